@@ -1,0 +1,105 @@
+"""Options that searches share, and what they stand for."""
+
+import sys
+from contextlib import contextmanager
+
+import click
+
+FORMATS = ("bed", "tsv")
+
+
+def search_options(command):
+    """Add the options common to all searches."""
+    for option in reversed(_SEARCH_OPTIONS):
+        command = option(command)
+    return command
+
+
+_SEARCH_OPTIONS = [
+    click.option(
+        "-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all (.gz compresses)."
+    ),
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice(FORMATS),
+        help="Output format; by default from FILE's suffix, otherwise bed.",
+    ),
+    click.option(
+        "--strand",
+        type=click.Choice(["both", "+", "-"]),
+        default="both",
+        show_default=True,
+        help="+ finds the pattern as written, - its reverse complement.",
+    ),
+    click.option(
+        "--device",
+        default="auto",
+        show_default=True,
+        metavar="auto|cpu|cuda|cuda:N",
+        help="Where to search.",
+    ),
+    click.option(
+        "-t", "--threads", type=click.IntRange(min=1), help="CPU threads, at most one a core."
+    ),
+    click.option("-q", "--quiet", is_flag=True, help="No warnings, progress or summary."),
+    click.option("-v", "--verbose", is_flag=True, help="Say what is done, on standard error."),
+    click.option("--debug", is_flag=True, help="Show a traceback when something fails."),
+]
+
+
+def pattern_arguments(command):
+    """Add PATTERNS and its stand-in `-p`."""
+    command = click.option(
+        "-p",
+        "--pattern",
+        "sequences",
+        multiple=True,
+        metavar="SEQ",
+        help="A pattern, in place of PATTERNS; can be repeated.",
+    )(command)
+    return click.argument("patterns", required=False)(command)
+
+
+def patterns_of(path, sequences, genome):
+    """The panel that PATTERNS or `-p` names; raises UsageError for both, none, or two times `-`."""
+    if bool(path) == bool(sequences):
+        raise click.UsageError("give the patterns as a file or with -p, one of the two")
+    if path == "-" and genome == "-":
+        raise click.UsageError("only one of GENOME and PATTERNS can be standard input")
+    from kmatch.sequences.patterns import load_patterns
+
+    return load_patterns(path or list(sequences))
+
+
+def format_of(form, output):
+    """The output format: the one asked for, else by the file's suffix, else bed."""
+    name = (output or "").lower().removesuffix(".gz")
+    return form or ("tsv" if name.endswith(".tsv") else "bed")
+
+
+class Talk:
+    """What kmatch says on standard error, as loud as asked for."""
+
+    def __init__(self, quiet, verbose):
+        self.quiet = quiet
+        self.verbose = verbose and not quiet
+
+    def warn(self, message):
+        if not self.quiet:
+            print(f"kmatch: warning: {message}", file=sys.stderr)
+
+    def detail(self, message):
+        if self.verbose:
+            print(f"kmatch: {message}", file=sys.stderr)
+
+    @contextmanager
+    def progress(self, label):
+        """Give a function (consumed, size) that draws progress on a terminal, else nothing."""
+        if self.quiet or not sys.stderr.isatty():
+            yield None
+            return
+        from kmatch.cli.progress import progress_bar
+
+        with progress_bar(label) as advance:
+            yield advance

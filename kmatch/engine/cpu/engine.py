@@ -1,0 +1,45 @@
+"""The CPU's kernels as searches call them, run on the number of threads asked for."""
+
+import numba
+
+from kmatch.engine.cpu.alignments import align_gapless
+from kmatch.engine.cpu.hamming import scan
+from kmatch.engine.cpu.pack import pack, unite
+from kmatch.errors import InputError
+
+
+class CpuEngine:
+    """Kernels on `threads` threads, at most one a core; None means all cores."""
+
+    name = "cpu"
+
+    def __init__(self, threads=None, reason=""):
+        cores = numba.config.NUMBA_NUM_THREADS
+        if threads is not None and threads < 1:
+            raise InputError(f"{threads} threads cannot search; give 1 or more")
+        self.threads = min(threads or cores, cores)
+        self.description = f"cpu, {self.threads} of {cores} threads ({reason})"
+
+    def _run(self, kernel, arguments):
+        before = numba.get_num_threads()
+        numba.set_num_threads(self.threads)
+        try:
+            kernel(*arguments)
+        finally:
+            numba.set_num_threads(before)
+
+    def pack(self, *arguments):
+        """See `kmatch.engine.cpu.pack.pack`."""
+        self._run(pack, arguments)
+
+    def unite(self, *arguments):
+        """See `kmatch.engine.cpu.pack.unite`."""
+        self._run(unite, arguments)
+
+    def scan(self, *arguments):
+        """See `kmatch.engine.cpu.hamming.scan`."""
+        self._run(scan, arguments)
+
+    def align_gapless(self, *arguments):
+        """See `kmatch.engine.cpu.alignments.align_gapless`."""
+        self._run(align_gapless, arguments)

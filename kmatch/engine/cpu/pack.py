@@ -1,0 +1,108 @@
+"""From letters to striped bit planes."""
+
+import numpy as np
+from numba import njit, prange
+
+from kmatch.engine.geometry import TILE
+
+BLOCK = 64  # rows packed at a time: one cache line of each lane
+UPPER = 0xDF  # clears the bit that makes a letter lower case
+UPPER_T_OR_U = 0xDE
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@njit(cache=True, nogil=True)
+def _octet(base, ignored, x0, x1, x2, x3, x4, x5, x6, x7):
+    """Which of eight letters are `base`, a bit each; `ignored` holds the bits not compared."""
+    return (
+        (x0 & ignored == base)
+        | (x1 & ignored == base) << 1
+        | (x2 & ignored == base) << 2
+        | (x3 & ignored == base) << 3
+        | (x4 & ignored == base) << 4
+        | (x5 & ignored == base) << 5
+        | (x6 & ignored == base) << 6
+        | (x7 & ignored == base) << 7
+    )
+
+
+@njit(cache=True, nogil=True)
+def _eight_lanes(letters, first, rows, out):
+    """Octets of eight lanes by 64 rows: out[64·p + r], uint8, has a bit a lane of plane p, row r."""
+    lane0 = letters[first:][:BLOCK]
+    lane1 = letters[first + rows :][:BLOCK]
+    lane2 = letters[first + 2 * rows :][:BLOCK]
+    lane3 = letters[first + 3 * rows :][:BLOCK]
+    lane4 = letters[first + 4 * rows :][:BLOCK]
+    lane5 = letters[first + 5 * rows :][:BLOCK]
+    lane6 = letters[first + 6 * rows :][:BLOCK]
+    lane7 = letters[first + 7 * rows :][:BLOCK]
+    for r in range(BLOCK):
+        x0, x1, x2, x3 = lane0[r], lane1[r], lane2[r], lane3[r]
+        x4, x5, x6, x7 = lane4[r], lane5[r], lane6[r], lane7[r]
+        out[r] = _octet(ord("A"), UPPER, x0, x1, x2, x3, x4, x5, x6, x7)
+        out[BLOCK + r] = _octet(ord("C"), UPPER, x0, x1, x2, x3, x4, x5, x6, x7)
+        out[2 * BLOCK + r] = _octet(ord("G"), UPPER, x0, x1, x2, x3, x4, x5, x6, x7)
+        out[3 * BLOCK + r] = _octet(ord("T"), UPPER_T_OR_U, x0, x1, x2, x3, x4, x5, x6, x7)
+
+
+@njit(cache=True, nogil=True)
+def _join(octets, plane, column):
+    """Eight octets a row become a word: column, uint64[64], for one plane."""
+    first, step = BLOCK * plane, 4 * BLOCK
+    o0, o1 = octets[first:][:BLOCK], octets[first + step :][:BLOCK]
+    o2, o3 = octets[first + 2 * step :][:BLOCK], octets[first + 3 * step :][:BLOCK]
+    o4, o5 = octets[first + 4 * step :][:BLOCK], octets[first + 5 * step :][:BLOCK]
+    o6, o7 = octets[first + 6 * step :][:BLOCK], octets[first + 7 * step :][:BLOCK]
+    for r in range(BLOCK):
+        low = _word(o0[r], 0) | _word(o1[r], 8) | _word(o2[r], 16) | _word(o3[r], 24)
+        high = _word(o4[r], 32) | _word(o5[r], 40) | _word(o6[r], 48) | _word(o7[r], 56)
+        column[r] = low | high
+
+
+@njit(cache=True, nogil=True)
+def _word(octet, shift):
+    return np.uint64(octet) << np.uint64(shift)
+
+
+@njit(cache=True, nogil=True)
+def _pack_block(letters, words, rows, plane_rows, planes, word, row):
+    octets = np.empty(8 * 4 * BLOCK, np.uint8)
+    column = np.empty(BLOCK, np.uint64)
+    for i in range(8):
+        first = (64 * word + 8 * i) * rows + row
+        _eight_lanes(letters, first, rows, octets[4 * BLOCK * i :][: 4 * BLOCK])
+    for plane in range(4):
+        _join(octets, plane, column)
+        at = (plane * plane_rows + row) * words + word
+        for r in range(min(BLOCK, plane_rows - row)):
+            planes[at + r * words] = column[r]
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def pack(letters, words, rows, plane_rows, planes):
+    """Fill planes A, C, G, T of a chunk.
+
+    letters: uint8[≥ 64·words·rows + plane_rows − rows + 64], ASCII in any case, 0 beyond the text;
+    planes: uint64[≥ 4·plane_rows·words], the layout of `kmatch.engine.geometry`.
+    """
+    blocks = -(-plane_rows // BLOCK)
+    for task in prange(blocks * words):
+        _pack_block(
+            letters, words, rows, plane_rows, planes, task % words, task // words * BLOCK
+        )
+
+
+@njit(cache=True, nogil=True)
+def unite(planes, plane_words, masks):
+    """Fill the planes of IUPAC letters and the all-matching tile.
+
+    masks: uint8[x], the bases of planes 4 … 4+x−1; planes: uint64[(4+x)·plane_words + TILE].
+    """
+    for x in range(len(masks)):
+        union = planes[(4 + x) * plane_words : (5 + x) * plane_words]
+        union[:] = np.uint64(0)
+        for base in range(4):
+            if masks[x] >> base & 1:
+                union |= planes[base * plane_words : (base + 1) * plane_words]
+    planes[(4 + len(masks)) * plane_words :][:TILE] = _ALL

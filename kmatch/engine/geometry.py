@@ -1,0 +1,61 @@
+"""How a chunk of text is laid out in bit planes.
+
+A chunk is S = 64·W lanes of B consecutive positions: lane s covers [s·B, (s+1)·B). Row t of a plane
+holds one bit a lane, the base at s·B + t, in W words of 64 lanes. Rows B … B+halo−1 repeat the
+beginning of the next lane, so a window that starts in a lane can be read to its end in that lane.
+Shifting the text by j positions is reading row t + j: no bit ever moves.
+
+`planes` is one flat array, uint64[planes·R·W + TILE] with R = B + halo: plane p, row t, word w at
+(p·R + t)·W + w. Planes 0 to 3 are A, C, G and T; further ones are unions of these for IUPAC
+letters. The TILE words at the end have all bits set: a letter that every position matches.
+"""
+
+from dataclasses import dataclass
+
+LANES_PER_WORD = 64
+TILE = 512  # words that the inner loops handle at a time: text and counters stay in the L1 cache
+WORDS = 16  # words in a row of a large chunk
+HALO_SHARE = 4  # a lane is at least this many halos long, where the text allows
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Words in a row (W), rows a lane owns (B) and rows it repeats of the next lane (halo)."""
+
+    words: int
+    rows: int
+    halo: int
+
+    @property
+    def lanes(self):
+        return LANES_PER_WORD * self.words
+
+    @property
+    def positions(self):
+        """Positions the lanes own together."""
+        return self.lanes * self.rows
+
+    @property
+    def plane_rows(self):
+        return self.rows + self.halo
+
+    @property
+    def plane_words(self):
+        return self.plane_rows * self.words
+
+    @property
+    def letters(self):
+        """Letters of text that packing reads."""
+        return self.positions + self.halo
+
+
+def geometry_for(length, halo, words=None):
+    """The Geometry for a chunk that owns `length` positions.
+
+    Long patterns get fewer, longer lanes: repeated rows cost memory and packing.
+    """
+    if words is None:
+        wanted = length // (LANES_PER_WORD * HALO_SHARE * max(halo, 1))
+        words = min(max(wanted, 1), WORDS)
+    lanes = LANES_PER_WORD * words
+    return Geometry(words, max(-(-length // lanes), 1), halo)

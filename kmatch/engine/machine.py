@@ -1,0 +1,39 @@
+"""What kmatch runs on."""
+
+import os
+import platform
+from importlib.metadata import version
+
+PACKAGES = ("numba", "llvmlite", "numpy", "biopython", "click", "rich", "xopen")
+VECTOR_FEATURES = ("avx512f", "avx512vl", "avx2", "avx", "sse4.2", "neon", "sve")
+
+
+def describe_machine():
+    """Yield (name, value) pairs of versions, CPU, CUDA devices and the folder of compiled kernels."""
+    import llvmlite.binding as llvm
+    import numba
+
+    from kmatch import __version__
+    from kmatch.engine.cuda.driver import find_devices
+
+    yield "kmatch", __version__
+    yield "python", f"{platform.python_version()} ({platform.platform()})"
+    yield "packages", ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    features = llvm.get_host_cpu_features()
+    vectors = [name for name in VECTOR_FEATURES if features.get(name)]
+    yield "cpu", f"{llvm.get_host_cpu_name()}: {', '.join(vectors) or 'no vector features'}"
+    yield "threads", f"{numba.config.NUMBA_NUM_THREADS} of {os.cpu_count()} cores"
+    found, reason = find_devices()
+    yield "cuda", "; ".join(_gpu(*gpu) for gpu in found) or f"none: {reason}"
+    yield "cache", cache_folder()
+
+
+def cache_folder():
+    """Where compiled kernels are kept."""
+    from kmatch.engine.cpu.hamming import scan
+
+    return scan._cache.cache_path
+
+
+def _gpu(number, name, capability):
+    return f"cuda:{number} {name} (compute capability {'.'.join(map(str, capability))})"

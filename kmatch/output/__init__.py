@@ -1,0 +1,1 @@
+"""Hit tables: BED, TSV, and files that are whole or absent."""

@@ -1,0 +1,115 @@
+"""Lines of BED and TSV, formatted in compiled code: dense results are millions of them."""
+
+import numpy as np
+from numba import njit
+
+TAB, NEWLINE, PLUS, MINUS = ord("\t"), ord("\n"), ord("+"), ord("-")
+DIGITS = 20  # room for an int64
+
+
+@njit(cache=True, nogil=True)
+def _put_bytes(out, at, source, first, last):
+    for i in range(first, last):
+        out[at] = source[i]
+        at += 1
+    return at
+
+
+@njit(cache=True, nogil=True)
+def _put_number(out, at, number):
+    """Write a number that is not negative; returns where it ends."""
+    width, rest = 1, number // 10
+    while rest:
+        width, rest = width + 1, rest // 10
+    for i in range(at + width - 1, at - 1, -1):
+        out[i] = ord("0") + number % 10
+        number //= 10
+    return at + width
+
+
+@njit(cache=True, nogil=True)
+def _put_runs(out, at, ops, first, last):
+    """Write alignment columns as a CIGAR: the length of each run, then its letter."""
+    begin = first
+    for i in range(first, last):
+        if i + 1 == last or ops[i + 1] != ops[i]:
+            at = _put_number(out, at, i + 1 - begin)
+            out[at] = ops[i]
+            at += 1
+            begin = i + 1
+    return at
+
+
+@njit(cache=True, nogil=True)
+def _put_place(out, at, names, name_ends, record, start, end):
+    at = _put_bytes(out, at, names, name_ends[record], name_ends[record + 1])
+    out[at] = TAB
+    at = _put_number(out, at + 1, start)
+    out[at] = TAB
+    at = _put_number(out, at + 1, end)
+    out[at] = TAB
+    return at + 1
+
+
+@njit(cache=True, nogil=True)
+def bed_lines(
+    record, start, end, pattern, distance, minus, names, name_ends, labels, label_ends, scores, out
+):
+    """Fill `out`, uint8, with the BED lines of n hits and return the bytes written.
+
+    record, start, end: int64[n]; pattern, distance: int32[n]; minus: uint8[n]; names and labels:
+    uint8, record and pattern names side by side, number i from ends[i] to ends[i+1]; scores:
+    int64[patterns, k+1].
+    """
+    at = 0
+    for i in range(len(start)):
+        at = _put_place(out, at, names, name_ends, record[i], start[i], end[i])
+        at = _put_bytes(out, at, labels, label_ends[pattern[i]], label_ends[pattern[i] + 1])
+        out[at] = TAB
+        at = _put_number(out, at + 1, scores[pattern[i], distance[i]])
+        out[at] = TAB
+        out[at + 1] = MINUS if minus[i] else PLUS
+        out[at + 2] = TAB
+        at = _put_number(out, at + 3, distance[i])
+        out[at] = NEWLINE
+        at += 1
+    return at
+
+
+@njit(cache=True, nogil=True)
+def tsv_lines(
+    record,
+    start,
+    end,
+    pattern,
+    distance,
+    minus,
+    names,
+    name_ends,
+    labels,
+    label_ends,
+    op_ends,
+    ops,
+    text_ends,
+    text,
+    out,
+):
+    """Fill `out` with the TSV lines of n hits and return the bytes written.
+
+    op_ends, ops, text_ends, text: the hits' Columns; the rest as for `bed_lines`.
+    """
+    at = 0
+    for i in range(len(start)):
+        at = _put_place(out, at, names, name_ends, record[i], start[i], end[i])
+        at = _put_bytes(out, at, labels, label_ends[pattern[i]], label_ends[pattern[i] + 1])
+        out[at] = TAB
+        at = _put_number(out, at + 1, distance[i])
+        out[at] = TAB
+        out[at + 1] = MINUS if minus[i] else PLUS
+        out[at + 2] = TAB
+        at = _put_runs(out, at + 3, ops, op_ends[i], op_ends[i + 1])
+        out[at] = TAB
+        at = _put_bytes(out, at + 1, text, text_ends[i], text_ends[i + 1])
+        out[at] = NEWLINE
+        at += 1
+    return at

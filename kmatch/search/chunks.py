@@ -1,0 +1,70 @@
+"""Packed chunks of a genome, and the planes a search needs of them."""
+
+import numpy as np
+
+from kmatch.engine.geometry import LANES_PER_WORD, TILE, WORDS, geometry_for
+from kmatch.sequences.chunks import ChunkPlan, join_records
+
+LENGTH = 1 << 23  # positions a chunk owns
+SMALLEST = 1 << 16
+QUERY_POSITIONS = 1 << 29  # large panels get smaller chunks, which bounds the hits of one
+
+
+def plan_chunks(longest, k, queries, length=None):
+    """The ChunkPlan for windows of up to `longest` letters.
+
+    Halo and gap are rounded up, so that searches of similar patterns find the chunks packed.
+    """
+    if length is None:
+        length = min(max(QUERY_POSITIONS // max(queries, 1), SMALLEST), LENGTH)
+    return ChunkPlan(length, _round_up(longest, 64), _round_up(k + 1, 16))
+
+
+def _round_up(value, step):
+    return -(-value // step) * step
+
+
+class PackedChunk:
+    """A chunk as bit planes: `planes` is laid out by `geometry` (see `kmatch.engine.geometry`)."""
+
+    def __init__(self, chunk, geometry, planes):
+        self.length = chunk.length
+        self.spans = chunk.spans
+        self.geometry = geometry
+        self._planes = planes
+        self._masks = ()
+
+    def planes_for(self, masks, unite):
+        """The planes with those of the IUPAC letters `masks` (uint8[x]) behind the four bases."""
+        if self._masks[: len(masks)] != tuple(masks):
+            words = self.geometry.plane_words
+            planes = np.empty((4 + len(masks)) * words + TILE, np.uint64)
+            planes[: 4 * words] = self._planes[: 4 * words]
+            unite(planes, words, masks)
+            self._planes, self._masks = planes, tuple(masks)
+        return self._planes
+
+
+def packed_chunks(genome, plan, engine, words=None, on_progress=None):
+    """Yield the PackedChunks of a genome; a genome that is kept packs itself once for a plan."""
+    key = (plan, words)
+    if key in genome.packed:
+        yield from genome.packed[key]
+        return
+    kept = []
+    spare = LANES_PER_WORD * (max(words or 0, WORDS) + 1)
+    for chunk in join_records(genome.records(on_progress), plan, spare):
+        packed = _pack(chunk, plan, engine, words)
+        if genome.keep:
+            kept.append(packed)
+        yield packed
+    if genome.keep:
+        genome.packed = {key: kept}  # other plans' chunks would only hold memory
+
+
+def _pack(chunk, plan, engine, words):
+    geometry = geometry_for(chunk.length, plan.halo, words)
+    planes = np.empty(4 * geometry.plane_words + TILE, np.uint64)
+    engine.pack(chunk.letters, geometry.words, geometry.rows, geometry.plane_rows, planes)
+    engine.unite(planes, geometry.plane_words, np.zeros(0, np.uint8))
+    return PackedChunk(chunk, geometry, planes)

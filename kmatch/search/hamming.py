@@ -1,0 +1,122 @@
+"""Every window within k mismatches of a pattern."""
+
+import numpy as np
+
+from kmatch.engine.devices import choose_engine
+from kmatch.errors import InputError
+from kmatch.search.chunks import packed_chunks, plan_chunks
+from kmatch.search.hits import Columns, HitBatch, Hits
+from kmatch.search.panel import build_panel, check_distance
+from kmatch.search.scanning import KeyBuffer
+from kmatch.sequences.genome import as_genome
+from kmatch.sequences.patterns import load_patterns
+
+ALGORITHMS = ("bitplane",)
+
+
+def hamming(genome, patterns, k, **options):
+    """Find every window of a genome with at most k mismatches to a pattern.
+
+    genome: a Genome or a path; patterns: a list of sequences, a dict name → sequence, or a path;
+    options: those of `hamming_batches`. Returns Hits.
+    Raises InputError for an unusable file or pattern, or k ≥ m, and DeviceError for the device.
+    """
+    panel = load_patterns(patterns)
+    return Hits(hamming_batches(as_genome(genome), panel, k, **options), panel)
+
+
+def hamming_batches(
+    genome,
+    patterns,
+    k,
+    *,
+    strand="both",
+    exact_5p=0,
+    exact_3p=0,
+    device="auto",
+    threads=None,
+    algorithm="bitplane",
+    on_progress=None,
+    on_engine=None,
+    chunk_length=None,
+    words=None,
+    key_room=(),
+):
+    """Yield the hits as HitBatches, in order, while the genome is read.
+
+    genome: a Genome; patterns: a list of Pattern; k: int, 0 ≤ k < m; strand: `both`, `+` or `-`;
+    exact_5p, exact_3p: first and last letters of a pattern that must match; device: `auto`, `cpu`,
+    `cuda` or `cuda:N`; threads: int or None for all cores; on_progress(consumed, size) hears of bytes
+    read, on_engine(engine) of the engine chosen; chunk_length, words, key_room: positions and words a row of a chunk and the room for hits
+    (see KeyBuffer), which tests make tiny.
+    """
+    check_distance(patterns, k)
+    if algorithm not in ALGORITHMS:
+        raise InputError(f"unknown algorithm '{algorithm}'; use {' or '.join(ALGORITHMS)}")
+    engine = choose_engine(device, threads)
+    if on_engine:
+        on_engine(engine)
+    panel = build_panel(patterns, strand, lambda pattern: _exact(pattern, k, exact_5p, exact_3p))
+    plan = plan_chunks(int(panel.lengths.max()), k, len(panel.lengths), chunk_length)
+    buffer = KeyBuffer(engine.threads, *key_room)
+    for chunk in packed_chunks(genome, plan, engine, words, on_progress):
+        yield from _scan_chunk(chunk, panel, k, buffer, engine)
+
+
+def _exact(pattern, k, exact_5p, exact_3p):
+    place = np.arange(len(pattern))
+    return (place < exact_5p) | (place >= len(pattern) - exact_3p) | (k == 0)
+
+
+def _scan_chunk(chunk, panel, k, buffer, engine):
+    geometry, letters = chunk.geometry, panel.letters
+    planes = chunk.planes_for(letters.masks, engine.unite)
+    text = (planes, geometry.words, geometry.rows, geometry.plane_words)
+    queries = (letters.planes, letters.shifts, letters.bounds)
+
+    def kernel(lanes, keys, counts):
+        engine.scan(*text, *queries, k, lanes, keys, counts)
+
+    for keys in buffer.scan(kernel, geometry.words):
+        batch = _batch(keys, chunk, text, panel, k, engine)
+        if len(batch):
+            yield batch
+
+
+def _batch(keys, chunk, text, panel, k, engine):
+    """Keys become rows; windows of the next chunk, or that leave their record, are dropped."""
+    keys, distance = np.divmod(keys, k + 1)
+    position, rank = np.divmod(keys, len(panel.lengths))
+    spans = chunk.spans
+    span = np.searchsorted(spans.begins, position, side="right") - 1
+    start = position - spans.begins[span]
+    inside = (span >= 0) & (start + panel.lengths[rank] <= spans.lengths[span])
+    inside &= position < chunk.length
+    if not inside.all():
+        position, rank, span = position[inside], rank[inside], span[inside]
+        start, distance = start[inside], distance[inside]
+    pattern, minus = panel.pattern[rank], panel.minus[rank]
+
+    def align(rows):
+        return _align(engine, text, position[rows], panel, rank[rows])
+
+    return HitBatch(
+        record=spans.first + span,
+        start=start,
+        end=start + panel.lengths[rank],
+        pattern=pattern,
+        distance=distance.astype(np.int32),
+        minus=minus,
+        spans=spans,
+        align=align,
+    )
+
+
+def _align(engine, text, position, panel, rank):
+    ends = np.concatenate([[0], np.cumsum(panel.lengths[rank])])
+    columns = np.empty(ends[-1], np.uint8)
+    ops = np.empty(ends[-1], np.uint8)
+    engine.align_gapless(
+        *text, position, panel.pattern[rank], panel.minus[rank], *panel.written, ends, columns, ops
+    )
+    return Columns(ends, ops, ends, columns)

@@ -1,0 +1,76 @@
+"""Patterns and strands become queries, ranked in the order in which hits are reported."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kmatch.engine.queries import Query, QueryArrays, query_arrays
+from kmatch.errors import InputError
+from kmatch.sequences.alphabet import reverse_complement
+
+STRANDS = {"both": (0, 1), "+": (0,), "-": (1,)}
+
+
+class Panel(NamedTuple):
+    """Patterns as the engine reads them.
+
+    written: the masks of all patterns, uint8, and where each begins, int64[P+1]; letters:
+    QueryArrays; pattern, minus: int32[Q] and uint8[Q], the pattern and the strand of each query;
+    lengths: int64[Q], letters in a query's window. Queries are ranked so that hits sorted by start
+    and rank are sorted by start, end, strand and pattern.
+    """
+
+    written: tuple
+    letters: QueryArrays
+    pattern: np.ndarray
+    minus: np.ndarray
+    lengths: np.ndarray
+
+
+def check_distance(patterns, k):
+    """Raise InputError unless 0 ≤ k < m for every pattern."""
+    if k < 0:
+        raise InputError(f"k is {k}; it counts mismatches and cannot be negative")
+    for pattern in patterns:
+        if k >= len(pattern):
+            raise InputError(
+                f"pattern '{pattern.name}' has {len(pattern)} letters: "
+                f"k = {k} must be smaller, or it would match everywhere"
+            )
+
+
+def build_panel(patterns, strand, is_exact):
+    """The Panel of all patterns on the wanted strands.
+
+    is_exact(pattern) gives bool[m], the letters of the pattern as written that have to match.
+    Raises InputError for a strand other than `both`, `+` and `-`.
+    """
+    if strand not in STRANDS:
+        raise InputError(f"unknown strand '{strand}'; use both, + or -")
+    ranked = sorted(
+        (len(pattern), minus, number)
+        for number, pattern in enumerate(patterns)
+        for minus in STRANDS[strand]
+    )
+    queries = [_query(patterns[number], minus, is_exact) for _, minus, number in ranked]
+    lengths, minus, numbers = zip(*ranked, strict=True)
+    written = np.concatenate([pattern.masks for pattern in patterns])
+    begins = np.cumsum([0] + [len(pattern) for pattern in patterns])
+    return Panel(
+        (written, begins),
+        query_arrays(queries),
+        np.array(numbers, np.int32),
+        np.array(minus, np.uint8),
+        np.array(lengths, np.int64),
+    )
+
+
+def _query(pattern, minus, is_exact):
+    masks, exact = pattern.masks, is_exact(pattern)
+    if minus:
+        masks, exact = reverse_complement(masks), exact[::-1]
+    letters = list(enumerate(masks.tolist()))
+    return Query(
+        [letter for letter in letters if not exact[letter[0]]],
+        [letter for letter in letters if exact[letter[0]]],
+    )

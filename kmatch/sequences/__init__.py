@@ -1,0 +1,1 @@
+"""From files to letters: reading, the alphabet, patterns and the packed genome."""

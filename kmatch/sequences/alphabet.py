@@ -1,0 +1,51 @@
+"""The alphabet: a set of bases is a 4-bit mask, bit 0 for A, 1 for C, 2 for G and 3 for T."""
+
+import numpy as np
+
+from kmatch.errors import InputError
+
+BASES = "ACGT"
+
+IUPAC = {
+    "A": 0b0001, "C": 0b0010, "G": 0b0100, "T": 0b1000, "U": 0b1000,
+    "R": 0b0101, "Y": 0b1010, "S": 0b0110, "W": 0b1001, "K": 0b1100, "M": 0b0011,
+    "B": 0b1110, "D": 0b1101, "H": 0b1011, "V": 0b0111, "N": 0b1111,
+}  # fmt: skip
+
+
+def _masks():
+    table = np.zeros(256, np.uint8)
+    for letter, mask in IUPAC.items():
+        table[ord(letter)] = table[ord(letter.lower())] = mask
+    return table
+
+
+_MASKS = _masks()
+
+
+def encode(sequence, name):
+    """Masks of a pattern's letters, uint8[m].
+
+    Raises InputError naming the pattern, the position (from 1) and the character that is
+    not one of the IUPAC letters.
+    """
+    letters = np.frombuffer(sequence.encode("latin-1", "replace"), np.uint8)
+    masks = _MASKS[letters]
+    if not masks.all():
+        at = int(np.argmin(masks))
+        raise InputError(
+            f"pattern '{name}': {sequence[at]!r} at position {at + 1} is not an IUPAC letter; "
+            "use A, C, G, T, U, R, Y, S, W, K, M, B, D, H, V or N"
+        )
+    return masks
+
+
+def complement(masks):
+    """Masks of the complementary bases, same shape: A and T change places, C and G too."""
+    masks = np.asarray(masks, np.uint8)
+    return ((masks & 1) << 3) | ((masks & 2) << 1) | ((masks & 4) >> 1) | (masks >> 3)
+
+
+def reverse_complement(masks):
+    """Masks of the reverse complement, uint8[m]."""
+    return np.ascontiguousarray(complement(masks)[::-1])

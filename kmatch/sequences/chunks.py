@@ -1,0 +1,83 @@
+"""Records joined to chunks of letters, so that short ones share a chunk and long ones are cut."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class ChunkPlan(NamedTuple):
+    """How a genome is cut: the positions a chunk owns, the letters it shows beyond them, and the
+    empty letters between records."""
+
+    length: int
+    halo: int
+    gap: int
+
+
+class Spans(NamedTuple):
+    """Where records lie in a chunk.
+
+    names[i] is the record with number first + i; its letter 0 is at begins[i], int64 (negative if
+    it began in an earlier chunk), and it has lengths[i] letters in all.
+    """
+
+    first: int
+    names: list
+    begins: np.ndarray
+    lengths: np.ndarray
+
+
+class LetterChunk(NamedTuple):
+    """`length` letters that this chunk owns, what follows them, and the records they belong to.
+
+    letters: uint8, ASCII codes, 0 where there is no text. The array is used again for the next
+    chunk.
+    """
+
+    letters: np.ndarray
+    length: int
+    spans: Spans
+
+
+def join_records(records, plan, spare):
+    """Yield the LetterChunks of an iterable of Records, with `spare` zeros after the halo.
+
+    Records follow one another with `plan.gap` empty letters between them; every chunk but the last
+    owns `plan.length` letters.
+    """
+    room = plan.length + plan.halo
+    letters = np.zeros(room + spare, np.uint8)
+    filled, spans = 0, []
+    for number, record in enumerate(records):
+        size = len(record.letters)
+        if size and filled:
+            filled += plan.gap
+        spans.append((number, record.name, filled, size))
+        done = 0
+        while done < size:
+            while filled >= room:
+                yield _chunk(letters, plan.length, spans)
+                filled, spans = _advance(letters, filled, spans, plan)
+            step = min(size - done, room - filled)
+            letters[filled : filled + step] = record.letters[done : done + step]
+            done, filled = done + step, filled + step
+    while filled > 0:
+        yield _chunk(letters, min(filled, plan.length), spans)
+        filled, spans = _advance(letters, filled, spans, plan)
+
+
+def _chunk(letters, length, spans):
+    numbers, names, begins, sizes = zip(*spans, strict=True)
+    places = Spans(numbers[0], list(names), np.array(begins, np.int64), np.array(sizes, np.int64))
+    return LetterChunk(letters, length, places)
+
+
+def _advance(letters, filled, spans, plan):
+    """Move on by the owned letters: what the halo showed comes first in the next chunk."""
+    letters[: plan.halo] = letters[plan.length : plan.length + plan.halo]
+    letters[plan.halo :] = 0
+    moved = [(n, name, begin - plan.length, size) for n, name, begin, size in spans]
+    ended = 0
+    while ended < len(moved) and moved[ended][2] + moved[ended][3] <= 0:
+        ended += 1
+    return filled - plan.length, moved[ended:]

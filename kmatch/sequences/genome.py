@@ -1,0 +1,57 @@
+"""The genome that is searched."""
+
+import numpy as np
+
+from kmatch.errors import InputError
+from kmatch.sequences.files import label_of
+from kmatch.sequences.reading import Record, read_records
+
+
+class Genome:
+    """Sequences to search: a file, standard input, or records already in memory.
+
+    path: FASTA, 2bit or GenBank, compressed or not, or `-`. With keep=True (the default) the
+    sequences stay in memory, 1 byte a base and half a byte more once packed, and a Genome can be
+    searched many times; with keep=False every search reads the file anew, record by record.
+    Raises InputError, at the first search, for a file that cannot be used.
+    """
+
+    def __init__(self, path, *, keep=True):
+        self.label = label_of(path)
+        self.packed = {}  # the searches' packed chunks, by plan and device
+        self.keep = keep
+        self._path = path
+        self._records = None
+
+    @classmethod
+    def from_records(cls, records):
+        """A Genome of (name, sequence) pairs; sequences are str, bytes or uint8 arrays of ASCII."""
+        genome = cls("records in memory")
+        genome._records = [Record(name, _letters(name, sequence)) for name, sequence in records]
+        return genome
+
+    def records(self, on_progress=None):
+        """Iterate over the Records. `on_progress(consumed, size)` hears of bytes read from a file."""
+        if self._records is not None:
+            return iter(self._records)
+        records = read_records(self._path, on_progress)
+        if not self.keep:
+            return records
+        self._records = list(records)
+        return iter(self._records)
+
+
+def as_genome(genome):
+    """A Genome as it is, or the Genome of a path."""
+    return genome if isinstance(genome, Genome) else Genome(genome)
+
+
+def _letters(name, sequence):
+    if isinstance(sequence, str):
+        sequence = sequence.encode("latin-1", "replace")
+    if isinstance(sequence, bytes | bytearray | memoryview):
+        return np.frombuffer(sequence, np.uint8)
+    letters = np.asarray(sequence)
+    if letters.dtype != np.uint8 or letters.ndim != 1:
+        raise InputError(f"record '{name}': the sequence must be str, bytes or a uint8 array")
+    return letters
