@@ -1,4 +1,4 @@
-"""Cases for the k-mismatches problem that every device has to pass, and strategies that make more."""
+"""Cases of the k-mismatches problem that every device has to pass, and strategies for more."""
 
 from hypothesis import strategies as st
 
@@ -44,14 +44,18 @@ HAMMING = {
 }
 
 sequences = st.text(LETTERS, max_size=60)
-repeats = st.builds(lambda unit, times: unit * times, st.text("ACGT", min_size=1, max_size=4), st.integers(0, 20))
+repeats = st.builds(
+    lambda unit, times: unit * times, st.text("ACGT", min_size=1, max_size=4), st.integers(0, 20)
+)
 texts = sequences | repeats | st.builds(lambda a, b: a + "N" * 9 + b, sequences, repeats)
 
 
 @st.composite
 def hamming_cases(draw):
     """(records, patterns, k, options): patterns random, or cut out of the text and changed."""
-    records = [(f"r{i}", text) for i, text in enumerate(draw(st.lists(texts, min_size=1, max_size=5)))]
+    records = [
+        (f"r{i}", text) for i, text in enumerate(draw(st.lists(texts, min_size=1, max_size=5)))
+    ]
     joined = "".join(text for _, text in records).upper().translate(str.maketrans("-", "N"))
     patterns = []
     for _ in range(draw(st.integers(1, 4))):

@@ -12,7 +12,7 @@ def reverse_complement(pattern):
 
 
 def matches(pattern_letter, text_letter):
-    """Whether a pattern letter matches a text letter; anything but A, C, G, T, U matches nothing."""
+    """Whether a pattern letter matches a text letter; only A, C, G, T and U are ever matched."""
     base = text_letter.upper().replace("U", "T")
     return base in ("A", "C", "G", "T") and base in IUPAC[pattern_letter.upper()]
 
@@ -28,9 +28,7 @@ def hamming(records, patterns, k, strand="both", exact_5p=0, exact_3p=0):
                 pattern = written if sign == "+" else reverse_complement(written)
                 exact = exact if sign == "+" else exact[::-1]
                 for start in range(len(text) - m + 1):
-                    wrong = [
-                        i for i in range(m) if not matches(pattern[i], text[start + i])
-                    ]
+                    wrong = [i for i in range(m) if not matches(pattern[i], text[start + i])]
                     if len(wrong) <= k and not any(exact[i] for i in wrong):
                         hits.append((record, start, start + m, number, len(wrong), sign))
     return sorted(hits, key=lambda h: (h[0], h[1], h[2], "+-".index(h[5]), h[3]))

@@ -24,8 +24,8 @@ def hamming(
 ):
     """Find every window of GENOME with at most k mismatches to a pattern, on both strands.
 
-    GENOME is FASTA, 2bit or GenBank, compressed or not, or - for standard input. PATTERNS is FASTA or
-    text with one pattern a line, SEQ or NAME, a tab and SEQ.
+    GENOME is FASTA, 2bit or GenBank, compressed or not, or - for standard input. PATTERNS is
+    FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
     """
     from kmatch.output.files import open_output
     from kmatch.output.tables import TableWriter

@@ -22,7 +22,7 @@ for command in (hamming, info):
 
 
 def main(arguments=None):
-    """Run the command line and exit: 0 done, 1 input or machine failed, 2 wrong usage, 130 interrupted."""
+    """Run the command line and exit: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 

@@ -17,7 +17,10 @@ def search_options(command):
 
 _SEARCH_OPTIONS = [
     click.option(
-        "-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all (.gz compresses)."
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="Write to FILE, whole or not at all (.gz compresses).",
     ),
     click.option(
         "--format",

@@ -9,7 +9,7 @@ VECTOR_FEATURES = ("avx512f", "avx512vl", "avx2", "avx", "sse4.2", "neon", "sve"
 
 
 def describe_machine():
-    """Yield (name, value) pairs of versions, CPU, CUDA devices and the folder of compiled kernels."""
+    """Yield (name, value) pairs: versions, CPU, CUDA devices, the folder of compiled kernels."""
     import llvmlite.binding as llvm
     import numba
 

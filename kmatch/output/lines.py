@@ -1,6 +1,5 @@
 """Lines of BED and TSV, formatted in compiled code: dense results are millions of them."""
 
-import numpy as np
 from numba import njit
 
 TAB, NEWLINE, PLUS, MINUS = ord("\t"), ord("\n"), ord("+"), ord("-")

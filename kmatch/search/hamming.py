@@ -46,9 +46,9 @@ def hamming_batches(
 
     genome: a Genome; patterns: a list of Pattern; k: int, 0 ≤ k < m; strand: `both`, `+` or `-`;
     exact_5p, exact_3p: first and last letters of a pattern that must match; device: `auto`, `cpu`,
-    `cuda` or `cuda:N`; threads: int or None for all cores; on_progress(consumed, size) hears of bytes
-    read, on_engine(engine) of the engine chosen; chunk_length, words, key_room: positions and words a row of a chunk and the room for hits
-    (see KeyBuffer), which tests make tiny.
+    `cuda` or `cuda:N`; threads: int or None for all cores; on_progress(consumed, size) hears of
+    bytes read, on_engine(engine) of the engine chosen; chunk_length, words, key_room: positions
+    and words a row of a chunk and the room for hits (see KeyBuffer), which tests make tiny.
     """
     check_distance(patterns, k)
     if algorithm not in ALGORITHMS:
@@ -58,7 +58,7 @@ def hamming_batches(
         on_engine(engine)
     panel = build_panel(patterns, strand, lambda pattern: _exact(pattern, k, exact_5p, exact_3p))
     plan = plan_chunks(int(panel.lengths.max()), k, len(panel.lengths), chunk_length)
-    buffer = KeyBuffer(engine.threads, *key_room)
+    buffer = KeyBuffer(engine.tasks, *key_room)
     for chunk in packed_chunks(genome, plan, engine, words, on_progress):
         yield from _scan_chunk(chunk, panel, k, buffer, engine)
 

@@ -48,8 +48,8 @@ class Hits:
     """The hits of a search, in order of record, start, end, strand and pattern.
 
     NumPy arrays of one length: `record` and `pattern` are names (object), `start` and `end` int64,
-    `distance` int32, `strand` `+` or `-`. `record_number` and `pattern_number` count from 0 in the order
-    of the genome and of the patterns, for names that repeat.
+    `distance` int32, `strand` `+` or `-`. `record_number` and `pattern_number` count from 0 in the
+    order of the genome and of the patterns, for names that repeat.
     """
 
     def __init__(self, batches, patterns):

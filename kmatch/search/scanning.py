@@ -5,43 +5,58 @@ import numpy as np
 from kmatch.engine.geometry import LANES_PER_WORD
 
 FIRST_KEYS = 1 << 16
-MOST_KEYS = 1 << 23  # keys held at a time; denser chunks are scanned a part of their lanes at a time
-TASKS_PER_THREAD = 4
+MOST_KEYS = 1 << 17  # held at a time; a denser chunk is scanned a part of its lanes at a time
 
 
 class KeyBuffer:
     """Room for hits that grows with what has been seen; no hit is ever dropped.
 
-    scan(lanes, keys, counts) is the engine's kernel with all but its last three arguments given.
+    tasks: parts of a chunk that a kernel counts apart; first, most: keys to have room for at first
+    and at the most, where one lane does not need more.
     """
 
-    def __init__(self, threads, first=FIRST_KEYS, most=MOST_KEYS):
-        self.tasks = TASKS_PER_THREAD * threads
-        self.capacity = -(-first // self.tasks)
-        self.most = most
+    def __init__(self, tasks, first=FIRST_KEYS, most=MOST_KEYS):
+        self._tasks = tasks
+        self._capacity = -(-first // tasks)
+        self._most = most
+        self._parts = 1  # how often a chunk was halved last
 
     def scan(self, kernel, words):
-        """Yield the chunk's keys, sorted, as arrays whose keys follow one another."""
-        yield from self._scan_lanes(kernel, words, 0, LANES_PER_WORD * words)
+        """Yield a chunk's keys, sorted, as arrays that follow one another.
+
+        kernel(lanes, keys, counts) is an engine's scan with its other arguments given.
+        """
+        lanes = LANES_PER_WORD * words
+        parts = min(self._parts, lanes)
+        for part in range(parts):
+            yield from self._scan_lanes(
+                kernel, words, lanes * part // parts, lanes * (part + 1) // parts
+            )
 
     def _scan_lanes(self, kernel, words, first, last):
-        lanes = lane_mask(words, first, last)
-        counts = np.zeros(self.tasks, np.int64)
-        while True:
-            keys = np.empty((self.tasks, self.capacity), np.int64)
-            kernel(lanes, keys, counts)
-            fullest = int(counts.max())
-            if fullest <= self.capacity:
-                found = np.concatenate([keys[i, :count] for i, count in enumerate(counts)])
-                found.sort()
-                yield found
-                return
-            if fullest * self.tasks > self.most and last - first > 1:
-                break
-            self.capacity = fullest + fullest // 4
+        found = self._try_lanes(kernel, lane_mask(words, first, last), last - first)
+        if found is not None:
+            yield found
+            return
+        self._parts = max(self._parts, 2 * LANES_PER_WORD * words // (last - first))
         middle = (first + last) // 2
         yield from self._scan_lanes(kernel, words, first, middle)
         yield from self._scan_lanes(kernel, words, middle, last)
+
+    def _try_lanes(self, kernel, mask, lanes):
+        """The sorted keys of some lanes, or None where they should be halved."""
+        counts = np.zeros(self._tasks, np.int64)
+        while True:
+            keys = np.empty((self._tasks, self._capacity), np.int64)
+            kernel(mask, keys, counts)
+            fullest = int(counts.max())
+            if fullest <= self._capacity:
+                found = np.concatenate([keys[i, :count] for i, count in enumerate(counts)])
+                found.sort()
+                return found
+            if fullest * self._tasks > self._most and lanes > 1:
+                return None
+            self._capacity = fullest + fullest // 4
 
 
 def lane_mask(words, first, last):

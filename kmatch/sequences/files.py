@@ -18,7 +18,7 @@ _PEEK = 1 << 16
 
 
 class Source:
-    """An open input: `handle` gives the uncompressed bytes, `consumed` and `size` count the raw ones."""
+    """An open input: `handle` gives uncompressed bytes, `consumed` and `size` count raw ones."""
 
     def __init__(self, label, raw, handle, size):
         self.label = label
@@ -46,7 +46,7 @@ def open_source(path):
     """
     label = label_of(path)
     try:
-        raw = sys.stdin.buffer if str(path) == "-" else open(path, "rb")
+        raw = sys.stdin.buffer if str(path) == "-" else open(path, "rb")  # noqa: SIM115
     except OSError as error:
         raise InputError(f"{label}: cannot be read: {_reason(error)}") from error
     try:

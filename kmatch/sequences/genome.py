@@ -31,7 +31,7 @@ class Genome:
         return genome
 
     def records(self, on_progress=None):
-        """Iterate over the Records. `on_progress(consumed, size)` hears of bytes read from a file."""
+        """Iterate over the Records; `on_progress(consumed, size)` hears of bytes read."""
         if self._records is not None:
             return iter(self._records)
         records = read_records(self._path, on_progress)

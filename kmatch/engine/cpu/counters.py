@@ -1,7 +1,7 @@
 """Bit-sliced mismatch counters: carry-save adders over tiles of TILE words.
 
-`state` is uint64[(2 + max(bits, 4))·TILE] in sections of TILE words: the live plane, carries, then a
-plane for each bit of the counters. Everything is kept complemented, because the text planes say
+`state` is uint64[(2 + max(bits, 4))·TILE] in sections of TILE words: the live plane, carries, then
+a plane for each bit of the counters. Everything is kept complemented, because the text planes say
 where a letter *matches*: both outputs of a full adder complement when all its inputs do. A
 counter starts at 2^bits − (k + 1), so that its overflow means more than k mismatches; a lane that
 overflows leaves the live plane for good.
@@ -156,7 +156,9 @@ def _make_sixteen(kept, fresh):
 
 
 _next_four_1, _next_four_2, _next_four_3, _next_four_4 = map(_make_four, (1, 2, 3, 4))
-_first_sixteen_1, _first_sixteen_2, _first_sixteen_3 = (_make_sixteen(kept, True) for kept in (1, 2, 3))
+_first_sixteen_1, _first_sixteen_2, _first_sixteen_3 = (
+    _make_sixteen(kept, True) for kept in (1, 2, 3)
+)
 _next_sixteen_1, _next_sixteen_2, _next_sixteen_3, _next_sixteen_4 = (
     _make_sixteen(kept, False) for kept in (1, 2, 3, 4)
 )

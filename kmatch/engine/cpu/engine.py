@@ -7,9 +7,14 @@ from kmatch.engine.cpu.hamming import scan
 from kmatch.engine.cpu.pack import pack, unite
 from kmatch.errors import InputError
 
+TASKS_PER_THREAD = 4  # so that a thread that is done early finds more to do
+
 
 class CpuEngine:
-    """Kernels on `threads` threads, at most one a core; None means all cores."""
+    """Kernels on `threads` threads, at most one a core; None means all cores.
+
+    `tasks` is the number of parts in which a scan counts its hits.
+    """
 
     name = "cpu"
 
@@ -18,6 +23,7 @@ class CpuEngine:
         if threads is not None and threads < 1:
             raise InputError(f"{threads} threads cannot search; give 1 or more")
         self.threads = min(threads or cores, cores)
+        self.tasks = TASKS_PER_THREAD * self.threads
         self.description = f"cpu, {self.threads} of {cores} threads ({reason})"
 
     def _run(self, kernel, arguments):

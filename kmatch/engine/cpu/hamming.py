@@ -102,5 +102,16 @@ def scan(text, words, rows, plane_words, letters, shifts, bounds, k, lanes, keys
         first = tiles * task // tasks * TILE
         last = tiles * (task + 1) // tasks * TILE
         counts[task] = _scan_tiles(
-            text, words, rows, plane_words, letters, shifts, bounds, k, lanes, first, last, keys[task]
+            text,
+            words,
+            rows,
+            plane_words,
+            letters,
+            shifts,
+            bounds,
+            k,
+            lanes,
+            first,
+            last,
+            keys[task],
         )

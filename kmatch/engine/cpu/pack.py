@@ -28,7 +28,7 @@ def _octet(base, ignored, x0, x1, x2, x3, x4, x5, x6, x7):
 
 @njit(cache=True, nogil=True)
 def _eight_lanes(letters, first, rows, out):
-    """Octets of eight lanes by 64 rows: out[64·p + r], uint8, has a bit a lane of plane p, row r."""
+    """Octets of eight lanes by 64 rows: out[64·p + r], uint8, a bit a lane of plane p, row r."""
     lane0 = letters[first:][:BLOCK]
     lane1 = letters[first + rows :][:BLOCK]
     lane2 = letters[first + 2 * rows :][:BLOCK]
@@ -88,9 +88,7 @@ def pack(letters, words, rows, plane_rows, planes):
     """
     blocks = -(-plane_rows // BLOCK)
     for task in prange(blocks * words):
-        _pack_block(
-            letters, words, rows, plane_rows, planes, task % words, task // words * BLOCK
-        )
+        _pack_block(letters, words, rows, plane_rows, planes, task % words, task // words * BLOCK)
 
 
 @njit(cache=True, nogil=True)

@@ -11,10 +11,15 @@ def find_devices():
             for number, gpu in enumerate(cuda.list_devices())
         ]
     except Exception as error:
-        # Numba wraps driver failures in several classes of its own, some only defined with a driver.
-        lines = [line.strip() for line in str(error).splitlines() if line.strip(" :-")]
-        return [], lines[-1] if lines else type(error).__name__
+        # Failures of the driver come in several classes, some of them internal to Numba.
+        return [], _reason(error)
     return found, "" if found else "no CUDA device was found"
+
+
+def _reason(error):
+    lines = [line.strip(" .:") for line in str(error).splitlines()]
+    told = [line for line in lines if line and not line.startswith("Error at driver init")]
+    return told[0] if told else type(error).__name__
 
 
 def _text(name):
