@@ -5,15 +5,15 @@ holds one bit a lane, the base at s·B + t, in W words of 64 lanes. Rows B … B
 beginning of the next lane, so a window that starts in a lane can be read to its end in that lane.
 Shifting the text by j positions is reading row t + j: no bit ever moves.
 
-`planes` is one flat array, uint64[planes·R·W + TILE] with R = B + halo: plane p, row t, word w at
+`planes` is one flat array, uint64[planes·R·W + SPARE] with R = B + halo: plane p, row t, word w at
 (p·R + t)·W + w. Planes 0 to 3 are A, C, G and T; further ones are unions of these for IUPAC
-letters. The TILE words at the end have all bits set: a letter that every position matches.
+letters. The SPARE words at the end may be read, whatever they hold, and count for nothing.
 """
 
 from dataclasses import dataclass
 
 LANES_PER_WORD = 64
-TILE = 512  # words that the inner loops handle at a time: text and counters stay in the L1 cache
+SPARE = 64
 WORDS = 16  # words in a row of a large chunk
 HALO_SHARE = 4  # a lane is at least this many halos long, where the text allows
 

@@ -1,12 +1,12 @@
 """Queries as flat arrays, the form in which kernels on every device read them."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-GROUP = 4  # letters are counted in fours and eights; a query is filled up to a multiple of this
-
-ALWAYS = -1  # plane number of the tile that every position matches
+LOOK_EVERY = 4
+RARE = 2e-5  # a lane's chance to be within k, below which it pays to look whether any lane is
 
 
 class Query(NamedTuple):
@@ -23,10 +23,10 @@ class Query(NamedTuple):
 class QueryArrays(NamedTuple):
     """Q queries, letters side by side.
 
-    planes: int64[L], a plane number or ALWAYS; shifts: int64[L], offset from the window's start;
-    bounds: int64[Q, 3], a query's counted letters are bounds[q, 0] … bounds[q, 1] and its exact
-    ones bounds[q, 1] … bounds[q, 2], each part filled up to a multiple of GROUP;
-    masks: uint8[x], the bases of the planes 4 … 4 + x − 1.
+    planes: int64[L], plane numbers; shifts: int64[L], offsets from the window's start; bounds:
+    int64[Q, 4], a query's counted letters are bounds[q, 0] … bounds[q, 1] and its exact ones
+    bounds[q, 1] … bounds[q, 2], and from letter bounds[q, 3] on a kernel does well to give up a part
+    of the text where no window is within k; masks: uint8[x], the bases of planes 4 … 4 + x − 1.
     """
 
     planes: np.ndarray
@@ -35,25 +35,40 @@ class QueryArrays(NamedTuple):
     masks: np.ndarray
 
 
-def query_arrays(queries):
-    """Lay out a list of Query as QueryArrays."""
+def query_arrays(queries, k):
+    """Lay out a list of Query, to be searched within k, as QueryArrays."""
     used = {mask for query in queries for part in query for _, mask in part}
     masks = sorted(used - {1, 2, 4, 8})
     plane_of = {1: 0, 2: 1, 4: 2, 8: 3} | {mask: 4 + i for i, mask in enumerate(masks)}
     planes, shifts, bounds = [], [], []
     for query in queries:
-        begins = []
-        for part in query:
-            begins.append(len(planes))
-            planes.extend(plane_of[mask] for _, mask in part)
-            shifts.extend(shift for shift, _ in part)
-            missing = -len(part) % GROUP
-            planes.extend([ALWAYS] * missing)
-            shifts.extend([0] * missing)
-        bounds.append((*begins, len(planes)))
+        first, exact = len(planes), len(planes) + len(query.counted)
+        letters = query.counted + query.exact
+        planes.extend(plane_of[mask] for _, mask in letters)
+        shifts.extend(shift for shift, _ in letters)
+        bases = sum(mask.bit_count() for _, mask in query.counted)
+        look = first + _first_look(len(query.counted), bases, k)
+        bounds.append((first, exact, len(planes), look))
     return QueryArrays(
         np.array(planes, np.int64),
         np.array(shifts, np.int64),
-        np.array(bounds, np.int64).reshape(-1, 3),
+        np.array(bounds, np.int64).reshape(-1, 4),
         np.array(masks, np.uint8),
     )
+
+
+@lru_cache(maxsize=4096)
+def _first_look(letters, bases, k):
+    """Letters after which a random text is within k so rarely that looking pays.
+
+    `bases` is the sum of the bases that the letters stand for; all letters are taken to be alike.
+    """
+    matching = bases / (4 * letters) if letters else 1
+    chance = np.zeros(k + 1)  # of 0 … k mismatches so far
+    chance[0] = 1
+    for count in range(1, letters + 1):
+        chance[1:] = chance[1:] * matching + chance[:-1] * (1 - matching)
+        chance[0] *= matching
+        if count % LOOK_EVERY == 0 and chance.sum() < RARE:
+            return count
+    return letters

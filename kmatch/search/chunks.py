@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kmatch.engine.geometry import LANES_PER_WORD, TILE, WORDS, geometry_for
+from kmatch.engine.geometry import LANES_PER_WORD, SPARE, WORDS, geometry_for
 from kmatch.sequences.chunks import ChunkPlan, join_records
 
 LENGTH = 1 << 23  # positions a chunk owns
@@ -38,7 +38,7 @@ class PackedChunk:
         """The planes with those of the IUPAC letters `masks` (uint8[x]) behind the four bases."""
         if self._masks[: len(masks)] != tuple(masks):
             words = self.geometry.plane_words
-            planes = np.empty((4 + len(masks)) * words + TILE, np.uint64)
+            planes = np.empty((4 + len(masks)) * words + SPARE, np.uint64)
             planes[: 4 * words] = self._planes[: 4 * words]
             unite(planes, words, masks)
             self._planes, self._masks = planes, tuple(masks)
@@ -64,7 +64,6 @@ def packed_chunks(genome, plan, engine, words=None, on_progress=None):
 
 def _pack(chunk, plan, engine, words):
     geometry = geometry_for(chunk.length, plan.halo, words)
-    planes = np.empty(4 * geometry.plane_words + TILE, np.uint64)
+    planes = np.empty(4 * geometry.plane_words + SPARE, np.uint64)
     engine.pack(chunk.letters, geometry.words, geometry.rows, geometry.plane_rows, planes)
-    engine.unite(planes, geometry.plane_words, np.zeros(0, np.uint8))
     return PackedChunk(chunk, geometry, planes)

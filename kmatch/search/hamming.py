@@ -56,7 +56,7 @@ def hamming_batches(
     engine = choose_engine(device, threads)
     if on_engine:
         on_engine(engine)
-    panel = build_panel(patterns, strand, lambda pattern: _exact(pattern, k, exact_5p, exact_3p))
+    panel = build_panel(patterns, k, strand, lambda pattern: _exact(pattern, k, exact_5p, exact_3p))
     plan = plan_chunks(int(panel.lengths.max()), k, len(panel.lengths), chunk_length)
     buffer = KeyBuffer(engine.tasks, *key_room)
     for chunk in packed_chunks(genome, plan, engine, words, on_progress):

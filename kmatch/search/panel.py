@@ -39,8 +39,8 @@ def check_distance(patterns, k):
             )
 
 
-def build_panel(patterns, strand, is_exact):
-    """The Panel of all patterns on the wanted strands.
+def build_panel(patterns, k, strand, is_exact):
+    """The Panel of all patterns on the wanted strands, to be searched within k.
 
     is_exact(pattern) gives bool[m], the letters of the pattern as written that have to match.
     Raises InputError for a strand other than `both`, `+` and `-`.
@@ -58,7 +58,7 @@ def build_panel(patterns, strand, is_exact):
     begins = np.cumsum([0] + [len(pattern) for pattern in patterns])
     return Panel(
         (written, begins),
-        query_arrays(queries),
+        query_arrays(queries, k),
         np.array(numbers, np.int32),
         np.array(minus, np.uint8),
         np.array(lengths, np.int64),

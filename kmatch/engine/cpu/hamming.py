@@ -3,115 +3,157 @@
 import numpy as np
 from numba import njit, prange
 
-from kmatch.engine.cpu.bits import trailing_zeros
 from kmatch.engine.cpu.counters import (
-    clear,
-    first_sixteen,
-    mismatches,
-    new_state,
-    next_four,
-    next_sixteen,
-    require,
+    ALL,
+    BEYOND,
+    add_four,
+    add_one,
+    begin,
+    begin_high,
+    ripple,
+    save,
 )
-from kmatch.engine.geometry import TILE
-from kmatch.engine.queries import ALWAYS
+from kmatch.engine.cpu.vectors import WIDE, fill_wide, load_wide, lowest, nonzero
+
+TILE = 512  # words of text that all queries go over before the next: they stay in the L1 cache
+
+
+def _make_seek(kept):
+    @njit(cache=True, nogil=True)
+    def seek(text, at, last, offsets, query, bits, first_count, counts):
+        """Count one query on WIDE words of lanes after the other until one is within k.
+
+        Returns where those words are, `last` or more if there are none; counts, uint64, then holds
+        their live plane and the bits of their counters, WIDE words each.
+        query: its first counted letter, first exact one, end, and the letter from which on it pays
+        to look whether any lane is live.
+        """
+        first, exact, end, look = query
+        fours = first + (exact - first) // 4 * 4
+        while at < last:
+            counters = begin(first_count)
+            live = fill_wide(ALL)
+            some = True
+            if kept == BEYOND:
+                begin_high(counts, bits, first_count)
+            for i in range(first, fours, 4):
+                a = load_wide(text, at + offsets[i])
+                b = load_wide(text, at + offsets[i + 1])
+                c = load_wide(text, at + offsets[i + 2])
+                d = load_wide(text, at + offsets[i + 3])
+                counters = add_four(kept, counters, a, b, c, d)
+                if kept == BEYOND:
+                    live, counters = ripple(counts, bits, live, counters)
+                if i + 4 >= look:
+                    some = nonzero(live if kept == BEYOND else counters[0]) != 0
+                    if not some:
+                        break
+            if some:
+                for i in range(fours, exact):
+                    counters = add_one(kept, counters, load_wide(text, at + offsets[i]))
+                    if kept == BEYOND:
+                        live, counters = ripple(counts, bits, live, counters)
+                if kept != BEYOND:
+                    live = counters[0]
+                for i in range(exact, end):
+                    live = live & load_wide(text, at + offsets[i])
+                if nonzero(live) != 0:
+                    save(counts, live, counters)
+                    break
+            at += WIDE
+        return at
+
+    return seek
+
+
+_seek_1, _seek_2, _seek_3, _seek_4, _seek_beyond = (
+    _make_seek(kept) for kept in (1, 2, 3, 4, BEYOND)
+)
 
 
 @njit(cache=True, nogil=True)
-def _match(text, words, plane_words, tile, letters, shifts, bounds, bits, first_count, at, state):
-    """Run one query over one tile; False when no lane is within k."""
-    counted, exact, end = bounds
-    ones = len(text) - TILE
-    i, live = counted, True
-    if exact - counted < 16:
-        clear(state, bits, first_count)
-    while i < end:
-        count = 16 if exact - i >= 16 else 4
-        for j in range(count):
-            plane = letters[i + j]
-            at[j] = ones if plane == ALWAYS else plane * plane_words + tile + shifts[i + j] * words
-        if i >= exact:
-            live = require(text, at, state)
-        elif count == 4:
-            live = next_four(text, at, state, bits)
-        elif i == counted:
-            live = first_sixteen(text, at, state, bits, first_count)
-        else:
-            live = next_sixteen(text, at, state, bits)
-        if not live:
-            return False
-        i += count
-    return live
+def _seek(text, at, last, offsets, query, bits, first_count, counts):
+    if bits == 1:
+        return _seek_1(text, at, last, offsets, query, bits, first_count, counts)
+    if bits == 2:
+        return _seek_2(text, at, last, offsets, query, bits, first_count, counts)
+    if bits == 3:
+        return _seek_3(text, at, last, offsets, query, bits, first_count, counts)
+    if bits == 4:
+        return _seek_4(text, at, last, offsets, query, bits, first_count, counts)
+    return _seek_beyond(text, at, last, offsets, query, bits, first_count, counts)
 
 
 @njit(cache=True, nogil=True)
-def _collect(state, bits, first_count, tile, words, rows, lanes, rank, ranks, span, found, keys):
-    """Append the tile's hits to `keys`; count on where it is full. Returns the new count."""
-    for w in range(min(TILE, rows * words - tile)):
-        word = (tile + w) % words
-        live = state[w] & lanes[word]
-        while live:
-            bit = trailing_zeros(live)
+def _distance(counts, bits, first_count, word, bit):
+    count = 0
+    for b in range(bits):
+        complemented = counts[(1 + b) * WIDE + word] >> np.uint64(bit)
+        count |= (1 - np.int64(complemented & np.uint64(1))) << b
+    return count - first_count
+
+
+@njit(cache=True, nogil=True)
+def _collect(counts, bits, k, at, words, rows, lanes, rank, ranks, found, keys):
+    """Append the keys of live lanes to `keys`; count on where it is full. Returns the new count."""
+    first_count = (1 << bits) - (k + 1)
+    for w in range(min(WIDE, rows * words - at)):
+        row, word = divmod(at + w, words)
+        live = counts[w] & lanes[word]
+        while live != np.uint64(0):
+            bit = lowest(live)
             live &= live - np.uint64(1)
             if found < len(keys):
-                position = (64 * word + bit) * rows + (tile + w) // words
-                distance = mismatches(state, bits, first_count, w, bit)
-                keys[found] = (position * ranks + rank) * span + distance
+                position = (64 * word + bit) * rows + row
+                distance = _distance(counts, bits, first_count, w, bit)
+                keys[found] = (position * ranks + rank) * (k + 1) + distance
             found += 1
     return found
 
 
 @njit(cache=True, nogil=True)
-def _scan_tiles(
-    text, words, rows, plane_words, letters, shifts, bounds, k, lanes, first, last, keys
-):
+def _scan_words(text, words, rows, offsets, bounds, k, lanes, first, last, keys):
+    """Scan words first … last−1 of the rows for all queries; returns the hits found."""
     bits = 1
     while (1 << bits) < k + 1:
         bits += 1
     first_count = (1 << bits) - (k + 1)
-    state = new_state(bits)
-    at = np.empty(16, np.int64)
-    ranks = len(bounds)
+    counts = np.empty((1 + max(bits, 4)) * WIDE, np.uint64)
     found = 0
     for tile in range(first, last, TILE):
-        for q in range(ranks):
-            query = (bounds[q, 0], bounds[q, 1], bounds[q, 2])
-            if _match(
-                text, words, plane_words, tile, letters, shifts, query, bits, first_count, at, state
-            ):
+        for q in range(len(bounds)):
+            query = (bounds[q, 0], bounds[q, 1], bounds[q, 2], bounds[q, 3])
+            at, end = tile, min(tile + TILE, last)
+            while True:
+                at = _seek(text, at, end, offsets, query, bits, first_count, counts)
+                if at >= end:
+                    break
                 found = _collect(
-                    state, bits, first_count, tile, words, rows, lanes, q, ranks, k + 1, found, keys
+                    counts, bits, k, at, words, rows, lanes, q, len(bounds), found, keys
                 )
+                at += WIDE
     return found
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def scan(text, words, rows, plane_words, letters, shifts, bounds, k, lanes, keys, counts):
+def scan(text, words, rows, plane_words, letters, shifts, bounds, k, lanes, keys, found):
     """Find every window within k mismatches of each query.
 
     text: uint64, the planes of a chunk as `kmatch.engine.geometry` lays them out;
-    letters, shifts, bounds: QueryArrays; k: int, every counted letter of more than k mismatching
-    ends a window; lanes: uint64[words], the lanes whose windows are wanted;
+    letters, shifts, bounds: QueryArrays; k: int, counted letters that may mismatch;
+    lanes: uint64[words], the lanes whose windows are wanted;
     keys: int64[T, c], task i writes its hits to keys[i], each as
-    (position·Q + query)·(k+1) + distance; counts: int64[T], the hits a task found, which may be
-    more than the c that found room: then nothing is lost, the caller comes again with more.
+    (position·Q + query)·(k+1) + distance; found: int64[T], the hits of a task, which may be more
+    than the c that found room: then nothing is lost, the caller comes again with more.
     """
-    tasks = len(counts)
+    offsets = np.empty(len(letters), np.int64)
+    for i in range(len(letters)):
+        offsets[i] = letters[i] * plane_words + shifts[i] * words
+    tasks = len(found)
     tiles = -(-rows * words // TILE)
     for task in prange(tasks):
         first = tiles * task // tasks * TILE
-        last = tiles * (task + 1) // tasks * TILE
-        counts[task] = _scan_tiles(
-            text,
-            words,
-            rows,
-            plane_words,
-            letters,
-            shifts,
-            bounds,
-            k,
-            lanes,
-            first,
-            last,
-            keys[task],
+        last = min(tiles * (task + 1) // tasks * TILE, rows * words)
+        found[task] = _scan_words(
+            text, words, rows, offsets, bounds, k, lanes, first, last, keys[task]
         )

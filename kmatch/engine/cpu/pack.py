@@ -3,12 +3,9 @@
 import numpy as np
 from numba import njit, prange
 
-from kmatch.engine.geometry import TILE
-
 BLOCK = 64  # rows packed at a time: one cache line of each lane
 UPPER = 0xDF  # clears the bit that makes a letter lower case
 UPPER_T_OR_U = 0xDE
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @njit(cache=True, nogil=True)
@@ -93,9 +90,9 @@ def pack(letters, words, rows, plane_rows, planes):
 
 @njit(cache=True, nogil=True)
 def unite(planes, plane_words, masks):
-    """Fill the planes of IUPAC letters and the all-matching tile.
+    """Fill the planes of IUPAC letters.
 
-    masks: uint8[x], the bases of planes 4 … 4+x−1; planes: uint64[(4+x)·plane_words + TILE].
+    masks: uint8[x], the bases of planes 4 … 4+x−1; planes: uint64[≥ (4+x)·plane_words].
     """
     for x in range(len(masks)):
         union = planes[(4 + x) * plane_words : (5 + x) * plane_words]
@@ -103,4 +100,3 @@ def unite(planes, plane_words, masks):
         for base in range(4):
             if masks[x] >> base & 1:
                 union |= planes[base * plane_words : (base + 1) * plane_words]
-    planes[(4 + len(masks)) * plane_words :][:TILE] = _ALL
