@@ -3,7 +3,7 @@
 
     scripts/bench_hamming.py [--length BASES] [--patterns N] [--repeat N] [--json FILE]
 
-The text is random and held in memory: packed for kmatch (packing is timed apart), as bytes for Sassy
+The text is random and held in memory: packed for kmatch, as bytes for Sassy
 (`pip install sassy-rs`), whose search allows insertions and deletions too. Patterns are random, on
 the forward strand; as many occurrences as there are patterns are planted. Each figure is the median
 of the repeats, in turn; Gbp·pattern/s is text length × patterns ÷ time.

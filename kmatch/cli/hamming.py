@@ -2,7 +2,7 @@
 
 import click
 
-from kmatch.cli.options import Talk, format_of, pattern_arguments, patterns_of, search_options
+from kmatch.cli.options import Talk, check_inputs, format_of, pattern_arguments, search_options
 
 
 @click.command(short_help="Every window within k mismatches of a pattern.")
@@ -27,14 +27,15 @@ def hamming(
     GENOME is FASTA, 2bit or GenBank, compressed or not, or - for standard input. PATTERNS is
     FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
     """
+    check_inputs(genome, patterns, sequences)
     from kmatch.output.files import open_output
     from kmatch.output.tables import TableWriter
     from kmatch.search.hamming import hamming_batches
     from kmatch.sequences.genome import Genome
-    from kmatch.sequences.patterns import repeated_names
+    from kmatch.sequences.patterns import load_patterns, repeated_names
 
     talk = Talk(quiet, verbose)
-    panel = patterns_of(patterns, sequences, genome)
+    panel = load_patterns(patterns or list(sequences))
     for name in repeated_names(panel):
         talk.warn(f"the name '{name}' stands for more than one pattern; all are searched")
     hits = 0

@@ -29,29 +29,45 @@ def main(arguments=None):
 def run(arguments):
     """Run the command line; returns the exit status."""
     try:
-        return kmatch.main(arguments, prog_name="kmatch", standalone_mode=False) or 0
-    except click.exceptions.Abort:
-        return _fail("interrupted", 130)
+        with kmatch.make_context("kmatch", list(arguments)) as context:
+            kmatch.invoke(context)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return 0
+    except click.exceptions.Exit as end:
+        return _fail_on_full_output() or end.exit_code
     except click.ClickException as error:
         error.show()
         return error.exit_code
+    except (KeyboardInterrupt, click.exceptions.Abort):
+        return _fail("interrupted", 130)
     except BrokenPipeError:
         _forget_standard_output()
         return 0
-    except KmatchError as error:
+    except (KmatchError, MemoryError, OSError) as error:
         if "--debug" in arguments:
             raise
-        return _fail(str(error), 1)
-    except KeyboardInterrupt:
-        return _fail("interrupted", 130)
-    except MemoryError:
-        if "--debug" in arguments:
-            raise
-        return _fail("out of memory; search a smaller genome or fewer patterns at a time", 1)
+        return _fail(_told(error), 1)
+
+
+def _told(error):
+    if isinstance(error, MemoryError):
+        return "out of memory; search fewer patterns at a time, or a genome of shorter records"
+    if isinstance(error, OSError):
+        _forget_standard_output()
+        return f"standard output: cannot be written: {error.strerror}"
+    return str(error)
+
+
+def _fail_on_full_output():
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        return _fail(_told(error), 1)
 
 
 def _fail(message, status):
-    one_line = " ".join(str(message).split())
+    one_line = " ".join(message.split())
     print(f"kmatch: error: {one_line}", file=sys.stderr)
     return status
 

@@ -1,5 +1,6 @@
 """Options that searches share, and what they stand for."""
 
+import re
 import sys
 from contextlib import contextmanager
 
@@ -13,6 +14,12 @@ def search_options(command):
     for option in reversed(_SEARCH_OPTIONS):
         command = option(command)
     return command
+
+
+def _check_device(context, option, device):
+    if not re.fullmatch(r"auto|cpu|cuda(:\d+(,\d+)*)?", device):
+        raise click.BadParameter(f"{device!r} is not auto, cpu, cuda or cuda:N")
+    return device
 
 
 _SEARCH_OPTIONS = [
@@ -40,6 +47,7 @@ _SEARCH_OPTIONS = [
         default="auto",
         show_default=True,
         metavar="auto|cpu|cuda|cuda:N",
+        callback=_check_device,
         help="Where to search.",
     ),
     click.option(
@@ -64,15 +72,12 @@ def pattern_arguments(command):
     return click.argument("patterns", required=False)(command)
 
 
-def patterns_of(path, sequences, genome):
-    """The panel that PATTERNS or `-p` names; raises UsageError for both, none, or two times `-`."""
+def check_inputs(genome, path, sequences):
+    """Raise UsageError for patterns by file and by `-p`, or neither, or two inputs named `-`."""
     if bool(path) == bool(sequences):
         raise click.UsageError("give the patterns as a file or with -p, one of the two")
     if path == "-" and genome == "-":
         raise click.UsageError("only one of GENOME and PATTERNS can be standard input")
-    from kmatch.sequences.patterns import load_patterns
-
-    return load_patterns(path or list(sequences))
 
 
 def format_of(form, output):

@@ -25,8 +25,8 @@ class QueryArrays(NamedTuple):
 
     planes: int64[L], plane numbers; shifts: int64[L], offsets from the window's start; bounds:
     int64[Q, 4], a query's counted letters are bounds[q, 0] … bounds[q, 1] and its exact ones
-    bounds[q, 1] … bounds[q, 2], and from letter bounds[q, 3] on a kernel does well to give up a part
-    of the text where no window is within k; masks: uint8[x], the bases of planes 4 … 4 + x − 1.
+    bounds[q, 1] … bounds[q, 2], and from letter bounds[q, 3] on a kernel does well to give up a
+    part of the text where no window is within k; masks: uint8[x], the bases of planes 4 … 4+x−1.
     """
 
     planes: np.ndarray

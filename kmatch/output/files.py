@@ -1,6 +1,7 @@
 """Where results go: standard output, or a file that is either whole or absent."""
 
 import os
+import secrets
 import stat
 import sys
 from contextlib import contextmanager, suppress
@@ -18,7 +19,9 @@ def open_output(path=None):
     """
     label = "standard output" if path in (None, "-") else str(path)
     try:
-        if path in (None, "-"):
+        if path in (None, "-") or _is_standard_output(path):
+            if sys.stdout is None:
+                raise OutputError(f"{label}: it is closed; write to a file with -o")
             yield sys.stdout.buffer
             sys.stdout.buffer.flush()
         elif _is_special(path):
@@ -39,6 +42,13 @@ def _advice(path):
     return f"; make the folder {folder} first" if not os.path.isdir(folder) else ""
 
 
+def _is_standard_output(path):
+    # /dev/stdout may be a file that is being appended to, which opening it would cut.
+    with suppress(OSError, AttributeError, ValueError):
+        return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
+    return False
+
+
 def _is_special(path):
     with suppress(OSError):
         return not stat.S_ISREG(os.stat(path).st_mode)
@@ -46,12 +56,12 @@ def _is_special(path):
 
 
 def _compresses(path):
-    return str(path).endswith(".gz")
+    return str(path).lower().endswith(".gz")
 
 
 @contextmanager
 def _whole_file(path, compressed):
-    partial = f"{path}.{os.getpid()}.partial"
+    partial = f"{path}.{secrets.token_hex(4)}.partial"
     try:
         with open(partial, "xb") as raw:
             if compressed:

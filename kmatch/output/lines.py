@@ -1,12 +1,12 @@
 """Lines of BED and TSV, formatted in compiled code: dense results are millions of them."""
 
-from numba import njit
+from kmatch.jit import kernel
 
 TAB, NEWLINE, PLUS, MINUS = ord("\t"), ord("\n"), ord("+"), ord("-")
 DIGITS = 20  # room for an int64
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _put_bytes(out, at, source, first, last):
     for i in range(first, last):
         out[at] = source[i]
@@ -14,7 +14,7 @@ def _put_bytes(out, at, source, first, last):
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _put_number(out, at, number):
     """Write a number that is not negative; returns where it ends."""
     width, rest = 1, number // 10
@@ -26,7 +26,7 @@ def _put_number(out, at, number):
     return at + width
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _put_runs(out, at, ops, first, last):
     """Write alignment columns as a CIGAR: the length of each run, then its letter."""
     begin = first
@@ -39,7 +39,7 @@ def _put_runs(out, at, ops, first, last):
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _put_place(out, at, names, name_ends, record, start, end):
     at = _put_bytes(out, at, names, name_ends[record], name_ends[record + 1])
     out[at] = TAB
@@ -50,7 +50,7 @@ def _put_place(out, at, names, name_ends, record, start, end):
     return at + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bed_lines(
     record, start, end, pattern, distance, minus, names, name_ends, labels, label_ends, scores, out
 ):
@@ -75,7 +75,7 @@ def bed_lines(
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tsv_lines(
     record,
     start,

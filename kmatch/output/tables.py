@@ -34,7 +34,9 @@ class TableWriter:
             self._send(self._lines(batch, rows, names, ends))
 
     def _send(self, data):
-        self._handle.write(bytes(data).decode() if self._as_text else data)
+        self._handle.write(
+            bytes(data).decode("utf-8", "surrogateescape") if self._as_text else data
+        )
 
     def _bed(self, batch, rows, names, ends):
         columns = _columns(batch, rows)
@@ -87,6 +89,6 @@ def _columns(batch, rows):
 
 
 def _side_by_side(names):
-    encoded = [name.encode() for name in names]
+    encoded = [name.encode("utf-8", "surrogateescape") for name in names]
     ends = np.cumsum([0] + [len(name) for name in encoded])
     return np.frombuffer(b"".join(encoded), np.uint8), ends

@@ -1,5 +1,6 @@
 """Opening input: a path or standard input, compressed or not, told by content."""
 
+import codecs
 import io
 import os
 import sys
@@ -14,22 +15,61 @@ MAGIC = {
     "xz": b"\xfd7zXZ\x00",
     "zst": b"\x28\xb5\x2f\xfd",
 }
-_PEEK = 1 << 16
+HEAD = 16  # bytes that tell what a file is
+_BLOCK = 1 << 16
 
 
 class Source:
-    """An open input: `handle` gives uncompressed bytes, `consumed` and `size` count raw ones."""
+    """An open input.
 
-    def __init__(self, label, raw, handle, size):
+    handle: its uncompressed bytes, without a byte order mark and blank lines before the first
+    letter; head: the first HEAD of them, or fewer if there are no more; size: bytes of the file as
+    it lies on disk, None where that is unknown.
+    """
+
+    def __init__(self, label, raw, size):
         self.label = label
-        self.handle = handle
         self.size = size
         self._raw = raw
+        with reading(label):
+            start, compressed = _told(raw, strip=False)
+            for kind, magic in MAGIC.items():
+                if start.startswith(magic):
+                    from xopen import xopen
+
+                    compressed = xopen(compressed, "rb", threads=0, format=kind)
+            self.head, self.handle = _told(compressed, strip=True)
 
     @property
     def consumed(self):
         """Bytes read so far of the file as it lies on disk; None where that is unknown."""
         return self._raw.tell() if self.size else None
+
+
+class _Replayed(io.RawIOBase):
+    """Bytes already read, then the rest of the handle they came from."""
+
+    def __init__(self, head, handle):
+        self._head, self._handle = head, handle
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        data = self._head[: len(buffer)] or self._handle.read(len(buffer))
+        self._head = self._head[len(buffer) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _told(handle, strip):
+    """The first HEAD bytes of a handle, and a handle that still gives them."""
+    head = b""
+    while len(head) < HEAD and (data := handle.read(_BLOCK)):
+        head += data
+        if strip:
+            head = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    return head[:HEAD], io.BufferedReader(_Replayed(head, handle), _BLOCK)
 
 
 def label_of(path):
@@ -39,25 +79,22 @@ def label_of(path):
 
 @contextmanager
 def open_source(path):
-    """Open a path, or standard input for `-`, for reading bytes.
+    """Open a path, or standard input for `-`, as a Source.
 
-    Whatever goes wrong while it is open, a missing file as well as a cut gzip stream, becomes
-    an InputError that names the input.
+    Raises InputError, naming the input, where it cannot be opened.
     """
     label = label_of(path)
+    if str(path) == "-":
+        if sys.stdin is None:
+            raise InputError(f"{label}: it is closed; give a file, or pipe something in")
+        yield Source(label, sys.stdin.buffer, None)
+        return
     try:
-        raw = sys.stdin.buffer if str(path) == "-" else open(path, "rb")  # noqa: SIM115
+        raw = open(path, "rb")  # noqa: SIM115
     except OSError as error:
-        raise InputError(f"{label}: cannot be read: {_reason(error)}") from error
-    try:
-        size = None if str(path) == "-" else os.fstat(raw.fileno()).st_size
-        buffered = raw if hasattr(raw, "peek") else io.BufferedReader(raw, _PEEK)
-        with reading(label):
-            handle = _decompressed(buffered)
-        yield Source(label, raw, handle, size)
-    finally:
-        if raw is not sys.stdin.buffer:
-            raw.close()
+        raise InputError(f"{label}: cannot be read: {error.strerror}") from error
+    with raw:
+        yield Source(label, raw, os.fstat(raw.fileno()).st_size)
 
 
 @contextmanager
@@ -65,28 +102,19 @@ def reading(label):
     """Turn what a reader raises on damaged data into an InputError that names the input."""
     try:
         yield
+    except InputError:
+        raise
     except EOFError as error:
         raise InputError(
             f"{label}: the compressed file is truncated; copy or download it again"
         ) from error
     except (zlib.error, ValueError, OSError) as error:
-        raise InputError(f"{label}: cannot be read: {_reason(error)}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{label}: cannot be read: {reason}") from error
     except Exception as error:
-        # lzma and zstd have error classes of their own that name no common base
-        if type(error).__name__ in ("LZMAError", "ZstdError"):
-            raise InputError(f"{label}: damaged compressed file: {error}") from error
-        raise
-
-
-def _decompressed(buffered):
-    head = buffered.peek(8)[:8]
-    for kind, magic in MAGIC.items():
-        if head.startswith(magic):
-            from xopen import xopen
-
-            return xopen(buffered, "rb", threads=0, format=kind)
-    return buffered
-
-
-def _reason(error):
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+        # The decompressors have error classes of their own with no base in common.
+        if type(error).__name__ not in ("IsalError", "LZMAError", "ZstdError"):
+            raise
+        raise InputError(
+            f"{label}: the compressed file is damaged ({error}); copy or download it again"
+        ) from error

@@ -90,7 +90,7 @@ def _plain(lines, label):
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith("#"):
             continue
-        fields = line.strip().split("\t")
+        fields = line.rstrip("\r\n ").split("\t")
         if len(fields) > 2:
             raise InputError(
                 f"{label}: line {number} has {len(fields)} columns; "

@@ -1,6 +1,9 @@
 """Records of a genome file, one at a time: FASTA, 2bit and GenBank, all parsed by Biopython."""
 
-import io
+import codecs
+import shutil
+import tempfile
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -9,8 +12,8 @@ from kmatch.errors import InputError
 from kmatch.sequences.files import open_source, reading
 
 BLOCK = 1 << 20
-# A '>' inside a sequence is no base; at the start of a stretch it would look like a header.
-_NOT_A_HEADER = bytes.maketrans(b">", b"*")
+# No base, but other bytes mean something to the parser: '>' a header, some others blanks.
+_LETTERS = bytes(c if 33 <= c < 127 and c != ord(">") else ord("*") for c in range(256))
 _TWOBIT = (b"\x1a\x41\x27\x43", b"\x43\x27\x41\x1a")
 
 
@@ -40,15 +43,13 @@ def read_records(path, on_progress=None):
 
 
 def _parser(source):
-    head = source.handle.peek(4096)[:4096]
-    if head.startswith(_TWOBIT):
+    if source.head.startswith(_TWOBIT):
         return _twobit
-    if head.startswith(b"LOCUS "):
+    if source.head.startswith(b"LOCUS "):
         return _genbank
-    start = head.lstrip()
-    if start.startswith(b">"):
+    if source.head.startswith(b">"):
         return _fasta
-    if not start:
+    if not source.head:
         raise InputError(f"{source.label}: the file is empty; give a FASTA file")
     raise InputError(
         f"{source.label}: not a sequence file; kmatch reads FASTA (a '>' first), 2bit and GenBank"
@@ -60,28 +61,46 @@ def _fasta(source):
     from Bio.SeqIO.FastaIO import SimpleFastaParser
 
     for title, sequence in SimpleFastaParser(long_lines(source.handle, source.label)):
-        yield (title.split(None, 1) or [""])[0], sequence.encode("latin-1")
+        yield (title.split(None, 1) or [""])[0], sequence.encode("ascii")
 
 
 def _twobit(source):
-    from Bio import SeqIO
-
-    for record in SeqIO.parse(source.handle, "twobit"):
-        yield record.id, bytes(record.seq)
+    # Biopython reads by offset and from the file itself, past any decompression.
+    with tempfile.TemporaryFile() as copy:
+        shutil.copyfileobj(source.handle, copy)
+        copy.seek(0)
+        yield from _biopython(source, copy, "twobit")
 
 
 def _genbank(source):
-    from Bio import SeqIO
+    text = codecs.getreader("utf-8")(source.handle, "surrogateescape")
+    yield from _biopython(source, text, "genbank")
+
+
+def _biopython(source, handle, form):
+    """Records of a format in which Biopython meets damage with errors of any class, or warnings."""
+    from Bio import BiopythonWarning, SeqIO
     from Bio.Seq import UndefinedSequenceError
 
-    for record in SeqIO.parse(io.TextIOWrapper(source.handle, "latin-1"), "genbank"):
-        try:
+    try:
+        records = iter(SeqIO.parse(handle, form))
+        while True:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", BiopythonWarning)
+                warnings.filterwarnings("error", message="Premature end|Expected sequence length")
+                record = next(records, None)
+            if record is None:
+                return
             yield record.id, bytes(record.seq)
-        except UndefinedSequenceError as error:
-            raise InputError(
-                f"{source.label}: record '{record.id}' holds no sequence; "
-                "download the GenBank file with its sequence"
-            ) from error
+    except UndefinedSequenceError as error:
+        raise InputError(
+            f"{source.label}: record '{record.id}' holds no sequence; "
+            "download the file with its sequence"
+        ) from error
+    except Exception as error:
+        raise InputError(
+            f"{source.label}: damaged or cut {form} file ({error}); copy or download it again"
+        ) from error
 
 
 def long_lines(handle, label, block=BLOCK):
@@ -102,14 +121,14 @@ def long_lines(handle, label, block=BLOCK):
             header = data.find(b"\n>", at)
             # A final line break stays behind: the next block may begin with '>'.
             stop = header if header >= 0 else len(data) - data.endswith(b"\n")
-            stretch = data[at:stop].translate(_NOT_A_HEADER, b" \t\n\v\f")
+            stretch = data[at:stop].translate(_LETTERS, b" \t\n\v\f")
             if stretch:
-                yield stretch.decode("latin-1")
+                yield stretch.decode("ascii")
             end = data.find(b"\n", header + 1) if header >= 0 else -1
             if end < 0:
                 rest = data[stop:]
                 break
-            yield data[header + 1 : end + 1].decode("latin-1")
+            yield data[header + 1 : end + 1].decode("utf-8", "surrogateescape")
             at = end
     if len(rest) > 1:
-        yield rest[1:].decode("latin-1")
+        yield rest[1:].decode("utf-8", "surrogateescape")

@@ -1,14 +1,16 @@
 """The text of hits, read back from the planes, and how it aligns with the pattern."""
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
+
+from kmatch.jit import kernel, parallel_kernel
 
 _LETTERS = np.frombuffer(b"NACNGNNNTNNNNNNN", np.uint8)  # by mask; several bases cannot occur
 _COMPLEMENT = np.array([0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15], np.uint8)
 MATCH, MISMATCH = np.uint8(ord("=")), np.uint8(ord("X"))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def base_at(planes, words, rows, plane_words, position):
     """The mask of the text's base at a position of the chunk, 0 where it is not A, C, G or T."""
     lane = min(position // rows, 64 * words - 1)
@@ -20,7 +22,7 @@ def base_at(planes, words, rows, plane_words, position):
     return np.uint8(mask)
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@parallel_kernel
 def align_gapless(
     planes, words, rows, plane_words, positions, patterns, minus, masks, begins, ends, text, ops
 ):

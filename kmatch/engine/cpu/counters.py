@@ -10,28 +10,28 @@ plane stands what the eights carry, for `ripple`.
 """
 
 import numpy as np
-from numba import njit
 
 from kmatch.engine.cpu.vectors import WIDE, fill_wide, load_wide, store
+from kmatch.jit import inlined, kernel
 
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 NONE = np.uint64(0)
 BEYOND = 5
 
 
-@njit(inline="always")
+@inlined
 def _full(a, b, c):
-    """Sum and carry of three bits. The carry is written so that LLVM finds two three-input steps."""
+    """Sum and carry of three bits, so written that AVX-512 takes three operations."""
     return a ^ b ^ c, (a & b) | (c & (a | b))
 
 
-@njit(inline="always")
+@inlined
 def _half(a, b):
     """Sum and carry of two bits, the third being 0, all complemented."""
     return ~(a ^ b), a | b
 
 
-@njit(inline="always")
+@inlined
 def begin(first_count):
     """Counters at their start, all lanes live."""
     return (
@@ -43,12 +43,12 @@ def begin(first_count):
     )
 
 
-@njit(inline="always")
+@inlined
 def _start(first_count, bit):
     return NONE if first_count >> bit & 1 else ALL
 
 
-@njit(inline="always")
+@inlined
 def add_four(kept, counters, a, b, c, d):
     """Count the mismatches of four letters."""
     live, ones, twos, fours, eights = counters
@@ -60,7 +60,7 @@ def add_four(kept, counters, a, b, c, d):
     return _carry_twos(kept, live, ones, twos, fours, eights, carry)
 
 
-@njit(inline="always")
+@inlined
 def add_one(kept, counters, a):
     """Count the mismatches of one letter."""
     live, ones, twos, fours, eights = counters
@@ -71,7 +71,7 @@ def add_one(kept, counters, a):
     return _carry_twos(kept, live, ones, twos, fours, eights, carry)
 
 
-@njit(inline="always")
+@inlined
 def _carry_twos(kept, live, ones, twos, fours, eights, carry):
     if kept == 2:
         return live & carry, ones, twos, fours, eights
@@ -82,14 +82,14 @@ def _carry_twos(kept, live, ones, twos, fours, eights, carry):
     return live & carry, ones, twos, fours, eights
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def begin_high(counts, bits, first_count):
     """Start the bits from the fifth on: bit b is a vector at counts[(1 + b)·WIDE]."""
     for b in range(4, bits):
         store(counts, (1 + b) * WIDE, fill_wide(_start(first_count, b)))
 
 
-@njit(inline="always")
+@inlined
 def ripple(counts, bits, live, counters):
     """Add what the eights carry to the bits from the fifth on; returns (live, counters)."""
     carry, ones, twos, fours, eights = counters
@@ -99,7 +99,7 @@ def ripple(counts, bits, live, counters):
     return live & carry, (fill_wide(ALL), ones, twos, fours, eights)
 
 
-@njit(inline="always")
+@inlined
 def save(counts, live, counters):
     """Write the live plane and the bits up to the fourth, WIDE words each."""
     _, ones, twos, fours, eights = counters

@@ -1,7 +1,7 @@
 """k mismatches over striped bit planes."""
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from kmatch.engine.cpu.counters import (
     ALL,
@@ -14,12 +14,13 @@ from kmatch.engine.cpu.counters import (
     save,
 )
 from kmatch.engine.cpu.vectors import WIDE, fill_wide, load_wide, lowest, nonzero
+from kmatch.jit import kernel, parallel_kernel
 
 TILE = 512  # words of text that all queries go over before the next: they stay in the L1 cache
 
 
 def _make_seek(kept):
-    @njit(cache=True, nogil=True)
+    @kernel
     def seek(text, at, last, offsets, query, bits, first_count, counts):
         """Count one query on WIDE words of lanes after the other until one is within k.
 
@@ -71,7 +72,7 @@ _seek_1, _seek_2, _seek_3, _seek_4, _seek_beyond = (
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _seek(text, at, last, offsets, query, bits, first_count, counts):
     if bits == 1:
         return _seek_1(text, at, last, offsets, query, bits, first_count, counts)
@@ -84,7 +85,7 @@ def _seek(text, at, last, offsets, query, bits, first_count, counts):
     return _seek_beyond(text, at, last, offsets, query, bits, first_count, counts)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _distance(counts, bits, first_count, word, bit):
     count = 0
     for b in range(bits):
@@ -93,7 +94,7 @@ def _distance(counts, bits, first_count, word, bit):
     return count - first_count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _collect(counts, bits, k, at, words, rows, lanes, rank, ranks, found, keys):
     """Append the keys of live lanes to `keys`; count on where it is full. Returns the new count."""
     first_count = (1 << bits) - (k + 1)
@@ -111,7 +112,7 @@ def _collect(counts, bits, k, at, words, rows, lanes, rank, ranks, found, keys):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _scan_words(text, words, rows, offsets, bounds, k, lanes, first, last, keys):
     """Scan words first … last−1 of the rows for all queries; returns the hits found."""
     bits = 1
@@ -135,7 +136,7 @@ def _scan_words(text, words, rows, offsets, bounds, k, lanes, first, last, keys)
     return found
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@parallel_kernel
 def scan(text, words, rows, plane_words, letters, shifts, bounds, k, lanes, keys, found):
     """Find every window within k mismatches of each query.
 

@@ -1,14 +1,16 @@
 """From letters to striped bit planes."""
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
+
+from kmatch.jit import kernel, parallel_kernel
 
 BLOCK = 64  # rows packed at a time: one cache line of each lane
 UPPER = 0xDF  # clears the bit that makes a letter lower case
 UPPER_T_OR_U = 0xDE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _octet(base, ignored, x0, x1, x2, x3, x4, x5, x6, x7):
     """Which of eight letters are `base`, a bit each; `ignored` holds the bits not compared."""
     return (
@@ -23,7 +25,7 @@ def _octet(base, ignored, x0, x1, x2, x3, x4, x5, x6, x7):
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _eight_lanes(letters, first, rows, out):
     """Octets of eight lanes by 64 rows: out[64·p + r], uint8, a bit a lane of plane p, row r."""
     lane0 = letters[first:][:BLOCK]
@@ -43,7 +45,7 @@ def _eight_lanes(letters, first, rows, out):
         out[3 * BLOCK + r] = _octet(ord("T"), UPPER_T_OR_U, x0, x1, x2, x3, x4, x5, x6, x7)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _join(octets, plane, column):
     """Eight octets a row become a word: column, uint64[64], for one plane."""
     first, step = BLOCK * plane, 4 * BLOCK
@@ -57,12 +59,12 @@ def _join(octets, plane, column):
         column[r] = low | high
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _word(octet, shift):
     return np.uint64(octet) << np.uint64(shift)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pack_block(letters, words, rows, plane_rows, planes, word, row):
     octets = np.empty(8 * 4 * BLOCK, np.uint8)
     column = np.empty(BLOCK, np.uint64)
@@ -76,7 +78,7 @@ def _pack_block(letters, words, rows, plane_rows, planes, word, row):
             planes[at + r * words] = column[r]
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@parallel_kernel
 def pack(letters, words, rows, plane_rows, planes):
     """Fill planes A, C, G, T of a chunk.
 
@@ -88,7 +90,7 @@ def pack(letters, words, rows, plane_rows, planes):
         _pack_block(letters, words, rows, plane_rows, planes, task % words, task // words * BLOCK)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unite(planes, plane_words, masks):
     """Fill the planes of IUPAC letters.
 

@@ -1,9 +1,9 @@
 """Vectors of 64-bit words as Numba values, so that kernels say what is vectorised.
 
-`load`, `store`, `fill`, `nonzero` and the operators `& | ^ ~` work on 64 lanes of one bit for each word. LLVM
-keeps vectors in registers and lowers them to what the processor has: an AVX-512 or AVX2 register,
-or several NEON or SSE ones. A vector from `load` and `fill` has WORDS words, one from `load_wide` and
-`fill_wide` twice as many: two chains of instructions that hide each other's latency.
+`load`, `store`, `fill`, `nonzero` and the operators `& | ^ ~` work on 64 lanes of one bit for each
+word. LLVM keeps vectors in registers and lowers them to what the processor has: an AVX-512 or AVX2
+register, or several NEON or SSE ones. A vector from `load` and `fill` has WORDS words, one from
+`load_wide` and `fill_wide` twice as many: two chains that hide each other's latency.
 """
 
 import operator
