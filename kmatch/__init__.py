@@ -9,6 +9,8 @@ _HOMES = {
     "Genome": "kmatch.sequences.genome",
     "Hits": "kmatch.search.hits",
     "hamming": "kmatch.search.hamming",
+    "edit": "kmatch.search.edit",
+    "best": "kmatch.search.best",
     "KmatchError": "kmatch.errors",
     "InputError": "kmatch.errors",
     "DeviceError": "kmatch.errors",

@@ -35,6 +35,10 @@ def _writable(folder):
     return os.access(folder, os.W_OK)
 
 
+# GNU OpenMP's threads wait by spinning, which takes milliseconds a kernel where other programs
+# want the cores; passive ones take microseconds always.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 if folder := _find_cache_folder():
     numba.config.CACHE_DIR = folder
 

@@ -77,3 +77,113 @@ def hamming_cases(draw):
 geometries = st.fixed_dictionaries(
     {"chunk_length": st.integers(1, 200), "words": st.sampled_from([1, 2, 3, None])}
 )
+
+LONG = "ACGTTGCATTAGCCAGTACTGAACCGGTTAAGCTTCGATATCGGCTAAGGTCCATTGACGATGCAAGTC"  # 68 letters
+
+EDIT = {
+    "at 0": _case(["ACGTTTTTTT", "CGTTTTTTTT", "TTCGTTTTTT"], ["ACGAT"], 2),
+    "at the end": _case(["TTTTTTTACGT", "TTTTTTTTACG", "TTTTTTTACGG"], ["ACGTA"], 2),
+    "m = 1": _case(["ACGTNACGT"], ["A", "N", "R"], 0),
+    "m = n": _case(["ACGTTGCA"], ["ACGTTGCA", "ACGTTGCC"], 3),
+    "m > n": _case(["ACGT"], ["ACGTA", "ACGTACGTAC", "TTACGT"], 4),
+    "m > n, k large enough": _case(["ACGT", "CG", "T"], ["TTACGTACGTAC"], 11),
+    "m far beyond n": _case(["ACGT", "A"], ["ACGT" * 60], 3),
+    "m far beyond n, k too": _case(["ACGT", "A", "GTAC" * 9], ["ACGT" * 20], 79),
+    "k = 0": _case(["ACGTACGTACGA"], ["ACGT", "CGTACG"], 0),
+    "k = m - 1": _case(["ACGTNNACGTAC", "NNACNN"], ["ACG", "TTT"], 2),
+    "k = m - 1, two letters": _case(["ACGTNNACGTAC"], ["AC", "ACG"], 1),
+    "palindrome": _case(["TTGAATTCTTGAATTC"], ["GAATTC"], 2),
+    "nothing but N": _case(["NNNNNNNNNNNN", "N"], ["NNNN", "ACGT"], 3),
+    "runs of N": _case(["NNNNNNNNACGTNNNNNNN"], ["NNNN", "ACGT"], 2),
+    "an N inside": _case(["ACGTNACGTACNT", "ACGNNTACGT"], ["ACGTAACGT", "NNNNN"], 2),
+    "N beside a repeat": _case(["N" * 30 + "AAAAAAA" + "N" * 30 + "AAA"], ["AAAAA", "TTTTT"], 2),
+    "lower case and U": _case(["acguacgUACGTnacu"], ["acgU", "ACGT"], 1),
+    "gaps and other letters": _case(["AC-GT*ACGT.RYACGT"], ["ACGT", "ACGRT"], 1),
+    "empty records": _case(["", "ACGT", "", "", "CGTA", ""], ["ACG", "CGT"], 1),
+    "one-letter records": _case(list("ACGTNACGT"), ["A"], 0),
+    "one-letter records, two letters": _case(list("ACGTNACGT"), ["AC", "NN"], 1),
+    "no letters at all": _case(["", ""], ["ACG"], 1),
+    "records apart": _case(["ACG", "TAC", "GTA", "CGT"], ["ACGTAC", "GTAC", "ACGTACGTACGT"], 3),
+    "records apart, k = m - 1": _case(["ACG", "TAC", "GTA"], ["ACGTACGTACGTACGTACGT"], 19),
+    "hundreds of tiny records": _case(["ACGTACGTA"[: i % 9] for i in range(300)], ["CGTA"], 1),
+    "duplicate patterns": _case(["ACGTACGT"], ["ACGT", "ACGT", "acgt"], 1),
+    "mixed lengths": _case(["ACGTTGCAACGTTGCA"], ["ACG", "ACGTTGCA", "TG", "GCAACGT"], 1),
+    "plus only": _case(["ACGTTGCA"], ["ACGT", "TTG"], 1, strand="+"),
+    "minus only": _case(["ACGTTGCA"], ["ACGT", "TTG"], 1, strand="-"),
+    "IUPAC": _case(["ACGTTGCATTAGCCAGTA" * 2], ["RYSWKM", "BDHVN", "NNNN", "ANNT"], 2),
+    "a base left out": _case(["TTTTACGGCATTTTTACGCATTTT"], ["ACGTGCA"], 1),
+    "a base too many": _case(["TTTTACGTTGCATTTTACGTGCAA"], ["ACGTGCA"], 1),
+    "a plateau from 0 to the end": _case(["AAAAAAAA", "TTTTTTTT"], ["AAAA"], 3),
+    "a plateau of mismatches": _case(["CAACAACAACAACC"], ["CAAG", "CTTG"], 1),
+    "equal ends beside one another": _case(["GGGACGTAGGG"], ["ACGTCGG", "ACTTAGG"], 2),
+    "poly-A": _case(["A" * 90], ["A" * 20, "A" * 12 + "C" + "A" * 7], 2),
+    "poly-A on the strand -": _case(["C" + "A" * 200 + "GG"], ["T" * 13, "TTTTCTTTT"], 2),
+    "poly-A and an N": _case(["A" * 40 + "N" + "A" * 33], ["A" * 9, "T" * 9], 3),
+    "a pattern of one base elsewhere": _case(["ACGTTGCATTAGCCAGTA"], ["A" * 6, "C" * 9], 5),
+    "satellites": _case(["AATGG" * 30], ["AATGGAATGGAATGG", "CCATTACATTCCATT"], 3),
+    "dinucleotides": _case(["GT" * 40 + "N" + "AC" * 40], ["GTGTGTGTGTG", "ACACCACACA"], 3),
+    "a locus over many chunks": _case(
+        ["AATGG" * 12 + "AATCG" + "AATGG" * 25, "GG" + "CCATT" * 30], ["AATGGAATCGAATG"], 2
+    ),
+    "loci that only touch": _case(["ACGTACGTACGTTTACGTACGT"], ["ACGT"], 1),
+    "loci in a chain": _case(["TTACGTGACGTGACGTGACGTTT"], ["ACGTGACGT", "CACGTCAC"], 2),
+    "a tie in a locus": _case(["ACGTAACGTATTTTACGTTACGTT"], ["ACGTGACGT", "AACGTAACGT"], 3),
+    "sixty-four letters": _case([LONG + "GG" + LONG[:20] + LONG[21:]], [LONG[:64]], 4),
+    "more than sixty-four letters": _case(
+        ["TTGACC" + LONG[:30] + "A" + LONG[30:] + "NN" + LONG[3:]], [LONG, LONG[:65]], 6
+    ),
+    "long, and short of every row": _case([LONG * 2 + "GTGTGT" + LONG[:50]], [LONG * 2], 30),
+    "long and short together": _case([LONG + "ACGTTG"], [LONG, "ACGTTG", LONG[::-1]], 2),
+    "long satellites": _case(["ACGTTGCATTAGCCAGTA" * 12], ["ACGTTGCATTAGCCAGTT" * 6], 20),
+}
+
+
+# A base that each IUPAC letter stands for.
+_BASES = str.maketrans("URYSWKMBDHVN", "TACGATACAAAG")
+_COMPLEMENTS = str.maketrans("ACGT", "TGCA")
+_edits = st.lists(
+    st.tuples(st.integers(0, 200), st.sampled_from("XID"), st.sampled_from("ACGTN")), max_size=4
+)
+
+
+def edited(text, edits):
+    """A text with (place, kind, letter) edits, one after another."""
+    for place, kind, letter in edits:
+        at = place % (len(text) + 1)
+        text = text[:at] + ("" if kind == "D" else letter) + text[at + (kind != "I") :]
+    return text
+
+
+@st.composite
+def edit_cases(draw, longest=24):
+    """(records, patterns, k, options): texts of random letters, repeats and edited patterns."""
+    units = st.text("ACGT", min_size=1, max_size=4)
+    patterns = draw(
+        st.lists(
+            st.text("ACGT", min_size=1, max_size=longest)
+            | st.text(IUPAC, min_size=1, max_size=12)
+            | st.builds(lambda unit, m: (unit * m)[:m], units, st.integers(1, 12)),
+            min_size=1,
+            max_size=3,
+        )
+    )
+    plus = [pattern.translate(_BASES) for pattern in patterns]
+    minus = [text[::-1].translate(_COMPLEMENTS) for text in plus]
+    copies = st.sampled_from(plus + minus)
+    part = (
+        st.builds(edited, copies, _edits)
+        | st.text("ACGT", max_size=20)
+        | st.text(LETTERS, max_size=9)
+        | st.builds(lambda unit, times: unit * times, units | st.just("N"), st.integers(0, 12))
+    )
+    texts = draw(st.lists(st.lists(part, max_size=6).map("".join), min_size=1, max_size=3))
+    records = [(f"r{i}", text) for i, text in enumerate(texts)]
+    most = min(map(len, patterns)) - 1
+    k = min(draw(st.sampled_from([0, 1, 2, 3, 4, longest])), most)
+    return records, patterns, k, {"strand": draw(st.sampled_from(["both", "both", "+", "-"]))}
+
+
+reports = st.sampled_from(["minima", "ends", "loci"])
+edit_geometries = st.fixed_dictionaries(
+    {"chunk_length": st.sampled_from([None, 5, 13, 64, 150, 400])}
+)

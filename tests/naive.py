@@ -69,3 +69,121 @@ def cigar(ops):
         else:
             runs.append([1, op])
     return "".join(f"{count}{op}" for count, op in runs)
+
+
+def edit(records, patterns, k, report="minima", strand="both"):
+    """All hits (record, start, end, pattern, distance, strand, cigar), by numbers, in order.
+
+    A hit holds a letter of the text: an alignment without one costs m, which is more than k. Two
+    hits of one pattern and strand never share both ends, as each has an anchored end of its own.
+    """
+    hits = []
+    for record, (_, text) in enumerate(records):
+        for number, pattern in enumerate(patterns):
+            for sign in "+-" if strand == "both" else strand:
+                # The strand - is the strand + of the reverse-complemented record, mirrored.
+                read = text if sign == "+" else reverse_complement(known(text))
+                found = []
+                for start, end, distance, ops in occurrences(pattern, read, k, report):
+                    if sign == "-":
+                        start, end = len(text) - end, len(text) - start
+                    found.append((record, start, end, number, distance, sign, cigar(ops)))
+                hits += loci(found) if report == "loci" else found
+    return in_order(hits)
+
+
+def best(records, patterns, strand="both"):
+    """The minima at the smallest distance of each pattern in all records, as `edit` gives them."""
+    hits = []
+    for number, pattern in enumerate(patterns):
+        found = edit(records, [pattern], len(pattern) - 1, "minima", strand)
+        smallest = min((hit[4] for hit in found), default=None)
+        hits += [(*hit[:3], number, *hit[4:]) for hit in found if hit[4] == smallest]
+    return in_order(hits)
+
+
+def in_order(hits):
+    return sorted(hits, key=lambda h: (h[0], h[1], h[2], "+-".index(h[5]), h[3]))
+
+
+def known(text):
+    """A text as A, C, G, T, and N for every letter that no pattern can match."""
+    return "".join(x if x in "ACGT" else "N" for x in text.upper().replace("U", "T"))
+
+
+def differences(pattern, text):
+    """The matrix D: D[i][j] is the least cost of pattern[:i] against any piece that ends at j."""
+    letters = {(p, t): matches(p, t) for p in set(pattern) for t in set(text)}
+    matrix = [[0] * (len(text) + 1)]
+    for p in pattern:
+        above, row = matrix[-1], [len(matrix)]
+        for j, t in enumerate(text, 1):
+            row.append(min(above[j - 1] + (not letters[p, t]), row[j - 1] + 1, above[j] + 1))
+        matrix.append(row)
+    return matrix
+
+
+def occurrences(pattern, text, k, report):
+    """(start, end, distance, ops) of the ends, or of the minima, in the direction of the text."""
+    matrix = differences(pattern, text)
+    last = matrix[-1]
+    for end in range(1, len(text) + 1):
+        if last[end] <= k and (report == "ends" or ends_a_low_plateau(last[1:], end - 1)):
+            start, ops = trace(matrix, pattern, text, end)
+            yield start, end, last[end], ops
+
+
+def ends_a_low_plateau(values, at):
+    """Whether `at` is the last of equal values that are lower than what is before and after."""
+    first = at
+    while first > 0 and values[first - 1] == values[at]:
+        first -= 1
+    falls = first == 0 or values[first - 1] > values[at]
+    rises = at == len(values) - 1 or values[at + 1] > values[at]
+    return falls and rises
+
+
+def trace(matrix, pattern, text, end):
+    """(start, ops) of the optimal alignment into `end` that prefers diagonal steps, then D."""
+    i, j, ops = len(pattern), end, []
+    while i > 0:
+        here = matrix[i][j]
+        match = j > 0 and matches(pattern[i - 1], text[j - 1])
+        if j > 0 and here == matrix[i - 1][j - 1] + (not match):
+            ops.append("=" if match else "X")
+            i, j = i - 1, j - 1
+        elif j > 0 and here == matrix[i][j - 1] + 1:
+            ops.append("D")
+            j -= 1
+        else:
+            ops.append("I")
+            i -= 1
+    return j, ops[::-1]
+
+
+def loci(hits):
+    """One hit for each set of hits that overlap one another, if need be over others in between.
+
+    hits: those of one record, pattern and strand. Ties go by the forward strand's coordinates.
+    """
+    sets = []
+    for hit in hits:
+        overlapping = [s for s in sets if any(hit[1] < h[2] and h[1] < hit[2] for h in s)]
+        sets = [s for s in sets if s not in overlapping] + [sum(overlapping, [hit])]
+    return [min(s, key=lambda h: (h[4], h[1], h[2])) for s in sets]
+
+
+def edit_bed(records, names, patterns, hits):
+    """The BED file of hits with CIGARs, whole."""
+    return bed(records, names, patterns, [hit[:6] for hit in hits])
+
+
+def edit_tsv(records, names, hits):
+    """The TSV file of hits with CIGARs, whole."""
+    lines = ["sequence\tstart\tend\tpattern\tdistance\tstrand\tcigar\tmatch\n"]
+    for record, start, end, number, distance, sign, ops in hits:
+        text = known(records[record][1][start:end])
+        text = text if sign == "+" else reverse_complement(text)
+        row = (records[record][0], start, end, names[number], distance, sign, ops, text)
+        lines.append("\t".join(map(str, row)) + "\n")
+    return "".join(lines)

@@ -6,6 +6,8 @@ import sys
 import click
 
 from kmatch import __version__
+from kmatch.cli.best import best
+from kmatch.cli.edit import edit
 from kmatch.cli.hamming import hamming
 from kmatch.cli.info import info
 from kmatch.errors import KmatchError
@@ -17,7 +19,7 @@ def kmatch():
     """Find every approximate occurrence of DNA patterns in genomes."""
 
 
-for command in (hamming, info):
+for command in (hamming, edit, best, info):
     kmatch.add_command(command)
 
 

@@ -1,6 +1,14 @@
 """Which device runs the kernels."""
 
-from kmatch.errors import DeviceError
+from kmatch.errors import DeviceError, InputError
+
+ALGORITHMS = ("bitplane",)
+
+
+def check_algorithm(algorithm):
+    """Raise InputError for an algorithm that does not exist."""
+    if algorithm not in ALGORITHMS:
+        raise InputError(f"unknown algorithm '{algorithm}'; use {' or '.join(ALGORITHMS)}")
 
 
 def choose_engine(device, threads=None):

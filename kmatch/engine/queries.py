@@ -72,3 +72,32 @@ def _first_look(letters, bases, k):
         if count % LOOK_EVERY == 0 and chance.sum() < RARE:
             return count
     return letters
+
+
+class ReadingArrays(NamedTuple):
+    """Q queries as the recurrence reads them: letter after letter, along or against the text.
+
+    letters: int64[L], plane numbers, those of query q from begins[q] to begins[q+1], int64[Q+1];
+    backward: uint8[Q], 1 where the text is read downwards, against complemented letters;
+    bases: uint8[4+x], the mask of each plane.
+    """
+
+    letters: np.ndarray
+    begins: np.ndarray
+    backward: np.ndarray
+    bases: np.ndarray
+
+    @property
+    def masks(self):
+        """The bases of the planes behind the first four, uint8[x]."""
+        return self.bases[4:]
+
+
+def reading_arrays(letters, backward):
+    """Lay out queries, a list of the masks of their letters and a direction each."""
+    joined = np.concatenate(letters)
+    bases = np.concatenate([[1, 2, 4, 8], np.setdiff1d(joined, [1, 2, 4, 8])]).astype(np.uint8)
+    plane_of = np.zeros(16, np.int64)
+    plane_of[bases] = np.arange(len(bases))
+    begins = np.cumsum([0] + [len(masks) for masks in letters])
+    return ReadingArrays(plane_of[joined], begins, np.array(backward, np.uint8), bases)

@@ -1,5 +1,7 @@
 """Lines of BED and TSV, formatted in compiled code: dense results are millions of them."""
 
+import numpy as np
+
 from kmatch.jit import kernel
 
 TAB, NEWLINE, PLUS, MINUS = ord("\t"), ord("\n"), ord("+"), ord("-")
@@ -51,21 +53,26 @@ def _put_place(out, at, names, name_ends, record, start, end):
 
 
 @kernel
+def _score(distance, length):
+    return np.int64(np.rint(1000 * (1 - distance / length)))
+
+
+@kernel
 def bed_lines(
-    record, start, end, pattern, distance, minus, names, name_ends, labels, label_ends, scores, out
+    record, start, end, pattern, distance, minus, names, name_ends, labels, label_ends, lengths, out
 ):
     """Fill `out`, uint8, with the BED lines of n hits and return the bytes written.
 
     record, start, end: int64[n]; pattern, distance: int32[n]; minus: uint8[n]; names and labels:
-    uint8, record and pattern names side by side, number i from ends[i] to ends[i+1]; scores:
-    int64[patterns, k+1].
+    uint8, record and pattern names side by side, number i from ends[i] to ends[i+1]; lengths:
+    int64, those of the patterns.
     """
     at = 0
     for i in range(len(start)):
         at = _put_place(out, at, names, name_ends, record[i], start[i], end[i])
         at = _put_bytes(out, at, labels, label_ends[pattern[i]], label_ends[pattern[i] + 1])
         out[at] = TAB
-        at = _put_number(out, at + 1, scores[pattern[i], distance[i]])
+        at = _put_number(out, at + 1, _score(distance[i], lengths[pattern[i]]))
         out[at] = TAB
         out[at + 1] = MINUS if minus[i] else PLUS
         out[at + 2] = TAB

@@ -14,15 +14,15 @@ FORMATS = ("bed", "tsv")
 class TableWriter:
     """Writes HitBatches to a text or binary handle; TSV begins with its header line.
 
-    patterns: list of Pattern; k: the largest distance that can come.
+    patterns: list of Pattern.
     """
 
-    def __init__(self, handle, form, patterns, k):
+    def __init__(self, handle, form, patterns):
         self._handle = handle
         self._as_text = isinstance(handle, io.TextIOBase)
         self._lines = self._bed if form == "bed" else self._tsv
         self._labels, self._label_ends = _side_by_side([pattern.name for pattern in patterns])
-        self._scores = np.array([scores(len(pattern), k) for pattern in patterns], np.int64)
+        self._lengths = np.array([len(pattern) for pattern in patterns], np.int64)
         if form == "tsv":
             self._send(HEADER.encode())
 
@@ -43,7 +43,7 @@ class TableWriter:
         room = self._fixed_room(columns, names, ends)
         out = np.empty(room, np.uint8)
         written = bed_lines(
-            *columns, names, ends, self._labels, self._label_ends, self._scores, out
+            *columns, names, ends, self._labels, self._label_ends, self._lengths, out
         )
         return memoryview(out)[:written]
 
@@ -70,11 +70,6 @@ class TableWriter:
         record, pattern = columns[0], columns[3]
         widths = np.diff(ends)[record].sum() + np.diff(self._label_ends)[pattern].sum()
         return int(widths) + len(record) * (4 * DIGITS + 9)
-
-
-def scores(length, k):
-    """BED scores of distances 0 … k for a pattern of `length` letters, 1000 for no difference."""
-    return [max(round(1000 * (1 - distance / length)), 0) for distance in range(k + 1)]
 
 
 def _columns(batch, rows):

@@ -2,10 +2,12 @@
 
 import numpy as np
 
-from kmatch.engine.geometry import LANES_PER_WORD, SPARE, WORDS, geometry_for
+from kmatch.engine.geometry import HALO_SHARE, LANES_PER_WORD, SPARE, WORDS, geometry_for
 from kmatch.sequences.chunks import ChunkPlan, join_records
 
 LENGTH = 1 << 23  # positions a chunk owns
+READING_LENGTH = 1 << 22
+READING_WORDS = 8  # words in a row: one vector of the recurrence, whatever the processor's are
 SMALLEST = 1 << 16
 QUERY_POSITIONS = 1 << 29  # large panels get smaller chunks, which bounds the hits of one
 
@@ -20,6 +22,14 @@ def plan_chunks(longest, k, queries, length=None):
     return ChunkPlan(length, _round_up(longest, 64), _round_up(k + 1, 16))
 
 
+def plan_reading(longest, k, gap, length=None):
+    """The ChunkPlan for the recurrence: `longest` letters and k more warm it up in every lane."""
+    halo = _round_up(longest + k + 1, 64)
+    if length is None:
+        length = max(READING_LENGTH, LANES_PER_WORD * READING_WORDS * HALO_SHARE * halo)
+    return ChunkPlan(length, halo, _round_up(gap, 16), lead=halo)
+
+
 def _round_up(value, step):
     return -(-value // step) * step
 
@@ -28,14 +38,20 @@ class PackedChunk:
     """A chunk as bit planes: `planes` is laid out by `geometry` (see `kmatch.engine.geometry`)."""
 
     def __init__(self, chunk, geometry, planes):
+        self.base = chunk.base
         self.length = chunk.length
         self.spans = chunk.spans
         self.geometry = geometry
         self._planes = planes
         self._masks = ()
 
-    def planes_for(self, masks, unite):
-        """The planes with those of the IUPAC letters `masks` (uint8[x]) behind the four bases."""
+    def text(self, masks, unite):
+        """The chunk as kernels take it: planes with those of `masks`, words, rows, plane_words."""
+        geometry = self.geometry
+        planes = self._planes_for(masks, unite)
+        return planes, geometry.words, geometry.rows, geometry.plane_words
+
+    def _planes_for(self, masks, unite):
         if self._masks[: len(masks)] != tuple(masks):
             words = self.geometry.plane_words
             planes = np.empty((4 + len(masks)) * words + SPARE, np.uint64)

@@ -2,16 +2,13 @@
 
 import numpy as np
 
-from kmatch.engine.devices import choose_engine
-from kmatch.errors import InputError
+from kmatch.engine.devices import check_algorithm, choose_engine
 from kmatch.search.chunks import packed_chunks, plan_chunks
 from kmatch.search.hits import Columns, HitBatch, Hits
 from kmatch.search.panel import build_panel, check_distance
 from kmatch.search.scanning import KeyBuffer
 from kmatch.sequences.genome import as_genome
 from kmatch.sequences.patterns import load_patterns
-
-ALGORITHMS = ("bitplane",)
 
 
 def hamming(genome, patterns, k, **options):
@@ -51,8 +48,7 @@ def hamming_batches(
     and words a row of a chunk and the room for hits (see KeyBuffer), which tests make tiny.
     """
     check_distance(patterns, k)
-    if algorithm not in ALGORITHMS:
-        raise InputError(f"unknown algorithm '{algorithm}'; use {' or '.join(ALGORITHMS)}")
+    check_algorithm(algorithm)
     engine = choose_engine(device, threads)
     if on_engine:
         on_engine(engine)
@@ -69,15 +65,14 @@ def _exact(pattern, k, exact_5p, exact_3p):
 
 
 def _scan_chunk(chunk, panel, k, buffer, engine):
-    geometry, letters = chunk.geometry, panel.letters
-    planes = chunk.planes_for(letters.masks, engine.unite)
-    text = (planes, geometry.words, geometry.rows, geometry.plane_words)
+    letters = panel.letters
+    text = chunk.text(letters.masks, engine.unite)
     queries = (letters.planes, letters.shifts, letters.bounds)
 
     def kernel(lanes, keys, counts):
         engine.scan(*text, *queries, k, lanes, keys, counts)
 
-    for keys in buffer.scan(kernel, geometry.words):
+    for keys, _ in buffer.scan(kernel, chunk.geometry.words):
         batch = _batch(keys, chunk, text, panel, k, engine)
         if len(batch):
             yield batch

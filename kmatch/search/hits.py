@@ -88,7 +88,7 @@ class Hits:
     def _write(self, form, handle):
         from kmatch.output.tables import TableWriter
 
-        writer = TableWriter(handle, form, self.patterns, int(self.distance.max(initial=0)))
+        writer = TableWriter(handle, form, self.patterns)
         for batch in self.batches:
             writer.write(batch)
 

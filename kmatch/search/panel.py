@@ -4,9 +4,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.engine.queries import Query, QueryArrays, query_arrays
+from kmatch.engine.queries import (
+    Query,
+    QueryArrays,
+    ReadingArrays,
+    query_arrays,
+    reading_arrays,
+)
 from kmatch.errors import InputError
-from kmatch.sequences.alphabet import reverse_complement
+from kmatch.sequences.alphabet import complement, reverse_complement
 
 STRANDS = {"both": (0, 1), "+": (0,), "-": (1,)}
 
@@ -22,6 +28,19 @@ class Panel(NamedTuple):
 
     written: tuple
     letters: QueryArrays
+    pattern: np.ndarray
+    minus: np.ndarray
+    lengths: np.ndarray
+
+
+class ReadingPanel(NamedTuple):
+    """Patterns as the recurrence reads them, one query a pattern and strand.
+
+    letters: ReadingArrays, the strand `-` read downwards; pattern: int32[Q]; minus: uint8[Q];
+    lengths: int64[Q].
+    """
+
+    letters: ReadingArrays
     pattern: np.ndarray
     minus: np.ndarray
     lengths: np.ndarray
@@ -45,12 +64,10 @@ def build_panel(patterns, k, strand, is_exact):
     is_exact(pattern) gives bool[m], the letters of the pattern as written that have to match.
     Raises InputError for a strand other than `both`, `+` and `-`.
     """
-    if strand not in STRANDS:
-        raise InputError(f"unknown strand '{strand}'; use both, + or -")
     ranked = sorted(
         (len(pattern), minus, number)
         for number, pattern in enumerate(patterns)
-        for minus in STRANDS[strand]
+        for minus in _strands(strand)
     )
     queries = [_query(patterns[number], minus, is_exact) for _, minus, number in ranked]
     lengths, minus, numbers = zip(*ranked, strict=True)
@@ -63,6 +80,38 @@ def build_panel(patterns, k, strand, is_exact):
         np.array(minus, np.uint8),
         np.array(lengths, np.int64),
     )
+
+
+def build_reading_panel(patterns, strand):
+    """The ReadingPanel of all patterns on the wanted strands.
+
+    Raises InputError for a strand other than `both`, `+` and `-`.
+    """
+    queries = [(minus, number) for minus in _strands(strand) for number in range(len(patterns))]
+    minus, numbers = (np.array(column) for column in zip(*queries, strict=True))
+    letters = [
+        complement(patterns[number].masks) if minus else patterns[number].masks
+        for minus, number in queries
+    ]
+    return ReadingPanel(
+        reading_arrays(letters, minus),
+        numbers.astype(np.int32),
+        minus.astype(np.uint8),
+        np.array([len(masks) for masks in letters], np.int64),
+    )
+
+
+def select_patterns(patterns, wanted, strand):
+    """The ReadingPanel of the patterns for which `wanted`, bool[P], is set."""
+    numbers = np.flatnonzero(wanted)
+    panel = build_reading_panel([patterns[number] for number in numbers], strand)
+    return panel._replace(pattern=numbers[panel.pattern].astype(np.int32))
+
+
+def _strands(strand):
+    if strand not in STRANDS:
+        raise InputError(f"unknown strand '{strand}'; use both, + or -")
+    return STRANDS[strand]
 
 
 def _query(pattern, minus, is_exact):

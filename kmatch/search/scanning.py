@@ -22,7 +22,7 @@ class KeyBuffer:
         self._parts = 1  # how often a chunk was halved last
 
     def scan(self, kernel, words):
-        """Yield a chunk's keys, sorted, as arrays that follow one another.
+        """Yield (keys, lane): a chunk's keys, sorted, array by array, and the lane up to which.
 
         kernel(lanes, keys, counts) is an engine's scan with its other arguments given.
         """
@@ -36,7 +36,7 @@ class KeyBuffer:
     def _scan_lanes(self, kernel, words, first, last):
         found = self._try_lanes(kernel, lane_mask(words, first, last), last - first)
         if found is not None:
-            yield found
+            yield found, last
             return
         self._parts = max(self._parts, 2 * LANES_PER_WORD * words // (last - first))
         middle = (first + last) // 2

@@ -6,12 +6,13 @@ import numpy as np
 
 
 class ChunkPlan(NamedTuple):
-    """How a genome is cut: the positions a chunk owns, the letters it shows beyond them, and the
-    empty letters between records."""
+    """How a genome is cut: the positions a chunk owns, the letters it shows beyond them, the empty
+    letters between records, and those before the first one."""
 
     length: int
     halo: int
     gap: int
+    lead: int = 0
 
 
 class Spans(NamedTuple):
@@ -30,10 +31,11 @@ class Spans(NamedTuple):
 class LetterChunk(NamedTuple):
     """`length` letters that this chunk owns, what follows them, and the records they belong to.
 
-    letters: uint8, ASCII codes, 0 where there is no text. The array is used again for the next
-    chunk.
+    base: the place of the chunk's first letter in the genome as it is laid out; letters: uint8,
+    ASCII codes, 0 where there is no text. The array is used again for the next chunk.
     """
 
+    base: int
     letters: np.ndarray
     length: int
     spans: Spans
@@ -47,7 +49,7 @@ def join_records(records, plan, spare):
     """
     room = plan.length + plan.halo
     letters = np.zeros(room + spare, np.uint8)
-    filled, spans = 0, []
+    base, filled, spans = 0, plan.lead, []
     for number, record in enumerate(records):
         size = len(record.letters)
         if size and filled:
@@ -56,20 +58,22 @@ def join_records(records, plan, spare):
         done = 0
         while done < size:
             while filled >= room:
-                yield _chunk(letters, plan.length, spans)
+                yield _chunk(base, letters, plan.length, spans)
                 filled, spans = _advance(letters, filled, spans, plan)
+                base += plan.length
             step = min(size - done, room - filled)
             letters[filled : filled + step] = record.letters[done : done + step]
             done, filled = done + step, filled + step
-    while filled > 0:
-        yield _chunk(letters, min(filled, plan.length), spans)
+    while spans and filled > 0:
+        yield _chunk(base, letters, min(filled, plan.length), spans)
         filled, spans = _advance(letters, filled, spans, plan)
+        base += plan.length
 
 
-def _chunk(letters, length, spans):
+def _chunk(base, letters, length, spans):
     numbers, names, begins, sizes = zip(*spans, strict=True)
     places = Spans(numbers[0], list(names), np.array(begins, np.int64), np.array(sizes, np.int64))
-    return LetterChunk(letters, length, places)
+    return LetterChunk(base, letters, length, places)
 
 
 def _advance(letters, filled, spans, plan):

@@ -5,8 +5,8 @@ from numba import prange
 
 from kmatch.jit import kernel, parallel_kernel
 
-_LETTERS = np.frombuffer(b"NACNGNNNTNNNNNNN", np.uint8)  # by mask; several bases cannot occur
-_COMPLEMENT = np.array([0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15], np.uint8)
+LETTERS = np.frombuffer(b"NACNGNNNTNNNNNNN", np.uint8)  # by mask; several bases cannot occur
+COMPLEMENT = np.array([0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15], np.uint8)
 MATCH, MISMATCH = np.uint8(ord("=")), np.uint8(ord("X"))
 
 
@@ -39,6 +39,6 @@ def align_gapless(
             offset = length - 1 - j if minus[i] else j
             base = base_at(planes, words, rows, plane_words, positions[i] + offset)
             if minus[i]:
-                base = _COMPLEMENT[base]
-            text[ends[i] + j] = _LETTERS[base]
+                base = COMPLEMENT[base]
+            text[ends[i] + j] = LETTERS[base]
             ops[ends[i] + j] = MATCH if base & masks[begins[patterns[i]] + j] else MISMATCH

@@ -1,10 +1,16 @@
 """The CPU's kernels as searches call them, run on the number of threads asked for."""
 
 import numba
+import numpy as np
 
 from kmatch.engine.cpu.alignments import align_gapless
+from kmatch.engine.cpu.blocks import profiles
+from kmatch.engine.cpu.edit import scan_edit, smallest_edit
+from kmatch.engine.cpu.edit_filter import filter_edit
 from kmatch.engine.cpu.hamming import scan
 from kmatch.engine.cpu.pack import pack, unite
+from kmatch.engine.cpu.trace import trace
+from kmatch.engine.cpu.vectors import WORDS
 from kmatch.errors import InputError
 
 TASKS_PER_THREAD = 4  # so that a thread that is done early finds more to do
@@ -30,7 +36,7 @@ class CpuEngine:
         before = numba.get_num_threads()
         numba.set_num_threads(self.threads)
         try:
-            kernel(*arguments)
+            return kernel(*arguments)
         finally:
             numba.set_num_threads(before)
 
@@ -49,3 +55,26 @@ class CpuEngine:
     def align_gapless(self, *arguments):
         """See `kmatch.engine.cpu.alignments.align_gapless`."""
         self._run(align_gapless, arguments)
+
+    def filter_edit(self, *arguments):
+        """See `kmatch.engine.cpu.edit_filter.filter_edit`."""
+        return self._run(filter_edit, (*arguments, self.tasks))
+
+    def scan_edit(self, *arguments):
+        """See `kmatch.engine.cpu.edit.scan_edit`."""
+        self._run(scan_edit, arguments)
+
+    def smallest_edit(self, planes, words, *arguments):
+        """See `kmatch.engine.cpu.edit.smallest_edit`; returns int64[Q], over the whole chunk."""
+        bounds = arguments[-1]
+        lowest = np.empty((len(bounds), words // WORDS), np.int64)
+        self._run(smallest_edit, (planes, words, *arguments, lowest))
+        return lowest.min(axis=1)
+
+    def profiles(self, letters, begins, bases):
+        """See `kmatch.engine.cpu.blocks.profiles`."""
+        return profiles(letters, begins, bases)
+
+    def trace(self, *arguments):
+        """See `kmatch.engine.cpu.trace.trace`."""
+        self._run(trace, arguments)

@@ -14,6 +14,8 @@ from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.extending import intrinsic, models, overload, register_model
 
+from kmatch.jit import kernel
+
 WORDS = 8 if get_host_cpu_features().get("avx512f", False) else 4
 WIDE = 2 * WORDS
 
@@ -161,6 +163,7 @@ def _overload_invert(value):
         return lambda value: _not(value)
 
 
+@kernel
 def aligned(words):
     """A flat uint64 array of zeros that begins on a cache line."""
     room = np.zeros(words + 7, np.uint64)

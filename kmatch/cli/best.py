@@ -1,0 +1,35 @@
+"""`kmatch best`."""
+
+import os
+from functools import partial
+
+import click
+
+from kmatch.cli.options import Talk, pattern_arguments, search_options
+from kmatch.cli.searching import load_panel, write_hits
+
+
+@click.command(short_help="The closest occurrences of each pattern.")
+@click.argument("genome")
+@pattern_arguments
+@click.option("--algorithm", type=click.Choice(["bitplane"]), default="bitplane", hidden=True)
+@search_options
+def best(genome, patterns, sequences, output, form, quiet, verbose, debug, **options):
+    """Find where GENOME comes closest to each pattern, counting differences, on both strands.
+
+    GENOME is FASTA, 2bit or GenBank, compressed or not, or - for standard input. PATTERNS is
+    FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
+    """
+    talk = Talk(quiet, verbose)
+    panel = load_panel(talk, genome, patterns, sequences)
+    from kmatch.search.best import best_batches
+    from kmatch.sequences.genome import Genome
+
+    def nowhere(names):
+        for name in names:
+            talk.warn(f"pattern '{name}' matches nowhere")
+
+    # It is read twice, which a pipe cannot be.
+    text = Genome(genome, keep=not os.path.isfile(genome))
+    search = partial(best_batches, text, panel, on_nowhere=nowhere, **options)
+    write_hits(talk, genome, panel, output, form, search)

@@ -1,0 +1,41 @@
+"""`kmatch edit`."""
+
+from functools import partial
+
+import click
+
+from kmatch.cli.options import Talk, pattern_arguments, search_options
+from kmatch.cli.searching import load_panel, write_hits
+
+
+@click.command(short_help="Every occurrence within k differences of a pattern.")
+@click.argument("genome")
+@pattern_arguments
+@click.option(
+    "-k",
+    required=True,
+    type=click.IntRange(min=0),
+    help="Differences (mismatches, insertions, deletions) allowed; less than a pattern.",
+)
+@click.option(
+    "--report",
+    type=click.Choice(["minima", "ends", "loci"]),
+    default="minima",
+    show_default=True,
+    help="The best of neighbouring ends, every end, or the best of overlapping minima.",
+)
+@click.option("--algorithm", type=click.Choice(["bitplane"]), default="bitplane", hidden=True)
+@search_options
+def edit(genome, patterns, sequences, k, output, form, quiet, verbose, debug, **options):
+    """Find the occurrences of patterns in GENOME with at most k differences, on both strands.
+
+    GENOME is FASTA, 2bit or GenBank, compressed or not, or - for standard input. PATTERNS is
+    FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
+    """
+    talk = Talk(quiet, verbose)
+    panel = load_panel(talk, genome, patterns, sequences)
+    from kmatch.search.edit import edit_batches
+    from kmatch.sequences.genome import Genome
+
+    search = partial(edit_batches, Genome(genome, keep=False), panel, k, **options)
+    write_hits(talk, genome, panel, output, form, search)

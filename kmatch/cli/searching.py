@@ -1,0 +1,31 @@
+"""What the commands that search for patterns do alike."""
+
+from kmatch.cli.options import check_inputs, format_of
+
+
+def load_panel(talk, genome, path, sequences):
+    """The patterns of a file or of `-p`; names that repeat are told."""
+    check_inputs(genome, path, sequences)
+    from kmatch.sequences.patterns import load_patterns, repeated_names
+
+    panel = load_patterns(path or list(sequences))
+    for name in repeated_names(panel):
+        talk.warn(f"the name '{name}' stands for more than one pattern; all are searched")
+    return panel
+
+
+def write_hits(talk, label, panel, output, form, search):
+    """Write the HitBatches of search(on_progress=…, on_engine=…) and tell how many they held."""
+    from kmatch.output.files import open_output
+    from kmatch.output.tables import TableWriter
+
+    hits = 0
+    with talk.progress(label) as advance, open_output(output) as handle:
+        writer = TableWriter(handle, format_of(form, output), panel)
+        for batch in search(
+            on_progress=advance,
+            on_engine=lambda engine: talk.detail(f"device: {engine.description}"),
+        ):
+            writer.write(batch)
+            hits += len(batch)
+    talk.detail(f"{hits:,} hits of {len(panel):,} patterns")

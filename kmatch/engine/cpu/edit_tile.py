@@ -1,0 +1,186 @@
+"""One tile under one query: the recurrence over every text row, and the hits it owns.
+
+A tile is WORDS words of the rows, so 64·WORDS lanes. Columns go in blocks, pattern rows in groups.
+A group below one that stays above k, and with no value at most k of its own, is left alone, as in
+Ukkonen's cut-off: whatever enters a group within k comes over the border above it. When it is
+entered again it starts from upper bounds (the border's value and one more a row), which is enough:
+values at most k come out exact, others above k.
+"""
+
+import numpy as np
+
+from kmatch.engine.cpu.distances import add, add_number, copy, follow, put, read, smallest, width
+from kmatch.engine.cpu.recurrence import PAIR, advance
+from kmatch.engine.cpu.vectors import WORDS, aligned, fill, load, lowest, nonzero, store
+from kmatch.jit import kernel
+
+BLOCK = 64  # columns in a block: border and planes of a block stay in the first-level cache
+GROUP = 32  # pattern rows in a group after the first
+ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@kernel
+def groups(length, k):
+    """Ends of the groups of pattern rows (int64); random text exceeds k within the first."""
+    first = (2 * k + 24) // 8 * 8
+    if first + GROUP // 2 > length:
+        return np.array([length])
+    count = 1 + (length - first + GROUP - 1) // GROUP
+    ends = first + GROUP * np.arange(count)
+    ends[-1] = length
+    return ends
+
+
+@kernel
+def _reset(state, top, bottom):
+    """Vertical deltas of a column that grows by one a row."""
+    for row in range(top, bottom):
+        store(state, PAIR * row, fill(ONES))
+        store(state, PAIR * row + WORDS, fill(np.uint64(0)))
+
+
+@kernel
+def _clear(state, border, columns):
+    for h in range(border, border + PAIR * columns, WORDS):
+        store(state, h, fill(np.uint64(0)))
+
+
+@kernel
+def _alive(state, above, spare, bits, top, bottom):
+    """Whether a value of the rows top..bottom-1 of the last column is at most k in a lane."""
+    copy(state, above, spare, bits)
+    low = fill(np.uint64(0))
+    for row in range(top, bottom):
+        low = low | add(
+            state, spare, bits, load(state, PAIR * row), load(state, PAIR * row + WORDS)
+        )
+    return nonzero(low) != 0
+
+
+@kernel
+def _emit(state, counter, bits, row, place, lanes, hits, tally):
+    """Write the keys of the lanes at most k in the column of a text row."""
+    lane, rows, queries, rank, scale = place
+    sign = counter + (bits - 1) * WORDS
+    count, distance = tally[0], tally[1] + 1
+    for word in range(WORDS):
+        left = state[sign + word] & lanes[(lane >> 6) + word]
+        while left != 0:
+            bit = lowest(left)
+            left &= left - np.uint64(1)
+            if count < hits.size:
+                position = (lane + 64 * word + bit) * rows + row
+                found = distance + read(state, counter, bits, word, bit)
+                hits[count] = (position * queries + rank) * scale + found
+            count += 1
+    tally[0] = count
+
+
+@kernel
+def _lower(state, counters, bits, count, tally):
+    """Lower k to the smallest distance of the last counter's lanes; forget the hits above it."""
+    low = smallest(state, counters + (count - 1) * bits * WORDS, bits)
+    if low < -1:
+        for group in range(count):
+            add_number(state, counters + group * bits * WORDS, bits, -1 - low)
+        tally[0] = 0
+        tally[1] += low + 1
+
+
+@kernel
+def _finish(
+    state,
+    counters,
+    bits,
+    count,
+    border,
+    columns,
+    owned,
+    row,
+    step,
+    place,
+    lanes,
+    hits,
+    tally,
+    shrink,
+):
+    """Follow the pattern's last row through a block; write the hits from column `owned` on."""
+    counter = counters + (count - 1) * bits * WORDS
+    for c in range(columns):
+        h = border + PAIR * c
+        sign = add(state, counter, bits, load(state, h), load(state, h + WORDS))
+        if nonzero(sign) != 0 and c >= owned:
+            if shrink:
+                _lower(state, counters, bits, count, tally)
+            _emit(state, counter, bits, row + step * c, place, lanes, hits, tally)
+
+
+@kernel
+def search_tile(
+    planes, words, pattern, row, step, warm, columns, place, lanes, hits, tally, shrink
+):
+    """Search one tile for one pattern.
+
+    planes: uint64, flat; words: W; pattern: int64, for each letter the index in `planes` of its
+    plane's row 0 at the tile's first word; row: first text row read; step: 1 reads rows upwards, −1
+    downwards; warm: columns read before the first whose hits are wanted; columns: all that are
+    read; place: (first lane, B, number of queries, rank of this query, factor of the keys);
+    lanes: uint64[W], the lanes whose hits are wanted; hits: int64, receives keys while there is
+    room; tally: int64[2], hits found (also without room) and k. With `shrink` k is lowered to the
+    smallest distance seen, and only hits at it are kept.
+    """
+    length = pattern.size
+    ends = groups(length, 0 if shrink else tally[1])
+    bits = width(length, 0 if shrink else tally[1])
+    size = bits * WORDS
+    border = PAIR * length
+    carries = border + PAIR * BLOCK
+    counters = carries + PAIR * BLOCK
+    spare = counters + ends.size * size
+    state = aligned(spare + size)
+    _reset(state, 0, ends[0])
+    put(state, counters, bits, ends[0] - tally[1] - 1)
+    last = 0  # the lowest group that takes part
+    for begin in range(0, columns, BLOCK):
+        many = min(BLOCK, columns - begin)
+        first = (row + step * begin) * words
+        _clear(state, border, many)
+        group = top = 0
+        while True:
+            advance(planes, state, pattern, top, ends[group], border, first, step * words, many)
+            counter = counters + group * size
+            copy(state, counter, spare, bits)
+            low = follow(state, counter, bits, border, carries, many)
+            if group == ends.size - 1:
+                if low:
+                    copy(state, spare, counter, bits)
+                    _finish(
+                        state,
+                        counters,
+                        bits,
+                        ends.size,
+                        border,
+                        many,
+                        warm - begin,
+                        row + step * begin,
+                        step,
+                        place,
+                        lanes,
+                        hits,
+                        tally,
+                        shrink,
+                    )
+                break
+            if group == last:
+                if not low:
+                    break
+                _reset(state, ends[group], ends[group + 1])
+                copy(state, spare, counter + size, bits)
+                add_number(state, counter + size, bits, ends[group + 1] - ends[group])
+                last += 1
+            top = ends[group]
+            group += 1
+        while last > 0 and not _alive(
+            state, counters + (last - 1) * size, spare, bits, ends[last - 1], ends[last]
+        ):
+            last -= 1

@@ -1,0 +1,152 @@
+"""Filter for small k/m: a hit within k differences holds one of k + 1 pieces exactly.
+
+An exact piece is a chain of ANDs over the striped planes: the text shifted by j letters lies j·W
+words further, so planes are read as flat rows of words. What survives is verified.
+"""
+
+import numpy as np
+
+from kmatch.engine.cpu.vectors import WORDS, aligned, load, lowest, nonzero, store
+from kmatch.engine.cpu.verify import verify
+from kmatch.jit import inlined, kernel
+
+STEP = 4 * WORDS  # words taken at a time
+CACHED = 1024  # words of a plane that all pieces go over before the next: they stay in the L1 cache
+HASTE = 8  # letters between looks at whether anything is left
+TOP = np.uint64(1 << 63)  # the last lane of a word
+
+
+@kernel
+def cut(length, k):
+    """Bounds of k + 1 pieces of nearly equal length (int64[k + 2])."""
+    return np.arange(k + 2) * length // (k + 1)
+
+
+@kernel
+def _seek(planes, chain, at, end, out):
+    """AND of STEP words from at + chain[i] on, for at, at + STEP, … until any bit is left.
+
+    Writes them to `out` and returns their index; beyond end − STEP if there are none.
+    """
+    while at + STEP <= end:
+        a, b, c, d = _four(planes, at + chain[0])
+        i, alive = 1, True
+        while alive and i < chain.size:
+            stop = min(chain.size, i + HASTE)
+            while i < stop:
+                e, f, g, h = _four(planes, at + chain[i])
+                a, b, c, d = a & e, b & f, c & g, d & h
+                i += 1
+            alive = nonzero(a | b | c | d) != 0
+        if alive and nonzero(a | b | c | d) != 0:
+            store(out, 0, a)
+            store(out, WORDS, b)
+            store(out, 2 * WORDS, c)
+            store(out, 3 * WORDS, d)
+            break
+        at += STEP
+    return at
+
+
+@inlined
+def _four(planes, at):
+    return (
+        load(planes, at),
+        load(planes, at + WORDS),
+        load(planes, at + 2 * WORDS),
+        load(planes, at + 3 * WORDS),
+    )
+
+
+@kernel
+def _word(planes, chain, first):
+    """The same for one word."""
+    word = planes[first + chain[0]]
+    for i in range(1, chain.size):
+        if word == 0:
+            break
+        word &= planes[first + chain[i]]
+    return word
+
+
+@kernel
+def _note(word, first, words, lane_rows, sign, shift, centers, count):
+    """Write the reading coordinate at which each survivor of a word expects its end."""
+    row, lane = first // words, 64 * (first % words)
+    while word != 0:
+        bit = lowest(word)
+        word &= word - np.uint64(1)
+        if count < centers.size:
+            centers[count] = sign * ((lane + bit) * lane_rows + row + shift)
+        count += 1
+    return count
+
+
+@inlined
+def _owned(word, at, words, own):
+    """Beyond the own rows only the last lane counts; other lanes' letters are their neighbours'."""
+    if at < own:
+        return word
+    return word & TOP if at % words == words - 1 else word & np.uint64(0)
+
+
+@kernel
+def _survivors(planes, words, lane_rows, chain, at, end, sign, shift, out, centers, count):
+    """Survivors of one piece among words at … end−1 of the flat rows; returns the count so far."""
+    own = lane_rows * words
+    while count <= centers.size:
+        at = _seek(planes, chain, at, end, out)
+        if at + STEP > end:
+            break
+        for i in range(STEP):
+            if out[i] != 0:
+                word = _owned(out[i], at + i, words, own)
+                count = _note(word, at + i, words, lane_rows, sign, shift, centers, count)
+        at += STEP
+    while at < end and count <= centers.size:
+        word = _owned(_word(planes, chain, at), at, words, own)
+        count = _note(word, at, words, lane_rows, sign, shift, centers, count)
+        at += 1
+    return count
+
+
+@kernel
+def _chains(letters, bounds, plane_words, words, sign):
+    """How far each letter's words lie from those of its piece's first position (int64[m])."""
+    chains = np.empty(letters.size, np.int64)
+    for piece in range(bounds.size - 1):
+        a, b = bounds[piece], bounds[piece + 1]
+        for i in range(b - a):  # a pattern read downwards lies in the text last letter first
+            chains[a + i] = letters[a + i if sign > 0 else b - 1 - i] * plane_words + i * words
+    return chains
+
+
+@kernel
+def filter_stretch(planes, shape, letters, k, sign, profile, place, begin, end, centers, hits):
+    """Search words begin … end−1 of the own rows for one query; returns the hits found.
+
+    planes, shape: a chunk, (rows, words, lane_rows), rows with the halo; letters: int64[m], planes
+    of the query's letters as they are read; sign: 1 reads up, −1 down; profile, place: as for
+    `verify`; centers: int64, room for as many survivors as are worth it; hits: int64, receives keys
+    while there is room. Returns −1 if more survive.
+    """
+    rows, words, lane_rows = shape
+    m = letters.size
+    bounds = cut(m, k)
+    chains = _chains(letters, bounds, rows * words, words, sign)
+    out = aligned(STEP)
+    count = 0
+    if end == lane_rows * words:  # the last lane goes on into the halo
+        end = rows * words
+    for at in range(begin, end, CACHED):
+        for piece in range(k + 1):
+            a, b = bounds[piece], bounds[piece + 1]
+            stop = min(at + CACHED, end, (rows - (b - a) + 1) * words)
+            shift = m - a - 1 if sign > 0 else b - m
+            count = _survivors(
+                planes, words, lane_rows, chains[a:b], at, stop, sign, shift, out, centers, count
+            )
+        if count > centers.size:
+            return -1
+    found = np.sort(centers[:count])
+    return verify(planes, shape, profile, m, k, sign, rows - lane_rows, found, place, hits)

@@ -1,0 +1,150 @@
+"""Myers' recurrence in Hyyrö's form, bit-sliced: one bit of a word is one lane.
+
+A lane reads its own stretch of text, a column of the matrix a text position. A row of the matrix
+is a pattern letter and keeps its vertical deltas pv, mv (+1, -1) from column to column; the
+horizontal deltas ph, mh go down the rows and, between strips of rows, through a border of one
+pair a column. Six ternary operations make 512 cells.
+
+`state` is one flat uint64 array for a tile of WORDS words: pv, mv of row i at 2*WORDS*i, and the
+border's ph, mh of column c at `border` + 2*WORDS*c.
+"""
+
+from kmatch.engine.cpu.vectors import WORDS, load, store
+from kmatch.jit import inlined, kernel
+
+PAIR = 2 * WORDS  # a pair of vectors: pv and mv, or ph and mh
+
+
+@inlined
+def _cell(eq, ph, mh, pv, mv):
+    xv = eq | mv
+    xh = eq | mh
+    return mv | ~(xh | pv), pv & xh, mh | ~(xv | ph), ph & xv
+
+
+@kernel
+def _strip8(planes, state, rows, top, border, first, step, columns):
+    a = PAIR * top
+    pv0, mv0, e0 = load(state, a), load(state, a + WORDS), rows[top] + first
+    pv1, mv1, e1 = load(state, a + PAIR), load(state, a + PAIR + WORDS), rows[top + 1] + first
+    pv2, mv2, e2 = (
+        load(state, a + 2 * PAIR),
+        load(state, a + 2 * PAIR + WORDS),
+        rows[top + 2] + first,
+    )
+    pv3, mv3, e3 = (
+        load(state, a + 3 * PAIR),
+        load(state, a + 3 * PAIR + WORDS),
+        rows[top + 3] + first,
+    )
+    pv4, mv4, e4 = (
+        load(state, a + 4 * PAIR),
+        load(state, a + 4 * PAIR + WORDS),
+        rows[top + 4] + first,
+    )
+    pv5, mv5, e5 = (
+        load(state, a + 5 * PAIR),
+        load(state, a + 5 * PAIR + WORDS),
+        rows[top + 5] + first,
+    )
+    pv6, mv6, e6 = (
+        load(state, a + 6 * PAIR),
+        load(state, a + 6 * PAIR + WORDS),
+        rows[top + 6] + first,
+    )
+    pv7, mv7, e7 = (
+        load(state, a + 7 * PAIR),
+        load(state, a + 7 * PAIR + WORDS),
+        rows[top + 7] + first,
+    )
+    t = 0
+    for h in range(border, border + PAIR * columns, PAIR):
+        ph, mh = load(state, h), load(state, h + WORDS)
+        ph, mh, pv0, mv0 = _cell(load(planes, e0 + t), ph, mh, pv0, mv0)
+        ph, mh, pv1, mv1 = _cell(load(planes, e1 + t), ph, mh, pv1, mv1)
+        ph, mh, pv2, mv2 = _cell(load(planes, e2 + t), ph, mh, pv2, mv2)
+        ph, mh, pv3, mv3 = _cell(load(planes, e3 + t), ph, mh, pv3, mv3)
+        ph, mh, pv4, mv4 = _cell(load(planes, e4 + t), ph, mh, pv4, mv4)
+        ph, mh, pv5, mv5 = _cell(load(planes, e5 + t), ph, mh, pv5, mv5)
+        ph, mh, pv6, mv6 = _cell(load(planes, e6 + t), ph, mh, pv6, mv6)
+        ph, mh, pv7, mv7 = _cell(load(planes, e7 + t), ph, mh, pv7, mv7)
+        store(state, h, ph)
+        store(state, h + WORDS, mh)
+        t += step
+    _keep(state, a, pv0, mv0)
+    _keep(state, a + PAIR, pv1, mv1)
+    _keep(state, a + 2 * PAIR, pv2, mv2)
+    _keep(state, a + 3 * PAIR, pv3, mv3)
+    _keep(state, a + 4 * PAIR, pv4, mv4)
+    _keep(state, a + 5 * PAIR, pv5, mv5)
+    _keep(state, a + 6 * PAIR, pv6, mv6)
+    _keep(state, a + 7 * PAIR, pv7, mv7)
+
+
+@kernel
+def _strip4(planes, state, rows, top, border, first, step, columns):
+    a = PAIR * top
+    pv0, mv0, e0 = load(state, a), load(state, a + WORDS), rows[top] + first
+    pv1, mv1, e1 = load(state, a + PAIR), load(state, a + PAIR + WORDS), rows[top + 1] + first
+    pv2, mv2, e2 = (
+        load(state, a + 2 * PAIR),
+        load(state, a + 2 * PAIR + WORDS),
+        rows[top + 2] + first,
+    )
+    pv3, mv3, e3 = (
+        load(state, a + 3 * PAIR),
+        load(state, a + 3 * PAIR + WORDS),
+        rows[top + 3] + first,
+    )
+    t = 0
+    for h in range(border, border + PAIR * columns, PAIR):
+        ph, mh = load(state, h), load(state, h + WORDS)
+        ph, mh, pv0, mv0 = _cell(load(planes, e0 + t), ph, mh, pv0, mv0)
+        ph, mh, pv1, mv1 = _cell(load(planes, e1 + t), ph, mh, pv1, mv1)
+        ph, mh, pv2, mv2 = _cell(load(planes, e2 + t), ph, mh, pv2, mv2)
+        ph, mh, pv3, mv3 = _cell(load(planes, e3 + t), ph, mh, pv3, mv3)
+        store(state, h, ph)
+        store(state, h + WORDS, mh)
+        t += step
+    _keep(state, a, pv0, mv0)
+    _keep(state, a + PAIR, pv1, mv1)
+    _keep(state, a + 2 * PAIR, pv2, mv2)
+    _keep(state, a + 3 * PAIR, pv3, mv3)
+
+
+@kernel
+def _strip1(planes, state, rows, top, border, first, step, columns):
+    a = PAIR * top
+    pv, mv, e = load(state, a), load(state, a + WORDS), rows[top] + first
+    for h in range(border, border + PAIR * columns, PAIR):
+        ph, mh = load(state, h), load(state, h + WORDS)
+        ph, mh, pv, mv = _cell(load(planes, e), ph, mh, pv, mv)
+        store(state, h, ph)
+        store(state, h + WORDS, mh)
+        e += step
+    _keep(state, a, pv, mv)
+
+
+@inlined
+def _keep(state, address, pv, mv):
+    store(state, address, pv)
+    store(state, address + WORDS, mv)
+
+
+@kernel
+def advance(planes, state, rows, top, bottom, border, first, step, columns):
+    """Take pattern rows top..bottom-1 of a tile over `columns` text rows.
+
+    planes: uint64, flat. state: uint64, flat, as above. rows: int64, for each pattern letter the
+    index in `planes` of its plane's row 0 at the tile's first word. first: index of the first text
+    row less that (row * W). step: W, or -W to read the text right to left.
+    """
+    while bottom - top >= 8:
+        _strip8(planes, state, rows, top, border, first, step, columns)
+        top += 8
+    if bottom - top >= 4:
+        _strip4(planes, state, rows, top, border, first, step, columns)
+        top += 4
+    while top < bottom:
+        _strip1(planes, state, rows, top, border, first, step, columns)
+        top += 1

@@ -1,0 +1,168 @@
+"""Traceback of hits: the other end, and the columns of the alignment.
+
+The matrix of the pattern × the m + d text letters before the anchored end, as bits: for each cell
+whether it equals its diagonal neighbour and whether it is one more than its left one. That decides
+every step. The window is enough: an alignment of distance d reads no more, and neither does a
+traceback, which only steps to cells of optimal alignments.
+"""
+
+import numpy as np
+from numba import prange
+
+from kmatch.engine.cpu.alignments import COMPLEMENT, LETTERS, MATCH, MISMATCH
+from kmatch.engine.cpu.blocks import ONE, ONES, ZERO, block
+from kmatch.engine.cpu.letters import decode
+from kmatch.jit import inlined, kernel, parallel_kernel
+
+SLAB = 4096  # hits of a task
+SKIP_TEXT, SKIP_PATTERN = np.uint8(ord("D")), np.uint8(ord("I"))
+
+
+@kernel
+def _fill(table, begin, blocks, text, length, bits):
+    """Bits of all cells, block by block: diagonal 0 at 2·(b·length + j), left +1 next to it.
+
+    text: uint8 masks, the anchored end first; column j of the matrix is text[length − 1 − j]. What
+    leaves a block at its last row goes to the next one through `bits` itself.
+    """
+    for b in range(blocks):
+        pv, mv = ONES, ZERO
+        at = 2 * b * length
+        above = at - 2 * length
+        plus = minus = ZERO
+        for j in range(length):
+            if b > 0:
+                plus, minus = (
+                    bits[above + 2 * j + 1] >> np.uint64(63),
+                    bits[2 * blocks * length + j],
+                )
+            eq = table[begin + np.int64(text[length - 1 - j]) * blocks + b]
+            pv, mv, ph, mh, zero = block(eq, pv, mv, plus, minus)
+            bits[at + 2 * j] = zero
+            bits[at + 2 * j + 1] = ph
+            bits[2 * blocks * length + j] = mh >> np.uint64(63)
+
+
+@inlined
+def _step(table, begin, blocks, text, length, bits, i, j):
+    """The step to take from cell (i, j), i >= 1: diagonal before D before I."""
+    if j == 0:
+        return SKIP_PATTERN
+    b, bit = (i - 1) >> 6, np.uint64((i - 1) & 63)
+    at = 2 * (b * length + j - 1)
+    if (table[begin + np.int64(text[length - j]) * blocks + b] >> bit) & ONE:
+        return MATCH
+    if not (bits[at] >> bit) & ONE:
+        return MISMATCH
+    return SKIP_TEXT if (bits[at + 1] >> bit) & ONE else SKIP_PATTERN
+
+
+@kernel
+def _walk(table, begin, blocks, m, text, length, bits, ops, last):
+    """From the anchored end back: returns (text letters used, columns).
+
+    The operations go to ops[last − 1], ops[last − 2], …, where `last` is not 0.
+    """
+    i, j, columns = m, length, 0
+    while i > 0:
+        step = _step(table, begin, blocks, text, length, bits, i, j)
+        columns += 1
+        if last > 0:
+            ops[last - columns] = step
+        if step != SKIP_TEXT:
+            i -= 1
+        if step != SKIP_PATTERN:
+            j -= 1
+    return length - j, columns
+
+
+@kernel
+def _write_text(text, used, minus, out, first):
+    for i in range(used):
+        base = text[used - 1 - i]
+        out[first + i] = LETTERS[COMPLEMENT[base] if minus else base]
+
+
+@kernel
+def _trace_slab(
+    chunk, profile, reading, hits, first, last, k, others, sizes, op_ends, ops, text_ends, out
+):
+    begins, backward = reading
+    planes, words, rows, plane_words = chunk
+    table, tables = profile
+    positions, queries, distances, limits = hits
+    longest = np.diff(begins).max()
+    text = np.empty(longest + k, np.uint8)
+    bits = np.empty((2 * ((longest + 63) >> 6) + 1) * (longest + k), np.uint64)
+    writes = len(op_ends) > 0
+    for h in range(first, last):
+        query, position = queries[h], positions[h]
+        m, begin = begins[query + 1] - begins[query], tables[query]
+        step = 1 if backward[query] else -1
+        length = min(m + distances[h], (limits[h] - position) * step + 1)
+        if writes or distances[h] > 0:
+            decode(planes, plane_words // words, words, rows, position, step, length, text)
+        if distances[h] == 0:
+            used = columns = m
+            if writes:
+                ops[op_ends[h] : op_ends[h + 1]] = MATCH
+        else:
+            blocks = (m + 63) >> 6
+            _fill(table, begin, blocks, text, length, bits)
+            end = op_ends[h + 1] if writes else 0
+            used, columns = _walk(table, begin, blocks, m, text, length, bits, ops, end)
+        others[h] = position + step * (used - 1)
+        sizes[h] = columns
+        if writes:
+            _write_text(text, used, backward[query] != 0, out, text_ends[h])
+
+
+@parallel_kernel
+def trace(
+    planes,
+    words,
+    rows,
+    plane_words,
+    profile,
+    begins,
+    backward,
+    positions,
+    queries,
+    distances,
+    limits,
+    k,
+    others,
+    sizes,
+    op_ends,
+    ops,
+    text_ends,
+    text,
+):
+    """Find the other end of n hits, and write their alignments where they are wanted.
+
+    planes, words, rows, plane_words: a chunk; profile: see `profiles`; begins, backward:
+    ReadingArrays; positions, queries, distances: int64[n], what `scan_edit` found; limits:
+    int64[n], the last position an alignment may use: the record's first for a query that is read
+    upwards, its last for one read downwards; k: the largest distance.
+    others: int64[n], receives the position of the alignment's letter farthest from the anchored
+    end; sizes: int64[n], receives its number of columns.
+    op_ends, text_ends: int64[n+1] or empty where alignments are not wanted; ops, text: uint8,
+    receive the operations (= X I D) and the text (A, C, G, T, N) of hit i from ends[i] to
+    ends[i+1], in the direction of the pattern.
+    """
+    for slab in prange(-(-len(positions) // SLAB)):
+        _trace_slab(
+            (planes, words, rows, plane_words),
+            profile,
+            (begins, backward),
+            (positions, queries, distances, limits),
+            slab * SLAB,
+            min(len(positions), (slab + 1) * SLAB),
+            k,
+            others,
+            sizes,
+            op_ends,
+            ops,
+            text_ends,
+            text,
+        )

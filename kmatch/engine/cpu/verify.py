@@ -1,0 +1,79 @@
+"""Exact ends in windows of text around candidates: Myers' recurrence, 64 pattern letters to a word.
+
+Windows are in reading coordinates: the chunk position where the text is read upwards, its negative
+where it is read downwards, so that reading always goes up.
+"""
+
+import numpy as np
+
+from kmatch.engine.cpu.blocks import ONE, ONES, ZERO, block
+from kmatch.engine.cpu.letters import decode
+from kmatch.jit import inlined, kernel
+
+STRETCH = 256  # letters decoded at a time
+
+
+@inlined
+def _column(table, at, blocks, last, pv, mv):
+    """Advance all blocks by one text letter; returns the change of the last row (int64)."""
+    plus = minus = ZERO
+    ph = mh = ZERO
+    for b in range(blocks):
+        pv[b], mv[b], ph, mh, _ = block(table[at + b], pv[b], mv[b], plus, minus)
+        plus, minus = ph >> np.uint64(63), mh >> np.uint64(63)
+    return np.int64((ph >> last) & ONE) - np.int64((mh >> last) & ONE)
+
+
+@kernel
+def _window(planes, shape, profile, m, k, sign, limits, place, letters, vertical, hits, count):
+    """Read start … high, write the ends at most k in low … high; returns the count so far."""
+    start, low, high = limits
+    rows, words, lane_rows = shape
+    table, begin = profile
+    queries, query, factor = place
+    blocks = (m + 63) >> 6
+    last = np.uint64((m - 1) & 63)
+    pv, mv = vertical[:blocks], vertical[blocks : 2 * blocks]
+    pv[:], mv[:] = ONES, ZERO
+    distance = m
+    for at in range(start, high + 1, STRETCH):
+        many = min(STRETCH, high + 1 - at)
+        decode(planes, rows, words, lane_rows, at * sign, sign, many, letters)
+        for i in range(many):
+            distance += _column(table, begin + np.int64(letters[i]) * blocks, blocks, last, pv, mv)
+            if distance <= k and at + i >= low:
+                if count < hits.size:
+                    hits[count] = ((at + i) * sign * queries + query) * factor + distance
+                count += 1
+    return count
+
+
+@kernel
+def verify(planes, shape, profile, m, k, sign, halo, centers, place, hits):
+    """Write the keys of all ends at most k in [c − k, c + k] for each center c; returns how many.
+
+    shape: (rows, words, lane_rows); profile: (table, begin) of the query; sign: 1 reads up, −1
+    down; centers: int64, ascending reading coordinates; place: (queries, query, factor of the
+    keys); hits: int64, written while there is room. Ends between windows that lie close together
+    are written too.
+    """
+    size = 64 * shape[1] * shape[2]
+    own = (halo, halo + size) if sign > 0 else (1 - size, 1)
+    edge = 0 if sign > 0 else 1 - size - halo  # nothing to read before
+    letters = np.empty(STRETCH, np.uint8)
+    vertical = np.empty(2 * ((m + 63) >> 6), np.uint64)
+    count = i = 0
+    while i < centers.size:
+        low, high = centers[i] - k, centers[i] + k
+        i += 1
+        while i < centers.size and centers[i] - 2 * k - m <= high:
+            high = centers[i] + k
+            i += 1
+        low, high = max(low, own[0]), min(high, own[1] - 1)
+        if low <= high:
+            start = max(edge, low - m - k + 1)
+            limits = (start, low, high)
+            count = _window(
+                planes, shape, profile, m, k, sign, limits, place, letters, vertical, hits, count
+            )
+    return count

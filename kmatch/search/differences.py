@@ -1,0 +1,214 @@
+"""From anchored ends to sorted hits: records, minima, tracebacks, loci and order.
+
+Places are those of the genome as it is laid out, record after record, so they order hits as the
+records do. A hit is given out when no hit that is still to come can stand before it.
+"""
+
+import numpy as np
+
+from kmatch.search.hits import Columns, HitBatch
+from kmatch.search.plateaus import FOREVER, Plateaus, chains
+from kmatch.search.scanning import KeyBuffer
+
+REPORTS = ("minima", "ends", "loci")
+
+# A hit: its places, its anchored end as a position in chunk `source`, its number of columns.
+ROW = np.dtype(
+    [(name, np.int64) for name in ("start", "end", "query", "distance", "anchor", "size", "source")]
+)
+NO_ROWS = np.zeros(0, ROW)
+NO_COLUMNS = (np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2
+
+
+class DifferenceSearch:
+    """A search for differences over the chunks of a genome.
+
+    panel: ReadingPanel; limits: int64[Q], the k of each query; report: one of REPORTS; filtering:
+    True or False where the engine is not to choose; key_room: see KeyBuffer.
+    """
+
+    def __init__(self, engine, panel, limits, report, filtering=None, key_room=()):
+        self._engine, self._panel, self._limits = engine, panel, limits
+        self._k = int(limits.max())
+        self._report, self._filtering = report, filtering
+        self._buffer = KeyBuffer(engine.tasks, *key_room)
+        letters = panel.letters
+        self._reading = (letters.letters, letters.begins, letters.backward)
+        self._profile = engine.profiles(letters.letters, letters.begins, letters.bases)
+        self._plateaus = Plateaus(letters.backward)
+        self._chunks = {}  # by number, as long as rows of theirs wait
+        self._waiting = NO_ROWS  # hits before which another may still come
+        self._suspended = NO_ROWS  # ends that may turn out not to be minima
+
+    def run(self, chunks):
+        """Yield the HitBatches of an iterable of PackedChunks."""
+        number = -1
+        for number, chunk in enumerate(chunks):
+            self._chunks[number] = chunk
+            for keys, lane in self._keys(chunk):
+                yield from self._take(number, keys, lane)
+            self._suspend(number)
+            self._forget(number)
+        if number >= 0:
+            yield from self._report_ends(number, *np.zeros((3, 0), np.int64), FOREVER, FOREVER)
+
+    def _keys(self, chunk):
+        """Yield (keys, lane): sorted keys of the lanes before `lane` that did not come before."""
+        geometry, letters = chunk.geometry, self._panel.letters
+        text = self._text(chunk)
+        filtered, rest = np.zeros(0, np.int64), np.arange(len(self._limits))
+        if self._filtering is not False:
+            filtered, rest = self._engine.filter_edit(
+                *text, *self._reading, letters.bases, self._limits, self._k, bool(self._filtering)
+            )
+        if not len(rest):
+            yield filtered, geometry.lanes
+            return
+
+        def kernel(lanes, keys, found):
+            self._engine.scan_edit(
+                *text, *self._reading, self._limits, rest, self._k, lanes, keys, found
+            )
+
+        position, query, _ = self._split(filtered)
+        lane_of = (position - self._first_owned(query, geometry)) // geometry.rows
+        done = 0
+        for keys, lane in self._buffer.scan(kernel, geometry.words):
+            now = filtered[(lane_of >= done) & (lane_of < lane)]
+            yield np.sort(np.concatenate([keys, now])), lane
+            done = lane
+
+    def _text(self, chunk):
+        return chunk.text(self._panel.letters.masks, self._engine.unite)
+
+    def _split(self, keys):
+        keys, distance = np.divmod(keys, self._k + 1)
+        position, query = np.divmod(keys, len(self._limits))
+        return position, query, distance
+
+    def _first_owned(self, query, geometry):
+        """The first position that a query owns: behind the warm-up where it reads upwards."""
+        return np.where(self._panel.minus[query], 0, geometry.halo)
+
+    def _take(self, number, keys, lane):
+        """Report what the ends in the lanes before `lane` make certain."""
+        chunk = self._chunks[number]
+        geometry = chunk.geometry
+        position, query, distance = self._split(keys)
+        span = _span(chunk, position)
+        inside = (span >= 0) & (position - chunk.spans.begins[span] < chunk.spans.lengths[span])
+        inside &= position < chunk.length + self._first_owned(query, geometry)
+        position, query, distance = position[inside], query[inside], distance[inside]
+        own = chunk.base + min(lane * geometry.rows, chunk.length)
+        yield from self._report_ends(number, position, query, distance, own + geometry.halo, own)
+
+    def _report_ends(self, number, position, query, distance, forward_end, backward_end):
+        """Take ends of a chunk; all before forward_end (backward_end for `-`) have come then."""
+        if self._report != "ends":
+            base = self._chunks[number].base
+            query, place, distance = self._plateaus.feed(
+                query, position + base, distance, forward_end, backward_end
+            )
+            position = place - base
+        known = position >= 0
+        resumed = np.isin(self._suspended["query"], query[~known])
+        rows = self._traced(number, position[known], query[known], distance[known])
+        self._waiting = np.concatenate([self._waiting, rows, self._suspended[resumed]])
+        self._suspended = self._suspended[~resumed]
+        # A hit that is still to come starts at backward_end or behind, or where a minimum may be.
+        _, undecided, _ = self._plateaus.undecided()
+        yield from self._release(min(backward_end, undecided.min(initial=FOREVER)))
+
+    def _suspend(self, number):
+        """Trace ends that may become minima while their chunk is at hand."""
+        query, place, distance = self._plateaus.undecided()
+        base = self._chunks[number].base
+        new = place >= base
+        kept = self._suspended[np.isin(self._suspended["query"], query[~new])]
+        rows = self._traced(number, place[new] - base, query[new], distance[new])
+        self._suspended = np.concatenate([kept, rows])
+
+    def _forget(self, number):
+        used = {number, *self._waiting["source"].tolist(), *self._suspended["source"].tolist()}
+        self._chunks = {number: self._chunks[number] for number in used}
+
+    def _traced(self, number, position, query, distance):
+        """Rows of ends in a chunk, with their other ends."""
+        rows = np.empty(len(position), ROW)
+        rows["anchor"], rows["query"], rows["distance"] = position, query, distance
+        rows["source"] = number
+        chunk = self._chunks[number]
+        other, rows["size"] = self._trace(chunk, rows, NO_COLUMNS)
+        rows["start"] = chunk.base + np.minimum(position, other)
+        rows["end"] = chunk.base + np.maximum(position, other) + 1
+        return rows
+
+    def _trace(self, chunk, rows, columns):
+        position, query = rows["anchor"].copy(), rows["query"].copy()
+        span = _span(chunk, position)
+        begin = chunk.spans.begins[span]
+        last = np.minimum(begin + chunk.spans.lengths[span], chunk.geometry.letters) - 1
+        limit = np.where(self._panel.minus[query], last, np.maximum(begin, 0))
+        other, size = np.empty((2, len(rows)), np.int64)
+        _, begins, backward = self._reading
+        hits = (position, query, rows["distance"].copy(), limit, self._k)
+        self._engine.trace(
+            *self._text(chunk), self._profile, begins, backward, *hits, other, size, *columns
+        )
+        return other, size
+
+    def _release(self, place):
+        """Yield the waiting hits that start before a place, sorted; none is to come before it."""
+        ready = self._loci(place) if self._report == "loci" else self._before(place)
+        query = ready["query"]
+        columns = (self._panel.pattern[query], self._panel.minus[query])
+        ready = ready[np.lexsort((*columns, ready["end"], ready["start"]))]
+        cuts = np.flatnonzero(np.diff(ready["source"])) + 1
+        for rows in np.split(ready, cuts) if len(ready) else ():
+            yield self._batch(self._chunks[rows["source"][0]], rows)
+
+    def _before(self, place):
+        ready = self._waiting["start"] < place
+        rows, self._waiting = self._waiting[ready], self._waiting[~ready]
+        return rows
+
+    def _loci(self, place):
+        """The hits that stand for chains which no hit to come can touch or stand before."""
+        rows = self._waiting
+        rows = rows[np.lexsort((rows["end"], rows["start"], rows["query"]))]
+        standing, reach = np.empty((2, len(rows)), np.int64)
+        columns = (rows[name].copy() for name in ("query", "start", "end", "distance"))
+        chains(*columns, standing, reach)
+        open_start = rows["start"][reach > place].min(initial=place)
+        ready = (reach <= place) & (rows["start"][standing] < open_start)
+        self._waiting = rows[~ready]
+        return rows[ready & (standing == np.arange(len(rows)))]
+
+    def _batch(self, chunk, rows):
+        span = _span(chunk, rows["anchor"])
+        begin = chunk.base + chunk.spans.begins[span]
+
+        def align(part):
+            return self._align(chunk, rows[part])
+
+        return HitBatch(
+            record=chunk.spans.first + span,
+            start=rows["start"] - begin,
+            end=rows["end"] - begin,
+            pattern=self._panel.pattern[rows["query"]],
+            distance=rows["distance"].astype(np.int32),
+            minus=self._panel.minus[rows["query"]],
+            spans=chunk.spans,
+            align=align,
+        )
+
+    def _align(self, chunk, rows):
+        op_ends = np.concatenate([[0], np.cumsum(rows["size"])])
+        text_ends = np.concatenate([[0], np.cumsum(rows["end"] - rows["start"])])
+        ops, text = np.empty(op_ends[-1], np.uint8), np.empty(text_ends[-1], np.uint8)
+        self._trace(chunk, rows, (op_ends, ops, text_ends, text))
+        return Columns(op_ends, ops, text_ends, text)
+
+
+def _span(chunk, position):
+    return np.searchsorted(chunk.spans.begins, position, side="right") - 1

@@ -1,0 +1,61 @@
+"""Every occurrence within k differences of a pattern."""
+
+import numpy as np
+
+from kmatch.engine.devices import check_algorithm, choose_engine
+from kmatch.errors import InputError
+from kmatch.search.chunks import READING_WORDS, packed_chunks, plan_reading
+from kmatch.search.differences import REPORTS, DifferenceSearch
+from kmatch.search.hits import Hits
+from kmatch.search.panel import build_reading_panel, check_distance
+from kmatch.sequences.genome import as_genome
+from kmatch.sequences.patterns import load_patterns
+
+
+def edit(genome, patterns, k, **options):
+    """Find the occurrences of patterns in a genome with at most k differences.
+
+    genome: a Genome or a path; patterns: a list of sequences, a dict name → sequence, or a path;
+    options: those of `edit_batches`. Returns Hits.
+    Raises InputError for an unusable file or pattern, or k ≥ m, and DeviceError for the device.
+    """
+    panel = load_patterns(patterns)
+    return Hits(edit_batches(as_genome(genome), panel, k, **options), panel)
+
+
+def edit_batches(
+    genome,
+    patterns,
+    k,
+    *,
+    report="minima",
+    strand="both",
+    device="auto",
+    threads=None,
+    algorithm="bitplane",
+    on_progress=None,
+    on_engine=None,
+    chunk_length=None,
+    key_room=(),
+    filtering=None,
+):
+    """Yield the hits as HitBatches, in order, while the genome is read.
+
+    genome: a Genome; patterns: a list of Pattern; k: int, 0 ≤ k < m; report: `minima`, `ends` or
+    `loci`; strand: `both`, `+` or `-`; device, threads, on_progress, on_engine: as for
+    `hamming_batches`; chunk_length, key_room, filtering: positions of a chunk, room for hits (see
+    KeyBuffer) and whether to filter, which tests set and the engine chooses otherwise.
+    """
+    check_distance(patterns, k)
+    if report not in REPORTS:
+        raise InputError(f"unknown report '{report}'; use {', '.join(REPORTS)}")
+    check_algorithm(algorithm)
+    engine = choose_engine(device, threads)
+    if on_engine:
+        on_engine(engine)
+    panel = build_reading_panel(patterns, strand)
+    limits = np.full(len(panel.lengths), k, np.int64)
+    plan = plan_reading(int(panel.lengths.max()), k, k + 1, chunk_length)
+    chunks = packed_chunks(genome, plan, engine, READING_WORDS, on_progress)
+    search = DifferenceSearch(engine, panel, limits, report, filtering, key_room)
+    yield from search.run(chunks)

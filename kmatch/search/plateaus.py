@@ -1,0 +1,97 @@
+"""Minima of D[m, ·] among the ends of a search, told while the text goes by."""
+
+import numpy as np
+
+from kmatch.jit import kernel
+
+FOREVER = np.iinfo(np.int64).max
+
+
+class Plateaus:
+    """The plateau of D[m, ·] that each query is on.
+
+    A plateau is a run of neighbouring ends of one distance. It is a minimum when D is higher, or
+    not within k, on both of its sides; its last end in reading direction stands for it, which is
+    the first in the text for a query that reads backward.
+    """
+
+    def __init__(self, backward):
+        queries = len(backward)
+        self._backward = backward
+        self._open = np.zeros(queries, np.uint8)
+        self._fell = np.zeros(queries, np.uint8)  # D was higher before
+        self._first = np.zeros(queries, np.int64)
+        self._last = np.zeros(queries, np.int64)
+        self._distance = np.zeros(queries, np.int64)
+
+    def feed(self, query, place, distance, forward_end=FOREVER, backward_end=FOREVER):
+        """Take ends, sorted by place; give the minima that are now certain, in the same form.
+
+        query, place, distance: int64[n]; all ends before forward_end, or backward_end for a query
+        that reads backward, have then been seen.
+        """
+        room = len(query) + len(self._open)
+        out = np.empty((3, room), np.int64)
+        state = (self._open, self._fell, self._first, self._last, self._distance)
+        count = _feed(*state, self._backward, query, place, distance, out)
+        count = _close(*state, self._backward, forward_end, backward_end, out, count)
+        return out[:, :count]
+
+    def undecided(self):
+        """Backward queries on a plateau that may be a minimum, as (query, place, distance)."""
+        queries = np.flatnonzero(self._open & self._fell & self._backward)
+        return queries, self._first[queries], self._distance[queries]
+
+
+@kernel
+def _put(out, count, query, place, distance):
+    out[0, count], out[1, count], out[2, count] = query, place, distance
+    return count + 1
+
+
+@kernel
+def _feed(is_open, fell, first, last, height, backward, query, place, distance, out):
+    count = 0
+    for i in range(len(query)):
+        q, at, d = query[i], place[i], distance[i]
+        beside = is_open[q] and last[q] + 1 == at
+        if beside and d == height[q]:
+            last[q] = at
+            continue
+        if is_open[q] and fell[q] and not (beside and d < height[q]):
+            count = _put(out, count, q, first[q] if backward[q] else last[q], height[q])
+        fell[q] = not (beside and d > height[q])
+        is_open[q], first[q], last[q], height[q] = 1, at, at, d
+    return count
+
+
+@kernel
+def _close(is_open, fell, first, last, height, backward, forward_end, backward_end, out, count):
+    """End the plateaus that no further end can touch."""
+    for q in range(len(is_open)):
+        if is_open[q] and last[q] + 1 < (backward_end if backward[q] else forward_end):
+            is_open[q] = 0
+            if fell[q]:
+                count = _put(out, count, q, first[q] if backward[q] else last[q], height[q])
+    return count
+
+
+@kernel
+def chains(query, start, end, distance, standing, reach):
+    """Chains of overlapping hits of a query, for hits sorted by query, start and end.
+
+    query, start, end, distance: int64[n]. standing: int64[n], receives for each hit which one
+    stands for its chain: that of the smallest distance, then the first; reach: int64[n], receives
+    where its chain ends.
+    """
+    begin = 0
+    while begin < len(query):
+        best, furthest, stop = begin, end[begin], begin + 1
+        while stop < len(query) and query[stop] == query[begin] and start[stop] < furthest:
+            furthest = max(furthest, end[stop])
+            if distance[stop] < distance[best]:
+                best = stop
+            stop += 1
+        standing[begin:stop] = best
+        reach[begin:stop] = furthest
+        begin = stop
