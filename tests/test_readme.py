@@ -30,7 +30,8 @@ def test_python(monkeypatch, tmp_path):
 
 def test_options_exist(capfd):
     """Every option the README names is one of the command line's."""
-    assert run(["hamming", "--help"]) == 0
+    for command in ("hamming", "edit", "best", "info"):
+        assert run([command, "--help"]) == 0
     known = capfd.readouterr().out
     named = set(re.findall(r"(?<![\w-])(--?[a-z0-9][a-z0-9-]*)\b", README.replace("```", "")))
     missing = [option for option in named if option not in known and option != "-m"]

@@ -6,7 +6,7 @@ from kmatch.engine.geometry import HALO_SHARE, LANES_PER_WORD, SPARE, WORDS, geo
 from kmatch.sequences.chunks import ChunkPlan, join_records
 
 LENGTH = 1 << 23  # positions a chunk owns
-READING_LENGTH = 1 << 22
+READING_LENGTH = 1 << 24
 READING_WORDS = 8  # words in a row: one vector of the recurrence, whatever the processor's are
 SMALLEST = 1 << 16
 QUERY_POSITIONS = 1 << 29  # large panels get smaller chunks, which bounds the hits of one

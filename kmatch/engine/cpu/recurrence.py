@@ -3,7 +3,7 @@
 A lane reads its own stretch of text, a column of the matrix a text position. A row of the matrix
 is a pattern letter and keeps its vertical deltas pv, mv (+1, -1) from column to column; the
 horizontal deltas ph, mh go down the rows and, between strips of rows, through a border of one
-pair a column. Six ternary operations make 512 cells.
+pair a column. Five ternary operations make 512 cells.
 
 `state` is one flat uint64 array for a tile of WORDS words: pv, mv of row i at 2*WORDS*i, and the
 border's ph, mh of column c at `border` + 2*WORDS*c.
@@ -17,9 +17,9 @@ PAIR = 2 * WORDS  # a pair of vectors: pv and mv, or ph and mh
 
 @inlined
 def _cell(eq, ph, mh, pv, mv):
-    xv = eq | mv
-    xh = eq | mh
-    return mv | ~(xh | pv), pv & xh, mh | ~(xv | ph), ph & xv
+    # Hyyrö's eq|mv and eq|mh may be one: where the other delta is −1, its result is certain anyway.
+    zero = eq | mv | mh
+    return mv | ~(zero | pv), pv & zero, mh | ~(zero | ph), ph & zero
 
 
 @kernel
