@@ -7,15 +7,15 @@ records do. A hit is given out when no hit that is still to come can stand befor
 import numpy as np
 
 from kmatch.search.hits import Columns, HitBatch
-from kmatch.search.plateaus import FOREVER, Plateaus, chains
+from kmatch.search.plateaus import FOREVER, Plateaus, join_chains
 from kmatch.search.scanning import KeyBuffer
 
 REPORTS = ("minima", "ends", "loci")
 
-# A hit: its places, its anchored end as a position in chunk `source`, its number of columns.
-ROW = np.dtype(
-    [(name, np.int64) for name in ("start", "end", "query", "distance", "anchor", "size", "source")]
-)
+# A hit: its places, those of the chain of minima that it stands for, its anchored end as a position
+# in chunk `source`, and its number of columns.
+_FIELDS = "start end first reach query distance anchor size source"
+ROW = np.dtype([(name, np.int64) for name in _FIELDS.split()])
 NO_ROWS = np.zeros(0, ROW)
 NO_COLUMNS = (np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2
 
@@ -141,6 +141,7 @@ class DifferenceSearch:
         other, rows["size"] = self._trace(chunk, rows, NO_COLUMNS)
         rows["start"] = chunk.base + np.minimum(position, other)
         rows["end"] = chunk.base + np.maximum(position, other) + 1
+        rows["first"], rows["reach"] = rows["start"], rows["end"]
         return rows
 
     def _trace(self, chunk, rows, columns):
@@ -174,15 +175,17 @@ class DifferenceSearch:
 
     def _loci(self, place):
         """The hits that stand for chains which no hit to come can touch or stand before."""
-        rows = self._waiting
-        rows = rows[np.lexsort((rows["end"], rows["start"], rows["query"]))]
-        standing, reach = np.empty((2, len(rows)), np.int64)
-        columns = (rows[name].copy() for name in ("query", "start", "end", "distance"))
-        chains(*columns, standing, reach)
-        open_start = rows["start"][reach > place].min(initial=place)
-        ready = (reach <= place) & (rows["start"][standing] < open_start)
+        rows = self._waiting[np.lexsort((self._waiting["first"], self._waiting["query"]))]
+        columns = {name: rows[name].copy() for name in rows.dtype.names}
+        standing = np.empty(len(rows), np.bool_)
+        names = ("query", "first", "reach", "start", "end", "distance")
+        join_chains(*(columns[name] for name in names), standing)
+        rows["first"], rows["reach"] = columns["first"], columns["reach"]
+        rows = rows[standing]
+        is_open = rows["reach"] > place
+        ready = ~is_open & (rows["start"] < rows["first"][is_open].min(initial=place))
         self._waiting = rows[~ready]
-        return rows[ready & (standing == np.arange(len(rows)))]
+        return rows[ready]
 
     def _batch(self, chunk, rows):
         span = _span(chunk, rows["anchor"])

@@ -77,21 +77,30 @@ def _close(is_open, fell, first, last, height, backward, forward_end, backward_e
 
 
 @kernel
-def chains(query, start, end, distance, standing, reach):
-    """Chains of overlapping hits of a query, for hits sorted by query, start and end.
+def _stands_before(distance, start, end, i, j):
+    if distance[i] != distance[j]:
+        return distance[i] < distance[j]
+    return start[i] < start[j] or (start[i] == start[j] and end[i] < end[j])
 
-    query, start, end, distance: int64[n]. standing: int64[n], receives for each hit which one
-    stands for its chain: that of the smallest distance, then the first; reach: int64[n], receives
-    where its chain ends.
+
+@kernel
+def join_chains(query, first, reach, start, end, distance, standing):
+    """Join chains of overlapping hits of a query.
+
+    query, first, reach: int64[n], chains from first to reach, sorted by query and first; start,
+    end, distance: int64[n], the hit that stands for each: the one of the smallest distance, then of
+    the smallest start, then of the smallest end. Where chains overlap, first and reach receive
+    those of the joint chain; standing: bool[n], receives which hit stands for it.
     """
     begin = 0
     while begin < len(query):
-        best, furthest, stop = begin, end[begin], begin + 1
-        while stop < len(query) and query[stop] == query[begin] and start[stop] < furthest:
-            furthest = max(furthest, end[stop])
-            if distance[stop] < distance[best]:
+        best, furthest, stop = begin, reach[begin], begin + 1
+        while stop < len(query) and query[stop] == query[begin] and first[stop] < furthest:
+            furthest = max(furthest, reach[stop])
+            if _stands_before(distance, start, end, stop, best):
                 best = stop
             stop += 1
-        standing[begin:stop] = best
-        reach[begin:stop] = furthest
+        standing[begin:stop] = False
+        standing[best] = True
+        first[best], reach[best] = first[begin], furthest
         begin = stop
