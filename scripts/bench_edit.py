@@ -14,13 +14,11 @@ Gbp·pattern/s is text length × patterns ÷ time. GCUPS, billions of cell updat
 length × m × patterns ÷ time: the cells of the whole matrices, whether or not they were computed.
 """
 
-import argparse
-import json
-import platform
 import random
 import statistics
-import time
 from functools import partial
+
+from benchmarks import parse_options, random_text, timed, write_results
 
 import kmatch
 
@@ -29,18 +27,11 @@ MODES = [("dna", "single"), ("iupac", "batch_patterns")]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--length", type=int, default=1 << 25)
-    parser.add_argument("--patterns", type=int, default=8)
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--json", metavar="FILE")
-    options = parser.parse_args()
+    options = parse_options(__doc__, length=1 << 25, patterns=8)
     rng = random.Random(20)
-    text = bytearray("".join(rng.choices("ACGT", k=options.length)), "ascii")
+    text = random_text(rng, options.length)
     rows = [measure(rng, text, m, k, options) for m, k in SETTINGS]
-    if options.json:
-        with open(options.json, "w") as handle:
-            json.dump({"machine": platform.platform(), "rows": rows}, handle, indent=1)
+    write_results(options.json, rows)
 
 
 def measure(rng, text, m, k, options):
@@ -113,12 +104,6 @@ class Peer:
             search = partial(self._searchers[name].search_many, patterns, [text], k, 1, mode)
             times.append(timed(search)[1])
         return min(times)
-
-
-def timed(call):
-    began = time.perf_counter()
-    result = call()
-    return result, time.perf_counter() - began
 
 
 def report(m, k, work, ours, theirs, ends, packing):

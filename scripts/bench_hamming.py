@@ -9,13 +9,11 @@ the forward strand; as many occurrences as there are patterns are planted. Each 
 of the repeats, in turn; Gbp·pattern/s is text length × patterns ÷ time.
 """
 
-import argparse
-import json
-import platform
 import random
 import statistics
-import time
 from contextlib import suppress
+
+from benchmarks import parse_options, random_text, timed, write_results
 
 import kmatch
 
@@ -23,18 +21,11 @@ SETTINGS = [(20, 3), (23, 4), (32, 6)]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--length", type=int, default=1 << 25)
-    parser.add_argument("--patterns", type=int, default=16)
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--json", metavar="FILE")
-    options = parser.parse_args()
+    options = parse_options(__doc__, length=1 << 25, patterns=16)
     rng = random.Random(20)
-    text = bytearray("".join(rng.choices("ACGT", k=options.length)), "ascii")
+    text = random_text(rng, options.length)
     rows = [measure(rng, text, m, k, options) for m, k in SETTINGS]
-    if options.json:
-        with open(options.json, "w") as handle:
-            json.dump({"machine": platform.platform(), "rows": rows}, handle, indent=1)
+    write_results(options.json, rows)
 
 
 def measure(rng, text, m, k, options):
@@ -44,9 +35,7 @@ def measure(rng, text, m, k, options):
         text[at : at + m] = pattern.encode()
     genome = kmatch.Genome.from_records([("random", bytes(text))])
     search = {"threads": 1, "device": "cpu", "strand": "+"}
-    began = time.perf_counter()
-    kmatch.hamming(genome, patterns, k, **search)
-    packing = time.perf_counter() - began
+    _, packing = timed(lambda: kmatch.hamming(genome, patterns, k, **search))
     ours, theirs = [], []
     for _ in range(options.repeat):
         hits, seconds = timed(lambda: kmatch.hamming(genome, patterns, k, **search))
@@ -63,12 +52,6 @@ def sassy_seconds(patterns, text, k):
     found, seconds = timed(lambda: [searcher.search(p.encode(), text, k) for p in patterns])
     assert all(found), "Sassy missed a planted occurrence"
     return seconds
-
-
-def timed(call):
-    began = time.perf_counter()
-    result = call()
-    return result, time.perf_counter() - began
 
 
 def report(m, k, work, ours, theirs, hits, packing):

@@ -11,7 +11,7 @@ plane stands what the eights carry, for `ripple`.
 
 import numpy as np
 
-from kmatch.engine.cpu.vectors import WIDE, fill_wide, load_wide, store
+from kmatch.engine.cpu.vectors import WIDE, fill_wide, load_wide, majority, parity, store
 from kmatch.jit import inlined, kernel
 
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -21,8 +21,8 @@ BEYOND = 5
 
 @inlined
 def _full(a, b, c):
-    """Sum and carry of three bits, so written that AVX-512 takes three operations."""
-    return a ^ b ^ c, (a & b) | (c & (a | b))
+    """Sum and carry of three bits."""
+    return parity(a, b, c), majority(a, b, c)
 
 
 @inlined

@@ -9,7 +9,7 @@ pair a column. Five ternary operations make 512 cells.
 border's ph, mh of column c at `border` + 2*WORDS*c.
 """
 
-from kmatch.engine.cpu.vectors import WORDS, load, store
+from kmatch.engine.cpu.vectors import WORDS, either, load, or_neither, store
 from kmatch.jit import inlined, kernel
 
 PAIR = 2 * WORDS  # a pair of vectors: pv and mv, or ph and mh
@@ -18,8 +18,8 @@ PAIR = 2 * WORDS  # a pair of vectors: pv and mv, or ph and mh
 @inlined
 def _cell(eq, ph, mh, pv, mv):
     # Hyyrö's eq|mv and eq|mh may be one: where the other delta is −1, its result is certain anyway.
-    zero = eq | mv | mh
-    return mv | ~(zero | pv), pv & zero, mh | ~(zero | ph), ph & zero
+    zero = either(eq, mv, mh)
+    return or_neither(mv, zero, pv), pv & zero, or_neither(mh, zero, ph), ph & zero
 
 
 @kernel
