@@ -32,17 +32,10 @@ def groups(length, k):
 
 
 @kernel
-def _reset(state, top, bottom):
-    """Vertical deltas of a column that grows by one a row."""
-    for row in range(top, bottom):
-        store(state, PAIR * row, fill(ONES))
-        store(state, PAIR * row + WORDS, fill(np.uint64(0)))
-
-
-@kernel
-def _clear(state, border, columns):
-    for h in range(border, border + PAIR * columns, WORDS):
-        store(state, h, fill(np.uint64(0)))
+def _clear(state, first, pairs):
+    """Pairs of zeros: no horizontal delta, or vertical deltas that grow by one a row."""
+    for at in range(first, first + PAIR * pairs, WORDS):
+        store(state, at, fill(np.uint64(0)))
 
 
 @kernel
@@ -51,9 +44,8 @@ def _alive(state, above, spare, bits, top, bottom):
     copy(state, above, spare, bits)
     low = fill(np.uint64(0))
     for row in range(top, bottom):
-        low = low | add(
-            state, spare, bits, load(state, PAIR * row), load(state, PAIR * row + WORDS)
-        )
+        plus, minus = ~load(state, PAIR * row), load(state, PAIR * row + WORDS)
+        low = low | add(state, spare, bits, plus, minus)
     return nonzero(low) != 0
 
 
@@ -138,7 +130,7 @@ def search_tile(
     counters = carries + PAIR * BLOCK
     spare = counters + ends.size * size
     state = aligned(spare + size)
-    _reset(state, 0, ends[0])
+    _clear(state, 0, ends[0])
     put(state, counters, bits, ends[0] - tally[1] - 1)
     last = 0  # the lowest group that takes part
     for begin in range(0, columns, BLOCK):
@@ -174,7 +166,7 @@ def search_tile(
             if group == last:
                 if not low:
                     break
-                _reset(state, ends[group], ends[group + 1])
+                _clear(state, PAIR * ends[group], ends[group + 1] - ends[group])
                 copy(state, spare, counter + size, bits)
                 add_number(state, counter + size, bits, ends[group + 1] - ends[group])
                 last += 1

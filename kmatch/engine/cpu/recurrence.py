@@ -1,58 +1,59 @@
 """Myers' recurrence in Hyyrö's form, bit-sliced: one bit of a word is one lane.
 
 A lane reads its own stretch of text, a column of the matrix a text position. A row of the matrix
-is a pattern letter and keeps its vertical deltas pv, mv (+1, -1) from column to column; the
-horizontal deltas ph, mh go down the rows and, between strips of rows, through a border of one
-pair a column. Five ternary operations make 512 cells.
+is a pattern letter and keeps its vertical deltas from column to column, as nv (not +1) and mv (−1);
+the horizontal deltas ph, mh (+1, −1) go down the rows and, between strips of rows, through a border
+of one pair a column. Five ternary operations make 512 cells; with two-input operations they are
+eight, because nv is kept in place of pv.
 
-`state` is one flat uint64 array for a tile of WORDS words: pv, mv of row i at 2*WORDS*i, and the
-border's ph, mh of column c at `border` + 2*WORDS*c.
+`state` is one flat uint64 array for a tile of WORDS words: nv, mv of row i at 2·WORDS·i, and the
+border's ph, mh of column c at `border` + 2·WORDS·c.
 """
 
-from kmatch.engine.cpu.vectors import WORDS, either, load, or_neither, store
+from kmatch.engine.cpu.vectors import WORDS, either, load, or_without, store, without
 from kmatch.jit import inlined, kernel
 
-PAIR = 2 * WORDS  # a pair of vectors: pv and mv, or ph and mh
+PAIR = 2 * WORDS  # a pair of vectors: nv and mv, or ph and mh
 
 
 @inlined
-def _cell(eq, ph, mh, pv, mv):
+def _cell(eq, ph, mh, nv, mv):
     # Hyyrö's eq|mv and eq|mh may be one: where the other delta is −1, its result is certain anyway.
     zero = either(eq, mv, mh)
-    return or_neither(mv, zero, pv), pv & zero, or_neither(mh, zero, ph), ph & zero
+    return or_without(mv, zero, nv), ~nv & zero, without(mh, zero, ph), ph & zero
 
 
 @kernel
 def _strip8(planes, state, rows, top, border, first, step, columns):
     a = PAIR * top
-    pv0, mv0, e0 = load(state, a), load(state, a + WORDS), rows[top] + first
-    pv1, mv1, e1 = load(state, a + PAIR), load(state, a + PAIR + WORDS), rows[top + 1] + first
-    pv2, mv2, e2 = (
+    nv0, mv0, e0 = load(state, a), load(state, a + WORDS), rows[top] + first
+    nv1, mv1, e1 = load(state, a + PAIR), load(state, a + PAIR + WORDS), rows[top + 1] + first
+    nv2, mv2, e2 = (
         load(state, a + 2 * PAIR),
         load(state, a + 2 * PAIR + WORDS),
         rows[top + 2] + first,
     )
-    pv3, mv3, e3 = (
+    nv3, mv3, e3 = (
         load(state, a + 3 * PAIR),
         load(state, a + 3 * PAIR + WORDS),
         rows[top + 3] + first,
     )
-    pv4, mv4, e4 = (
+    nv4, mv4, e4 = (
         load(state, a + 4 * PAIR),
         load(state, a + 4 * PAIR + WORDS),
         rows[top + 4] + first,
     )
-    pv5, mv5, e5 = (
+    nv5, mv5, e5 = (
         load(state, a + 5 * PAIR),
         load(state, a + 5 * PAIR + WORDS),
         rows[top + 5] + first,
     )
-    pv6, mv6, e6 = (
+    nv6, mv6, e6 = (
         load(state, a + 6 * PAIR),
         load(state, a + 6 * PAIR + WORDS),
         rows[top + 6] + first,
     )
-    pv7, mv7, e7 = (
+    nv7, mv7, e7 = (
         load(state, a + 7 * PAIR),
         load(state, a + 7 * PAIR + WORDS),
         rows[top + 7] + first,
@@ -60,38 +61,38 @@ def _strip8(planes, state, rows, top, border, first, step, columns):
     t = 0
     for h in range(border, border + PAIR * columns, PAIR):
         ph, mh = load(state, h), load(state, h + WORDS)
-        ph, mh, pv0, mv0 = _cell(load(planes, e0 + t), ph, mh, pv0, mv0)
-        ph, mh, pv1, mv1 = _cell(load(planes, e1 + t), ph, mh, pv1, mv1)
-        ph, mh, pv2, mv2 = _cell(load(planes, e2 + t), ph, mh, pv2, mv2)
-        ph, mh, pv3, mv3 = _cell(load(planes, e3 + t), ph, mh, pv3, mv3)
-        ph, mh, pv4, mv4 = _cell(load(planes, e4 + t), ph, mh, pv4, mv4)
-        ph, mh, pv5, mv5 = _cell(load(planes, e5 + t), ph, mh, pv5, mv5)
-        ph, mh, pv6, mv6 = _cell(load(planes, e6 + t), ph, mh, pv6, mv6)
-        ph, mh, pv7, mv7 = _cell(load(planes, e7 + t), ph, mh, pv7, mv7)
+        ph, mh, nv0, mv0 = _cell(load(planes, e0 + t), ph, mh, nv0, mv0)
+        ph, mh, nv1, mv1 = _cell(load(planes, e1 + t), ph, mh, nv1, mv1)
+        ph, mh, nv2, mv2 = _cell(load(planes, e2 + t), ph, mh, nv2, mv2)
+        ph, mh, nv3, mv3 = _cell(load(planes, e3 + t), ph, mh, nv3, mv3)
+        ph, mh, nv4, mv4 = _cell(load(planes, e4 + t), ph, mh, nv4, mv4)
+        ph, mh, nv5, mv5 = _cell(load(planes, e5 + t), ph, mh, nv5, mv5)
+        ph, mh, nv6, mv6 = _cell(load(planes, e6 + t), ph, mh, nv6, mv6)
+        ph, mh, nv7, mv7 = _cell(load(planes, e7 + t), ph, mh, nv7, mv7)
         store(state, h, ph)
         store(state, h + WORDS, mh)
         t += step
-    _keep(state, a, pv0, mv0)
-    _keep(state, a + PAIR, pv1, mv1)
-    _keep(state, a + 2 * PAIR, pv2, mv2)
-    _keep(state, a + 3 * PAIR, pv3, mv3)
-    _keep(state, a + 4 * PAIR, pv4, mv4)
-    _keep(state, a + 5 * PAIR, pv5, mv5)
-    _keep(state, a + 6 * PAIR, pv6, mv6)
-    _keep(state, a + 7 * PAIR, pv7, mv7)
+    _keep(state, a, nv0, mv0)
+    _keep(state, a + PAIR, nv1, mv1)
+    _keep(state, a + 2 * PAIR, nv2, mv2)
+    _keep(state, a + 3 * PAIR, nv3, mv3)
+    _keep(state, a + 4 * PAIR, nv4, mv4)
+    _keep(state, a + 5 * PAIR, nv5, mv5)
+    _keep(state, a + 6 * PAIR, nv6, mv6)
+    _keep(state, a + 7 * PAIR, nv7, mv7)
 
 
 @kernel
 def _strip4(planes, state, rows, top, border, first, step, columns):
     a = PAIR * top
-    pv0, mv0, e0 = load(state, a), load(state, a + WORDS), rows[top] + first
-    pv1, mv1, e1 = load(state, a + PAIR), load(state, a + PAIR + WORDS), rows[top + 1] + first
-    pv2, mv2, e2 = (
+    nv0, mv0, e0 = load(state, a), load(state, a + WORDS), rows[top] + first
+    nv1, mv1, e1 = load(state, a + PAIR), load(state, a + PAIR + WORDS), rows[top + 1] + first
+    nv2, mv2, e2 = (
         load(state, a + 2 * PAIR),
         load(state, a + 2 * PAIR + WORDS),
         rows[top + 2] + first,
     )
-    pv3, mv3, e3 = (
+    nv3, mv3, e3 = (
         load(state, a + 3 * PAIR),
         load(state, a + 3 * PAIR + WORDS),
         rows[top + 3] + first,
@@ -99,35 +100,35 @@ def _strip4(planes, state, rows, top, border, first, step, columns):
     t = 0
     for h in range(border, border + PAIR * columns, PAIR):
         ph, mh = load(state, h), load(state, h + WORDS)
-        ph, mh, pv0, mv0 = _cell(load(planes, e0 + t), ph, mh, pv0, mv0)
-        ph, mh, pv1, mv1 = _cell(load(planes, e1 + t), ph, mh, pv1, mv1)
-        ph, mh, pv2, mv2 = _cell(load(planes, e2 + t), ph, mh, pv2, mv2)
-        ph, mh, pv3, mv3 = _cell(load(planes, e3 + t), ph, mh, pv3, mv3)
+        ph, mh, nv0, mv0 = _cell(load(planes, e0 + t), ph, mh, nv0, mv0)
+        ph, mh, nv1, mv1 = _cell(load(planes, e1 + t), ph, mh, nv1, mv1)
+        ph, mh, nv2, mv2 = _cell(load(planes, e2 + t), ph, mh, nv2, mv2)
+        ph, mh, nv3, mv3 = _cell(load(planes, e3 + t), ph, mh, nv3, mv3)
         store(state, h, ph)
         store(state, h + WORDS, mh)
         t += step
-    _keep(state, a, pv0, mv0)
-    _keep(state, a + PAIR, pv1, mv1)
-    _keep(state, a + 2 * PAIR, pv2, mv2)
-    _keep(state, a + 3 * PAIR, pv3, mv3)
+    _keep(state, a, nv0, mv0)
+    _keep(state, a + PAIR, nv1, mv1)
+    _keep(state, a + 2 * PAIR, nv2, mv2)
+    _keep(state, a + 3 * PAIR, nv3, mv3)
 
 
 @kernel
 def _strip1(planes, state, rows, top, border, first, step, columns):
     a = PAIR * top
-    pv, mv, e = load(state, a), load(state, a + WORDS), rows[top] + first
+    nv, mv, e = load(state, a), load(state, a + WORDS), rows[top] + first
     for h in range(border, border + PAIR * columns, PAIR):
         ph, mh = load(state, h), load(state, h + WORDS)
-        ph, mh, pv, mv = _cell(load(planes, e), ph, mh, pv, mv)
+        ph, mh, nv, mv = _cell(load(planes, e), ph, mh, nv, mv)
         store(state, h, ph)
         store(state, h + WORDS, mh)
         e += step
-    _keep(state, a, pv, mv)
+    _keep(state, a, nv, mv)
 
 
 @inlined
-def _keep(state, address, pv, mv):
-    store(state, address, pv)
+def _keep(state, address, nv, mv):
+    store(state, address, nv)
     store(state, address + WORDS, mv)
 
 

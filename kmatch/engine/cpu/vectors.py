@@ -172,14 +172,19 @@ def _most(builder, a, b, c):
     return builder.or_(builder.and_(a, b), either)
 
 
-def _or_neither(builder, a, b, c):
-    return builder.or_(a, builder.not_(builder.or_(b, c)))
+def _or_without(builder, a, b, c):
+    return builder.or_(a, builder.and_(builder.not_(b), c))
+
+
+def _without(builder, a, b, c):
+    return builder.and_(builder.not_(a), builder.or_(b, c))
 
 
 either = _ternary(0xFE, _or_of)  # a | b | c
 parity = _ternary(0x96, _parity)  # a ^ b ^ c
 majority = _ternary(0xE8, _most)  # two of a, b and c
-or_neither = _ternary(0xF1, _or_neither)  # a | ~(b | c)
+or_without = _ternary(0xF2, _or_without)  # a | ~b & c
+without = _ternary(0x0E, _without)  # ~a & (b | c)
 
 
 def _binary(name):
