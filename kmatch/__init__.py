@@ -9,6 +9,7 @@ _HOMES = {
     "Genome": "kmatch.sequences.genome",
     "Hits": "kmatch.search.hits",
     "hamming": "kmatch.search.hamming",
+    "multi": "kmatch.search.multi",
     "edit": "kmatch.search.edit",
     "best": "kmatch.search.best",
     "KmatchError": "kmatch.errors",

@@ -20,7 +20,7 @@ from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.cpu.recurrence import PAIR, advance
 from kmatch.engine.cpu.vectors import WORDS, aligned
 from kmatch.jit import kernel
-from kmatch.search.chunks import READING_WORDS, packed_chunks, plan_reading
+from kmatch.search.chunks import packed_chunks, plan_reading
 from kmatch.search.panel import build_reading_panel
 from kmatch.sequences.patterns import load_patterns
 
@@ -49,7 +49,7 @@ def measure(rng, text, m, k, options):
     patterns = load_patterns(["".join(rng.choices("ACGT", k=m)) for _ in range(options.patterns)])
     engine, panel = CpuEngine(1), build_reading_panel(patterns, "+")
     genome = kmatch.Genome.from_records([("random", text)])
-    plan = plan_reading(m, k, k + 1, len(text))
+    plan = plan_reading(m, k, k + 1, len(text), engine.layout)
     packing, chunk = stage(options, lambda: pack(genome, plan, engine))
     letters = panel.letters
     planes = chunk.text(letters.masks, engine.unite)
@@ -84,7 +84,7 @@ def measure(rng, text, m, k, options):
 
 def pack(genome, plan, engine):
     genome.packed.clear()
-    return next(packed_chunks(genome, plan, engine, READING_WORDS))
+    return next(packed_chunks(genome, plan, engine, engine.layout.reading_words))
 
 
 def search(genome, patterns, k, length):

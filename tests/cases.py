@@ -74,6 +74,50 @@ def hamming_cases(draw):
     return records, patterns, k, options
 
 
+MULTI = {
+    "a PAM at the end": _case(["TTACGTTGG", "TTACGTTG", "ACGTAGG"], ["ACGT", "ACGA"], 1, pam="NGG"),
+    "a PAM at 0 on the strand -": _case(["CCAACGTTT", "CATACGT"], ["ACGT", "AAAC"], 1, pam="NGG"),
+    "a PAM before": _case(
+        ["TTTAACGTGG", "TTTTACGT", "ACGTTAAA"], ["ACGT", "CGTG"], 1, pam="TTTV", pam_side="5p"
+    ),
+    "a PAM before, one strand": _case(
+        ["TTTAACGTGGTACGTTAAA"], ["ACGT"], 1, pam="TTTV", pam_side="5p", strand="-"
+    ),
+    "a palindromic PAM": _case(["ACGTGATCACGTGATC"], ["ACGT", "TTTT"], 1, pam="GATC"),
+    "all palindromic": _case(["GATCACGTGATC"], ["ACGT"], 0, pam="GATC", pam_side="5p"),
+    "N in sites": _case(["ACGTNGGACGTANGACNTAGG", "NNNNNNN"], ["ACGT", "NNNN"], 1, pam="NGG"),
+    "a PAM of all letters": _case(["ACGTTGCATTAGNCAGTA"], ["ACGT", "TTGC"], 2, pam="NNN"),
+    "an IUPAC PAM": _case(["ACGTTAGAGTACGTCGGGATACTCGAACGT"], ["ACGT", "RYSW"], 1, pam="NNGRRT"),
+    "a PAM in lower case and U": _case(["acguuggg"], ["acgU"], 0, pam="ugg"),
+    "overlapping sites": _case(["ACACGGGGGGGGCCCCCCCTGT"], ["CGGG", "ACAC"], 2, pam="GG"),
+    "no site": _case(["ACGTACGTACGTATATAT", "", "ACGT"], ["ACGT"], 1, pam="GGG"),
+    "a PAM, k = 0": _case(["ACGTAGGACGAAGGCCTACGT"], ["ACGT", "ACGA"], 0, pam="NGG"),
+    "a PAM and exact ends": _case(
+        ["ACGTTGAGGACGTTCAGGTCGTTGAGG"], ["ACGTTG"], 2, pam="NGG", exact_5p=1, exact_3p=2
+    ),
+    "a PAM and duplicates": _case(["ACGTAGG"], ["ACGT", "ACGA", "ACGT"], 1, pam="NGG"),
+    "a PAM longer than the pattern": _case(["ACGTTGCATTAG"], ["AC", "GC"], 1, pam="RNNNNNNNN"),
+    "a PAM across records": _case(["ACGT", "AGG", "CCT", "ACGT"], ["ACGT"], 3, pam="NGG"),
+    "m + PAM > n": _case(["ACGTAG", "ACGTAGG"], ["ACGT"], 1, pam="NGG"),
+    "many sites": _case(["ACGGTTGGACCAGG" * 30], ["CGGT", "GACC"], 1, pam="NGG"),
+    "a long pattern and a PAM": _case(
+        ["ACGTTGCATTAGCCAGTA" * 30], ["ACGTTGCATTAGCCAGTT" * 9], 12, pam="ACG"
+    ),
+}
+
+
+@st.composite
+def multi_cases(draw):
+    """(records, patterns, k, options): a panel of one length, and a PAM or None."""
+    records, patterns, _, options = draw(hamming_cases())
+    length = draw(st.integers(1, 24))
+    patterns = [(pattern * length)[:length] for pattern in patterns]
+    k = min(draw(st.sampled_from([0, 1, 1, 2, 3, 5])), length - 1)
+    options["pam"] = draw(st.sampled_from([None, "NGG", "TTTV", "GATC", "N", "RY", "NNNNA"]))
+    options["pam_side"] = draw(st.sampled_from(["3p", "5p"]))
+    return records, patterns, k, options
+
+
 geometries = st.fixed_dictionaries(
     {"chunk_length": st.integers(1, 200), "words": st.sampled_from([1, 2, 3, None])}
 )

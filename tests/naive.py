@@ -34,6 +34,38 @@ def hamming(records, patterns, k, strand="both", exact_5p=0, exact_3p=0):
     return sorted(hits, key=lambda h: (h[0], h[1], h[2], "+-".index(h[5]), h[3]))
 
 
+def multi(records, patterns, k, pam, pam_side="3p", strand="both", exact_5p=0, exact_3p=0):
+    """Hits of patterns beside a PAM: they span both, their distance counts the pattern alone."""
+    hits = []
+    for record, (_, text) in enumerate(records):
+        for number, pattern in enumerate(patterns):
+            m, size = len(pattern), len(pattern) + len(pam)
+            for sign in "+-" if strand == "both" else strand:
+                for start in range(len(text) - size + 1):
+                    window = known(text[start : start + size])
+                    window = window if sign == "+" else reverse_complement(window)
+                    guide = window[:m] if pam_side == "3p" else window[len(pam) :]
+                    beside = window[m:] if pam_side == "3p" else window[: len(pam)]
+                    wrong = [i for i in range(m) if not matches(pattern[i], guide[i])]
+                    if (
+                        all(map(matches, pam, beside))
+                        and len(wrong) <= k
+                        and all(exact_5p <= i < m - exact_3p for i in wrong)
+                    ):
+                        hits.append((record, start, start + size, number, len(wrong), sign))
+    return in_order(hits)
+
+
+def summary(names, k, hits):
+    """The summary of hits by pattern and distance, whole."""
+    lines = ["\t".join(["pattern", *(f"d{d}" for d in range(k + 1)), "total"]) + "\n"]
+    for number, name in enumerate(names):
+        mine = [hit[4] for hit in hits if hit[3] == number]
+        row = [name, *(mine.count(d) for d in range(k + 1)), len(mine)]
+        lines.append("\t".join(map(str, row)) + "\n")
+    return "".join(lines)
+
+
 def bed(records, names, patterns, hits):
     """The BED file of hits, whole."""
     lines = []

@@ -19,13 +19,20 @@ def write_hits(talk, label, panel, output, form, search):
     from kmatch.output.files import open_output
     from kmatch.output.tables import TableWriter
 
-    hits = 0
-    with talk.progress(label) as advance, open_output(output) as handle:
+    with open_output(output) as handle:
         writer = TableWriter(handle, format_of(form, output), panel)
+        drain(talk, label, panel, search, writer.write)
+
+
+def drain(talk, label, panel, search, *takers):
+    """Hand each HitBatch of a search to all takers and tell how many hits there were."""
+    hits = 0
+    with talk.progress(label) as advance:
         for batch in search(
             on_progress=advance,
             on_engine=lambda engine: talk.detail(f"device: {engine.description}"),
         ):
-            writer.write(batch)
+            for take in takers:
+                take(batch)
             hits += len(batch)
     talk.detail(f"{hits:,} hits of {len(panel):,} patterns")

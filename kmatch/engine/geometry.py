@@ -10,11 +10,11 @@ Shifting the text by j positions is reading row t + j: no bit ever moves.
 letters. The SPARE words at the end may be read, whatever they hold, and count for nothing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 LANES_PER_WORD = 64
 SPARE = 64
-WORDS = 16  # words in a row of a large chunk
+CACHE_LINE = 8  # words; rows of more are multiples of it
 HALO_SHARE = 4  # a lane is at least this many halos long, where the text allows
 
 
@@ -49,13 +49,44 @@ class Geometry:
         return self.positions + self.halo
 
 
-def geometry_for(length, halo, words=None):
-    """The Geometry for a chunk that owns `length` positions.
+@dataclass(frozen=True)
+class Layout:
+    """The chunks that an engine is fastest with; the CPU's, where nothing else is said.
 
-    Long patterns get fewer, longer lanes: repeated rows cost memory and packing.
+    length: positions a chunk owns in a search for mismatches, and query_positions: the most that
+    it owns times the queries; reading_length: positions in a search for differences, and at least
+    reading_halos halos, unless that is more than `most`; words: words in a row of a large chunk;
+    reading_words: words in every row of a search for differences, or None where it may be any.
+    """
+
+    length: int = 1 << 23
+    query_positions: int = 1 << 29
+    reading_length: int = 1 << 24
+    reading_halos: int = 1 << 11
+    most: int = 1 << 62
+    words: int = 16
+    reading_words: int | None = 8  # one vector of the recurrence, whatever the processor's are
+
+    def within(self, positions):
+        """The same with chunks of so many positions at the most."""
+        return replace(
+            self,
+            length=min(self.length, positions),
+            reading_length=min(self.reading_length, positions),
+            most=min(self.most, positions),
+        )
+
+
+def geometry_for(length, halo, words=None, most_words=Layout.words):
+    """The Geometry for a chunk that owns `length` positions, with `words` words in a row.
+
+    Where that is None, there are up to most_words, and long patterns get fewer, longer lanes:
+    repeated rows cost memory and packing.
     """
     if words is None:
         wanted = length // (LANES_PER_WORD * HALO_SHARE * max(halo, 1))
-        words = min(max(wanted, 1), WORDS)
+        words = min(max(wanted, 1), most_words)
+        if words > 2 * CACHE_LINE:
+            words -= words % CACHE_LINE
     lanes = LANES_PER_WORD * words
     return Geometry(words, max(-(-length // lanes), 1), halo)

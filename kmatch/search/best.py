@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 from kmatch.engine.devices import check_algorithm, choose_engine
-from kmatch.search.chunks import READING_WORDS, packed_chunks, plan_reading
+from kmatch.search.chunks import packed_chunks, plan_reading
 from kmatch.search.differences import DifferenceSearch
 from kmatch.search.hits import Hits
 from kmatch.search.panel import build_reading_panel, select_patterns
@@ -57,8 +57,8 @@ def best_batches(
     panel = build_reading_panel(patterns, strand)
     # An alignment across the gap between records costs at least the gap.
     longest = int(panel.lengths.max())
-    plan = plan_reading(longest, longest, longest, chunk_length)
-    chunks = packed_chunks(genome, plan, engine, READING_WORDS, on_progress)
+    plan = plan_reading(longest, longest, longest, chunk_length, engine.layout)
+    chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, on_progress)
     distances = smallest_distances(chunks, panel, len(patterns), engine)
     found = np.array([distance < len(p) for distance, p in zip(distances, patterns, strict=True)])
     if not found.all():
@@ -70,8 +70,8 @@ def best_batches(
     panel = select_patterns(patterns, found, strand)
     limits = distances[panel.pattern]
     longest, k = int(panel.lengths.max()), int(limits.max())
-    plan = plan_reading(longest, k, k + 1, chunk_length)
-    chunks = packed_chunks(genome, plan, engine, READING_WORDS, on_progress)
+    plan = plan_reading(longest, k, k + 1, chunk_length, engine.layout)
+    chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, on_progress)
     yield from DifferenceSearch(engine, panel, limits, "minima", filtering, key_room).run(chunks)
 
 

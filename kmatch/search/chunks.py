@@ -1,32 +1,28 @@
 """Packed chunks of a genome, and the planes a search needs of them."""
 
-import numpy as np
-
-from kmatch.engine.geometry import HALO_SHARE, LANES_PER_WORD, SPARE, WORDS, geometry_for
+from kmatch.engine.geometry import LANES_PER_WORD, SPARE, geometry_for
 from kmatch.sequences.chunks import ChunkPlan, join_records
 
-LENGTH = 1 << 23  # positions a chunk owns
-READING_LENGTH = 1 << 24
-READING_WORDS = 8  # words in a row: one vector of the recurrence, whatever the processor's are
-SMALLEST = 1 << 16
-QUERY_POSITIONS = 1 << 29  # large panels get smaller chunks, which bounds the hits of one
+SMALLEST = 1 << 16  # positions, however many queries there are
 
 
-def plan_chunks(longest, k, queries, length=None):
-    """The ChunkPlan for windows of up to `longest` letters.
+def plan_chunks(longest, k, queries, length, layout):
+    """The ChunkPlan for windows of up to `longest` letters; layout: the engine's Layout.
 
-    Halo and gap are rounded up, so that searches of similar patterns find the chunks packed.
+    Halo and gap are rounded up, so that searches of similar patterns find the chunks packed. Large
+    panels get smaller chunks, which bounds the hits of one.
     """
     if length is None:
-        length = min(max(QUERY_POSITIONS // max(queries, 1), SMALLEST), LENGTH)
+        fitting = layout.query_positions // max(queries, 1)
+        length = min(max(fitting, SMALLEST), layout.length)
     return ChunkPlan(length, _round_up(longest, 64), _round_up(k + 1, 16))
 
 
-def plan_reading(longest, k, gap, length=None):
+def plan_reading(longest, k, gap, length, layout):
     """The ChunkPlan for the recurrence: `longest` letters and k more warm it up in every lane."""
     halo = _round_up(longest + k + 1, 64)
     if length is None:
-        length = max(READING_LENGTH, LANES_PER_WORD * READING_WORDS * HALO_SHARE * halo)
+        length = max(layout.reading_length, min(layout.reading_halos * halo, layout.most))
     return ChunkPlan(length, halo, _round_up(gap, 16), lead=halo)
 
 
@@ -37,38 +33,38 @@ def _round_up(value, step):
 class PackedChunk:
     """A chunk as bit planes: `planes` is laid out by `geometry` (see `kmatch.engine.geometry`)."""
 
-    def __init__(self, chunk, geometry, planes):
+    def __init__(self, chunk, geometry, planes, make_planes):
         self.base = chunk.base
         self.length = chunk.length
         self.spans = chunk.spans
         self.geometry = geometry
-        self._planes = planes
+        self.planes = planes
+        self._make_planes = make_planes
         self._masks = ()
 
     def text(self, masks, unite):
         """The chunk as kernels take it: planes with those of `masks`, words, rows, plane_words."""
         geometry = self.geometry
-        planes = self._planes_for(masks, unite)
-        return planes, geometry.words, geometry.rows, geometry.plane_words
-
-    def _planes_for(self, masks, unite):
         if self._masks[: len(masks)] != tuple(masks):
-            words = self.geometry.plane_words
-            planes = np.empty((4 + len(masks)) * words + SPARE, np.uint64)
-            planes[: 4 * words] = self._planes[: 4 * words]
-            unite(planes, words, masks)
-            self._planes, self._masks = planes, tuple(masks)
-        return self._planes
+            self._add_planes(masks, unite)
+        return self.planes, geometry.words, geometry.rows, geometry.plane_words
+
+    def _add_planes(self, masks, unite):
+        words = self.geometry.plane_words
+        planes = self._make_planes((4 + len(masks)) * words + SPARE)
+        planes[: 4 * words] = self.planes[: 4 * words]
+        unite(planes, words, masks)
+        self.planes, self._masks = planes, tuple(masks)
 
 
 def packed_chunks(genome, plan, engine, words=None, on_progress=None):
     """Yield the PackedChunks of a genome; a genome that is kept packs itself once for a plan."""
-    key = (plan, words)
+    key = (plan, words, engine.place)
     if key in genome.packed:
-        yield from genome.packed[key]
+        yield from _one_ahead(genome.packed[key], engine)
         return
     kept = []
-    spare = LANES_PER_WORD * (max(words or 0, WORDS) + 1)
+    spare = LANES_PER_WORD * (max(words or 0, engine.layout.words) + 1)
     for chunk in join_records(genome.records(on_progress), plan, spare):
         packed = _pack(chunk, plan, engine, words)
         if genome.keep:
@@ -78,8 +74,16 @@ def packed_chunks(genome, plan, engine, words=None, on_progress=None):
         genome.packed = {key: kept}  # other plans' chunks would only hold memory
 
 
+def _one_ahead(chunks, engine):
+    """The chunks one by one, the next one being fetched while one is searched."""
+    for number, chunk in enumerate(chunks):
+        for soon in chunks[number : number + 2]:
+            engine.fetch(soon.planes)
+        yield chunk
+
+
 def _pack(chunk, plan, engine, words):
-    geometry = geometry_for(chunk.length, plan.halo, words)
-    planes = np.empty(4 * geometry.plane_words + SPARE, np.uint64)
+    geometry = geometry_for(chunk.length, plan.halo, words, engine.layout.words)
+    planes = engine.planes(4 * geometry.plane_words + SPARE)
     engine.pack(chunk.letters, geometry.words, geometry.rows, geometry.plane_rows, planes)
-    return PackedChunk(chunk, geometry, planes)
+    return PackedChunk(chunk, geometry, planes, engine.planes)

@@ -31,7 +31,7 @@ class DifferenceSearch:
         self._engine, self._panel, self._limits = engine, panel, limits
         self._k = int(limits.max())
         self._report, self._filtering = report, filtering
-        self._buffer = KeyBuffer(engine.tasks, *key_room)
+        self._buffer = KeyBuffer(engine.tasks, *(key_room or engine.key_room))
         letters = panel.letters
         self._reading = (letters.letters, letters.begins, letters.backward)
         self._profile = engine.profiles(letters.letters, letters.begins, letters.bases)

@@ -4,7 +4,7 @@ import numpy as np
 
 from kmatch.engine.devices import check_algorithm, choose_engine
 from kmatch.errors import InputError
-from kmatch.search.chunks import READING_WORDS, packed_chunks, plan_reading
+from kmatch.search.chunks import packed_chunks, plan_reading
 from kmatch.search.differences import REPORTS, DifferenceSearch
 from kmatch.search.hits import Hits
 from kmatch.search.panel import build_reading_panel, check_distance
@@ -55,7 +55,7 @@ def edit_batches(
         on_engine(engine)
     panel = build_reading_panel(patterns, strand)
     limits = np.full(len(panel.lengths), k, np.int64)
-    plan = plan_reading(int(panel.lengths.max()), k, k + 1, chunk_length)
-    chunks = packed_chunks(genome, plan, engine, READING_WORDS, on_progress)
+    plan = plan_reading(int(panel.lengths.max()), k, k + 1, chunk_length, engine.layout)
+    chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, on_progress)
     search = DifferenceSearch(engine, panel, limits, report, filtering, key_room)
     yield from search.run(chunks)

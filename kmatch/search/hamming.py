@@ -52,36 +52,60 @@ def hamming_batches(
     engine = choose_engine(device, threads)
     if on_engine:
         on_engine(engine)
-    panel = build_panel(patterns, k, strand, lambda pattern: _exact(pattern, k, exact_5p, exact_3p))
-    plan = plan_chunks(int(panel.lengths.max()), k, len(panel.lengths), chunk_length)
-    buffer = KeyBuffer(engine.tasks, *key_room)
+    search = WindowSearch(engine, patterns, k, strand, (exact_5p, exact_3p), key_room)
+    lengths = search.panel.lengths
+    plan = plan_chunks(int(lengths.max()), k, len(lengths), chunk_length, engine.layout)
     for chunk in packed_chunks(genome, plan, engine, words, on_progress):
-        yield from _scan_chunk(chunk, panel, k, buffer, engine)
+        yield from search.scan(chunk)
 
 
-def _exact(pattern, k, exact_5p, exact_3p):
-    place = np.arange(len(pattern))
-    return (place < exact_5p) | (place >= len(pattern) - exact_3p) | (k == 0)
+def exact_letters(length, k, exact_5p, exact_3p):
+    """Which letters of a pattern have to match, bool[length]."""
+    place = np.arange(length)
+    return (place < exact_5p) | (place >= length - exact_3p) | (k == 0)
 
 
-def _scan_chunk(chunk, panel, k, buffer, engine):
-    letters = panel.letters
-    text = chunk.text(letters.masks, engine.unite)
-    queries = (letters.planes, letters.shifts, letters.bounds)
+class WindowSearch:
+    """Every window of chunks held against every pattern.
 
-    def kernel(lanes, keys, counts):
-        engine.scan(*text, *queries, k, lanes, keys, counts)
+    engine: of a device; patterns, k, strand, key_room: as for `hamming_batches`; ends: the letters
+    that must match, of a pattern's beginning and of its end.
+    """
 
+    def __init__(self, engine, patterns, k, strand, ends, key_room):
+        self._engine, self._k = engine, k
+        self.panel = build_panel(
+            patterns, k, strand, lambda pattern: exact_letters(len(pattern), k, *ends)
+        )
+        self._buffer = KeyBuffer(engine.tasks, *(key_room or engine.key_room))
+
+    def scan(self, chunk):
+        """Yield the HitBatches of a PackedChunk."""
+        engine, letters = self._engine, self.panel.letters
+        text = chunk.text(letters.masks, engine.unite)
+        queries = (letters.planes, letters.shifts, letters.bounds)
+
+        def kernel(lanes, keys, counts):
+            engine.scan(*text, *queries, self._k, lanes, keys, counts)
+
+        yield from report_keys(kernel, chunk, text, self.panel, self._k, self._buffer, engine)
+
+
+def report_keys(kernel, chunk, text, panel, k, buffer, engine):
+    """Yield HitBatches of the keys that a kernel finds in a chunk (see KeyBuffer)."""
     for keys, _ in buffer.scan(kernel, chunk.geometry.words):
-        batch = _batch(keys, chunk, text, panel, k, engine)
+        keys, distance = np.divmod(keys, k + 1)
+        position, rank = np.divmod(keys, len(panel.lengths))
+        batch = hit_batch(position, rank, distance, chunk, text, panel, engine)
         if len(batch):
             yield batch
 
 
-def _batch(keys, chunk, text, panel, k, engine):
-    """Keys become rows; windows of the next chunk, or that leave their record, are dropped."""
-    keys, distance = np.divmod(keys, k + 1)
-    position, rank = np.divmod(keys, len(panel.lengths))
+def hit_batch(position, rank, distance, chunk, text, panel, engine):
+    """The HitBatch of windows of a chunk, sorted by position and rank in the panel, int64[n].
+
+    Windows of the next chunk, or that leave their record, are dropped.
+    """
     spans = chunk.spans
     span = np.searchsorted(spans.begins, position, side="right") - 1
     start = position - spans.begins[span]

@@ -64,22 +64,37 @@ def build_panel(patterns, k, strand, is_exact):
     is_exact(pattern) gives bool[m], the letters of the pattern as written that have to match.
     Raises InputError for a strand other than `both`, `+` and `-`.
     """
+    panel = rank_panel(patterns, strand)
+    everything = np.arange(len(panel.lengths))
+    return panel._replace(letters=panel_letters(panel, patterns, everything, k, is_exact))
+
+
+def rank_panel(patterns, strand):
+    """The Panel of all patterns on the wanted strands, without letters.
+
+    Raises InputError for a strand other than `both`, `+` and `-`.
+    """
     ranked = sorted(
         (len(pattern), minus, number)
         for number, pattern in enumerate(patterns)
-        for minus in _strands(strand)
+        for minus in wanted_strands(strand)
     )
-    queries = [_query(patterns[number], minus, is_exact) for _, minus, number in ranked]
     lengths, minus, numbers = zip(*ranked, strict=True)
     written = np.concatenate([pattern.masks for pattern in patterns])
     begins = np.cumsum([0] + [len(pattern) for pattern in patterns])
     return Panel(
         (written, begins),
-        query_arrays(queries, k),
+        None,
         np.array(numbers, np.int32),
         np.array(minus, np.uint8),
         np.array(lengths, np.int64),
     )
+
+
+def panel_letters(panel, patterns, ranks, k, is_exact):
+    """QueryArrays of the queries with the given ranks, to be searched within k."""
+    places = zip(panel.pattern[ranks], panel.minus[ranks], strict=True)
+    return query_arrays([_query(patterns[number], minus, is_exact) for number, minus in places], k)
 
 
 def build_reading_panel(patterns, strand):
@@ -87,7 +102,9 @@ def build_reading_panel(patterns, strand):
 
     Raises InputError for a strand other than `both`, `+` and `-`.
     """
-    queries = [(minus, number) for minus in _strands(strand) for number in range(len(patterns))]
+    queries = [
+        (minus, number) for minus in wanted_strands(strand) for number in range(len(patterns))
+    ]
     minus, numbers = (np.array(column) for column in zip(*queries, strict=True))
     letters = [
         complement(patterns[number].masks) if minus else patterns[number].masks
@@ -108,7 +125,8 @@ def select_patterns(patterns, wanted, strand):
     return panel._replace(pattern=numbers[panel.pattern].astype(np.int32))
 
 
-def _strands(strand):
+def wanted_strands(strand):
+    """0 for the strand `+` and 1 for `-`, as a tuple; InputError for another strand."""
     if strand not in STRANDS:
         raise InputError(f"unknown strand '{strand}'; use both, + or -")
     return STRANDS[strand]
@@ -118,6 +136,11 @@ def _query(pattern, minus, is_exact):
     masks, exact = pattern.masks, is_exact(pattern)
     if minus:
         masks, exact = reverse_complement(masks), exact[::-1]
+    return window_query(masks, exact)
+
+
+def window_query(masks, exact):
+    """The Query of a window's letters, uint8[m], of which those in `exact`, bool[m], must match."""
     letters = list(enumerate(masks.tolist()))
     return Query(
         [letter for letter in letters if not exact[letter[0]]],

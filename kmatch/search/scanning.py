@@ -5,7 +5,7 @@ import numpy as np
 from kmatch.engine.geometry import LANES_PER_WORD
 
 FIRST_KEYS = 1 << 16
-MOST_KEYS = 1 << 17  # held at a time; a denser chunk is scanned a part of its lanes at a time
+MOST_KEYS = 1 << 16  # held at a time; a denser chunk is scanned a part of its lanes at a time
 
 
 class KeyBuffer:

@@ -23,18 +23,18 @@ def _masks():
 _MASKS = _masks()
 
 
-def encode(sequence, name):
+def encode(sequence, name, kind="pattern"):
     """Masks of a pattern's letters, uint8[m].
 
-    Raises InputError naming the pattern, the position (from 1) and the character that is
-    not one of the IUPAC letters.
+    Raises InputError naming the pattern, or what else `kind` says it is, the position (from 1) and
+    the character that is not one of the IUPAC letters.
     """
     letters = np.frombuffer(sequence.encode("latin-1", "replace"), np.uint8)
     masks = _MASKS[letters]
     if not masks.all():
         at = int(np.argmin(masks))
         raise InputError(
-            f"pattern '{name}': {sequence[at]!r} at position {at + 1} is not an IUPAC letter; "
+            f"{kind} '{name}': {sequence[at]!r} at position {at + 1} is not an IUPAC letter; "
             "use A, C, G, T, U, R, Y, S, W, K, M, B, D, H, V or N"
         )
     return masks

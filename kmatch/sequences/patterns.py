@@ -10,6 +10,8 @@ from kmatch.errors import InputError
 from kmatch.sequences.alphabet import encode
 from kmatch.sequences.files import open_source, reading
 
+_SEPARATORS = set("\t\r\n")  # of the tables that are written
+
 
 @dataclass(frozen=True)
 class Pattern:
@@ -25,6 +27,8 @@ class Pattern:
 
 def make_pattern(sequence, name=None):
     """Check a sequence and make a Pattern of it, named by itself if it has no name."""
+    if name and set(name) & _SEPARATORS:
+        raise InputError(f"pattern {name!r}: a name cannot hold tabs or line breaks")
     name = name or sequence
     if not sequence:
         raise InputError(f"pattern '{name}' is empty")

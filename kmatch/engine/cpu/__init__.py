@@ -1,1 +1,1 @@
-"""Bit-plane kernels for the CPU; every file has a twin of the same name under `cuda`."""
+"""Bit-plane kernels for the CPU; those that scan text have twins of the same name under `cuda`."""

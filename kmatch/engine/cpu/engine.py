@@ -9,8 +9,11 @@ from kmatch.engine.cpu.edit import scan_edit, smallest_edit
 from kmatch.engine.cpu.edit_filter import filter_edit
 from kmatch.engine.cpu.hamming import scan
 from kmatch.engine.cpu.pack import pack, unite
+from kmatch.engine.cpu.seeds import pays, scan_seeds, seed_tables
+from kmatch.engine.cpu.sites import read_sites
 from kmatch.engine.cpu.trace import trace
 from kmatch.engine.cpu.vectors import WORDS
+from kmatch.engine.geometry import Layout
 from kmatch.errors import InputError
 
 TASKS_PER_THREAD = 4  # so that a thread that is done early finds more to do
@@ -19,10 +22,13 @@ TASKS_PER_THREAD = 4  # so that a thread that is done early finds more to do
 class CpuEngine:
     """Kernels on `threads` threads, at most one a core; None means all cores.
 
-    `tasks` is the number of parts in which a scan counts its hits.
+    `tasks` is the number of parts in which a scan counts its hits, `layout` the chunks it is
+    fastest with, `key_room` the room for keys where it has a wish, `place` what runs the kernels.
     """
 
-    name = "cpu"
+    name = place = "cpu"
+    layout = Layout()
+    key_room = ()
 
     def __init__(self, threads=None, reason=""):
         cores = numba.config.NUMBA_NUM_THREADS
@@ -40,6 +46,13 @@ class CpuEngine:
         finally:
             numba.set_num_threads(before)
 
+    def planes(self, size):
+        """uint64[size], uninitialised, for planes that do not change once they were scanned."""
+        return np.empty(size, np.uint64)
+
+    def fetch(self, planes):
+        """Nothing: planes that will be scanned soon are where they are needed."""
+
     def pack(self, *arguments):
         """See `kmatch.engine.cpu.pack.pack`."""
         self._run(pack, arguments)
@@ -55,6 +68,22 @@ class CpuEngine:
     def align_gapless(self, *arguments):
         """See `kmatch.engine.cpu.alignments.align_gapless`."""
         self._run(align_gapless, arguments)
+
+    def seeds_pay(self, *arguments):
+        """See `kmatch.engine.cpu.seeds.pays`."""
+        return pays(*arguments)
+
+    def seed_tables(self, *arguments):
+        """See `kmatch.engine.cpu.seeds.seed_tables`."""
+        return seed_tables(*arguments)
+
+    def scan_seeds(self, *arguments):
+        """See `kmatch.engine.cpu.seeds.scan_seeds`."""
+        self._run(scan_seeds, arguments)
+
+    def read_sites(self, *arguments):
+        """See `kmatch.engine.cpu.sites.read_sites`."""
+        self._run(read_sites, arguments)
 
     def filter_edit(self, *arguments):
         """See `kmatch.engine.cpu.edit_filter.filter_edit`."""

@@ -1,0 +1,104 @@
+"""`kmatch multi`."""
+
+import os
+from functools import partial
+
+import click
+
+from kmatch.cli.options import Talk, format_of, pattern_arguments, search_options
+from kmatch.cli.searching import drain, load_panel, write_hits
+
+
+@click.command(short_help="k mismatches for a panel of equal-length patterns in one pass.")
+@click.argument("genome")
+@pattern_arguments
+@click.option(
+    "-k", required=True, type=click.IntRange(min=0), help="Mismatches allowed; less than a pattern."
+)
+@click.option("--pam", metavar="SEQ", help="What must stand, without mismatch, beside a pattern.")
+@click.option(
+    "--pam-side",
+    type=click.Choice(["3p", "5p"]),
+    default="3p",
+    show_default=True,
+    help="The PAM follows the pattern (NGG) or comes before it (TTTV).",
+)
+@click.option(
+    "--exact-5p", type=click.IntRange(min=0), default=0, help="First letters that must match."
+)
+@click.option(
+    "--exact-3p", type=click.IntRange(min=0), default=0, help="Last letters that must match."
+)
+@click.option(
+    "--summary", metavar="FILE", help="Also write how many hits each pattern has by distance."
+)
+@click.option(
+    "--summary-only", is_flag=True, help="Write that table, to -o if given, in place of the hits."
+)
+@search_options
+def multi(
+    genome,
+    patterns,
+    sequences,
+    k,
+    summary,
+    summary_only,
+    output,
+    form,
+    quiet,
+    verbose,
+    debug,
+    **options,
+):
+    """Find every window of GENOME with at most k mismatches to a pattern of a panel.
+
+    All patterns have one length. A hit spans the pattern and the PAM, its distance counts the
+    pattern alone. GENOME is FASTA, 2bit or GenBank, compressed or not, or - for standard input.
+    PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
+    """
+    _check_tables(summary, summary_only, output, form)
+    talk = Talk(quiet, verbose)
+    panel = load_panel(talk, genome, patterns, sequences)
+    from kmatch.search.multi import multi_batches
+    from kmatch.sequences.genome import Genome
+
+    search = partial(multi_batches, Genome(genome, keep=False), panel, k, **options)
+    if summary_only:
+        _write_summary(talk, genome, panel, k, output, search)
+    elif summary:
+        _write_both(talk, genome, panel, k, (output, form), summary, search)
+    else:
+        write_hits(talk, genome, panel, output, form, search)
+
+
+def _check_tables(summary, summary_only, output, form):
+    if summary_only and (summary or form):
+        other = "--summary" if summary else "--format"
+        raise click.UsageError(
+            f"--summary-only writes one table, to standard output or -o; leave {other} out"
+        )
+    if summary and os.path.realpath(summary) == os.path.realpath(output or "-"):
+        raise click.UsageError("the hits and the summary cannot go to the same place")
+
+
+def _write_summary(talk, label, panel, k, output, search):
+    from kmatch.output.files import open_output
+    from kmatch.output.summary import Summary
+
+    counts = Summary(panel, k)
+    with open_output(output) as handle:
+        drain(talk, label, panel, search, counts.add)
+        counts.write(handle)
+
+
+def _write_both(talk, label, panel, k, table, summary, search):
+    from kmatch.output.files import open_output
+    from kmatch.output.summary import Summary
+    from kmatch.output.tables import TableWriter
+
+    output, form = table
+    counts = Summary(panel, k)
+    with open_output(output) as hits, open_output(summary) as handle:
+        writer = TableWriter(hits, format_of(form, output), panel)
+        drain(talk, label, panel, search, writer.write, counts.add)
+        counts.write(handle)

@@ -1,0 +1,88 @@
+"""One GPU: its queues of work, and the chunks that stay in its memory."""
+
+import weakref
+from functools import cache
+
+import numpy as np
+
+from kmatch.engine.cuda import driver
+from kmatch.errors import DeviceError
+
+
+class _Copy:
+    """Planes on the GPU: `text`, uint64, which is complete when `ready` has come."""
+
+    def __init__(self, text, ready):
+        self.text, self.ready = text, ready
+
+
+class Gpu:
+    """A GPU with a stream to compute in and one to copy to it meanwhile.
+
+    Planes that were searched stay in device memory as long as they exist on the host, so that the
+    next search need not copy them; where room is short, those not used for longest go.
+    """
+
+    def __init__(self, number):
+        driver.open_device(number)
+        self.number = number
+        self.stream, self._copying = driver.new_stream(), driver.new_stream()
+        self._copies = {}  # _Copy or None, by id of the planes on the host, the last used ones last
+
+    def use(self):
+        """Make this GPU the current one of the calling thread."""
+        driver.use_device(self.number)
+
+    def planes(self, size):
+        """uint64[size] on the host for planes that do not change once they were searched."""
+        planes = driver.pinned(size)  # of which systems may grant little
+        planes = np.empty(size, np.uint64) if planes is None else planes
+        number = id(planes)
+        self._copies[number] = None
+        weakref.finalize(planes, self._copies.pop, number, None).atexit = False
+        return planes
+
+    def fetch(self, planes):
+        """Begin to copy planes to the GPU, where they are not there; returns at once."""
+        number = id(planes)
+        if self._copies.get(number) is None:
+            text = self.room(planes.shape)
+            text.copy_to_device(planes, stream=self._copying)
+            copy = _Copy(text, driver.mark(self._copying))
+            if number not in self._copies:
+                return copy  # an array that may change
+            self._copies[number] = copy
+        self._copies[number] = self._copies.pop(number)
+        return self._copies[number]
+
+    def text(self, planes):
+        """The planes on the GPU, for work in `stream`."""
+        copy = self.fetch(planes)
+        copy.ready.wait(self.stream)
+        return copy.text
+
+    def room(self, shape, dtype=np.uint64):
+        """An array on the GPU; planes make room for it. Raises DeviceError where none is left."""
+        while True:
+            try:
+                return driver.empty(shape, dtype, self.stream)
+            except DeviceError as error:
+                if not self._release():
+                    raise DeviceError(
+                        f"device cuda:{self.number}: out of memory, with "
+                        f"{driver.memory()[0]:,} bytes free; use cpu"
+                    ) from error
+
+    def _release(self):
+        """Let go of the planes not used for longest; whether there were any."""
+        for number, copy in self._copies.items():
+            if copy is not None:
+                self._copies[number] = None
+                return True
+        return False
+
+
+@cache
+def open_gpu(number):
+    """The Gpu of a number. Raises DeviceError where it cannot run kernels."""
+    return Gpu(number)

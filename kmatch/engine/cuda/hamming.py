@@ -1,0 +1,233 @@
+"""k mismatches over striped bit planes.
+
+A block of threads copies its tile of text and what its windows need below to shared memory and
+runs all queries over it. A thread has one word and `depth` rows of the tile, so that what a letter
+costs in addresses is shared by as many loads, and counts in registers. What does not fit the tile,
+letters far from the window's start and planes of rare IUPAC letters, is read from device memory for
+the windows that are still within k.
+"""
+
+from functools import cache
+from typing import NamedTuple
+
+from numba import uint64
+
+from kmatch.engine.cuda.counters import clear, count_four, mismatches
+from kmatch.engine.cuda.driver import cuda, on_device
+from kmatch.engine.cuda.hits import ALL, NONE, ONE, lowest, smaller
+from kmatch.engine.cuda.queries import ALWAYS, THREADS, QueryPlan, plan_queries
+
+CODE = uint64(0xFFFF)
+
+
+@cuda.jit(device=True)
+def _stage(text, plane_words, words, planes, tile_rows, row, word, tile, tile_words, depth):
+    """Copy a tile of every staged plane to shared memory, all-matching words before it."""
+    thread = cuda.threadIdx.x
+    for i in range(depth):
+        tile[thread + i * THREADS] = ALL
+    column = smaller(word, words - 1)
+    last = plane_words // words - 1
+    step = tile_rows * tile_words
+    for t in range(thread // tile_words, tile_rows, THREADS // tile_words):
+        at = smaller(row + t, last) * words + column
+        to = depth * THREADS + t * tile_words + thread % tile_words
+        # Four loads under way at a time.
+        for p in range(0, planes, 4):
+            second = smaller(p + 1, planes - 1)
+            third = smaller(p + 2, planes - 1)
+            fourth = smaller(p + 3, planes - 1)
+            a = text[at + p * plane_words]
+            b = text[at + second * plane_words]
+            c = text[at + third * plane_words]
+            d = text[at + fourth * plane_words]
+            tile[to + p * step] = a
+            tile[to + second * step] = b
+            tile[to + third * step] = c
+            tile[to + fourth * step] = d
+    cuda.syncthreads()
+
+
+@cuda.jit(device=True)
+def _any_wanted(lanes, first, end):
+    some = NONE
+    for word in range(first, end):
+        some |= lanes[word]
+    return some != NONE
+
+
+@cuda.jit(device=True)
+def _any_live(depth, live):
+    some = NONE
+    for i in range(depth):
+        some |= live[i]
+    return some != NONE
+
+
+@cuda.jit(device=True)
+def _count_staged(bits, depth, tile, thread, code, live, counters):
+    w = (code & CODE) + thread
+    x = ((code >> uint64(16)) & CODE) + thread
+    y = ((code >> uint64(32)) & CODE) + thread
+    z = (code >> uint64(48)) + thread
+    for i in range(depth):
+        s = uint64(i * THREADS)
+        count_four(bits, live, counters, i, tile[w + s], tile[x + s], tile[y + s], tile[z + s])
+
+
+@cuda.jit(device=True)
+def _require_staged(depth, tile, thread, code, live):
+    for j in range(4):
+        at = ((code >> uint64(16 * j)) & CODE) + thread
+        for i in range(depth):
+            live[i] &= tile[at + uint64(i * THREADS)]
+
+
+@cuda.jit(device=True)
+def _far(text, plane_words, words, letters, shifts, i, row, word):
+    """The lanes in which letter i of the windows at a row matches, from device memory."""
+    if letters[i] == ALWAYS:
+        return ALL
+    return text[letters[i] * plane_words + (row + shifts[i]) * words + word]
+
+
+@cuda.jit(device=True)
+def _count_far(bits, depth, text, place, queries, first, live, counters):
+    plane_words, words, rows, row, apart, word = place
+    letters, shifts = queries
+    for i in range(depth):
+        if live[i]:
+            at = smaller(row + i * apart, rows - 1)
+            w = _far(text, plane_words, words, letters, shifts, first, at, word)
+            x = _far(text, plane_words, words, letters, shifts, first + 1, at, word)
+            y = _far(text, plane_words, words, letters, shifts, first + 2, at, word)
+            z = _far(text, plane_words, words, letters, shifts, first + 3, at, word)
+            count_four(bits, live, counters, i, w, x, y, z)
+
+
+@cuda.jit(device=True)
+def _require_far(depth, text, place, queries, letter, live):
+    plane_words, words, rows, row, apart, word = place
+    letters, shifts = queries
+    for i in range(depth):
+        if live[i]:
+            at = smaller(row + i * apart, rows - 1)
+            live[i] &= _far(text, plane_words, words, letters, shifts, letter, at, word)
+
+
+@cuda.jit(device=True)
+def _search(bits, depth, text, place, tile, thread, queries, codes, step, live, counters):
+    """Count one query; `live` is then where it is within k and its exact letters match."""
+    begin, unseen, counted, exact, required, end = step
+    for g in range(begin, unseen):
+        _count_staged(bits, depth, tile, thread, codes[g], live, counters)
+    g = unseen
+    while g < counted and _any_live(depth, live):
+        _count_staged(bits, depth, tile, thread, codes[g], live, counters)
+        g += 1
+    while g < exact and _any_live(depth, live):
+        _count_far(bits, depth, text, place, queries, 4 * g, live, counters)
+        g += 1
+    g = exact
+    while g < required and _any_live(depth, live):
+        _require_staged(depth, tile, thread, codes[g], live)
+        g += 1
+    letter = 4 * required
+    while letter < 4 * end and _any_live(depth, live):
+        _require_far(depth, text, place, queries, letter, live)
+        letter += 1
+
+
+@cuda.jit(device=True)
+def _collect(bits, depth, place, wanted, live, counters, first_count, rank, ranks, k, keys, found):
+    """Append the keys of live lanes to `keys`; count on where it is full."""
+    _, _, rows, row, apart, word = place
+    for i in range(depth):
+        left = live[i] & wanted
+        at = row + i * apart
+        if left and at < rows:
+            to = cuda.atomic.add(found, 0, int(cuda.popc(left)))
+            while left:
+                bit = lowest(left)
+                left &= left - ONE
+                if to < len(keys):
+                    position = (64 * word + bit) * rows + at
+                    distance = mismatches(bits, counters, i, bit, first_count)
+                    keys[to] = (position * ranks + rank) * (k + 1) + distance
+                to += 1
+
+
+@cache
+def make_scan(bits, tile_words, depth):
+    """The kernel for counters of `bits` bits and a Tile."""
+    counter_words = depth * bits
+    apart = THREADS // tile_words  # rows between two rows of a thread
+    block_rows = apart * depth
+
+    @cuda.jit(cache=True)
+    def kernel(text, shape, letters, shifts, codes, steps, k, lanes, keys, found):
+        words, rows, plane_words, planes, tile_rows = shape
+        tile = cuda.shared.array(0, uint64)
+        live = cuda.local.array(depth, uint64)
+        counters = cuda.local.array(counter_words, uint64)
+        across = (words + tile_words - 1) // tile_words
+        thread = cuda.threadIdx.x
+        word = cuda.blockIdx.x % across * tile_words
+        if not _any_wanted(lanes, word, smaller(word + tile_words, words)):
+            return
+        word += thread % tile_words
+        row = cuda.blockIdx.x // across * block_rows
+        _stage(text, plane_words, words, planes, tile_rows, row, word, tile, tile_words, depth)
+        row += thread // tile_words
+        if word >= words or row >= rows:
+            return
+        place = (plane_words, words, rows, row, apart, word)
+        first_count = (1 << bits) - (k + 1)
+        for q in range(len(steps)):
+            for i in range(depth):
+                clear(bits, live, counters, i, first_count)
+            s = steps[q]
+            step = (s[0], s[1], s[2], s[3], s[4], s[5])
+            queries = (letters, shifts)
+            _search(
+                bits, depth, text, place, tile, uint64(thread), queries, codes, step, live, counters
+            )
+            if _any_live(depth, live):
+                _collect(
+                    bits, depth, place, lanes[word], live, counters, first_count,
+                    q, len(steps), k, keys, found,
+                )  # fmt: skip
+
+    return kernel
+
+
+class Queries(NamedTuple):
+    """Queries on the GPU: their plan, and its arrays there."""
+
+    plan: QueryPlan
+    k: int
+    arrays: tuple
+
+
+def upload(letters, shifts, bounds, k, stream):
+    """The Queries for QueryArrays, to be searched within k."""
+    plan = plan_queries(letters, shifts, bounds, k)
+    arrays = (plan.letters, plan.shifts, plan.codes, plan.steps)
+    return Queries(plan, k, tuple(on_device(array, stream) for array in arrays))
+
+
+def scan(text, words, rows, plane_words, queries, lanes, keys, found, stream):
+    """Find every window within k mismatches of each query.
+
+    text: uint64, the planes of a chunk as `kmatch.engine.geometry` lays them out; queries: Queries;
+    lanes: uint64[words], the lanes whose windows are wanted; keys: int64[c], receives the hits in
+    any order, each as (position·Q + query)·(k+1) + distance; found: int64[1], 0 before, counts the
+    hits, which may be more than the c that found room: then nothing is lost, the caller comes again
+    with more. All arrays are on the GPU.
+    """
+    plan = queries.plan
+    kernel = make_scan(plan.bits, plan.tile.words, plan.tile.depth)
+    blocks = -(-words // plan.tile.words) * -(-rows // plan.tile.rows)
+    shape = (words, rows, plane_words, plan.planes, plan.tile_rows)
+    launch = kernel[blocks, THREADS, stream, plan.shared_bytes]
+    launch(text, shape, *queries.arrays, queries.k, lanes, keys, found)

@@ -1,0 +1,101 @@
+"""k mismatches of a panel of equal-length patterns, anywhere or beside a PAM."""
+
+from math import exp, lgamma, log
+
+from kmatch.engine.devices import choose_engine
+from kmatch.errors import InputError
+from kmatch.search.chunks import SMALLEST, packed_chunks, plan_chunks
+from kmatch.search.hamming import WindowSearch
+from kmatch.search.hits import Hits
+from kmatch.search.panel import check_distance, wanted_strands
+from kmatch.search.scanning import MOST_KEYS
+from kmatch.search.seeds import LONGEST, SeedSearch
+from kmatch.search.sites import Pam, SiteSearch
+from kmatch.sequences.genome import as_genome
+from kmatch.sequences.patterns import load_patterns
+
+
+def multi(genome, patterns, k, **options):
+    """Find every window of a genome with at most k mismatches to a pattern of a panel.
+
+    genome: a Genome or a path; patterns: a list of sequences of one length, a dict name →
+    sequence, or a path; options: those of `multi_batches`. Returns Hits.
+    Raises InputError for an unusable file, pattern or PAM, patterns of unequal length, or k ≥ m,
+    and DeviceError for the device.
+    """
+    panel = load_patterns(patterns)
+    return Hits(multi_batches(as_genome(genome), panel, k, **options), panel)
+
+
+def multi_batches(
+    genome,
+    patterns,
+    k,
+    *,
+    pam=None,
+    pam_side="3p",
+    strand="both",
+    exact_5p=0,
+    exact_3p=0,
+    device="auto",
+    threads=None,
+    on_progress=None,
+    on_engine=None,
+    chunk_length=None,
+    words=None,
+    key_room=(),
+    filtering=None,
+):
+    """Yield the hits as HitBatches, in order, while the genome is read.
+
+    genome: a Genome; patterns: a list of Pattern of one length m; k: int, 0 ≤ k < m; pam: IUPAC
+    letters that must stand beside a pattern, after it (pam_side `3p`) or before it (`5p`): a hit
+    spans both, its distance counts the pattern alone; filtering: whether to look pieces of the
+    patterns up instead of comparing all, which tests set and the engine chooses otherwise. The
+    other options are those of `hamming_batches`.
+    """
+    _check_lengths(patterns)
+    check_distance(patterns, k)
+    pam = Pam(pam, pam_side) if pam is not None else None
+    engine = choose_engine(device, threads)
+    if on_engine:
+        on_engine(engine)
+    length, ends = len(patterns[0]), (exact_5p, exact_3p)
+    queries = len(patterns) * len(wanted_strands(strand))
+    # Hits of a chunk should find room at the first try, with as many again for repeats.
+    fitting = int(MOST_KEYS / 2 / max(_share_within(patterns, k) * queries, 1e-9))
+    if pam:
+        search = SiteSearch(engine, patterns, k, pam, strand, ends, fitting, key_room)
+        plan = plan_chunks(length + len(pam), k, 1, chunk_length, engine.layout)
+    else:
+        if filtering is None:
+            filtering = engine.seeds_pay(length, k, queries)
+        kind = SeedSearch if filtering and length <= LONGEST else WindowSearch
+        search = kind(engine, patterns, k, strand, ends, key_room)
+        owned = min(max(fitting, SMALLEST), engine.layout.length)
+        plan = plan_chunks(length, k, queries, chunk_length or owned, engine.layout)
+    for chunk in packed_chunks(genome, plan, engine, words, on_progress):
+        yield from search.scan(chunk)
+
+
+def _check_lengths(patterns):
+    length = len(patterns[0])
+    for pattern in patterns:
+        if len(pattern) != length:
+            raise InputError(
+                f"pattern '{pattern.name}' has {len(pattern)} letters and the first one, "
+                f"'{patterns[0].name}', {length}: a panel has one length; "
+                "search others with kmatch hamming"
+            )
+
+
+def _share_within(patterns, k):
+    """The share of random windows that are within k of a pattern, an average over patterns."""
+    length = len(patterns[0])
+    bases = sum(int(mask).bit_count() for pattern in patterns[:1000] for mask in pattern.masks)
+    match = min(max(bases / (4 * length * len(patterns[:1000])), 0.01), 0.99)
+    ways = (lgamma(length + 1) - lgamma(i + 1) - lgamma(length - i + 1) for i in range(k + 1))
+    return sum(
+        exp(many + wrong * log(1 - match) + (length - wrong) * log(match))
+        for wrong, many in enumerate(ways)
+    )

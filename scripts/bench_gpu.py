@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""Time the kernels and whole searches on a GPU: scripts/bench_gpu.py [--json FILE]
+
+Kernel times are by CUDA events, with the text on the device. A rate in bp·pattern/s is text length
+× patterns ÷ time, one in CUPS that times the pattern's length: cells that a cut-off or filter
+spares count too, so either may exceed what the limits allow. Hits are counted and held against the
+CPU's. Shares are of an H200's 16.7e12 logic operations and 4.8e12 bytes a second.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import time
+
+import numba
+import numpy as np
+
+import kmatch
+from kmatch.engine.cuda import edit, hamming
+from kmatch.engine.cuda.driver import cuda, on_device
+from kmatch.engine.devices import choose_engine
+from kmatch.search.chunks import packed_chunks, plan_chunks, plan_reading
+from kmatch.search.panel import build_panel, build_reading_panel
+from kmatch.sequences.patterns import load_patterns
+
+LOGIC, BANDWIDTH, COPY = 16.7e12, 4.8e12, 50e9
+MISMATCH_OPERATIONS, CELL_OPERATIONS = 4, 10  # 32-bit ones, for the 64 positions of a word
+ROOM = 1 << 22  # hits
+BEGIN = """
+import time
+import numba
+from numba import cuda
+cuda.current_context()
+began = time.perf_counter()
+import kmatch
+genome = kmatch.Genome.from_records([("r", "ACGTTGCATTAGCCAGTACTGAACCGGTT" * 100)])
+kmatch.{call}(genome, ["ACGTTGCATTAGCCAGTACT"], 3, device="cuda")
+print(time.perf_counter() - began)
+"""
+
+
+@numba.njit(parallel=True)
+def random_letters(count, seed):
+    """uint8[count], the same letters on every machine."""
+    letters = np.empty(count, np.uint8)
+    for i in numba.prange(count):
+        x = np.uint64(i + seed) * np.uint64(0x9E3779B97F4A7C15)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        code = (x >> np.uint64(62)) & np.uint64(3)
+        letters[i] = 65 + 2 * code if code < 2 else (71 if code == 2 else 84)
+    return letters
+
+
+def random_patterns(length, count):
+    letters = random_letters(length * count, 1 << 40).tobytes().decode()
+    return [letters[i * length : (i + 1) * length] for i in range(count)]
+
+
+def event_seconds(launch, stream, repeat=5):
+    """Median seconds of a launch, after one to warm up."""
+    launch()
+    seconds = []
+    for _ in range(repeat):
+        begin, end = cuda.event(), cuda.event()
+        begin.record(stream)
+        launch()
+        end.record(stream)
+        end.synchronize()
+        seconds.append(cuda.event_elapsed_time(begin, end) / 1000)
+    return statistics.median(seconds)
+
+
+class Bench:
+    """A text, its chunks on the GPU, and the figures so far."""
+
+    def __init__(self, length):
+        self.length = length
+        self.rows = []
+        self.engine = choose_engine("cuda")
+        self.letters = random_letters(length, 0)
+
+    def note(self, name, **figures):
+        self.rows.append({"name": name, **figures})
+        shown = (f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in figures.items())
+        print(f"{name:<42}", *shown, flush=True)
+
+    def chunk(self, plan, length):
+        """The one chunk of the text, or of its beginning, in the layout of the engine."""
+        genome = kmatch.Genome.from_records([("r", self.letters[:length])])
+        return next(packed_chunks(genome, plan, self.engine, self.engine.layout.reading_words))
+
+    def kernel(self, start, words, queries):
+        """(seconds, hits) of a kernel that writes keys."""
+        stream = self.engine._gpu.stream
+        lanes = on_device(np.full(words, ~np.uint64(0)), stream)
+        keys = on_device(np.empty(ROOM, np.int64), stream)
+        found = on_device(np.zeros(1, np.int64), stream)
+        start(lanes, keys, found)
+        hits = int(found.copy_to_host(stream=stream)[0])
+        return event_seconds(lambda: start(lanes, keys, found), stream), hits
+
+    def hamming(self, m, k, counts):
+        plan = plan_chunks(m, k, 1, self.length, self.engine.layout)
+        chunk = self.chunk(plan, self.length)
+        planes, *shape = chunk.text((), self.engine.unite)
+        stream, text = self.engine._gpu.stream, self.engine._gpu.text(planes)
+        for count in counts:
+            patterns = random_patterns(m, count)
+            panel = build_panel(load_patterns(patterns), k, "+", lambda p: np.zeros(len(p), bool))
+            letters = panel.letters
+            queries = hamming.upload(letters.planes, letters.shifts, letters.bounds, k, stream)
+
+            def start(lanes, keys, found, queries=queries):
+                hamming.scan(text, *shape, queries, lanes, keys, found, stream)
+
+            seconds, hits = self.kernel(start, shape[0], count)
+            looked = float(np.mean(letters.bounds[:, 3] - letters.bounds[:, 0]))
+            operations = self.length / 64 * count * looked * MISMATCH_OPERATIONS
+            same = self.same(kmatch.hamming, patterns, k, hits)
+            rate = self.length * count / seconds
+            self.tell(
+                f"hamming m={m} k={k} patterns={count}", seconds, rate, m, operations, hits, same
+            )
+
+    def edit(self, m, k, count, length=None):
+        length = length or self.length
+        chunk = self.chunk(plan_reading(m, k, k + 1, length, self.engine.layout), length)
+        planes, *shape = chunk.text((), self.engine.unite)
+        stream, text = self.engine._gpu.stream, self.engine._gpu.text(planes)
+        patterns = random_patterns(m, count)
+        panel = build_reading_panel(load_patterns(patterns), "+")
+        reading = (panel.letters.letters, panel.letters.begins, panel.letters.backward)
+        limits, chosen = np.full(count, k, np.int64), np.arange(count)
+        searches = edit.Searches(tuple(shape), reading, limits, chosen, k, stream)
+
+        def start(lanes, keys, found):
+            edit.scan_edit(text, searches, lanes, keys, found)
+
+        seconds, hits = self.kernel(start, shape[0], count)
+        operations = length / 64 * count * m * CELL_OPERATIONS
+        same = self.same(kmatch.edit, patterns, k, hits, report="ends")
+        rate = length * count / seconds
+        self.tell(f"edit m={m} k={k} patterns={count}", seconds, rate, m, operations, hits, same)
+
+    def tell(self, name, seconds, rate, m, operations, hits, same):
+        self.note(
+            name,
+            text=self.length,
+            kernel_ms=seconds * 1e3,
+            tbp_pattern_s=rate / 1e12,
+            tcups=rate * m / 1e12,
+            logic_share=operations / seconds / LOGIC,
+            memory_share=self.length / 2 / seconds / BANDWIDTH,
+            kernel_hits=hits,
+            **same,
+        )
+
+    def same(self, search, patterns, k, hits, **options):
+        """The hits of whole searches on both devices, and whether they are the same."""
+        results = {}
+        for device in ("cuda", "cpu"):
+            genome = kmatch.Genome.from_records([("r", self.letters)])
+            began = time.perf_counter()
+            results[device] = search(genome, patterns, k, strand="+", device=device, **options)
+            results[device + "_s"] = time.perf_counter() - began
+        gpu, cpu = results["cuda"], results["cpu"]
+        columns = ("start", "end", "pattern_number", "distance")
+        equal = all(np.array_equal(getattr(gpu, x), getattr(cpu, x)) for x in columns)
+        return {
+            "hits": len(gpu),
+            "cpu_hits": len(cpu),
+            "equal": bool(equal),
+            "whole_cuda_s": results["cuda_s"],
+            "whole_cpu_s": results["cpu_s"],
+        }
+
+    def whole_call(self, count=64, m=20, k=3, length=10**9):
+        """A search of both strands from packed host memory, against its kernels and its copy."""
+        genome = kmatch.Genome.from_records([("r", self.letters[:length])])
+        patterns, gpu = random_patterns(m, count), self.engine._gpu
+        hits = kmatch.hamming(genome, patterns, k, device="cuda")
+        copied, kept = [], []
+        for seconds, resident in ((copied, False), (kept, True)) * 5:
+            while not resident and gpu._release():
+                pass
+            cuda.synchronize()
+            began = time.perf_counter()
+            again = kmatch.hamming(genome, patterns, k, device="cuda")
+            seconds.append(time.perf_counter() - began)
+            assert len(again) == len(hits)
+        kernels = self.length_seconds(count, length)
+        copy = length / 2 / COPY
+        self.note(
+            f"whole call, {length:.0e} bp, {count} patterns, both strands",
+            seconds=statistics.median(copied),
+            seconds_when_resident=statistics.median(kept),
+            kernels_s=kernels,
+            copy_s=copy,
+            times_kernels_and_copy=statistics.median(copied) / (kernels + copy),
+            hits=len(hits),
+            cpu_hits=len(kmatch.hamming(genome, patterns, k, device="cpu")),
+        )
+
+    def length_seconds(self, count, length):
+        """Seconds that the kernels timed before take for both strands of a text."""
+        row = next(r for r in self.rows if r["name"] == f"hamming m=20 k=3 patterns={count}")
+        return row["kernel_ms"] / 1e3 * 2 * length / row["text"]
+
+
+def start_up(bench):
+    """Seconds from Numba and a context to the end of the first search, in a second process."""
+    for call in ("hamming", "edit"):
+        command = (sys.executable, "-c", BEGIN.format(call=call))
+        told = [subprocess.check_output(command, text=True) for _ in range(4)]
+        seconds = statistics.median(float(line) for line in told[1:])
+        bench.note(f"second process, {call}, to the end of its first search", seconds=seconds)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--length", type=int, default=1 << 31, help="letters of text")
+    parser.add_argument("--json", metavar="FILE")
+    options = parser.parse_args()
+    bench = Bench(options.length)
+    bench.hamming(20, 3, (1, 64))
+    bench.edit(20, 3, 1)
+    bench.edit(20, 3, 64)
+    for m, k in ((32, 6), (100, 10), (1000, 100), (20, 1)):
+        bench.edit(m, k, 1)
+    bench.whole_call(length=min(10**9, options.length))
+    start_up(bench)
+    if options.json:
+        with open(options.json, "w") as handle:
+            json.dump(bench.rows, handle, indent=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""Every kernel for CUDA compiles, for old and new GPUs; no GPU is needed, but the toolkit is."""
+
+import re
+import shutil
+import subprocess
+from types import SimpleNamespace
+
+import pytest
+from numba import types
+
+SHAPE = {count: types.UniTuple(types.int64, count) for count in (2, 5, 6)}
+WORDS, NUMBERS = types.uint64[::1], types.int64[::1]
+HAMMING = (
+    *(WORDS, SHAPE[5], NUMBERS, NUMBERS, WORDS, types.int32[:, ::1]),
+    *(types.int64, WORDS, NUMBERS, NUMBERS),
+)
+EDIT = (
+    *(WORDS, SHAPE[6], types.uint32[:, ::1], types.int32[:, ::1]),
+    *(SHAPE[2], WORDS, NUMBERS, NUMBERS),
+)
+STRIPS = (*EDIT, types.int64, types.UniTuple(WORDS, 3))
+
+CAPABILITIES = [(7, 5), (8, 0), (9, 0)]
+KERNELS = {
+    "hamming, few mismatches": ("hamming", (2, 16, 8), HAMMING),
+    "hamming, many mismatches": ("hamming", (5, 8, 4), HAMMING),
+    "edit": ("edit", (20, 6, False), EDIT),
+    "best": ("edit", (20, 6, True), EDIT),
+    "edit in strips": ("strips", (28, 12, False), STRIPS),
+    "best in strips": ("strips", (24, 8, True), STRIPS),
+}
+FAST = {  # sizes meant for speed, which have to stay in registers
+    "hamming, k = 1": ("hamming", (1, 16, 8), HAMMING),
+    "hamming, k = 3": ("hamming", (2, 16, 8), HAMMING),
+    "hamming, k = 7": ("hamming", (3, 8, 4), HAMMING),
+    "edit, m = 20": ("edit", (20, 6, False), EDIT),
+    "edit, m = 24": ("edit", (24, 6, False), EDIT),
+    "edit, m = 32": ("edit", (32, 6, False), EDIT),
+}
+
+
+@pytest.fixture
+def compile_ptx(monkeypatch):
+    """A function that compiles a kernel of a module for a compute capability."""
+    dispatcher = pytest.importorskip("numba.cuda.dispatcher")
+    from numba import cuda
+
+    _check_toolkit(cuda)
+
+    def compiled(kind, constants, signature, capability):
+        from kmatch.engine.cuda import edit, hamming, strips
+
+        module = {"hamming": hamming, "edit": edit, "strips": strips}[kind]
+        # Functions that kernels call are typed for the GPU at hand; here that is none.
+        device = SimpleNamespace(compute_capability=capability)
+        monkeypatch.setattr(dispatcher, "get_current_device", lambda: device)
+        module.make_scan.cache_clear()
+        kernel = module.make_scan(*constants).py_func
+        return cuda.compile_ptx(kernel, signature, cc=capability)[0]
+
+    return compiled
+
+
+def _check_toolkit(cuda):
+    try:
+        cuda.compile_ptx(lambda words: None, (WORDS,), cc=(9, 0))
+    except Exception as error:  # the toolkit's failures have many classes
+        pytest.skip(f"no CUDA toolkit to compile with: {str(error).splitlines()[0]}")
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES, ids="sm_{0[0]}{0[1]}".format)
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_compile(compile_ptx, name, capability):
+    ptx = compile_ptx(*KERNELS[name], capability)
+    assert f".target sm_{capability[0]}{capability[1]}" in ptx
+    assert "lop3.b32" in ptx
+
+
+@pytest.mark.skipif(not shutil.which("ptxas"), reason="ptxas of the CUDA toolkit is not on PATH")
+@pytest.mark.parametrize("name", FAST)
+def test_fast_kernels_stay_in_registers(compile_ptx, name, tmp_path):
+    file = tmp_path / "kernel.ptx"
+    file.write_text(compile_ptx(*FAST[name], (9, 0)))
+    command = ("ptxas", "-v", "-arch=sm_90", file, "-o", tmp_path / "kernel.cubin")
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    assert re.search(r"0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads", told), told

@@ -1,0 +1,240 @@
+"""Panels of one length, with and without a PAM: the oracle, the tables, and known off-targets."""
+
+import csv
+import io
+
+import naive
+import numpy as np
+import pytest
+from cases import HAMMING, MULTI, geometries, multi_cases
+from commands import fasta, here, random_letters
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kmatch
+from kmatch.engine.devices import choose_engine
+from kmatch.output.summary import Summary
+from kmatch.search.hits import Hits
+from kmatch.search.multi import multi_batches
+from kmatch.sequences.patterns import load_patterns
+
+EQUAL = {name: case for name, case in HAMMING.items() if len(set(map(len, case[1]))) == 1}
+KNOWN_HEADER = ("sequence", "start", "end", "guide", "mismatches", "strand", "site")
+
+
+def rows(hits):
+    columns = (hits.record_number, hits.start, hits.end, hits.pattern_number, hits.distance)
+    return list(zip(*(column.tolist() for column in columns), hits.strand.tolist(), strict=True))
+
+
+def search(records, patterns, k, **options):
+    panel = load_patterns(patterns)
+    genome = kmatch.Genome.from_records(records)
+    return Hits(multi_batches(genome, panel, k, **options), panel)
+
+
+def oracle(records, patterns, k, pam=None, pam_side="3p", **options):
+    if pam is None:
+        return naive.hamming(records, patterns, k, **options)
+    return naive.multi(records, patterns, k, pam, pam_side, **options)
+
+
+@pytest.mark.parametrize("geometry", [{}, {"chunk_length": 7, "words": 1}, {"chunk_length": 64}])
+@pytest.mark.parametrize("filtering", [False, True])
+@pytest.mark.parametrize("name", EQUAL)
+def test_panels(name, filtering, geometry):
+    records, patterns, k, options = EQUAL[name]
+    expected = naive.hamming(records, patterns, k, **options)
+    found = search(records, patterns, k, filtering=filtering, **options, **geometry)
+    assert rows(found) == expected
+
+
+@pytest.mark.parametrize("geometry", [{}, {"chunk_length": 7, "words": 1}, {"chunk_length": 64}])
+@pytest.mark.parametrize("name", MULTI)
+def test_pams(name, geometry):
+    records, patterns, k, options = MULTI[name]
+    found = rows(search(records, patterns, k, **options, **geometry))
+    assert found == oracle(records, patterns, k, **options)
+    assert bool(found) == (name not in ("no site", "a PAM across records"))
+
+
+@given(multi_cases(), geometries, st.sampled_from([True, False, None]), st.integers(1, 3))
+def test_any_text_and_geometry(case, geometry, filtering, threads):
+    records, patterns, k, options = case
+    found = search(
+        records, patterns, k, threads=threads, filtering=filtering, **options, **geometry
+    )
+    assert rows(found) == oracle(records, patterns, k, **options)
+
+
+@given(multi_cases(), st.booleans(), st.sampled_from([(1, 1), (1, 8), (3, 40)]))
+def test_no_hit_is_dropped_when_room_is_short(case, filtering, key_room):
+    records, patterns, k, options = case
+    found = search(
+        records, patterns, k, filtering=filtering, key_room=key_room, chunk_length=150, **options
+    )
+    assert rows(found) == oracle(records, patterns, k, **options)
+
+
+@given(multi_cases(), geometries)
+def test_tables(case, geometry):
+    records, patterns, k, options = case
+    names = [f"p{i % 3}" for i in range(len(patterns))]  # names may repeat
+    panel = [
+        kmatch.sequences.patterns.make_pattern(sequence, name)
+        for sequence, name in zip(patterns, names, strict=True)
+    ]
+    genome = kmatch.Genome.from_records(records)
+    hits = Hits(multi_batches(genome, panel, k, **options, **geometry), panel)
+    expected = oracle(records, patterns, k, **options)
+    pam = options["pam"] or ""
+    whole = [p + pam if options["pam_side"] == "3p" else pam + p for p in patterns]
+    bed, tsv, table = io.StringIO(), io.BytesIO(), io.BytesIO()
+    hits.to_bed(bed)
+    hits.to_tsv(tsv)
+    assert bed.getvalue() == naive.bed(records, names, patterns, expected)
+    assert tsv.getvalue().decode() == naive.tsv(records, names, whole, expected)
+    counts = Summary(panel, k)
+    for batch in hits.batches:
+        counts.add(batch)
+    counts.write(table)
+    assert table.getvalue().decode() == naive.summary(names, k, expected)
+
+
+def test_two_thousand_patterns():
+    rng = np.random.default_rng(3)
+    text = random_letters(1_000_000)
+    patterns = [random_letters(20, seed) for seed in range(1000)]
+    for start in rng.integers(len(text) - 20, size=999).tolist():
+        piece = list(text[start : start + 20])
+        for at in rng.integers(20, size=3):
+            piece[at] = "ACGT"[rng.integers(4)]
+        patterns.append("".join(piece))
+    patterns.append(patterns[-1][:7] + "NR" + patterns[-1][9:])
+    genome = kmatch.Genome.from_records([("r", text[:400_000]), ("s", text[400_000:])])
+    panel = load_patterns(patterns)
+    expected = kmatch.hamming(genome, patterns, 3)
+    assert 1000 < len(expected) < 5000
+    for filtering in (True, False, None):
+        assert rows(Hits(multi_batches(genome, panel, 3, filtering=filtering), panel)) == rows(
+            expected
+        )
+
+
+@pytest.mark.parametrize("length", [1, 2, 31, 32, 33, 63, 64, 65])
+def test_every_word_length(length):
+    text = random_letters(3_000, length)
+    patterns = [text[at : at + length] for at in (0, 7, 1_500, 3_000 - length)]
+    text = text[:1_503] + "TNNA" + text[1_507:]
+    options = {"exact_5p": length // 9, "exact_3p": length // 7}
+    for k in {0, min(2, length - 1), length // 8}:
+        expected = naive.hamming([("r", text)], patterns, k, **options)
+        for geometry in ({}, {"words": 1}, {"chunk_length": 700, "words": 3}):
+            found = search([("r", text)], patterns, k, filtering=True, **options, **geometry)
+            assert rows(found) == expected
+
+
+def test_very_long_patterns():
+    text = random_letters(20_000)
+    pattern = "".join("ACGT"["TGCA".index(x)] if i % 30 == 0 else x for i, x in enumerate(text))
+    for pam, end in ((None, 15_000), ("N" + text[15_001:15_003], 15_003)):
+        found = search([("r", text)], [pattern[5_000:15_000]], 350, pam=pam)
+        assert [row[1:4] for row in rows(found)] == [(5_000, end, 0)]
+
+
+def test_large_panels_are_looked_up():
+    engine = choose_engine("cpu")
+    assert engine.seeds_pay(20, 3, 20_000) and engine.seeds_pay(20, 1, 400_000)
+    assert not engine.seeds_pay(20, 3, 200) and not engine.seeds_pay(20, 9, 20_000)
+
+
+def test_known_off_targets(real):
+    with open(real("tables/chr20_guides_off_targets.tsv")) as handle:
+        known = {tuple(row) for row in csv.reader(handle, delimiter="\t")} - {KNOWN_HEADER}
+    genome = real("human_grch37_chr20.fa.gz")
+    table = here(
+        *("multi", genome, real("tables/chr20_guides.txt"), "-k", 4, "--pam", "NGG"),
+        *("--format", "tsv"),
+    )
+    assert (table.status, table.err) == (0, b"")
+    lines = [line.split("\t") for line in table.out.decode().splitlines()[1:]]
+    assert len(lines) == len(known) == 302
+    assert {(*line[:6], line[7]) for line in lines} == known
+
+
+BAD = {
+    "unequal": (["ACGT", "ACGT", "ACGTA"], 1, {}, "pattern 'ACGTA' has 5 letters"),
+    "pam letter": (["ACGT"], 1, {"pam": "NXG"}, "PAM 'NXG': 'X' at position 2"),
+    "empty pam": (["ACGT"], 1, {"pam": ""}, "the PAM is empty"),
+    "side": (["ACGT"], 1, {"pam": "NGG", "pam_side": "left"}, "left"),
+    "k = m": ({"guide": "ACGT"}, 4, {}, "'guide'.* k = 4"),
+    "k = m and a pam": ({"guide": "ACGT"}, 4, {"pam": "NGG"}, "'guide'.* k = 4"),
+    "strand": (["ACGT"], 1, {"pam": "NGG", "strand": "x"}, "strand 'x'"),
+    "tab": ({"a\tb": "ACGT"}, 1, {}, r"'a\\tb'"),
+    "line": ({"a\nb": "ACGT"}, 1, {}, r"'a\\nb'"),
+    "nothing": ([], 1, {}, "no patterns"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(name):
+    patterns, k, options, message = BAD[name]
+    with pytest.raises(kmatch.InputError, match=message):
+        kmatch.multi(kmatch.Genome.from_records([("r", "ACGT")]), patterns, k, **options)
+
+
+@pytest.fixture
+def inputs(tmp_path):
+    genome, panel = tmp_path / "genome.fa", tmp_path / "panel.txt"
+    text = random_letters(3_000)
+    genome.write_bytes(fasta([("chr1", text)]))
+    patterns = [text[i : i + 8] for i in (5, 900, 2_500)] + ["ACNRYTGA", text[5:13]]
+    names = ["one", "two", "three", "four", "twice"]
+    panel.write_text("".join(f"{n}\t{p}\n" for n, p in zip(names, patterns, strict=True)))
+    return genome, panel, [("chr1", text)], names, patterns
+
+
+def test_summary_beside_the_hits(inputs, tmp_path):
+    genome, panel, records, names, patterns = inputs
+    hits = naive.hamming(records, patterns, 2)
+    result = here("multi", genome, panel, "-k", 2, "--summary", tmp_path / "summary.tsv")
+    assert result == (0, naive.bed(records, names, patterns, hits).encode(), b"")
+    assert (tmp_path / "summary.tsv").read_text() == naive.summary(names, 2, hits)
+
+
+def test_summary_only(inputs, tmp_path):
+    genome, panel, records, names, patterns = inputs
+    pam = ("--pam", "TTN", "--pam-side", "5p")
+    expected = naive.summary(names, 3, naive.multi(records, patterns, 3, "TTN", "5p"))
+    command = ("multi", genome, panel, "-k", 3, *pam, "--summary-only")
+    assert here(*command) == (0, expected.encode(), b"")
+    assert here(*command, "-o", tmp_path / "summary") == (0, b"", b"")
+    assert (tmp_path / "summary").read_text() == expected
+
+
+def test_nothing_is_left_of_a_failure(inputs, tmp_path):
+    genome, panel, *_ = inputs
+    before = sorted(tmp_path.iterdir())
+    out = ("-o", tmp_path / "hits.bed", "--summary", tmp_path / "summary.tsv")
+    failed = here("multi", tmp_path / "none.fa", panel, "-k", 2, *out)
+    assert failed.status == 1 and failed.err.count(b"\n") == 1
+    failed = here("multi", genome, panel, "-k", 2, "-o", tmp_path / "h", "--summary", "/none/s")
+    assert failed.status == 1 and b"/none/s: cannot be written" in failed.err
+    failed = here("multi", genome, panel, "-k", 2, "--pam", "NG!", *out)
+    assert failed.status == 1 and b"PAM 'NG!': '!' at position 3" in failed.err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--summary-only", "--summary", "s.tsv"),
+        ("--summary-only", "--format", "tsv"),
+        ("--summary", "-"),
+        ("--summary", "same.tsv", "-o", "./same.tsv"),
+        ("--pam-side", "left"),
+    ],
+)
+def test_wrong_usage(options):
+    result = here("multi", "g.fa", "-p", "ACGT", "-k", 1, *options)
+    assert result.status == 2 and b"Error:" in result.err
