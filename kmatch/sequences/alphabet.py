@@ -4,8 +4,6 @@ import numpy as np
 
 from kmatch.errors import InputError
 
-BASES = "ACGT"
-
 IUPAC = {
     "A": 0b0001, "C": 0b0010, "G": 0b0100, "T": 0b1000, "U": 0b1000,
     "R": 0b0101, "Y": 0b1010, "S": 0b0110, "W": 0b1001, "K": 0b1100, "M": 0b0011,

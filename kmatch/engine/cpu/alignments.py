@@ -3,23 +3,10 @@
 import numpy as np
 from numba import prange
 
-from kmatch.jit import kernel, parallel_kernel
+from kmatch.engine.cpu.letters import LETTERS, read_window
+from kmatch.jit import parallel_kernel
 
-LETTERS = np.frombuffer(b"NACNGNNNTNNNNNNN", np.uint8)  # by mask; several bases cannot occur
-COMPLEMENT = np.array([0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15], np.uint8)
 MATCH, MISMATCH = np.uint8(ord("=")), np.uint8(ord("X"))
-
-
-@kernel
-def base_at(planes, words, rows, plane_words, position):
-    """The mask of the text's base at a position of the chunk, 0 where it is not A, C, G or T."""
-    lane = min(position // rows, 64 * words - 1)
-    at = (position - lane * rows) * words + (lane >> 6)
-    bit = np.uint64(lane & 63)
-    mask = np.uint64(0)
-    for base in range(4):
-        mask |= (planes[base * plane_words + at] >> bit & np.uint64(1)) << np.uint64(base)
-    return np.uint8(mask)
 
 
 @parallel_kernel
@@ -34,11 +21,9 @@ def align_gapless(
     text (ACGT and N) and ops (= and X), both uint8[ends[n]] and filled here.
     """
     for i in prange(len(positions)):
-        length = ends[i + 1] - ends[i]
-        for j in range(length):
-            offset = length - 1 - j if minus[i] else j
-            base = base_at(planes, words, rows, plane_words, positions[i] + offset)
-            if minus[i]:
-                base = COMPLEMENT[base]
-            text[ends[i] + j] = LETTERS[base]
-            ops[ends[i] + j] = MATCH if base & masks[begins[patterns[i]] + j] else MISMATCH
+        window = text[ends[i] : ends[i + 1]]
+        read_window(planes, words, rows, plane_words, positions[i], minus[i], window)
+        for j in range(len(window)):
+            matches = window[j] & masks[begins[patterns[i]] + j]
+            ops[ends[i] + j] = MATCH if matches else MISMATCH
+            window[j] = LETTERS[window[j]]

@@ -10,7 +10,6 @@ from kmatch.jit import inlined, kernel
 LETTERS = 9  # text masks: 0 (nothing), 1, 2, 4, 8
 ZERO, ONE = np.uint64(0), np.uint64(1)
 ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
-HIGH = np.uint64(63)
 
 
 @kernel

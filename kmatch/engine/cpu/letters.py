@@ -1,8 +1,11 @@
-"""Letters back out of striped planes, for the scalar kernels."""
+"""Letters back out of striped planes."""
 
 import numpy as np
 
 from kmatch.jit import kernel
+
+LETTERS = np.frombuffer(b"NACNGNNNTNNNNNNN", np.uint8)  # by mask; several bases cannot occur
+COMPLEMENT = np.array([0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15], np.uint8)
 
 
 @kernel
@@ -27,3 +30,17 @@ def decode(planes, rows, words, lane_rows, position, step, count, letters):
             lane, row = lane - 1, lane_rows - 1
         elif row == lane_rows and lane < 64 * words - 1:
             lane, row = lane + 1, 0
+
+
+@kernel
+def read_window(planes, words, rows, plane_words, position, minus, window):
+    """Fill a window, uint8[m], with the masks of its bases in the direction of its strand.
+
+    position: where the window starts in the chunk; minus: not 0 reads the reverse complement.
+    """
+    length = len(window)
+    first, step = (position + length - 1, -1) if minus else (position, 1)
+    decode(planes, plane_words // words, words, rows, first, step, length, window)
+    if minus:
+        for j in range(length):
+            window[j] = COMPLEMENT[window[j]]

@@ -9,9 +9,9 @@ traceback, which only steps to cells of optimal alignments.
 import numpy as np
 from numba import prange
 
-from kmatch.engine.cpu.alignments import COMPLEMENT, LETTERS, MATCH, MISMATCH
+from kmatch.engine.cpu.alignments import MATCH, MISMATCH
 from kmatch.engine.cpu.blocks import ONE, ONES, ZERO, block
-from kmatch.engine.cpu.letters import decode
+from kmatch.engine.cpu.letters import COMPLEMENT, LETTERS, decode
 from kmatch.jit import inlined, kernel, parallel_kernel
 
 SLAB = 4096  # hits of a task
