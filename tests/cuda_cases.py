@@ -7,10 +7,11 @@ from cases import EDIT, HAMMING, edit_cases, hamming_cases
 from differences import best, edit
 from differences import rows as rows_of
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from test_hamming import rows, search
 
 from kmatch.engine.cuda import edit as cuda_edit
-from kmatch.engine.cuda import strips
+from kmatch.engine.cuda import edit_filter, engine, pieces, strips, verify
 from kmatch.engine.geometry import Geometry
 
 MISMATCHES = (
@@ -33,7 +34,16 @@ DIFFERENCES = (
     "IUPAC",
     "equal ends beside one another",
 )
+# The recurrence adds to carry; what runs over the end of a word concerns nobody.
+pytestmark = pytest.mark.filterwarnings("ignore:.*overflow encountered in scalar add")
 FEW = settings(max_examples=3, deadline=None)
+
+
+@pytest.fixture(autouse=True)
+def small_grids(monkeypatch):
+    monkeypatch.setattr(pieces, "BLOCKS", 1)
+    monkeypatch.setattr(verify, "BLOCKS", 1)
+    monkeypatch.setattr(verify, "THREADS", 2)
 
 
 @pytest.mark.parametrize("name", MISMATCHES)
@@ -43,10 +53,11 @@ def test_hamming(name):
     assert found == naive.hamming(records, patterns, k, **options)
 
 
+@pytest.mark.parametrize("filtering", [True, False])
 @pytest.mark.parametrize("name", DIFFERENCES)
-def test_edit(name):
+def test_edit(name, filtering):
     records, patterns, k, options = EDIT[name]
-    found = rows_of(edit(records, patterns, k, device="cuda", **options))
+    found = rows_of(edit(records, patterns, k, device="cuda", filtering=filtering, **options))
     assert found == naive.edit(records, patterns, k, **options)
 
 
@@ -66,11 +77,44 @@ def test_any_windows(case):
 
 
 @FEW
-@given(edit_cases(longest=10))
-def test_any_differences(case):
+@given(edit_cases(longest=10), st.booleans())
+def test_any_differences(case, filtering):
     records, patterns, k, options = case
-    found = rows_of(edit(records, patterns, k, device="cuda", **options))
+    found = rows_of(edit(records, patterns, k, device="cuda", filtering=filtering, **options))
     assert found == naive.edit(records, patterns, k, **options)
+
+
+def test_what_survives_the_filter_finds_room(monkeypatch):
+    monkeypatch.setattr(edit_filter, "FIRST_ROOM", 1)
+    records, patterns = [("r", "ACGTACGTTTACGAACGT")], ["ACGTAC", "TTRC"]
+    found = rows_of(edit(records, patterns, 1, device="cuda", filtering=True, report="ends"))
+    assert found == naive.edit(records, patterns, 1, report="ends")
+
+
+def test_the_filter_leaves_what_survives_too_often_to_the_scan(monkeypatch):
+    monkeypatch.setattr(edit_filter, "FIRST_ROOM", 1)
+    monkeypatch.setattr(edit_filter, "MOST_SURVIVORS", 3)
+    records, patterns = [("r", "ACACACACACACAC" + "GTTGCA")], ["GTTGC", "ACACA"]
+    rests = []
+    leave = edit_filter.filter_edit
+
+    def spy(*arguments):
+        keys, rest = leave(*arguments)
+        rests.append(rest.tolist())
+        return keys, rest
+
+    monkeypatch.setattr(engine, "filter_edit", spy)
+    found = rows_of(edit(records, patterns, 1, device="cuda", filtering=True, strand="+"))
+    assert found == naive.edit(records, patterns, 1, strand="+")
+    assert rests == [[1]]
+
+
+def test_patterns_of_several_words_are_verified():
+    pattern = "ACGTTGCATTAGCCAGTACTGAACCGGTTAAGCTGATTACAGCCATGCGTAACTTGACCGTATGCA"  # 65 letters
+    text = "GA" + pattern[:30] + "C" + pattern[31:50] + pattern[51:] + "TT"
+    found = rows_of(edit([("r", text)], [pattern], 2, device="cuda", filtering=True))
+    assert found == naive.edit([("r", text)], [pattern], 2)
+    assert found
 
 
 def test_no_hit_is_dropped_when_there_is_room_for_one():

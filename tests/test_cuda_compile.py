@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from numba import types
 
-SHAPE = {count: types.UniTuple(types.int64, count) for count in (2, 5, 6)}
+SHAPE = {count: types.UniTuple(types.int64, count) for count in (2, 3, 4, 5, 6)}
 WORDS, NUMBERS = types.uint64[::1], types.int64[::1]
 HAMMING = (
     *(WORDS, SHAPE[5], NUMBERS, NUMBERS, WORDS, types.int32[:, ::1]),
@@ -19,6 +19,12 @@ EDIT = (
     *(SHAPE[2], WORDS, NUMBERS, NUMBERS),
 )
 STRIPS = (*EDIT, types.int64, types.UniTuple(WORDS, 3))
+TABLE = types.int32[:, ::1]
+PIECES = (WORDS, SHAPE[4], WORDS, TABLE, NUMBERS, NUMBERS, NUMBERS)
+VERIFY = (
+    *(WORDS, SHAPE[3], types.Tuple((WORDS, NUMBERS)), TABLE, TABLE),
+    *(SHAPE[2], NUMBERS, NUMBERS, NUMBERS, NUMBERS),
+)
 
 CAPABILITIES = [(7, 5), (8, 0), (9, 0)]
 KERNELS = {
@@ -28,6 +34,9 @@ KERNELS = {
     "best": ("edit", (20, 6, True), EDIT),
     "edit in strips": ("strips", (28, 12, False), STRIPS),
     "best in strips": ("strips", (24, 8, True), STRIPS),
+    "pieces": ("pieces", (), PIECES),
+    "verification": ("verify", (1,), VERIFY),
+    "verification of long patterns": ("verify", (16,), VERIFY),
 }
 FAST = {  # sizes meant for speed, which have to stay in registers
     "hamming, k = 1": ("hamming", (1, 16, 8), HAMMING),
@@ -36,6 +45,8 @@ FAST = {  # sizes meant for speed, which have to stay in registers
     "edit, m = 20": ("edit", (20, 6, False), EDIT),
     "edit, m = 24": ("edit", (24, 6, False), EDIT),
     "edit, m = 32": ("edit", (32, 6, False), EDIT),
+    "pieces": ("pieces", (), PIECES),
+    "verification": ("verify", (1,), VERIFY),
 }
 
 
@@ -48,14 +59,20 @@ def compile_ptx(monkeypatch):
     _check_toolkit(cuda)
 
     def compiled(kind, constants, signature, capability):
-        from kmatch.engine.cuda import edit, hamming, strips
+        from kmatch.engine.cuda import edit, hamming, pieces, strips, verify
 
-        module = {"hamming": hamming, "edit": edit, "strips": strips}[kind]
+        make = {
+            "hamming": hamming.make_scan,
+            "edit": edit.make_scan,
+            "strips": strips.make_scan,
+            "pieces": pieces.make_search,
+            "verify": verify.make_verify,
+        }[kind]
         # Functions that kernels call are typed for the GPU at hand; here that is none.
         device = SimpleNamespace(compute_capability=capability)
         monkeypatch.setattr(dispatcher, "get_current_device", lambda: device)
-        module.make_scan.cache_clear()
-        kernel = module.make_scan(*constants).py_func
+        make.cache_clear()
+        kernel = make(*constants).py_func
         return cuda.compile_ptx(kernel, signature, cc=capability)[0]
 
     return compiled
@@ -73,7 +90,7 @@ def _check_toolkit(cuda):
 def test_kernels_compile(compile_ptx, name, capability):
     ptx = compile_ptx(*KERNELS[name], capability)
     assert f".target sm_{capability[0]}{capability[1]}" in ptx
-    assert "lop3.b32" in ptx
+    assert "lop3.b32" in ptx or name.startswith("verification")
 
 
 @pytest.mark.skipif(not shutil.which("ptxas"), reason="ptxas of the CUDA toolkit is not on PATH")

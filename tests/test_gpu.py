@@ -10,6 +10,7 @@ from cases import EDIT, HAMMING, edit_cases, hamming_cases
 from differences import best, edit
 from differences import rows as rows_of
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from test_hamming import rows, search
 
 import kmatch
@@ -34,11 +35,12 @@ def test_hamming(name, geometry):
     assert found == naive.hamming(records, patterns, k, **options)
 
 
+@pytest.mark.parametrize("filtering", [True, False])
 @pytest.mark.parametrize("report", ["minima", "ends", "loci"])
 @pytest.mark.parametrize("name", EDIT)
-def test_edit(name, report):
+def test_edit(name, report, filtering):
     records, patterns, k, options = EDIT[name]
-    options = options | {"report": report}
+    options = options | {"report": report, "filtering": filtering}
     found = rows_of(edit(records, patterns, k, device="cuda", **options))
     assert found == naive.edit(records, patterns, k, **options)
 
@@ -59,10 +61,10 @@ def test_any_windows(case):
 
 
 @settings(max_examples=100)
-@given(edit_cases())
-def test_any_differences(case):
+@given(edit_cases(), st.booleans())
+def test_any_differences(case, filtering):
     records, patterns, k, options = case
-    found = rows_of(edit(records, patterns, k, device="cuda", **options))
+    found = rows_of(edit(records, patterns, k, device="cuda", filtering=filtering, **options))
     assert found == naive.edit(records, patterns, k, **options)
 
 
@@ -136,11 +138,21 @@ def test_a_panel(records, texts, options):
 
 @pytest.mark.parametrize(
     ("length", "count", "k"),
-    [(20, 8, 3), (32, 4, 6), (9, 2, 2), (64, 3, 8), (100, 4, 10), (1000, 2, 100)],
+    [
+        *((20, 8, 3), (32, 4, 6), (9, 2, 2), (64, 3, 8), (100, 4, 10), (1000, 2, 100)),
+        *((20, 8, 1), (20, 3, 0), (65, 3, 2), (200, 2, 9)),  # where a filter pays
+    ],
 )
 @pytest.mark.parametrize("report", ["minima", "ends"])
 def test_many_differences(records, texts, length, count, k, report):
     assert _both(kmatch.edit, records, texts(length, count, 2), k, report=report)
+
+
+def test_what_survives_the_filter_finds_room(records, texts, monkeypatch):
+    from kmatch.engine.cuda import edit_filter
+
+    monkeypatch.setattr(edit_filter, "FIRST_ROOM", 1)
+    assert _both(kmatch.edit, records, texts(20, 6, 1), 1, report="ends")
 
 
 def test_dense_differences(records):

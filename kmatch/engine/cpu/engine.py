@@ -23,12 +23,14 @@ class CpuEngine:
     """Kernels on `threads` threads, at most one a core; None means all cores.
 
     `tasks` is the number of parts in which a scan counts its hits, `layout` the chunks it is
-    fastest with, `key_room` the room for keys where it has a wish, `place` what runs the kernels.
+    fastest with, `key_room` the room for keys where it has a wish, `place` what runs the kernels,
+    `sites_pay` whether the sites of a PAM are better found before what stands beside them.
     """
 
     name = place = "cpu"
     layout = Layout()
     key_room = ()
+    sites_pay = True
 
     def __init__(self, threads=None, reason=""):
         cores = numba.config.NUMBA_NUM_THREADS
