@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from test_hamming import rows, search
 
 from kmatch.engine.cuda import edit as cuda_edit
-from kmatch.engine.cuda import edit_filter, engine, pieces, strips, verify
+from kmatch.engine.cuda import edit_filter, engine, pack, pieces, strips, verify
 from kmatch.engine.geometry import Geometry
 
 MISMATCHES = (
@@ -44,6 +44,8 @@ def small_grids(monkeypatch):
     monkeypatch.setattr(pieces, "BLOCKS", 1)
     monkeypatch.setattr(verify, "BLOCKS", 1)
     monkeypatch.setattr(verify, "THREADS", 2)
+    monkeypatch.setattr(pack, "BLOCKS", 1)
+    monkeypatch.setattr(pack, "THREADS", 3)
 
 
 @pytest.mark.parametrize("name", MISMATCHES)

@@ -35,6 +35,7 @@ KERNELS = {
     "edit in strips": ("strips", (28, 12, False), STRIPS),
     "best in strips": ("strips", (24, 8, True), STRIPS),
     "pieces": ("pieces", (), PIECES),
+    "union": ("unite", (), (WORDS, types.int64, types.uint8[::1], WORDS)),
     "verification": ("verify", (1,), VERIFY),
     "verification of long patterns": ("verify", (16,), VERIFY),
 }
@@ -59,7 +60,7 @@ def compile_ptx(monkeypatch):
     _check_toolkit(cuda)
 
     def compiled(kind, constants, signature, capability):
-        from kmatch.engine.cuda import edit, hamming, pieces, strips, verify
+        from kmatch.engine.cuda import edit, hamming, pack, pieces, strips, verify
 
         make = {
             "hamming": hamming.make_scan,
@@ -67,6 +68,7 @@ def compile_ptx(monkeypatch):
             "strips": strips.make_scan,
             "pieces": pieces.make_search,
             "verify": verify.make_verify,
+            "unite": pack.make_unite,
         }[kind]
         # Functions that kernels call are typed for the GPU at hand; here that is none.
         device = SimpleNamespace(compute_capability=capability)
@@ -88,9 +90,10 @@ def _check_toolkit(cuda):
 @pytest.mark.parametrize("capability", CAPABILITIES, ids="sm_{0[0]}{0[1]}".format)
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_compile(compile_ptx, name, capability):
+    kind, *_ = KERNELS[name]
     ptx = compile_ptx(*KERNELS[name], capability)
     assert f".target sm_{capability[0]}{capability[1]}" in ptx
-    assert "lop3.b32" in ptx or name.startswith("verification")
+    assert "lop3.b32" in ptx or kind in ("verify", "unite")
 
 
 @pytest.mark.skipif(not shutil.which("ptxas"), reason="ptxas of the CUDA toolkit is not on PATH")

@@ -13,7 +13,7 @@ from kmatch.engine.cpu.seeds import pays, scan_seeds, seed_tables
 from kmatch.engine.cpu.sites import read_sites
 from kmatch.engine.cpu.trace import trace
 from kmatch.engine.cpu.vectors import WORDS
-from kmatch.engine.geometry import Layout
+from kmatch.engine.geometry import SPARE, Layout
 from kmatch.errors import InputError
 
 TASKS_PER_THREAD = 4  # so that a thread that is done early finds more to do
@@ -59,9 +59,14 @@ class CpuEngine:
         """See `kmatch.engine.cpu.pack.pack`."""
         self._run(pack, arguments)
 
-    def unite(self, *arguments):
-        """See `kmatch.engine.cpu.pack.unite`."""
-        self._run(unite, arguments)
+    def unite(self, planes, plane_words, masks):
+        """Planes A, C, G, T with those of IUPAC letters behind them, of the bases in masks."""
+        if not len(masks):
+            return planes
+        united = self.planes((4 + len(masks)) * plane_words + SPARE)
+        united[: 4 * plane_words] = planes[: 4 * plane_words]
+        self._run(unite, (united, plane_words, masks))
+        return united
 
     def scan(self, *arguments):
         """See `kmatch.engine.cpu.hamming.scan`."""

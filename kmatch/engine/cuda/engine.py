@@ -68,9 +68,9 @@ class CudaEngine:
         """See `kmatch.engine.cpu.pack.pack`."""
         self._cpu.pack(*arguments)
 
-    def unite(self, *arguments):
-        """See `kmatch.engine.cpu.pack.unite`."""
-        self._cpu.unite(*arguments)
+    def unite(self, planes, plane_words, masks):
+        """Planes that have those of IUPAC letters behind them once they are on the GPU."""
+        return self._gpu.unite(planes, plane_words, masks) if len(masks) else planes
 
     def scan(
         self, planes, words, rows, plane_words, letters, shifts, bounds, k, lanes, keys, found

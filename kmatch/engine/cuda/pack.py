@@ -1,0 +1,45 @@
+"""Planes of IUPAC letters."""
+
+from functools import cache
+
+from numba import uint64
+
+from kmatch.engine.cuda.driver import cuda, multiprocessors, on_device
+from kmatch.engine.cuda.hits import NONE
+
+THREADS = 256
+BLOCKS = 8  # for every multiprocessor
+
+
+@cache
+def make_unite():
+    """The kernel that copies planes and adds unions of them."""
+
+    @cuda.jit(cache=True)
+    def kernel(planes, plane_words, masks, united):
+        for at in range(cuda.grid(1), plane_words, cuda.gridsize(1)):
+            a, c = planes[at], planes[at + plane_words]
+            g, t = planes[at + 2 * plane_words], planes[at + 3 * plane_words]
+            united[at] = a
+            united[at + plane_words] = c
+            united[at + 2 * plane_words] = g
+            united[at + 3 * plane_words] = t
+            for x in range(len(masks)):
+                mask = masks[x]
+                union = a if mask & 1 else NONE
+                union |= c if mask & 2 else NONE
+                union |= g if mask & 4 else NONE
+                union |= t if mask & 8 else NONE
+                united[at + (4 + x) * plane_words] = uint64(union)
+
+    return kernel
+
+
+def unite(planes, plane_words, masks, united, stream):
+    """Copy planes A, C, G, T and put those of IUPAC letters behind them.
+
+    planes: uint64[≥ 4·plane_words]; masks: uint8[x] on the host, the bases of planes 4 … 4+x−1;
+    united: uint64[≥ (4+x)·plane_words], filled here.
+    """
+    launch = make_unite()[BLOCKS * multiprocessors(), THREADS, stream]
+    launch(planes, plane_words, on_device(masks, stream), united)
