@@ -30,6 +30,10 @@ from kmatch.sequences.patterns import load_patterns
 LOGIC, BANDWIDTH, COPY = 16.7e12, 4.8e12, 50e9
 MISMATCH_OPERATIONS, CELL_OPERATIONS = 4, 10  # 32-bit ones, for the 64 positions of a word
 ROOM = 1 << 22  # hits
+EDIT = (
+    *("20,3,1", "20,3,64", "20,1,1", "20,1,64", "20,0,1", "20,2,1", "32,3,1", "32,6,1"),
+    *("100,4,1", "100,10,1", "1000,100,1"),
+)
 BEGIN = """
 import time
 import numba
@@ -247,17 +251,22 @@ def start_up(bench):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--length", type=int, default=1 << 31, help="letters of text")
+    parser.add_argument(
+        "--edit",
+        action="append",
+        metavar="M,K,PATTERNS",
+        help="only this search for differences; can be repeated",
+    )
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     bench = Bench(options.length)
-    bench.hamming(20, 3, (1, 64))
-    bench.edit(20, 3, 1)
-    bench.edit(20, 3, 64)
-    bench.edit(20, 1, 64)
-    for m, k in ((20, 1), (20, 0), (20, 2), (32, 3), (32, 6), (100, 4), (100, 10), (1000, 100)):
-        bench.edit(m, k, 1)
-    bench.whole_call(length=min(10**9, options.length))
-    start_up(bench)
+    if not options.edit:
+        bench.hamming(20, 3, (1, 64))
+    for setting in options.edit or EDIT:
+        bench.edit(*map(int, setting.split(",")))
+    if not options.edit:
+        bench.whole_call(length=min(10**9, options.length))
+        start_up(bench)
     if options.json:
         with open(options.json, "w") as handle:
             json.dump(bench.rows, handle, indent=1)
