@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_hamming import rows, search
 
+from kmatch.engine.cuda import device, driver, edit_filter, engine, pack, pieces, strips, verify
 from kmatch.engine.cuda import edit as cuda_edit
-from kmatch.engine.cuda import edit_filter, engine, pack, pieces, strips, verify
 from kmatch.engine.geometry import Geometry
+from kmatch.errors import DeviceError
 
 MISMATCHES = (
     "at 0",
@@ -143,6 +144,57 @@ def test_little_device_memory(monkeypatch):
     records = [("r", "GATT" + pattern + "TTAC")]
     found = rows_of(edit(records, [pattern], 1, device="cuda", strand="+"))
     assert found == naive.edit(records, [pattern], 1, strand="+")
+
+
+def test_a_filter_that_finds_no_room_leaves_all_to_the_scan(monkeypatch):
+    asked = []
+    room = engine.CudaEngine._room
+
+    def without_survivors(self, use, size):
+        asked.append(use)
+        if use == "survivors":
+            raise DeviceError("device cuda:0: out of memory")
+        return room(self, use, size)
+
+    monkeypatch.setattr(engine.CudaEngine, "_room", without_survivors)
+    records = [("r", "GATTACATTGATTACC")]
+    found = rows_of(edit(records, ["GATTAC"], 1, device="cuda", filtering=True))
+    assert found == naive.edit(records, ["GATTAC"], 1)
+    assert "survivors" in asked
+
+
+def test_no_device_memory_is_an_error_that_says_what_to_do(monkeypatch):
+    empty = driver.empty
+
+    def full(shape, dtype, stream):
+        if shape != 1:
+            raise DeviceError("the GPU is out of memory")
+        return empty(shape, dtype, stream)
+
+    monkeypatch.setattr(driver, "empty", full)
+    with pytest.raises(DeviceError, match=r"cuda:0: out of memory.* bytes free; use cpu"):
+        edit([("r", "ACGTACG")], ["ACG"], 1, device="cuda")
+
+
+def test_planes_not_used_for_longest_make_room(monkeypatch):
+    gpu = device.Gpu(0)
+    planes = [gpu.planes(3) for _ in range(2)]
+    for array in planes:
+        array[:] = 7
+        gpu.text(array)
+    gpu.text(planes[0])
+    empty, failures = driver.empty, [DeviceError("the GPU is out of memory")]
+
+    def full_at_first(*arguments):
+        if failures:
+            raise failures.pop()
+        return empty(*arguments)
+
+    monkeypatch.setattr(driver, "empty", full_at_first)
+    gpu.room(4)
+    kept = [gpu._copies[id(array)] is not None for array in planes]
+    assert kept == [True, False]
+    assert gpu.text(planes[1]).copy_to_host().tolist() == [7, 7, 7]
 
 
 def test_stretches_cover_all_rows():
