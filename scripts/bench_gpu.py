@@ -65,11 +65,25 @@ def random_patterns(length, count):
     return [letters[i * length : (i + 1) * length] for i in range(count)]
 
 
+@cuda.jit
+def hold(numbers):
+    x = numbers[0]
+    for _ in range(400_000):  # some milliseconds: each waits for the one before
+        x = x * x + 1
+    numbers[0] = x
+
+
 def event_seconds(launch, stream, repeat=5):
-    """Median seconds of a launch, after one to warm up."""
+    """Median seconds of a launch, after one to warm up.
+
+    The GPU is kept busy until all of it is queued: what Python takes to launch does not count.
+    """
     launch()
     seconds = []
+    busy = on_device(np.ones(1, np.int64), stream)
+    hold[1, 1, stream](busy)
     for _ in range(repeat):
+        hold[1, 1, stream](busy)
         begin, end = cuda.event(), cuda.event()
         begin.record(stream)
         launch()

@@ -47,6 +47,7 @@ def small_grids(monkeypatch):
     monkeypatch.setattr(verify, "THREADS", 2)
     monkeypatch.setattr(pack, "BLOCKS", 1)
     monkeypatch.setattr(pack, "THREADS", 3)
+    monkeypatch.setattr(engine, "PACKERS", 0)  # the CPU packs: that is faster than the simulator
 
 
 @pytest.mark.parametrize("name", MISMATCHES)
@@ -195,6 +196,23 @@ def test_planes_not_used_for_longest_make_room(monkeypatch):
     kept = [gpu._copies[id(array)] is not None for array in planes]
     assert kept == [True, False]
     assert gpu.text(planes[1]).copy_to_host().tolist() == [7, 7, 7]
+
+
+@pytest.mark.parametrize("words", [1, 3])
+def test_the_gpu_packs_as_the_cpu_does(words, monkeypatch):
+    geometry = Geometry(words, 3, 2)
+    letters = np.random.default_rng(words).choice(
+        np.frombuffer(b"ACGTUacgtuNRY-", np.uint8), geometry.letters + 64
+    )
+    gpu = engine.CudaEngine(0, "simulator")
+    packed = []
+    for packers in (0, 99):
+        monkeypatch.setattr(engine, "PACKERS", packers)
+        planes = gpu.planes(4 * geometry.plane_words)
+        gpu.pack(letters, geometry.words, geometry.rows, geometry.plane_rows, planes)
+        packed.append(planes.tolist())
+        assert gpu._gpu.text(planes).copy_to_host().tolist() == packed[0]
+    assert packed[0] == packed[1]
 
 
 def test_stretches_cover_all_rows():

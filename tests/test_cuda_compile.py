@@ -35,6 +35,7 @@ KERNELS = {
     "edit in strips": ("strips", (28, 12, False), STRIPS),
     "best in strips": ("strips", (24, 8, True), STRIPS),
     "pieces": ("pieces", (), PIECES),
+    "packing": ("pack", (), (types.uint8[::1], *[types.int64] * 3, WORDS)),
     "union": ("unite", (), (WORDS, types.int64, types.uint8[::1], WORDS)),
     "verification": ("verify", (1,), VERIFY),
     "verification of long patterns": ("verify", (16,), VERIFY),
@@ -68,6 +69,7 @@ def compile_ptx(monkeypatch):
             "strips": strips.make_scan,
             "pieces": pieces.make_search,
             "verify": verify.make_verify,
+            "pack": pack.make_pack,
             "unite": pack.make_unite,
         }[kind]
         # Functions that kernels call are typed for the GPU at hand; here that is none.
@@ -93,7 +95,7 @@ def test_kernels_compile(compile_ptx, name, capability):
     kind, *_ = KERNELS[name]
     ptx = compile_ptx(*KERNELS[name], capability)
     assert f".target sm_{capability[0]}{capability[1]}" in ptx
-    assert "lop3.b32" in ptx or kind in ("verify", "unite")
+    assert "lop3.b32" in ptx or kind in ("verify", "pack", "unite")
 
 
 @pytest.mark.skipif(not shutil.which("ptxas"), reason="ptxas of the CUDA toolkit is not on PATH")

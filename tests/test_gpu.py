@@ -40,8 +40,8 @@ def test_hamming(name, geometry):
 @pytest.mark.parametrize("name", EDIT)
 def test_edit(name, report, filtering):
     records, patterns, k, options = EDIT[name]
-    options = options | {"report": report, "filtering": filtering}
-    found = rows_of(edit(records, patterns, k, device="cuda", **options))
+    options = options | {"report": report}
+    found = rows_of(edit(records, patterns, k, device="cuda", filtering=filtering, **options))
     assert found == naive.edit(records, patterns, k, **options)
 
 
@@ -153,6 +153,12 @@ def test_what_survives_the_filter_finds_room(records, texts, monkeypatch):
 
     monkeypatch.setattr(edit_filter, "FIRST_ROOM", 1)
     assert _both(kmatch.edit, records, texts(20, 6, 1), 1, report="ends")
+
+
+def test_the_gpu_packs_where_the_cpu_has_few_threads(records, texts):
+    patterns = texts(20, 4, 2)
+    one = _bed(kmatch.hamming, records, patterns, 3, device="cuda", threads=1)
+    assert one == _bed(kmatch.hamming, records, patterns, 3, device="cpu")
 
 
 def test_dense_differences(records):

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 
 from kmatch.engine.cuda import driver
-from kmatch.engine.cuda.pack import unite
+from kmatch.engine.cuda.pack import pack, unite
 from kmatch.engine.geometry import SPARE
 from kmatch.errors import DeviceError
 
@@ -42,6 +42,17 @@ class Gpu:
         planes = np.empty(size, np.uint64) if planes is None else planes
         self._keep(planes)
         return planes
+
+    def pack(self, letters, words, rows, plane_rows, planes):
+        """Pack letters into planes, which are on the host and on the GPU then."""
+        text, stream = self.room(planes.shape), self._copying
+        source = self.room(letters.shape, letters.dtype)
+        source.copy_to_device(letters, stream=stream)
+        pack(source, words, rows, plane_rows, text, stream)
+        text.copy_to_host(planes, stream=stream)
+        stream.synchronize()  # the letters' memory is used again
+        if id(planes) in self._copies:
+            self._copies[id(planes)] = _Copy(text, driver.mark(stream))
 
     def unite(self, planes, plane_words, masks):
         """The same planes on the host, which on the GPU have the unions of `masks` behind them."""

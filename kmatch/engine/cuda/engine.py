@@ -1,9 +1,10 @@
 """The GPU's kernels as searches call them.
 
-Scans run on the GPU. Letters become planes on the CPU: its cores pack several billion letters a
-second each, as fast as a GPU could be sent them, and planes take half the bytes. They lie in pinned
-memory, from where the GPU copies them at full speed and keeps them, and where the CPU's kernels
-read the few hits back for alignments and tracebacks.
+Scans run on the GPU. Letters become planes on the CPU where it has the cores: each packs several
+billion letters a second, planes take half the bytes, and letters in ordinary memory reach the GPU
+at ten billion a second; with few cores the GPU packs. Planes lie in pinned memory too, from where
+the GPU copies them at full speed and keeps them, and where the CPU's kernels read the few hits back
+for alignments and tracebacks.
 """
 
 import operator
@@ -28,6 +29,7 @@ LAYOUT = Layout(
     words=WORDS,
     reading_words=None,
 )
+PACKERS = 4  # CPU threads that pack faster than the GPU is sent letters
 MEMORY_SHARE = 8  # two chunks and their IUPAC planes, of 2 bytes a position each, leave room
 
 
@@ -66,7 +68,11 @@ class CudaEngine:
 
     def pack(self, *arguments):
         """See `kmatch.engine.cpu.pack.pack`."""
-        self._cpu.pack(*arguments)
+        if self._cpu.threads >= PACKERS:
+            self._cpu.pack(*arguments)
+        else:
+            self._gpu.use()
+            self._gpu.pack(*arguments)
 
     def unite(self, planes, plane_words, masks):
         """Planes that have those of IUPAC letters behind them once they are on the GPU."""

@@ -1,4 +1,4 @@
-"""Planes of IUPAC letters."""
+"""From letters to striped bit planes, and planes of IUPAC letters."""
 
 from functools import cache
 
@@ -9,6 +9,49 @@ from kmatch.engine.cuda.hits import NONE
 
 THREADS = 256
 BLOCKS = 8  # for every multiprocessor
+UPPER = 0xDF  # clears the bit that makes a letter lower case
+UPPER_T_OR_U = 0xDE
+
+
+@cache
+def make_pack():
+    """The kernel that packs: a thread makes one word of each plane.
+
+    Threads beside one another take rows beside one another, so that their letters lie together.
+    """
+
+    @cuda.jit(cache=True)
+    def kernel(letters, words, rows, plane_rows, planes):
+        plane_words = plane_rows * words
+        for task in range(cuda.grid(1), plane_words, cuda.gridsize(1)):
+            word, row = task // plane_rows, task % plane_rows
+            a = c = g = t = NONE
+            at = 64 * word * rows + row
+            for lane in range(64):
+                letter = letters[uint64(at)]
+                upper, bit = letter & UPPER, uint64(lane)
+                a |= uint64(upper == ord("A")) << bit
+                c |= uint64(upper == ord("C")) << bit
+                g |= uint64(upper == ord("G")) << bit
+                t |= uint64(letter & UPPER_T_OR_U == ord("T")) << bit
+                at += rows
+            to = row * words + word
+            planes[to] = a
+            planes[to + plane_words] = c
+            planes[to + 2 * plane_words] = g
+            planes[to + 3 * plane_words] = t
+
+    return kernel
+
+
+def pack(letters, words, rows, plane_rows, planes, stream):
+    """Fill planes A, C, G, T of a chunk.
+
+    letters: uint8[≥ 64·words·rows + plane_rows − rows], ASCII in any case, 0 beyond the text;
+    planes: uint64[≥ 4·plane_rows·words]; both are on the GPU.
+    """
+    launch = make_pack()[BLOCKS * multiprocessors(), THREADS, stream]
+    launch(letters, words, rows, plane_rows, planes)
 
 
 @cache
