@@ -224,7 +224,8 @@ def edit_tsv(records, names, hits):
 def primers(target, background, k, background_strand="both", max_length=None, both_strands=False):
     """All primers (record, start, end, strand), by numbers, in the agreed order.
 
-    Strand `-` are those of the reverse complement of the target, on forward coordinates.
+    Strand `-` are those of the reverse complement of the target, on forward coordinates. Both
+    target and background are texts: their letters other than A, C, G and T match nothing.
     """
     texts = ["", *(known(text) for _, text in background)]
     if background_strand == "both":
@@ -256,7 +257,9 @@ def next_row(above, letter, text, length):
     """The next row of the matrix D of `differences`."""
     row = [length]
     for j, other in enumerate(text, 1):
-        row.append(min(above[j - 1] + (not matches(letter, other)), row[-1] + 1, above[j] + 1))
+        row.append(
+            min(above[j - 1] + (letter != other or letter == "N"), row[-1] + 1, above[j] + 1)
+        )
     return row
 
 
