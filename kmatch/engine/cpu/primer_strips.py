@@ -173,15 +173,44 @@ def start_counters(state, corner, deltas, masks, rows, bits, run, counter):
 
 
 @kernel
-def settle(state, corner, deltas, masks, wanted, rows, bits, foot):
-    """Set `foot` to the counter of the strip's lowest row in the left column.
-
-    Returns whether a lane of `wanted`, a vector, is negative there down to its row of interest.
-    """
+def begin_rows(state, corner, deltas, rows, bits, foot):
+    """Set a left column that grows by one a row as far as K, and `foot` to its lowest counter."""
     copy(state, corner, foot, bits)
+    for row in range(rows):
+        under = load(state, foot + (bits - 1) * WORDS)
+        _keep(state, deltas + PAIR * row, ~under, fill(ZERO))
+        add(state, foot, bits, under, fill(ZERO))
+
+
+@kernel
+def settle(state, run, deltas, masks, wanted, rows, bits):
+    """Take values above K in the left column for K; a counter goes down the rows.
+
+    Returns whether a lane of `wanted`, a vector, is under K there down to its row of interest.
+    """
     low, lanes = fill(ZERO), load(state, wanted)
+    before = load(state, run + (bits - 1) * WORDS)
     for row in range(rows):
         at = deltas + PAIR * row
-        low = low | (add(state, foot, bits, ~load(state, at), load(state, at + WORDS)) & lanes)
+        nv, mv = load(state, at), load(state, at + WORDS)
+        under = add(state, run, bits, ~nv, mv)
+        _keep(state, at, nv | ~(before | under), mv & (before | under))
+        low = low | (under & lanes)
         lanes = lanes & ~load(state, masks + WORDS * row)
+        before = under
     return nonzero(low) != 0
+
+
+@kernel
+def cap(state, source, target, bits):
+    """Copy a counter, values above K as K."""
+    under = load(state, source + (bits - 1) * WORDS)
+    for i in range(0, bits * WORDS, WORDS):
+        store(state, target + i, load(state, source + i) & under)
+
+
+@kernel
+def widen(state, counter, bits, more):
+    """Give a counter more bits."""
+    for i in range(bits, more):
+        store(state, counter + i * WORDS, load(state, counter + (bits - 1) * WORDS))

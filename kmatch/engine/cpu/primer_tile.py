@@ -6,26 +6,28 @@ deeper; a lane whose bound lies above has passed, one whose bound is past its li
 is given up below the strip in which no lane is under K at its row of interest. A lane under K at
 its bound gets a higher one, found by taking the strip again with other rows of interest.
 
-A strip in which nothing is under K, neither at its top nor at its left, is left out and its left
-column forgotten, as in Ukkonen's cut-off. Entered again, it starts from values that grow by one a
-row; where the strip above was left out, the values along its top stay as they are. That is enough:
-values under K come out exact and others not under K. Bounds only grow, and all values of a lane at
-rows from its bound on were at least K, so what a lane has passed is never asked for again.
+A strip in which nothing is under K, neither at its top nor at its left, is left out, as in Ukkonen's
+cut-off. Between blocks values above K become K: values under K stay exact, others stay at least K,
+and a left column that was forgotten is known, all of it being K. Bounds only grow, and all values
+of a lane at rows from its bound on were at least K: what a lane has passed is never asked for.
 """
 
 import numpy as np
 
-from kmatch.engine.cpu.distances import add_number, copy, follow, put, width
+from kmatch.engine.cpu.distances import copy, follow, put, width
 from kmatch.engine.cpu.primer_strips import (
     ONE,
     ROW,
     any_lane,
+    begin_rows,
+    cap,
     clear,
     read_rows,
     settle,
     start_counters,
     sweep,
     sweep_gathering,
+    widen,
 )
 from kmatch.engine.cpu.recurrence import PAIR
 from kmatch.engine.cpu.vectors import WORDS, aligned, load, lowest, nonzero, store
@@ -91,24 +93,18 @@ def _aim(state, slot, height, top, bounds, limits):
 
 @kernel
 def _enter(state, slot, height, top, k, bits, bits_above, text):
-    """Begin a strip without a left column; the one above has the counter LEFT at its lowest row."""
+    """Begin a strip whose left column was forgotten: it grows by one a row up to K.
+
+    LEFT is the counter at the lowest row of the strip above.
+    """
     read_rows(text, top, height, state, _planes(slot, height))
-    clear(state, _deltas(slot, height), 2 * height)
     if top == 0:
         put(state, slot + CORNER, bits, -k)
     else:
-        _hand_down(state, LEFT, bits_above, slot + CORNER, bits)
-    copy(state, slot + CORNER, slot + FOOT, bits)
-    add_number(state, slot + FOOT, bits, height)
-
-
-@kernel
-def _hand_down(state, source, bits_above, target, bits):
-    """Copy a counter to one of as many bits or more."""
-    copy(state, source, target, bits_above)
-    sign = load(state, source + WORDS * (bits_above - 1))
-    for i in range(bits_above, bits):
-        store(state, target + WORDS * i, sign)
+        copy(state, LEFT, slot + CORNER, bits_above)
+        widen(state, slot + CORNER, bits_above, bits)
+    deltas = _deltas(slot, height)
+    begin_rows(state, slot + CORNER, deltas, height, bits, slot + FOOT)
 
 
 @kernel
@@ -264,7 +260,7 @@ def _descend(state, versions, free, where, marks, text, columns, k, height, bloc
             alive, joined, strip = False, False, strip + 1
             continue
         row = top + height
-        bits_above, bits = width(top, k - 1), width(row, k - 1)
+        bits_above, bits = width(min(top, k + block), k - 1), width(min(row, k + block), k - 1)
         if number < 0:
             if marks[0] == 0:
                 marks[0] = versions.size
@@ -290,12 +286,13 @@ def _descend(state, versions, free, where, marks, text, columns, k, height, bloc
             _aim(state, slot, height, top, bounds, limits)
             versions[number] = marks[2]
         if joined:
-            _hand_down(state, LAST, bits_above, slot + CORNER, bits)
-        deltas = _deltas(slot, height)
-        under = settle(
-            state, slot + CORNER, deltas, slot + MASKS, slot + WANTED, height, bits, slot + FOOT
-        )
-        copy(state, slot + FOOT, LAST, bits)
+            widen(state, LAST, bits_above, bits)
+        else:
+            copy(state, slot + CORNER, LAST, bits)
+        masks, wanted = slot + MASKS, slot + WANTED
+        cap(state, LAST, slot + CORNER, bits)
+        under = settle(state, LAST, _deltas(slot, height), masks, wanted, height, bits)
+        cap(state, LAST, slot + FOOT, bits)
         if under or row < k:
             where[strip], kept = number, strip + 1
         else:
