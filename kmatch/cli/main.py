@@ -11,6 +11,7 @@ from kmatch.cli.edit import edit
 from kmatch.cli.hamming import hamming
 from kmatch.cli.info import info
 from kmatch.cli.multi import multi
+from kmatch.cli.primer import primer
 from kmatch.errors import KmatchError
 
 
@@ -20,7 +21,7 @@ def kmatch():
     """Find every approximate occurrence of DNA patterns in genomes."""
 
 
-for command in (hamming, multi, edit, best, info):
+for command in (hamming, multi, edit, best, primer, info):
     kmatch.add_command(command)
 
 

@@ -9,6 +9,7 @@ from kmatch.engine.cpu.edit import scan_edit, smallest_edit
 from kmatch.engine.cpu.edit_filter import filter_edit
 from kmatch.engine.cpu.hamming import scan
 from kmatch.engine.cpu.pack import pack, unite
+from kmatch.engine.cpu.primer import extend_primers
 from kmatch.engine.cpu.seeds import pays, scan_seeds, seed_tables
 from kmatch.engine.cpu.sites import read_sites
 from kmatch.engine.cpu.trace import trace
@@ -114,3 +115,7 @@ class CpuEngine:
     def trace(self, *arguments):
         """See `kmatch.engine.cpu.trace.trace`."""
         self._run(trace, arguments)
+
+    def extend_primers(self, *arguments, **options):
+        """See `kmatch.engine.cpu.primer.extend_primers`."""
+        return extend_primers(*arguments, threads=self.threads, **options)

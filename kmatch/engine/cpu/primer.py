@@ -5,6 +5,7 @@ Feuser & Moreano 2018 compare every position with the whole background by a matr
 """
 
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +29,17 @@ class Work(NamedTuple):
 
 
 def extend_primers(
-    target, begins, limits, bounds, columns, k, threads, on_progress=None, height=None, block=BLOCK
+    target,
+    begins,
+    limits,
+    bounds,
+    columns,
+    k,
+    on_progress=None,
+    *,
+    threads,
+    height=None,
+    block=BLOCK,
 ):
     """Raise lower bounds of the shortest lengths with k differences from all of a background.
 
@@ -38,8 +49,8 @@ def extend_primers(
     it was and the smallest length up to the limit with k differences from every substring of the
     columns, or limits + 1 where there is none, raised so that r + bounds[r] never falls within a
     record; columns: uint8, background letters 0 to 3 (A, C, G, T), 4 for what matches nothing, and
-    5 before each record; k: int, 1 or more; on_progress(share) hears how much is done; height,
-    block: rows of a strip, a multiple of 8, and columns of a block. Returns Work.
+    5 before each record; k: int, 1 or more; on_progress(share) hears how much is done; threads:
+    int; height, block: rows of a strip, a multiple of 8, and columns of a block. Returns Work.
     """
     opens = np.zeros(target.size, bool)
     opens[begins[:-1][np.diff(begins) > 0]] = True
@@ -107,7 +118,7 @@ def _stretches(starts, warm, columns, threads):
     if tiles >= 2 * threads:
         parts = 1
     cuts = [columns * part // parts for part in range(parts + 1)]
-    return [(max(begin - warm, 0), end) for begin, end in zip(cuts, cuts[1:], strict=False)]
+    return [(max(begin - warm, 0), end) for begin, end in pairwise(cuts)]
 
 
 def _padded(array):

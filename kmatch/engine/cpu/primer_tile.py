@@ -6,10 +6,11 @@ deeper; a lane whose bound lies above has passed, one whose bound is past its li
 is given up below the strip in which no lane is under K at its row of interest. A lane under K at
 its bound gets a higher one, found by taking the strip again with other rows of interest.
 
-A strip in which nothing is under K, neither at its top nor at its left, is left out, as in Ukkonen's
-cut-off. Between blocks values above K become K: values under K stay exact, others stay at least K,
-and a left column that was forgotten is known, all of it being K. Bounds only grow, and all values
-of a lane at rows from its bound on were at least K: what a lane has passed is never asked for.
+A strip in which nothing is under K, neither at its top nor at its left, is left out, as in
+Ukkonen's cut-off. Between blocks values above K become K: values under K stay exact, others stay at
+least K, and a left column that was forgotten is known, all of it being K. Bounds only grow, and all
+values of a lane at rows from its bound on were at least K: what a lane has passed is never asked
+for again.
 """
 
 import numpy as np
