@@ -12,7 +12,7 @@ import numpy as np
 
 from kmatch.engine.cpu.primer_tile import LANES, climb, extend_tile
 
-BLOCK = 512  # columns of a block: borders and strips of a tile stay in the second-level cache
+BLOCK = 256  # columns of a block: borders and strips of a tile stay in the second-level cache
 HEIGHTS = ((16, 8), (48, 16))  # rows of a strip for K below a number
 TALLEST = 32
 WARM_SHARE = 8  # a stretch of columns is at least this many times as long as its warm-up
@@ -67,7 +67,7 @@ def extend_primers(
         rows = slice(first, first + LANES)
         mine = [_padded(array[rows]) for array in (bounds, limits, opens)]
         extend_tile(
-            planes[:, first // 64 :],
+            (planes, first),
             columns[begin:end],
             *mine,
             k,

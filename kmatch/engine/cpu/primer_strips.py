@@ -22,9 +22,10 @@ ZERO, ONE = np.uint64(0), np.uint64(1)
 
 @kernel
 def read_rows(text, first, rows, state, planes):
-    """Write the planes of rows first…first+rows−1 of a tile to state[planes …].
+    """Write the planes of some rows of a tile to state[planes …].
 
-    text: uint64[4, w], the target's planes from the tile's first start on, a bit a letter.
+    text: uint64[4, w], the target's planes, a bit a letter; first: the letter of the first lane in
+    the first row.
     """
     for row in range(rows):
         word, shift = (first + row) >> 6, np.uint64((first + row) & 63)

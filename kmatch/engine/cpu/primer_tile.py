@@ -98,7 +98,8 @@ def _enter(state, slot, height, top, k, bits, bits_above, text):
 
     LEFT is the counter at the lowest row of the strip above.
     """
-    read_rows(text, top, height, state, _planes(slot, height))
+    planes, first = text
+    read_rows(planes, first + top, height, state, _planes(slot, height))
     if top == 0:
         put(state, slot + CORNER, bits, -k)
     else:
@@ -215,13 +216,13 @@ def _take(state, slot, height, top, k, bits, columns, borders, saved, tile, tall
 
 
 @kernel
-def _deepest_row(rows, bounds, limits):
-    """The largest of `rows` over the lanes that are not lost; 0 where all are."""
-    deepest = 0
+def _deepest_rows(bounds, limits):
+    """The largest bound and the largest limit of the lanes that are not lost; 0 where all are."""
+    bound = limit = 0
     for lane in range(LANES):
         if bounds[lane] <= limits[lane]:
-            deepest = max(deepest, rows[lane])
-    return deepest
+            bound, limit = max(bound, bounds[lane]), max(limit, limits[lane])
+    return bound, limit
 
 
 @kernel
@@ -241,9 +242,9 @@ def _grown(state, versions, free, size):
 def _descend(state, versions, free, where, marks, text, columns, k, height, block, tile, tally):
     """Take a block of columns down the strips; returns (state, versions, free), perhaps grown.
 
-    where: int64, the slot of each strip that has a left column, else -1; marks: int64[4], how many
-    slots are free, a strip below which none has a left column, the version of the bounds, and the
-    largest bound of a lane that is not lost.
+    where: int64, the slot of each strip that has a left column, else -1; marks: int64[5], how many
+    slots are free, a strip below which none has a left column, the version of the bounds, and what
+    `_deepest_rows` says.
     """
     bounds, limits, _ = tile
     saved = PROBE + height * WORDS
@@ -283,7 +284,7 @@ def _descend(state, versions, free, where, marks, text, columns, k, height, bloc
             source, target = target, source
         if said & RAISED:
             marks[2] += 1
-            marks[3] = _deepest_row(bounds, bounds, limits)
+            marks[3:] = _deepest_rows(bounds, limits)
             _aim(state, slot, height, top, bounds, limits)
             versions[number] = marks[2]
         if joined:
@@ -302,7 +303,7 @@ def _descend(state, versions, free, where, marks, text, columns, k, height, bloc
         alive, joined, strip = said & ALIVE != 0, True, strip + 1
     marks[1] = kept
     tally[1] += 1
-    tally[2] += row < _deepest_row(limits, bounds, limits)
+    tally[2] += row < marks[4]
     return state, versions, free
 
 
@@ -319,7 +320,7 @@ def _block_end(columns, begin, block):
 def extend_tile(text, columns, bounds, limits, opens, k, height, block, watch, tally):
     """Raise the bounds of a tile's lanes by a stretch of background.
 
-    text: uint64[4, w], the target's planes from the tile's first start on, zeros where it ends;
+    text: the target's planes, uint64[4, w] with zeros at their end, and the tile's first start;
     columns: uint8, letters 0 to 3, 4 for none, FRESH before a record; bounds, limits: int64[LANES],
     as for `extend_primers`, limits 0 in lanes without a start; opens: bool[LANES], see `climb`;
     height: rows of a strip, a multiple of GROUP; block: columns of a block; watch: int64[2], set to
@@ -330,7 +331,7 @@ def extend_tile(text, columns, bounds, limits, opens, k, height, block, watch, t
     state = aligned(PROBE + height * (WORDS + PAIR) + 3 * block * PAIR + FIRST_SLOTS * size)
     versions, free = np.full(FIRST_SLOTS, -1), np.arange(FIRST_SLOTS)
     where = np.full(limits.max() // height + 1, -1)
-    marks = np.array([FIRST_SLOTS, 0, 0, _deepest_row(bounds, bounds, limits)])
+    marks = np.array([FIRST_SLOTS, 0, 0, *_deepest_rows(bounds, limits)])
     begin, tile = 0, (bounds, limits, opens)
     while begin < columns.size and marks[3] and not watch[1]:
         if columns[begin] == FRESH:
