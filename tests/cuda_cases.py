@@ -2,6 +2,7 @@
 
 import naive
 import numpy as np
+import primers
 import pytest
 from cases import EDIT, HAMMING, edit_cases, hamming_cases
 from differences import best, edit
@@ -10,8 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_hamming import rows, search
 
-from kmatch.engine.cuda import device, driver, edit_filter, engine, pack, pieces, strips, verify
+from kmatch.engine.cuda import (
+    device,
+    driver,
+    edit_filter,
+    engine,
+    pack,
+    pieces,
+    primer,
+    strips,
+    verify,
+)
 from kmatch.engine.cuda import edit as cuda_edit
+from kmatch.engine.devices import choose_engine
 from kmatch.engine.geometry import Geometry
 from kmatch.errors import DeviceError
 
@@ -224,3 +236,38 @@ def test_stretches_cover_all_rows():
     ((plan, *_),) = searches._plans
     assert plan.blocks * plan.stretch >= geometry.rows > (plan.blocks - 1) * plan.stretch
     assert plan.blocks > 1
+
+
+TINY = primer.Sizes(width=1, heights=(4, 8), rows=1, more=4, deepest=32, stretch=2)
+PRIMERS = {
+    "as published": (["ACTG"], ["AGCAAG"], 2),
+    "records": (["ACTGA", "", "ACNGTTC"], ["AGGA", "", "CNNGT", "T"], 2),
+    "long enough": (["ACGTTGCATTAG"], ["ACGTAGC"], 2, 4),
+    "two rounds": (["ACGTTGCATTAGCCAG"], ["TTGCATTAGCC"], 2),
+}
+
+
+def raised(target, background, k, max_length=None, sizes=TINY):
+    given = primers.arguments(target, background, k, max_length)
+    choose_engine("cuda").extend_primers(*given, sizes=sizes)
+    return given[3].tolist()
+
+
+@pytest.mark.parametrize("name", PRIMERS)
+def test_primers(name):
+    assert raised(*PRIMERS[name]) == primers.expected(*PRIMERS[name])
+
+
+def test_primers_of_a_target_in_the_background():
+    """What is alive below the deepest row is left to the CPU."""
+    text = "ACGTTGCATTAGCCAGTACTGAACC"
+    case = ([text, "ACCGT"], ["GG" + text + "TA"], 2)
+    assert raised(*case, sizes=TINY._replace(deepest=8)) == primers.expected(*case)
+
+
+@settings(max_examples=4)
+@given(primers.texts(2, 12), primers.texts(3, 9), st.integers(1, 3), st.sampled_from([None, 7]))
+def test_primers_of_any_texts(target, background, k, max_length):
+    case = (target, background, k, max_length)
+    sizes = TINY._replace(width=2, heights=(4,), cells=1 << 6)
+    assert raised(*case, sizes=sizes) == primers.expected(*case)

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 from numba import types
 
-SHAPE = {count: types.UniTuple(types.int64, count) for count in (2, 3, 4, 5, 6)}
-WORDS, NUMBERS = types.uint64[::1], types.int64[::1]
+SHAPE = {count: types.UniTuple(types.int64, count) for count in range(2, 9)}
+WORDS, NUMBERS, INTS = types.uint64[::1], types.int64[::1], types.int32[::1]
 HAMMING = (
     *(WORDS, SHAPE[5], NUMBERS, NUMBERS, WORDS, types.int32[:, ::1]),
     *(types.int64, WORDS, NUMBERS, NUMBERS),
@@ -25,6 +25,10 @@ VERIFY = (
     *(WORDS, SHAPE[3], types.Tuple((WORDS, NUMBERS)), TABLE, TABLE),
     *(SHAPE[2], NUMBERS, NUMBERS, NUMBERS, NUMBERS),
 )
+PRIMER = (
+    *(WORDS, types.uint32[::1], INTS, INTS, types.int32[:, ::1]),
+    *(SHAPE[8], WORDS, INTS, NUMBERS),
+)
 
 CAPABILITIES = [(7, 5), (8, 0), (9, 0)]
 KERNELS = {
@@ -39,6 +43,7 @@ KERNELS = {
     "union": ("unite", (), (WORDS, types.int64, types.uint8[::1], WORDS)),
     "verification": ("verify", (1,), VERIFY),
     "verification of long patterns": ("verify", (16,), VERIFY),
+    "primer": ("primer", (16, 6), PRIMER),
 }
 FAST = {  # sizes meant for speed, which have to stay in registers
     "hamming, k = 1": ("hamming", (1, 16, 8), HAMMING),
@@ -49,6 +54,10 @@ FAST = {  # sizes meant for speed, which have to stay in registers
     "edit, m = 32": ("edit", (32, 6, False), EDIT),
     "pieces": ("pieces", (), PIECES),
     "verification": ("verify", (1,), VERIFY),
+}
+PRIMERS = {  # what they spill lies outside the loops over columns
+    "primer, one strip": ("primer", (24, 6), PRIMER),
+    "primer, k = 100": ("primer", (28, 12), PRIMER),
 }
 
 
@@ -61,7 +70,7 @@ def compile_ptx(monkeypatch):
     _check_toolkit(cuda)
 
     def compiled(kind, constants, signature, capability):
-        from kmatch.engine.cuda import edit, hamming, pack, pieces, strips, verify
+        from kmatch.engine.cuda import edit, hamming, pack, pieces, primer_strips, strips, verify
 
         make = {
             "hamming": hamming.make_scan,
@@ -71,6 +80,7 @@ def compile_ptx(monkeypatch):
             "verify": verify.make_verify,
             "pack": pack.make_pack,
             "unite": pack.make_unite,
+            "primer": primer_strips.make_extend,
         }[kind]
         # Functions that kernels call are typed for the GPU at hand; here that is none.
         device = SimpleNamespace(compute_capability=capability)
@@ -98,7 +108,23 @@ def test_kernels_compile(compile_ptx, name, capability):
     assert "lop3.b32" in ptx or kind in ("verify", "pack", "unite")
 
 
-@pytest.mark.skipif(not shutil.which("ptxas"), reason="ptxas of the CUDA toolkit is not on PATH")
+@pytest.fixture
+def spilled(compile_ptx, tmp_path):
+    """A function that gives the bytes of stack, of spill stores and of spill loads of a kernel."""
+    if not shutil.which("ptxas"):
+        pytest.skip("ptxas of the CUDA toolkit is not on PATH")
+
+    def spilled(kernel):
+        file = tmp_path / "kernel.ptx"
+        file.write_text(compile_ptx(*kernel, (9, 0)))
+        command = ("ptxas", "-v", "-arch=sm_90", file, "-o", tmp_path / "kernel.cubin")
+        told = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+        (found,) = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+)", told)
+        return tuple(map(int, found))
+
+    return spilled
+
+
 @pytest.mark.parametrize("name", FAST)
 def test_fast_kernels_stay_in_registers(compile_ptx, name, tmp_path):
     file = tmp_path / "kernel.ptx"
@@ -110,3 +136,11 @@ def test_fast_kernels_stay_in_registers(compile_ptx, name, tmp_path):
         pytest.skip("ptxas is older than the compiler that Numba uses")
     assert done.returncode == 0, told
     assert re.search(r"0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads", told), told
+def test_fast_kernels_stay_in_registers(spilled, name):
+    assert spilled(FAST[name]) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("name", PRIMERS)
+def test_kernels_for_primers_spill_little(compile_ptx, spilled, name):
+    assert max(spilled(PRIMERS[name])) < 512
+    assert ".local" not in compile_ptx(*PRIMERS[name], (9, 0))

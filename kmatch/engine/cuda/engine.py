@@ -17,6 +17,7 @@ from kmatch.engine.cuda.device import open_gpu
 from kmatch.engine.cuda.edit import Searches, scan_edit, smallest_edit
 from kmatch.engine.cuda.edit_filter import Filter, filter_edit
 from kmatch.engine.cuda.hamming import scan, upload
+from kmatch.engine.cuda.primer import extend_primers
 from kmatch.engine.geometry import Layout
 
 WORDS = 1016  # of a row: eight times an odd number, as packing stores a column at a time
@@ -172,6 +173,11 @@ class CudaEngine:
         found = lowest.copy_to_host(stream=stream)
         stream.synchronize()
         return found
+
+    def extend_primers(self, *arguments, **options):
+        """See `kmatch.engine.cpu.primer.extend_primers`; options: on_progress, sizes."""
+        self._gpu.use()
+        return extend_primers(self._gpu, self._cpu.extend_primers, *arguments, **options)
 
     def align_gapless(self, *arguments):
         """See `kmatch.engine.cpu.alignments.align_gapless`."""
