@@ -2,7 +2,6 @@
 
 import naive
 import numpy as np
-import primers
 import pytest
 from cases import EDIT, HAMMING, edit_cases, hamming_cases
 from differences import best, edit
@@ -10,6 +9,10 @@ from differences import rows as rows_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_hamming import rows, search
+from test_primer import CASES as PRIMERS
+from test_primer import primer as search_primers
+from test_primer import primer_cases, records
+from test_primer import rows as rows_of_primers
 
 from kmatch.engine.cuda import (
     device,
@@ -23,7 +26,6 @@ from kmatch.engine.cuda import (
     verify,
 )
 from kmatch.engine.cuda import edit as cuda_edit
-from kmatch.engine.devices import choose_engine
 from kmatch.engine.geometry import Geometry
 from kmatch.errors import DeviceError
 
@@ -238,36 +240,45 @@ def test_stretches_cover_all_rows():
     assert plan.blocks > 1
 
 
-TINY = primer.Sizes(width=1, heights=(4, 8), rows=1, more=4, deepest=32, stretch=2)
-PRIMERS = {
-    "as published": (["ACTG"], ["AGCAAG"], 2),
-    "records": (["ACTGA", "", "ACNGTTC"], ["AGGA", "", "CNNGT", "T"], 2),
-    "long enough": (["ACGTTGCATTAG"], ["ACGTAGC"], 2, 4),
-    "two rounds": (["ACGTTGCATTAGCCAG"], ["TTGCATTAGCC"], 2),
-}
+TINY = primer.Sizes(width=1, heights=(4, 8), rows=1, more=4, deepest=64, stretch=2)
+FEW_PRIMERS = (
+    "as published",
+    "no background record",
+    "empty records",
+    "only empty records",
+    "target shorter than k",
+    "N in the target",
+    "N in the background",
+    "max length",
+)
 
 
-def raised(target, background, k, max_length=None, sizes=TINY):
-    given = primers.arguments(target, background, k, max_length)
-    choose_engine("cuda").extend_primers(*given, sizes=sizes)
-    return given[3].tolist()
+def primers(case, sizes):
+    target, background, k, options = case
+    options = options | {"device": "cuda", "geometry": {"sizes": sizes}}
+    return rows_of_primers(search_primers(target, background, k, **options))
 
 
-@pytest.mark.parametrize("name", PRIMERS)
+def expected_primers(case):
+    target, background, k, options = case
+    return naive.primers(target, background, k, **options)
+
+
+@pytest.mark.parametrize("name", FEW_PRIMERS)
 def test_primers(name):
-    assert raised(*PRIMERS[name]) == primers.expected(*PRIMERS[name])
+    assert primers(PRIMERS[name], TINY) == expected_primers(PRIMERS[name])
 
 
-def test_primers_of_a_target_in_the_background():
-    """What is alive below the deepest row is left to the CPU."""
-    text = "ACGTTGCATTAGCCAGTACTGAACC"
-    case = ([text, "ACCGT"], ["GG" + text + "TA"], 2)
-    assert raised(*case, sizes=TINY._replace(deepest=8)) == primers.expected(*case)
+def test_primers_down_more_rows():
+    """What is alive below the rows that are taken first goes on, in the end on the CPU."""
+    text = "ACGTTGCATTAGCCAGT"
+    case = (records(text, "ACCGT"), records("GG" + text + "TA"), 2, {"background_strand": "+"})
+    for deepest in (8, 32):
+        assert primers(case, TINY._replace(deepest=deepest)) == expected_primers(case)
 
 
-@settings(max_examples=4)
-@given(primers.texts(2, 12), primers.texts(3, 9), st.integers(1, 3), st.sampled_from([None, 7]))
-def test_primers_of_any_texts(target, background, k, max_length):
-    case = (target, background, k, max_length)
+@settings(max_examples=3)
+@given(primer_cases(longest=16))
+def test_any_primers(case):
     sizes = TINY._replace(width=2, heights=(4,), cells=1 << 6)
-    assert raised(*case, sizes=sizes) == primers.expected(*case)
+    assert primers(case, sizes) == expected_primers(case)

@@ -118,7 +118,11 @@ def spilled(compile_ptx, tmp_path):
         file = tmp_path / "kernel.ptx"
         file.write_text(compile_ptx(*kernel, (9, 0)))
         command = ("ptxas", "-v", "-arch=sm_90", file, "-o", tmp_path / "kernel.cubin")
-        told = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+        done = subprocess.run(command, capture_output=True, text=True)
+        told = done.stdout + done.stderr
+        if "Unsupported .version" in told:
+            pytest.skip("ptxas is older than the compiler that Numba uses")
+        assert done.returncode == 0, told
         (found,) = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+)", told)
         return tuple(map(int, found))
 
@@ -126,16 +130,6 @@ def spilled(compile_ptx, tmp_path):
 
 
 @pytest.mark.parametrize("name", FAST)
-def test_fast_kernels_stay_in_registers(compile_ptx, name, tmp_path):
-    file = tmp_path / "kernel.ptx"
-    file.write_text(compile_ptx(*FAST[name], (9, 0)))
-    command = ("ptxas", "-v", "-arch=sm_90", file, "-o", tmp_path / "kernel.cubin")
-    done = subprocess.run(command, capture_output=True, text=True)
-    told = done.stdout + done.stderr
-    if "Unsupported .version" in told:
-        pytest.skip("ptxas is older than the compiler that Numba uses")
-    assert done.returncode == 0, told
-    assert re.search(r"0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads", told), told
 def test_fast_kernels_stay_in_registers(spilled, name):
     assert spilled(FAST[name]) == (0, 0, 0)
 

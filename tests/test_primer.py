@@ -76,19 +76,22 @@ _edits = st.lists(
 
 
 @st.composite
-def primer_cases(draw):
-    """(target, background, k, options): random letters, repeats, and edited pieces in common."""
+def primer_cases(draw, longest=70):
+    """(target, background, k, options): random letters, repeats, and edited pieces in common.
+
+    longest: letters of a target record; one of the background has up to 20 more.
+    """
     piece = (
         st.text("ACGT", max_size=40)
         | st.text("ACGTNacgu", max_size=9)
         | st.builds(lambda unit, times: unit * times, _units, st.integers(0, 12))
     )
     targets = draw(st.lists(st.lists(piece, max_size=3).map("".join), min_size=1, max_size=3))
-    target = [text[:70] for text in targets]
+    target = [text[:longest] for text in targets]
     copies = st.builds(edited, st.sampled_from(target), _edits)
     turned = copies.map(lambda text: naive.reverse_complement(naive.known(text)))
     texts = st.lists(st.lists(piece | copies | turned, max_size=3).map("".join), max_size=3)
-    background = [text[:90] for text in draw(texts)]
+    background = [text[: longest + 20] for text in draw(texts)]
     k = draw(st.sampled_from([1, 2, 3, 4, 7, 8, 9, 17]))
     options = {
         "background_strand": draw(st.sampled_from(["both", "+"])),
