@@ -21,11 +21,13 @@ TICK = 0.1  # seconds between reports of progress
 
 class Work(NamedTuple):
     """What was done: cells of matrices computed, blocks of columns under tiles, and the blocks
-    given up because all lanes had reached K while rows were left."""
+    given up because all lanes had reached K while rows were left; `again`: those of the cells that
+    a GPU computed once more to find larger bounds."""
 
     cells: int
     blocks: int
     given_up: int
+    again: int = 0
 
 
 def extend_primers(
@@ -56,7 +58,7 @@ def extend_primers(
     opens[begins[:-1][np.diff(begins) > 0]] = True
     climb(bounds, limits, opens, 1, target.size)
     height = height or next((rows for below, rows in HEIGHTS if k < below), TALLEST)
-    planes = _planes(target, int(limits.max(initial=0)) + height)
+    planes = target_planes(target, int(limits.max(initial=0)) + height)
     stretches = _stretches(target.size, int(limits.max(initial=0)) + k, columns.size, threads)
     items = [(first, *ends) for first in range(0, target.size, LANES) for ends in stretches]
     watches = np.zeros((len(items), 2), np.int64)
@@ -98,7 +100,7 @@ def extend_primers(
     return Work(*tally.sum(axis=0).tolist())
 
 
-def _planes(target, beyond):
+def target_planes(target, beyond):
     """The target as planes of one bit a letter, uint64[4, w], and at least so many zeros more."""
     words = -(-(target.size + LANES + beyond) // 64) + 2
     planes = np.zeros((4, 8 * words), np.uint8)

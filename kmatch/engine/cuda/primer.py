@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.engine.cpu.primer import Work, target_planes
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.primer_strips import (
     AGAIN,
@@ -52,17 +53,7 @@ class Sizes(NamedTuple):
 
 
 SIZES = Sizes()
-
-
-class Work(NamedTuple):
-    """What was done: cells of matrices computed, blocks of columns under tiles, and the blocks
-    given up because all lanes had reached k while rows were left; `again`: those of the cells that
-    were computed once more to find a larger bound."""
-
-    cells: int = 0
-    blocks: int = 0
-    given_up: int = 0
-    again: int = 0
+NOTHING = Work(0, 0, 0)
 
 
 class Alive(NamedTuple):
@@ -84,7 +75,7 @@ def extend_primers(
     Sizes, which tests make tiny. Returns Work, without that of the CPU.
     """
     if not (bounds <= limits).any():
-        return Work()
+        return NOTHING
     search = Extension(gpu, target, limits, group_columns(columns), k, sizes)
     for begin, end in search.pieces(bounds):
         alive = search.extend(begin, end, bounds)
@@ -128,14 +119,14 @@ class Extension:
     """A target and a background on the GPU; work: the Work done so far."""
 
     def __init__(self, gpu, target, limits, letters, k, sizes):
-        self.letters, self.work = letters, Work()
+        self.letters, self.work = letters, NOTHING
         self._gpu, self._k, self._sizes, self._limits = gpu, k, sizes, limits
         self._lanes = 64 * sizes.width
         self._tiles = -(-len(target) // self._lanes)
         self._first = sizes.rows * k + sizes.more
         self._deepest = max(sizes.deepest, self._first)
-        further = (self._deepest + sizes.heights[-1]) // 64 + 2
-        text = _planes(target, self._tiles * sizes.width + further)
+        rest = self._tiles * self._lanes - len(target)
+        text = target_planes(target, rest + self._deepest + sizes.heights[-1])
         self._plane_words = text.shape[1]
         self._text = self._copy(text.reshape(-1))
         self._columns = self._copy(letters.view(np.uint32))
@@ -178,7 +169,9 @@ class Extension:
             passed, height = rows, self._sizes.heights[-1]
             most_rows = _up(min(last, self._deepest), height)
             rows = _up(min(2 * rows, last), height)
-        bounds[:] = raised.copy_to_host(stream=self._gpu.stream)[: len(bounds)]
+        found = raised.copy_to_host(stream=self._gpu.stream)
+        self._gpu.stream.synchronize()
+        bounds[:] = found[: len(bounds)]
         span = STRETCHES * stretch
         firsts = begin + span * units[:, 1].astype(np.int64)
         return [
@@ -247,9 +240,11 @@ class Extension:
         told = tally.copy_to_host(stream=stream)
         stream.synchronize()
         self._count(told, len(units), height)
-        numbers = waiting.copy_to_host(stream=stream)
+        if not told[WAITING]:
+            return np.zeros(0, np.int32)
+        numbers = waiting[: told[WAITING]].copy_to_host(stream=stream)
         stream.synchronize()
-        return np.sort(numbers[: told[WAITING]])
+        return np.sort(numbers)
 
     def _count(self, tally, units, height):
         swept, again = (tally[[SWEPT, AGAIN]] * height * self._lanes).tolist()
@@ -273,15 +268,6 @@ class Extension:
 
     def _copy(self, array):
         return driver.on_device(array, self._gpu.stream)
-
-
-def _planes(target, words):
-    """uint64[4, words]: bit i of a plane says whether letter i of the target is that base."""
-    planes = np.zeros((4, 8 * words), np.uint8)
-    for base in range(4):
-        bits = np.packbits(target >> base & 1, bitorder="little")
-        planes[base, : len(bits)] = bits
-    return planes.view("<u8").astype(np.uint64, copy=False)
 
 
 def _units(tiles, stretches):
