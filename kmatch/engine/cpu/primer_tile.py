@@ -229,11 +229,11 @@ def _grown(state, versions, free, size):
     """Twice the slots: (state, versions, free), when no slot is free."""
     slots = versions.size
     more = aligned(state.size + slots * size)
-    more[: state.size] = state
-    wider = np.full(2 * slots, -1)
-    wider[:slots] = versions
-    room = np.empty(2 * slots, np.int64)
-    room[:slots] = np.arange(2 * slots - 1, slots - 1, -1)
+    wider, room = np.empty(2 * slots, np.int64), np.empty(2 * slots, np.int64)
+    for i in range(state.size):  # not by slices, which take seconds to compile
+        more[i] = state[i]
+    for i in range(slots):
+        wider[i], room[i] = versions[i], slots + i
     return more, wider, room
 
 
@@ -344,9 +344,10 @@ def extend_tile(text, columns, bounds, limits, opens, k, height, block, watch, t
     """
     size = MASKS + height * (WORDS + PAIR + ROW)
     state = aligned(PROBE + height * (WORDS + PAIR) + 3 * block * PAIR + FIRST_SLOTS * size)
-    versions, free = np.full(FIRST_SLOTS, -1), np.arange(FIRST_SLOTS)
-    where = np.full(limits.max() // height + 1, -1)
-    marks = np.array([FIRST_SLOTS, 0, 0, *_deepest_rows(bounds, limits)])
+    versions, free = np.arange(FIRST_SLOTS), np.arange(FIRST_SLOTS)
+    deepest, rows = _deepest_rows(bounds, limits)
+    where = np.full(rows // height + 1, -1)
+    marks = np.array([FIRST_SLOTS, 0, 0, deepest, rows])
     begin, tile = 0, (bounds, limits, opens)
     while begin < columns.size and marks[3] and not watch[1]:
         if columns[begin] == FRESH:
