@@ -240,7 +240,7 @@ def test_stretches_cover_all_rows():
     assert plan.blocks > 1
 
 
-TINY = primer.Sizes(width=1, heights=(4, 8), rows=1, more=4, deepest=64, stretch=2)
+TINY = primer.Sizes(width=1, heights=(4, 8), rows=1, more=4, deepest=64, stretch=2, columns=8)
 FEW_PRIMERS = (
     "as published",
     "no background record",
