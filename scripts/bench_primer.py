@@ -4,10 +4,10 @@
     scripts/bench_primer.py [CASE ...] [--data FOLDER] [--device DEVICE] [--threads N]
                             [--repeat N] [--sample N] [--json FILE]
 
-Cases: `small` (43,606 × 241,494, K = 100), `medium` (107,280 × 2,220,391, K = 256) and `large`
-(1,000,000 × 4,000,000, K = 100, random) have the lengths of Feuser and Moreano 2018, target and
-background being disjoint slices, on the background's strand +; `practical` is SARS-CoV-2 against
-human chromosome 20, K = 6, at most 30 letters, both strands. Genomes come from FOLDER.
+Cases: `small` (the default; 43,606 × 241,494, K = 100), `medium` (107,280 × 2,220,391, K = 256) and
+`large` (1,000,000 × 4,000,000, K = 100, random) have the lengths of Feuser and Moreano 2018, target
+and background being disjoint slices, on the background's strand +; `practical` is SARS-CoV-2
+against human chromosome 20, K = 6, at most 30 letters, both strands. Genomes come from FOLDER.
 
 The time is that of the whole call with both sequences in memory, the median of the repeats. Cells
 needed are rows × columns of all matrices, each position's rows being those up to its length, or to
@@ -61,7 +61,7 @@ CASES = {case.__name__: case for case in (small, medium, large, practical)}
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("cases", nargs="*", default=["small"], metavar="CASE", choices=[*CASES])
+    parser.add_argument("cases", nargs="*", metavar="CASE", choices=[*CASES])
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int)
@@ -69,7 +69,7 @@ def main():
     parser.add_argument("--sample", type=int, default=5, help="positions checked")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
-    write_results(options.json, [measure(name, options) for name in options.cases])
+    write_results(options.json, [measure(name, options) for name in options.cases or ["small"]])
 
 
 def measure(name, options):
