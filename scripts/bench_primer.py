@@ -157,10 +157,12 @@ def report(name, device, seconds, found, needed, works):
     line = f"{name} on {device}: {seconds:.2f} s, {len(found):,} primers, sample right; "
     line += f"{needed:.3g} cells needed, {row['needed_gcups']:.0f} GCUPS"
     if all(works):
-        cells, tiles, given_up = (sum(column) for column in zip(*works, strict=True))
-        row |= {"cells": cells, "gcups": cells / seconds / 1e9, "given_up": given_up / tiles}
+        cells = sum(work.cells for work in works)
+        tiles = sum(work.blocks for work in works)
+        given_up = sum(work.given_up for work in works) / tiles
+        row |= {"cells": cells, "gcups": cells / seconds / 1e9, "given_up": given_up}
         line += f"; {cells:.3g} computed, {row['gcups']:.0f} GCUPS; "
-        line += f"{given_up / tiles:.1%} of {tiles:,} tiles given up"
+        line += f"{given_up:.1%} of {tiles:,} tiles given up"
     print(line, flush=True)
     return row
 
