@@ -12,6 +12,7 @@ from kmatch.cli.hamming import hamming
 from kmatch.cli.info import info
 from kmatch.cli.multi import multi
 from kmatch.cli.primer import primer
+from kmatch.cli.pack import pack
 from kmatch.errors import KmatchError
 
 
@@ -21,7 +22,7 @@ def kmatch():
     """Find every approximate occurrence of DNA patterns in genomes."""
 
 
-for command in (hamming, multi, edit, best, primer, info):
+for command in (hamming, multi, edit, best, primer, pack, info):
     kmatch.add_command(command)
 
 

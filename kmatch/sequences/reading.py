@@ -12,6 +12,7 @@ from kmatch.errors import InputError
 from kmatch.sequences.files import open_source, reading
 
 BLOCK = 1 << 20
+PACKED = b"\x89KMATCH\r\n\x1a\n\0"  # how a packed genome begins
 # No base, but other bytes mean something to the parser: '>' a header, some others blanks.
 _LETTERS = bytes(c if 33 <= c < 127 and c != ord(">") else ord("*") for c in range(256))
 _TWOBIT = (b"\x1a\x41\x27\x43", b"\x43\x27\x41\x1a")
@@ -43,6 +44,8 @@ def read_records(path, on_progress=None):
 
 
 def _parser(source):
+    if source.head.startswith(PACKED):
+        return _packed
     if source.head.startswith(_TWOBIT):
         return _twobit
     if source.head.startswith(b"LOCUS "):
@@ -52,7 +55,8 @@ def _parser(source):
     if not source.head:
         raise InputError(f"{source.label}: the file is empty; give a FASTA file")
     raise InputError(
-        f"{source.label}: not a sequence file; kmatch reads FASTA (a '>' first), 2bit and GenBank"
+        f"{source.label}: not a sequence file; kmatch reads FASTA (a '>' first), 2bit, GenBank, "
+        "and what kmatch pack writes"
     )
 
 
@@ -62,6 +66,18 @@ def _fasta(source):
 
     for title, sequence in SimpleFastaParser(long_lines(source.handle, source.label)):
         yield (title.split(None, 1) or [""])[0], sequence.encode("ascii")
+
+
+def _packed(source):
+    # Out of a pipe or a compressed file: one that can be mapped is not read as records.
+    from kmatch.sequences.packed import PackedFile
+
+    with tempfile.TemporaryFile() as copy:
+        shutil.copyfileobj(source.handle, copy)
+        copy.flush()
+        file = PackedFile(copy, source.label)
+        for name, letters in file.records():
+            yield name, letters[:]
 
 
 def _twobit(source):

@@ -53,6 +53,9 @@ class CpuEngine:
         """uint64[size], uninitialised, for planes that do not change once they were scanned."""
         return np.empty(size, np.uint64)
 
+    def keep(self, planes):
+        """Nothing: planes that do not change are as good as others."""
+
     def fetch(self, planes):
         """Nothing: planes that will be scanned soon are where they are needed."""
 
