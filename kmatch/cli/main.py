@@ -11,8 +11,8 @@ from kmatch.cli.edit import edit
 from kmatch.cli.hamming import hamming
 from kmatch.cli.info import info
 from kmatch.cli.multi import multi
-from kmatch.cli.primer import primer
 from kmatch.cli.pack import pack
+from kmatch.cli.primer import primer
 from kmatch.errors import KmatchError
 
 

@@ -59,7 +59,7 @@ def packed_chunks(genome, plan, engine, words=None, on_progress=None):
     """
     if genome.file is not None and serves(genome.file, plan, words):
         for stored in stored_chunks(genome.file, engine, on_progress):
-            yield PackedChunk(*stored, engine.planes)
+            yield PackedChunk(*stored)
         return
     keep = genome.keep and genome.file is None
     key = (plan, words, engine.place)

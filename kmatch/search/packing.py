@@ -15,6 +15,7 @@ WORDS = 8
 LENGTH = 1 << 25  # positions of a chunk
 HALO = 2048  # m + k + 1 of a search for differences, or m, that the chunks serve
 HALO_SHARE = 16  # a lane is at least this many halos long: the halo is in the file for each
+HALO_STEP = 64  # as plans are rounded
 GAP = 64  # k + 1 of a search for differences that the chunks serve
 ROWS = 8  # a lane has a multiple of this many rows, to be spread
 
@@ -32,11 +33,11 @@ def pack(genome, path, *, threads=None, on_progress=None):
         return write_packed(as_genome(genome).records(on_progress), handle, threads=threads)
 
 
-def write_packed(records, handle, *, threads=None, length=LENGTH, halo=None, gap=GAP):
+def write_packed(records, handle, *, threads=None, words=WORDS, length=LENGTH, halo=None, gap=GAP):
     """Write an iterable of Records to a binary handle as a packed genome.
 
-    length, halo, gap: positions of a chunk, rows that a lane shows of the next one, and empty
-    positions between records. Returns (records, letters) written.
+    words, length, halo, gap: words in a row, positions of a chunk, rows that a lane shows of the
+    next one, and empty positions between records. Returns (records, letters) written.
     """
     from kmatch.engine.cpu.engine import CpuEngine
 
@@ -46,24 +47,19 @@ def write_packed(records, handle, *, threads=None, length=LENGTH, halo=None, gap
     while letters < length and (record := next(records, None)):
         first.append(record)
         letters += len(record.letters)
-    plan = _plan(letters, length, halo, gap)
-    writer = PackedWriter(handle, plan, WORDS)
-    lanes = LANES_PER_WORD * WORDS
+    lanes = LANES_PER_WORD * words
+    if halo is None:
+        halo = min(letters, length) // lanes // HALO_SHARE // HALO_STEP * HALO_STEP
+        halo = min(halo, HALO)
+    plan = ChunkPlan(length, halo, gap, lead=halo)
+    writer = PackedWriter(handle, plan, words)
     for chunk in join_records(chain(_freed(first), records), plan, lanes * ROWS + LANES_PER_WORD):
         rows = -(-chunk.length // (lanes * ROWS)) * ROWS
-        geometry = Geometry(WORDS, rows, plan.halo)
+        geometry = Geometry(words, rows, plan.halo)
         planes = np.empty(4 * geometry.plane_words, np.uint64)
-        engine.pack(chunk.letters, WORDS, rows, geometry.plane_rows, planes)
+        engine.pack(chunk.letters, words, rows, geometry.plane_rows, planes)
         writer.add(chunk, planes, rows)
     return writer.finish()
-
-
-def _plan(letters, length, halo, gap):
-    """The ChunkPlan of a genome that begins with so many letters, or has no more."""
-    if halo is None:
-        rows = min(letters, length) // (LANES_PER_WORD * WORDS)
-        halo = min(rows // HALO_SHARE // 64 * 64, HALO)
-    return ChunkPlan(length, halo, gap, lead=halo)
 
 
 def _freed(records):

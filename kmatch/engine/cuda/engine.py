@@ -17,6 +17,7 @@ from kmatch.engine.cuda.device import open_gpu
 from kmatch.engine.cuda.edit import Searches, scan_edit, smallest_edit
 from kmatch.engine.cuda.edit_filter import Filter, filter_edit
 from kmatch.engine.cuda.hamming import scan, upload
+from kmatch.engine.cuda.lanes import spread_mask
 from kmatch.engine.cuda.primer import extend_primers
 from kmatch.engine.geometry import Layout
 
@@ -62,6 +63,10 @@ class CudaEngine:
         self._gpu.use()
         return self._gpu.planes(size)
 
+    def keep(self, planes):
+        """Remember of planes that they do not change: the GPU then keeps its copy."""
+        self._gpu.keep(planes)
+
     def fetch(self, planes):
         """Begin to copy planes that will be scanned soon to the GPU."""
         self._gpu.use()
@@ -84,7 +89,7 @@ class CudaEngine:
     ):
         """See `kmatch.engine.cpu.hamming.scan`; keys: int64[1, c], found: int64[1]."""
         self._gpu.use()
-        text = self._gpu.text(planes)
+        text, shape = self._gpu.broad_text(planes, (words, rows, plane_words))
         stream = self._gpu.stream
         queries = self._once(
             "windows",
@@ -94,9 +99,9 @@ class CudaEngine:
         )
 
         def start(lanes, keys, found):
-            scan(text, words, rows, plane_words, queries, lanes, keys, found, stream)
+            scan(text, *shape, queries, lanes, keys, found, stream)
 
-        self._collect(start, lanes, keys, found)
+        self._collect(start, shape[0], lanes, keys, found)
 
     def scan_edit(
         self,
@@ -116,8 +121,8 @@ class CudaEngine:
     ):
         """See `kmatch.engine.cpu.edit.scan_edit`; keys: int64[1, c], found: int64[1]."""
         self._gpu.use()
-        text = self._gpu.text(planes)
-        shape, reading = (words, rows, plane_words), (letters, begins, backward)
+        text, shape = self._gpu.broad_text(planes, (words, rows, plane_words))
+        reading = (letters, begins, backward)
         searches = self._once(
             "scan",
             (*reading, limits),
@@ -128,7 +133,7 @@ class CudaEngine:
         def start(lanes, keys, found):
             scan_edit(text, searches, lanes, keys, found)
 
-        self._collect(start, lanes, keys, found)
+        self._collect(start, shape[0], lanes, keys, found)
 
     def filter_edit(
         self,
@@ -146,14 +151,15 @@ class CudaEngine:
     ):
         """See `kmatch.engine.cpu.edit_filter.filter_edit`."""
         self._gpu.use()
-        shape, reading = (words, rows, plane_words), (letters, begins, backward)
+        text, shape = self._gpu.broad_text(planes, (words, rows, plane_words))
+        reading = (letters, begins, backward)
         queries = self._once(
             "filter",
             (*reading, bases, limits),
             (shape, k, always),
             lambda: Filter(shape, reading, bases, limits, k, always, self._gpu.stream),
         )
-        return filter_edit(self._gpu.text(planes), queries, self._room)
+        return filter_edit(text, queries, self._room)
 
     def smallest_edit(self, planes, words, rows, plane_words, letters, begins, backward, bounds):
         """See `kmatch.engine.cpu.edit.smallest_edit`; returns int64[Q], over the whole chunk."""
@@ -162,10 +168,10 @@ class CudaEngine:
         if not len(chosen):
             return bounds + 1
         stream = self._gpu.stream
-        text = self._gpu.text(planes)
-        shape, reading = (words, rows, plane_words), (letters, begins, backward)
+        text, shape = self._gpu.broad_text(planes, (words, rows, plane_words))
+        reading = (letters, begins, backward)
         searches = Searches(shape, reading, bounds, chosen, 0, stream, smallest=True)
-        lanes = driver.on_device(np.full(words, ~np.uint64(0)), stream)
+        lanes = driver.on_device(np.full(shape[0], ~np.uint64(0)), stream)
         lowest = driver.on_device(bounds + 1, stream)
         smallest_edit(
             text, searches, lanes, driver.on_device(np.zeros(1, np.int64), stream), lowest
@@ -223,9 +229,13 @@ class CudaEngine:
             self._rooms[use] = self._gpu.room(size, np.int64)
         return self._rooms[use][:size]
 
-    def _collect(self, start, lanes, keys, found):
-        """Run a scan on the GPU and copy the keys that it found room for to keys[0]."""
+    def _collect(self, start, words, lanes, keys, found):
+        """Run a scan on the GPU and copy the keys that it found room for to keys[0].
+
+        words: in a row there, where lanes may have been spread.
+        """
         stream = self._gpu.stream
+        lanes = lanes if len(lanes) == words else spread_mask(lanes)
         self._counter.copy_to_device(np.zeros(1, np.int64), stream=stream)
         room = self._room("keys", keys.shape[1])
         start(driver.on_device(lanes, stream), room, self._counter)
