@@ -4,10 +4,13 @@ A packed genome has rows of few words, which suits a CPU; threads of a GPU want 
 side. Lane s of B rows becomes lanes 8·s … 8·s+7 of B/8 rows, so every position keeps its number.
 """
 
+from functools import cache
+
 import numpy as np
 from numba import uint64
 
 from kmatch.engine.cuda.driver import cuda
+from kmatch.engine.cuda.hits import NONE
 
 PARTS = 8  # of a lane
 NARROW = 8  # words in a row that is spread
@@ -24,20 +27,26 @@ def _apart(octet):
     return (octet | octet << uint64(7)) & uint64(0x0101010101010101)
 
 
-@cuda.jit(cache=True)
-def _spread(text, planes, words, rows, halo, out):
-    broad, short = words * PARTS, rows // PARTS
-    plane_words = (short + halo) * broad
-    for i in range(cuda.grid(1), planes * plane_words, cuda.gridsize(1)):
-        plane, place = i // plane_words, i % plane_words
-        row, word = place // broad, place % broad
-        at = (plane * (rows + halo) + row) * words + word // PARTS
-        shift = uint64(8 * (word % PARTS))
-        lanes = uint64(0)
-        for part in range(PARTS):
-            octet = (text[at + part * short * words] >> shift) & OCTET
-            lanes |= _apart(octet) << uint64(part)
-        out[i] = lanes
+@cache
+def make_spread():
+    """The kernel that writes planes with more lanes."""
+
+    @cuda.jit(cache=True)
+    def kernel(text, planes, words, rows, halo, out):
+        broad, short = words * PARTS, rows // PARTS
+        plane_words = (short + halo) * broad
+        for i in range(cuda.grid(1), planes * plane_words, cuda.gridsize(1)):
+            plane, place = i // plane_words, i % plane_words
+            row, word = place // broad, place % broad
+            at = (plane * (rows + halo) + row) * words + word // PARTS
+            shift = uint64(8 * (word % PARTS))
+            lanes = NONE
+            for part in range(PARTS):
+                octet = (text[at + part * short * words] >> shift) & OCTET
+                lanes |= _apart(octet) << uint64(part)
+            out[i] = lanes
+
+    return kernel
 
 
 def spreads(words, rows):
@@ -61,7 +70,7 @@ def spread(text, shape, out, stream):
     halo = plane_words // words - rows
     planes = len(out) // spread_shape(*shape)[2]
     blocks = min(-(-len(out) // THREADS), BLOCKS)
-    _spread[blocks, THREADS, stream](text, planes, words, rows, halo, out)
+    make_spread()[blocks, THREADS, stream](text, planes, words, rows, halo, out)
 
 
 def spread_mask(lanes):
