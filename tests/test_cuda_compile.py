@@ -116,7 +116,7 @@ def test_kernels_compile(compile_ptx, name, capability):
     kind, *_ = KERNELS[name]
     ptx = compile_ptx(*KERNELS[name], capability)
     assert f".target sm_{capability[0]}{capability[1]}" in ptx
-    assert "lop3.b32" in ptx or kind in ("verify", "pack", "unite")
+    assert "lop3.b32" in ptx or kind in ("verify", "pack", "unite", "spread")
 
 
 @pytest.fixture
