@@ -173,6 +173,14 @@ def test_size(tmp_path):
         assert os.path.getsize(path) <= 0.55 * size
 
 
+@pytest.mark.parametrize(("records", "length", "most"), [(200, 20_000, 0.55), (2000, 1000, 0.58)])
+def test_size_of_many_records(records, length, most, tmp_path):
+    letters = np.frombuffer(b"ACGT", np.uint8)[np.arange(length) % 4]
+    genome = [(f"record{i}", letters) for i in range(records)]
+    kmatch.pack(kmatch.Genome.from_records(genome), tmp_path / "genome")
+    assert os.path.getsize(tmp_path / "genome") <= most * records * length
+
+
 # Places beyond 2^32
 
 

@@ -17,6 +17,8 @@ HALO = 2048  # m + k + 1 of a search for differences, or m, that the chunks serv
 HALO_SHARE = 16  # a lane is at least this many halos long: the halo is in the file for each
 HALO_STEP = 64  # as plans are rounded
 GAP = 64  # k + 1 of a search for differences that the chunks serve
+NARROW_GAP = 16  # where records are short
+SHORT = 4096  # letters of a record, on average
 ROWS = 8  # a lane has a multiple of this many rows, to be spread
 
 
@@ -33,7 +35,7 @@ def pack(genome, path, *, threads=None, on_progress=None):
         return write_packed(as_genome(genome).records(on_progress), handle, threads=threads)
 
 
-def write_packed(records, handle, *, threads=None, words=WORDS, length=LENGTH, halo=None, gap=GAP):
+def write_packed(records, handle, *, threads=None, words=WORDS, length=LENGTH, halo=None, gap=None):
     """Write an iterable of Records to a binary handle as a packed genome.
 
     words, length, halo, gap: words in a row, positions of a chunk, rows that a lane shows of the
@@ -51,6 +53,8 @@ def write_packed(records, handle, *, threads=None, words=WORDS, length=LENGTH, h
     if halo is None:
         halo = min(letters, length) // lanes // HALO_SHARE // HALO_STEP * HALO_STEP
         halo = min(halo, HALO)
+    if gap is None:
+        gap = GAP if letters >= SHORT * len(first) else NARROW_GAP
     plan = ChunkPlan(length, halo, gap, lead=halo)
     writer = PackedWriter(handle, plan, words)
     for chunk in join_records(chain(_freed(first), records), plan, lanes * ROWS + LANES_PER_WORD):
