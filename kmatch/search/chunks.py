@@ -68,7 +68,7 @@ def packed_chunks(genome, plan, engine, words=None, on_progress=None):
         return
     kept = []
     spare = LANES_PER_WORD * (max(words or 0, engine.layout.words) + 1)
-    for chunk in join_records(genome.records(on_progress), plan, spare):
+    for chunk in join_records(genome.parts(on_progress), plan, spare):
         packed = _pack(chunk, plan, engine, words)
         if keep:
             kept.append(packed)

@@ -56,7 +56,9 @@ class _Replayed(io.RawIOBase):
         return True
 
     def readinto(self, buffer):
-        data = self._head[: len(buffer)] or self._handle.read(len(buffer))
+        if not self._head:
+            return self._handle.readinto(buffer)
+        data = self._head[: len(buffer)]
         self._head = self._head[len(buffer) :]
         buffer[: len(data)] = data
         return len(data)
@@ -87,10 +89,11 @@ def open_source(path):
     if str(path) == "-":
         if sys.stdin is None:
             raise InputError(f"{label}: it is closed; give a file, or pipe something in")
-        yield Source(label, sys.stdin.buffer, None)
+        # Python locks the buffer while a thread waits for a pipe, and would end with a crash.
+        yield Source(label, getattr(sys.stdin.buffer, "raw", sys.stdin.buffer), None)
         return
     try:
-        raw = open(path, "rb")  # noqa: SIM115
+        raw = open(path, "rb", buffering=0)  # noqa: SIM115
     except OSError as error:
         raise InputError(f"{label}: cannot be read: {error.strerror}") from error
     with raw:

@@ -5,9 +5,10 @@ from functools import cached_property
 import numpy as np
 
 from kmatch.errors import InputError
+from kmatch.sequences.ahead import read_ahead
 from kmatch.sequences.files import label_of
 from kmatch.sequences.packed import open_packed
-from kmatch.sequences.reading import Record, read_records
+from kmatch.sequences.reading import Record, read_parts, whole_records
 
 
 class Genome:
@@ -45,11 +46,23 @@ class Genome:
             return self.file.records(on_progress)
         if self._records is not None:
             return iter(self._records)
-        records = read_records(self._path, on_progress)
+        records = whole_records(self._parts(on_progress))
         if not self.keep:
             return records
         self._records = list(records)
         return iter(self._records)
+
+    def parts(self, on_progress=None):
+        """The same, but long Records of a genome that is not kept come in several parts."""
+        if self.keep or self._records is not None or self.file is not None:
+            return self.records(on_progress)
+        return self._parts(on_progress)
+
+    def _parts(self, on_progress):
+        for part, consumed, size in read_ahead(read_parts(self._path)):
+            if on_progress:
+                on_progress(consumed, size)
+            yield part
 
 
 def as_genome(genome):
