@@ -4,6 +4,7 @@ import os
 import stat
 import sys
 import tempfile
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
@@ -17,7 +18,17 @@ from numba.core.caching import (
 )
 from numba.core.runtime import _nrt_python as runtime
 
-on_compile = []  # functions that are called before a kernel is compiled, with its name
+_listeners = []
+
+
+@contextmanager
+def telling_of_compiling(listener):
+    """While the block runs, call listener(name) before each function that has to be compiled."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
 
 
 def _find_cache_folder():
@@ -101,7 +112,7 @@ class _Cache(NullCache):
         if found is None and self._installed.cache_path != self._own.cache_path:
             found = _load(self._installed, signature, context)
         if found is None:
-            for listener in on_compile:
+            for listener in _listeners:
                 listener(self._function.__qualname__)
         return found
 

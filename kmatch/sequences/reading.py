@@ -86,7 +86,8 @@ def _fasta(source):
     from kmatch.sequences.seqio.FastaIO import SimpleFastaParser
 
     name = ""
-    for title, sequence in SimpleFastaParser(_in_parts(long_lines(source.handle, source.label))):
+    lines = _in_parts(long_lines(source.handle, source.label, BLOCK))
+    for title, sequence in SimpleFastaParser(lines):
         goes_on = title == _GOES_ON
         if not goes_on:
             name = (title.split(None, 1) or [""])[0]
@@ -158,7 +159,7 @@ def _biopython(source, handle, form):
         ) from error
 
 
-def long_lines(handle, label, block=BLOCK):
+def long_lines(handle, label, block):
     """Yield FASTA as str lines, the sequence in stretches of up to `block` letters.
 
     Biopython's parser spends its time on lines; stretches without line breaks make it many times
