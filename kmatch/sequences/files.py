@@ -30,9 +30,9 @@ class Source:
     def __init__(self, label, raw, size):
         self.label = label
         self.size = size
-        self._raw = raw
+        self._counted = _Counted(raw)
         with reading(label):
-            start, compressed = _told(raw, strip=False)
+            start, compressed = _told(self._counted, strip=False)
             for kind, magic in MAGIC.items():
                 if start.startswith(magic):
                     from xopen import xopen
@@ -43,7 +43,23 @@ class Source:
     @property
     def consumed(self):
         """Bytes read so far of the file as it lies on disk; None where that is unknown."""
-        return self._raw.tell() if self.size else None
+        return self._counted.count if self.size else None
+
+
+class _Counted(io.RawIOBase):
+    """A handle that counts the bytes it has given."""
+
+    def __init__(self, handle):
+        self._handle = handle
+        self.count = 0
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        count = self._handle.readinto(buffer)
+        self.count += count or 0
+        return count
 
 
 class _Replayed(io.RawIOBase):
