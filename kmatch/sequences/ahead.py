@@ -4,7 +4,7 @@ from collections import deque
 from threading import Condition, Thread
 
 BATCH = 1 << 20  # letters handed over at a time
-ROOM = 1 << 25  # letters read ahead
+ROOM = 1 << 23  # letters read ahead
 PATIENCE = 0.5  # seconds for a reader to notice that nobody listens; it may wait for a pipe
 
 

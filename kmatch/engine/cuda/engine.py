@@ -29,6 +29,7 @@ LAYOUT = Layout(
     most=1 << 30,
     query_positions=1 << 62,
     words=WORDS,
+    site_letters=1 << 24,
     reading_words=None,
 )
 PACKERS = 4  # CPU threads that pack faster than the GPU is sent letters
