@@ -7,6 +7,7 @@ from cases import EDIT, HAMMING, edit_cases, hamming_cases
 from differences import best, edit
 from differences import rows as rows_of
 from hypothesis import given, settings
+from published_cases import algorithms, case, check, label
 from test_hamming import rows, search
 
 from kmatch.engine.cuda import edit as cuda_edit
@@ -33,6 +34,12 @@ DIFFERENCES = (
     "IUPAC",
     "equal ends beside one another",
 )
+PUBLISHED = {  # none of many positions: a block for each has its threads
+    "hamming": ("at the end", "m = 1", "exact 3'"),
+    "multi": ("a palindromic PAM",),
+    "edit": ("at the end", "runs of N", "IUPAC", "records apart"),
+    "best": ("palindrome",),
+}
 FEW = settings(max_examples=3, deadline=None)
 
 
@@ -108,3 +115,10 @@ def test_stretches_cover_all_rows():
     ((plan, *_),) = searches._plans
     assert plan.blocks * plan.stretch >= geometry.rows > (plan.blocks - 1) * plan.stretch
     assert plan.blocks > 1
+
+
+@pytest.mark.parametrize(("command", "algorithm"), algorithms("cuda"), ids=label)
+def test_published(command, algorithm):
+    for name in PUBLISHED[command]:
+        records, patterns, k, options = case(command, name, algorithm)
+        check(command, algorithm, records, patterns, k, options, device="cuda")

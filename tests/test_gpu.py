@@ -10,6 +10,7 @@ from cases import EDIT, HAMMING, edit_cases, hamming_cases
 from differences import best, edit
 from differences import rows as rows_of
 from hypothesis import given, settings
+from published_cases import CASES, algorithms, case, check, label
 from test_hamming import rows, search
 
 import kmatch
@@ -72,6 +73,14 @@ def test_no_hit_is_dropped_when_there_is_room_for_one(case):
     records, patterns, k, options = case
     found = rows(search(records, patterns, k, device="cuda", key_room=(1, 1), **options))
     assert found == naive.hamming(records, patterns, k, **options)
+
+
+@pytest.mark.parametrize(("command", "algorithm"), algorithms("cuda"), ids=label)
+def test_published(command, algorithm):
+    for name in CASES[command]:
+        records, patterns, k, options = case(command, name, algorithm)
+        if patterns:
+            check(command, algorithm, records, patterns, k, options, device="cuda")
 
 
 @pytest.fixture(scope="module")
@@ -179,3 +188,11 @@ def test_out_of_memory_is_an_error():
 
     with pytest.raises(kmatch.DeviceError, match="out of memory"):
         open_gpu(FOUND[0][0]).room(1 << 40)
+
+
+@pytest.mark.parametrize(("command", "algorithm"), algorithms("cuda"), ids=label)
+def test_published_on_many_letters(records, texts, command, algorithm):
+    patterns = texts(24, 4, 2)
+    search, k = getattr(kmatch, command), () if command == "best" else (5,)
+    expected = _bed(search, records, patterns, *k, device="cpu")
+    assert _bed(search, records, patterns, *k, algorithm=algorithm.name, device="cuda") == expected

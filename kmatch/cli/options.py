@@ -59,6 +59,19 @@ _SEARCH_OPTIONS = [
 ]
 
 
+def algorithm_option(command):
+    """The option --algorithm with the names that a command has."""
+    from kmatch.published.registry import ENGINE, names
+
+    return click.option(
+        "--algorithm",
+        type=click.Choice(names(command)),
+        default=ENGINE,
+        show_default=True,
+        help="Search by a published algorithm instead, which gives the same hits.",
+    )
+
+
 def pattern_arguments(command):
     """Add PATTERNS and its stand-in `-p`."""
     command = click.option(

@@ -8,6 +8,7 @@ from kmatch.engine.cpu.blocks import profiles
 from kmatch.engine.cpu.edit import scan_edit, smallest_edit
 from kmatch.engine.cpu.edit_filter import filter_edit
 from kmatch.engine.cpu.hamming import scan
+from kmatch.engine.cpu.letters import read_text
 from kmatch.engine.cpu.pack import pack, unite
 from kmatch.engine.cpu.seeds import pays, scan_seeds, seed_tables
 from kmatch.engine.cpu.sites import read_sites
@@ -84,6 +85,10 @@ class CpuEngine:
     def read_sites(self, *arguments):
         """See `kmatch.engine.cpu.sites.read_sites`."""
         self._run(read_sites, arguments)
+
+    def read_text(self, *arguments):
+        """See `kmatch.engine.cpu.letters.read_text`."""
+        self._run(read_text, arguments)
 
     def filter_edit(self, *arguments):
         """See `kmatch.engine.cpu.edit_filter.filter_edit`."""

@@ -90,11 +90,17 @@ def new_stream():
     return cuda.stream()
 
 
-def mark(stream):
-    """An event that has come when the work now in a stream is done."""
-    event = cuda.event(timing=False) if not SIMULATED else cuda.event()
+def mark(stream, timing=False):
+    """An event that has come when the work now in a stream is done; with a time where wanted."""
+    event = cuda.event(timing=timing) if not SIMULATED else cuda.event()
     event.record(stream)
     return event
+
+
+def seconds_between(first, second):
+    """Seconds from one event with a time to a later one; 0 in the simulator."""
+    second.synchronize()
+    return 0.0 if SIMULATED else cuda.event_elapsed_time(first, second) / 1000
 
 
 def pinned(size):

@@ -169,6 +169,10 @@ class CudaEngine:
         """See `kmatch.engine.cpu.sites.read_sites`."""
         self._cpu.read_sites(*arguments)
 
+    def read_text(self, *arguments):
+        """See `kmatch.engine.cpu.letters.read_text`."""
+        self._cpu.read_text(*arguments)
+
     def _once(self, arrays, values, make):
         """make(), or what it gave last time if these arrays and values were the same."""
         before, values_before, made = self._made

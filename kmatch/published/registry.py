@@ -1,0 +1,71 @@
+"""Which algorithms there are, for the command line and for benchmarks; imports none of them."""
+
+from importlib import import_module
+from typing import NamedTuple
+
+from kmatch.errors import InputError
+
+ENGINE = "bitplane"  # the one that is no paper's
+
+
+class Algorithm(NamedTuple):
+    """A published algorithm.
+
+    name: of `--algorithm`; paper: as it is cited; cpu, cuda: `module.function` under
+    `kmatch.published.cpu` and `.cuda`, empty where the algorithm has no such form; longest: letters
+    of the longest pattern that its layout holds, 0 for any; panel: whether it searches many
+    patterns of one length at once.
+    """
+
+    name: str
+    paper: str
+    cpu: str = ""
+    cuda: str = ""
+    longest: int = 0
+    panel: bool = False
+
+    @property
+    def devices(self):
+        """The devices it was made for, of `cpu` and `cuda`."""
+        return tuple(device for device in ("cpu", "cuda") if getattr(self, device))
+
+    def load(self, device):
+        """The function for a device, one of `devices` (see `kmatch.published`)."""
+        module, function = getattr(self, device).split(".")
+        return getattr(import_module(f"kmatch.published.{device}.{module}"), function)
+
+
+_LIU = "Liu et al. 2012"
+
+_MISMATCHES = (
+    Algorithm("sequential", _LIU, cpu="liu2012.sequential"),
+    Algorithm("thread", _LIU, cuda="liu2012.thread"),
+    # As many threads as a block can have.
+    Algorithm("block-thread", _LIU, cuda="liu2012.block_thread", longest=1024),
+    # Twice m and 255 bytes of the 48 KiB that every block can have.
+    Algorithm("opt-block-thread", _LIU, cuda="liu2012.opt_block_thread", longest=24_448),
+)
+_DIFFERENCES = ()
+_CLOSEST = ()
+
+PUBLISHED = {
+    "hamming": _MISMATCHES,
+    "multi": _MISMATCHES,
+    "edit": _DIFFERENCES,
+    "best": _CLOSEST,
+}
+
+
+def names(command):
+    """Names for the `--algorithm` of a command, the engine's first."""
+    return [ENGINE, *(algorithm.name for algorithm in PUBLISHED[command])]
+
+
+def find(command, name):
+    """The published Algorithm of a command, None for the engine. Raises InputError for others."""
+    for algorithm in PUBLISHED[command]:
+        if algorithm.name == name:
+            return algorithm
+    if name != ENGINE:
+        raise InputError(f"unknown algorithm '{name}'; {command} has {', '.join(names(command))}")
+    return None
