@@ -3,16 +3,21 @@
 import naive
 import numpy as np
 import pytest
-from cases import EDIT, HAMMING, edit_cases, hamming_cases
+from cases import EDIT, HAMMING, LONG, edit_cases, hamming_cases
 from differences import best, edit
 from differences import rows as rows_of
 from hypothesis import given, settings
-from published_cases import algorithms, case, check, label
+from published_cases import LIU_FIG_11, algorithms, case, check, check_example, examples, label
 from test_hamming import rows, search
 
 from kmatch.engine.cuda import edit as cuda_edit
 from kmatch.engine.cuda import strips
+from kmatch.engine.devices import choose_engine
 from kmatch.engine.geometry import Geometry
+from kmatch.published.cuda.liu2012 import opt_block_thread
+from kmatch.published.registry import find
+from kmatch.published.run import Run
+from kmatch.sequences.alphabet import encode
 
 MISMATCHES = (
     "at 0",
@@ -122,3 +127,30 @@ def test_published(command, algorithm):
     for name in PUBLISHED[command]:
         records, patterns, k, options = case(command, name, algorithm)
         check(command, algorithm, records, patterns, k, options, device="cuda")
+
+
+@pytest.mark.parametrize("example", examples("cuda"), ids=lambda example: example[0])
+def test_worked_examples(example):
+    check_example("cuda", *example)
+
+
+def test_a_block_of_four_threads():
+    """Liu et al. 2012, Fig. 11, with the BlockDim printed there."""
+    engine = choose_engine("cuda")
+    text = Run(engine, find("hamming", "opt-block-thread")).text(encode(LIU_FIG_11[0], "text"))
+    table = opt_block_thread(text, encode("TTCA", "pattern"), 2, block_dim=4)
+    assert np.where(table.copy_to_host() >= 0, range(8), -1).tolist() == LIU_FIG_11[3][0]
+
+
+@pytest.mark.parametrize("name", ["pmasm-thread", "pmasm-block-thread", "pmasm-shared"])
+def test_several_words_and_launches(name):
+    """Sixty patterns of 25 letters: six counters of five bits a word, and eight words a launch."""
+    text = LONG[:27] + "NN" + LONG[3:9]
+    patterns = [(LONG[i:] + LONG)[:25] for i in range(60)]
+    case = ([("r", text)], patterns, 12, {"strand": "+"})
+    check("multi", find("multi", name), *case, device="cuda")
+
+
+def test_long_states_of_shift_add():
+    records, patterns = [("r", LONG * 2)], [LONG[1:] + LONG[:40]]
+    check("hamming", find("hamming", "shift-add"), records, patterns, 9, {}, device="cuda")

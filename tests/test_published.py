@@ -2,16 +2,20 @@
 
 import io
 
+import numpy as np
 import pytest
 from cases import edit_cases, geometries, hamming_cases, multi_cases
 from commands import fasta, here, random_letters
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from published_cases import CASES, algorithms, case, check, label
+from published_cases import CASES, algorithms, case, check, check_example, examples, label
+from test_hamming import rows
 
 import kmatch
 from kmatch.published import run
+from kmatch.published.counters import look_up_memory
 from kmatch.published.registry import Algorithm, find, names
+from kmatch.sequences.alphabet import encode
 
 ON_CPU = algorithms("cpu")
 MISMATCHES = [algorithm for command, algorithm in ON_CPU if command == "multi"]
@@ -62,6 +66,42 @@ def test_tables_are_the_same(command, algorithm):
         hits.to_tsv(table)
         tables.append(table.getvalue())
     assert tables[0].count("\n") > 3 and tables[0] == tables[1]
+
+
+@pytest.mark.parametrize("example", examples("cpu"), ids=lambda example: example[0])
+def test_worked_examples(example):
+    check_example("cpu", *example)
+
+
+def test_the_look_up_memory_of_pmasm():
+    """Fig. 2 and, added up, the bit_vectors of Fig. 1 and 3: a digit a pattern."""
+    masks = np.stack([encode(pattern, "p") for pattern in ("ACTG", "ATCG", "CACT")])
+    memory = look_up_memory(masks, np.uint32)
+    assert (memory.words, memory.size) == (1, 3)  # b = ⌈log2(4 + 1)⌉
+    table = memory.table.reshape(4, -1)
+
+    def digits(vector):
+        shifts = [memory.size * (memory.counters - 1 - pattern) for pattern in range(3)]
+        return "".join(str(int(vector) >> shift & 7) for shift in shifts)
+
+    level_0 = [digits(table[0, mask]) for mask in (1, 2, 4, 8)]
+    assert level_0 == ["001", "110", "111", "111"]  # the paper's second fb_lvl0_A is that of T
+    steps = np.cumsum([table[j, mask] for j, mask in enumerate(encode("ACTT", "text"))])
+    assert [digits(vector) for vector in steps] == ["001", "012", "023", "133"]
+    assert (table[:, 0] == table[0, 4]).all()  # a letter that matches nothing differs from all
+
+
+@pytest.mark.parametrize("algorithm", MISMATCHES, ids=label)
+@pytest.mark.parametrize(("length", "count", "k"), [(12, 8, 4), (20, 150, 5), (700, 3, 300)])
+def test_counters_of_several_words(algorithm, length, count, k):
+    text = random_letters(2_000)
+    random = np.random.default_rng(4)
+    patterns = [text[at : at + length] for at in random.integers(0, 2_000 - length, count)]
+    patterns = [pattern[1:] + "AN"[i % 2] for i, pattern in enumerate(patterns)]
+    genome = kmatch.Genome.from_records([("r", text)])
+    expected = kmatch.hamming(genome, patterns, k, device="cpu")
+    found = kmatch.multi(genome, patterns, k, device="cpu", algorithm=algorithm.name)
+    assert rows(found) == rows(expected) and len(found) >= count
 
 
 def test_the_command_line(tmp_path):

@@ -29,16 +29,16 @@ ZERO, ONE = uint64(0), uint64(1)
 
 @cuda.jit(cache=True)
 def _naive(text, patterns, k, result):
-    i = uint64(cuda.grid(1))
-    r, m = patterns.shape
-    if i < uint64(result.shape[1]):
-        for q in range(uint64(r)):
-            j, mismatches = ZERO, ZERO
-            while j < uint64(m) and mismatches <= uint64(k):
-                if text[i + j] & patterns[q, j] == 0:
-                    mismatches += ONE
-                j += ONE
-            result[q, i] = int32(mismatches) if mismatches <= uint64(k) else int32(-1)
+    i, q = uint64(cuda.grid(1)), ZERO
+    r, m = uint64(patterns.shape[0]), uint64(patterns.shape[1])
+    while i < uint64(result.shape[1]) and q < r:
+        j, mismatches = ZERO, ZERO
+        while j < m and mismatches <= uint64(k):
+            if text[i + j] & patterns[q, j] == 0:
+                mismatches += ONE
+            j += ONE
+        result[q, i] = int32(mismatches) if mismatches <= uint64(k) else int32(-1)
+        q += ONE
 
 
 def naive(text, patterns, k):
@@ -117,13 +117,16 @@ def _passes(text, patterns, result):
 def _split(vector, word, size, counters, k, result, i):
     """Split a word of the bit_vector into distances and hold them against k."""
     mask = (uint32(1) << uint32(size)) - uint32(1)
-    first = uint64(word) * uint64(counters)
-    for c in range(uint64(counters)):
-        q = first + c
-        if q < uint64(result.shape[0]):
-            shift = uint32(size) * (uint32(counters) - uint32(1) - uint32(c))
-            mismatches = int32((vector >> shift) & mask)
-            result[q, i] = mismatches if mismatches <= k else int32(-1)
+    q = uint64(word) * uint64(counters)
+    end = q + uint64(counters)
+    if end > uint64(result.shape[0]):
+        end = uint64(result.shape[0])
+    shift = uint32(size) * uint32(counters)
+    while q < end:
+        shift -= uint32(size)
+        mismatches = int32((vector >> shift) & mask)
+        result[q, i] = mismatches if mismatches <= k else int32(-1)
+        q += ONE
 
 
 @cache
