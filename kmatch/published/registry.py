@@ -57,12 +57,14 @@ _MISMATCHES = (
 )
 _DIFFERENCES = ()
 _CLOSEST = ()
+_PRIMERS = ()
 
 PUBLISHED = {
     "hamming": _MISMATCHES,
     "multi": _MISMATCHES,
     "edit": _DIFFERENCES,
     "best": _CLOSEST,
+    "primer": _PRIMERS,
 }
 
 
