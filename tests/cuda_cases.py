@@ -125,7 +125,7 @@ def test_stretches_cover_all_rows():
 @pytest.mark.parametrize(("command", "algorithm"), algorithms("cuda"), ids=label)
 def test_published(command, algorithm):
     for name in PUBLISHED[command]:
-        records, patterns, k, options = case(command, name, algorithm)
+        records, patterns, k, options = case(command, name, algorithm, "cuda")
         check(command, algorithm, records, patterns, k, options, device="cuda")
 
 

@@ -33,10 +33,10 @@ def label(value):
     return value if isinstance(value, str) else getattr(value, "name", None)
 
 
-def case(command, name, algorithm):
-    """The case of a name, less the patterns that are too long for an algorithm."""
+def case(command, name, algorithm, device):
+    """The case of a name, less the patterns that are too long for an algorithm on a device."""
     records, patterns, k, options = CASES[command][name]
-    patterns = [p for p in patterns if len(p) <= (algorithm.longest or len(p))]
+    patterns = [p for p in patterns if not algorithm.limit_below(len(p), device)]
     return records, patterns, k, options
 
 

@@ -78,7 +78,7 @@ def test_no_hit_is_dropped_when_there_is_room_for_one(case):
 @pytest.mark.parametrize(("command", "algorithm"), algorithms("cuda"), ids=label)
 def test_published(command, algorithm):
     for name in CASES[command]:
-        records, patterns, k, options = case(command, name, algorithm)
+        records, patterns, k, options = case(command, name, algorithm, "cuda")
         if patterns:
             check(command, algorithm, records, patterns, k, options, device="cuda")
 

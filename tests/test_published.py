@@ -27,7 +27,7 @@ FEW = settings(max_examples=25)
 @pytest.mark.parametrize(("command", "algorithm"), ON_CPU, ids=label)
 def test_cases(command, algorithm, geometry):
     for name in CASES[command]:
-        records, patterns, k, options = case(command, name, algorithm)
+        records, patterns, k, options = case(command, name, algorithm, "cpu")
         if patterns and len(records) < 300:
             check(command, algorithm, records, patterns, k, options, device="cpu", **geometry)
 

@@ -13,8 +13,9 @@ class Algorithm(NamedTuple):
 
     name: of `--algorithm`; paper: as it is cited; cpu, cuda: `module.function` under
     `kmatch.published.cpu` and `.cuda`, empty where the algorithm has no such form; longest: letters
-    of the longest pattern that its layout holds, 0 for any; panel: whether it searches many
-    patterns of one length at once.
+    of the longest pattern that its layout holds, 0 for any; longest_on_cuda: the same where it is
+    the GPU's memory that sets a limit; panel: whether it searches many patterns of one length at
+    once.
     """
 
     name: str
@@ -22,12 +23,18 @@ class Algorithm(NamedTuple):
     cpu: str = ""
     cuda: str = ""
     longest: int = 0
+    longest_on_cuda: int = 0
     panel: bool = False
 
     @property
     def devices(self):
         """The devices it was made for, of `cpu` and `cuda`."""
         return tuple(device for device in ("cpu", "cuda") if getattr(self, device))
+
+    def limit_below(self, length, device):
+        """The limit that a pattern of so many letters is beyond on a device, 0 for none."""
+        limits = (self.longest, self.longest_on_cuda if device == "cuda" else 0)
+        return min((limit for limit in limits if 0 < limit < length), default=0)
 
     def load(self, device):
         """The function for a device, one of `devices` (see `kmatch.published`)."""
@@ -55,8 +62,22 @@ _MISMATCHES = (
     # m and 255 bytes of shared memory.
     Algorithm("pmasm-shared", _PMASM, cuda="pmasm2017.pmasm_shared", longest=48_897, panel=True),
 )
-_DIFFERENCES = ()
-_CLOSEST = ()
+
+_HO_B = "Ho et al. 2017b"
+_DIFFERENCES = (
+    Algorithm("sequential", _HO_B, cpu="wspasm2017.sequential"),
+    Algorithm("row", _HO_B, cpu="wspasm2017.row", cuda="wspasm2017.row"),
+    Algorithm("row-shuffle", _HO_B, cuda="wspasm2017.row_shuffle"),
+    Algorithm("row-shuffle-shared", _HO_B, cuda="wspasm2017.row_shuffle_shared"),
+)
+
+_NAKANO = "Nakano 2012"
+_CLOSEST = (
+    # 48 KiB of shared memory hold m + 1 rows of d, each of twice the banks at least, or 3m cells.
+    Algorithm("diagonal", _NAKANO, "nakano2012.diagonal", "nakano2012.diagonal", 0, 191),
+    Algorithm("slid", _NAKANO, "nakano2012.slid", "nakano2012.slid"),
+    Algorithm("partition", _NAKANO, "nakano2012.partition", "nakano2012.partition", 0, 4096),
+)
 _PRIMERS = ()
 
 PUBLISHED = {

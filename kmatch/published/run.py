@@ -20,12 +20,6 @@ def choose_algorithm(command, name, patterns, device, threads):
     algorithm = find(command, name)
     if algorithm is None:
         return choose_engine(device, threads), None
-    for pattern in patterns:
-        if 0 < algorithm.longest < len(pattern):
-            raise InputError(
-                f"pattern '{pattern.name}' has {len(pattern)} letters, and algorithm '{name}' "
-                f"holds {algorithm.longest}; use --algorithm {ENGINE}"
-            )
     if device == "auto" and "cuda" not in algorithm.devices:
         device = "cpu"
     engine = choose_engine(device, threads)
@@ -34,6 +28,12 @@ def choose_algorithm(command, name, patterns, device, threads):
             f"algorithm '{name}' ({algorithm.paper}) runs on {' or '.join(algorithm.devices)}, "
             f"and not on {engine.place}; use another --device, or --algorithm {ENGINE}"
         )
+    for pattern in patterns:
+        if limit := algorithm.limit_below(len(pattern), engine.name):
+            raise InputError(
+                f"pattern '{pattern.name}' has {len(pattern)} letters, and algorithm '{name}' "
+                f"holds {limit}; use --algorithm {ENGINE}"
+            )
     return engine, Run(engine, algorithm)
 
 
