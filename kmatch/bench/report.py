@@ -15,7 +15,7 @@ from kmatch.bench.rows import SECONDS
 from kmatch.bench.tables import DEFINITIONS, rows_table
 from kmatch.errors import OutputError
 
-SIZES = {"cpu": 1 << 24, "cuda": 1 << 27}  # letters of text
+SIZES = {"cpu": 1 << 23, "cuda": 1 << 27}  # letters of text
 PRIMER = (2_000, 20_000, 20)  # letters of target and of background, K
 SETTINGS = {"hamming": (20, 1, 3), "multi": (20, 8, 3), "edit": (20, 1, 3), "best": (20, 1, 6)}
 

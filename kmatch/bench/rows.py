@@ -95,6 +95,9 @@ class Bench:
             yield row
         for algorithm in PUBLISHED[case.command]:
             for device, engine in self._places(algorithm, first):
+                longest = max(map(len, case.patterns), default=0)
+                if algorithm.limit_below(longest, device):
+                    continue
                 if wanted is not None and (algorithm.name, device) not in wanted:
                     continue
                 row = self._published_row(case, algorithm, device, engine, answers)

@@ -61,6 +61,6 @@ def rows_table(rows):
             ratio(row.of_sequential),
             f"{row.hits:,}",
             "yes" if row.equal else "NO",
-            headline(row.paper, row.algorithm),
+            headline(row.paper, row.algorithm, row.device),
         )
     return table

@@ -26,7 +26,7 @@ class Answer(NamedTuple):
 
 
 class Stopwatch:
-    """Adds up the seconds of an engine's kernels; on a GPU with their launches and small copies."""
+    """Adds up the seconds of an engine's kernels."""
 
     def __init__(self):
         self.seconds = 0.0
@@ -47,15 +47,28 @@ class Stopwatch:
         return timed
 
 
+def stopwatch(engine):
+    """What counts the seconds of the kernels of an engine that a search was just given."""
+    if engine.name == "cpu":
+        watch = Stopwatch()
+        watch.watch(engine)
+        return watch
+    from kmatch.engine.cuda import driver
+
+    watch = driver.Stopwatch()
+    engine.timing = watch.timing
+    return watch
+
+
 def by_engine(case, device, threads=None):
     """The Answer of the engine: call, from letters to hits; kernel, in a text packed before."""
     genome = _genome(case)
     began = time.perf_counter()
     hits = _search(case, genome, device, threads)
     call = time.perf_counter() - began
-    watch = Stopwatch()
-    _search(case, genome, device, threads, watch.watch)  # the genome is packed, and on the device
-    return Answer(_keys(case, hits), watch.seconds, call)
+    watches = []  # the genome is packed now, and on the device
+    _search(case, genome, device, threads, lambda engine: watches.append(stopwatch(engine)))
+    return Answer(_keys(case, hits), watches[0].seconds, call)
 
 
 def _genome(case):
