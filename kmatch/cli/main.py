@@ -12,6 +12,7 @@ from kmatch.cli.edit import edit
 from kmatch.cli.hamming import hamming
 from kmatch.cli.info import info
 from kmatch.cli.multi import multi
+from kmatch.cli.primer import primer
 from kmatch.errors import KmatchError
 
 
@@ -21,7 +22,7 @@ def kmatch():
     """Find every approximate occurrence of DNA patterns in genomes."""
 
 
-for command in (hamming, multi, edit, best, bench, info):
+for command in (hamming, multi, edit, best, primer, bench, info):
     kmatch.add_command(command)
 
 
