@@ -3,16 +3,34 @@
 import naive
 import numpy as np
 import pytest
-from cases import EDIT, HAMMING, edit_cases, hamming_cases
+from cases import EDIT, HAMMING, LONG, edit_cases, hamming_cases
 from differences import best, edit
 from differences import rows as rows_of
 from hypothesis import given, settings
-from published_cases import algorithms, case, check, label
+from published_cases import (
+    LIU_FIG_11,
+    algorithms,
+    case,
+    check,
+    check_example,
+    check_matrix,
+    examples,
+    label,
+    matrices,
+)
 from test_hamming import rows, search
 
 from kmatch.engine.cuda import edit as cuda_edit
 from kmatch.engine.cuda import strips
+from kmatch.engine.cuda.driver import cuda
+from kmatch.engine.devices import choose_engine
 from kmatch.engine.geometry import Geometry
+from kmatch.errors import InputError
+from kmatch.published.cuda import wspasm2017
+from kmatch.published.cuda.liu2012 import opt_block_thread
+from kmatch.published.registry import find
+from kmatch.published.run import Run
+from kmatch.sequences.alphabet import encode
 
 MISMATCHES = (
     "at 0",
@@ -37,7 +55,7 @@ DIFFERENCES = (
 PUBLISHED = {  # none of many positions: a block for each has its threads
     "hamming": ("at the end", "m = 1", "exact 3'"),
     "multi": ("a palindromic PAM",),
-    "edit": ("at the end", "runs of N", "IUPAC", "records apart"),
+    "edit": ("minus only",),
     "best": ("palindrome",),
 }
 FEW = settings(max_examples=3, deadline=None)
@@ -117,8 +135,66 @@ def test_stretches_cover_all_rows():
     assert plan.blocks > 1
 
 
+@pytest.fixture(autouse=True)
+def warps_of_four(monkeypatch):
+    """Small blocks for Ho et al. 2017b, and a stand-in for shuffles, which the simulator lacks."""
+    room = {}
+
+    @cuda.jit(device=True)
+    def of_thread_before(value):
+        thread = cuda.threadIdx.x
+        room[thread] = value
+        cuda.syncthreads()
+        before = room[thread - 1] if thread % 4 else value
+        cuda.syncthreads()
+        return before
+
+    monkeypatch.setattr(wspasm2017, "THREADS", 16)
+    monkeypatch.setattr(wspasm2017, "BLOCK", 32)
+    monkeypatch.setattr(wspasm2017, "PLACES", 34)
+    monkeypatch.setattr(wspasm2017, "WARP", 4)
+    monkeypatch.setattr(wspasm2017, "_of_thread_before", of_thread_before)
+
+
+@pytest.mark.parametrize("example", matrices("cuda"), ids=lambda example: example[1])
+def test_worked_matrices(example):
+    check_matrix("cuda", *example)
+
+
+def test_what_a_block_cannot_hold():
+    with pytest.raises(InputError, match=r"20 letters within k = 12 .* use row"):
+        wspasm2017.row_shuffle(None, np.ones(20, np.uint8), 12)
+
+
 @pytest.mark.parametrize(("command", "algorithm"), algorithms("cuda"), ids=label)
 def test_published(command, algorithm):
     for name in PUBLISHED[command]:
         records, patterns, k, options = case(command, name, algorithm, "cuda")
         check(command, algorithm, records, patterns, k, options, device="cuda")
+
+
+@pytest.mark.parametrize("example", examples("cuda"), ids=lambda example: example[0])
+def test_worked_examples(example):
+    check_example("cuda", *example)
+
+
+def test_a_block_of_four_threads():
+    """Liu et al. 2012, Fig. 11, with the BlockDim printed there."""
+    engine = choose_engine("cuda")
+    text = Run(engine, find("hamming", "opt-block-thread")).text(encode(LIU_FIG_11[0], "text"))
+    table = opt_block_thread(text, encode("TTCA", "pattern"), 2, block_dim=4)
+    assert np.where(table.copy_to_host() >= 0, range(8), -1).tolist() == LIU_FIG_11[3][0]
+
+
+@pytest.mark.parametrize("name", ["pmasm-thread", "pmasm-block-thread", "pmasm-shared"])
+def test_several_words_and_launches(name):
+    """Sixty patterns of 25 letters: six counters of five bits a word, and eight words a launch."""
+    text = LONG[:27] + "NN" + LONG[3:9]
+    patterns = [(LONG[i:] + LONG)[:25] for i in range(60)]
+    case = ([("r", text)], patterns, 12, {"strand": "+"})
+    check("multi", find("multi", name), *case, device="cuda")
+
+
+def test_long_states_of_shift_add():
+    records, patterns = [("r", LONG * 2)], [LONG[1:] + LONG[:40]]
+    check("hamming", find("hamming", "shift-add"), records, patterns, 9, {}, device="cuda")

@@ -10,7 +10,7 @@ from cases import EDIT, HAMMING, edit_cases, hamming_cases
 from differences import best, edit
 from differences import rows as rows_of
 from hypothesis import given, settings
-from published_cases import CASES, algorithms, case, check, label
+from published_cases import CASES, algorithms, case, check, check_example, examples, label
 from test_hamming import rows, search
 
 import kmatch
@@ -81,6 +81,11 @@ def test_published(command, algorithm):
         records, patterns, k, options = case(command, name, algorithm, "cuda")
         if patterns:
             check(command, algorithm, records, patterns, k, options, device="cuda")
+
+
+@pytest.mark.parametrize("example", examples("cuda"), ids=lambda example: example[0])
+def test_worked_examples(example):
+    check_example("cuda", *example)
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +197,7 @@ def test_out_of_memory_is_an_error():
 
 @pytest.mark.parametrize(("command", "algorithm"), algorithms("cuda"), ids=label)
 def test_published_on_many_letters(records, texts, command, algorithm):
-    patterns = texts(24, 4, 2)
+    patterns = texts(24, 70, 2) if algorithm.panel else texts(24, 4, 2)
     search, k = getattr(kmatch, command), () if command == "best" else (5,)
     expected = _bed(search, records, patterns, *k, device="cpu")
     assert _bed(search, records, patterns, *k, algorithm=algorithm.name, device="cuda") == expected

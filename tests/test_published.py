@@ -2,20 +2,38 @@
 
 import io
 
+import numpy as np
 import pytest
 from cases import edit_cases, geometries, hamming_cases, multi_cases
 from commands import fasta, here, random_letters
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from published_cases import CASES, algorithms, case, check, label
+from published_cases import (
+    CASES,
+    HO_TEXT,
+    HO_X,
+    algorithms,
+    case,
+    check,
+    check_example,
+    check_matrix,
+    examples,
+    label,
+    matrices,
+)
+from test_hamming import rows
 
 import kmatch
 from kmatch.published import run
-from kmatch.published.registry import Algorithm, find, names
+from kmatch.published.counters import look_up_memory
+from kmatch.published.cpu import nakano2012
+from kmatch.published.cpu.wspasm2017 import find_matches
+from kmatch.published.registry import PUBLISHED, Algorithm, find, names
+from kmatch.sequences.alphabet import encode
 
 ON_CPU = algorithms("cpu")
 MISMATCHES = [algorithm for command, algorithm in ON_CPU if command == "multi"]
-DIFFERENCES = [algorithm for command, algorithm in ON_CPU if command == "edit"]
+DIFFERENCES = [pair for pair in ON_CPU if pair[0] in ("edit", "best")]
 FEW = settings(max_examples=25)
 
 
@@ -37,11 +55,10 @@ def test_any_windows(algorithm, case, panel, geometry):
 
 
 @FEW
-@pytest.mark.skipif(not DIFFERENCES, reason="there is none yet")
 @given(st.data(), edit_cases(), st.sampled_from([None, 13, 64, 150]))
 def test_any_differences(data, case, length):
-    algorithm = data.draw(st.sampled_from(DIFFERENCES))
-    check("edit", algorithm, *case, device="cpu", chunk_length=length)
+    command, algorithm = data.draw(st.sampled_from(DIFFERENCES))
+    check(command, algorithm, *case, device="cpu", chunk_length=length)
 
 
 @pytest.mark.parametrize(("command", "algorithm"), ON_CPU, ids=label)
@@ -62,6 +79,42 @@ def test_tables_are_the_same(command, algorithm):
         hits.to_tsv(table)
         tables.append(table.getvalue())
     assert tables[0].count("\n") > 3 and tables[0] == tables[1]
+
+
+@pytest.mark.parametrize("example", examples("cpu"), ids=lambda example: example[0])
+def test_worked_examples(example):
+    check_example("cpu", *example)
+
+
+def test_the_look_up_memory_of_pmasm():
+    """Fig. 2 and, added up, the bit_vectors of Fig. 1 and 3: a digit a pattern."""
+    masks = np.stack([encode(pattern, "p") for pattern in ("ACTG", "ATCG", "CACT")])
+    memory = look_up_memory(masks, np.uint32)
+    assert (memory.words, memory.size) == (1, 3)  # b = ⌈log2(4 + 1)⌉
+    table = memory.table.reshape(4, -1)
+
+    def digits(vector):
+        shifts = [memory.size * (memory.counters - 1 - pattern) for pattern in range(3)]
+        return "".join(str(int(vector) >> shift & 7) for shift in shifts)
+
+    level_0 = [digits(table[0, mask]) for mask in (1, 2, 4, 8)]
+    assert level_0 == ["001", "110", "111", "111"]  # the paper's second fb_lvl0_A is that of T
+    steps = np.cumsum([table[j, mask] for j, mask in enumerate(encode("ACTT", "text"))])
+    assert [digits(vector) for vector in steps] == ["001", "012", "023", "133"]
+    assert (table[:, 0] == table[0, 4]).all()  # a letter that matches nothing differs from all
+
+
+@pytest.mark.parametrize("algorithm", MISMATCHES, ids=label)
+@pytest.mark.parametrize(("length", "count", "k"), [(12, 8, 4), (20, 150, 5), (700, 3, 300)])
+def test_counters_of_several_words(algorithm, length, count, k):
+    text = random_letters(2_000)
+    random = np.random.default_rng(4)
+    patterns = [text[at : at + length] for at in random.integers(0, 2_000 - length, count)]
+    patterns = [pattern[1:] + "AN"[i % 2] for i, pattern in enumerate(patterns)]
+    genome = kmatch.Genome.from_records([("r", text)])
+    expected = kmatch.hamming(genome, patterns, k, device="cpu")
+    found = kmatch.multi(genome, patterns, k, device="cpu", algorithm=algorithm.name)
+    assert rows(found) == rows(expected) and len(found) >= count
 
 
 def test_the_command_line(tmp_path):
@@ -109,3 +162,23 @@ def test_devices_it_was_not_made_for(limited):
     with pytest.raises(kmatch.DeviceError, match="cuda"):
         kmatch.hamming(genome, ["ACGT"], 1, algorithm="short", device="cuda")
     assert len(kmatch.hamming(genome, ["ACGT"], 0, algorithm="short", device="auto")) == 4
+
+
+@pytest.mark.parametrize("example", matrices("cpu"), ids=lambda example: example[1])
+def test_worked_matrices(example):
+    check_matrix("cpu", *example)
+
+
+def test_matrix_x():
+    """Ho et al. 2017b, Fig. 2."""
+    x = np.full((4, len(HO_TEXT) + 1), -1, np.int32)
+    find_matches(encode(HO_TEXT, "text"), np.array([1, 2, 4, 8], np.uint8), x)
+    assert x.tolist() == HO_X
+
+
+def test_anti_diagonals_in_panels_and_parts(monkeypatch):
+    monkeypatch.setattr(nakano2012, "WIDTH", 5)
+    monkeypatch.setattr(nakano2012, "GRAIN", 2)
+    for algorithm in PUBLISHED["best"]:
+        for name in ("long and short together", "runs of N", "palindrome", "m = 1"):
+            check("best", algorithm, *case("best", name, algorithm, "cpu"), device="cpu")

@@ -43,6 +43,7 @@ class Algorithm(NamedTuple):
 
 
 _LIU = "Liu et al. 2012"
+_PMASM = "Ho et al. 2017a"
 
 _MISMATCHES = (
     Algorithm("sequential", _LIU, cpu="liu2012.sequential"),
@@ -51,6 +52,15 @@ _MISMATCHES = (
     Algorithm("block-thread", _LIU, cuda="liu2012.block_thread", longest=1024),
     # Twice m and 255 bytes of the 48 KiB that every block can have.
     Algorithm("opt-block-thread", _LIU, cuda="liu2012.opt_block_thread", longest=24_448),
+    Algorithm("naive", _PMASM, cpu="pmasm2017.naive", cuda="pmasm2017.naive", panel=True),
+    Algorithm("shift-add", _PMASM, cpu="pmasm2017.shift_add", cuda="pmasm2017.shift_add"),
+    Algorithm("pmasm", _PMASM, cpu="pmasm2017.pmasm", panel=True),
+    Algorithm("pmasm-thread", _PMASM, cuda="pmasm2017.pmasm_thread", panel=True),
+    Algorithm(
+        "pmasm-block-thread", _PMASM, cuda="pmasm2017.pmasm_block_thread", longest=1024, panel=True
+    ),
+    # m and 255 bytes of shared memory.
+    Algorithm("pmasm-shared", _PMASM, cuda="pmasm2017.pmasm_shared", longest=48_897, panel=True),
 )
 
 _HO_B = "Ho et al. 2017b"
@@ -69,11 +79,14 @@ _CLOSEST = (
     Algorithm("partition", _NAKANO, "nakano2012.partition", "nakano2012.partition", 0, 4096),
 )
 
+_PRIMERS = ()
+
 PUBLISHED = {
     "hamming": _MISMATCHES,
     "multi": _MISMATCHES,
     "edit": _DIFFERENCES,
     "best": _CLOSEST,
+    "primer": _PRIMERS,
 }
 
 

@@ -19,6 +19,7 @@ def _masks():
 
 
 _MASKS = _masks()
+_BASES = np.where(np.isin(_MASKS, (1, 2, 4, 8)), _MASKS, 0).astype(np.uint8)
 
 
 def encode(sequence, name, kind="pattern"):
@@ -36,6 +37,11 @@ def encode(sequence, name, kind="pattern"):
             "use A, C, G, T, U, R, Y, S, W, K, M, B, D, H, V or N"
         )
     return masks
+
+
+def encode_text(letters):
+    """Masks of a text's letters, ASCII codes uint8[n]: 0 for any but A, C, G, T and U."""
+    return _BASES[letters]
 
 
 def complement(masks):

@@ -1,26 +1,29 @@
 """Liu et al. 2012: k mismatches on CUDA, three algorithms.
 
 None of them stops early: a place takes m comparisons whatever k is. `result` holds the distance
-where the paper's holds the place, which the index tells.
+where the paper's holds the place, which the index tells. Indices are unsigned, as Numba would
+otherwise look at each access whether to count from the end.
 """
 
-from numba import int32, uint8
+from numba import int32, uint8, uint64
 
 from kmatch.engine.cuda.driver import cuda
 
 BLOCK_DIM = 256
+ZERO, ONE = uint64(0), uint64(1)
 
 
 @cuda.jit(cache=True)
 def _thread(text, pattern, k, result):
     """Algorithm 1, Thread-Parallel-Kernel: thread i computes ham(P, T_i) from global memory."""
-    i = cuda.grid(1)
-    if i < len(result):
-        mismatches = 0
-        for j in range(len(pattern)):
+    i = uint64(cuda.grid(1))
+    if i < uint64(len(result)):
+        m, j, mismatches = uint64(len(pattern)), ZERO, ZERO
+        while j < m:
             if text[i + j] & pattern[j] == 0:
-                mismatches += 1
-        result[i] = mismatches if mismatches <= k else -1
+                mismatches += ONE
+            j += ONE
+        result[i] = int32(mismatches) if mismatches <= uint64(k) else int32(-1)
 
 
 def thread(text, pattern, k):
@@ -39,15 +42,16 @@ def _block_thread(text, pattern, k, half, result):
     half: the smallest power of two that is at least half the block, to begin the sum with.
     """
     num = cuda.shared.array(0, int32)
-    i, j = cuda.blockIdx.x, cuda.threadIdx.x
+    i, j = uint64(cuda.blockIdx.x), uint64(cuda.threadIdx.x)
+    m, half = uint64(cuda.blockDim.x), uint64(half)
     num[j] = 1 if text[i + j] & pattern[j] == 0 else 0
     cuda.syncthreads()
-    while half > 0:
-        if j < half and j + half < cuda.blockDim.x:
+    while half > ZERO:
+        if j < half and j + half < m:
             num[j] += num[j + half]
         cuda.syncthreads()
-        half //= 2
-    if j == 0:
+        half >>= ONE
+    if j == ZERO:
         result[i] = num[0] if num[0] <= k else -1
 
 
@@ -73,20 +77,26 @@ def _opt_block_thread(text, pattern, k, result):
     at a time (Fig. 7 and 9); thread j computes ham(P′, T′_j).
     """
     shared = cuda.shared.array(0, uint8)
-    m, j, dim = len(pattern), cuda.threadIdx.x, cuda.blockDim.x
-    first = cuda.blockIdx.x * dim
-    for at in range(j, m, dim):
+    m, n = uint64(len(pattern)), uint64(len(text))
+    j, dim = uint64(cuda.threadIdx.x), uint64(cuda.blockDim.x)
+    first = uint64(cuda.blockIdx.x) * dim
+    at = j
+    while at < m:
         shared[at] = pattern[at]
-    for at in range(j, dim + m - 1, dim):
-        if first + at < len(text):
+        at += dim
+    at = j
+    while at < dim + m - ONE:
+        if first + at < n:
             shared[m + at] = text[first + at]
+        at += dim
     cuda.syncthreads()
-    if first + j < len(result):
-        mismatches = 0
-        for at in range(m):
+    if first + j < uint64(len(result)):
+        at, mismatches = ZERO, ZERO
+        while at < m:
             if shared[m + j + at] & shared[at] == 0:
-                mismatches += 1
-        result[first + j] = mismatches if mismatches <= k else -1
+                mismatches += ONE
+            at += ONE
+        result[first + j] = int32(mismatches) if mismatches <= uint64(k) else int32(-1)
 
 
 def opt_block_thread(text, pattern, k, block_dim=BLOCK_DIM):
