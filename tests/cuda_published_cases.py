@@ -3,12 +3,25 @@
 import numpy as np
 import pytest
 from cases import LONG
-from published_cases import LIU_FIG_11, algorithms, case, check, check_example, examples, label
+from published_cases import (
+    LIU_FIG_11,
+    algorithms,
+    case,
+    check,
+    check_example,
+    check_matrix,
+    examples,
+    label,
+    matrices,
+)
 
 from kmatch.bench.data import make_case, random_letters
 from kmatch.bench.rows import Bench
+from kmatch.engine.cuda.driver import cuda
 from kmatch.engine.devices import choose_engine
+from kmatch.errors import InputError
 from kmatch.published.cuda import text as cuda_text
+from kmatch.published.cuda import wspasm2017
 from kmatch.published.cuda.liu2012 import opt_block_thread
 from kmatch.published.cuda.text import DeviceText
 from kmatch.published.registry import find
@@ -18,9 +31,40 @@ from kmatch.sequences.alphabet import encode
 PUBLISHED = {  # none of many positions: a block for each has its threads
     "hamming": ("at the end", "m = 1", "exact 3'"),
     "multi": ("a palindromic PAM",),
-    "edit": ("at the end", "runs of N", "IUPAC", "records apart"),
+    "edit": ("minus only",),
     "best": ("palindrome",),
 }
+
+
+@pytest.fixture(autouse=True)
+def warps_of_four(monkeypatch):
+    """Small blocks for Ho et al. 2017b, and a stand-in for shuffles, which the simulator lacks."""
+    room = {}
+
+    @cuda.jit(device=True)
+    def of_thread_before(value):
+        thread = cuda.threadIdx.x
+        room[thread] = value
+        cuda.syncthreads()
+        before = room[thread - 1] if thread % 4 else value
+        cuda.syncthreads()
+        return before
+
+    monkeypatch.setattr(wspasm2017, "THREADS", 16)
+    monkeypatch.setattr(wspasm2017, "BLOCK", 32)
+    monkeypatch.setattr(wspasm2017, "PLACES", 34)
+    monkeypatch.setattr(wspasm2017, "WARP", 4)
+    monkeypatch.setattr(wspasm2017, "_of_thread_before", of_thread_before)
+
+
+@pytest.mark.parametrize("example", matrices("cuda"), ids=lambda example: example[1])
+def test_worked_matrices(example):
+    check_matrix("cuda", *example)
+
+
+def test_what_a_block_cannot_hold():
+    with pytest.raises(InputError, match=r"20 letters within k = 12 .* use row"):
+        wspasm2017.row_shuffle(None, np.ones(20, np.uint8), 12)
 
 
 @pytest.mark.parametrize(("command", "algorithm"), algorithms("cuda"), ids=label)

@@ -94,3 +94,58 @@ def check_example(device, name, text, patterns, k, expected):
         wrong = [sum(a != b for a, b in zip(text[i:], patterns[number])) for i in place]  # noqa: B905
         assert distance.tolist() == wrong
     assert result[:, : len(expected[0])].tolist() == expected
+
+
+# Ho et al. 2017b, Fig. 1 to 3: the matrices X, its rows in the order A, C, G, T, and D.
+HO_TEXT, HO_PATTERN = "CATGACTG", "TACTG"
+HO_X = [
+    [0, 0, 2, 2, 2, 5, 5, 5, 5],
+    [0, 1, 1, 1, 1, 1, 6, 6, 6],
+    [0, 0, 0, 0, 4, 4, 4, 4, 8],
+    [0, 0, 0, 3, 3, 3, 3, 7, 7],
+]
+HO_D = [
+    [0, 0, 0, 0, 0, 0, 0, 0, 0],
+    [1, 1, 1, 0, 1, 1, 1, 0, 1],
+    [2, 2, 1, 1, 1, 1, 2, 1, 1],
+    [3, 2, 2, 2, 2, 2, 1, 2, 2],
+    [4, 3, 3, 2, 3, 3, 2, 1, 2],
+    [5, 4, 4, 3, 2, 3, 3, 2, 1],
+]
+# Nakano 2012, Fig. 3, with A for a and C for b. The matrix is that of Y = aaabbbaa, where ASM is 1,
+# and not of the caption's aaabbbbaa, where it is 2. By formulas (3) to (5) d[1][1] is 0 and d[5][6]
+# is 2, where the figure has 1 and 3.
+NAKANO_TEXT, NAKANO_PATTERN = "AAACCCAA", "ACACA"
+NAKANO_D = [
+    [0, 0, 0, 0, 0, 0, 0, 0, 0],
+    [1, 0, 0, 0, 1, 1, 1, 0, 0],
+    [2, 1, 1, 1, 0, 1, 1, 1, 1],
+    [3, 2, 1, 1, 1, 1, 2, 1, 1],
+    [4, 3, 2, 2, 1, 1, 1, 2, 2],
+    [5, 4, 3, 2, 2, 2, 2, 1, 2],
+]
+MATRICES = [
+    *(("edit", algorithm.name, HO_TEXT, HO_PATTERN, HO_D) for algorithm in PUBLISHED["edit"]),
+    *(
+        ("best", algorithm.name, NAKANO_TEXT, NAKANO_PATTERN, NAKANO_D)
+        for algorithm in PUBLISHED["best"]
+    ),
+]
+
+
+def matrices(device):
+    """The worked examples of matrices, for algorithms that run on a device."""
+    return [example for example in MATRICES if device in find(*example[:2]).devices]
+
+
+def check_matrix(device, command, name, text, pattern, matrix):
+    """Hold the rows of D, found as the last ones of the pattern's beginnings, against a paper's."""
+    run = Run(choose_engine(device), find(command, name))
+    on_device = run.text(encode(text, "text"))
+    for m in range(1, len(pattern) + 1):
+        place, distance = run.ends(on_device, encode(pattern[:m], "pattern"), m)
+        assert place.tolist() == list(range(len(text)))
+        assert distance.tolist() == matrix[m][1:]
+    place, _ = run.ends(on_device, encode(pattern, "pattern"), 2)
+    assert place.tolist() == [j for j, d in enumerate(matrix[-1][1:]) if d <= 2]
+    assert run.smallest(on_device, encode(pattern, "pattern")) == min(matrix[-1])

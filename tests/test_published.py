@@ -8,18 +8,32 @@ from cases import edit_cases, geometries, hamming_cases, multi_cases
 from commands import fasta, here, random_letters
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from published_cases import CASES, algorithms, case, check, check_example, examples, label
+from published_cases import (
+    CASES,
+    HO_TEXT,
+    HO_X,
+    algorithms,
+    case,
+    check,
+    check_example,
+    check_matrix,
+    examples,
+    label,
+    matrices,
+)
 from test_hamming import rows
 
 import kmatch
 from kmatch.published import run
 from kmatch.published.counters import look_up_memory
-from kmatch.published.registry import Algorithm, find, names
+from kmatch.published.cpu import nakano2012
+from kmatch.published.cpu.wspasm2017 import find_matches
+from kmatch.published.registry import PUBLISHED, Algorithm, find, names
 from kmatch.sequences.alphabet import encode
 
 ON_CPU = algorithms("cpu")
 MISMATCHES = [algorithm for command, algorithm in ON_CPU if command == "multi"]
-DIFFERENCES = [algorithm for command, algorithm in ON_CPU if command == "edit"]
+DIFFERENCES = [pair for pair in ON_CPU if pair[0] in ("edit", "best")]
 FEW = settings(max_examples=25)
 
 
@@ -41,11 +55,10 @@ def test_any_windows(algorithm, case, panel, geometry):
 
 
 @FEW
-@pytest.mark.skipif(not DIFFERENCES, reason="there is none yet")
 @given(st.data(), edit_cases(), st.sampled_from([None, 13, 64, 150]))
 def test_any_differences(data, case, length):
-    algorithm = data.draw(st.sampled_from(DIFFERENCES))
-    check("edit", algorithm, *case, device="cpu", chunk_length=length)
+    command, algorithm = data.draw(st.sampled_from(DIFFERENCES))
+    check(command, algorithm, *case, device="cpu", chunk_length=length)
 
 
 @pytest.mark.parametrize(("command", "algorithm"), ON_CPU, ids=label)
@@ -149,3 +162,23 @@ def test_devices_it_was_not_made_for(limited):
     with pytest.raises(kmatch.DeviceError, match="cuda"):
         kmatch.hamming(genome, ["ACGT"], 1, algorithm="short", device="cuda")
     assert len(kmatch.hamming(genome, ["ACGT"], 0, algorithm="short", device="auto")) == 4
+
+
+@pytest.mark.parametrize("example", matrices("cpu"), ids=lambda example: example[1])
+def test_worked_matrices(example):
+    check_matrix("cpu", *example)
+
+
+def test_matrix_x():
+    """Ho et al. 2017b, Fig. 2."""
+    x = np.full((4, len(HO_TEXT) + 1), -1, np.int32)
+    find_matches(encode(HO_TEXT, "text"), np.array([1, 2, 4, 8], np.uint8), x)
+    assert x.tolist() == HO_X
+
+
+def test_anti_diagonals_in_panels_and_parts(monkeypatch):
+    monkeypatch.setattr(nakano2012, "WIDTH", 5)
+    monkeypatch.setattr(nakano2012, "GRAIN", 2)
+    for algorithm in PUBLISHED["best"]:
+        for name in ("long and short together", "runs of N", "palindrome", "m = 1"):
+            check("best", algorithm, *case("best", name, algorithm, "cpu"), device="cpu")

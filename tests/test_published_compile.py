@@ -1,5 +1,6 @@
 """Kernels of published algorithms for CUDA compile, without a GPU, as the engine's do."""
 
+from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
@@ -11,6 +12,7 @@ RESULT, TABLE, NUMBERS = types.int32[::1], types.int32[:, ::1], types.int64[::1]
 INT, WORD, SHORT, LONG = types.int64, types.uint64, types.uint32[::1], types.uint64[::1]
 PANEL = (TEXT, SHORT, INT, INT, INT, INT, TABLE)
 STATE = (TEXT, LONG, WORD, WORD, WORD, INT, INT, INT, RESULT)
+ROWS = (TEXT, TEXT, RESULT, TABLE, INT, INT)
 
 KERNELS = {  # module, function or maker of one, its constants, signature
     "counting hits": ("text", "_count_hits", None, (RESULT, NUMBERS)),
@@ -26,6 +28,17 @@ KERNELS = {  # module, function or maker of one, its constants, signature
     "pmasm-thread, several words": ("pmasm2017", "make_thread", (8,), PANEL),
     "pmasm-block-thread": ("pmasm2017", "_block_thread", None, PANEL),
     "pmasm-shared": ("pmasm2017", "make_shared", (8,), PANEL),
+    "X in blocks": ("wspasm2017", "_scan_blocks", None, (TEXT, TEXT, TABLE, TABLE)),
+    "X between blocks": ("wspasm2017", "_scan_lasts", None, (TABLE,)),
+    "X as a whole": ("wspasm2017", "_join_scans", None, (TABLE, TABLE)),
+    "row 0": ("wspasm2017", "_first_row", None, (TABLE,)),
+    "row": ("wspasm2017", "_row", None, (TABLE, INT, INT, TABLE)),
+    "the last row": ("wspasm2017", "_report", None, (TABLE, INT, INT, RESULT)),
+    "row-shuffle": ("wspasm2017", "_shuffle", None, (*ROWS, types.int32[:, :, ::1], RESULT)),
+    "row-shuffle-shared": ("wspasm2017", "_shuffle_shared", None, (*ROWS, RESULT)),
+    "diagonal": ("nakano2012", "_diagonals", None, (TEXT, TEXT, INT, INT, RESULT)),
+    "slid": ("nakano2012", "_slide", None, (TEXT, TEXT, INT, RESULT, RESULT)),
+    "partition": ("nakano2012", "_windows", None, (TEXT, TEXT, INT, INT, RESULT)),
 }
 
 
@@ -36,13 +49,10 @@ def test_kernels_compile(monkeypatch, name, capability):
     from numba import cuda
 
     _check_toolkit(cuda)
-    from kmatch.published.cuda import liu2012, pmasm2017, text
-
     module, function, constants, signature = KERNELS[name]
     device = SimpleNamespace(compute_capability=capability)
     monkeypatch.setattr(dispatcher, "get_current_device", lambda: device)
-    module = {"liu2012": liu2012, "pmasm2017": pmasm2017, "text": text}[module]
-    kernel = getattr(module, function)
+    kernel = getattr(import_module(f"kmatch.published.cuda.{module}"), function)
     if constants:
         kernel.cache_clear()
         kernel = kernel(*constants)

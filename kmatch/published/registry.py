@@ -78,6 +78,7 @@ _CLOSEST = (
     Algorithm("slid", _NAKANO, "nakano2012.slid", "nakano2012.slid"),
     Algorithm("partition", _NAKANO, "nakano2012.partition", "nakano2012.partition", 0, 4096),
 )
+
 _PRIMERS = ()
 
 PUBLISHED = {
