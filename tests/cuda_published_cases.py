@@ -29,10 +29,11 @@ from kmatch.published.run import Run
 from kmatch.sequences.alphabet import encode
 
 PUBLISHED = {  # none of many positions: a block for each has its threads
-    "hamming": ("at the end", "m = 1", "exact 3'"),
+    "hamming": ("at the end", "m = 1"),
     "multi": ("a palindromic PAM",),
     "edit": ("minus only",),
     "best": ("palindrome",),
+    "primer": ("as published",),
 }
 
 

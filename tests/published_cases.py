@@ -9,13 +9,22 @@ from test_hamming import rows
 from test_hamming import search as hamming
 from test_multi import EQUAL, oracle
 from test_multi import search as multi
+from test_primer import CASES as PRIMERS
+from test_primer import primer
+from test_primer import rows as primer_rows
 
 from kmatch.engine.devices import choose_engine
 from kmatch.published.registry import PUBLISHED, find
 from kmatch.published.run import Run
 from kmatch.sequences.alphabet import encode
 
-CASES = {"hamming": HAMMING, "multi": EQUAL | MULTI, "edit": EDIT, "best": EDIT}
+CASES = {
+    "hamming": HAMMING,
+    "multi": EQUAL | MULTI,
+    "edit": EDIT,
+    "best": EDIT,
+    "primer": PRIMERS,  # with a background in place of patterns
+}
 
 
 def algorithms(device):
@@ -36,14 +45,19 @@ def label(value):
 def case(command, name, algorithm, device):
     """The case of a name, less the patterns that are too long for an algorithm on a device."""
     records, patterns, k, options = CASES[command][name]
-    patterns = [p for p in patterns if not algorithm.limit_below(len(p), device)]
+    if command != "primer":
+        patterns = [p for p in patterns if not algorithm.limit_below(len(p), device)]
     return records, patterns, k, options
 
 
 def check(command, algorithm, records, patterns, k, options, **where):
     """Search by an algorithm on a device and hold the hits against the oracle's."""
     where = where | {"algorithm": algorithm.name}
-    if command == "hamming":
+    if command == "primer":
+        where.pop("chunk_length", None)
+        found = primer_rows(primer(records, patterns, k, **options, **where))
+        expected = naive.primers(records, patterns, k, **options)
+    elif command == "hamming":
         found = rows(hamming(records, patterns, k, **options, **where))
         expected = naive.hamming(records, patterns, k, **options)
     elif command == "multi":

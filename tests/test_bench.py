@@ -4,6 +4,7 @@ import importlib.util
 import json
 import subprocess
 import sys
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -20,8 +21,10 @@ from kmatch.bench.rows import Bench
 from kmatch.bench.tables import rows_table, scaled, seconds
 from kmatch.cli.bench import COMMANDS
 from kmatch.cli.bench import PAPERS as NAMES
+from kmatch.engine.devices import choose_engine
 from kmatch.published.cpu import liu2012
 from kmatch.published.registry import PUBLISHED
+from kmatch.published.run import Run
 
 COLUMNS = ("hamming", "multi", "edit", "best")
 
@@ -217,6 +220,14 @@ def test_help_is_light():
     assert done.returncode == 0 and b"--paper" in done.stdout
 
 
-def test_primers_have_no_cells():
-    case = Case("primer", letters_of(100), [], 5, letters_of(300))
-    assert (case.pairs, case.cells) == (30_000, 0)
+def test_primers(bench):
+    case = Case("primer", letters_of(400), [], 5, letters_of(300, 2))
+    assert (case.pairs, case.cells) == (120_000, 0)
+    rows = list(bench.rows(case))
+    assert rows[0].hits > 300 and rows[0].rate == pytest.approx(120_000 / rows[0].kernel)
+    assert all(row.equal for row in rows)
+    answer = timing.by_engine(case, "cpu")
+    found = np.divmod(answer.keys, len(case.letters) + 1)
+    with mock.patch.object(Run, "primers", return_value=found):
+        other = timing.by_published(case, choose_engine("cpu"), PUBLISHED["hamming"][0])
+    assert np.array_equal(other.keys, answer.keys)

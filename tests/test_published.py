@@ -1,7 +1,9 @@
 """Published algorithms give the engine's hits, and refuse what they were not made for."""
 
 import io
+from unittest import mock
 
+import naive
 import numpy as np
 import pytest
 from cases import edit_cases, geometries, hamming_cases, multi_cases
@@ -22,6 +24,7 @@ from published_cases import (
     matrices,
 )
 from test_hamming import rows
+from test_primer import primer_cases
 
 import kmatch
 from kmatch.published import run
@@ -66,15 +69,13 @@ def test_tables_are_the_same(command, algorithm):
     text = random_letters(3_000)
     records = [("one", text[:1_700]), ("two", text[1_700:] + "NNN" + text[:40])]
     search, k = getattr(kmatch, command), () if command == "best" else (4,)
+    wanted = {"a": text[5:20], "b": text[900:915], "c": "ACGTNRYACGTTGCA"}
+    if command == "primer":
+        wanted = kmatch.Genome.from_records([("background", text[200:400])])
     tables = []
     for name in ("bitplane", algorithm.name):
-        hits = search(
-            kmatch.Genome.from_records(records),
-            {"a": text[5:20], "b": text[900:915], "c": "ACGTNRYACGTTGCA"},
-            *k,
-            device="cpu",
-            algorithm=name,
-        )
+        genome = kmatch.Genome.from_records(records)
+        hits = search(genome, wanted, *k, device="cpu", algorithm=name)
         table = io.StringIO()
         hits.to_tsv(table)
         tables.append(table.getvalue())
@@ -136,6 +137,26 @@ def test_unknown_names():
         find("hamming", "magic")
     with pytest.raises(kmatch.InputError, match="magic"):
         kmatch.best(kmatch.Genome.from_records([]), ["ACGT"], algorithm="magic")
+
+
+@FEW
+@given(primer_cases(longest=30), st.sampled_from([1, 30, 1 << 20]))
+def test_any_primers(case, part):
+    """The frame for primers: records, strands and limits, around the plainest algorithm."""
+    target, background, k, options = case
+    algorithm = Algorithm("plain", "oracle", cpu="oracle.plain")
+    with (
+        mock.patch.object(run, "find", lambda command, name: algorithm),
+        mock.patch.object(Algorithm, "load", lambda algorithm, device: plain_primers),
+    ):
+        check("primer", algorithm, target, background, k, options, part=part)
+
+
+def plain_primers(target, background, k):
+    """The shortest primers, by the oracle's matrix."""
+    read, text = ("".join("NACNGNNNT"[mask] for mask in x.masks) for x in (target, background))
+    found = [naive.shortest_apart(read[r:], ["", text], k) for r in range(len(read))]
+    return np.array([-1 if length is None else length for length in found], np.int32)
 
 
 @pytest.fixture

@@ -89,13 +89,17 @@ def _search(case, genome, device, threads, on_engine=None):
 
 def _keys(case, hits):
     if case.background is not None:
-        return hits.start * len(case.letters) + hits.end
+        return _primer_keys(case, hits.start, hits.length)
     if case.command == "best":
         distances = np.array([len(pattern) for pattern in case.patterns], np.int64)
         np.minimum.at(distances, hits.pattern_number, hits.distance)
         return distances
     place = hits.end - 1 if case.command == "edit" else hits.start
     return _joined(case, hits.pattern_number, place, hits.distance)
+
+
+def _primer_keys(case, start, length):
+    return start * (len(case.letters) + 1) + length
 
 
 def _joined(case, number, place, distance):
@@ -112,7 +116,7 @@ def by_published(case, engine, algorithm):
     if case.background is not None:
         found = run.primers(text, run.text(encode_text(case.background)), case.k)
         call = time.perf_counter() - began
-        return Answer(found[0] * len(masks) + found[0] + found[1], text.seconds, call)
+        return Answer(_primer_keys(case, *found), text.seconds, call)
     if case.command == "best":
         found = np.array([run.smallest(text, pattern) for pattern in patterns], np.int64)
         call = time.perf_counter() - began
