@@ -20,14 +20,18 @@ from published_cases import (
 )
 from test_hamming import rows, search
 
+from kmatch.bench.data import make_case, random_letters
+from kmatch.bench.rows import Bench
 from kmatch.engine.cuda import edit as cuda_edit
 from kmatch.engine.cuda import strips
 from kmatch.engine.cuda.driver import cuda
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.geometry import Geometry
 from kmatch.errors import InputError
+from kmatch.published.cuda import text as cuda_text
 from kmatch.published.cuda import wspasm2017
 from kmatch.published.cuda.liu2012 import opt_block_thread
+from kmatch.published.cuda.text import DeviceText
 from kmatch.published.registry import find
 from kmatch.published.run import Run
 from kmatch.sequences.alphabet import encode
@@ -198,3 +202,26 @@ def test_several_words_and_launches(name):
 def test_long_states_of_shift_add():
     records, patterns = [("r", LONG * 2)], [LONG[1:] + LONG[:40]]
     check("hamming", find("hamming", "shift-add"), records, patterns, 9, {}, device="cuda")
+
+
+def test_bench_rows():
+    case = make_case("multi", random_letters(100), 6, 2, 2)
+    wanted = {("opt-block-thread", "cuda"), ("pmasm-shared", "cuda"), ("naive", "cpu")}
+    rows = list(Bench("cuda", seconds=1e-6, smallest=60).rows(case, wanted))
+    assert [(row.algorithm, row.device) for row in rows] == [
+        ("bitplane", "cuda"),
+        ("opt-block-thread", "cuda"),
+        ("naive", "cpu"),  # the sequential one that the paper compares with
+        ("pmasm-shared", "cuda"),
+    ]
+    assert all(row.equal and row.hits and row.size == 60 for row in rows)
+
+
+def test_dense_hits_of_a_table(monkeypatch):
+    text = DeviceText(np.zeros(9, np.uint8), "cuda:0")
+    table = text.put(np.array([[-1, 3, -1, 0], [5, -1, -1, 2]], np.int32))
+    for dense in (0, 64):  # few hits are listed by the GPU, many in a copy of the table
+        monkeypatch.setattr(cuda_text, "DENSE", dense)
+        index, distance = text.hits(table)
+        assert (index.tolist(), distance.tolist()) == ([1, 3, 4, 7], [3, 0, 5, 2])
+    assert text.smallest(table) == -1

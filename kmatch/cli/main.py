@@ -6,6 +6,7 @@ import sys
 import click
 
 from kmatch import __version__
+from kmatch.cli.bench import bench
 from kmatch.cli.best import best
 from kmatch.cli.edit import edit
 from kmatch.cli.hamming import hamming
@@ -21,7 +22,7 @@ def kmatch():
     """Find every approximate occurrence of DNA patterns in genomes."""
 
 
-for command in (hamming, multi, edit, best, model, info):
+for command in (hamming, multi, edit, best, bench, model, info):
     kmatch.add_command(command)
 
 

@@ -22,6 +22,15 @@ def _check_device(context, option, device):
     return device
 
 
+device_option = click.option(
+    "--device",
+    default="auto",
+    show_default=True,
+    metavar="auto|cpu|cuda|cuda:N",
+    callback=_check_device,
+    help="Where to search.",
+)
+
 _SEARCH_OPTIONS = [
     click.option(
         "-o",
@@ -42,14 +51,7 @@ _SEARCH_OPTIONS = [
         show_default=True,
         help="+ finds the pattern as written, - its reverse complement.",
     ),
-    click.option(
-        "--device",
-        default="auto",
-        show_default=True,
-        metavar="auto|cpu|cuda|cuda:N",
-        callback=_check_device,
-        help="Where to search.",
-    ),
+    device_option,
     click.option(
         "-t", "--threads", type=click.IntRange(min=1), help="CPU threads, at most one a core."
     ),

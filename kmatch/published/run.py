@@ -64,6 +64,10 @@ class Run:
         """The smallest distance of a pattern to any end in a text."""
         return text.smallest(self._run(text, pattern, len(pattern)))
 
+    def primers(self, target, background, k):
+        """(start, length), int64[h], of the primers that start in a target text."""
+        return target.hits(self._run(target, background, k))
+
     def windows(self, text, patterns, k):
         """Yield (number, place, distance) for each pattern that has hits; places are starts."""
         if not self._panel:

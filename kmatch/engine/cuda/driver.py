@@ -4,6 +4,7 @@ Numba's own target and the package numba-cuda, which takes its place where insta
 """
 
 import os
+from contextlib import contextmanager
 
 from numba.core import config
 
@@ -97,10 +98,27 @@ def mark(stream, timing=False):
     return event
 
 
-def seconds_between(first, second):
-    """Seconds from one event with a time to a later one; 0 in the simulator."""
-    second.synchronize()
-    return 0.0 if SIMULATED else cuda.event_elapsed_time(first, second) / 1000
+class Stopwatch:
+    """Adds up the time of the work put into streams; none in the simulator, which keeps none."""
+
+    def __init__(self):
+        self._marks = []
+
+    @contextmanager
+    def timing(self, stream):
+        """Time what the block puts into a stream."""
+        begin = mark(stream, timing=True)
+        yield
+        self._marks.append((begin, mark(stream, timing=True)))
+
+    @property
+    def seconds(self):
+        """All times together; waits until the work is done."""
+        for _, end in self._marks:
+            end.synchronize()
+        if SIMULATED:
+            return 0.0
+        return sum(cuda.event_elapsed_time(*marks) for marks in self._marks) / 1000
 
 
 def pinned(size):

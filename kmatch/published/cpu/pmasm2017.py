@@ -14,15 +14,14 @@ def _naive(text, patterns, k, result):
     r, m = patterns.shape
     for i in range(result.shape[1]):
         for q in range(r):
-            mismatches = j = 0
-            while j < m and mismatches <= k:
+            mismatches = 0
+            for j in range(m):
                 mismatches += (text[i + j] & patterns[q, j]) == 0
-                j += 1
             result[q, i] = mismatches if mismatches <= k else -1
 
 
 def naive(text, patterns, k):
-    """The naive algorithm of Table 3: Eq. 1 place by place, pattern by pattern, up to k + 1."""
+    """The naive algorithm of Table 3: Eq. 1 place by place, pattern by pattern."""
     r, m = patterns.shape
     result = text.table((r, len(text.masks) - m + 1))
     with text.timed():
@@ -72,16 +71,17 @@ def shift_add(text, pattern, k):
 
 
 @kernel
-def _pmasm(text, table, words, size, counters, m, k, result):
+def _pmasm(text, table, size, counters, k, result):
+    words, m, _ = table.shape
     r, places = result.shape
     mask = (np.uint64(1) << np.uint64(size)) - np.uint64(1)
     for i in range(places):
         for w in range(words):
             bit_vector = np.uint64(0)
             for j in range(m):
-                bit_vector += table[(j * ROWS + np.int64(text[i + j])) * words + w]
+                bit_vector += table[w, j, np.uint64(text[i + j])]
             first = w * counters
-            for q in range(min(r, first + counters) - 1, first - 1, -1):
+            for q in range(first, min(r, first + counters)):
                 shift = np.uint64(size * (first + counters - 1 - q))
                 mismatches = np.int64((bit_vector >> shift) & mask)
                 result[q, i] = mismatches if mismatches <= k else -1
@@ -91,7 +91,9 @@ def pmasm(text, patterns, k):
     """PMASM on one CPU thread: section 5.3.1 with a loop in place of threads, 64-bit words."""
     r, m = patterns.shape
     memory = look_up_memory(patterns, np.uint64)
+    by_word = memory.table.reshape(m, ROWS, memory.words).transpose(2, 0, 1)
     result = text.table((r, len(text.masks) - m + 1))
     with text.timed():
-        _pmasm(text.masks, *memory, m, k, result)
+        table = np.ascontiguousarray(by_word)
+        _pmasm(text.masks, table, memory.size, memory.counters, np.int64(k), result)
     return result

@@ -41,10 +41,14 @@ class HostText:
 
     def hits(self, table):
         """(index, distance), both int64[h], of the places of a table that are not negative."""
-        flat = table.reshape(-1)
-        index = np.flatnonzero(flat >= 0)
-        return index, flat[index].astype(np.int64)
+        return list_hits(table.reshape(-1))
 
     def smallest(self, table):
         """The smallest number in a table."""
         return int(table.min())
+
+
+def list_hits(table):
+    """(index, distance), both int64[h], of the numbers in int32[n] that are not negative."""
+    index = np.flatnonzero(table >= 0)
+    return index, table[index].astype(np.int64)

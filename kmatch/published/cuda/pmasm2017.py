@@ -33,7 +33,7 @@ def _naive(text, patterns, k, result):
     r, m = uint64(patterns.shape[0]), uint64(patterns.shape[1])
     while i < uint64(result.shape[1]) and q < r:
         j, mismatches = ZERO, ZERO
-        while j < m and mismatches <= uint64(k):
+        while j < m:
             if text[i + j] & patterns[q, j] == 0:
                 mismatches += ONE
             j += ONE
@@ -42,7 +42,7 @@ def _naive(text, patterns, k, result):
 
 
 def naive(text, patterns, k):
-    """The naive algorithm of Table 3 on CUDA: a thread a place, up to k + 1 mismatches."""
+    """The naive algorithm of Table 3 on CUDA: a thread a place, pattern by pattern."""
     result, places = _result_table(text, patterns)
     letters = text.put(patterns)
     with text.timed():

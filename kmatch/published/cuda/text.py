@@ -1,15 +1,15 @@
 """A text on a GPU, as published algorithms take it."""
 
-from contextlib import contextmanager
-
 import numpy as np
 from numba import int64
 
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.driver import cuda
+from kmatch.published.cpu.text import list_hits
 
 THREADS = 256
 MOST_BLOCKS = 1024
+DENSE = 64  # places a hit, below which the table is copied whole: sorting hits takes longer
 
 
 @cuda.jit(cache=True)
@@ -52,21 +52,18 @@ class DeviceText:
         driver.use_device(int(place.partition(":")[2]))
         self.stream = driver.new_stream()
         self.masks = self.put(masks)
-        self._marks = []
+        self._watch = driver.Stopwatch()
         self._made = {}
         self._table = None
 
     @property
     def seconds(self):
         """What kernels took so far; 0 in the simulator, which keeps no time."""
-        return sum(driver.seconds_between(*marks) for marks in self._marks)
+        return self._watch.seconds
 
-    @contextmanager
     def timed(self):
-        """Time the kernels that are launched inside."""
-        begin = driver.mark(self.stream, timing=True)
-        yield
-        self._marks.append((begin, driver.mark(self.stream, timing=True)))
+        """A context that times the kernels launched inside."""
+        return self._watch.timing(self.stream)
 
     def once(self, name, make):
         """make(), or what it returned under this name before."""
@@ -105,6 +102,8 @@ class DeviceText:
         count = int(self.fetch(found)[0])
         if not count:
             return np.zeros((2, 0), np.int64)
+        if count * DENSE > len(flat):
+            return list_hits(self.fetch(flat))
         index, distance = self.room(count, np.int64), self.room(count, np.int64)
         _list_hits[grid](flat, index, distance, self.put(np.zeros(1, np.int64)))
         index, distance = self.fetch(index), self.fetch(distance)
