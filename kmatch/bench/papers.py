@@ -62,10 +62,13 @@ _NAKANO = tuple(
     for name in ("diagonal", "slid", "partition")
     for device in (CPU, CUDA)
 )
-_FEUSER = tuple(
-    (f"{name}, {device}", name, device)
-    for name in ("conventional", "alternative", "conventional-fine", "alternative-fine")
-    for device in (CPU, CUDA)
+_FEUSER = (
+    ("conventional", "conventional", CPU),
+    ("alternative", "alternative", CPU),
+    ("conventional fine", "conventional-fine", CPU),
+    ("alternative fine", "alternative-fine", CPU),
+    ("conventional CUDA", "conventional-fine", CUDA),
+    ("alternative CUDA", "alternative-fine", CUDA),
 )
 _GENE, _BACKGROUND = 43_606, 241_494
 
