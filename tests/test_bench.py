@@ -46,6 +46,9 @@ def test_rows(bench, command):
         assert 0 < row.kernel <= row.call
         assert row.rate == pytest.approx(row.size * 3 / row.kernel)
         assert row.cups == pytest.approx(12 * row.rate)
+        first = next(x for x in rows if x.paper == row.paper)
+        assert row is not first or row.threads == 1 or not row.paper
+        assert not row.paper or row.of_sequential == pytest.approx(row.rate / first.rate)
         assert row.of_engine == pytest.approx(row.rate / rows[0].rate)
 
 
@@ -82,7 +85,8 @@ def test_the_sequential_algorithm_stands_beside_a_gpu():
     bench = Bench("cpu")
     bench._engines = {"cuda": bench._engines["cpu"]}  # for the registry, there is a GPU alone
     sequential, thread, *_ = PUBLISHED["hamming"]
-    assert [device for device, _ in bench._places(sequential, {})] == ["cpu"]
+    ((device, engine),) = bench._places(sequential, {})
+    assert (device, engine.threads) == ("cpu", 1)
     assert [device for device, _ in bench._places(sequential, {sequential.paper: 1.0})] == []
     assert [device for device, _ in bench._places(thread, {})] == ["cuda"]
 

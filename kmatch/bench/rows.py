@@ -18,15 +18,17 @@ TABLE = 1 << 30  # places of a table at the most
 class Row:
     """What an algorithm took on a device.
 
-    size: letters of text, of `asked`; kernel, call: seconds; equal: whether its hits are the
-    engine's; of_engine, of_sequential: its rate over that of the engine on the same device, and of
-    its paper's first algorithm on the CPU, None where there is none.
+    threads: the CPU's, 0 for a GPU; size: letters of text, of `asked`; kernel, call: seconds;
+    equal: whether its hits are the engine's; of_engine, of_sequential: its rate over that of the
+    engine on the same device, and of its paper's first algorithm on one CPU thread, None where
+    there is none.
     """
 
     command: str
     algorithm: str
     paper: str
     device: str
+    threads: int
     asked: int
     size: int
     patterns: int
@@ -111,17 +113,18 @@ class Bench:
                 yield row
 
     def _places(self, algorithm, first):
-        """(device, engine) pairs that an algorithm runs on."""
+        """(device, engine) pairs that an algorithm runs on; a paper's first on one CPU thread."""
         for device in algorithm.devices:
-            if device in self._engines:
-                yield device, self._engines[device]
-            elif device == "cpu" and algorithm.paper not in first:
+            if device == "cpu" and algorithm.paper not in first:
                 yield device, self._sequential
+            elif device in self._engines:
+                yield device, self._engines[device]
 
     def _engine_row(self, case, device):
         place = self._engines[device].place
         part, answer = self._measured(lambda part: by_engine(part, place, self._threads), case)
-        return self._row(case, part, ENGINE, "", device, answer, True)
+        engine = self._engines[device]
+        return self._row(case, part, ENGINE, "", device, engine, answer, True)
 
     def _published_row(self, case, algorithm, device, engine, answers):
         head = case.head(TABLE // max(len(case.patterns), 1))
@@ -130,18 +133,20 @@ class Bench:
         if size not in answers:
             answers[size] = by_engine(part, next(iter(self._engines.values())).place).keys
         equal = np.array_equal(answer.keys, answers[size])
-        return self._row(case, part, algorithm.name, algorithm.paper, device, answer, equal)
+        paper = algorithm.paper
+        return self._row(case, part, algorithm.name, paper, device, engine, answer, equal)
 
     def _measured(self, search, case):
         smallest = self._smallest if case.background is None else 2 * case.k
         return measured(search, case, self._seconds, smallest)
 
-    def _row(self, case, part, name, paper, device, answer, equal):
+    def _row(self, case, part, name, paper, device, engine, answer, equal):
         return Row(
             command=case.command,
             algorithm=name,
             paper=paper,
             device=device,
+            threads=engine.threads if device == "cpu" else 0,
             asked=len(case.letters),
             size=len(part.letters),
             patterns=len(case.patterns),

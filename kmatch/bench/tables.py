@@ -8,9 +8,10 @@ DEFINITIONS = (
     "kernel: median time of the kernels alone, the text on the device. call: from the text in "
     "host memory to the hits there, with copies and packing.",
     "bp·pattern/s: letters of text × patterns ÷ kernel time. CUPS: letters of text × letters of "
-    "all patterns (the cells of the whole matrix) ÷ kernel time.",
+    "all patterns (the cells of the whole matrix) ÷ kernel time. For primers the letters of the "
+    "background take the place of patterns.",
     "× engine: bp·pattern/s over that of bitplane on the same device. × sequential: over that of "
-    "the paper's first algorithm on one CPU thread.",
+    "the paper's first algorithm here, on one CPU thread.",
     "Forward strand. * An algorithm gets no more of the text than it searches in {seconds:g} s.",
 )
 COLUMNS = (
@@ -51,7 +52,7 @@ def rows_table(rows):
     for row in rows:
         table.add_row(
             row.algorithm,
-            row.device,
+            row.device if row.threads != 1 else "cpu, 1 thread",
             f"{row.size:,}{'*' * (row.size < row.asked)}",
             seconds(row.kernel),
             seconds(row.call),

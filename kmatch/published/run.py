@@ -1,5 +1,7 @@
 """Choosing a published algorithm and running it on a device."""
 
+from functools import partial
+
 import numpy as np
 
 from kmatch.engine.devices import choose_engine
@@ -42,7 +44,8 @@ class Run:
 
     def __init__(self, engine, algorithm):
         self._engine = engine
-        self._run = algorithm.load(engine.name)
+        function = algorithm.load(engine.name)
+        self._run = partial(engine.run, function) if engine.name == "cpu" else function
         self._panel = algorithm.panel
         self.layout = engine.layout.within(POSITIONS // PANEL if algorithm.panel else POSITIONS)
 

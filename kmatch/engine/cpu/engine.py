@@ -50,6 +50,10 @@ class CpuEngine:
         finally:
             numba.set_num_threads(before)
 
+    def run(self, function, *arguments):
+        """function(*arguments), whose kernels run on the engine's threads."""
+        return self._run(function, arguments)
+
     def planes(self, size):
         """uint64[size], uninitialised, for planes that do not change once they were scanned."""
         return np.empty(size, np.uint64)
