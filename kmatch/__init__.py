@@ -14,6 +14,7 @@ _HOMES = {
     "best": "kmatch.search.best",
     "Primers": "kmatch.search.primers",
     "primer": "kmatch.search.primer",
+    "pack": "kmatch.search.packing",
     "KmatchError": "kmatch.errors",
     "InputError": "kmatch.errors",
     "DeviceError": "kmatch.errors",

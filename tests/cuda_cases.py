@@ -8,17 +8,20 @@ from differences import best, edit
 from differences import rows as rows_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from packing import packed
 from test_hamming import rows, search
 from test_primer import CASES as PRIMERS
 from test_primer import primer as search_primers
 from test_primer import primer_cases, records
 from test_primer import rows as rows_of_primers
 
+import kmatch
 from kmatch.engine.cuda import (
     device,
     driver,
     edit_filter,
     engine,
+    lanes,
     pack,
     pieces,
     primer,
@@ -28,6 +31,9 @@ from kmatch.engine.cuda import (
 from kmatch.engine.cuda import edit as cuda_edit
 from kmatch.engine.geometry import Geometry
 from kmatch.errors import DeviceError
+from kmatch.search.hamming import hamming_batches
+from kmatch.search.hits import Hits
+from kmatch.sequences.patterns import load_patterns
 
 MISMATCHES = (
     "at 0",
@@ -240,7 +246,7 @@ def test_stretches_cover_all_rows():
     assert plan.blocks > 1
 
 
-TINY = primer.Sizes(width=1, heights=(4, 8), rows=1, more=4, deepest=64, stretch=2)
+TINY = primer.Sizes(width=1, heights=(4, 8), rows=1, more=4, deepest=64, stretch=2, columns=8)
 FEW_PRIMERS = (
     "as published",
     "no background record",
@@ -282,3 +288,59 @@ def test_primers_down_more_rows():
 def test_any_primers(case):
     sizes = TINY._replace(width=2, heights=(4,), cells=1 << 6)
     assert primers(case, sizes) == expected_primers(case)
+
+
+PACKED = {"length": 64, "halo": 64, "words": 1}
+
+
+@pytest.fixture
+def few_threads(monkeypatch):
+    """Packed genomes with rows of one word, which are spread by few threads."""
+    for name, value in (("NARROW", 1), ("BLOCKS", 1), ("THREADS", 8)):
+        monkeypatch.setattr(lanes, name, value)
+
+
+def test_a_packed_genome(few_threads):
+    records, patterns, k, options = HAMMING["IUPAC"]
+    found = kmatch.hamming(packed(records, **PACKED), patterns, k, device="cuda", **options)
+    assert rows(found) == naive.hamming(records, patterns, k, **options)
+
+
+def test_differences_in_a_packed_genome(few_threads):
+    records, patterns, k, options = EDIT["palindrome"]
+    found = kmatch.edit(packed(records, **PACKED), patterns, k, device="cuda", **options)
+    assert rows_of(found) == naive.edit(records, patterns, k, **options)
+
+
+def test_parts_of_packed_chunks_are_scanned_apart(few_threads):
+    records, panel = [("r", "ACG" + 200 * "T" + "ACG")], load_patterns(["ACG"])
+    genome = packed(records, length=4000, halo=64, words=1)
+    options = {"device": "cuda", "strand": "+", "key_room": (1, 1)}
+    found = Hits(hamming_batches(genome, panel, 0, **options), panel)
+    assert rows(found) == naive.hamming(records, ["ACG"], 0, strand="+")
+
+
+def test_planes_are_spread_over_more_lanes(few_threads):
+    random = np.random.default_rng(1)
+    rows, halo = 16, 10
+    bits = random.integers(0, 2, (5, 128 * rows + halo), dtype=np.uint8)
+    narrow, broad = (_striped(bits, words, halo) for words in (2, 16))
+    stream = driver.new_stream()
+    out = driver.empty(broad.size, np.uint64, stream)
+    shape = (2, rows, (rows + halo) * 2)
+    lanes.spread(driver.on_device(narrow, stream), shape, out, stream)
+    assert np.array_equal(out.copy_to_host(), broad)
+    assert lanes.spread_shape(*shape) == (16, 2, (2 + halo) * 16)
+
+
+def _striped(bits, words, halo):
+    """Planes, `words` words a row, of bits, uint8[planes, letters], the halo among these."""
+    rows = (bits.shape[1] - halo) // (64 * words)
+    places = np.arange(64 * words) * rows + np.arange(rows + halo)[:, None]
+    return np.packbits(bits[:, places], axis=2, bitorder="little").view(np.uint64).reshape(-1)
+
+
+def test_which_lanes_are_wanted_when_they_are_spread():
+    wanted = lanes.spread_mask(np.array([1 << 63, 0, 5], np.uint64)).view(np.uint8)
+    parts = [lane * 8 + part for lane in (63, 128, 130) for part in range(8)]
+    assert np.flatnonzero(np.unpackbits(wanted, bitorder="little")).tolist() == parts

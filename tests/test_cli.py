@@ -41,6 +41,10 @@ LIGHT = {
     "patterns twice": ("hamming", "g.fa", "p.txt", "-p", "ACGT", "-k", "1"),
     "no patterns": ("hamming", "g.fa", "-k", "1"),
     "standard input twice": ("hamming", "-", "-", "-k", "1"),
+    "no name for a packed genome": ("pack", "-"),
+    "a genome packed over itself": ("pack", "g.fa", "-o", "./g.fa"),
+    "versions": ("info", "--short"),
+    "versions and compiling": ("info", "--short", "--compile"),
     "unknown strand": ("hamming", "g.fa", "-p", "ACGT", "-k", "1", "--strand", "x"),
 }
 

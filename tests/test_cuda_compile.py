@@ -40,6 +40,7 @@ KERNELS = {
     "best in strips": ("strips", (24, 8, True), STRIPS),
     "pieces": ("pieces", (), PIECES),
     "packing": ("pack", (), (types.uint8[::1], *[types.int64] * 3, WORDS)),
+    "more lanes": ("spread", (), (WORDS, *4 * (types.int64,), WORDS)),
     "union": ("unite", (), (WORDS, types.int64, types.uint8[::1], WORDS)),
     "verification": ("verify", (1,), VERIFY),
     "verification of long patterns": ("verify", (16,), VERIFY),
@@ -70,7 +71,16 @@ def compile_ptx(monkeypatch):
     _check_toolkit(cuda)
 
     def compiled(kind, constants, signature, capability):
-        from kmatch.engine.cuda import edit, hamming, pack, pieces, primer_strips, strips, verify
+        from kmatch.engine.cuda import (
+            edit,
+            hamming,
+            lanes,
+            pack,
+            pieces,
+            primer_strips,
+            strips,
+            verify,
+        )
 
         make = {
             "hamming": hamming.make_scan,
@@ -81,6 +91,7 @@ def compile_ptx(monkeypatch):
             "pack": pack.make_pack,
             "unite": pack.make_unite,
             "primer": primer_strips.make_extend,
+            "spread": lanes.make_spread,
         }[kind]
         # Functions that kernels call are typed for the GPU at hand; here that is none.
         device = SimpleNamespace(compute_capability=capability)
@@ -105,7 +116,7 @@ def test_kernels_compile(compile_ptx, name, capability):
     kind, *_ = KERNELS[name]
     ptx = compile_ptx(*KERNELS[name], capability)
     assert f".target sm_{capability[0]}{capability[1]}" in ptx
-    assert "lop3.b32" in ptx or kind in ("verify", "pack", "unite")
+    assert "lop3.b32" in ptx or kind in ("verify", "pack", "unite", "spread")
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from differences import best, edit
 from differences import rows as rows_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from packing import packed
 from published_cases import CASES, algorithms, case, check, check_example, examples, label
 from test_hamming import rows, search
 from test_primer import CASES as PRIMERS
@@ -20,6 +21,7 @@ from test_primer import rows as rows_of_primers
 import kmatch
 from kmatch.engine.cuda.driver import find_devices
 from kmatch.engine.cuda.primer import Sizes
+from kmatch.search.packing import write_packed
 
 FOUND, REASON = find_devices()
 pytestmark = pytest.mark.gpu
@@ -201,7 +203,7 @@ def test_primers(name):
 def test_any_primers(case, deepest, cells):
     """Few rows and columns at a time, so that borders are everywhere."""
     target, background, k, options = case
-    sizes = Sizes(heights=(16,), rows=1, more=4, deepest=deepest, stretch=1, cells=cells)
+    sizes = Sizes(heights=(16,), rows=1, more=4, deepest=deepest, stretch=1, columns=4, cells=cells)
     found = primer(target, background, k, device="cuda", geometry={"sizes": sizes}, **options)
     assert rows_of_primers(found) == naive.primers(target, background, k, **options)
 
@@ -255,6 +257,50 @@ def test_a_kept_genome_is_searched_again(records, texts):
     again = kmatch.hamming(genome, patterns, 3, device="cuda")
     cpu = kmatch.hamming(genome, patterns, 3, device="cpu")
     assert rows(first) == rows(again) == rows(cpu)
+
+
+@pytest.fixture(scope="module")
+def file(records, tmp_path_factory):
+    """The records packed, in several chunks."""
+    path = tmp_path_factory.mktemp("packed") / "genome"
+    with open(path, "wb") as handle:
+        genome = kmatch.Genome.from_records(records)
+        write_packed(genome.records(), handle, length=1 << 20, halo=256)
+    return path
+
+
+@pytest.mark.parametrize("name", HAMMING)
+def test_mismatches_in_a_packed_genome(name):
+    records, patterns, k, options = HAMMING[name]
+    genome = packed(records, length=100, halo=128)
+    found = rows(kmatch.hamming(genome, patterns, k, device="cuda", **options))
+    assert found == naive.hamming(records, patterns, k, **options)
+
+
+@pytest.mark.parametrize("name", EDIT)
+def test_differences_in_a_packed_genome(name):
+    records, patterns, k, options = EDIT[name]
+    genome = packed(records, length=100, halo=128)
+    found = rows_of(kmatch.edit(genome, patterns, k, device="cuda", **options))
+    assert found == naive.edit(records, patterns, k, **options)
+
+
+def test_a_packed_file(records, texts, file):
+    genome, letters = kmatch.Genome(file), kmatch.Genome.from_records(records)
+    patterns = [*texts(20, 20, 2), "ACGRYTNNACGTTAGCANGG"]
+    searches = (
+        (kmatch.hamming, (4,), {}),
+        (kmatch.multi, (4,), {"pam": "NGG"}),
+        (kmatch.edit, (3,), {}),
+        (kmatch.edit, (1,), {"report": "loci"}),
+        (kmatch.best, (), {}),
+    )
+    for call, arguments, options in searches:
+        tables = []
+        for text, device in ((letters, "cpu"), (genome, "cuda"), (genome, "cpu"), (genome, "cuda")):
+            tables.append(io.BytesIO())
+            call(text, patterns, *arguments, device=device, **options).to_tsv(tables[-1])
+        assert len({table.getvalue() for table in tables}) == 1
 
 
 def test_planes_leave_the_gpu_when_it_is_full(records, texts):

@@ -160,14 +160,19 @@ def columns_of(*texts):
 
 def extended(texts, background, k, longest=None, bounds=None, **geometry):
     """The bounds of all starts after `extend_primers`, and their limits."""
+    return worked(texts, background, k, longest, bounds, **geometry)[:2]
+
+
+def worked(texts, background, k, longest=None, bounds=None, **geometry):
+    """The bounds of all starts after `extend_primers`, their limits, and the work done."""
     masks = encode_text(np.frombuffer("".join(texts).encode(), np.uint8))
     begins = np.cumsum([0, *map(len, texts)])
     limits = np.concatenate([np.arange(len(text), 0, -1) for text in texts])
     limits = np.minimum(limits, longest or len(masks))
     bounds = np.minimum(k, limits + 1) if bounds is None else bounds.copy()
     options = {"threads": 2, **geometry}
-    extend_primers(masks, begins, limits, bounds, columns_of(*background), k, **options)
-    return bounds, limits
+    columns = columns_of(*background)
+    return bounds, limits, extend_primers(masks, begins, limits, bounds, columns, k, **options)
 
 
 def far_lengths(texts, background, k, starts, longest=None):
@@ -237,6 +242,28 @@ def test_tiles_of_many_strips(kind, k, longest, geometry):
         assert bounds[r] == length or (bounds[r] > limits[r] and length >= limits[r])
     if kind == "the target":
         assert (bounds[:1300] > limits[:1300]).all() or longest
+
+
+def test_only_what_is_alike_goes_deeper():
+    rng = np.random.default_rng(6)
+    text, other = random_letters(12_000), random_letters(60_000, 2)
+    copy = related(rng, text, 0.08)
+    _, _, apart = worked([text], [other], 20)
+    bounds, limits, alike = worked([text], [other[:20_000] + copy + other[32_000:]], 20)
+    assert np.median(bounds - 20) > 100 and (bounds <= limits).any()
+    assert apart.given_up == apart.blocks and alike.given_up >= 0.9 * alike.blocks
+    assert alike.cells < 2.5 * apart.cells
+
+
+def test_human_dna(real):
+    gene = next(iter(kmatch.Genome(real("human_il1rapl1.fa.gz")).records())).letters
+    text = gene.tobytes().decode().upper()
+    target, background = text[50_000:54_000], text[60_000:100_000]
+    bounds, limits = extended([target], [background], 30)
+    starts = range(0, 4_000, 400)
+    lengths = far_lengths([target], [background], 30, starts)
+    for start, length in zip(starts, lengths, strict=True):
+        assert min(bounds[start], limits[start]) == length
 
 
 def test_a_thousand_differences():

@@ -6,7 +6,7 @@ import numpy as np
 
 from kmatch.errors import InputError
 from kmatch.sequences.alphabet import encode_text
-from kmatch.sequences.reading import read_records
+from kmatch.sequences.genome import Genome
 
 SEED = 1
 NEAR = 1 << 14  # patterns are cut from the first letters, so that a shorter text holds them too
@@ -50,7 +50,7 @@ def random_letters(count, seed=SEED):
 def read_letters(path, count=None):
     """The first `count` letters of a genome file, or all, its records joined by an N each."""
     parts, length = [], 0
-    for record in read_records(path):
+    for record in Genome(path, keep=False).records():
         parts += [record.letters, np.frombuffer(b"N", np.uint8)]
         length += len(record.letters) + 1
         if count is not None and length >= count:

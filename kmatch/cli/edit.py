@@ -29,8 +29,8 @@ from kmatch.cli.searching import load_panel, write_hits
 def edit(genome, patterns, sequences, k, output, form, quiet, verbose, debug, **options):
     """Find the occurrences of patterns in GENOME with at most k differences, on both strands.
 
-    GENOME is FASTA, 2bit or GenBank, compressed or not, or - for standard input. PATTERNS is
-    FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
+    GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or - for
+    standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
     """
     talk = Talk(quiet, verbose)
     panel = load_panel(talk, genome, patterns, sequences)

@@ -25,8 +25,8 @@ from kmatch.cli.searching import load_panel, write_hits
 def hamming(genome, patterns, sequences, k, output, form, quiet, verbose, debug, **options):
     """Find every window of GENOME with at most k mismatches to a pattern, on both strands.
 
-    GENOME is FASTA, 2bit or GenBank, compressed or not, or - for standard input. PATTERNS is
-    FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
+    GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or - for
+    standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
     """
     talk = Talk(quiet, verbose)
     panel = load_panel(talk, genome, patterns, sequences)

@@ -137,3 +137,22 @@ class Talk:
 
         with progress_bar(label) as advance:
             yield advance
+
+    @contextmanager
+    def compiling(self):
+        """Say on a terminal, once, when kernels have to be compiled while the block runs."""
+        if self.quiet or not sys.stderr.isatty():
+            yield
+            return
+        from kmatch.jit import telling_of_compiling
+
+        told = []
+
+        def tell(name):
+            if not told:
+                note = "compiling kernels, once a machine; this takes up to half a minute"
+                print(f"kmatch: {note}", file=sys.stderr)
+            told.append(name)
+
+        with telling_of_compiling(tell):
+            yield

@@ -27,7 +27,7 @@ def write_hits(talk, label, panel, output, form, search):
 def drain(talk, label, panel, search, *takers):
     """Hand each HitBatch of a search to all takers and tell how many hits there were."""
     hits = 0
-    with talk.progress(label) as advance:
+    with talk.compiling(), talk.progress(label) as advance:
         for batch in search(
             on_progress=advance,
             on_engine=lambda engine: talk.detail(f"device: {engine.description}"),

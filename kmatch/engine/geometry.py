@@ -56,7 +56,8 @@ class Layout:
     length: positions a chunk owns in a search for mismatches, and query_positions: the most that
     it owns times the queries; reading_length: positions in a search for differences, and at least
     reading_halos halos, unless that is more than `most`; words: words in a row of a large chunk;
-    reading_words: words in every row of a search for differences, or None where it may be any.
+    site_letters: letters of the windows beside a PAM that are compared at a time; reading_words:
+    words in every row of a search for differences, or None where it may be any.
     """
 
     length: int = 1 << 23
@@ -65,6 +66,7 @@ class Layout:
     reading_halos: int = 1 << 11
     most: int = 1 << 62
     words: int = 16
+    site_letters: int = 1 << 23
     reading_words: int | None = 8  # one vector of the recurrence, whatever the processor's are
 
     def within(self, positions):

@@ -4,21 +4,26 @@ import os
 import platform
 from importlib.metadata import version
 
+from kmatch import __version__
+
 PACKAGES = ("numba", "llvmlite", "numpy", "biopython", "click", "rich", "xopen")
 VECTOR_FEATURES = ("avx512f", "avx512vl", "avx2", "avx", "sse4.2", "neon", "sve")
 
 
-def describe_machine():
-    """Yield (name, value) pairs: versions, CPU, CUDA devices, the folder of compiled kernels."""
-    import llvmlite.binding as llvm
-    import numba
-
-    from kmatch import __version__
-    from kmatch.engine.cuda.driver import find_devices
-
+def describe_versions():
+    """Yield (name, value) pairs: the versions, told without loading what they are of."""
     yield "kmatch", __version__
     yield "python", f"{platform.python_version()} ({platform.platform()})"
     yield "packages", ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+
+
+def describe_machine():
+    """Yield (name, value) pairs: CPU, CUDA devices, the folder of compiled kernels."""
+    import llvmlite.binding as llvm
+    import numba
+
+    from kmatch.engine.cuda.driver import find_devices
+
     features = llvm.get_host_cpu_features()
     vectors = [name for name in VECTOR_FEATURES if features.get(name)]
     yield "cpu", f"{llvm.get_host_cpu_name()}: {', '.join(vectors) or 'no vector features'}"

@@ -1,6 +1,7 @@
 """Packed chunks of a genome, and the planes a search needs of them."""
 
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, geometry_for
+from kmatch.search.stored import serves, stored_chunks
 from kmatch.sequences.chunks import ChunkPlan, join_records
 
 SMALLEST = 1 << 16  # positions, however many queries there are
@@ -51,19 +52,28 @@ class PackedChunk:
 
 
 def packed_chunks(genome, plan, engine, words=None, on_progress=None):
-    """Yield the PackedChunks of a genome; a genome that is kept packs itself once for a plan."""
+    """Yield the PackedChunks of a genome; a genome that is kept packs itself once for a plan.
+
+    A packed genome is searched as it is, where its chunks serve; otherwise it is unpacked and
+    packed anew.
+    """
+    if genome.file is not None and serves(genome.file, plan, words):
+        for stored in stored_chunks(genome.file, engine, on_progress):
+            yield PackedChunk(*stored)
+        return
+    keep = genome.keep and genome.file is None
     key = (plan, words, engine.place)
     if key in genome.packed:
         yield from _one_ahead(genome.packed[key], engine)
         return
     kept = []
     spare = LANES_PER_WORD * (max(words or 0, engine.layout.words) + 1)
-    for chunk in join_records(genome.records(on_progress), plan, spare):
+    for chunk in join_records(genome.parts(on_progress), plan, spare):
         packed = _pack(chunk, plan, engine, words)
-        if genome.keep:
+        if keep:
             kept.append(packed)
         yield packed
-    if genome.keep:
+    if keep:
         genome.packed = {key: kept}  # other plans' chunks would only hold memory
 
 

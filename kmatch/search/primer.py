@@ -14,6 +14,7 @@ from kmatch.sequences.genome import as_genome
 
 PART = 1 << 24  # background letters that an engine is given at a time, where records are shorter
 CODES = np.array([4, 0, 1, 4, 2, 4, 4, 4, 3], np.uint8)  # of the masks of one base, or of none
+LETTER_CODES = CODES[encode_text(np.arange(256, dtype=np.uint8))]  # of ASCII codes
 COMPLEMENT = np.array([3, 2, 1, 0, 4], np.uint8)  # of codes
 FRESH = 5  # among the codes: here a record begins
 
@@ -111,7 +112,7 @@ class _Starts:
 
     def __init__(self, records, k, min_length, max_length, both_strands):
         self._names = [record.name for record in records]
-        self._codes = [CODES[encode_text(record.letters)] for record in records]
+        self._codes = [LETTER_CODES[record.letters] for record in records]
         self._strands = (0, 1) if both_strands else (0,)
         letters = [_strand(codes, minus) for minus in self._strands for codes in self._codes]
         sizes = [len(codes) for codes in letters]
@@ -172,17 +173,24 @@ def _parts(records, strands, part, progress):
     """
     held, size = [], 0
     for record in records:
-        codes = CODES[encode_text(record.letters)]
-        for minus in strands if len(codes) else ():
-            held += [np.array([FRESH], np.uint8), _strand(codes, minus)]
-            size += len(codes)
+        letters = record.letters
+        for minus in strands if len(letters) else ():
+            columns = np.empty(1 + len(letters), np.uint8)
+            columns[0] = FRESH
+            columns[1:] = _strand(LETTER_CODES[letters], minus)
+            held.append(columns)
+            size += len(columns)
             if size >= part:
                 progress.begin((minus + 1) / len(strands))
-                yield np.concatenate(held)
+                yield _joined(held)
                 held, size = [], 0
     if held:
         progress.begin(1)
-        yield np.concatenate(held)
+        yield _joined(held)
+
+
+def _joined(parts):
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 class _Progress:

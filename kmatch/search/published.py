@@ -42,13 +42,14 @@ class PublishedWindows:
         planes = chunk.text((), self._engine.unite)
         beyond = int(self.panel.lengths.max()) - 1
         masks = chunk_masks(chunk, planes, beyond, self._engine)
-        text = self._run.text(masks)
-        found = [
-            self._keys(masks, rank, place - self._skipped[rank], distance)
-            for rank, place, distance in self._run.windows(text, self._masks, self._k)
-        ]
-        keys = np.sort(np.concatenate([np.zeros(0, np.int64), *found]))
-        keys, distance = np.divmod(keys, self._k + 1)
+        step = self._run.layout.length
+        found = [np.zeros(0, np.int64)]
+        for first in range(0, chunk.length, step):
+            text = self._run.text(masks[first : first + step + beyond])
+            for rank, place, distance in self._run.windows(text, self._masks, self._k):
+                position = first + place - self._skipped[rank]
+                found.append(self._keys(masks, rank, position, distance))
+        keys, distance = np.divmod(np.unique(np.concatenate(found)), self._k + 1)
         position, rank = np.divmod(keys, len(self.panel.lengths))
         batch = hit_batch(position, rank, distance, chunk, planes, self.panel, self._engine)
         if len(batch):

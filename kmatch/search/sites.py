@@ -12,7 +12,6 @@ from kmatch.sequences.alphabet import encode, reverse_complement
 from kmatch.sequences.patterns import Pattern
 
 SIDES = ("3p", "5p")
-SITE_LETTERS = 1 << 24  # of the windows that are compared at a time
 FEWEST_SITES = 1 << 12
 
 
@@ -73,7 +72,7 @@ class SiteSearch:
         exact = exact_letters(self._length, k, *ends)
         self._letters = query_arrays([window_query(p.masks, exact) for p in patterns], k)
         self._patterns = len(patterns)
-        room = max(min(SITE_LETTERS // self._length, most), FEWEST_SITES)
+        room = max(min(engine.layout.site_letters // self._length, most), FEWEST_SITES)
         self._sites = KeyBuffer(engine.tasks, *(key_room or (room, room)))
         self._hits = KeyBuffer(engine.tasks, *(key_room or engine.key_room))
 

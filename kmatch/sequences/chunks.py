@@ -19,7 +19,8 @@ class Spans(NamedTuple):
     """Where records lie in a chunk.
 
     names[i] is the record with number first + i; its letter 0 is at begins[i], int64 (negative if
-    it began in an earlier chunk), and it has lengths[i] letters in all.
+    it began in an earlier chunk), and it has lengths[i] letters, of which none beyond what the
+    chunk shows need be counted.
     """
 
     first: int
@@ -44,18 +45,22 @@ class LetterChunk(NamedTuple):
 def join_records(records, plan, spare):
     """Yield the LetterChunks of an iterable of Records, with `spare` zeros after the halo.
 
-    Records follow one another with `plan.gap` empty letters between them; every chunk but the last
-    owns `plan.length` letters.
+    Records, whole or in parts, follow one another with `plan.gap` empty letters between them; every
+    chunk but the last owns `plan.length` letters.
     """
     room = plan.length + plan.halo
     letters = np.zeros(room + spare, np.uint8)
-    base, filled, spans = 0, plan.lead, []
-    for number, record in enumerate(records):
-        size = len(record.letters)
-        if size and filled:
-            filled += plan.gap
-        spans.append((number, record.name, filled, size))
-        done = 0
+    base, filled, spans, number = 0, plan.lead, [], 0
+    for record in records:
+        size, done = len(record.letters), 0
+        if record.goes_on:
+            *place, known = spans.pop()
+            spans.append((*place, known + size))
+        else:
+            if size and filled:
+                filled += plan.gap
+            spans.append((number, record.name, filled, size))
+            number += 1
         while done < size:
             while filled >= room:
                 yield _chunk(base, letters, plan.length, spans)
@@ -77,11 +82,14 @@ def _chunk(base, letters, length, spans):
 
 
 def _advance(letters, filled, spans, plan):
-    """Move on by the owned letters: what the halo showed comes first in the next chunk."""
+    """Move on by the owned letters: what the halo showed comes first in the next chunk.
+
+    The last record stays, since it may go on.
+    """
     letters[: plan.halo] = letters[plan.length : plan.length + plan.halo]
     letters[plan.halo :] = 0
     moved = [(n, name, begin - plan.length, size) for n, name, begin, size in spans]
     ended = 0
-    while ended < len(moved) and moved[ended][2] + moved[ended][3] <= 0:
+    while ended < len(moved) - 1 and moved[ended][2] + moved[ended][3] <= 0:
         ended += 1
     return filled - plan.length, moved[ended:]

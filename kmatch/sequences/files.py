@@ -30,9 +30,9 @@ class Source:
     def __init__(self, label, raw, size):
         self.label = label
         self.size = size
-        self._raw = raw
+        self._counted = _Counted(raw)
         with reading(label):
-            start, compressed = _told(raw, strip=False)
+            start, compressed = _told(self._counted, strip=False)
             for kind, magic in MAGIC.items():
                 if start.startswith(magic):
                     from xopen import xopen
@@ -43,7 +43,23 @@ class Source:
     @property
     def consumed(self):
         """Bytes read so far of the file as it lies on disk; None where that is unknown."""
-        return self._raw.tell() if self.size else None
+        return self._counted.count if self.size else None
+
+
+class _Counted(io.RawIOBase):
+    """A handle that counts the bytes it has given."""
+
+    def __init__(self, handle):
+        self._handle = handle
+        self.count = 0
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        count = self._handle.readinto(buffer)
+        self.count += count or 0
+        return count
 
 
 class _Replayed(io.RawIOBase):
@@ -56,7 +72,9 @@ class _Replayed(io.RawIOBase):
         return True
 
     def readinto(self, buffer):
-        data = self._head[: len(buffer)] or self._handle.read(len(buffer))
+        if not self._head:
+            return self._handle.readinto(buffer)
+        data = self._head[: len(buffer)]
         self._head = self._head[len(buffer) :]
         buffer[: len(data)] = data
         return len(data)
@@ -87,10 +105,11 @@ def open_source(path):
     if str(path) == "-":
         if sys.stdin is None:
             raise InputError(f"{label}: it is closed; give a file, or pipe something in")
-        yield Source(label, sys.stdin.buffer, None)
+        # Python locks the buffer while a thread waits for a pipe, and would end with a crash.
+        yield Source(label, getattr(sys.stdin.buffer, "raw", sys.stdin.buffer), None)
         return
     try:
-        raw = open(path, "rb")  # noqa: SIM115
+        raw = open(path, "rb", buffering=0)  # noqa: SIM115
     except OSError as error:
         raise InputError(f"{label}: cannot be read: {error.strerror}") from error
     with raw:

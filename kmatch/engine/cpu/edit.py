@@ -8,12 +8,13 @@ from kmatch.engine.cpu.vectors import WORDS
 from kmatch.jit import kernel, parallel_kernel
 
 WARM_SHARE = 8  # a stretch of rows is at least this many warm-ups long, where the text allows
+STRETCH = 4096  # rows that all queries go over before the next: they stay in the L2 cache
 
 
 @kernel
 def _stretches(queries, tiles, rows, warm, tasks):
-    """Parts of a tile's rows that are searched apart, so that there is work for all tasks."""
-    wanted = -(-tasks // max(queries * tiles, 1))
+    """Parts of a tile's rows that are searched apart: short ones, and work for all tasks."""
+    wanted = max(-(-tasks // max(queries * tiles, 1)), rows // STRETCH)
     return max(min(wanted, rows // (WARM_SHARE * warm)), 1)
 
 

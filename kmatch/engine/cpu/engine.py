@@ -3,18 +3,7 @@
 import numba
 import numpy as np
 
-from kmatch.engine.cpu.alignments import align_gapless
-from kmatch.engine.cpu.blocks import profiles
-from kmatch.engine.cpu.edit import scan_edit, smallest_edit
-from kmatch.engine.cpu.edit_filter import filter_edit
-from kmatch.engine.cpu.hamming import scan
-from kmatch.engine.cpu.letters import read_text
-from kmatch.engine.cpu.pack import pack, unite
-from kmatch.engine.cpu.primer import extend_primers
-from kmatch.engine.cpu.seeds import pays, scan_seeds, seed_tables
-from kmatch.engine.cpu.sites import read_sites
-from kmatch.engine.cpu.trace import trace
-from kmatch.engine.cpu.vectors import WORDS
+import kmatch.jit  # noqa: F401  settles how kernels are run and where they are kept
 from kmatch.engine.geometry import SPARE, Layout
 from kmatch.errors import InputError
 
@@ -58,15 +47,22 @@ class CpuEngine:
         """uint64[size], uninitialised, for planes that do not change once they were scanned."""
         return np.empty(size, np.uint64)
 
+    def keep(self, planes):
+        """Nothing: planes that do not change are as good as others."""
+
     def fetch(self, planes):
         """Nothing: planes that will be scanned soon are where they are needed."""
 
     def pack(self, *arguments):
         """See `kmatch.engine.cpu.pack.pack`."""
+        from kmatch.engine.cpu.pack import pack
+
         self._run(pack, arguments)
 
     def unite(self, planes, plane_words, masks):
         """Planes A, C, G, T with those of IUPAC letters behind them, of the bases in masks."""
+        from kmatch.engine.cpu.pack import unite
+
         if not len(masks):
             return planes
         united = self.planes((4 + len(masks)) * plane_words + SPARE)
@@ -76,42 +72,63 @@ class CpuEngine:
 
     def scan(self, *arguments):
         """See `kmatch.engine.cpu.hamming.scan`."""
+        from kmatch.engine.cpu.hamming import scan
+
         self._run(scan, arguments)
 
     def align_gapless(self, *arguments):
         """See `kmatch.engine.cpu.alignments.align_gapless`."""
+        from kmatch.engine.cpu.alignments import align_gapless
+
         self._run(align_gapless, arguments)
 
     def seeds_pay(self, *arguments):
         """See `kmatch.engine.cpu.seeds.pays`."""
+        from kmatch.engine.cpu.seeds import pays
+
         return pays(*arguments)
 
     def seed_tables(self, *arguments):
         """See `kmatch.engine.cpu.seeds.seed_tables`."""
+        from kmatch.engine.cpu.seeds import seed_tables
+
         return seed_tables(*arguments)
 
     def scan_seeds(self, *arguments):
         """See `kmatch.engine.cpu.seeds.scan_seeds`."""
+        from kmatch.engine.cpu.seeds import scan_seeds
+
         self._run(scan_seeds, arguments)
 
     def read_sites(self, *arguments):
         """See `kmatch.engine.cpu.sites.read_sites`."""
+        from kmatch.engine.cpu.sites import read_sites
+
         self._run(read_sites, arguments)
 
     def read_text(self, *arguments):
         """See `kmatch.engine.cpu.letters.read_text`."""
+        from kmatch.engine.cpu.letters import read_text
+
         self._run(read_text, arguments)
 
     def filter_edit(self, *arguments):
         """See `kmatch.engine.cpu.edit_filter.filter_edit`."""
+        from kmatch.engine.cpu.edit_filter import filter_edit
+
         return self._run(filter_edit, (*arguments, self.tasks))
 
     def scan_edit(self, *arguments):
         """See `kmatch.engine.cpu.edit.scan_edit`."""
+        from kmatch.engine.cpu.edit import scan_edit
+
         self._run(scan_edit, arguments)
 
     def smallest_edit(self, planes, words, *arguments):
         """See `kmatch.engine.cpu.edit.smallest_edit`; returns int64[Q], over the whole chunk."""
+        from kmatch.engine.cpu.edit import smallest_edit
+        from kmatch.engine.cpu.vectors import WORDS
+
         bounds = arguments[-1]
         lowest = np.empty((len(bounds), words // WORDS), np.int64)
         self._run(smallest_edit, (planes, words, *arguments, lowest))
@@ -119,12 +136,18 @@ class CpuEngine:
 
     def profiles(self, letters, begins, bases):
         """See `kmatch.engine.cpu.blocks.profiles`."""
+        from kmatch.engine.cpu.blocks import profiles
+
         return profiles(letters, begins, bases)
 
     def trace(self, *arguments):
         """See `kmatch.engine.cpu.trace.trace`."""
+        from kmatch.engine.cpu.trace import trace
+
         self._run(trace, arguments)
 
     def extend_primers(self, *arguments, **options):
         """See `kmatch.engine.cpu.primer.extend_primers`."""
+        from kmatch.engine.cpu.primer import extend_primers
+
         return extend_primers(*arguments, threads=self.threads, **options)

@@ -5,7 +5,7 @@ Feuser & Moreano 2018 compare every position with the whole background by a matr
 """
 
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -82,10 +82,15 @@ def extend_primers(
         return first, mine[0]
 
     total = max(sum(end - begin for _, begin, end in items), 1)
+    numbers, waiting = iter(range(len(items))), set()
     with ThreadPoolExecutor(threads) as pool:
         try:
-            waiting = {pool.submit(work, number) for number in range(len(items))}
-            while waiting:
+            # Few at a time, the left ones first: what they find shortens the work of those after.
+            while True:
+                free = 2 * threads - len(waiting)
+                waiting |= {pool.submit(work, number) for number in islice(numbers, free)}
+                if not waiting:
+                    break
                 done, waiting = wait(waiting, TICK, FIRST_COMPLETED)
                 for task in done:
                     first, found = task.result()

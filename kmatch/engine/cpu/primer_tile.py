@@ -31,7 +31,7 @@ from kmatch.engine.cpu.primer_strips import (
     widen,
 )
 from kmatch.engine.cpu.recurrence import PAIR
-from kmatch.engine.cpu.vectors import WORDS, aligned, load, lowest, nonzero, store
+from kmatch.engine.cpu.vectors import WORDS, aligned, load, lowest, nonzero
 from kmatch.jit import inlined, kernel
 
 LANES = 64 * WORDS
@@ -119,18 +119,32 @@ def _gather(state, slot, masks, height, bits, columns, source, target, found):
     return follow(state, COUNT, bits, found, found, columns.size)
 
 
+@inlined
+def _next_row(low, high, end, step, first):
+    """The row at which a lane is tried next: under K at `low`, not at `high` or not at all allowed.
+
+    end: `high` before any try; step: twice as long each time; first: the strip's first row.
+    """
+    if high < end:
+        row = (low + high) >> 1
+    elif step == 1 and low == first:
+        row = end - 1  # it came from above under K, and is likely to go on through the strip
+    else:
+        row = min(low + step, end - 1)
+    return row
+
+
 @kernel
 def _raise(state, slot, height, top, bits, columns, borders, saved, bounds, limits):
     """Raise the bounds of the lanes at `borders[2]`, which are under K there, within a strip.
 
     A new bound is the first row that is not under K, or the one below the strip or the limit.
-    saved: where the deltas at the left are. All lanes probe at once, each a row of its own.
+    saved: where the deltas at the left are. All lanes are tried at once, each at a row of its own.
     Returns how many sweeps it took.
     """
     source, target, found = borders
-    low, high = np.zeros(LANES, np.int64), np.zeros(LANES, np.int64)
-    end = np.zeros(LANES, np.int64)
-    probe = np.zeros(LANES, np.int64)
+    rows = np.zeros((4, LANES), np.int64)
+    low, high, end, tried = rows[0], rows[1], rows[2], rows[3]
     for word in range(WORDS):
         left = state[found + word] & state[slot + INSIDE + word]
         while left != 0:
@@ -139,37 +153,23 @@ def _raise(state, slot, height, top, bits, columns, borders, saved, bounds, limi
             low[lane] = bounds[lane]
             high[lane] = end[lane] = min(top + height, limits[lane]) + 1
     step, sweeps = 1, 0
-    while True:
-        open_lanes = 0
+    while (high > low + 1).any():
         clear(state, PROBE, height)
-        for lane in range(LANES):
-            probe[lane] = 0
-            if high[lane] > low[lane] + 1:
-                row = (low[lane] + high[lane]) >> 1
-                if high[lane] == end[lane]:
-                    # Not yet seen at K: one that came from above is likely to go on through.
-                    row = min(low[lane] + step, end[lane] - 1)
-                    if step == 1 and bounds[lane] == top + 1:
-                        row = end[lane] - 1
-                probe[lane] = row
-                state[PROBE + WORDS * (row - top - 1) + (lane >> 6)] |= ONE << np.uint64(lane & 63)
-                open_lanes += 1
-        if open_lanes == 0:
-            break
-        deltas = _deltas(slot, height)
-        for i in range(0, height * PAIR, WORDS):
-            store(state, deltas + i, load(state, saved + i))
+        tried[:] = 0
+        for lane in np.flatnonzero(high > low + 1):
+            row = _next_row(low[lane], high[lane], end[lane], step, top + 1)
+            state[PROBE + WORDS * (row - top - 1) + (lane >> 6)] |= ONE << np.uint64(lane & 63)
+            tried[lane] = row
+        copy(state, saved, _deltas(slot, height), 2 * height)
         _gather(state, slot, PROBE, height, bits, columns, source, target, found)
-        for lane in range(LANES):
-            if probe[lane]:
-                if (state[found + (lane >> 6)] >> np.uint64(lane & 63)) & ONE:
-                    low[lane] = probe[lane]
-                else:
-                    high[lane] = probe[lane]
+        for lane in np.flatnonzero(tried):
+            if (state[found + (lane >> 6)] >> np.uint64(lane & 63)) & ONE:
+                low[lane] = tried[lane]
+            else:
+                high[lane] = tried[lane]
         step, sweeps = 2 * step, sweeps + 1
-    for lane in range(LANES):
-        if high[lane]:
-            bounds[lane] = high[lane]
+    for lane in np.flatnonzero(high):
+        bounds[lane] = high[lane]
     return sweeps
 
 
@@ -197,8 +197,7 @@ def _take(state, slot, height, top, k, bits, columns, borders, saved, tile, tall
             follow(state, COUNT, bits, source, found, columns.size)
             alive = nonzero(load(state, found) & load(state, slot + WANTED)) != 0
         return ALIVE if alive else 0
-    for i in range(0, height * PAIR, WORDS):
-        store(state, saved + i, load(state, deltas + i))
+    copy(state, deltas, saved, 2 * height)
     _gather(state, slot, slot + MASKS, height, bits, columns, source, target, found)
     low, inside = load(state, found), load(state, slot + INSIDE)
     alive = nonzero(low & ~inside) != 0
@@ -230,12 +229,38 @@ def _grown(state, versions, free, size):
     """Twice the slots: (state, versions, free), when no slot is free."""
     slots = versions.size
     more = aligned(state.size + slots * size)
-    more[: state.size] = state
-    wider = np.full(2 * slots, -1)
-    wider[:slots] = versions
-    room = np.empty(2 * slots, np.int64)
-    room[:slots] = np.arange(2 * slots - 1, slots - 1, -1)
+    wider, room = np.empty(2 * slots, np.int64), np.empty(2 * slots, np.int64)
+    for i in range(state.size):  # not by slices, which take seconds to compile
+        more[i] = state[i]
+    for i in range(slots):
+        wider[i], room[i] = versions[i], slots + i
     return more, wider, room
+
+
+@kernel
+def _leave(state, slot, height, bits, bits_above, joined):
+    """Make the last column of a block the left one of the next; returns whether it is under K.
+
+    LAST is the counter there at the lowest row of the strip above, if that was `joined`, and then
+    at that of this strip.
+    """
+    if joined:
+        widen(state, LAST, bits_above, bits)
+    else:
+        copy(state, slot + CORNER, LAST, bits)
+    masks, wanted = slot + MASKS, slot + WANTED
+    cap(state, LAST, slot + CORNER, bits)
+    under = settle(state, LAST, _deltas(slot, height), masks, wanted, height, bits)
+    cap(state, LAST, slot + FOOT, bits)
+    return under
+
+
+@kernel
+def _release(where, free, marks, strip):
+    """Forget a strip's left column."""
+    free[marks[0]] = where[strip]
+    marks[0] += 1
+    where[strip] = -1
 
 
 @kernel
@@ -257,8 +282,7 @@ def _descend(state, versions, free, where, marks, text, columns, k, height, bloc
         top, number = strip * height, where[strip]
         if top >= marks[3] or not (alive or number >= 0):
             if number >= 0:
-                where[strip], free[marks[0]] = -1, number
-                marks[0] += 1
+                _release(where, free, marks, strip)
             alive, joined, strip = False, False, strip + 1
             continue
         row = top + height
@@ -268,7 +292,7 @@ def _descend(state, versions, free, where, marks, text, columns, k, height, bloc
                 marks[0] = versions.size
                 state, versions, free = _grown(state, versions, free, size)
             marks[0] -= 1
-            number = free[marks[0]]
+            number = where[strip] = free[marks[0]]
             versions[number] = -1
             _enter(state, base + size * number, height, top, k, bits, bits_above, text)
         slot = base + size * number
@@ -287,19 +311,10 @@ def _descend(state, versions, free, where, marks, text, columns, k, height, bloc
             marks[3:] = _deepest_rows(bounds, limits)
             _aim(state, slot, height, top, bounds, limits)
             versions[number] = marks[2]
-        if joined:
-            widen(state, LAST, bits_above, bits)
+        if _leave(state, slot, height, bits, bits_above, joined) or row < k:
+            kept = strip + 1
         else:
-            copy(state, slot + CORNER, LAST, bits)
-        masks, wanted = slot + MASKS, slot + WANTED
-        cap(state, LAST, slot + CORNER, bits)
-        under = settle(state, LAST, _deltas(slot, height), masks, wanted, height, bits)
-        cap(state, LAST, slot + FOOT, bits)
-        if under or row < k:
-            where[strip], kept = number, strip + 1
-        else:
-            where[strip], free[marks[0]] = -1, number
-            marks[0] += 1
+            _release(where, free, marks, strip)
         alive, joined, strip = said & ALIVE != 0, True, strip + 1
     marks[1] = kept
     tally[1] += 1
@@ -329,14 +344,17 @@ def extend_tile(text, columns, bounds, limits, opens, k, height, block, watch, t
     """
     size = MASKS + height * (WORDS + PAIR + ROW)
     state = aligned(PROBE + height * (WORDS + PAIR) + 3 * block * PAIR + FIRST_SLOTS * size)
-    versions, free = np.full(FIRST_SLOTS, -1), np.arange(FIRST_SLOTS)
-    where = np.full(limits.max() // height + 1, -1)
-    marks = np.array([FIRST_SLOTS, 0, 0, *_deepest_rows(bounds, limits)])
+    versions, free = np.arange(FIRST_SLOTS), np.arange(FIRST_SLOTS)
+    deepest, rows = _deepest_rows(bounds, limits)
+    where = np.full(rows // height + 1, -1)
+    marks = np.array([FIRST_SLOTS, 0, 0, deepest, rows])
     begin, tile = 0, (bounds, limits, opens)
     while begin < columns.size and marks[3] and not watch[1]:
         if columns[begin] == FRESH:
-            marks[0], marks[1] = versions.size, 0
-            free[:], where[:] = np.arange(versions.size), -1
+            for strip in range(marks[1]):
+                if where[strip] >= 0:
+                    _release(where, free, marks, strip)
+            marks[1] = 0
             begin += 1
             continue
         end = _block_end(columns, begin, block)

@@ -6,16 +6,21 @@ from functools import cache
 import numpy as np
 
 from kmatch.engine.cuda import driver
+from kmatch.engine.cuda.lanes import spread, spread_shape, spreads
 from kmatch.engine.cuda.pack import pack, unite
+from kmatch.engine.cuda.staging import Staging
 from kmatch.engine.geometry import SPARE
 from kmatch.errors import DeviceError
 
 
 class _Copy:
-    """Planes on the GPU: `text`, uint64, which is complete when `ready` has come."""
+    """Planes on the GPU: `text`, uint64, which is complete when `ready` has come.
+
+    spread: the same with more lanes, once a search wanted them.
+    """
 
     def __init__(self, text, ready):
-        self.text, self.ready = text, ready
+        self.text, self.ready, self.spread = text, ready, None
 
 
 class Gpu:
@@ -31,6 +36,8 @@ class Gpu:
         self.stream, self._copying = driver.new_stream(), driver.new_stream()
         self._copies = {}  # _Copy or None, by id of the planes on the host, the last used ones last
         self._united = {}  # planes, plane_words and masks, by id of what `unite` made of them
+        self._pageable = set()  # those in memory that is not pinned
+        self._staging = Staging(self._copying)
 
     def use(self):
         """Make this GPU the current one of the calling thread."""
@@ -53,6 +60,14 @@ class Gpu:
         stream.synchronize()  # the letters' memory is used again
         if id(planes) in self._copies:
             self._copies[id(planes)] = _Copy(text, driver.mark(stream))
+
+    def keep(self, planes):
+        """Remember of planes in ordinary memory that they do not change."""
+        number = id(planes)
+        if number not in self._copies:
+            self._keep(planes)
+            self._pageable.add(number)
+            weakref.finalize(planes, self._pageable.remove, number).atexit = False
 
     def unite(self, planes, plane_words, masks):
         """The same planes on the host, which on the GPU have the unions of `masks` behind them."""
@@ -82,19 +97,41 @@ class Gpu:
         """Begin to copy planes, or to unite them from a copy."""
         if id(planes) in self._united:
             planes, plane_words, masks = self._united[id(planes)]
-            source = self.fetch(planes)  # in the same stream
+            source = self.fetch(planes)
+            source.ready.wait(self._copying)
             text = self.room((4 + len(masks)) * plane_words + SPARE)
             unite(source.text, plane_words, masks, text, self._copying)
         else:
             text = self.room(planes.shape)
+            if id(planes) in self._pageable:
+                return _Copy(text, self._staging.start(planes, text))
             text.copy_to_device(planes, stream=self._copying)
         return _Copy(text, driver.mark(self._copying))
 
     def text(self, planes):
         """The planes on the GPU, for work in `stream`."""
+        return self._ready(planes).text
+
+    def broad_text(self, planes, shape):
+        """The planes on the GPU with rows that are broad enough for it, and their shape.
+
+        shape: (words, rows, plane_words) of the planes.
+        """
+        copy = self._ready(planes)
+        words, rows, plane_words = shape
+        if not spreads(words, rows):
+            return copy.text, shape
+        broad = spread_shape(*shape)
+        if copy.spread is None:
+            planes = (len(copy.text) - SPARE) // plane_words
+            copy.spread = self.room(planes * broad[2])
+            spread(copy.text, shape, copy.spread, self.stream)
+        return copy.spread, broad
+
+    def _ready(self, planes):
         copy = self.fetch(planes)
         copy.ready.wait(self.stream)
-        return copy.text
+        return copy
 
     def room(self, shape, dtype=np.uint64):
         """An array on the GPU; planes make room for it. Raises DeviceError where none is left."""

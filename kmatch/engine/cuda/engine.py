@@ -18,6 +18,7 @@ from kmatch.engine.cuda.device import open_gpu
 from kmatch.engine.cuda.edit import Searches, scan_edit, smallest_edit
 from kmatch.engine.cuda.edit_filter import Filter, filter_edit
 from kmatch.engine.cuda.hamming import scan, upload
+from kmatch.engine.cuda.lanes import spread_mask
 from kmatch.engine.cuda.primer import extend_primers
 from kmatch.engine.geometry import Layout
 
@@ -29,6 +30,7 @@ LAYOUT = Layout(
     most=1 << 30,
     query_positions=1 << 62,
     words=WORDS,
+    site_letters=1 << 24,
     reading_words=None,
 )
 PACKERS = 4  # CPU threads that pack faster than the GPU is sent letters
@@ -64,6 +66,10 @@ class CudaEngine:
         self._gpu.use()
         return self._gpu.planes(size)
 
+    def keep(self, planes):
+        """Remember of planes that they do not change: the GPU then keeps its copy."""
+        self._gpu.keep(planes)
+
     def fetch(self, planes):
         """Begin to copy planes that will be scanned soon to the GPU."""
         self._gpu.use()
@@ -86,7 +92,7 @@ class CudaEngine:
     ):
         """See `kmatch.engine.cpu.hamming.scan`; keys: int64[1, c], found: int64[1]."""
         self._gpu.use()
-        text = self._gpu.text(planes)
+        text, shape = self._gpu.broad_text(planes, (words, rows, plane_words))
         stream = self._gpu.stream
         queries = self._once(
             "windows",
@@ -96,9 +102,9 @@ class CudaEngine:
         )
 
         def start(lanes, keys, found):
-            scan(text, words, rows, plane_words, queries, lanes, keys, found, stream)
+            scan(text, *shape, queries, lanes, keys, found, stream)
 
-        self._collect(start, lanes, keys, found)
+        self._collect(start, shape[0], lanes, keys, found)
 
     def scan_edit(
         self,
@@ -118,8 +124,8 @@ class CudaEngine:
     ):
         """See `kmatch.engine.cpu.edit.scan_edit`; keys: int64[1, c], found: int64[1]."""
         self._gpu.use()
-        text = self._gpu.text(planes)
-        shape, reading = (words, rows, plane_words), (letters, begins, backward)
+        text, shape = self._gpu.broad_text(planes, (words, rows, plane_words))
+        reading = (letters, begins, backward)
         searches = self._once(
             "scan",
             (*reading, limits),
@@ -130,7 +136,7 @@ class CudaEngine:
         def start(lanes, keys, found):
             scan_edit(text, searches, lanes, keys, found)
 
-        self._collect(start, lanes, keys, found)
+        self._collect(start, shape[0], lanes, keys, found)
 
     def filter_edit(
         self,
@@ -148,14 +154,15 @@ class CudaEngine:
     ):
         """See `kmatch.engine.cpu.edit_filter.filter_edit`."""
         self._gpu.use()
-        shape, reading = (words, rows, plane_words), (letters, begins, backward)
+        text, shape = self._gpu.broad_text(planes, (words, rows, plane_words))
+        reading = (letters, begins, backward)
         queries = self._once(
             "filter",
             (*reading, bases, limits),
             (shape, k, always),
             lambda: Filter(shape, reading, bases, limits, k, always, self._gpu.stream),
         )
-        return filter_edit(self._gpu.text(planes), queries, self._room, self.timing)
+        return filter_edit(text, queries, self._room, self.timing)
 
     def smallest_edit(self, planes, words, rows, plane_words, letters, begins, backward, bounds):
         """See `kmatch.engine.cpu.edit.smallest_edit`; returns int64[Q], over the whole chunk."""
@@ -164,10 +171,10 @@ class CudaEngine:
         if not len(chosen):
             return bounds + 1
         stream = self._gpu.stream
-        text = self._gpu.text(planes)
-        shape, reading = (words, rows, plane_words), (letters, begins, backward)
+        text, shape = self._gpu.broad_text(planes, (words, rows, plane_words))
+        reading = (letters, begins, backward)
         searches = Searches(shape, reading, bounds, chosen, 0, stream, smallest=True)
-        lanes = driver.on_device(np.full(words, ~np.uint64(0)), stream)
+        lanes = driver.on_device(np.full(shape[0], ~np.uint64(0)), stream)
         lowest = driver.on_device(bounds + 1, stream)
         counter = driver.on_device(np.zeros(1, np.int64), stream)
         with self.timing(stream):
@@ -229,9 +236,13 @@ class CudaEngine:
             self._rooms[use] = self._gpu.room(size, np.int64)
         return self._rooms[use][:size]
 
-    def _collect(self, start, lanes, keys, found):
-        """Run a scan on the GPU and copy the keys that it found room for to keys[0]."""
+    def _collect(self, start, words, lanes, keys, found):
+        """Run a scan on the GPU and copy the keys that it found room for to keys[0].
+
+        words: in a row there, where lanes may have been spread.
+        """
         stream = self._gpu.stream
+        lanes = lanes if len(lanes) == words else spread_mask(lanes)
         self._counter.copy_to_device(np.zeros(1, np.int64), stream=stream)
         room = self._room("keys", keys.shape[1])
         wanted = driver.on_device(lanes, stream)

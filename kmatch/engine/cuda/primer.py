@@ -39,17 +39,21 @@ class Sizes(NamedTuple):
 
     width: words of a tile; heights: rows of a strip; rows, more: a piece is taken down rows·k +
     more rows first; deepest: rows below which the CPU goes on; stretch: the most columns of a
-    stretch for one of warm-up; blocks: on a multiprocessor; cells: the most of a launch for one.
+    stretch for one of warm-up; columns: of a stretch, however short the warm-up; blocks: on a
+    multiprocessor; waves: units of work for each of them, where there are enough; cells: the most
+    of a launch for a multiprocessor.
     """
 
     width: int = WIDTH
     heights: tuple = (16, 24, 28)
-    rows: int = 6
+    rows: int = 3
     more: int = 64
     deepest: int = 1 << 13
     stretch: int = 12
+    columns: int = 1 << 10
     blocks: int = 4
-    cells: int = 1 << 38
+    waves: int = 8
+    cells: int = 1 << 40
 
 
 SIZES = Sizes()
@@ -252,11 +256,14 @@ class Extension:
         self.work = Work(*map(sum, zip(self.work, done, strict=True)))
 
     def _stretch(self, columns, tiles, rows):
-        """Columns of a stretch: few enough to keep the GPU busy, many against the warm-up."""
-        warm = self._warm(rows)
-        wanted = -(-columns // (STRETCHES * -(-self._resident // tiles)))
-        room = self._memory // (8 * self._resident * border_words(1, 0, self._sizes.width)) - warm
-        return _up(max(min(max(wanted, warm // 2), self._sizes.stretch * warm, room), 1), COLUMNS)
+        """Columns of a stretch: few enough to keep the GPU busy to the end, for one stretch may
+        take many times as long as another, and many against the warm-up."""
+        sizes, warm = self._sizes, self._warm(rows)
+        share = -(-columns * tiles // (STRETCHES * self._resident))
+        wanted = max(share // sizes.waves, min(2 * warm, share), warm // 2)
+        room = self._memory // (8 * self._resident * border_words(1, 0, sizes.width)) - warm
+        most = max(sizes.stretch * warm, sizes.columns)
+        return _up(max(min(wanted, most, room), 1), COLUMNS)
 
     def _warm(self, rows):
         return _up(rows + self._k, COLUMNS)

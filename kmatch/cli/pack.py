@@ -1,0 +1,55 @@
+"""`kmatch pack`."""
+
+import os
+import sys
+
+import click
+
+from kmatch.cli.options import Talk
+
+SUFFIX = ".kmatch"
+
+
+@click.command(short_help="Pack a genome, which is then searched without being read.")
+@click.argument("genome")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help=f"Write to FILE, whole or not at all; by default to GENOME{SUFFIX}.",
+)
+@click.option(
+    "-t", "--threads", type=click.IntRange(min=1), help="CPU threads, at most one a core."
+)
+@click.option("-q", "--quiet", is_flag=True, help="No warnings, progress or summary.")
+@click.option("-v", "--verbose", is_flag=True, help="Say what is done, on standard error.")
+@click.option("--debug", is_flag=True, help="Show a traceback when something fails.")
+def pack(genome, output, threads, quiet, verbose, debug):
+    """Write GENOME to a file that every command takes as a genome.
+
+    GENOME is FASTA, 2bit or GenBank, compressed or not, or - for standard input. The file holds
+    names, lengths and half a byte a base, and is mapped into memory and searched there.
+    """
+    output = output or _beside(genome)
+    _check_output(genome, output)
+    talk = Talk(quiet, verbose)
+    from kmatch.search.packing import pack
+    from kmatch.sequences.genome import Genome
+
+    with talk.progress(genome) as advance:
+        text = Genome(genome, keep=False)
+        records, letters = pack(text, output, threads=threads, on_progress=advance)
+    talk.detail(f"{output}: {letters:,} letters in {records:,} records")
+
+
+def _beside(genome):
+    if genome == "-":
+        raise click.UsageError("standard input has no name; give one to the packed genome with -o")
+    return genome + SUFFIX
+
+
+def _check_output(genome, output):
+    if output == "-" and sys.stdout is not None and sys.stdout.isatty():
+        raise click.UsageError("a packed genome is nothing to read on a terminal; give -o a file")
+    if os.path.realpath(output) == os.path.realpath(genome) and output != "-":
+        raise click.UsageError("the packed genome would take the place of the one it is made from")

@@ -1,0 +1,72 @@
+"""Making a packed genome."""
+
+from itertools import chain
+
+import numpy as np
+
+from kmatch.engine.geometry import LANES_PER_WORD, Geometry
+from kmatch.sequences.chunks import ChunkPlan, join_records
+from kmatch.sequences.genome import as_genome
+from kmatch.sequences.packed import PackedWriter
+
+# One vector of the recurrence: to a CPU the rows of a tile then follow each other in memory, and a
+# GPU spreads each lane over eight.
+WORDS = 8
+LENGTH = 1 << 25  # positions of a chunk
+HALO = 2048  # m + k + 1 of a search for differences, or m, that the chunks serve
+HALO_SHARE = 16  # a lane is at least this many halos long: the halo is in the file for each
+HALO_STEP = 64  # as plans are rounded
+GAP = 64  # k + 1 of a search for differences that the chunks serve
+NARROW_GAP = 16  # where records are short
+SHORT = 4096  # letters of a record, on average
+ROWS = 8  # a lane has a multiple of this many rows, to be spread
+
+
+def pack(genome, path, *, threads=None, on_progress=None):
+    """Write a genome to a file as bit planes, which every search takes as a genome.
+
+    genome: a Genome or a path; path: of the file, which is either whole or absent; threads: int or
+    None for all cores; on_progress(consumed, size) hears of bytes read. Returns (records, letters)
+    written. Raises InputError for an unusable genome and OutputError where writing fails.
+    """
+    from kmatch.output.files import open_output
+
+    with open_output(path) as handle:
+        return write_packed(as_genome(genome).records(on_progress), handle, threads=threads)
+
+
+def write_packed(records, handle, *, threads=None, words=WORDS, length=LENGTH, halo=None, gap=None):
+    """Write an iterable of Records to a binary handle as a packed genome.
+
+    words, length, halo, gap: words in a row, positions of a chunk, rows that a lane shows of the
+    next one, and empty positions between records. Returns (records, letters) written.
+    """
+    from kmatch.engine.cpu.engine import CpuEngine
+
+    engine = CpuEngine(threads)
+    records = iter(records)
+    first, letters = [], 0
+    while letters < length and (record := next(records, None)):
+        first.append(record)
+        letters += len(record.letters)
+    lanes = LANES_PER_WORD * words
+    if halo is None:
+        halo = min(letters, length) // lanes // HALO_SHARE // HALO_STEP * HALO_STEP
+        halo = min(halo, HALO)
+    if gap is None:
+        gap = GAP if letters >= SHORT * len(first) else NARROW_GAP
+    plan = ChunkPlan(length, halo, gap, lead=halo)
+    writer = PackedWriter(handle, plan, words)
+    for chunk in join_records(chain(_freed(first), records), plan, lanes * ROWS + LANES_PER_WORD):
+        rows = -(-chunk.length // (lanes * ROWS)) * ROWS
+        geometry = Geometry(words, rows, plan.halo)
+        planes = np.empty(4 * geometry.plane_words, np.uint64)
+        engine.pack(chunk.letters, words, rows, geometry.plane_rows, planes)
+        writer.add(chunk, planes, rows)
+    return writer.finish()
+
+
+def _freed(records):
+    """Records one by one, each let go of before the next."""
+    while records:
+        yield records.pop(0)

@@ -1,0 +1,39 @@
+"""Every search once, on a tiny genome, so that all kernels are compiled and kept."""
+
+import io
+import tempfile
+from pathlib import Path
+
+from kmatch.search.best import best
+from kmatch.search.edit import edit
+from kmatch.search.hamming import hamming
+from kmatch.search.multi import multi
+from kmatch.sequences.genome import Genome
+
+UNIT = "ACGTTGCATTAGCCAGTACTGAACCGGTT"
+PATTERNS = {"plain": UNIT[:20], "letters": "N" + UNIT[21:]}
+PANEL = {"plain": UNIT[:20], "letters": "N" + UNIT[1:20]}
+SEARCHES = [
+    (hamming, PATTERNS, (2,), {}),
+    (multi, PANEL, (2,), {"filtering": False}),
+    (multi, PANEL, (2,), {"filtering": True}),
+    (multi, PANEL, (2,), {"pam": "NGG"}),
+    (edit, PATTERNS, (2,), {"filtering": False, "report": "loci"}),
+    (edit, PATTERNS, (2,), {"filtering": True}),
+    (best, PATTERNS, (), {"filtering": False}),
+]
+
+
+def rehearse(device):
+    """Run every search on a device, `cpu` or `cuda`, and write what it finds in every format.
+
+    Raises DeviceError where the device cannot be used.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tiny.fa"
+        path.write_text(f">tiny\n{UNIT * 20}\n")
+        for search, patterns, arguments, options in SEARCHES:
+            genome = Genome(path, keep=False)
+            hits = search(genome, patterns, *arguments, device=device, **options)
+            hits.to_bed(io.BytesIO())
+            hits.to_tsv(io.BytesIO())

@@ -1,0 +1,103 @@
+"""Line breaks and blanks taken out of FASTA, in compiled code that other threads run beside."""
+
+import numpy as np
+
+from kmatch.jit import inlined, kernel
+
+LONG = 1024  # letters looked at together in a line that is longer
+LF, CR, GREATER = ord("\n"), ord("\r"), ord(">")
+DELETED, BREAK, ZERO = 0, 1, 2  # other than a letter, in KINDS
+
+
+def _kinds():
+    """What becomes of each byte of a sequence line: a letter, or nothing.
+
+    Bytes that mean something to Biopython's parser or to `str.rstrip` become `*`, which is no base.
+    """
+    kinds = np.full(256, ord("*"), np.uint8)
+    kinds[33:127] = np.arange(33, 127)
+    kinds[GREATER] = ord("*")
+    kinds[[ord(blank) for blank in " \t\v\f"]] = DELETED
+    kinds[[LF, CR]] = BREAK
+    kinds[0] = ZERO
+    return kinds
+
+
+KINDS = _kinds()
+
+
+@inlined
+def _is_break(byte):
+    return byte in (LF, CR)
+
+
+@inlined
+def _copy_plain(data, letters):
+    """Copy bytes and tell whether all of them are letters; letters: uint8[≥ len(data)]."""
+    odd = np.uint8(0)
+    for i in range(len(data)):
+        byte = data[i]
+        letters[i] = byte
+        odd |= np.uint8((byte < 33) | (byte > 126) | (byte == GREATER))
+    return odd == 0
+
+
+@kernel
+def _header_end(data, at, end):
+    """Where the line break of a header is: `end` if it is not there, −1 before a zero byte."""
+    while at < end:
+        if data[at] == LF or data[at] == CR:
+            return at
+        if data[at] == 0:
+            return -1
+        at += 1
+    return end
+
+
+@kernel
+def split_lines(data, at, end, begins, letters, cuts):
+    """Part FASTA into headers and letters.
+
+    data: uint8, of which bytes at … end−1 are read; begins: whether a line begins at the first of
+    them; letters: uint8[≥ end − at], receives the sequences' letters without line breaks and
+    blanks; cuts: int64[c, 3], receives for each header where it begins and ends in data and how
+    many letters came before. Returns (at, begins, letters, cuts): where reading stopped, which is
+    `end`, a header for which there is no room or whose line break is not there yet, or −1 at a zero
+    byte; whether a line begins there; and how much was filled.
+    """
+    filled, count = 0, 0
+    first = at  # where the line began
+    run = 0  # letters that are expected before the next break, 0 where that is unknown
+    while at < end:
+        if begins and data[at] == GREATER:
+            stop = _header_end(data, at, end)
+            if stop < 0:
+                return -1, True, filled, count
+            if stop == end or count == len(cuts):
+                return at, True, filled, count
+            cuts[count, 0], cuts[count, 1], cuts[count, 2] = at, stop, filled
+            count += 1
+            at = first = stop + 1
+            continue
+        begins = False
+        if run and at + run <= end and _copy_plain(data[at : at + run], letters[filled:]):
+            at, filled = at + run, filled + run
+            if at < end and run < LONG and not _is_break(data[at]):
+                run = 0
+        else:
+            stop = min(end, at + LONG)
+            while at < stop and not _is_break(data[at]):
+                kind = KINDS[data[at]]
+                if kind == ZERO:
+                    return -1, False, filled, count
+                if kind != DELETED:
+                    letters[filled] = kind
+                    filled += 1
+                at += 1
+            run = min(at - first, LONG)
+        if at < end and _is_break(data[at]):
+            at += 1
+            if at < end and data[at - 1] == CR and data[at] == LF:
+                at += 1
+            begins, first = True, at
+    return at, begins, filled, count

@@ -1,0 +1,171 @@
+#!/usr/bin/env python
+"""Time k-difference primers on real human DNA, and hold a sample of them against a plain matrix.
+
+    scripts/bench_primer.py [CASE ...] [--data FOLDER] [--device DEVICE] [--threads N]
+                            [--repeat N] [--sample N] [--json FILE]
+
+Cases: `small` (the default; 43,606 × 241,494, K = 100), `medium` (107,280 × 2,220,391, K = 256) and
+`large` (1,000,000 × 4,000,000, K = 100, random) have the lengths of Feuser and Moreano 2018, target
+and background being disjoint slices, on the background's strand +; `practical` is SARS-CoV-2
+against human chromosome 20, K = 6, at most 30 letters, both strands. Genomes come from FOLDER.
+
+The time is that of the whole call with both sequences in memory, the median of the repeats. Cells
+needed are rows × columns of all matrices, each position's rows being those up to its length, or to
+its limit where it has none; cells computed are what the engine says it did. GCUPS are billions of
+cells a second. A tile is a group of neighbouring positions under a block of the background.
+"""
+
+import argparse
+import random
+import statistics
+from pathlib import Path
+
+import numpy as np
+from benchmarks import random_text, timed, write_results
+from numba import njit
+
+import kmatch
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+GENE, CHROMOSOME, VIRUS = "human_il1rapl1", "human_grch37_chr20", "sarscov2_mn908947"
+UNKNOWN = 4
+
+
+def read(folder, name, start=0, length=None):
+    record = next(iter(kmatch.Genome(folder / f"{name}.fa.gz").records()))
+    return record.letters[start:][:length]
+
+
+def small(folder):
+    gene = read(folder, GENE)
+    return gene[:43_606], gene[43_606 : 43_606 + 241_494], 100, {"background_strand": "+"}
+
+
+def medium(folder):
+    background = read(folder, CHROMOSOME, 20_000_000, 2_220_391)
+    return read(folder, GENE, 0, 107_280), background, 256, {"background_strand": "+"}
+
+
+def large(folder):
+    rng = random.Random(7)
+    texts = (np.frombuffer(random_text(rng, n), np.uint8) for n in (1_000_000, 4_000_000))
+    return *texts, 100, {"background_strand": "+"}
+
+
+def practical(folder):
+    return read(folder, VIRUS), read(folder, CHROMOSOME), 6, {"max_length": 30}
+
+
+CASES = {case.__name__: case for case in (small, medium, large, practical)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cases", nargs="*", metavar="CASE", choices=[*CASES])
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--threads", type=int)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--sample", type=int, default=5, help="positions checked")
+    parser.add_argument("--json", metavar="FILE")
+    options = parser.parse_args()
+    write_results(options.json, [measure(name, options) for name in options.cases or ["small"]])
+
+
+def measure(name, options):
+    target, background, k, limits = CASES[name](options.data)
+    genomes = [kmatch.Genome.from_records([("r", text)]) for text in (target, background)]
+    works = []
+
+    def search():
+        works.clear()
+        return kmatch.primer(
+            *genomes,
+            k,
+            **limits,
+            device=options.device,
+            threads=options.threads,
+            on_engine=lambda engine: record_work(engine, works),
+        )
+
+    kmatch.primer(*(kmatch.Genome.from_records([("r", "ACGTTGCA")]) for _ in genomes), k)
+    runs = [timed(search) for _ in range(options.repeat)]
+    found = runs[-1][0]
+    check(target, background, k, limits, found, options.sample)
+    seconds = statistics.median(run[1] for run in runs)
+    strands = 1 if limits.get("background_strand") == "+" else 2
+    rows = np.minimum(np.arange(len(target), 0, -1), limits.get("max_length", len(target)))
+    rows[found.start] = found.length
+    needed = int(rows.sum()) * len(background) * strands
+    return report(name, options.device, seconds, found, needed, works)
+
+
+def record_work(engine, works):
+    """Keep what an engine says of each call."""
+    extend = engine.extend_primers
+
+    def recorded(*arguments, **others):
+        works.append(extend(*arguments, **others))
+
+    engine.extend_primers = recorded
+
+
+def check(target, background, k, limits, found, many):
+    """Hold some positions, with a primer and without, against a matrix of plain numbers."""
+    codes, columns = as_codes(target), as_codes(background)
+    strands = [columns]
+    if limits.get("background_strand") != "+":
+        strands.append(np.where(columns < UNKNOWN, 3 - columns, UNKNOWN)[::-1])
+    lengths = dict(zip(found.start.tolist(), found.length.tolist(), strict=True))
+    starts = random.Random(1).sample(range(len(target)), many)
+    for start in starts:
+        length = lengths.get(start)
+        rows = length or min(limits.get("max_length", 2 * len(target)), len(target) - start)
+        fewest = np.min(
+            [row_minima(codes[start : start + rows], strand) for strand in strands], axis=0
+        )
+        assert (fewest[rows - 1] >= k) == (length is not None), f"position {start} is wrong"
+        assert rows == 1 or fewest[rows - 2] < k, f"position {start} is wrong"
+
+
+def as_codes(letters):
+    codes = np.full(256, UNKNOWN, np.uint8)
+    for code, pair in enumerate(("Aa", "Cc", "Gg", "Tt")):
+        codes[[ord(letter) for letter in pair]] = code
+    return codes[letters]
+
+
+@njit
+def row_minima(read, columns):
+    """The smallest value of each row of the matrix D, but row 0."""
+    column = np.arange(len(read) + 1)
+    fewest = column[1:].copy()
+    for letter in columns:
+        diagonal = 0
+        for i in range(1, len(read) + 1):
+            wrong = letter != read[i - 1] or letter == UNKNOWN
+            here = min(diagonal + wrong, column[i] + 1, column[i - 1] + 1)
+            diagonal = column[i]
+            column[i] = here
+            fewest[i - 1] = min(fewest[i - 1], here)
+    return fewest
+
+
+def report(name, device, seconds, found, needed, works):
+    row = {"case": name, "device": device, "seconds": seconds, "primers": len(found)}
+    row |= {"needed": needed, "needed_gcups": needed / seconds / 1e9}
+    line = f"{name} on {device}: {seconds:.2f} s, {len(found):,} primers, sample right; "
+    line += f"{needed:.3g} cells needed, {row['needed_gcups']:.0f} GCUPS"
+    if all(works):
+        cells = sum(work.cells for work in works)
+        tiles = sum(work.blocks for work in works)
+        given_up = sum(work.given_up for work in works) / tiles
+        row |= {"cells": cells, "gcups": cells / seconds / 1e9, "given_up": given_up}
+        line += f"; {cells:.3g} computed, {row['gcups']:.0f} GCUPS; "
+        line += f"{given_up:.1%} of {tiles:,} tiles given up"
+    print(line, flush=True)
+    return row
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,17 @@
+"""Packed genomes in tests."""
+
+import tempfile
+
+import kmatch
+from kmatch.search.packing import write_packed
+from kmatch.sequences.packed import PackedFile
+
+
+def packed(records, **geometry):
+    """The Genome of (name, sequence) pairs out of a packed file, which is gone when it is."""
+    with tempfile.TemporaryFile() as handle:
+        write_packed(kmatch.Genome.from_records(records).records(), handle, **geometry)
+        handle.flush()
+        genome = kmatch.Genome("packed")
+        genome.file = PackedFile(handle, "packed")
+    return genome

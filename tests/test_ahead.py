@@ -1,0 +1,122 @@
+"""Reading in a thread, and records that come in parts."""
+
+import io
+import threading
+
+import numpy as np
+import pytest
+from Bio.SeqIO.FastaIO import SimpleFastaParser
+from commands import fasta, here, random_letters
+
+import kmatch
+from kmatch.sequences import ahead, reading
+from kmatch.sequences.ahead import read_ahead
+from kmatch.sequences.reading import Record, long_lines, read_parts, whole_records
+
+RECORDS = [
+    ("long", random_letters(700)),
+    ("empty", ""),
+    ("short", "ACGTTG"),
+    ("longer", random_letters(1_500, 2)),
+    ("tiny", "A"),
+    ("none", ""),
+]
+
+
+@pytest.mark.parametrize("block", [1, 7, 64, 1_000])
+def test_parts_are_the_records(tmp_path, monkeypatch, block):
+    monkeypatch.setattr(reading, "BLOCK", block)
+    path = tmp_path / "genome.fa"
+    path.write_bytes(fasta(RECORDS))
+    parts = [part for part, _, _ in read_parts(path)]
+    most = max(block, 16)  # a block has room for a header
+    assert sum(part.goes_on for part in parts) >= 2_000 // most - 3
+    assert all(len(part.letters) <= most for part in parts)
+    found = [(name, bytes(letters).decode()) for name, letters, _ in whole_records(parts)]
+    assert found == RECORDS
+
+
+@pytest.mark.parametrize("chunk", [40, 333, 5_000])
+@pytest.mark.parametrize("block", [7, 64])
+def test_searches_do_not_see_parts(tmp_path, monkeypatch, block, chunk):
+    monkeypatch.setattr(reading, "BLOCK", block)
+    path = tmp_path / "genome.fa"
+    path.write_bytes(fasta(RECORDS))
+    searches = [
+        (kmatch.hamming, ["ACGTT", "NGGAC"], {"k": 1}),
+        (kmatch.edit, ["ACGTTGA"], {"k": 2, "report": "ends"}),
+        (kmatch.edit, ["ACGTTGA"], {"k": 2, "report": "loci"}),
+        (kmatch.best, ["ACGTTGACCAGA"], {}),
+    ]
+    for search, patterns, options in searches:
+        tables = []
+        for genome in (kmatch.Genome(path, keep=False), kmatch.Genome.from_records(RECORDS)):
+            table = io.StringIO()
+            search(genome, patterns, chunk_length=chunk, **options).to_tsv(table)
+            tables.append(table.getvalue())
+        assert tables[0] == tables[1] and tables[0].count("\n") > 1
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("width", [1, 60, 1_023, 1_024, 1_025, 5_000])
+def test_lines_of_any_width(width, newline):
+    letters = random_letters(20_000)
+    letters = letters[:9_000] + " nN\t-" + letters[9_000:] + "A" * (width // 2)
+    data = fasta([("a", letters), ("b x", letters[:70]), ("c", letters.lower())], width, newline)
+    for block in (4_099, 1 << 20):
+        stretches = long_lines(io.BytesIO(data), "data", block)
+        found = list(SimpleFastaParser(stretches))
+        plain = SimpleFastaParser(io.StringIO(data.decode().replace(newline, "\n")))
+        assert found == [(title, sequence.replace("\t", "")) for title, sequence in plain]
+
+
+def parts_of(sizes, told, error=None):
+    try:
+        for number, size in enumerate(sizes):
+            told.append(number)
+            yield Record(str(number), np.zeros(size, np.uint8)), None, None
+        if error:
+            raise error
+    finally:
+        told.append("closed")
+
+
+def readers():
+    return [thread for thread in threading.enumerate() if thread.name == "kmatch reader"]
+
+
+def test_parts_come_in_order(monkeypatch):
+    monkeypatch.setattr(ahead, "BATCH", 10)
+    sizes = [3, 0, 25, 9, 1, 0] * 50
+    found = [part.name for part, _, _ in read_ahead(parts_of(sizes, []))]
+    assert found == [str(number) for number in range(len(sizes))]
+    assert readers() == []
+
+
+def test_what_the_reader_raises_comes_after_what_it_read():
+    parts = read_ahead(parts_of([5, 5], [], ValueError("damaged")))
+    assert [next(parts)[0].name for _ in range(2)] == ["0", "1"]
+    with pytest.raises(ValueError, match="damaged"):
+        next(parts)
+    assert readers() == []
+
+
+def test_no_more_is_read_ahead_than_there_is_room_for(monkeypatch):
+    monkeypatch.setattr(ahead, "BATCH", 10)
+    monkeypatch.setattr(ahead, "ROOM", 40)
+    told = []
+    parts = read_ahead(parts_of([10] * 1_000, told))
+    next(parts)
+    for thread in readers():
+        thread.join(0.1)
+    assert 5 <= len(told) <= 6  # one is taken, four fill the room, one is more than that
+    parts.close()
+    assert told[-1] == "closed" and readers() == []
+
+
+def test_an_error_behind_the_first_chunks_is_told(tmp_path):
+    path = tmp_path / "genome.fa"
+    path.write_bytes(fasta([("a", random_letters(3_000_000))]) + b">b\nAC\0GT\n")
+    result = here("hamming", path, "-p", "ACGTACGTACGTACGTACGT", "-k", 1, "-o", tmp_path / "hits")
+    assert result.status == 1 and not (tmp_path / "hits").exists()
+    assert result.err.decode() == f"kmatch: error: {path}: a binary file, not FASTA\n"

@@ -1,0 +1,375 @@
+"""Packed genomes: the same bytes out as from letters, whatever the layout, or a clear error."""
+
+import io
+import os
+import subprocess
+import warnings
+
+import numpy as np
+import pytest
+from cases import EDIT, HAMMING, MULTI, edit_cases, hamming_cases, multi_cases, reports
+from commands import KMATCH, compressed, fasta, here, random_letters
+from hypothesis import given
+from hypothesis import strategies as st
+from packing import packed
+
+import kmatch
+from kmatch.engine.cpu.pack import pack
+from kmatch.engine.geometry import Geometry
+from kmatch.search import chunks
+from kmatch.search.packing import WORDS
+from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
+from kmatch.sequences.packed import HEADER, VERSION, PackedFile, PackedWriter
+
+TINY = {"length": 100, "halo": 128}
+layouts = st.fixed_dictionaries(
+    {
+        "length": st.sampled_from([70, 500, 5000]),
+        "halo": st.sampled_from([0, 64, 128]),
+        "gap": st.sampled_from([16, 64]),
+    }
+)
+
+
+def table(search, genome, *arguments, **options):
+    """A search as TSV."""
+    out = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        search(genome, *arguments, **options).to_tsv(out)
+    return out.getvalue()
+
+
+def same(search, records, layout, *arguments, **options):
+    expected = table(search, kmatch.Genome.from_records(records), *arguments, **options)
+    assert table(search, packed(records, **layout), *arguments, **options) == expected
+
+
+@pytest.mark.parametrize("layout", [TINY, {"length": 100, "halo": 0}, {}])
+@pytest.mark.parametrize("name", HAMMING)
+def test_mismatches(name, layout):
+    records, patterns, k, options = HAMMING[name]
+    same(kmatch.hamming, records, layout, patterns, k, **options)
+
+
+@pytest.mark.parametrize("name", MULTI)
+def test_panels(name):
+    records, patterns, k, options = MULTI[name]
+    same(kmatch.multi, records, TINY, patterns, k, **options)
+
+
+@pytest.mark.parametrize("name", EDIT)
+def test_differences(name):
+    records, patterns, k, options = EDIT[name]
+    same(kmatch.edit, records, TINY, patterns, k, **options)
+    same(kmatch.best, records, TINY, patterns, **options)
+
+
+@given(hamming_cases(), layouts)
+def test_any_mismatches(case, layout):
+    records, patterns, k, options = case
+    same(kmatch.hamming, records, layout, patterns, k, **options)
+
+
+@given(multi_cases(), layouts)
+def test_any_panel(case, layout):
+    records, patterns, k, options = case
+    same(kmatch.multi, records, layout, patterns, k, **options)
+
+
+@given(edit_cases(), layouts, reports)
+def test_any_differences(case, layout, report):
+    records, patterns, k, options = case
+    same(kmatch.edit, records, layout, patterns, k, report=report, **options)
+
+
+@given(edit_cases(), layouts)
+def test_any_closest(case, layout):
+    records, patterns, _, options = case
+    same(kmatch.best, records, layout, patterns, **options)
+
+
+@given(edit_cases(), layouts)
+def test_records_come_back(case, layout):
+    records = [(f"name {name}", text) for name, text in case[0]]
+    file = packed(records, **layout).file
+    letters = [(name, letters[:].tobytes().decode()) for name, letters in file.records()]
+    assert letters == [(name, as_searched(text)) for name, text in records if any(file.lengths)]
+
+
+def as_searched(text):
+    """A text as its hits show it."""
+    text = text.upper().replace("U", "T")
+    return "".join(letter if letter in "ACGT" else "N" for letter in text)
+
+
+def test_parts_of_a_record():
+    text = random_letters(1000)
+    file = packed([("a", "ACG"), ("b", text)], **TINY).file
+    _, (_, letters) = file.records()
+    whole = np.frombuffer(text.encode(), np.uint8)
+    assert len(letters) == 1000
+    for part in (slice(0, 0), slice(5, 5), slice(90, 210), slice(-7, None), slice(3, 900, 7)):
+        assert np.array_equal(letters[part], whole[part])
+    assert np.array_equal(np.asarray(letters), whole)
+
+
+def unused(*_):
+    raise AssertionError("not the way to search this")
+
+
+def test_a_genome_is_searched_where_it_lies(monkeypatch):
+    genome = packed([("r", random_letters(9000))], length=4096, halo=64)
+    monkeypatch.setattr(PackedFile, "letters", unused)
+    assert len(kmatch.hamming(genome, ["ACGTAC"], 1)) and len(kmatch.edit(genome, ["ACGTAC"], 1))
+    assert len(kmatch.multi(genome, ["ACG"], 0, pam="NGG")) and len(kmatch.best(genome, ["ACGTA"]))
+
+
+@pytest.mark.parametrize(("length", "k"), [(65, 2), (60, 5), (20, 16)])
+def test_a_search_that_needs_more_unpacks(length, k, monkeypatch):
+    records = [("r", random_letters(900)), ("s", random_letters(900, 2))]
+    patterns = [records[0][1][50 : 50 + length]]
+    monkeypatch.setattr(chunks, "stored_chunks", unused)
+    same(kmatch.edit, records, {"length": 500, "halo": 64, "gap": 16}, patterns, k)
+
+
+def test_many_queries_unpack(monkeypatch):
+    monkeypatch.setattr(chunks, "stored_chunks", unused)
+    records, patterns = [("r", random_letters(9000))], ["ACGTAC", "NRY"]
+    same(kmatch.hamming, records, {"length": 4096, "halo": 64}, patterns, 1, chunk_length=200)
+
+
+def test_a_genome_is_searched_often():
+    records = [("r", random_letters(9000))]
+    genome = packed(records, length=4096, halo=64)
+    for patterns in (["ACGTAC"], ["NRYAC"], ["ACGTAC"]):
+        expected = table(kmatch.edit, kmatch.Genome.from_records(records), patterns, 1)
+        assert table(kmatch.edit, genome, patterns, 1) == expected
+
+
+# Names, sizes
+
+NAMES = ["chr1", "a name with spaces", "gi|1|é→☃", "\udcff not UTF-8", "chr1"]
+
+
+def test_names():
+    records = [(name, "ACGT" * i) for i, name in enumerate(NAMES)]
+    hits = kmatch.hamming(packed(records), ["ACG"], 0, strand="+")
+    assert hits.record.tolist() == [name for i, name in enumerate(NAMES) for _ in range(i)]
+
+
+@pytest.mark.parametrize("records", [[], [("a", "")], [("a", ""), ("b", "")]])
+def test_no_letters(records):
+    for layout in (TINY, {}):
+        genome = packed(records, **layout)
+        assert len(kmatch.hamming(genome, ["ACG"], 1)) == len(kmatch.edit(genome, ["ACG"], 1)) == 0
+
+
+def test_size(tmp_path):
+    for size in (200_000, 1_500_000, 4_200_000):
+        path = tmp_path / "genome"
+        letters = np.frombuffer(b"ACGT", np.uint8)[np.arange(size) % 4]
+        kmatch.pack(kmatch.Genome.from_records([("r", letters)]), path)
+        assert os.path.getsize(path) <= 0.55 * size
+
+
+@pytest.mark.parametrize(("records", "length", "most"), [(200, 20_000, 0.55), (2000, 1000, 0.58)])
+def test_size_of_many_records(records, length, most, tmp_path):
+    letters = np.frombuffer(b"ACGT", np.uint8)[np.arange(length) % 4]
+    genome = [(f"record{i}", letters) for i in range(records)]
+    kmatch.pack(kmatch.Genome.from_records(genome), tmp_path / "genome")
+    assert os.path.getsize(tmp_path / "genome") <= most * records * length
+
+
+# Places beyond 2^32
+
+
+class Repeating(PackedWriter):
+    """A writer that can say of a chunk that it comes again and again."""
+
+    def repeat(self, times):
+        self._chunks += times * self._chunks[-1:]
+
+
+def test_coordinates_beyond_four_billion(tmp_path):
+    plan, chunk = ChunkPlan(1 << 25, 64, 64, 64), Geometry(WORDS, 1 << 16, 64)
+    empty, last = 130, random_letters(1000)
+    length = empty * plan.length + len(last) - plan.lead
+    spans = Spans(0, ["long"], np.array([plan.lead]), np.array([length]))
+    letters = np.zeros(1 << 17, np.uint8)
+    letters[: len(last)] = np.frombuffer(last.encode(), np.uint8)
+    end, planes = Geometry(WORDS, 8, 64), np.empty(4 * 72 * WORDS, np.uint64)
+    pack(letters, WORDS, end.rows, end.plane_rows, planes)
+    with open(tmp_path / "genome", "wb") as handle:
+        writer = Repeating(handle, plan, WORDS)
+        nothing = np.zeros(4 * chunk.plane_words, np.uint64)
+        writer.add(LetterChunk(0, None, plan.length, spans), nothing, chunk.rows)
+        writer.repeat(empty - 1)
+        spans = spans._replace(begins=spans.begins - empty * plan.length)
+        place = empty * plan.length
+        writer.add(LetterChunk(place, None, len(last), spans), planes, end.rows)
+        assert writer.finish() == (1, length)
+    begin = place - plan.lead
+    assert begin > 1 << 32
+    genome = kmatch.Genome(tmp_path / "genome")
+    for search in (kmatch.hamming, kmatch.edit):
+        hits = search(genome, [last[100:120], last[979:]], 1, strand="+")
+        assert hits.start.tolist() == [begin + 100, begin + 979]
+        assert hits.end.tolist() == [begin + 120, begin + 1000]
+    (record,) = genome.records()
+    assert record.letters[begin + 300 : begin + 400].tobytes().decode() == last[300:400]
+
+
+# Damage
+
+TEXT = [("first", random_letters(5000)), ("second", "ACGTN" * 30)]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The bytes of a packed genome of three chunks."""
+    path = tmp_path_factory.mktemp("whole") / "genome"
+    file = packed(TEXT, length=2000, halo=64).file
+    assert len(file.lengths) == 3
+    path.write_bytes(file._map[:])
+    assert found(path)[0] == 0
+    return path.read_bytes()
+
+
+def found(path):
+    result = here("hamming", path, "-p", "ACGTNACGTN", "-k", 2)
+    return result.status, result.out, result.err
+
+
+def refused(path):
+    """The error of a search, of one line that names the file."""
+    status, _, error = found(path)
+    assert status == 1 and error.count(b"\n") == 1
+    assert error.startswith(f"kmatch: error: {path}: ".encode())
+    return error
+
+
+def test_cut(whole, tmp_path):
+    places = {HEADER - 1, HEADER, len(whole) - 1, *range(20, len(whole), 2999)}
+    for place in sorted(places):
+        path = tmp_path / "cut"
+        path.write_bytes(whole[:place])
+        assert b"is cut" in refused(path)
+
+
+def test_longer(whole, tmp_path):
+    (tmp_path / "longer").write_bytes(whole + b"\n")
+    assert b"is cut or damaged" in refused(tmp_path / "longer")
+
+
+def test_any_byte_changed(whole, tmp_path):
+    index = len(whole) - 900
+    places = {*range(HEADER), *range(HEADER, index, 997), *range(index, len(whole), 7)}
+    path = tmp_path / "changed"
+    for place in sorted(places):
+        path.write_bytes(
+            whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :]
+        )
+        assert refused(path)
+    assert b"in its chunk" in refused_at(whole, HEADER + 5, path)
+
+
+def refused_at(whole, place, path):
+    path.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+    return refused(path)
+
+
+def test_damage_is_found_without_hits_and_in_every_command(whole, tmp_path):
+    path = tmp_path / "changed"
+    refused_at(whole, len(whole) // 2, path)
+    for command in ("hamming", "multi", "edit", "best"):
+        k = () if command == "best" else ("-k", 0)
+        result = here(command, path, "-p", "A" * 40, *k)
+        assert result.status == 1 and b"is damaged in its chunk 1" in result.err
+    result = here("pack", path, "-o", tmp_path / "again")
+    assert result.status == 1 and not (tmp_path / "again").exists()
+
+
+def test_a_newer_version(whole, tmp_path):
+    at = whole.index(bytes([VERSION, 0, 0, 0]))
+    (tmp_path / "newer").write_bytes(whole[:at] + bytes([VERSION + 1]) + whole[at + 1 :])
+    assert b"of version 2, and this kmatch reads 1; take a newer" in refused(tmp_path / "newer")
+
+
+# The command
+
+
+@pytest.fixture
+def genome(tmp_path):
+    path = tmp_path / "genome.fa"
+    path.write_bytes(fasta([("r1", random_letters(20_000)), ("r2", "acgtuN" * 50)]))
+    return path
+
+
+PATTERNS = ("-p", "ACGTTGNA", "-p", "ACGUACNT")
+
+
+def test_every_command_and_format(genome):
+    assert here("pack", genome) == (0, b"", b"")
+    searches = (
+        ("hamming", "-k", 2),
+        ("multi", "-k", 1, "--pam", "NGG"),
+        ("multi", "-k", 1, "--summary-only"),
+        ("edit", "-k", 2, "--report", "loci"),
+        ("best",),
+    )
+    for command, *options in searches:
+        forms = ("bed", "tsv") if "--summary-only" not in options else (None,)
+        for form in forms:
+            chosen = (*options, *(("--format", form) if form else ()), "-t", 2)
+            expected = here(command, genome, *PATTERNS, *chosen)
+            assert expected.status == 0 and expected.out
+            assert here(command, f"{genome}.kmatch", *PATTERNS, *chosen) == expected
+
+
+def test_pipes_and_compression(genome, tmp_path):
+    written = here("pack", "-", "-o", "-", stdin=genome.read_bytes())
+    assert here("pack", genome, "-o", tmp_path / "named") == (0, b"", b"")
+    data = (tmp_path / "named").read_bytes()
+    assert written == (0, data, b"")
+    expected = here("edit", genome, *PATTERNS, "-k", 2)
+    assert here("edit", "-", *PATTERNS, "-k", 2, stdin=data) == expected
+    for kind in ("gz", "zst"):
+        (tmp_path / "small").write_bytes(compressed(kind, data))
+        assert here("edit", tmp_path / "small", *PATTERNS, "-k", 2) == expected
+    assert here("pack", tmp_path / "named", "-o", tmp_path / "again").status == 0
+    assert (tmp_path / "again").read_bytes() == data
+    cut = here("edit", "-", *PATTERNS, "-k", 2, stdin=data[:-1])
+    assert cut.status == 1 and cut.err.startswith(b"kmatch: error: standard input: the packed")
+
+
+def test_standard_input_that_is_a_file(genome):
+    here("pack", genome)
+    with open(f"{genome}.kmatch", "rb") as handle:
+        command = [*KMATCH, "hamming", "-", *PATTERNS, "-k", "2"]
+        done = subprocess.run(command, stdin=handle, capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == here(
+        "hamming", genome, *PATTERNS, "-k", 2
+    )
+
+
+def test_wrong_usage(genome):
+    other = os.path.join(genome.parent, ".", "genome.fa")
+    for arguments in (("-",), (genome, "-o", genome), (genome, "-o", other)):
+        result = here("pack", *arguments)
+        assert result.status == 2 and b"Error: " in result.err
+
+
+def test_failure_leaves_nothing(genome, tmp_path):
+    genome.write_bytes(genome.read_bytes() + b">\nACGT\n")
+    result = here("pack", genome)
+    assert result.status == 1 and b"has no name" in result.err
+    assert [path.name for path in tmp_path.iterdir()] == ["genome.fa"]
+
+
+def test_processes_at_once(genome):
+    here("pack", genome)
+    expected = here("hamming", genome, *PATTERNS, "-k", 3).out
+    command = [*KMATCH, "hamming", f"{genome}.kmatch", *PATTERNS, "-k", "3"]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
+    assert [process.communicate()[0] for process in running] == 3 * [expected]
