@@ -12,6 +12,7 @@ from differences import rows as rows_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from packing import packed
+from published_cases import CASES, algorithms, case, check, check_example, examples, label
 from test_hamming import rows, search
 from test_primer import CASES as PRIMERS
 from test_primer import primer, primer_cases, related
@@ -80,6 +81,19 @@ def test_no_hit_is_dropped_when_there_is_room_for_one(case):
     records, patterns, k, options = case
     found = rows(search(records, patterns, k, device="cuda", key_room=(1, 1), **options))
     assert found == naive.hamming(records, patterns, k, **options)
+
+
+@pytest.mark.parametrize(("command", "algorithm"), algorithms("cuda"), ids=label)
+def test_published(command, algorithm):
+    for name in CASES[command]:
+        records, patterns, k, options = case(command, name, algorithm, "cuda")
+        if patterns:
+            check(command, algorithm, records, patterns, k, options, device="cuda")
+
+
+@pytest.mark.parametrize("example", examples("cuda"), ids=lambda example: example[0])
+def test_worked_examples(example):
+    check_example("cuda", *example)
 
 
 @pytest.fixture(scope="module")
@@ -306,3 +320,13 @@ def test_out_of_memory_is_an_error():
 
     with pytest.raises(kmatch.DeviceError, match="out of memory"):
         open_gpu(FOUND[0][0]).room(1 << 40)
+
+
+@pytest.mark.parametrize(
+    ("command", "algorithm"), [x for x in algorithms("cuda") if x[0] != "primer"], ids=label
+)
+def test_published_on_many_letters(records, texts, command, algorithm):
+    patterns = texts(24, 70, 2) if algorithm.panel else texts(24, 4, 2)
+    search, k = getattr(kmatch, command), () if command == "best" else (5,)
+    expected = _bed(search, records, patterns, *k, device="cpu")
+    assert _bed(search, records, patterns, *k, algorithm=algorithm.name, device="cuda") == expected

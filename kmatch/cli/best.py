@@ -5,14 +5,14 @@ from functools import partial
 
 import click
 
-from kmatch.cli.options import Talk, pattern_arguments, search_options
+from kmatch.cli.options import Talk, algorithm_option, pattern_arguments, search_options
 from kmatch.cli.searching import load_panel, write_hits
 
 
 @click.command(short_help="The closest occurrences of each pattern.")
 @click.argument("genome")
 @pattern_arguments
-@click.option("--algorithm", type=click.Choice(["bitplane"]), default="bitplane", hidden=True)
+@algorithm_option("best")
 @search_options
 def best(genome, patterns, sequences, output, form, quiet, verbose, debug, **options):
     """Find where GENOME comes closest to each pattern, counting differences, on both strands.

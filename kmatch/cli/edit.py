@@ -4,7 +4,7 @@ from functools import partial
 
 import click
 
-from kmatch.cli.options import Talk, pattern_arguments, search_options
+from kmatch.cli.options import Talk, algorithm_option, pattern_arguments, search_options
 from kmatch.cli.searching import load_panel, write_hits
 
 
@@ -24,7 +24,7 @@ from kmatch.cli.searching import load_panel, write_hits
     show_default=True,
     help="The best of neighbouring ends, every end, or the best of overlapping minima.",
 )
-@click.option("--algorithm", type=click.Choice(["bitplane"]), default="bitplane", hidden=True)
+@algorithm_option("edit")
 @search_options
 def edit(genome, patterns, sequences, k, output, form, quiet, verbose, debug, **options):
     """Find the occurrences of patterns in GENOME with at most k differences, on both strands.

@@ -4,7 +4,7 @@ from functools import partial
 
 import click
 
-from kmatch.cli.options import Talk, pattern_arguments, search_options
+from kmatch.cli.options import Talk, algorithm_option, pattern_arguments, search_options
 from kmatch.cli.searching import load_panel, write_hits
 
 
@@ -20,7 +20,7 @@ from kmatch.cli.searching import load_panel, write_hits
 @click.option(
     "--exact-3p", type=click.IntRange(min=0), default=0, help="Last letters that must match."
 )
-@click.option("--algorithm", type=click.Choice(["bitplane"]), default="bitplane", hidden=True)
+@algorithm_option("hamming")
 @search_options
 def hamming(genome, patterns, sequences, k, output, form, quiet, verbose, debug, **options):
     """Find every window of GENOME with at most k mismatches to a pattern, on both strands.

@@ -6,10 +6,12 @@ import sys
 import click
 
 from kmatch import __version__
+from kmatch.cli.bench import bench
 from kmatch.cli.best import best
 from kmatch.cli.edit import edit
 from kmatch.cli.hamming import hamming
 from kmatch.cli.info import info
+from kmatch.cli.model import model
 from kmatch.cli.multi import multi
 from kmatch.cli.pack import pack
 from kmatch.cli.primer import primer
@@ -22,7 +24,7 @@ def kmatch():
     """Find every approximate occurrence of DNA patterns in genomes."""
 
 
-for command in (hamming, multi, edit, best, primer, pack, info):
+for command in (hamming, multi, edit, best, primer, pack, bench, model, info):
     kmatch.add_command(command)
 
 

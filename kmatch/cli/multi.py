@@ -5,7 +5,7 @@ from functools import partial
 
 import click
 
-from kmatch.cli.options import Talk, format_of, pattern_arguments, search_options
+from kmatch.cli.options import Talk, algorithm_option, format_of, pattern_arguments, search_options
 from kmatch.cli.searching import drain, load_panel, write_hits
 
 
@@ -35,6 +35,7 @@ from kmatch.cli.searching import drain, load_panel, write_hits
 @click.option(
     "--summary-only", is_flag=True, help="Write that table, to -o if given, in place of the hits."
 )
+@algorithm_option("multi")
 @search_options
 def multi(
     genome,

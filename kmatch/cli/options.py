@@ -31,6 +31,15 @@ def _check_device(context, option, device):
     return device
 
 
+device_option = click.option(
+    "--device",
+    default="auto",
+    show_default=True,
+    metavar="auto|cpu|cuda|cuda:N",
+    callback=_check_device,
+    help="Where to search.",
+)
+
 _TABLE_OPTIONS = [
     click.option(
         "-o",
@@ -53,14 +62,7 @@ _STRAND = click.option(
     help="+ finds the pattern as written, - its reverse complement.",
 )
 _RUN_OPTIONS = [
-    click.option(
-        "--device",
-        default="auto",
-        show_default=True,
-        metavar="auto|cpu|cuda|cuda:N",
-        callback=_check_device,
-        help="Where to search.",
-    ),
+    device_option,
     click.option(
         "-t", "--threads", type=click.IntRange(min=1), help="CPU threads, at most one a core."
     ),
@@ -68,6 +70,19 @@ _RUN_OPTIONS = [
     click.option("-v", "--verbose", is_flag=True, help="Say what is done, on standard error."),
     click.option("--debug", is_flag=True, help="Show a traceback when something fails."),
 ]
+
+
+def algorithm_option(command):
+    """The option --algorithm with the names that a command has."""
+    from kmatch.published.registry import ENGINE, names
+
+    return click.option(
+        "--algorithm",
+        type=click.Choice(names(command)),
+        default=ENGINE,
+        show_default=True,
+        help="Search by a published algorithm instead, which gives the same hits.",
+    )
 
 
 def pattern_arguments(command):

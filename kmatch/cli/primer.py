@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import click
 
-from kmatch.cli.options import Talk, common_options, format_of
+from kmatch.cli.options import Talk, algorithm_option, common_options, format_of
 
 
 @click.command(short_help="Shortest substrings of a target unlike anything in a background.")
@@ -47,7 +47,7 @@ from kmatch.cli.options import Talk, common_options, format_of
     metavar="FILE",
     help="Also write, as BED, where every position has a primer of allowed length.",
 )
-@click.option("--algorithm", type=click.Choice(["bitplane"]), default="bitplane", hidden=True)
+@algorithm_option("primer")
 @common_options
 def primer(target, background, regions, output, form, quiet, verbose, debug, k, **options):
     """Find where primers can lie that bind TARGET and nothing in BACKGROUND.

@@ -7,16 +7,9 @@ import sys
 from functools import cache
 from threading import Thread
 
-from kmatch.errors import DeviceError, InputError
+from kmatch.errors import DeviceError
 
-ALGORITHMS = ("bitplane",)
 DRIVERS = {"win32": ["nvcuda.dll"], "linux": ["libcuda.so.1", "libcuda.so"]}
-
-
-def check_algorithm(algorithm):
-    """Raise InputError for an algorithm that does not exist."""
-    if algorithm not in ALGORITHMS:
-        raise InputError(f"unknown algorithm '{algorithm}'; use {' or '.join(ALGORITHMS)}")
 
 
 def choose_engine(device, threads=None):

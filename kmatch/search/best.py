@@ -8,11 +8,11 @@ import warnings
 
 import numpy as np
 
-from kmatch.engine.devices import check_algorithm, choose_engine
+from kmatch.published.run import choose_algorithm
 from kmatch.search.chunks import packed_chunks, plan_reading
-from kmatch.search.differences import DifferenceSearch
 from kmatch.search.hits import Hits
 from kmatch.search.panel import build_reading_panel, select_patterns
+from kmatch.search.published import difference_search, published_distances
 from kmatch.sequences.genome import as_genome
 from kmatch.sequences.patterns import load_patterns
 
@@ -50,16 +50,18 @@ def best_batches(
     genome: a Genome, which is read twice if it is not kept; on_nowhere(names) hears of the
     patterns that match nowhere; other arguments: as for `edit_batches`.
     """
-    check_algorithm(algorithm)
-    engine = choose_engine(device, threads)
+    engine, run = choose_algorithm("best", algorithm, patterns, device, threads)
     if on_engine:
         on_engine(engine)
     panel = build_reading_panel(patterns, strand)
     # An alignment across the gap between records costs at least the gap.
-    longest = int(panel.lengths.max())
-    plan = plan_reading(longest, longest, longest, chunk_length, engine.layout)
+    longest, layout = int(panel.lengths.max()), run.layout if run else engine.layout
+    plan = plan_reading(longest, longest, longest, chunk_length, layout)
     chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, on_progress)
-    distances = smallest_distances(chunks, panel, len(patterns), engine)
+    if run:
+        distances = published_distances(chunks, panel, len(patterns), engine, run)
+    else:
+        distances = smallest_distances(chunks, panel, len(patterns), engine)
     found = np.array([distance < len(p) for distance, p in zip(distances, patterns, strict=True)])
     if not found.all():
         nowhere = [pattern.name for pattern, hit in zip(patterns, found, strict=True) if not hit]
@@ -70,9 +72,10 @@ def best_batches(
     panel = select_patterns(patterns, found, strand)
     limits = distances[panel.pattern]
     longest, k = int(panel.lengths.max()), int(limits.max())
-    plan = plan_reading(longest, k, k + 1, chunk_length, engine.layout)
+    plan = plan_reading(longest, k, k + 1, chunk_length, layout)
     chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, on_progress)
-    yield from DifferenceSearch(engine, panel, limits, "minima", filtering, key_room).run(chunks)
+    search = difference_search(engine, run, panel, limits, "minima", filtering, key_room)
+    yield from search.run(chunks)
 
 
 def smallest_distances(chunks, panel, patterns, engine):

@@ -45,14 +45,14 @@ class DifferenceSearch:
         number = -1
         for number, chunk in enumerate(chunks):
             self._chunks[number] = chunk
-            for keys, lane in self._keys(chunk):
+            for keys, lane in self.find_keys(chunk):
                 yield from self._take(number, keys, lane)
             self._suspend(number)
             self._forget(number)
         if number >= 0:
             yield from self._report_ends(number, *np.zeros((3, 0), np.int64), FOREVER, FOREVER)
 
-    def _keys(self, chunk):
+    def find_keys(self, chunk):
         """Yield (keys, lane): sorted keys of the lanes before `lane` that did not come before."""
         geometry, letters = chunk.geometry, self._panel.letters
         text = self._text(chunk)

@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from kmatch.engine.devices import check_algorithm, choose_engine
 from kmatch.errors import InputError
+from kmatch.published.run import choose_algorithm
 from kmatch.search.chunks import packed_chunks, plan_reading
-from kmatch.search.differences import REPORTS, DifferenceSearch
+from kmatch.search.differences import REPORTS
 from kmatch.search.hits import Hits
 from kmatch.search.panel import build_reading_panel, check_distance
+from kmatch.search.published import difference_search
 from kmatch.sequences.genome import as_genome
 from kmatch.sequences.patterns import load_patterns
 
@@ -42,20 +43,20 @@ def edit_batches(
     """Yield the hits as HitBatches, in order, while the genome is read.
 
     genome: a Genome; patterns: a list of Pattern; k: int, 0 ≤ k < m; report: `minima`, `ends` or
-    `loci`; strand: `both`, `+` or `-`; device, threads, on_progress, on_engine: as for
+    `loci`; strand: `both`, `+` or `-`; device, threads, algorithm, on_progress, on_engine: as for
     `hamming_batches`; chunk_length, key_room, filtering: positions of a chunk, room for hits (see
     KeyBuffer) and whether to filter, which tests set and the engine chooses otherwise.
     """
     check_distance(patterns, k)
     if report not in REPORTS:
         raise InputError(f"unknown report '{report}'; use {', '.join(REPORTS)}")
-    check_algorithm(algorithm)
-    engine = choose_engine(device, threads)
+    engine, run = choose_algorithm("edit", algorithm, patterns, device, threads)
     if on_engine:
         on_engine(engine)
     panel = build_reading_panel(patterns, strand)
     limits = np.full(len(panel.lengths), k, np.int64)
-    plan = plan_reading(int(panel.lengths.max()), k, k + 1, chunk_length, engine.layout)
+    layout = run.layout if run else engine.layout
+    plan = plan_reading(int(panel.lengths.max()), k, k + 1, chunk_length, layout)
     chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, on_progress)
-    search = DifferenceSearch(engine, panel, limits, report, filtering, key_room)
+    search = difference_search(engine, run, panel, limits, report, filtering, key_room)
     yield from search.run(chunks)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kmatch.engine.devices import check_algorithm, choose_engine
+from kmatch.published.run import choose_algorithm
 from kmatch.search.chunks import packed_chunks, plan_chunks
 from kmatch.search.hits import Columns, HitBatch, Hits
 from kmatch.search.panel import build_panel, check_distance
@@ -43,18 +43,24 @@ def hamming_batches(
 
     genome: a Genome; patterns: a list of Pattern; k: int, 0 ≤ k < m; strand: `both`, `+` or `-`;
     exact_5p, exact_3p: first and last letters of a pattern that must match; device: `auto`, `cpu`,
-    `cuda` or `cuda:N`; threads: int or None for all cores; on_progress(consumed, size) hears of
+    `cuda` or `cuda:N`; threads: int or None for all cores; algorithm: `bitplane`, or the name of a
+    published one (see `kmatch.published.registry`); on_progress(consumed, size) hears of
     bytes read, on_engine(engine) of the engine chosen; chunk_length, words, key_room: positions
     and words a row of a chunk and the room for hits (see KeyBuffer), which tests make tiny.
     """
     check_distance(patterns, k)
-    check_algorithm(algorithm)
-    engine = choose_engine(device, threads)
+    engine, run = choose_algorithm("hamming", algorithm, patterns, device, threads)
     if on_engine:
         on_engine(engine)
-    search = WindowSearch(engine, patterns, k, strand, (exact_5p, exact_3p), key_room)
+    ends, layout = (exact_5p, exact_3p), run.layout if run else engine.layout
+    if run:
+        from kmatch.search.published import PublishedWindows
+
+        search = PublishedWindows(engine, run, patterns, k, strand, ends)
+    else:
+        search = WindowSearch(engine, patterns, k, strand, ends, key_room)
     lengths = search.panel.lengths
-    plan = plan_chunks(int(lengths.max()), k, len(lengths), chunk_length, engine.layout)
+    plan = plan_chunks(int(lengths.max()), k, len(lengths), chunk_length, layout)
     for chunk in packed_chunks(genome, plan, engine, words, on_progress):
         yield from search.scan(chunk)
 

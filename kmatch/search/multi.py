@@ -2,12 +2,13 @@
 
 from math import exp, lgamma, log
 
-from kmatch.engine.devices import choose_engine
 from kmatch.errors import InputError
+from kmatch.published.run import choose_algorithm
 from kmatch.search.chunks import SMALLEST, packed_chunks, plan_chunks
 from kmatch.search.hamming import WindowSearch
 from kmatch.search.hits import Hits
 from kmatch.search.panel import check_distance, wanted_strands
+from kmatch.search.published import PublishedWindows
 from kmatch.search.scanning import MOST_KEYS
 from kmatch.search.seeds import LONGEST, SeedSearch
 from kmatch.search.sites import Pam, SiteSearch
@@ -39,6 +40,7 @@ def multi_batches(
     exact_3p=0,
     device="auto",
     threads=None,
+    algorithm="bitplane",
     on_progress=None,
     on_engine=None,
     chunk_length=None,
@@ -57,7 +59,7 @@ def multi_batches(
     _check_lengths(patterns)
     check_distance(patterns, k)
     pam = Pam(pam, pam_side) if pam is not None else None
-    engine = choose_engine(device, threads)
+    engine, run = choose_algorithm("multi", algorithm, patterns, device, threads)
     if on_engine:
         on_engine(engine)
     length, ends = len(patterns[0]), (exact_5p, exact_3p)
@@ -66,7 +68,11 @@ def multi_batches(
     fitting = int(MOST_KEYS / 2 / max(_share_within(patterns, k) * queries, 1e-9))
     if filtering is None:
         filtering = engine.sites_pay if pam else engine.seeds_pay(length, k, queries)
-    if filtering and pam:
+    if run:
+        search = PublishedWindows(engine, run, patterns, k, strand, ends, pam)
+        whole = int(search.panel.lengths.max())
+        plan = plan_chunks(whole, k, queries, chunk_length, run.layout)
+    elif filtering and pam:
         search = SiteSearch(engine, patterns, k, pam, strand, ends, fitting, key_room)
         plan = plan_chunks(length + len(pam), k, 1, chunk_length, engine.layout)
     else:

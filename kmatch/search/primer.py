@@ -1,11 +1,14 @@
 """For each position of a target the shortest substring that differs from all of a background."""
 
+from functools import partial
+
 import numpy as np
 
-from kmatch.engine.devices import check_algorithm, choose_engine
 from kmatch.errors import InputError
+from kmatch.published.run import choose_algorithm
 from kmatch.search.panel import wanted_strands
 from kmatch.search.primers import PrimerBatch, Primers
+from kmatch.search.published import extend_published
 from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.genome import as_genome
 
@@ -52,22 +55,22 @@ def primer_batches(
     least (a shorter one is lengthened) and at most; gc: (least, most) share of G and C; tm: (least,
     most) melting temperature in °C, which a primer with an N has not; both_strands: also the
     primers of the target's strand `-`; background_strand: `both` or `+`; device, threads,
-    on_engine: as for `hamming_batches`; on_progress(consumed, size) hears of bytes of the
-    background that are done with; part: letters of background at a time; geometry: options of an
-    engine's `extend_primers`, which tests make tiny.
+    algorithm, on_engine: as for `hamming_batches`; on_progress(consumed, size) hears of bytes of
+    the background that are done with; part: letters of background at a time; geometry: options of
+    an engine's `extend_primers`, which tests make tiny.
     """
     _check_numbers(k, min_length, max_length, gc, tm)
-    check_algorithm(algorithm)
     if background_strand not in ("both", "+"):
         raise InputError(f"unknown background strand '{background_strand}'; use both or +")
-    engine = choose_engine(device, threads)
+    engine, run = choose_algorithm("primer", algorithm, (), device, threads)
     if on_engine:
         on_engine(engine)
+    extend = partial(extend_published, run) if run else engine.extend_primers
     starts = _Starts(list(target.records()), k, min_length, max_length, both_strands)
     progress = _Progress(on_progress)
     strands = wanted_strands(background_strand)
     for columns in _parts(background.records(progress.read), strands, part, progress):
-        engine.extend_primers(
+        extend(
             starts.masks,
             starts.begins,
             starts.limits,

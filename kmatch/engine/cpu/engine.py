@@ -39,6 +39,10 @@ class CpuEngine:
         finally:
             numba.set_num_threads(before)
 
+    def run(self, function, *arguments):
+        """function(*arguments), whose kernels run on the engine's threads."""
+        return self._run(function, arguments)
+
     def planes(self, size):
         """uint64[size], uninitialised, for planes that do not change once they were scanned."""
         return np.empty(size, np.uint64)
@@ -101,6 +105,12 @@ class CpuEngine:
         from kmatch.engine.cpu.sites import read_sites
 
         self._run(read_sites, arguments)
+
+    def read_text(self, *arguments):
+        """See `kmatch.engine.cpu.letters.read_text`."""
+        from kmatch.engine.cpu.letters import read_text
+
+        self._run(read_text, arguments)
 
     def filter_edit(self, *arguments):
         """See `kmatch.engine.cpu.edit_filter.filter_edit`."""

@@ -1,10 +1,13 @@
 """Letters back out of striped planes."""
 
 import numpy as np
+from numba import prange
 
-from kmatch.jit import kernel
+from kmatch.jit import kernel, parallel_kernel
 
 LETTERS = np.frombuffer(b"NACNGNNNTNNNNNNN", np.uint8)  # by mask; several bases cannot occur
+BLOCK = 64  # rows read at a time
+ONE = np.uint64(1)
 COMPLEMENT = np.array([0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15], np.uint8)
 
 
@@ -44,3 +47,39 @@ def read_window(planes, words, rows, plane_words, position, minus, window):
     if minus:
         for j in range(length):
             window[j] = COMPLEMENT[window[j]]
+
+
+@kernel
+def _read_column(planes, plane_words, at, words, count, column):
+    """The 4 planes of `count` rows of a word, column: uint64[4, BLOCK]."""
+    for p in range(4):
+        for r in range(count):
+            column[p, r] = planes[p * plane_words + at + r * words]
+
+
+@kernel
+def _read_lane(column, bit, count, text):
+    for r in range(count):
+        letter = (column[0, r] >> bit) & ONE
+        letter |= ((column[1, r] >> bit) & ONE) << np.uint64(1)
+        letter |= ((column[2, r] >> bit) & ONE) << np.uint64(2)
+        letter |= ((column[3, r] >> bit) & ONE) << np.uint64(3)
+        text[r] = letter
+
+
+@parallel_kernel
+def read_text(planes, words, rows, plane_words, text):
+    """Fill `text`, uint8[n], with the masks of a chunk's first n letters, halo and all at most."""
+    for word in prange(words):
+        column = np.empty((4, BLOCK), np.uint64)
+        for row in range(0, rows, BLOCK):
+            count = min(BLOCK, rows - row)
+            _read_column(planes, plane_words, row * words + word, words, count, column)
+            for bit in range(64):
+                first = (64 * word + bit) * rows + row
+                if first < len(text):
+                    _read_lane(column, np.uint64(bit), min(count, len(text) - first), text[first:])
+    owned = 64 * words * rows
+    if owned < len(text):
+        rest = len(text) - owned
+        decode(planes, plane_words // words, words, rows, owned, 1, rest, text[owned:])

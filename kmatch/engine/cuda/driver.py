@@ -4,6 +4,7 @@ Numba's own target and the package numba-cuda, which takes its place where insta
 """
 
 import os
+from contextlib import contextmanager
 
 from numba.core import config
 
@@ -90,11 +91,34 @@ def new_stream():
     return cuda.stream()
 
 
-def mark(stream):
-    """An event that has come when the work now in a stream is done."""
-    event = cuda.event(timing=False) if not SIMULATED else cuda.event()
+def mark(stream, timing=False):
+    """An event that has come when the work now in a stream is done; with a time where wanted."""
+    event = cuda.event(timing=timing) if not SIMULATED else cuda.event()
     event.record(stream)
     return event
+
+
+class Stopwatch:
+    """Adds up the time of the work put into streams; none in the simulator, which keeps none."""
+
+    def __init__(self):
+        self._marks = []
+
+    @contextmanager
+    def timing(self, stream):
+        """Time what the block puts into a stream."""
+        begin = mark(stream, timing=True)
+        yield
+        self._marks.append((begin, mark(stream, timing=True)))
+
+    @property
+    def seconds(self):
+        """All times together; waits until the work is done."""
+        for _, end in self._marks:
+            end.synchronize()
+        if SIMULATED:
+            return 0.0
+        return sum(cuda.event_elapsed_time(*marks) for marks in self._marks) / 1000
 
 
 def pinned(size):

@@ -97,12 +97,13 @@ class Filter:
         return self._plans[key]
 
 
-def filter_edit(text, queries, room):
+def filter_edit(text, queries, room, timing):
     """The ends of those queries for which a filter is faster than a scan.
 
     text: uint64, the planes of a chunk on the GPU; queries: Filter; room(use, size) gives
-    int64[size] on the GPU. Returns (keys, rest): keys, int64, sorted, as `scan_edit` gives them,
-    and rest, int64, the queries that are left to scan, among them those of which too much survived.
+    int64[size] on the GPU; kernels run in the context timing(stream). Returns (keys, rest): keys,
+    int64, sorted, as `scan_edit` gives them, and rest, int64, the queries that are left to scan,
+    among them those of which too much survived.
     """
     stream, budgets = queries.stream, queries.budgets
     chosen = np.flatnonzero(budgets)
@@ -114,7 +115,8 @@ def filter_edit(text, queries, room):
             places, written = room("survivors", survivors), room("keys", keys)
         except DeviceError:
             break  # the scan needs less
-        queries.run(text, chosen, counts, places, found, written, ends)
+        with timing(stream):
+            queries.run(text, chosen, counts, places, found, written, ends)
         counts, found, ends = (tally.copy_to_host(stream=stream) for tally in tallies)
         stream.synchronize()
         if found[0] <= survivors and ends[0] <= keys:

@@ -8,6 +8,7 @@ for alignments and tracebacks.
 """
 
 import operator
+from contextlib import nullcontext
 
 import numpy as np
 
@@ -57,6 +58,7 @@ class CudaEngine:
         self._rooms = {}  # arrays on the GPU for results, by their use
         self._counter = driver.empty(1, np.int64, self._gpu.stream)
         self._found = np.zeros(1, np.int64)
+        self.timing = nullcontext  # kernels run in timing(stream), which a benchmark sets
 
     def planes(self, size):
         """uint64[size], uninitialised, in pinned memory, for planes that do not change once they
@@ -160,7 +162,7 @@ class CudaEngine:
             (shape, k, always),
             lambda: Filter(shape, reading, bases, limits, k, always, self._gpu.stream),
         )
-        return filter_edit(text, queries, self._room)
+        return filter_edit(text, queries, self._room, self.timing)
 
     def smallest_edit(self, planes, words, rows, plane_words, letters, begins, backward, bounds):
         """See `kmatch.engine.cpu.edit.smallest_edit`; returns int64[Q], over the whole chunk."""
@@ -174,9 +176,9 @@ class CudaEngine:
         searches = Searches(shape, reading, bounds, chosen, 0, stream, smallest=True)
         lanes = driver.on_device(np.full(shape[0], ~np.uint64(0)), stream)
         lowest = driver.on_device(bounds + 1, stream)
-        smallest_edit(
-            text, searches, lanes, driver.on_device(np.zeros(1, np.int64), stream), lowest
-        )
+        counter = driver.on_device(np.zeros(1, np.int64), stream)
+        with self.timing(stream):
+            smallest_edit(text, searches, lanes, counter, lowest)
         found = lowest.copy_to_host(stream=stream)
         stream.synchronize()
         return found
@@ -214,6 +216,10 @@ class CudaEngine:
         """See `kmatch.engine.cpu.sites.read_sites`."""
         self._cpu.read_sites(*arguments)
 
+    def read_text(self, *arguments):
+        """See `kmatch.engine.cpu.letters.read_text`."""
+        self._cpu.read_text(*arguments)
+
     def _once(self, use, arrays, values, make):
         """make(), or what it gave this use last if these arrays and values were the same."""
         before, values_before, made = self._made.get(use, ((), (), None))
@@ -239,7 +245,9 @@ class CudaEngine:
         lanes = lanes if len(lanes) == words else spread_mask(lanes)
         self._counter.copy_to_device(np.zeros(1, np.int64), stream=stream)
         room = self._room("keys", keys.shape[1])
-        start(driver.on_device(lanes, stream), room, self._counter)
+        wanted = driver.on_device(lanes, stream)
+        with self.timing(stream):
+            start(wanted, room, self._counter)
         self._counter.copy_to_host(self._found, stream=stream)
         stream.synchronize()
         found[0] = self._found[0]

@@ -27,3 +27,9 @@ def lowest(word):
 def smaller(a, b):
     """The smaller of two numbers; Numba's CUDA compiler has no min() that works everywhere."""
     return a if a < b else b
+
+
+@cuda.jit(device=True)
+def larger(a, b):
+    """The larger of two numbers; see `smaller`."""
+    return a if a > b else b

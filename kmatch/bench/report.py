@@ -1,0 +1,94 @@
+"""What `kmatch bench` measures and prints."""
+
+import json
+import os
+import platform
+
+from rich.console import Console
+
+import kmatch
+from kmatch.bench.data import Case, make_case, random_letters, read_letters
+from kmatch.bench.figures import BACKGROUND_SEED, figure_rows, figure_table
+from kmatch.bench.papers import PAPERS
+from kmatch.bench.plot import draw
+from kmatch.bench.rows import SECONDS
+from kmatch.bench.tables import DEFINITIONS, rows_table
+from kmatch.errors import OutputError
+
+SIZES = {"cpu": 1 << 23, "cuda": 1 << 27}  # letters of text
+PRIMER = (2_000, 20_000, 20)  # letters of target and of background, K
+SETTINGS = {"hamming": (20, 1, 3), "multi": (20, 8, 3), "edit": (20, 1, 3), "best": (20, 1, 6)}
+
+
+class Report:
+    """Measures with a Bench, prints tables to standard output and keeps the rows.
+
+    genome: a path or None for random letters; size: letters of text, or None for a size that suits
+    the devices; width: of tables that do not go to a terminal.
+    """
+
+    def __init__(self, bench, genome, size, width):
+        self._bench, self._genome, self._size = bench, genome, size
+        self._console = Console(width=None if Console().is_terminal else width)
+        self._tables = []
+        self.equal = True
+
+    def commands(self, commands):
+        """Measure commands, each with patterns of a usual size, and print a table each."""
+        size = self._size or max(SIZES[device] for device in self._bench.devices)
+        letters = self._letters(size)
+        for command in commands:
+            if command == "primer":
+                target, background, k = PRIMER
+                case = Case(
+                    command, letters[:target], [], k, random_letters(background, BACKGROUND_SEED)
+                )
+            else:
+                case = make_case(command, letters, *SETTINGS[command])
+            rows = list(self._bench.rows(case))
+            self._keep(rows)
+            self._console.print(rows_table(rows))
+        self._define()
+
+    def paper(self, name):
+        """Measure at the sizes of a paper's tables and figures and print them in their shape."""
+        remark, *figures = PAPERS[name]
+        longest = max(point.size for figure in figures for point in figure.points)
+        letters = self._letters(longest) if self._genome else None
+        for figure in figures:
+            results = list(figure_rows(figure, self._bench, letters))
+            for _, _, rows in results:
+                self._keep(list(rows.values()))
+            self._console.print(figure_table(figure, results, self._bench.devices))
+        self._console.print(f"In brackets the paper's figures. {remark}")
+        self._define()
+
+    def write(self, path, plot):
+        """Write the rows to a JSON file and draw them, where these are wanted."""
+        if path:
+            record = {
+                "kmatch": kmatch.__version__,
+                "machine": f"{platform.platform()}, {os.cpu_count()} cores",
+                "devices": self._bench.describe(),
+                "text": self._genome or "random letters",
+                "definitions": [line.format(seconds=SECONDS) for line in DEFINITIONS],
+                "rows": [row.figures() for rows in self._tables for row in rows],
+            }
+            try:
+                with open(path, "w") as handle:
+                    json.dump(record, handle, indent=1)
+            except OSError as error:
+                raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+        if plot:
+            draw(self._tables, plot)
+
+    def _letters(self, size):
+        return read_letters(self._genome, size) if self._genome else random_letters(size)
+
+    def _keep(self, rows):
+        self._tables.append(rows)
+        self.equal &= all(row.equal for row in rows)
+
+    def _define(self):
+        for line in DEFINITIONS:
+            self._console.print(line.format(seconds=SECONDS))

@@ -1,0 +1,50 @@
+"""`kmatch bench`."""
+
+import click
+
+from kmatch.cli.options import Talk, device_option
+
+COMMANDS = ("hamming", "multi", "edit", "best", "primer")
+PAPERS = ("liu2012", "pmasm2017", "wspasm2017", "nakano2012", "feuser2018")
+WIDTH = 200  # of tables that do not go to a terminal
+
+
+@click.command(short_help="All algorithms side by side on the same data.")
+@click.argument("commands", nargs=-1, type=click.Choice((*COMMANDS, "all")))
+@click.option("--genome", metavar="FILE", help="Search this genome, not random letters.")
+@click.option("--size", type=click.IntRange(min=1000), help="Letters of text.")
+@click.option("--paper", type=click.Choice(PAPERS), help="The sizes of a paper's tables.")
+@click.option("--json", "path", metavar="FILE", help="Also write the figures to FILE.")
+@click.option("--plot", metavar="FILE", help="Also draw them (needs Matplotlib).")
+@device_option
+@click.option("-t", "--threads", type=click.IntRange(min=1), help="CPU threads of the engine.")
+@click.option("-q", "--quiet", is_flag=True, help="No line on what is measured.")
+@click.option("--debug", is_flag=True, help="Show a traceback when something fails.")
+def bench(commands, genome, size, paper, path, plot, device, threads, quiet, debug):
+    """Time all algorithms of some COMMANDS, or of all, and compare their hits.
+
+    Slow algorithms get the beginning of the text. Exit status 1 when any finds other hits than the
+    engine.
+    """
+    if paper and commands:
+        raise click.UsageError("--paper sets what is measured; leave the commands out")
+    if plot:
+        from kmatch.bench.plot import load_matplotlib
+
+        load_matplotlib()  # sooner than after minutes
+    from kmatch.bench.report import Report
+    from kmatch.bench.rows import Bench
+
+    talk = Talk(quiet, verbose=True)
+    measure = Bench(device, threads)
+    for line in measure.describe():
+        talk.detail(line)
+    report = Report(measure, genome, size, WIDTH)
+    if paper:
+        report.paper(paper)
+    else:
+        chosen = COMMANDS if not commands or "all" in commands else dict.fromkeys(commands)
+        report.commands(chosen)
+    report.write(path, plot)
+    if not report.equal:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,204 @@
+"""Feuser, Moreano 2018: the k-difference primer problem, on the CPU.
+
+Parallel solutions to the k-difference primer problem, ICCS 2018. α is the target and β the
+background. For each letter r of α the longest prefix of α from r on with k − 1 differences from some
+substring of β, of c letters, is sought; with one letter more it is the primer. Once there is none,
+the letters behind have none either (Fig. 1). Where the paper wants c ≠ 0, c = 0 is meant to count:
+with k = 1 a letter that β lacks is a primer by itself. Letters are sets of bases here. Records of β
+have at least k letters between them that match nothing, so that no substring across them is close.
+"""
+
+import numba
+import numpy as np
+from numba import prange
+
+from kmatch.jit import kernel, parallel_kernel
+
+STRIP = 64  # rows of D held at a time
+NONE = -1
+
+
+def conventional(target, background, k):
+    """Matrix D row by row, up to the first row that is k or more throughout (optimization 1).
+
+    Coarse-grained: a matrix a thread. See `kmatch.published`.
+    """
+    table = target.table(len(target.masks))
+    with target.timed():
+        _all_starts(target.masks, background.masks, k, _conventional_prefix, table)
+    return table
+
+
+def alternative(target, background, k):
+    """Matrix L column by column, up to the first cell at the end of α (optimization 2).
+
+    Coarse-grained: a matrix a thread. See `kmatch.published`.
+    """
+    table = target.table(len(target.masks))
+    with target.timed():
+        _all_starts(target.masks, background.masks, k, _alternative_prefix, table)
+    return table
+
+
+@parallel_kernel
+def _all_starts(target, background, k, longest_prefix, table):
+    """Fig. 4(a): starts are shared out to the threads, until one has no primer."""
+    n = len(target)
+    table[:] = NONE
+    stop = np.full(1, n)
+    for r in prange(n):
+        if r < stop[0]:
+            c = longest_prefix(target[r:], background, k)
+            if c < n - r:
+                table[r] = c + 1
+            else:
+                stop[0] = min(stop[0], r)
+
+
+@kernel
+def _conventional_prefix(letters, background, k):
+    """Fig. 2(a); all letters where a prefix of k − 1 differences has them all."""
+    row = np.zeros(len(background) + 1, np.int32)
+    for i in range(1, len(letters) + 1):
+        corner, left = row[0], np.int32(i)
+        row[0] = least = left
+        for j in range(1, len(row)):
+            above = row[j]
+            differs = 0 if letters[i - 1] & background[j - 1] else 1
+            left = min(np.int32(min(left, above) + 1), np.int32(corner + differs))
+            row[j], corner = left, above
+            least = min(least, left)
+        if least >= k:
+            return i - 1
+    return len(letters)
+
+
+@kernel
+def _alternative_prefix(letters, background, k):
+    """Fig. 2(b): L[d, e] is the last row of diagonal d that e differences reach."""
+    m, n = len(letters), len(background)
+    reached = np.full(n + k + 2, -1, np.int32)  # L[d, e − 1], and L[d, e] so far, at d + k
+    c = 0
+    for e in range(k):
+        before = reached[k - e - 1]
+        for d in range(-e, n):
+            row = max(before, reached[d + k] + 1, reached[d + k + 1] + 1)
+            row = _slide_down(letters, background, d, min(row, m))
+            if row == m:
+                return m
+            before, reached[d + k] = reached[d + k], row
+            c = max(c, row) if e == k - 1 else c
+    return c
+
+
+@kernel
+def _slide_down(letters, background, d, row):
+    """The row that matches lead to on diagonal d."""
+    while row < len(letters) and row + d < len(background) and letters[row] & background[row + d]:
+        row += 1
+    return row
+
+
+def conventional_fine(target, background, k):
+    """Matrix D by anti-diagonals, whose cells are shared out to the threads.
+
+    Strips of rows make it possible to stop at a row that is k or more throughout (optimization 4 by
+    way of 1). See `kmatch.published`.
+    """
+    n = len(background.masks)
+    table = target.table(len(target.masks))
+    rows = target.room((STRIP + 1, n + 1), np.int32)
+    parts = numba.get_num_threads()
+    with target.timed():
+        _starts_by_strips(target.masks, background.masks, k, parts, rows, table)
+    return table
+
+
+@parallel_kernel
+def _starts_by_strips(target, background, k, parts, rows, table):
+    n = len(background)
+    table[:] = NONE
+    for r in range(len(target)):
+        rows[0] = 0
+        c, at = NONE, r
+        while c == NONE and at < len(target):
+            strip = min(len(rows) - 1, len(target) - at)
+            for i in range(1, strip + 1):
+                rows[i, 0] = at - r + i
+            for step in range(1, n + strip):
+                first, last = max(1, step - n + 1), min(strip, step) + 1
+                for part in prange(parts):
+                    _fill(
+                        target,
+                        background,
+                        at,
+                        step,
+                        first + (last - first) * part // parts,
+                        first + (last - first) * (part + 1) // parts,
+                        rows,
+                    )
+            for i in range(1, strip + 1):
+                if c == NONE and rows[i].min() >= k:
+                    c = at - r + i - 1
+            rows[0] = rows[strip]
+            at += strip
+        if c == NONE:
+            break
+        table[r] = c + 1
+
+
+@kernel
+def _fill(target, background, at, step, first, last, rows):
+    for i in range(first, last):
+        j = step - i + 1
+        differs = 0 if target[at + i - 1] & background[j - 1] else 1
+        rows[i, j] = min(min(rows[i, j - 1], rows[i - 1, j]) + 1, rows[i - 1, j - 1] + differs)
+
+
+def alternative_fine(target, background, k):
+    """Matrix L by columns, whose cells are shared out to the threads (Fig. 4(b)).
+
+    Every thread keeps the largest row that it finds, and the largest of these is c (optimization
+    3). See `kmatch.published`.
+    """
+    n = len(background.masks)
+    table = target.table(len(target.masks))
+    columns = target.room((2, n + k + 2), np.int32)
+    parts = numba.get_num_threads()
+    with target.timed():
+        _starts_by_columns(target.masks, background.masks, k, parts, columns, table)
+    return table
+
+
+@parallel_kernel
+def _starts_by_columns(target, background, k, parts, columns, table):
+    n = len(background)
+    table[:] = NONE
+    largest = np.empty(parts, np.int64)
+    for r in range(len(target)):
+        columns[:] = -1
+        e, c = 0, 0
+        while e < k and c < len(target) - r:  # optimization 2
+            for part in prange(parts):
+                first = -e + (n + e) * part // parts
+                last = -e + (n + e) * (part + 1) // parts
+                largest[part] = _column(
+                    target[r:], background, k, first, last, columns[e % 2], columns[(e + 1) % 2]
+                )
+            c = largest.max()
+            e += 1
+        if c == len(target) - r:
+            break
+        table[r] = c + 1
+
+
+@kernel
+def _column(letters, background, k, first, last, before, here):
+    """L[first … last−1, e] from L[·, e−1], both at d + k; returns the largest."""
+    largest = 0
+    for d in range(first, last):
+        row = max(before[d + k - 1], before[d + k] + 1, before[d + k + 1] + 1)
+        row = _slide_down(letters, background, d, min(row, len(letters)))
+        here[d + k] = row
+        largest = max(largest, row)
+    return largest

@@ -1,0 +1,22 @@
+"""Liu et al. 2012: k mismatches, the sequential algorithm."""
+
+import numpy as np
+
+from kmatch.jit import kernel
+
+
+@kernel
+def _sequential(text, pattern, k, result):
+    for i in range(len(result)):
+        mismatches = 0
+        for j in range(len(pattern)):
+            mismatches += (text[i + j] & pattern[j]) == 0
+        result[i] = mismatches if mismatches <= k else -1
+
+
+def sequential(text, pattern, k):
+    """The simple CPU algorithm of section V: ham(P, T_i) by Definition 2, place after place."""
+    result = text.table(len(text.masks) - len(pattern) + 1)
+    with text.timed():
+        _sequential(text.masks, pattern, np.int32(k), result)
+    return result

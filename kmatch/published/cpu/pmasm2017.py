@@ -1,0 +1,99 @@
+"""Ho et al. 2017a, PMASM: k mismatches of patterns of one length, and what it is compared with.
+
+The CPU's algorithms run on one thread, as the paper's do.
+"""
+
+import numpy as np
+
+from kmatch.jit import kernel
+from kmatch.published.counters import ROWS, look_up_memory, shift_add_table
+
+
+@kernel
+def _naive(text, patterns, k, result):
+    r, m = patterns.shape
+    for i in range(result.shape[1]):
+        for q in range(r):
+            mismatches = 0
+            for j in range(m):
+                mismatches += (text[i + j] & patterns[q, j]) == 0
+            result[q, i] = mismatches if mismatches <= k else -1
+
+
+def naive(text, patterns, k):
+    """The naive algorithm of Table 3: Eq. 1 place by place, pattern by pattern."""
+    r, m = patterns.shape
+    result = text.table((r, len(text.masks) - m + 1))
+    with text.timed():
+        _naive(text.masks, patterns, k, result)
+    return result
+
+
+@kernel
+def _shift_add_word(text, table, size, top, full, m, k, result):
+    state = np.uint64(0)
+    for i in range(len(text)):
+        state = ((state << size) & full) + table[text[i]]
+        if i + 1 >= m:
+            mismatches = np.int64(state >> top)
+            result[i + 1 - m] = mismatches if mismatches <= k else -1
+
+
+@kernel
+def _shift_add_words(text, table, words, size, top, full, m, k, result):
+    state = np.zeros(words, np.uint64)
+    for i in range(len(text)):
+        row, carry = words * np.int64(text[i]), np.uint64(0)
+        for w in range(words):
+            word = state[w]
+            state[w] = ((word << size) & full | carry) + table[row + w]
+            carry = word >> top
+        if i + 1 >= m:
+            mismatches = np.int64(state[words - 1] >> top)
+            result[i + 1 - m] = mismatches if mismatches <= k else -1
+
+
+def shift_add(text, pattern, k):
+    """The shift-add algorithm of Baeza-Yates and Gonnet, the paper's [8].
+
+    A counter of b bits (Eq. 2) for every beginning of the pattern: a letter shifts the state by
+    one counter and adds its table entry; the last counter is then the distance of the pattern.
+    """
+    m = len(pattern)
+    table, words, size, top, full = shift_add_table(pattern)
+    result = text.table(len(text.masks) - m + 1)
+    with text.timed():
+        if words == 1:
+            _shift_add_word(text.masks, table, size, top, full, m, k, result)
+        else:
+            _shift_add_words(text.masks, table, words, size, top, full, m, k, result)
+    return result
+
+
+@kernel
+def _pmasm(text, table, size, counters, k, result):
+    words, m, _ = table.shape
+    r, places = result.shape
+    mask = (np.uint64(1) << np.uint64(size)) - np.uint64(1)
+    for i in range(places):
+        for w in range(words):
+            bit_vector = np.uint64(0)
+            for j in range(m):
+                bit_vector += table[w, j, np.uint64(text[i + j])]
+            first = w * counters
+            for q in range(first, min(r, first + counters)):
+                shift = np.uint64(size * (first + counters - 1 - q))
+                mismatches = np.int64((bit_vector >> shift) & mask)
+                result[q, i] = mismatches if mismatches <= k else -1
+
+
+def pmasm(text, patterns, k):
+    """PMASM on one CPU thread: section 5.3.1 with a loop in place of threads, 64-bit words."""
+    r, m = patterns.shape
+    memory = look_up_memory(patterns, np.uint64)
+    by_word = memory.table.reshape(m, ROWS, memory.words).transpose(2, 0, 1)
+    result = text.table((r, len(text.masks) - m + 1))
+    with text.timed():
+        table = np.ascontiguousarray(by_word)
+        _pmasm(text.masks, table, memory.size, memory.counters, np.int64(k), result)
+    return result

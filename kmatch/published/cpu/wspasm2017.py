@@ -1,0 +1,101 @@
+"""Ho, Oh, Kim 2017: k differences by Levenshtein distance, on the CPU.
+
+A parallel approximate string matching under Levenshtein distance on graphics processing units using
+warp-shuffle operations, PLOS ONE 12(10), doi 10.1371/journal.pone.0186251. Row i of the matrix D
+belongs to the pattern's letter i, column j to the text's letter j, both from 1. Letters are sets of
+bases here, and those of a pattern take the place of the alphabet Σ.
+"""
+
+import numba
+import numpy as np
+from numba import prange
+
+from kmatch.jit import kernel, parallel_kernel
+
+PARTS_PER_THREAD = 4  # so that a thread that is done early finds more to do
+TOO_FAR = -1
+
+
+def sequential(text, pattern, k):
+    """Equation (1), one cell after the other: the paper's ASM_CPU. See `kmatch.published`."""
+    table = text.table(len(text.masks))
+    with text.timed():
+        _columns(text.masks, pattern, k, table)
+    return table
+
+
+@kernel
+def _columns(text, pattern, k, table):
+    column = np.arange(len(pattern) + 1).astype(np.int32)
+    for j in range(len(text)):
+        above_left = above = np.int32(0)
+        for i in range(1, len(column)):
+            left = column[i]
+            if text[j] & pattern[i - 1]:
+                value = above_left
+            else:
+                value = np.int32(1 + min(above, left, above_left))
+            column[i] = value
+            above_left, above = left, value
+        table[j] = above if above <= k else TOO_FAR
+
+
+def row(text, pattern, k):
+    """Algorithm 1, PASM: the cells of a row in parallel. See `kmatch.published`."""
+    alphabet, letters = np.unique(pattern, return_inverse=True)
+    n = len(text.masks)
+    matches = text.room((len(alphabet), n + 1), np.int32)
+    rows = text.room((2, n + 2), np.int32)
+    table = text.table(n)
+    parts = PARTS_PER_THREAD * numba.get_num_threads()
+    with text.timed():
+        find_matches(text.masks, alphabet, matches)
+        _rows(letters, matches, k, parts, rows, table)
+    return table
+
+
+@parallel_kernel
+def find_matches(text, alphabet, matches):
+    """Equation (2), the matrix X: the last column up to j whose letter is one of the alphabet's.
+
+    text: uint8[n]; alphabet: uint8[a]; matches: int32[a, n+1], receives X, 0 where there is none.
+    Where the paper has 0 for i = 0, its figure has it for j = 0, which is what is meant.
+    """
+    for letter in prange(len(alphabet)):
+        last = np.int32(0)
+        matches[letter, 0] = 0
+        for j in range(1, len(text) + 1):
+            last = np.int32(j) if text[j - 1] & alphabet[letter] else last
+            matches[letter, j] = last
+
+
+@parallel_kernel
+def _rows(letters, matches, k, parts, rows, table):
+    """Row after row of D, columns in parallel; one row waits for the other.
+
+    rows: int32[2, n+2]; place j + 1 holds column j, and place 0 the number of the row below, which
+    makes the last two cases of equation (3) one.
+    """
+    n = len(table)
+    rows[0, :] = 0
+    rows[0, 0] = 1
+    for i in range(1, len(letters) + 1):
+        above, here = rows[(i - 1) % 2], rows[i % 2]
+        here[0], here[1] = i + 1, i
+        for part in prange(parts):
+            first, last = n * part // parts + 1, n * (part + 1) // parts + 1
+            _row_part(matches[letters[i - 1]], above, here, first, last)
+    here = rows[len(letters) % 2]
+    for part in prange(parts):
+        for j in range(n * part // parts, n * (part + 1) // parts):
+            table[j] = here[j + 2] if here[j + 2] <= k else TOO_FAR
+
+
+@kernel
+def _row_part(matches, above, here, first, last):
+    """Equation (3) for columns first … last−1 of a row."""
+    for j in range(first, last):
+        match = matches[j]
+        beyond = above[match] + np.int32(j - 1) - match
+        other = np.int32(1) + min(above[j + 1], above[j], beyond)
+        here[j + 1] = above[j] if match == j else other

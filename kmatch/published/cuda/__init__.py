@@ -1,0 +1,1 @@
+"""Published algorithms on CUDA devices."""

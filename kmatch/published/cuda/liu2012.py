@@ -1,0 +1,113 @@
+"""Liu et al. 2012: k mismatches on CUDA, three algorithms.
+
+None of them stops early: a place takes m comparisons whatever k is. `result` holds the distance
+where the paper's holds the place, which the index tells. Indices are unsigned, as Numba would
+otherwise look at each access whether to count from the end.
+"""
+
+from numba import int32, uint8, uint64
+
+from kmatch.engine.cuda.driver import cuda
+
+BLOCK_DIM = 256
+ZERO, ONE = uint64(0), uint64(1)
+
+
+@cuda.jit(cache=True)
+def _thread(text, pattern, k, result):
+    """Algorithm 1, Thread-Parallel-Kernel: thread i computes ham(P, T_i) from global memory."""
+    i = uint64(cuda.grid(1))
+    if i < uint64(len(result)):
+        m, j, mismatches = uint64(len(pattern)), ZERO, ZERO
+        while j < m:
+            if text[i + j] & pattern[j] == 0:
+                mismatches += ONE
+            j += ONE
+        result[i] = int32(mismatches) if mismatches <= uint64(k) else int32(-1)
+
+
+def thread(text, pattern, k):
+    """Algorithm 2, Thread Parallel Algorithm: a thread a place, n − m + 1 of them."""
+    places = len(text.masks) - len(pattern) + 1
+    letters, result = text.put(pattern), text.table(places)
+    with text.timed():
+        _thread[-(-places // BLOCK_DIM), BLOCK_DIM, text.stream](text.masks, letters, k, result)
+    return result
+
+
+@cuda.jit(cache=True)
+def _block_thread(text, pattern, k, half, result):
+    """Algorithm 3, Block-Thread-Parallel-Kernel: thread j of block i computes fb(P[j], T[i+j]).
+
+    half: the smallest power of two that is at least half the block, to begin the sum with.
+    """
+    num = cuda.shared.array(0, int32)
+    i, j = uint64(cuda.blockIdx.x), uint64(cuda.threadIdx.x)
+    m, half = uint64(cuda.blockDim.x), uint64(half)
+    num[j] = 1 if text[i + j] & pattern[j] == 0 else 0
+    cuda.syncthreads()
+    while half > ZERO:
+        if j < half and j + half < m:
+            num[j] += num[j + half]
+        cuda.syncthreads()
+        half >>= ONE
+    if j == ZERO:
+        result[i] = num[0] if num[0] <= k else -1
+
+
+def block_thread(text, pattern, k):
+    """Algorithm 4, Block-Thread Parallel Algorithm: a block of m threads a place.
+
+    The threads sum `num` pairwise in shared memory; m is at most the threads of a block, 1024.
+    """
+    m = len(pattern)
+    places = len(text.masks) - m + 1
+    letters, result = text.put(pattern), text.table(places)
+    half = 1 << (m - 1).bit_length() >> 1
+    with text.timed():
+        _block_thread[places, m, text.stream, 4 * m](text.masks, letters, k, half, result)
+    return result
+
+
+@cuda.jit(cache=True)
+def _opt_block_thread(text, pattern, k, result):
+    """Algorithm 5, OPT-Block-Thread-Parallel-Kernel, and steps 2 and 3 of Algorithm 6.
+
+    All threads of block i read P to P′ and T[i·BlockDim …] to T′ in shared memory, BlockDim letters
+    at a time (Fig. 7 and 9); thread j computes ham(P′, T′_j).
+    """
+    shared = cuda.shared.array(0, uint8)
+    m, n = uint64(len(pattern)), uint64(len(text))
+    j, dim = uint64(cuda.threadIdx.x), uint64(cuda.blockDim.x)
+    first = uint64(cuda.blockIdx.x) * dim
+    at = j
+    while at < m:
+        shared[at] = pattern[at]
+        at += dim
+    at = j
+    while at < dim + m - ONE:
+        if first + at < n:
+            shared[m + at] = text[first + at]
+        at += dim
+    cuda.syncthreads()
+    if first + j < uint64(len(result)):
+        at, mismatches = ZERO, ZERO
+        while at < m:
+            if shared[m + j + at] & shared[at] == 0:
+                mismatches += ONE
+            at += ONE
+        result[first + j] = int32(mismatches) if mismatches <= uint64(k) else int32(-1)
+
+
+def opt_block_thread(text, pattern, k, block_dim=BLOCK_DIM):
+    """Algorithm 6, OPT-Block-Thread Parallel Algorithm: ⌈(n − m + 1) / BlockDim⌉ blocks.
+
+    Shared memory holds P′ and T′, BlockDim + 2m − 1 bytes.
+    """
+    m = len(pattern)
+    places = len(text.masks) - m + 1
+    letters, result = text.put(pattern), text.table(places)
+    grid = (-(-places // block_dim), block_dim, text.stream, block_dim + 2 * m - 1)
+    with text.timed():
+        _opt_block_thread[grid](text.masks, letters, k, result)
+    return result

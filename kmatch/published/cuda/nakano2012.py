@@ -1,0 +1,168 @@
+"""Nakano 2012: the closest substring of a text, on CUDA devices.
+
+See `kmatch.published.cpu.nakano2012` for the paper and its matrices. A block of threads is a memory
+machine: shared memory is that of a DMM, global memory that of a UMM.
+"""
+
+import numpy as np
+from numba import int32
+
+from kmatch.engine.cuda.driver import cuda
+from kmatch.engine.cuda.hits import smaller
+
+TOO_FAR = -1
+WARP = 32
+MOST_THREADS = 1024
+SHARED_CELLS = 48 * 1024 // 4  # int32 that a block may have in shared memory
+WINDOW_THREADS = 256  # of a block, where windows are short
+
+
+def diagonal(text, pattern, k):
+    """The parallel algorithm of section V by one block, with d in shared memory as on a DMM.
+
+    m threads take an anti-diagonal. Rows of d are a multiple of the banks long, so neighbours on an
+    anti-diagonal lie in neighbouring banks (Lemma 2). d is held a panel of columns at a time, of
+    which the last is the next one's first. See `kmatch.published`. Shared memory
+    holds m + 1 rows of at least twice the banks for m ≤ 191.
+    """
+    m = len(pattern)
+    table = text.table(len(text.masks))
+    pattern = text.put(pattern)
+    width = SHARED_CELLS // (m + 1) // WARP * WARP
+    with text.timed():
+        _diagonals[1, _threads(m), text.stream, 4 * width * (m + 1)](
+            text.masks, pattern, k, width, table
+        )
+    return table
+
+
+def slid(text, pattern, k):
+    """The algorithm of Theorem 5 by one block, with three rows of s in global memory as on a UMM.
+
+    Neighbouring threads have neighbouring columns, modulo m. See `kmatch.published`.
+    """
+    m = len(pattern)
+    rows, table = text.room(3 * m, np.int32), text.table(len(text.masks))
+    pattern = text.put(pattern)
+    with text.timed():
+        _slide[1, _threads(m), text.stream](text.masks, pattern, k, rows, table)
+    return table
+
+
+def partition(text, pattern, k):
+    """The improved algorithm of section VII, Theorem 6: n threads, m for a window of 3m letters.
+
+    Blocks take whole windows, and keep their part of the combined s' of 3n in shared memory. See
+    `kmatch.published`. Shared memory holds 3m cells for m ≤ 4096.
+    """
+    n, m = len(text.masks), len(pattern)
+    table = text.table(n)
+    pattern = text.put(pattern)
+    windows = max(-(-n // m) - 2, 1)
+    together = max(WINDOW_THREADS // m, 1)
+    shape = min(m, MOST_THREADS), together
+    with text.timed():
+        _windows[-(-windows // together), shape, text.stream, 4 * 3 * m * together](
+            text.masks, pattern, k, windows, table
+        )
+    return table
+
+
+def _threads(m):
+    return min(-(-m // WARP) * WARP, MOST_THREADS)
+
+
+@cuda.jit(cache=True)
+def _diagonals(text, pattern, k, width, table):
+    d = cuda.shared.array(0, int32)
+    thread, threads = cuda.threadIdx.x, cuda.blockDim.x
+    n, m = len(text), len(pattern)
+    for j in range(thread, width, threads):
+        d[j] = 0
+    for i in range(thread, m + 1, threads):
+        d[i * width] = i
+    for first in range(0, n, width - 1):
+        columns = smaller(width - 1, n - first)
+        cuda.syncthreads()
+        for step in range(1, columns + m):
+            for i in range(thread + 1, m + 1, threads):
+                j = step - i + 1
+                if 0 < j <= columns:
+                    at = i * width + j
+                    differs = 0 if pattern[i - 1] & text[first + j - 1] else 1
+                    beside = smaller(d[at - 1], d[at - width])
+                    d[at] = smaller(beside + 1, d[at - width - 1] + differs)
+            cuda.syncthreads()
+        for j in range(thread + 1, columns + 1, threads):
+            distance = d[m * width + j]
+            table[first + j - 1] = distance if distance <= k else TOO_FAR
+        for i in range(thread + 1, m + 1, threads):
+            d[i * width] = d[i * width + columns]
+
+
+@cuda.jit(device=True)
+def _slid_cell(text, pattern, k, step, at, turn, first, wanted, offset, stride, rows, table):
+    """The cell of a step in column `at` of s'; a distance of the last row goes to the table.
+
+    s[k+1][j] by formulas (3) to (5) from s[k][j−1], s[k][j] and s[k−1][j−1]; s[j][j] is 0 and
+    s[i][0] is i, neither of which is kept. turn: step mod m; first: letters of the text before the
+    window; wanted: the column behind which distances are; row r of s' is at r·stride + offset.
+    """
+    m = len(pattern)
+    j = step - turn + at - (m if at > turn else 0)
+    if j < 1 or first + j > len(text):
+        return
+    i = step - j + 1
+    before, twice = step % 3 * stride + offset, (step - 1) % 3 * stride + offset
+    edge = at - 1 if at else m - 1
+    left = rows[before + edge] if j > 1 else i
+    above = rows[before + at] if i > 1 else 0
+    corner = 0 if i == 1 else rows[twice + edge] if j > 1 else i - 1
+    differs = 0 if pattern[i - 1] & text[first + j - 1] else 1
+    distance = smaller(smaller(left, above) + 1, corner + differs)
+    rows[(step + 1) % 3 * stride + offset + at] = distance
+    if i == m and j > wanted:
+        table[first + j - 1] = distance if distance <= k else TOO_FAR
+
+
+@cuda.jit(cache=True)
+def _slide(text, pattern, k, rows, table):
+    m = len(pattern)
+    turn = 0
+    for step in range(1, len(text) + m):
+        turn = turn + 1 if turn + 1 < m else 0
+        for at in range(cuda.threadIdx.x, m, cuda.blockDim.x):
+            _slid_cell(text, pattern, k, step, at, turn, 0, 0, 0, m, rows, table)
+        cuda.syncthreads()
+
+
+@cuda.jit(cache=True)
+def _windows(text, pattern, k, windows, table):
+    """A window's m columns lie along x, the block's windows along y."""
+    rows = cuda.shared.array(0, int32)
+    m = len(pattern)
+    window = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
+    offset, stride = cuda.threadIdx.y * m, cuda.blockDim.y * m
+    wanted = 2 * m if window else 0
+    turn = 0
+    for step in range(1, 4 * m):
+        turn = turn + 1 if turn + 1 < m else 0
+        if window < windows:
+            for at in range(cuda.threadIdx.x, m, cuda.blockDim.x):
+                column = step - turn + at - (m if at > turn else 0)
+                if column <= 3 * m:
+                    _slid_cell(
+                        text,
+                        pattern,
+                        k,
+                        step,
+                        at,
+                        turn,
+                        window * m,
+                        wanted,
+                        offset,
+                        stride,
+                        rows,
+                        table,
+                    )
+        cuda.syncthreads()

@@ -1,0 +1,245 @@
+"""Ho et al. 2017a, PMASM: k mismatches of patterns of one length on CUDA, and its rivals there.
+
+`result_table` has a row for each pattern; it holds distances where the paper's holds places, which
+the index tells. A bit_vector has up to MOST_WORDS words of 32 bits (the paper's int); larger panels
+take several launches. Indices are unsigned, as Numba would otherwise look at each access whether to
+count from the end.
+"""
+
+from functools import cache
+
+import numpy as np
+from numba import int32, uint8, uint32, uint64
+
+from kmatch.engine.cuda.driver import cuda
+from kmatch.published.counters import (
+    ROWS,
+    counter_size,
+    look_up_memory,
+    shift_add_table,
+    words_needed,
+)
+
+THREADS = 256
+MOST_WORDS = 8
+SHORTEST_STRETCH = 32
+LETTERS = uint64(ROWS)
+ZERO, ONE = uint64(0), uint64(1)
+
+
+@cuda.jit(cache=True)
+def _naive(text, patterns, k, result):
+    i, q = uint64(cuda.grid(1)), ZERO
+    r, m = uint64(patterns.shape[0]), uint64(patterns.shape[1])
+    while i < uint64(result.shape[1]) and q < r:
+        j, mismatches = ZERO, ZERO
+        while j < m:
+            if text[i + j] & patterns[q, j] == 0:
+                mismatches += ONE
+            j += ONE
+        result[q, i] = int32(mismatches) if mismatches <= uint64(k) else int32(-1)
+        q += ONE
+
+
+def naive(text, patterns, k):
+    """The naive algorithm of Table 3 on CUDA: a thread a place, pattern by pattern."""
+    result, places = _result_table(text, patterns)
+    letters = text.put(patterns)
+    with text.timed():
+        _naive[-(-places // THREADS), THREADS, text.stream](text.masks, letters, k, result)
+    return result
+
+
+@cache
+def make_shift_add(words):
+    """The kernel for states of `words` words of 64 bits."""
+
+    @cuda.jit(cache=True)
+    def kernel(text, table, size, top, full, m, k, stretch, result):
+        state = cuda.local.array(words, uint64)
+        at = uint64(cuda.grid(1)) * uint64(stretch)
+        first = at + uint64(m)
+        end = at + uint64(stretch) + uint64(m) - ONE
+        if end > uint64(len(text)):
+            end = uint64(len(text))
+        for w in range(words):
+            state[w] = ZERO
+        while at < end:
+            row, carry = uint64(text[at]) * uint64(words), ZERO
+            for w in range(words):
+                word = state[w]
+                state[w] = ((word << size) & full | carry) + table[row + uint64(w)]
+                carry = word >> top
+            at += ONE
+            if at >= first:
+                mismatches = state[words - 1] >> top
+                result[at - uint64(m)] = int32(mismatches) if mismatches <= uint64(k) else int32(-1)
+
+    return kernel
+
+
+def shift_add(text, pattern, k):
+    """Shift-add, the paper's [8], on CUDA: a thread a stretch of places, after m − 1 letters.
+
+    The paper does not tell how its own shift-add was made parallel.
+    """
+    m = len(pattern)
+    words = 1 << (words_needed(m, 64) - 1).bit_length()
+    memory = shift_add_table(pattern, words)
+    places, stretch = len(text.masks) - m + 1, max(SHORTEST_STRETCH, 2 * m)
+    table, result = text.put(memory.table), text.table(places)
+    blocks = -(-places // (stretch * THREADS))
+    with text.timed():
+        make_shift_add(words)[blocks, THREADS, text.stream](
+            text.masks, table, memory.size, memory.top, memory.full, m, k, stretch, result
+        )
+    return result
+
+
+def _result_table(text, patterns):
+    r, m = patterns.shape
+    places = len(text.masks) - m + 1
+    return text.table((r, places)), places
+
+
+def _passes(text, patterns, result):
+    """Yield (look-up memory on the GPU, LookUp, rows of result) for as many patterns as fit."""
+    r, m = patterns.shape
+    fitting = MOST_WORDS * (32 // counter_size(m))
+    for first in range(0, r, fitting):
+        group = patterns[first : first + fitting]
+        words = 1 << (-(-len(group) // (32 // counter_size(m))) - 1).bit_length()
+        memory = look_up_memory(group, np.uint32, words)
+        yield text.put(memory.table), memory, result[first : first + len(group)]
+
+
+@cuda.jit(device=True)
+def _split(vector, word, size, counters, k, result, i):
+    """Split a word of the bit_vector into distances and hold them against k."""
+    mask = (uint32(1) << uint32(size)) - uint32(1)
+    q = uint64(word) * uint64(counters)
+    end = q + uint64(counters)
+    if end > uint64(result.shape[0]):
+        end = uint64(result.shape[0])
+    shift = uint32(size) * uint32(counters)
+    while q < end:
+        shift -= uint32(size)
+        mismatches = int32((vector >> shift) & mask)
+        result[q, i] = mismatches if mismatches <= k else int32(-1)
+        q += ONE
+
+
+@cache
+def make_thread(words):
+    """The kernel of the thread PMASM method for bit_vectors of `words` words."""
+
+    @cuda.jit(cache=True)
+    def kernel(text, table, m, size, counters, k, result):
+        bit_vector = cuda.local.array(words, uint32)
+        i = uint64(cuda.grid(1))
+        if i < uint64(result.shape[1]):
+            for w in range(words):
+                bit_vector[w] = uint32(0)
+            j = ZERO
+            while j < uint64(m):
+                at = (j * LETTERS + uint64(text[i + j])) * uint64(words)
+                for w in range(words):
+                    bit_vector[w] += table[at + uint64(w)]
+                j += ONE
+            for w in range(words):
+                _split(bit_vector[w], w, size, counters, k, result, i)
+
+    return kernel
+
+
+def pmasm_thread(text, patterns, k):
+    """Thread PMASM (5.3.1, Fig. 3): thread i adds the fb_vectors of its m letters and levels."""
+    result, places = _result_table(text, patterns)
+    m, blocks = patterns.shape[1], -(-places // THREADS)
+    for table, memory, rows in _passes(text, patterns, result):
+        shape = (m, memory.size, memory.counters, k)
+        with text.timed():
+            make_thread(memory.words)[blocks, THREADS, text.stream](text.masks, table, *shape, rows)
+    return result
+
+
+@cuda.jit(cache=True)
+def _block_thread(text, table, words, size, counters, k, result):
+    fb_vec_rlt = cuda.shared.array(0, uint32)
+    i, j = uint64(cuda.blockIdx.x), uint64(cuda.threadIdx.x)
+    m, words = uint64(cuda.blockDim.x), uint64(words)
+    at = (j * LETTERS + uint64(text[i + j])) * words
+    w = ZERO
+    while w < words:
+        fb_vec_rlt[j * words + w] = table[at + w]
+        w += ONE
+    cuda.syncthreads()
+    w = j
+    while w < words:
+        bit_vector, level = uint32(0), ZERO
+        while level < m:
+            bit_vector += fb_vec_rlt[level * words + w]
+            level += ONE
+        _split(bit_vector, w, size, counters, k, result, i)
+        w += m
+
+
+def pmasm_block_thread(text, patterns, k):
+    """Block-thread PMASM (5.3.2, Fig. 4): thread j of block i looks the fb_vector of level j up.
+
+    One thread sums the fb_vectors in shared memory; where a bit_vector has several words, one a
+    word. m is at most the threads of a block, 1024.
+    """
+    result, places = _result_table(text, patterns)
+    m = patterns.shape[1]
+    for table, memory, rows in _passes(text, patterns, result):
+        grid = (places, m, text.stream, 4 * m * memory.words)
+        shape = (memory.words, memory.size, memory.counters, k)
+        with text.timed():
+            _block_thread[grid](text.masks, table, *shape, rows)
+    return result
+
+
+@cache
+def make_shared(words):
+    """The kernel of the shared-mem PMASM method for bit_vectors of `words` words."""
+
+    @cuda.jit(cache=True)
+    def kernel(text, table, m, size, counters, k, result):
+        chunk = cuda.shared.array(0, uint8)
+        bit_vector = cuda.local.array(words, uint32)
+        thread, q = uint64(cuda.threadIdx.x), uint64(cuda.blockDim.x)
+        first = uint64(cuda.blockIdx.x) * q
+        at = thread
+        while at < q + uint64(m) - ONE:
+            if first + at < uint64(len(text)):
+                chunk[at] = text[first + at]
+            at += q
+        cuda.syncthreads()
+        i = first + thread
+        if i < uint64(result.shape[1]):
+            for w in range(words):
+                bit_vector[w] = uint32(0)
+            j = ZERO
+            while j < uint64(m):
+                at = (j * LETTERS + uint64(chunk[thread + j])) * uint64(words)
+                for w in range(words):
+                    bit_vector[w] += table[at + uint64(w)]
+                j += ONE
+            for w in range(words):
+                _split(bit_vector[w], w, size, counters, k, result, i)
+
+    return kernel
+
+
+def pmasm_shared(text, patterns, k):
+    """Shared-mem PMASM (5.3.3): as thread PMASM, from the block's q + m − 1 letters in shared
+    memory."""
+    result, places = _result_table(text, patterns)
+    m = patterns.shape[1]
+    for table, memory, rows in _passes(text, patterns, result):
+        grid = (-(-places // THREADS), THREADS, text.stream, THREADS + m - 1)
+        shape = (m, memory.size, memory.counters, k)
+        with text.timed():
+            make_shared(memory.words)[grid](text.masks, table, *shape, rows)
+    return result

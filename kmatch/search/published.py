@@ -1,0 +1,150 @@
+"""Searches by the algorithms of published papers: the engine's chunks, hits and order.
+
+The engine reads the genome and traces alignments; the algorithm finds where patterns match.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+
+from kmatch.search.differences import DifferenceSearch
+from kmatch.search.hamming import hit_batch
+from kmatch.search.panel import rank_panel
+from kmatch.sequences.alphabet import reverse_complement
+
+COLUMN_MASKS = np.array([1, 2, 4, 8, 0, 0], np.uint8)  # of the codes of a background
+FRESH = 5  # among these: here a record begins
+
+
+class PublishedWindows:
+    """Every window of chunks within k mismatches, by a published algorithm.
+
+    engine, run: of `choose_algorithm`; patterns: list of Pattern; k: int; strand: `both`, `+` or
+    `-`; ends: letters of a pattern that must match, at its beginning and its end; pam: Pam or None.
+    """
+
+    def __init__(self, engine, run, patterns, k, strand, ends, pam=None):
+        self._engine, self._run, self._k = engine, run, k
+        whole = [pam.join(pattern) for pattern in patterns] if pam else patterns
+        self.panel = panel = rank_panel(whole, strand)
+        self._masks, self._required, self._skipped = [], [], np.zeros(len(panel.lengths), np.int64)
+        for rank, (number, minus) in enumerate(zip(panel.pattern, panel.minus, strict=True)):
+            masks = patterns[number].masks
+            exact = required_letters(masks, ends)
+            if pam:
+                exact = pam.beside(exact, pam.masks)
+                self._skipped[rank] = pam.skipped(minus)
+            self._masks.append(reverse_complement(masks) if minus else masks)
+            self._required.append(reverse_complement(exact) if minus else exact)
+
+    def scan(self, chunk):
+        """Yield the HitBatches of a PackedChunk."""
+        planes = chunk.text((), self._engine.unite)
+        beyond = int(self.panel.lengths.max()) - 1
+        masks = chunk_masks(chunk, planes, beyond, self._engine)
+        step = self._run.layout.length
+        found = [np.zeros(0, np.int64)]
+        for first in range(0, chunk.length, step):
+            text = self._run.text(masks[first : first + step + beyond])
+            for rank, place, distance in self._run.windows(text, self._masks, self._k):
+                position = first + place - self._skipped[rank]
+                found.append(self._keys(masks, rank, position, distance))
+        keys, distance = np.divmod(np.unique(np.concatenate(found)), self._k + 1)
+        position, rank = np.divmod(keys, len(self.panel.lengths))
+        batch = hit_batch(position, rank, distance, chunk, planes, self.panel, self._engine)
+        if len(batch):
+            yield batch
+
+    def _keys(self, masks, rank, position, distance):
+        """Sortable keys of the windows of one query, int64[h], whose required letters match."""
+        fits = (position >= 0) & (position + self.panel.lengths[rank] <= len(masks))
+        position, distance = position[fits], distance[fits]
+        required = self._required[rank]
+        for offset in np.flatnonzero(required):
+            fits = masks[position + offset] & required[offset] != 0
+            position, distance = position[fits], distance[fits]
+        return (position * len(self.panel.lengths) + rank) * (self._k + 1) + distance
+
+
+def required_letters(masks, ends):
+    """The letters that must match, as masks, uint8[m]; 0 elsewhere."""
+    place = np.arange(len(masks))
+    return np.where((place < ends[0]) | (place >= len(masks) - ends[1]), masks, 0).astype(np.uint8)
+
+
+class PublishedDifferences(DifferenceSearch):
+    """A search for differences whose ends a published algorithm finds."""
+
+    def __init__(self, engine, run, panel, limits, report):
+        super().__init__(engine, panel, limits, report)
+        self._run = run
+
+    def find_keys(self, chunk):
+        """Yield (keys, lanes) of the whole chunk, as `DifferenceSearch.find_keys`."""
+        halo, found = chunk.geometry.halo, []
+        masks = chunk_masks(chunk, self._text(chunk), halo, self._engine)
+        for query, text, letters in reading_texts(masks, self._panel, self._run):
+            place, distance = self._run.ends(text, letters, int(self._limits[query]))
+            if self._panel.minus[query]:
+                position = len(masks) - 1 - place
+                own = position < chunk.length
+            else:
+                position, own = place, place >= halo
+            keys = (position * len(self._limits) + query) * (self._k + 1) + distance
+            found.append(keys[own])
+        yield np.sort(np.concatenate(found)), chunk.geometry.lanes
+
+
+def difference_search(engine, run, panel, limits, report, filtering, key_room):
+    """The DifferenceSearch of the engine, or of a published algorithm where `run` is not None."""
+    if run:
+        return PublishedDifferences(engine, run, panel, limits, report)
+    return DifferenceSearch(engine, panel, limits, report, filtering, key_room)
+
+
+def published_distances(chunks, panel, patterns, engine, run):
+    """As `kmatch.search.best.smallest_distances`, by a published algorithm."""
+    distances = np.zeros(patterns, np.int64)
+    distances[panel.pattern] = panel.lengths
+    for chunk in chunks:
+        masks = chunk_masks(chunk, chunk.text((), engine.unite), chunk.geometry.halo, engine)
+        for query, text, letters in reading_texts(masks, panel, run):
+            pattern = panel.pattern[query]
+            distances[pattern] = min(distances[pattern], run.smallest(text, letters))
+    return distances
+
+
+def reading_texts(masks, panel, run):
+    """Yield (query, text, pattern) for all queries: the strand `-` reads the text downwards."""
+    letters = panel.letters
+    for minus in (0, 1):
+        queries = np.flatnonzero(panel.minus == minus)
+        if len(queries):
+            text = run.text(np.ascontiguousarray(masks[::-1]) if minus else masks)
+        for query in queries:
+            planes = letters.letters[letters.begins[query] : letters.begins[query + 1]]
+            yield query, text, letters.bases[planes]
+
+
+def chunk_masks(chunk, planes, beyond, engine):
+    """The letters that a chunk owns, and some beyond, in the halo at most, as masks, uint8[n]."""
+    masks = np.empty(chunk.length + beyond, np.uint8)
+    engine.read_text(*planes, masks)
+    return masks
+
+
+def extend_published(run, masks, begins, limits, bounds, columns, k, on_progress=None):
+    """As an engine's `extend_primers`, by a published algorithm.
+
+    Records of the background are parted by k letters that match nothing, so that no alignment
+    across them has fewer than k differences.
+    """
+    background = run.text(np.repeat(COLUMN_MASKS[columns], np.where(columns == FRESH, k, 1)))
+    for number, (first, end) in enumerate(pairwise(begins)):
+        if end > first:
+            start, length = run.primers(run.text(masks[first:end]), background, k)
+            found = limits[first:end] + 1
+            found[start] = np.minimum(found[start], length)
+            np.maximum(bounds[first:end], found, out=bounds[first:end])
+        if on_progress:
+            on_progress((number + 1) / (len(begins) - 1))

@@ -1,0 +1,165 @@
+"""What every published algorithm has to give, whatever it runs on: the oracle's hits."""
+
+import naive
+import numpy as np
+from cases import EDIT, HAMMING, MULTI
+from differences import best, edit
+from differences import rows as edit_rows
+from test_hamming import rows
+from test_hamming import search as hamming
+from test_multi import EQUAL, oracle
+from test_multi import search as multi
+from test_primer import CASES as PRIMERS
+from test_primer import primer
+from test_primer import rows as primer_rows
+
+from kmatch.engine.devices import choose_engine
+from kmatch.published.registry import PUBLISHED, find
+from kmatch.published.run import Run
+from kmatch.sequences.alphabet import encode
+
+CASES = {
+    "hamming": HAMMING,
+    "multi": EQUAL | MULTI,
+    "edit": EDIT,
+    "best": EDIT,
+    "primer": PRIMERS,  # with a background in place of patterns
+}
+
+
+def algorithms(device):
+    """(command, algorithm) of all published algorithms that run on a device."""
+    return [
+        (command, algorithm)
+        for command, published in PUBLISHED.items()
+        for algorithm in published
+        if device in algorithm.devices
+    ]
+
+
+def label(value):
+    """How a command or an algorithm is named in a test."""
+    return value if isinstance(value, str) else getattr(value, "name", None)
+
+
+def case(command, name, algorithm, device):
+    """The case of a name, less the patterns that are too long for an algorithm on a device."""
+    records, patterns, k, options = CASES[command][name]
+    if command != "primer":
+        patterns = [p for p in patterns if not algorithm.limit_below(len(p), device)]
+    return records, patterns, k, options
+
+
+def check(command, algorithm, records, patterns, k, options, **where):
+    """Search by an algorithm on a device and hold the hits against the oracle's."""
+    where = where | {"algorithm": algorithm.name}
+    if command == "primer":
+        where.pop("chunk_length", None)
+        found = primer_rows(primer(records, patterns, k, **options, **where))
+        expected = naive.primers(records, patterns, k, **options)
+    elif command == "hamming":
+        found = rows(hamming(records, patterns, k, **options, **where))
+        expected = naive.hamming(records, patterns, k, **options)
+    elif command == "multi":
+        found = rows(multi(records, patterns, k, **options, **where))
+        expected = oracle(records, patterns, k, **options)
+    elif command == "edit":
+        found = edit_rows(edit(records, patterns, k, **options, **where))
+        expected = naive.edit(records, patterns, k, **options)
+    else:
+        found = edit_rows(best(records, patterns, **options, **where))
+        expected = naive.best(records, patterns, **options)
+    assert found == expected
+
+
+# Worked examples: the algorithm, the text, patterns, k, and the result vectors as printed.
+LIU_FIG_4 = ("ATCGTTTCAG", ["TTCAG"], 3, [[0, -1, -1, -1, 4]])  # and Fig. 6
+LIU_FIG_11 = ("ATCGTTCAGCA", ["TTCA"], 2, [[0, -1, -1, -1, 4, -1, -1, 7]])
+# Fig. 3 and 4 print the column of place 0. The text of Fig. 4 says that block 0 has "ACCT", which
+# the string does not hold: it is ACTT.
+PMASM_FIG_3 = ("ACTTGTAC", ["ACTG", "ATCG", "CACT"], 2, [[0], [-1], [-1]])
+EXAMPLES = [
+    ("sequential", *LIU_FIG_4),
+    ("thread", *LIU_FIG_4),
+    ("block-thread", *LIU_FIG_4),
+    ("opt-block-thread", *LIU_FIG_11),
+    ("naive", *PMASM_FIG_3),
+    ("shift-add", *PMASM_FIG_3),
+    ("pmasm", *PMASM_FIG_3),
+    ("pmasm-thread", *PMASM_FIG_3),
+    ("pmasm-block-thread", *PMASM_FIG_3),
+    ("pmasm-shared", *PMASM_FIG_3),
+]
+
+
+def examples(device):
+    """The worked examples of algorithms that run on a device."""
+    return [example for example in EXAMPLES if device in find("multi", example[0]).devices]
+
+
+def check_example(device, name, text, patterns, k, expected):
+    """Hold the places that an algorithm finds against the beginning of a paper's result vectors."""
+    run = Run(choose_engine(device), find("multi", name))
+    on_device = run.text(encode(text, "text"))
+    result = np.full((len(patterns), len(text) - len(patterns[0]) + 1), -1)
+    masks = [encode(pattern, "pattern") for pattern in patterns]
+    for number, place, distance in run.windows(on_device, masks, k):
+        result[number, place] = place
+        wrong = [sum(a != b for a, b in zip(text[i:], patterns[number])) for i in place]  # noqa: B905
+        assert distance.tolist() == wrong
+    assert result[:, : len(expected[0])].tolist() == expected
+
+
+# Ho et al. 2017b, Fig. 1 to 3: the matrices X, its rows in the order A, C, G, T, and D.
+HO_TEXT, HO_PATTERN = "CATGACTG", "TACTG"
+HO_X = [
+    [0, 0, 2, 2, 2, 5, 5, 5, 5],
+    [0, 1, 1, 1, 1, 1, 6, 6, 6],
+    [0, 0, 0, 0, 4, 4, 4, 4, 8],
+    [0, 0, 0, 3, 3, 3, 3, 7, 7],
+]
+HO_D = [
+    [0, 0, 0, 0, 0, 0, 0, 0, 0],
+    [1, 1, 1, 0, 1, 1, 1, 0, 1],
+    [2, 2, 1, 1, 1, 1, 2, 1, 1],
+    [3, 2, 2, 2, 2, 2, 1, 2, 2],
+    [4, 3, 3, 2, 3, 3, 2, 1, 2],
+    [5, 4, 4, 3, 2, 3, 3, 2, 1],
+]
+# Nakano 2012, Fig. 3, with A for a and C for b. The matrix is that of Y = aaabbbaa, where ASM is 1,
+# and not of the caption's aaabbbbaa, where it is 2. By formulas (3) to (5) d[1][1] is 0 and d[5][6]
+# is 2, where the figure has 1 and 3.
+NAKANO_TEXT, NAKANO_PATTERN = "AAACCCAA", "ACACA"
+NAKANO_D = [
+    [0, 0, 0, 0, 0, 0, 0, 0, 0],
+    [1, 0, 0, 0, 1, 1, 1, 0, 0],
+    [2, 1, 1, 1, 0, 1, 1, 1, 1],
+    [3, 2, 1, 1, 1, 1, 2, 1, 1],
+    [4, 3, 2, 2, 1, 1, 1, 2, 2],
+    [5, 4, 3, 2, 2, 2, 2, 1, 2],
+]
+MATRICES = [
+    *(("edit", algorithm.name, HO_TEXT, HO_PATTERN, HO_D) for algorithm in PUBLISHED["edit"]),
+    *(
+        ("best", algorithm.name, NAKANO_TEXT, NAKANO_PATTERN, NAKANO_D)
+        for algorithm in PUBLISHED["best"]
+    ),
+]
+
+
+def matrices(device):
+    """The worked examples of matrices, for algorithms that run on a device."""
+    return [example for example in MATRICES if device in find(*example[:2]).devices]
+
+
+def check_matrix(device, command, name, text, pattern, matrix):
+    """Hold the rows of D, found as the last ones of the pattern's beginnings, against a paper's."""
+    run = Run(choose_engine(device), find(command, name))
+    on_device = run.text(encode(text, "text"))
+    for m in range(1, len(pattern) + 1):
+        place, distance = run.ends(on_device, encode(pattern[:m], "pattern"), m)
+        assert place.tolist() == list(range(len(text)))
+        assert distance.tolist() == matrix[m][1:]
+    place, _ = run.ends(on_device, encode(pattern, "pattern"), 2)
+    assert place.tolist() == [j for j, d in enumerate(matrix[-1][1:]) if d <= 2]
+    assert run.smallest(on_device, encode(pattern, "pattern")) == min(matrix[-1])

@@ -1,0 +1,237 @@
+"""kmatch bench: figures that hold together, hits compared, papers' tables in their shape."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from unittest import mock
+
+import numpy as np
+import pytest
+from commands import fasta, here, random_letters
+
+import kmatch
+from kmatch.bench import report, timing
+from kmatch.bench.data import Case, cut_patterns, make_case, read_letters
+from kmatch.bench.data import random_letters as letters_of
+from kmatch.bench.figures import figure_rows, figure_table
+from kmatch.bench.papers import CPU, PAPERS, Figure, Point
+from kmatch.bench.plot import draw
+from kmatch.bench.rows import Bench
+from kmatch.bench.tables import rows_table, scaled, seconds
+from kmatch.cli.bench import COMMANDS
+from kmatch.cli.bench import PAPERS as NAMES
+from kmatch.engine.devices import choose_engine
+from kmatch.published.cpu import liu2012
+from kmatch.published.registry import PUBLISHED
+from kmatch.published.run import Run
+
+COLUMNS = ("hamming", "multi", "edit", "best")
+
+
+@pytest.fixture(scope="module")
+def bench():
+    return Bench("cpu", seconds=5.0)
+
+
+@pytest.mark.parametrize("command", COLUMNS)
+def test_rows(bench, command):
+    case = make_case(command, letters_of(2_000), 12, 3, 3)
+    rows = list(bench.rows(case))
+    on_cpu = [algorithm.name for algorithm in PUBLISHED[command] if algorithm.cpu]
+    assert [row.algorithm for row in rows] == ["bitplane", *on_cpu]
+    for row in rows:
+        assert row.equal and row.size == row.asked == 2_000
+        assert row.hits >= (0 if command == "best" else 1)
+        assert 0 < row.kernel <= row.call
+        assert row.rate == pytest.approx(row.size * 3 / row.kernel)
+        assert row.cups == pytest.approx(12 * row.rate)
+        first = next(x for x in rows if x.paper == row.paper)
+        assert row is not first or row.threads == 1 or not row.paper
+        assert not row.paper or row.of_sequential == pytest.approx(row.rate / first.rate)
+        assert row.of_engine == pytest.approx(row.rate / rows[0].rate)
+
+
+def test_slow_algorithms_get_less_text():
+    case = make_case("hamming", letters_of(50_000), 12, 3, 3)
+    rows = list(Bench("cpu", seconds=1e-6, smallest=300).rows(case))
+    assert all(row.size == 300 and row.asked == 50_000 and row.equal for row in rows)
+    assert all(row.rate == pytest.approx(900 / row.kernel) for row in rows)
+    assert "300*" in list(rows_table(rows).columns[2].cells)
+
+
+@pytest.mark.parametrize("command", COLUMNS)
+def test_the_engine_finds_what_was_cut(command):
+    case = make_case(command, letters_of(3_000), 16, 4, 2)
+    answer = timing.by_engine(case, "cpu")
+    assert (answer.keys <= 2).all() if command == "best" else len(answer.keys) >= 4
+
+
+def test_other_hits_are_flagged(bench, monkeypatch):
+    real = liu2012.sequential
+
+    def wrong(text, pattern, k):
+        table = real(text, pattern, k)
+        table[np.flatnonzero(table >= 0)] = -1
+        return table
+
+    monkeypatch.setattr(liu2012, "sequential", wrong)
+    case = make_case("hamming", letters_of(2_000), 12, 2, 3)
+    equal = {row.algorithm: row.equal for row in bench.rows(case)}
+    assert not equal.pop("sequential") and all(equal.values())
+
+
+def test_the_sequential_algorithm_stands_beside_a_gpu():
+    bench = Bench("cpu")
+    bench._engines = {"cuda": bench._engines["cpu"]}  # for the registry, there is a GPU alone
+    sequential, thread, *_ = PUBLISHED["hamming"]
+    ((device, engine),) = bench._places(sequential, {})
+    assert (device, engine.threads) == ("cpu", 1)
+    assert [device for device, _ in bench._places(sequential, {sequential.paper: 1.0})] == []
+    assert [device for device, _ in bench._places(thread, {})] == ["cuda"]
+
+
+def test_the_command_line(tmp_path):
+    path = tmp_path / "rows.json"
+    done = here("bench", "multi", "hamming", "--device", "cpu", "--size", 2_000, "--json", path)
+    told = done.out.decode()
+    assert done.status == 0 and b"cpu, " in done.err
+    for word in ("kmatch multi: 8 patterns, m = 20, k = 3", "shift-add", "bp·pattern/s: letters"):
+        assert word in told
+    record = json.loads(path.read_text())
+    assert {row["command"] for row in record["rows"]} == {"multi", "hamming"}
+    assert all(row["equal"] and row["bp_pattern_s"] > 0 for row in record["rows"])
+    assert here("bench", "-q", "hamming", "--device", "cpu", "--size", 1_000).err == b""
+
+
+def test_exit_status(monkeypatch):
+    monkeypatch.setattr(report.Report, "commands", lambda self, _: setattr(self, "equal", False))
+    assert here("bench", "hamming", "--device", "cpu").status == 1
+
+
+def test_a_genome(tmp_path):
+    genome = tmp_path / "genome.fa"
+    text = "N" * 50 + random_letters(1_500).lower()
+    genome.write_bytes(fasta([("one", text), ("two", text[60:700])]))
+    letters = read_letters(genome)
+    assert letters.tobytes().decode() == f"{text}N{text[60:700]}N"
+    assert read_letters(genome, 100).tobytes().decode() == text[:100]
+    for pattern in cut_patterns(letters, 30, 20, 0):
+        assert pattern.lower() in text
+    done = here("bench", "hamming", "--genome", genome, "--size", 1_000, "--device", "cpu")
+    assert done.status == 0 and " NO " not in done.out.decode()
+
+
+def test_bad_input(tmp_path):
+    genome = tmp_path / "genome.fa"
+    genome.write_bytes(b">one\nNNNNNNNN\n")
+    failed = here("bench", "hamming", "--genome", genome, "--device", "cpu")
+    assert failed.status == 1 and b"no letter is A, C, G or T" in failed.err
+    genome.write_bytes(b">one\nACGTACGT\n")
+    failed = here("bench", "hamming", "--genome", genome, "--device", "cpu")
+    assert failed.status == 1 and b"too short for patterns of 20" in failed.err
+    assert here("bench", "hammer").status == 2
+    assert here("bench", "hamming", "--paper", "liu2012").status == 2
+    assert here("bench", "hamming", "--size", "12").status == 2
+    failed = here(
+        *("bench", "hamming", "--size", 1_000, "--device", "cpu"), "--json", tmp_path / "no" / "x"
+    )
+    assert failed.status == 1 and b"cannot be written" in failed.err
+
+
+def test_every_paper_is_offered():
+    assert tuple(PAPERS) == NAMES
+    for _, *shapes in PAPERS.values():
+        for figure in shapes:
+            assert figure.command in COMMANDS
+            assert not figure.printed or len(figure.printed) == len(figure.points)
+            for printed in figure.printed:
+                assert len(printed) == len(figure.columns)
+            for point in figure.points:
+                assert len(point.cells) == len(figure.heads)
+            known = {x.name: x.devices for x in PUBLISHED[figure.command]}
+            for _, name, device in figure.columns if known else ():
+                assert device in known[name]
+
+
+@pytest.mark.parametrize("metric", ["throughput", "seconds", "speedup"])
+def test_figures(bench, metric):
+    figure = Figure(
+        "Table 9", "multi", ("text",), metric,
+        (Point(("tiny",), 1_000, 9, 3, 4), Point(("small",), 2_000, 9, 3, 4)),
+        (("naive CPU", "naive", CPU), ("shared-mem", "pmasm-shared", "cuda")),
+        ((0.01, 3.59), (0.02, 3.58)),
+        sets=2,
+    )  # fmt: skip
+    results = list(figure_rows(figure, bench))
+    assert [(point.cells, number) for point, number, _ in results] == [
+        (("tiny",), 0), (("tiny",), 1), (("small",), 0), (("small",), 1),
+    ]  # fmt: skip
+    table = figure_table(figure, results, bench.devices)
+    naive, shared, engine = (list(column.cells) for column in table.columns[1:])
+    assert all(cell.count("/") == 2 and cell.endswith(f"({said})") for cell, said in
+               zip(naive, (0.01, 0.02), strict=True))  # fmt: skip
+    assert shared == ["– (3.59)", "– (3.58)"] and len(engine) == 2
+
+
+def test_a_figure_flags_other_hits(bench, monkeypatch):
+    monkeypatch.setattr(liu2012, "sequential", lambda text, pattern, k: text.table(1) * 0)
+    figure = Figure(
+        "Fig. 9", "hamming", ("m",), "seconds", (Point(("12",), 1_000, 12, 1, 3),),
+        (("sequential", "sequential", CPU),),
+    )  # fmt: skip
+    table = figure_table(figure, list(figure_rows(figure, bench)), bench.devices)
+    assert "DIFFERENT HITS" in next(iter(table.columns[1].cells))
+
+
+def test_a_paper(monkeypatch, capsys):
+    point = Point(("1 kb",), 1_000, 12, 2, 3)
+    figure = Figure("Table 3", "multi", ("text",), "throughput", (point,), (("n", "naive", CPU),))
+    monkeypatch.setitem(report.PAPERS, "pmasm2017", ("A remark.", figure))
+    shown = report.Report(Bench("cpu"), None, None, 150)
+    shown.paper("pmasm2017")
+    told = capsys.readouterr().out
+    assert shown.equal and "Table 3 (GB of text a second)" in told and "A remark." in told
+
+
+def test_numbers():
+    assert [scaled(x) for x in (0, 12.34, 999, 1_000, 4.7e12)] == [
+        "0",
+        "12.3",
+        "999",
+        "1 k",
+        "4.7 T",
+    ]
+    assert [seconds(x) for x in (12.34, 0.01234, 1.2e-7)] == ["12.3 s", "12.3 ms", "0.12 μs"]
+
+
+def test_a_plot(bench, tmp_path):
+    if importlib.util.find_spec("matplotlib") is None:
+        done = here("bench", "hamming", "--device", "cpu", "--plot", tmp_path / "a.svg")
+        assert done.status == 1 and b"pip install 'kmatch[plot]'" in done.err
+        return
+    rows = list(bench.rows(make_case("hamming", letters_of(2_000), 12, 3, 3)))
+    draw([rows, rows], tmp_path / "a.svg")
+    assert (tmp_path / "a.svg").stat().st_size > 1_000
+    with pytest.raises(kmatch.OutputError, match="cannot be drawn"):
+        draw([rows], tmp_path / "a.unknown")
+
+
+def test_help_is_light():
+    code = "import sys; from kmatch.cli.main import run; run(['bench', '--help']); "
+    code += "sys.exit('numpy' in sys.modules or 'rich' in sys.modules)"
+    done = subprocess.run((sys.executable, "-c", code), capture_output=True)
+    assert done.returncode == 0 and b"--paper" in done.stdout
+
+
+def test_primers(bench):
+    case = Case("primer", letters_of(400), [], 5, letters_of(300, 2))
+    assert (case.pairs, case.cells) == (120_000, 0)
+    rows = list(bench.rows(case))
+    assert rows[0].hits > 300 and rows[0].rate == pytest.approx(120_000 / rows[0].kernel)
+    assert all(row.equal for row in rows)
+    answer = timing.by_engine(case, "cpu")
+    found = np.divmod(answer.keys, len(case.letters) + 1)
+    with mock.patch.object(Run, "primers", return_value=found):
+        other = timing.by_published(case, choose_engine("cpu"), PUBLISHED["hamming"][0])
+    assert np.array_equal(other.keys, answer.keys)

@@ -1,0 +1,137 @@
+"""The memory machine models: what they count, beside hand-made counts and the paper's bounds."""
+
+import naive
+import numpy as np
+import pytest
+from commands import here
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from published_cases import NAKANO_D, NAKANO_PATTERN, NAKANO_TEXT
+
+import kmatch
+from kmatch.model.machine import Machine, read_alone, run_body, sweep
+from kmatch.model.programs import SLID, THREE_ROWS, D, diagonals, partition
+from kmatch.model.runs import Sizes, simulate
+
+CONSTANTS = {  # time units for one of a bound's, at most; those of cells count six accesses
+    "Lemma 1": 1.5,
+    "Lemma 2": 1.5,
+    "Lemma 3": 16,
+    "Lemma 4": 16,
+    "Theorem 5": 16,
+    "Theorem 6": 60,
+}
+
+
+def units(requests, unified, width=4, latency=5):
+    counts = np.zeros(2, np.int64)
+    time = run_body(np.array(requests), Machine(unified, width, latency), counts)
+    return time, *counts.tolist()
+
+
+@pytest.mark.parametrize(
+    ("requests", "dmm", "umm"),
+    [
+        ([[0, 1, 2, 3]], (5, 1, 1), (5, 1, 1)),
+        ([[0, 5, 10, 15]], (5, 1, 1), (8, 1, 4)),  # an anti-diagonal: four banks, four groups
+        ([[0, 4, 8, 12]], (8, 1, 4), (8, 1, 4)),  # a column: one bank
+        ([[7, 7, 7, 7]], (5, 1, 1), (5, 1, 1)),  # one address, once
+        ([[3, 4, 5, 6]], (5, 1, 1), (6, 1, 2)),  # neighbours in two groups
+        ([[-1, -1, -1, -1]], (0, 0, 0), (0, 0, 0)),
+        ([list(range(12))], (7, 3, 3), (7, 3, 3)),  # three warps behind one another
+        ([[0, 1, 2, 3], [4, 5, 6, 7]], (10, 2, 2), (10, 2, 2)),  # a warp waits for its request
+        ([list(range(24))] * 2, (16, 12, 12), (16, 12, 12)),  # six warps hide the latency
+        ([[-1] * 4 + [0] * 4, [0] * 4 + [-1] * 4], (6, 2, 2), (6, 2, 2)),  # a warp without requests
+        ([[9, 2]], (5, 1, 1), (6, 1, 2)),  # fewer threads than a warp has
+    ],
+)
+def test_parallel_loops(requests, dmm, umm):
+    assert units(requests, False) == dmm
+    assert units(requests, True) == umm
+
+
+def test_accesses_in_turns():
+    counts = np.zeros(2, np.int64)
+    machine = Machine(True, 4, 5)
+    assert sweep(np.arange(20), 8, machine, counts) == 2 * (2 + 4) + (1 + 4)
+    assert read_alone(np.arange(7), machine, counts) == 7 * 5
+
+
+def letters(text):
+    return np.frombuffer(text.encode(), np.uint8)
+
+
+def closest(x, y, width=4, latency=3):
+    """ASM(X, Y) by all programs on both machines."""
+    found = set()
+    for unified in (False, True):
+        machine, counts = Machine(unified, width, latency), np.zeros(2, np.int64)
+        for matrix in (D, SLID, THREE_ROWS):
+            found.add(diagonals(letters(x), letters(y), matrix, machine, counts)[1])
+        found.add(partition(letters(x), letters(y), machine, counts)[1])
+    return found
+
+
+def test_the_worked_example():
+    assert closest(NAKANO_PATTERN, NAKANO_TEXT) == {min(NAKANO_D[-1])} == {1}
+
+
+@settings(max_examples=40)
+@given(st.text("ACGT", min_size=1, max_size=9), st.text("ACGT", max_size=40), st.integers(1, 6))
+def test_any_strings(x, y, width):
+    y = y + "ACGTACGTA"[: max(len(x) - len(y), 0)]
+    assert closest(x, y, width) == {min(naive.differences(x, y)[-1])}
+
+
+SIZES = [
+    *(Sizes(n, 32, 8, 20, 64) for n in (64, 512, 4096)),
+    *(Sizes(2048, m, 8, 20, 64) for m in (1, 16, 128, 1024)),
+    *(Sizes(1024, 64, w, 20, 256) for w in (1, 4, 32, 128)),
+    *(Sizes(1024, 64, 16, latency, 256) for latency in (1, 10, 100, 1000)),
+]
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: "-".join(map(str, sizes)))
+def test_counts_stay_within_a_constant_of_the_bounds(sizes):
+    runs = list(simulate(sizes))
+    assert len({run.asm for run in runs} - {None}) == 1
+    for run in runs:
+        if run.statement in CONSTANTS:
+            assert run.ratio <= CONSTANTS[run.statement], run
+        elif run.program == "diagonals on d":
+            assert run.time >= sizes.n * sizes.m  # no O(nm/w) on the UMM
+
+
+def test_the_umm_needs_the_slid_matrix():
+    """The wider the memory, the more an anti-diagonal of d costs on the UMM beside one of s."""
+    advantage = []
+    for width in (4, 16, 64):
+        runs = {
+            (run.program, run.machine): run for run in simulate(Sizes(2048, 256, width, 2, width))
+        }
+        on_d, on_s = runs["diagonals on d", "UMM"], runs["diagonals on s", "UMM"]
+        assert on_d.stages > 0.5 * width and on_s.stages < 2.1
+        assert runs["diagonals on d", "DMM"].time < 1.1 * on_s.time
+        advantage.append(on_d.time / on_s.time)
+    assert advantage == sorted(advantage) and advantage[-1] > 10
+
+
+def test_the_command(tmp_path):
+    command = ("model", "-n", 64, "-n", 128, "-m", 8, "-w", 4, "-l", 5, "-p", 16)
+    plain = here(*command)
+    header, *rows = [line.split("\t") for line in plain.out.decode().splitlines()]
+    assert plain.status == 0 and len(rows) == 2 * 12
+    first = dict(zip(header, rows[0], strict=True))
+    assert first["program"] == "contiguous" and first["time"] == "32" and first["asm"] == "."
+    file = tmp_path / "model.tsv"
+    assert here(*command, "-o", file).out == b"" and file.read_bytes() == plain.out
+    drawn = here(*command, "--format", "table").out.decode()
+    assert "Theorem 6" in drawn and "slid matrix" in drawn
+    assert max(map(len, drawn.splitlines())) <= 110
+
+
+def test_wrong_sizes():
+    assert here("model", "-n", 4, "-m", 8).status == 2
+    assert here("model", "-w", 0).status == 2
+    with pytest.raises(kmatch.InputError, match="1 ≤ m ≤ n"):
+        next(simulate(Sizes(4, 8, 1, 1, 1)))

@@ -1,0 +1,205 @@
+"""Published algorithms give the engine's hits, and refuse what they were not made for."""
+
+import io
+from unittest import mock
+
+import naive
+import numpy as np
+import pytest
+from cases import edit_cases, geometries, hamming_cases, multi_cases
+from commands import fasta, here, random_letters
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from published_cases import (
+    CASES,
+    HO_TEXT,
+    HO_X,
+    algorithms,
+    case,
+    check,
+    check_example,
+    check_matrix,
+    examples,
+    label,
+    matrices,
+)
+from test_hamming import rows
+from test_primer import primer_cases
+
+import kmatch
+from kmatch.published import run
+from kmatch.published.counters import look_up_memory
+from kmatch.published.cpu import nakano2012
+from kmatch.published.cpu.wspasm2017 import find_matches
+from kmatch.published.registry import PUBLISHED, Algorithm, find, names
+from kmatch.sequences.alphabet import encode
+
+ON_CPU = algorithms("cpu")
+MISMATCHES = [algorithm for command, algorithm in ON_CPU if command == "multi"]
+DIFFERENCES = [pair for pair in ON_CPU if pair[0] in ("edit", "best")]
+FEW = settings(max_examples=25)
+
+
+@pytest.mark.parametrize("geometry", [{}, {"chunk_length": 13}], ids=["whole", "chunks"])
+@pytest.mark.parametrize(("command", "algorithm"), ON_CPU, ids=label)
+def test_cases(command, algorithm, geometry):
+    for name in CASES[command]:
+        records, patterns, k, options = case(command, name, algorithm, "cpu")
+        if patterns and len(records) < 300:
+            check(command, algorithm, records, patterns, k, options, device="cpu", **geometry)
+
+
+@FEW
+@pytest.mark.parametrize("algorithm", MISMATCHES, ids=label)
+@given(hamming_cases(), multi_cases(), geometries)
+def test_any_windows(algorithm, case, panel, geometry):
+    check("hamming", algorithm, *case, device="cpu", **geometry)
+    check("multi", algorithm, *panel, device="cpu", **geometry)
+
+
+@FEW
+@given(st.data(), edit_cases(), st.sampled_from([None, 13, 64, 150]))
+def test_any_differences(data, case, length):
+    command, algorithm = data.draw(st.sampled_from(DIFFERENCES))
+    check(command, algorithm, *case, device="cpu", chunk_length=length)
+
+
+@pytest.mark.parametrize(("command", "algorithm"), ON_CPU, ids=label)
+def test_tables_are_the_same(command, algorithm):
+    text = random_letters(3_000)
+    records = [("one", text[:1_700]), ("two", text[1_700:] + "NNN" + text[:40])]
+    search, k = getattr(kmatch, command), () if command == "best" else (4,)
+    wanted = {"a": text[5:20], "b": text[900:915], "c": "ACGTNRYACGTTGCA"}
+    if command == "primer":
+        wanted = kmatch.Genome.from_records([("background", text[200:400])])
+    tables = []
+    for name in ("bitplane", algorithm.name):
+        genome = kmatch.Genome.from_records(records)
+        hits = search(genome, wanted, *k, device="cpu", algorithm=name)
+        table = io.StringIO()
+        hits.to_tsv(table)
+        tables.append(table.getvalue())
+    assert tables[0].count("\n") > 3 and tables[0] == tables[1]
+
+
+@pytest.mark.parametrize("example", examples("cpu"), ids=lambda example: example[0])
+def test_worked_examples(example):
+    check_example("cpu", *example)
+
+
+def test_the_look_up_memory_of_pmasm():
+    """Fig. 2 and, added up, the bit_vectors of Fig. 1 and 3: a digit a pattern."""
+    masks = np.stack([encode(pattern, "p") for pattern in ("ACTG", "ATCG", "CACT")])
+    memory = look_up_memory(masks, np.uint32)
+    assert (memory.words, memory.size) == (1, 3)  # b = ⌈log2(4 + 1)⌉
+    table = memory.table.reshape(4, -1)
+
+    def digits(vector):
+        shifts = [memory.size * (memory.counters - 1 - pattern) for pattern in range(3)]
+        return "".join(str(int(vector) >> shift & 7) for shift in shifts)
+
+    level_0 = [digits(table[0, mask]) for mask in (1, 2, 4, 8)]
+    assert level_0 == ["001", "110", "111", "111"]  # the paper's second fb_lvl0_A is that of T
+    steps = np.cumsum([table[j, mask] for j, mask in enumerate(encode("ACTT", "text"))])
+    assert [digits(vector) for vector in steps] == ["001", "012", "023", "133"]
+    assert (table[:, 0] == table[0, 4]).all()  # a letter that matches nothing differs from all
+
+
+@pytest.mark.parametrize("algorithm", MISMATCHES, ids=label)
+@pytest.mark.parametrize(("length", "count", "k"), [(12, 8, 4), (20, 150, 5), (700, 3, 300)])
+def test_counters_of_several_words(algorithm, length, count, k):
+    text = random_letters(2_000)
+    random = np.random.default_rng(4)
+    patterns = [text[at : at + length] for at in random.integers(0, 2_000 - length, count)]
+    patterns = [pattern[1:] + "AN"[i % 2] for i, pattern in enumerate(patterns)]
+    genome = kmatch.Genome.from_records([("r", text)])
+    expected = kmatch.hamming(genome, patterns, k, device="cpu")
+    found = kmatch.multi(genome, patterns, k, device="cpu", algorithm=algorithm.name)
+    assert rows(found) == rows(expected) and len(found) >= count
+
+
+def test_the_command_line(tmp_path):
+    genome = tmp_path / "genome.fa"
+    text = random_letters(500)
+    genome.write_bytes(fasta([("r", text)]))
+    command = ("hamming", genome, "-p", text[40:52], "-k", 5, "--device", "cpu")
+    plain = here(*command)
+    assert plain.status == 0 and plain.out.count(b"\n") > 3
+    assert here(*command, "--algorithm", "sequential") == plain
+    for search in ("hamming", "multi", "edit", "best"):
+        told = here(search, "--help").out.decode()
+        assert "".join("|".join(names(search)).split()) in "".join(told.split())
+        assert here(search, genome, "-p", "ACGT", "--algorithm", "no").status == 2
+
+
+def test_unknown_names():
+    with pytest.raises(kmatch.InputError, match="'magic'; hamming has bitplane, sequential"):
+        find("hamming", "magic")
+    with pytest.raises(kmatch.InputError, match="magic"):
+        kmatch.best(kmatch.Genome.from_records([]), ["ACGT"], algorithm="magic")
+
+
+@FEW
+@given(primer_cases(longest=30), st.sampled_from([1, 30, 1 << 20]))
+def test_any_primers(case, part):
+    """The frame for primers: records, strands and limits, around the plainest algorithm."""
+    target, background, k, options = case
+    algorithm = Algorithm("plain", "oracle", cpu="oracle.plain")
+    with (
+        mock.patch.object(run, "find", lambda command, name: algorithm),
+        mock.patch.object(Algorithm, "load", lambda algorithm, device: plain_primers),
+    ):
+        check("primer", algorithm, target, background, k, options, part=part)
+
+
+def plain_primers(target, background, k):
+    """The shortest primers, by the oracle's matrix."""
+    read, text = ("".join("NACNGNNNT"[mask] for mask in x.masks) for x in (target, background))
+    found = [naive.shortest_apart(read[r:], ["", text], k) for r in range(len(read))]
+    return np.array([-1 if length is None else length for length in found], np.int32)
+
+
+@pytest.fixture
+def limited(monkeypatch):
+    """Stand-ins: `short` holds 5 letters, `gpu` runs on CUDA alone."""
+    fakes = {
+        "short": Algorithm("short", "A et al. 2000", cpu="liu2012.sequential", longest=5),
+        "gpu": Algorithm("gpu", "B et al. 2001", cuda="liu2012.thread"),
+    }
+    monkeypatch.setattr(run, "find", lambda command, name: fakes[name])
+
+
+def test_patterns_beyond_a_layout(limited):
+    genome, patterns = kmatch.Genome.from_records([("r", "ACGTACGT")]), {"p": "ACGTA"}
+    assert len(kmatch.hamming(genome, patterns, 0, algorithm="short")) == 2
+    with pytest.raises(kmatch.InputError, match="'q' has 6 letters, and algorithm 'short' holds 5"):
+        kmatch.hamming(genome, patterns | {"q": "ACGTAC"}, 1, algorithm="short")
+
+
+def test_devices_it_was_not_made_for(limited):
+    genome = kmatch.Genome.from_records([("r", "ACGTACGT")])
+    with pytest.raises(kmatch.DeviceError, match=r"'gpu' .* runs on cuda, and not on cpu"):
+        kmatch.hamming(genome, ["ACGT"], 1, algorithm="gpu", device="cpu")
+    with pytest.raises(kmatch.DeviceError, match="cuda"):
+        kmatch.hamming(genome, ["ACGT"], 1, algorithm="short", device="cuda")
+    assert len(kmatch.hamming(genome, ["ACGT"], 0, algorithm="short", device="auto")) == 4
+
+
+@pytest.mark.parametrize("example", matrices("cpu"), ids=lambda example: example[1])
+def test_worked_matrices(example):
+    check_matrix("cpu", *example)
+
+
+def test_matrix_x():
+    """Ho et al. 2017b, Fig. 2."""
+    x = np.full((4, len(HO_TEXT) + 1), -1, np.int32)
+    find_matches(encode(HO_TEXT, "text"), np.array([1, 2, 4, 8], np.uint8), x)
+    assert x.tolist() == HO_X
+
+
+def test_anti_diagonals_in_panels_and_parts(monkeypatch):
+    monkeypatch.setattr(nakano2012, "WIDTH", 5)
+    monkeypatch.setattr(nakano2012, "GRAIN", 2)
+    for algorithm in PUBLISHED["best"]:
+        for name in ("long and short together", "runs of N", "palindrome", "m = 1"):
+            check("best", algorithm, *case("best", name, algorithm, "cpu"), device="cpu")
