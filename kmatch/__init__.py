@@ -12,6 +12,8 @@ _HOMES = {
     "multi": "kmatch.search.multi",
     "edit": "kmatch.search.edit",
     "best": "kmatch.search.best",
+    "Primers": "kmatch.search.primers",
+    "primer": "kmatch.search.primer",
     "KmatchError": "kmatch.errors",
     "InputError": "kmatch.errors",
     "DeviceError": "kmatch.errors",

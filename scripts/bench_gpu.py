@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Time the kernels and whole searches on a GPU: scripts/bench_gpu.py [--json FILE]
 
-Kernel times are by CUDA events, with the text on the device. A rate in bp·pattern/s is text length
-× patterns ÷ time, one in CUPS that times the pattern's length: cells that a cut-off or filter
-spares count too, so either may exceed what the limits allow. Hits are counted and held against the
-CPU's. Shares are of an H200's 16.7e12 logic operations and 4.8e12 bytes a second.
+Kernel times are by CUDA events, with the text on the device; a search for differences is timed as
+a filter and as a scan, and its rate is that of the one that is chosen. A rate in bp·pattern/s is
+text length × patterns ÷ time, one in CUPS that times the pattern's length: cells that a cut-off or
+filter spares count too, so either may exceed what the limits allow. Hits are counted and held
+against the CPU's. Shares are of an H200's 16.7e12 logic operations and 4.8e12 bytes a second.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import numpy as np
 import kmatch
 from kmatch.engine.cuda import edit, hamming
 from kmatch.engine.cuda.driver import cuda, on_device
+from kmatch.engine.cuda.edit_filter import Filter
 from kmatch.engine.devices import choose_engine
 from kmatch.search.chunks import packed_chunks, plan_chunks, plan_reading
 from kmatch.search.panel import build_panel, build_reading_panel
@@ -28,6 +30,10 @@ from kmatch.sequences.patterns import load_patterns
 LOGIC, BANDWIDTH, COPY = 16.7e12, 4.8e12, 50e9
 MISMATCH_OPERATIONS, CELL_OPERATIONS = 4, 10  # 32-bit ones, for the 64 positions of a word
 ROOM = 1 << 22  # hits
+EDIT = (
+    *("20,3,1", "20,3,64", "20,1,1", "20,1,64", "20,0,1", "20,2,1", "32,3,1", "32,6,1"),
+    *("100,4,1", "100,10,1", "1000,100,1"),
+)
 BEGIN = """
 import time
 import numba
@@ -59,11 +65,25 @@ def random_patterns(length, count):
     return [letters[i * length : (i + 1) * length] for i in range(count)]
 
 
+@cuda.jit
+def hold(numbers):
+    x = numbers[0]
+    for _ in range(400_000):  # some milliseconds: each waits for the one before
+        x = x * x + 1
+    numbers[0] = x
+
+
 def event_seconds(launch, stream, repeat=5):
-    """Median seconds of a launch, after one to warm up."""
+    """Median seconds of a launch, after one to warm up.
+
+    The GPU is kept busy until all of it is queued: what Python takes to launch does not count.
+    """
     launch()
     seconds = []
+    busy = on_device(np.ones(1, np.int64), stream)
+    hold[1, 1, stream](busy)
     for _ in range(repeat):
+        hold[1, 1, stream](busy)
         begin, end = cuda.event(), cuda.event()
         begin.record(stream)
         launch()
@@ -119,7 +139,7 @@ class Bench:
             seconds, hits = self.kernel(start, shape[0], count)
             looked = float(np.mean(letters.bounds[:, 3] - letters.bounds[:, 0]))
             operations = self.length / 64 * count * looked * MISMATCH_OPERATIONS
-            same = self.same(kmatch.hamming, patterns, k, hits)
+            same = self.same(kmatch.hamming, patterns, k, self.length)
             rate = self.length * count / seconds
             self.tell(
                 f"hamming m={m} k={k} patterns={count}", seconds, rate, m, operations, hits, same
@@ -136,14 +156,37 @@ class Bench:
         limits, chosen = np.full(count, k, np.int64), np.arange(count)
         searches = edit.Searches(tuple(shape), reading, limits, chosen, k, stream)
 
-        def start(lanes, keys, found):
+        def scan(lanes, keys, found):
             edit.scan_edit(text, searches, lanes, keys, found)
 
-        seconds, hits = self.kernel(start, shape[0], count)
-        operations = length / 64 * count * m * CELL_OPERATIONS
-        same = self.same(kmatch.edit, patterns, k, hits, report="ends")
+        seconds, hits = self.kernel(scan, shape[0], count)
+        figures = {"scan_ms": seconds * 1e3}
+        bases, operations = panel.letters.bases, length / 64 * count * m * CELL_OPERATIONS
+        arguments = (tuple(shape), reading, bases, limits, k)
+        pays = Filter(*arguments, False, stream).budgets.all()
+        figures["filtered"] = bool(pays)
+        filtering, survivors = self.filter(text, Filter(*arguments, True, stream), shape[0], count)
+        figures |= {"filter_ms": filtering * 1e3, "survivors": survivors}
+        same = self.same(kmatch.edit, patterns, k, length, report="ends")
+        seconds = filtering if pays else seconds
         rate = length * count / seconds
-        self.tell(f"edit m={m} k={k} patterns={count}", seconds, rate, m, operations, hits, same)
+        name = f"edit m={m} k={k} patterns={count}"
+        self.tell(name, seconds, rate, m, operations, hits, figures | same)
+
+    def filter(self, text, queries, words, count):
+        """(seconds, survivors) of a filter and what verifies its survivors."""
+        stream, chosen = queries.stream, np.flatnonzero(queries.budgets)
+        tallies = [on_device(np.zeros(size, np.int64), stream) for size in (count, 1)]
+        survivors = on_device(np.empty(16 * ROOM, np.int64), stream)
+
+        def start(lanes, keys, found):
+            for tally in (*tallies, found):
+                tally.copy_to_device(zeros[: len(tally)], stream=stream)
+            queries.run(text, chosen, tallies[0], survivors, tallies[1], keys, found)
+
+        zeros = on_device(np.zeros(count, np.int64), stream)
+        seconds, _ = self.kernel(start, words, count)
+        return seconds, int(tallies[1].copy_to_host(stream=stream)[0])
 
     def tell(self, name, seconds, rate, m, operations, hits, same):
         self.note(
@@ -158,11 +201,11 @@ class Bench:
             **same,
         )
 
-    def same(self, search, patterns, k, hits, **options):
+    def same(self, search, patterns, k, length, **options):
         """The hits of whole searches on both devices, and whether they are the same."""
         results = {}
         for device in ("cuda", "cpu"):
-            genome = kmatch.Genome.from_records([("r", self.letters)])
+            genome = kmatch.Genome.from_records([("r", self.letters[:length])])
             began = time.perf_counter()
             results[device] = search(genome, patterns, k, strand="+", device=device, **options)
             results[device + "_s"] = time.perf_counter() - began
@@ -222,16 +265,22 @@ def start_up(bench):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--length", type=int, default=1 << 31, help="letters of text")
+    parser.add_argument(
+        "--edit",
+        action="append",
+        metavar="M,K,PATTERNS",
+        help="only this search for differences; can be repeated",
+    )
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     bench = Bench(options.length)
-    bench.hamming(20, 3, (1, 64))
-    bench.edit(20, 3, 1)
-    bench.edit(20, 3, 64)
-    for m, k in ((32, 6), (100, 10), (1000, 100), (20, 1)):
-        bench.edit(m, k, 1)
-    bench.whole_call(length=min(10**9, options.length))
-    start_up(bench)
+    if not options.edit:
+        bench.hamming(20, 3, (1, 64))
+    for setting in options.edit or EDIT:
+        bench.edit(*map(int, setting.split(",")))
+    if not options.edit:
+        bench.whole_call(length=min(10**9, options.length))
+        start_up(bench)
     if options.json:
         with open(options.json, "w") as handle:
             json.dump(bench.rows, handle, indent=1)

@@ -219,3 +219,56 @@ def edit_tsv(records, names, hits):
         row = (records[record][0], start, end, names[number], distance, sign, ops, text)
         lines.append("\t".join(map(str, row)) + "\n")
     return "".join(lines)
+
+
+def primers(target, background, k, background_strand="both", max_length=None, both_strands=False):
+    """All primers (record, start, end, strand), by numbers, in the agreed order.
+
+    Strand `-` are those of the reverse complement of the target, on forward coordinates. Both
+    target and background are texts: their letters other than A, C, G and T match nothing.
+    """
+    texts = ["", *(known(text) for _, text in background)]
+    if background_strand == "both":
+        texts += [reverse_complement(text) for text in texts]
+    found = []
+    for record, (_, letters) in enumerate(target):
+        n = len(letters)
+        for sign in "+-" if both_strands else "+":
+            read = known(letters) if sign == "+" else reverse_complement(known(letters))
+            for r in range(n):
+                length = shortest_apart(read[r:][:max_length], texts, k)
+                if length is not None:
+                    start = r if sign == "+" else n - r - length
+                    found.append((record, start, start + length, sign))
+    return sorted(found, key=lambda row: (*row[:3], "+-".index(row[3])))
+
+
+def shortest_apart(read, texts, k):
+    """The length of the shortest prefix with k differences from every substring of the texts."""
+    rows = [[0] * (len(text) + 1) for text in texts]
+    for length, letter in enumerate(read, 1):
+        rows = [next_row(row, letter, text, length) for row, text in zip(rows, texts, strict=True)]
+        if min(map(min, rows)) >= k:
+            return length
+    return None
+
+
+def next_row(above, letter, text, length):
+    """The next row of the matrix D of `differences`."""
+    row = [length]
+    for j, other in enumerate(text, 1):
+        row.append(
+            min(above[j - 1] + (letter != other or letter == "N"), row[-1] + 1, above[j] + 1)
+        )
+    return row
+
+
+def primers_bed(target, k, rows):
+    """The BED file of primers, whole; a primer is named by where its first letter is."""
+    lines = []
+    for record, start, end, sign in rows:
+        first = start if sign == "+" else end - 1
+        score = round(1000 * min(1, k / (end - start)))
+        row = (target[record][0], start, end, f"primer_{first}", score, sign)
+        lines.append("\t".join(map(str, row)) + "\n")
+    return "".join(lines)

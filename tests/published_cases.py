@@ -9,6 +9,8 @@ from test_hamming import rows
 from test_hamming import search as hamming
 from test_multi import EQUAL, oracle
 from test_multi import search as multi
+from test_primer import primer
+from test_primer import rows as primer_rows
 
 from kmatch.engine.devices import choose_engine
 from kmatch.published.registry import PUBLISHED, find
@@ -19,13 +21,18 @@ CASES = {"hamming": HAMMING, "multi": EQUAL | MULTI, "edit": EDIT, "best": EDIT}
 
 
 def algorithms(device):
-    """(command, algorithm) of all published algorithms that run on a device."""
+    """(command, algorithm) of all published algorithms for patterns that run on a device."""
     return [
         (command, algorithm)
-        for command, published in PUBLISHED.items()
-        for algorithm in published
+        for command in CASES
+        for algorithm in PUBLISHED[command]
         if device in algorithm.devices
     ]
+
+
+def primer_algorithms(device):
+    """All published algorithms for primers that run on a device."""
+    return [algorithm for algorithm in PUBLISHED["primer"] if device in algorithm.devices]
 
 
 def label(value):
@@ -56,6 +63,12 @@ def check(command, algorithm, records, patterns, k, options, **where):
         found = edit_rows(best(records, patterns, **options, **where))
         expected = naive.best(records, patterns, **options)
     assert found == expected
+
+
+def check_primers(algorithm, target, background, k, options, **where):
+    """Look for primers by an algorithm on a device and hold them against the oracle's."""
+    found = primer(target, background, k, algorithm=algorithm.name, **options, **where)
+    assert primer_rows(found) == naive.primers(target, background, k, **options)
 
 
 # Worked examples: the algorithm, the text, patterns, k, and the result vectors as printed.

@@ -5,9 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 
-def test_kernels_in_the_simulator():
-    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "cuda_cases.py")
+
+@pytest.mark.parametrize("cases", ["cuda_cases.py", "cuda_published_cases.py"])
+def test_kernels_in_the_simulator(cases):
+    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", cases)
     environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}
     done = subprocess.run(
         command, cwd=Path(__file__).parent, env=environment, capture_output=True, text=True

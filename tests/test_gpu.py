@@ -7,14 +7,32 @@ import naive
 import numpy as np
 import pytest
 from cases import EDIT, HAMMING, edit_cases, hamming_cases
+from commands import random_letters
 from differences import best, edit
 from differences import rows as rows_of
 from hypothesis import given, settings
-from published_cases import CASES, algorithms, case, check, check_example, examples, label
+from hypothesis import strategies as st
+from published_cases import (
+    CASES,
+    algorithms,
+    case,
+    check,
+    check_example,
+    check_matrix,
+    check_primers,
+    examples,
+    label,
+    matrices,
+    primer_algorithms,
+)
 from test_hamming import rows, search
+from test_primer import CASES as PRIMERS
+from test_primer import primer, primer_cases, related
+from test_primer import rows as rows_of_primers
 
 import kmatch
 from kmatch.engine.cuda.driver import find_devices
+from kmatch.engine.cuda.primer import Sizes
 
 FOUND, REASON = find_devices()
 pytestmark = pytest.mark.gpu
@@ -35,12 +53,13 @@ def test_hamming(name, geometry):
     assert found == naive.hamming(records, patterns, k, **options)
 
 
+@pytest.mark.parametrize("filtering", [True, False])
 @pytest.mark.parametrize("report", ["minima", "ends", "loci"])
 @pytest.mark.parametrize("name", EDIT)
-def test_edit(name, report):
+def test_edit(name, report, filtering):
     records, patterns, k, options = EDIT[name]
     options = options | {"report": report}
-    found = rows_of(edit(records, patterns, k, device="cuda", **options))
+    found = rows_of(edit(records, patterns, k, device="cuda", filtering=filtering, **options))
     assert found == naive.edit(records, patterns, k, **options)
 
 
@@ -60,10 +79,10 @@ def test_any_windows(case):
 
 
 @settings(max_examples=100)
-@given(edit_cases())
-def test_any_differences(case):
+@given(edit_cases(), st.booleans())
+def test_any_differences(case, filtering):
     records, patterns, k, options = case
-    found = rows_of(edit(records, patterns, k, device="cuda", **options))
+    found = rows_of(edit(records, patterns, k, device="cuda", filtering=filtering, **options))
     assert found == naive.edit(records, patterns, k, **options)
 
 
@@ -81,6 +100,25 @@ def test_published(command, algorithm):
         records, patterns, k, options = case(command, name, algorithm, "cuda")
         if patterns:
             check(command, algorithm, records, patterns, k, options, device="cuda")
+
+
+@pytest.mark.parametrize("example", matrices("cuda"), ids=lambda example: example[1])
+def test_worked_matrices(example):
+    check_matrix("cuda", *example)
+
+
+@pytest.mark.parametrize("algorithm", primer_algorithms("cuda"), ids=label)
+def test_published_primers(algorithm):
+    for problem in PRIMERS.values():
+        check_primers(algorithm, *problem, device="cuda")
+    target, background = random_letters(1_500, seed=3), random_letters(20_000, seed=4)
+    background += target[200:900]
+    problem = [("t", target)], [("b", background)], 50, {"background_strand": "+"}
+    expected = rows_of_primers(primer(*problem[:3], **problem[3]))
+    found = rows_of_primers(
+        primer(*problem[:3], device="cuda", algorithm=algorithm.name, **problem[3])
+    )
+    assert found == expected and found
 
 
 @pytest.mark.parametrize("example", examples("cuda"), ids=lambda example: example[0])
@@ -150,11 +188,27 @@ def test_a_panel(records, texts, options):
 
 @pytest.mark.parametrize(
     ("length", "count", "k"),
-    [(20, 8, 3), (32, 4, 6), (9, 2, 2), (64, 3, 8), (100, 4, 10), (1000, 2, 100)],
+    [
+        *((20, 8, 3), (32, 4, 6), (9, 2, 2), (64, 3, 8), (100, 4, 10), (1000, 2, 100)),
+        *((20, 8, 1), (20, 3, 0), (65, 3, 2), (200, 2, 9)),  # where a filter pays
+    ],
 )
 @pytest.mark.parametrize("report", ["minima", "ends"])
 def test_many_differences(records, texts, length, count, k, report):
     assert _both(kmatch.edit, records, texts(length, count, 2), k, report=report)
+
+
+def test_what_survives_the_filter_finds_room(records, texts, monkeypatch):
+    from kmatch.engine.cuda import edit_filter
+
+    monkeypatch.setattr(edit_filter, "FIRST_ROOM", 1)
+    assert _both(kmatch.edit, records, texts(20, 6, 1), 1, report="ends")
+
+
+def test_the_gpu_packs_where_the_cpu_has_few_threads(records, texts):
+    patterns = texts(20, 4, 2)
+    one = _bed(kmatch.hamming, records, patterns, 3, device="cuda", threads=1)
+    assert one == _bed(kmatch.hamming, records, patterns, 3, device="cpu")
 
 
 def test_dense_differences(records):
@@ -165,6 +219,65 @@ def test_dense_differences(records):
 @pytest.mark.parametrize(("length", "changes"), [(20, 8), (64, 10), (200, 60)])
 def test_closest(records, texts, length, changes):
     assert _both(kmatch.best, records, texts(length, 5, changes))
+
+
+@pytest.mark.parametrize("name", PRIMERS)
+def test_primers(name):
+    target, background, k, options = PRIMERS[name]
+    found = rows_of_primers(primer(target, background, k, device="cuda", **options))
+    assert found == naive.primers(target, background, k, **options)
+
+
+@settings(max_examples=100)
+@given(primer_cases(), st.sampled_from([16, 32, 1 << 13]), st.sampled_from([1, 1 << 38]))
+def test_any_primers(case, deepest, cells):
+    """Few rows and columns at a time, so that borders are everywhere."""
+    target, background, k, options = case
+    sizes = Sizes(heights=(16,), rows=1, more=4, deepest=deepest, stretch=1, cells=cells)
+    found = primer(target, background, k, device="cuda", geometry={"sizes": sizes}, **options)
+    assert rows_of_primers(found) == naive.primers(target, background, k, **options)
+
+
+@pytest.fixture(scope="module")
+def family(records):
+    """A target of two records, and a background with relatives of parts of it."""
+    random = np.random.default_rng(3)
+    letters = records[0][1].tobytes().decode()
+    target = letters[:9_000]
+    parts = [letters[20_000:150_000], letters[990_000:1_030_000], letters[2_000_000:2_003_000]]
+    relatives = [
+        related(random, target[begin : begin + length], share)
+        for begin, length, share in ((500, 300, 0.1), (2_000, 3_000, 0.2), (5_000, 1_500, 0.04))
+    ]
+    background = [parts[0] + relatives[0] + parts[1] + relatives[1], relatives[2] + parts[2]]
+    return (
+        [("one", target), ("two", letters[300_000:303_000])],
+        [("a", background[0]), ("b", background[1])],
+    )
+
+
+@pytest.mark.parametrize(
+    ("k", "options"),
+    [
+        (6, {"max_length": 30}),
+        (6, {"both_strands": True}),
+        (40, {}),
+        (40, {"geometry": {"sizes": Sizes(deepest=300)}}),
+        (100, {"background_strand": "+"}),
+        (300, {"background_strand": "+"}),
+    ],
+)
+def test_many_primers(family, k, options):
+    found = rows_of_primers(primer(*family, k, device="cuda", **options))
+    options = {name: option for name, option in options.items() if name != "geometry"}
+    assert found == rows_of_primers(primer(*family, k, **options))
+    assert found
+
+
+def test_no_primers_in_what_is_in_the_background(records):
+    text = records[0][1][:40_000]
+    background = [("r", records[0][1][:100_000])]
+    assert not rows_of_primers(primer([("t", text)], background, 30, device="cuda"))
 
 
 def test_a_kept_genome_is_searched_again(records, texts):

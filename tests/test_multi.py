@@ -50,10 +50,11 @@ def test_panels(name, filtering, geometry):
 
 
 @pytest.mark.parametrize("geometry", [{}, {"chunk_length": 7, "words": 1}, {"chunk_length": 64}])
+@pytest.mark.parametrize("filtering", [False, True])
 @pytest.mark.parametrize("name", MULTI)
-def test_pams(name, geometry):
+def test_pams(name, filtering, geometry):
     records, patterns, k, options = MULTI[name]
-    found = rows(search(records, patterns, k, **options, **geometry))
+    found = rows(search(records, patterns, k, filtering=filtering, **options, **geometry))
     assert found == oracle(records, patterns, k, **options)
     assert bool(found) == (name not in ("no site", "a PAM across records"))
 

@@ -30,7 +30,7 @@ def test_python(monkeypatch, tmp_path):
 
 def test_options_exist(capfd):
     """Every option the README names is one of the command line's."""
-    for command in ("hamming", "multi", "edit", "best", "model", "info"):
+    for command in ("hamming", "multi", "edit", "best", "primer", "bench", "model", "info"):
         assert run([command, "--help"]) == 0
     known = capfd.readouterr().out
     named = set(re.findall(r"(?<![\w-])(--?[a-z0-9][a-z0-9-]*)\b", README.replace("```", "")))

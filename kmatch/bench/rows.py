@@ -6,7 +6,7 @@ import numpy as np
 
 from kmatch.bench.timing import by_engine, by_published, measured
 from kmatch.engine.devices import choose_engine
-from kmatch.errors import DeviceError
+from kmatch.errors import DeviceError, InputError
 from kmatch.published.registry import ENGINE, PUBLISHED
 
 SECONDS = 2.0  # that a search should take at most
@@ -100,7 +100,10 @@ class Bench:
                     continue
                 if wanted is not None and (algorithm.name, device) not in wanted:
                     continue
-                row = self._published_row(case, algorithm, device, engine, answers)
+                try:
+                    row = self._published_row(case, algorithm, device, engine, answers)
+                except InputError:
+                    continue  # beyond what its layout holds
                 if device == "cpu":
                     first.setdefault(algorithm.paper, row.rate)
                 row.of_engine = _ratio(row.rate, rates.get(device))

@@ -26,38 +26,36 @@ class Answer(NamedTuple):
 
 
 class Stopwatch:
-    """Adds up the seconds of an engine's kernels."""
+    """Adds up the seconds of the kernels of an engine that a search was just given.
 
-    def __init__(self):
-        self.seconds = 0.0
+    On a GPU by events, all but those of primers, which are timed with the host's part in them.
+    """
 
-    def watch(self, engine):
-        """Time all kernels of an engine that a search was given."""
-        for name in KERNELS:
-            if hasattr(engine, name):
-                setattr(engine, name, self._timed(getattr(engine, name)))
+    def __init__(self, engine):
+        self._seconds, self._events = 0.0, None
+        names = KERNELS
+        if engine.name == "cuda":
+            from kmatch.engine.cuda import driver
+
+            self._events = driver.Stopwatch()
+            engine.timing = self._events.timing
+            names = ("extend_primers",)
+        for name in names:
+            setattr(engine, name, self._timed(getattr(engine, name)))
+
+    @property
+    def seconds(self):
+        """What the kernels took so far."""
+        return self._seconds + (self._events.seconds if self._events else 0.0)
 
     def _timed(self, kernel):
         def timed(*arguments, **options):
             began = time.perf_counter()
             result = kernel(*arguments, **options)
-            self.seconds += time.perf_counter() - began
+            self._seconds += time.perf_counter() - began
             return result
 
         return timed
-
-
-def stopwatch(engine):
-    """What counts the seconds of the kernels of an engine that a search was just given."""
-    if engine.name == "cpu":
-        watch = Stopwatch()
-        watch.watch(engine)
-        return watch
-    from kmatch.engine.cuda import driver
-
-    watch = driver.Stopwatch()
-    engine.timing = watch.timing
-    return watch
 
 
 def by_engine(case, device, threads=None):
@@ -67,7 +65,7 @@ def by_engine(case, device, threads=None):
     hits = _search(case, genome, device, threads)
     call = time.perf_counter() - began
     watches = []  # the genome is packed now, and on the device
-    _search(case, genome, device, threads, lambda engine: watches.append(stopwatch(engine)))
+    _search(case, genome, device, threads, lambda engine: watches.append(Stopwatch(engine)))
     return Answer(_keys(case, hits), watches[0].seconds, call)
 
 

@@ -13,6 +13,7 @@ from kmatch.cli.hamming import hamming
 from kmatch.cli.info import info
 from kmatch.cli.model import model
 from kmatch.cli.multi import multi
+from kmatch.cli.primer import primer
 from kmatch.errors import KmatchError
 
 
@@ -22,7 +23,7 @@ def kmatch():
     """Find every approximate occurrence of DNA patterns in genomes."""
 
 
-for command in (hamming, multi, edit, best, bench, model, info):
+for command in (hamming, multi, edit, best, primer, bench, model, info):
     kmatch.add_command(command)
 
 

@@ -10,8 +10,17 @@ FORMATS = ("bed", "tsv")
 
 
 def search_options(command):
+    """Add the options common to the searches for patterns."""
+    return _with([*_TABLE_OPTIONS, _STRAND, *_RUN_OPTIONS], command)
+
+
+def common_options(command):
     """Add the options common to all searches."""
-    for option in reversed(_SEARCH_OPTIONS):
+    return _with([*_TABLE_OPTIONS, *_RUN_OPTIONS], command)
+
+
+def _with(options, command):
+    for option in reversed(options):
         command = option(command)
     return command
 
@@ -31,7 +40,7 @@ device_option = click.option(
     help="Where to search.",
 )
 
-_SEARCH_OPTIONS = [
+_TABLE_OPTIONS = [
     click.option(
         "-o",
         "--output",
@@ -44,13 +53,15 @@ _SEARCH_OPTIONS = [
         type=click.Choice(FORMATS),
         help="Output format; by default from FILE's suffix, otherwise bed.",
     ),
-    click.option(
-        "--strand",
-        type=click.Choice(["both", "+", "-"]),
-        default="both",
-        show_default=True,
-        help="+ finds the pattern as written, - its reverse complement.",
-    ),
+]
+_STRAND = click.option(
+    "--strand",
+    type=click.Choice(["both", "+", "-"]),
+    default="both",
+    show_default=True,
+    help="+ finds the pattern as written, - its reverse complement.",
+)
+_RUN_OPTIONS = [
     device_option,
     click.option(
         "-t", "--threads", type=click.IntRange(min=1), help="CPU threads, at most one a core."

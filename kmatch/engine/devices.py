@@ -4,6 +4,8 @@ import ctypes
 import os
 import re
 import sys
+from functools import cache
+from threading import Thread
 
 from kmatch.errors import DeviceError
 
@@ -44,6 +46,7 @@ def _cuda_engine(number, threads, reason):
     """The engine of a GPU, None for the first. Raises DeviceError with the reason there is none."""
     if _no_driver():
         raise DeviceError("the library of the NVIDIA driver was not found")
+    _wake(number or 0)
     from kmatch.engine.cuda.driver import find_devices
 
     found, why = find_devices()
@@ -57,13 +60,37 @@ def _cuda_engine(number, threads, reason):
 
 def _no_driver():
     """Whether CUDA's driver is missing, told without loading Numba's part for it."""
-    names = DRIVERS.get(sys.platform, [])
-    if os.environ.get("NUMBA_CUDA_DRIVER") or os.environ.get("NUMBA_ENABLE_CUDASIM", "0") != "0":
-        return False
-    for name in names:
+    return not _elsewhere() and _driver() is None
+
+
+def _elsewhere():
+    """Whether Numba was told of another driver, or to simulate one."""
+    simulated = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") != "0"
+    return simulated or bool(os.environ.get("NUMBA_CUDA_DRIVER"))
+
+
+@cache
+def _driver():
+    for name in DRIVERS.get(sys.platform, []):
         try:
-            ctypes.CDLL(name)
+            return ctypes.CDLL(name)
         except OSError:
             continue
-        return False
-    return True
+    return None
+
+
+@cache
+def _wake(number):
+    """Have the driver open a GPU meanwhile: it takes as long as importing Numba.
+
+    Numba will ask for the same, the primary context, and hear of what fails.
+    """
+
+    def open_context():
+        device, context = ctypes.c_int(), ctypes.c_void_p()
+        driver = _driver()
+        if driver.cuInit(0) == 0 and driver.cuDeviceGet(ctypes.byref(device), number) == 0:
+            driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
+
+    if not _elsewhere():
+        Thread(target=open_context, daemon=True).start()

@@ -33,28 +33,21 @@ def _round_up(value, step):
 class PackedChunk:
     """A chunk as bit planes: `planes` is laid out by `geometry` (see `kmatch.engine.geometry`)."""
 
-    def __init__(self, chunk, geometry, planes, make_planes):
+    def __init__(self, chunk, geometry, planes):
         self.base = chunk.base
         self.length = chunk.length
         self.spans = chunk.spans
         self.geometry = geometry
         self.planes = planes
-        self._make_planes = make_planes
         self._masks = ()
 
     def text(self, masks, unite):
         """The chunk as kernels take it: planes with those of `masks`, words, rows, plane_words."""
         geometry = self.geometry
         if self._masks[: len(masks)] != tuple(masks):
-            self._add_planes(masks, unite)
+            self.planes = unite(self.planes, geometry.plane_words, masks)
+            self._masks = tuple(masks)
         return self.planes, geometry.words, geometry.rows, geometry.plane_words
-
-    def _add_planes(self, masks, unite):
-        words = self.geometry.plane_words
-        planes = self._make_planes((4 + len(masks)) * words + SPARE)
-        planes[: 4 * words] = self.planes[: 4 * words]
-        unite(planes, words, masks)
-        self.planes, self._masks = planes, tuple(masks)
 
 
 def packed_chunks(genome, plan, engine, words=None, on_progress=None):
@@ -86,4 +79,4 @@ def _pack(chunk, plan, engine, words):
     geometry = geometry_for(chunk.length, plan.halo, words, engine.layout.words)
     planes = engine.planes(4 * geometry.plane_words + SPARE)
     engine.pack(chunk.letters, geometry.words, geometry.rows, geometry.plane_rows, planes)
-    return PackedChunk(chunk, geometry, planes, engine.planes)
+    return PackedChunk(chunk, geometry, planes)

@@ -75,14 +75,21 @@ class WindowSearch:
     """Every window of chunks held against every pattern.
 
     engine: of a device; patterns, k, strand, key_room: as for `hamming_batches`; ends: the letters
-    that must match, of a pattern's beginning and of its end.
+    that must match, of a pattern's beginning and of its end; pam: a Pam that must stand beside
+    every pattern, or None.
     """
 
-    def __init__(self, engine, patterns, k, strand, ends, key_room):
+    def __init__(self, engine, patterns, k, strand, ends, key_room, pam=None):
         self._engine, self._k = engine, k
-        self.panel = build_panel(
-            patterns, k, strand, lambda pattern: exact_letters(len(pattern), k, *ends)
-        )
+        written = [pam.join(pattern) for pattern in patterns] if pam else patterns
+
+        def is_exact(pattern):
+            if not pam:
+                return exact_letters(len(pattern), k, *ends)
+            exact = exact_letters(len(pattern) - len(pam), k, *ends)
+            return pam.beside(exact, np.ones(len(pam), bool))
+
+        self.panel = build_panel(written, k, strand, is_exact)
         self._buffer = KeyBuffer(engine.tasks, *(key_room or engine.key_room))
 
     def scan(self, chunk):

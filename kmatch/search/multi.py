@@ -52,9 +52,9 @@ def multi_batches(
 
     genome: a Genome; patterns: a list of Pattern of one length m; k: int, 0 ≤ k < m; pam: IUPAC
     letters that must stand beside a pattern, after it (pam_side `3p`) or before it (`5p`): a hit
-    spans both, its distance counts the pattern alone; filtering: whether to look pieces of the
-    patterns up instead of comparing all, which tests set and the engine chooses otherwise. The
-    other options are those of `hamming_batches`.
+    spans both, its distance counts the pattern alone; filtering: whether to look up pieces of the
+    patterns, or find the sites of the PAM, instead of comparing all, which tests set and the engine
+    chooses otherwise. The other options are those of `hamming_batches`.
     """
     _check_lengths(patterns)
     check_distance(patterns, k)
@@ -66,20 +66,23 @@ def multi_batches(
     queries = len(patterns) * len(wanted_strands(strand))
     # Hits of a chunk should find room at the first try, with as many again for repeats.
     fitting = int(MOST_KEYS / 2 / max(_share_within(patterns, k) * queries, 1e-9))
+    if filtering is None:
+        filtering = engine.sites_pay if pam else engine.seeds_pay(length, k, queries)
     if run:
         search = PublishedWindows(engine, run, patterns, k, strand, ends, pam)
         whole = int(search.panel.lengths.max())
         plan = plan_chunks(whole, k, queries, chunk_length, run.layout)
-    elif pam:
+    elif filtering and pam:
         search = SiteSearch(engine, patterns, k, pam, strand, ends, fitting, key_room)
         plan = plan_chunks(length + len(pam), k, 1, chunk_length, engine.layout)
     else:
-        if filtering is None:
-            filtering = engine.seeds_pay(length, k, queries)
-        kind = SeedSearch if filtering and length <= LONGEST else WindowSearch
-        search = kind(engine, patterns, k, strand, ends, key_room)
+        if filtering and length <= LONGEST:
+            search = SeedSearch(engine, patterns, k, strand, ends, key_room)
+        else:
+            search = WindowSearch(engine, patterns, k, strand, ends, key_room, pam)
+        longest = length + len(pam) if pam else length
         owned = min(max(fitting, SMALLEST), engine.layout.length)
-        plan = plan_chunks(length, k, queries, chunk_length or owned, engine.layout)
+        plan = plan_chunks(longest, k, queries, chunk_length or owned, engine.layout)
     for chunk in packed_chunks(genome, plan, engine, words, on_progress):
         yield from search.scan(chunk)
 

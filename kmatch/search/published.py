@@ -3,12 +3,17 @@
 The engine reads the genome and traces alignments; the algorithm finds where patterns match.
 """
 
+from itertools import pairwise
+
 import numpy as np
 
 from kmatch.search.differences import DifferenceSearch
 from kmatch.search.hamming import hit_batch
 from kmatch.search.panel import rank_panel
 from kmatch.sequences.alphabet import reverse_complement
+
+COLUMN_MASKS = np.array([1, 2, 4, 8, 0, 0], np.uint8)  # of the codes of a background
+FRESH = 5  # among these: here a record begins
 
 
 class PublishedWindows:
@@ -125,3 +130,20 @@ def chunk_masks(chunk, planes, beyond, engine):
     masks = np.empty(chunk.length + beyond, np.uint8)
     engine.read_text(*planes, masks)
     return masks
+
+
+def extend_published(run, masks, begins, limits, bounds, columns, k, on_progress=None):
+    """As an engine's `extend_primers`, by a published algorithm.
+
+    Records of the background are parted by k letters that match nothing, so that no alignment
+    across them has fewer than k differences.
+    """
+    background = run.text(np.repeat(COLUMN_MASKS[columns], np.where(columns == FRESH, k, 1)))
+    for number, (first, end) in enumerate(pairwise(begins)):
+        if end > first:
+            start, length = run.primers(run.text(masks[first:end]), background, k)
+            found = limits[first:end] + 1
+            found[start] = np.minimum(found[start], length)
+            np.maximum(bounds[first:end], found, out=bounds[first:end])
+        if on_progress:
+            on_progress((number + 1) / (len(begins) - 1))

@@ -116,7 +116,6 @@ class SiteSearch:
         geometry = Geometry(-(-len(position) // LANES_PER_WORD), length, 0)
         windows = np.zeros(geometry.letters + LANES_PER_WORD, np.uint8)
         engine.read_sites(*text, position + self._pam.skipped(minus), minus, length, windows)
-        planes = engine.planes((4 + len(masks)) * geometry.plane_words + SPARE)
+        planes = engine.planes(4 * geometry.plane_words + SPARE)
         engine.pack(windows, geometry.words, length, length, planes)
-        engine.unite(planes, geometry.plane_words, masks)
-        return planes, geometry
+        return engine.unite(planes, geometry.plane_words, masks), geometry

@@ -112,8 +112,11 @@ def _carry3(state, counter, source, target, columns):
 
 
 @kernel
-def _sign3(state, counter, source, columns):
-    """The three highest bits over a block of columns: whether the sign bit was set at any time."""
+def _sign3(state, counter, source, seen, columns):
+    """The three highest bits over a block of columns: whether the sign bit was set at any time.
+
+    The lanes where it was are left at `seen`.
+    """
     a, b, c = load(state, counter), load(state, counter + WORDS), load(state, counter + 2 * WORDS)
     low = c
     for h in range(source, source + 2 * WORDS * columns, 2 * WORDS):
@@ -126,6 +129,7 @@ def _sign3(state, counter, source, columns):
     store(state, counter, a)
     store(state, counter + WORDS, b)
     store(state, counter + 2 * WORDS, c)
+    store(state, seen, low)
     return nonzero(low) != 0
 
 
@@ -133,9 +137,10 @@ def _sign3(state, counter, source, columns):
 def follow(state, counter, bits, border, spare, columns):
     """Add a block of columns (plus, minus a column, at `border`) to a counter.
 
-    Returns whether a lane was negative before or after any column. spare: room for as many columns.
+    Returns whether a lane was negative before or after any column; leaves such lanes at `spare`,
+    which has room for as many columns.
     """
     for i in range(0, bits - 3, 3):
         _carry3(state, counter + i * WORDS, border, spare, columns)
         border = spare
-    return _sign3(state, counter + (bits - 3) * WORDS, border, columns)
+    return _sign3(state, counter + (bits - 3) * WORDS, border, spare, columns)

@@ -10,11 +10,12 @@ from kmatch.engine.cpu.edit_filter import filter_edit
 from kmatch.engine.cpu.hamming import scan
 from kmatch.engine.cpu.letters import read_text
 from kmatch.engine.cpu.pack import pack, unite
+from kmatch.engine.cpu.primer import extend_primers
 from kmatch.engine.cpu.seeds import pays, scan_seeds, seed_tables
 from kmatch.engine.cpu.sites import read_sites
 from kmatch.engine.cpu.trace import trace
 from kmatch.engine.cpu.vectors import WORDS
-from kmatch.engine.geometry import Layout
+from kmatch.engine.geometry import SPARE, Layout
 from kmatch.errors import InputError
 
 TASKS_PER_THREAD = 4  # so that a thread that is done early finds more to do
@@ -24,12 +25,14 @@ class CpuEngine:
     """Kernels on `threads` threads, at most one a core; None means all cores.
 
     `tasks` is the number of parts in which a scan counts its hits, `layout` the chunks it is
-    fastest with, `key_room` the room for keys where it has a wish, `place` what runs the kernels.
+    fastest with, `key_room` the room for keys where it has a wish, `place` what runs the kernels,
+    `sites_pay` whether the sites of a PAM are better found before what stands beside them.
     """
 
     name = place = "cpu"
     layout = Layout()
     key_room = ()
+    sites_pay = True
 
     def __init__(self, threads=None, reason=""):
         cores = numba.config.NUMBA_NUM_THREADS
@@ -58,9 +61,14 @@ class CpuEngine:
         """See `kmatch.engine.cpu.pack.pack`."""
         self._run(pack, arguments)
 
-    def unite(self, *arguments):
-        """See `kmatch.engine.cpu.pack.unite`."""
-        self._run(unite, arguments)
+    def unite(self, planes, plane_words, masks):
+        """Planes A, C, G, T with those of IUPAC letters behind them, of the bases in masks."""
+        if not len(masks):
+            return planes
+        united = self.planes((4 + len(masks)) * plane_words + SPARE)
+        united[: 4 * plane_words] = planes[: 4 * plane_words]
+        self._run(unite, (united, plane_words, masks))
+        return united
 
     def scan(self, *arguments):
         """See `kmatch.engine.cpu.hamming.scan`."""
@@ -112,3 +120,7 @@ class CpuEngine:
     def trace(self, *arguments):
         """See `kmatch.engine.cpu.trace.trace`."""
         self._run(trace, arguments)
+
+    def extend_primers(self, *arguments, **options):
+        """See `kmatch.engine.cpu.primer.extend_primers`."""
+        return extend_primers(*arguments, threads=self.threads, **options)

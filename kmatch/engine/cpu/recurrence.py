@@ -17,7 +17,8 @@ PAIR = 2 * WORDS  # a pair of vectors: nv and mv, or ph and mh
 
 
 @inlined
-def _cell(eq, ph, mh, nv, mv):
+def cell(eq, ph, mh, nv, mv):
+    """One row of one column: the new (ph, mh, nv, mv); eq: the lanes whose letters match."""
     # Hyyrö's eq|mv and eq|mh may be one: where the other delta is −1, its result is certain anyway.
     zero = either(eq, mv, mh)
     return or_without(mv, zero, nv), ~nv & zero, without(mh, zero, ph), ph & zero
@@ -61,14 +62,14 @@ def _strip8(planes, state, rows, top, border, first, step, columns):
     t = 0
     for h in range(border, border + PAIR * columns, PAIR):
         ph, mh = load(state, h), load(state, h + WORDS)
-        ph, mh, nv0, mv0 = _cell(load(planes, e0 + t), ph, mh, nv0, mv0)
-        ph, mh, nv1, mv1 = _cell(load(planes, e1 + t), ph, mh, nv1, mv1)
-        ph, mh, nv2, mv2 = _cell(load(planes, e2 + t), ph, mh, nv2, mv2)
-        ph, mh, nv3, mv3 = _cell(load(planes, e3 + t), ph, mh, nv3, mv3)
-        ph, mh, nv4, mv4 = _cell(load(planes, e4 + t), ph, mh, nv4, mv4)
-        ph, mh, nv5, mv5 = _cell(load(planes, e5 + t), ph, mh, nv5, mv5)
-        ph, mh, nv6, mv6 = _cell(load(planes, e6 + t), ph, mh, nv6, mv6)
-        ph, mh, nv7, mv7 = _cell(load(planes, e7 + t), ph, mh, nv7, mv7)
+        ph, mh, nv0, mv0 = cell(load(planes, e0 + t), ph, mh, nv0, mv0)
+        ph, mh, nv1, mv1 = cell(load(planes, e1 + t), ph, mh, nv1, mv1)
+        ph, mh, nv2, mv2 = cell(load(planes, e2 + t), ph, mh, nv2, mv2)
+        ph, mh, nv3, mv3 = cell(load(planes, e3 + t), ph, mh, nv3, mv3)
+        ph, mh, nv4, mv4 = cell(load(planes, e4 + t), ph, mh, nv4, mv4)
+        ph, mh, nv5, mv5 = cell(load(planes, e5 + t), ph, mh, nv5, mv5)
+        ph, mh, nv6, mv6 = cell(load(planes, e6 + t), ph, mh, nv6, mv6)
+        ph, mh, nv7, mv7 = cell(load(planes, e7 + t), ph, mh, nv7, mv7)
         store(state, h, ph)
         store(state, h + WORDS, mh)
         t += step
@@ -100,10 +101,10 @@ def _strip4(planes, state, rows, top, border, first, step, columns):
     t = 0
     for h in range(border, border + PAIR * columns, PAIR):
         ph, mh = load(state, h), load(state, h + WORDS)
-        ph, mh, nv0, mv0 = _cell(load(planes, e0 + t), ph, mh, nv0, mv0)
-        ph, mh, nv1, mv1 = _cell(load(planes, e1 + t), ph, mh, nv1, mv1)
-        ph, mh, nv2, mv2 = _cell(load(planes, e2 + t), ph, mh, nv2, mv2)
-        ph, mh, nv3, mv3 = _cell(load(planes, e3 + t), ph, mh, nv3, mv3)
+        ph, mh, nv0, mv0 = cell(load(planes, e0 + t), ph, mh, nv0, mv0)
+        ph, mh, nv1, mv1 = cell(load(planes, e1 + t), ph, mh, nv1, mv1)
+        ph, mh, nv2, mv2 = cell(load(planes, e2 + t), ph, mh, nv2, mv2)
+        ph, mh, nv3, mv3 = cell(load(planes, e3 + t), ph, mh, nv3, mv3)
         store(state, h, ph)
         store(state, h + WORDS, mh)
         t += step
@@ -119,7 +120,7 @@ def _strip1(planes, state, rows, top, border, first, step, columns):
     nv, mv, e = load(state, a), load(state, a + WORDS), rows[top] + first
     for h in range(border, border + PAIR * columns, PAIR):
         ph, mh = load(state, h), load(state, h + WORDS)
-        ph, mh, nv, mv = _cell(load(planes, e), ph, mh, nv, mv)
+        ph, mh, nv, mv = cell(load(planes, e), ph, mh, nv, mv)
         store(state, h, ph)
         store(state, h + WORDS, mh)
         e += step

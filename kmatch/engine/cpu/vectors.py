@@ -176,6 +176,10 @@ def _or_without(builder, a, b, c):
     return builder.or_(a, builder.and_(builder.not_(b), c))
 
 
+def _or_with(builder, a, b, c):
+    return builder.or_(a, builder.and_(b, c))
+
+
 def _without(builder, a, b, c):
     return builder.and_(builder.not_(a), builder.or_(b, c))
 
@@ -184,6 +188,7 @@ either = _ternary(0xFE, _or_of)  # a | b | c
 parity = _ternary(0x96, _parity)  # a ^ b ^ c
 majority = _ternary(0xE8, _most)  # two of a, b and c
 or_without = _ternary(0xF2, _or_without)  # a | ~b & c
+or_with = _ternary(0xF8, _or_with)  # a | b & c
 without = _ternary(0x0E, _without)  # ~a & (b | c)
 
 

@@ -6,6 +6,8 @@ from functools import cache
 import numpy as np
 
 from kmatch.engine.cuda import driver
+from kmatch.engine.cuda.pack import pack, unite
+from kmatch.engine.geometry import SPARE
 from kmatch.errors import DeviceError
 
 
@@ -28,6 +30,7 @@ class Gpu:
         self.number = number
         self.stream, self._copying = driver.new_stream(), driver.new_stream()
         self._copies = {}  # _Copy or None, by id of the planes on the host, the last used ones last
+        self._united = {}  # planes, plane_words and masks, by id of what `unite` made of them
 
     def use(self):
         """Make this GPU the current one of the calling thread."""
@@ -37,23 +40,55 @@ class Gpu:
         """uint64[size] on the host for planes that do not change once they were searched."""
         planes = driver.pinned(size)  # of which systems may grant little
         planes = np.empty(size, np.uint64) if planes is None else planes
-        number = id(planes)
-        self._copies[number] = None
-        weakref.finalize(planes, self._copies.pop, number, None).atexit = False
+        self._keep(planes)
         return planes
+
+    def pack(self, letters, words, rows, plane_rows, planes):
+        """Pack letters into planes, which are on the host and on the GPU then."""
+        text, stream = self.room(planes.shape), self._copying
+        source = self.room(letters.shape, letters.dtype)
+        source.copy_to_device(letters, stream=stream)
+        pack(source, words, rows, plane_rows, text, stream)
+        text.copy_to_host(planes, stream=stream)
+        stream.synchronize()  # the letters' memory is used again
+        if id(planes) in self._copies:
+            self._copies[id(planes)] = _Copy(text, driver.mark(stream))
+
+    def unite(self, planes, plane_words, masks):
+        """The same planes on the host, which on the GPU have the unions of `masks` behind them."""
+        planes, *_ = self._united.get(id(planes), (planes,))
+        united = planes[:]
+        self._united[id(united)] = planes, plane_words, masks
+        weakref.finalize(united, self._united.pop, id(united), None).atexit = False
+        self._keep(united)
+        return united
+
+    def _keep(self, planes):
+        self._copies[id(planes)] = None
+        weakref.finalize(planes, self._copies.pop, id(planes), None).atexit = False
 
     def fetch(self, planes):
         """Begin to copy planes to the GPU, where they are not there; returns at once."""
         number = id(planes)
         if self._copies.get(number) is None:
-            text = self.room(planes.shape)
-            text.copy_to_device(planes, stream=self._copying)
-            copy = _Copy(text, driver.mark(self._copying))
+            copy = self._copy(planes)
             if number not in self._copies:
                 return copy  # an array that may change
             self._copies[number] = copy
         self._copies[number] = self._copies.pop(number)
         return self._copies[number]
+
+    def _copy(self, planes):
+        """Begin to copy planes, or to unite them from a copy."""
+        if id(planes) in self._united:
+            planes, plane_words, masks = self._united[id(planes)]
+            source = self.fetch(planes)  # in the same stream
+            text = self.room((4 + len(masks)) * plane_words + SPARE)
+            unite(source.text, plane_words, masks, text, self._copying)
+        else:
+            text = self.room(planes.shape)
+            text.copy_to_device(planes, stream=self._copying)
+        return _Copy(text, driver.mark(self._copying))
 
     def text(self, planes):
         """The planes on the GPU, for work in `stream`."""

@@ -1,9 +1,10 @@
 """The GPU's kernels as searches call them.
 
-Scans run on the GPU. Letters become planes on the CPU: its cores pack several billion letters a
-second each, as fast as a GPU could be sent them, and planes take half the bytes. They lie in pinned
-memory, from where the GPU copies them at full speed and keeps them, and where the CPU's kernels
-read the few hits back for alignments and tracebacks.
+Scans run on the GPU. Letters become planes on the CPU where it has the cores: each packs several
+billion letters a second, planes take half the bytes, and letters in ordinary memory reach the GPU
+at ten billion a second; with few cores the GPU packs. Planes lie in pinned memory too, from where
+the GPU copies them at full speed and keeps them, and where the CPU's kernels read the few hits back
+for alignments and tracebacks.
 """
 
 import operator
@@ -15,7 +16,9 @@ from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import open_gpu
 from kmatch.engine.cuda.edit import Searches, scan_edit, smallest_edit
+from kmatch.engine.cuda.edit_filter import Filter, filter_edit
 from kmatch.engine.cuda.hamming import scan, upload
+from kmatch.engine.cuda.primer import extend_primers
 from kmatch.engine.geometry import Layout
 
 WORDS = 1016  # of a row: eight times an odd number, as packing stores a column at a time
@@ -28,6 +31,7 @@ LAYOUT = Layout(
     words=WORDS,
     reading_words=None,
 )
+PACKERS = 4  # CPU threads that pack faster than the GPU is sent letters
 MEMORY_SHARE = 8  # two chunks and their IUPAC planes, of 2 bytes a position each, leave room
 
 
@@ -40,6 +44,7 @@ class CudaEngine:
     name = "cuda"
     tasks = 1
     key_room = (1 << 16, 1 << 19)
+    sites_pay = False  # a GPU compares all windows faster than a CPU reads those beside a PAM
 
     def __init__(self, number, name, threads=None, reason=""):
         self._cpu = CpuEngine(threads)
@@ -47,8 +52,8 @@ class CudaEngine:
         self.place = f"cuda:{number}"
         self.description = f"{self.place}, {name}, and {self._cpu.threads} CPU threads ({reason})"
         self.layout = LAYOUT.within(driver.memory()[1] // MEMORY_SHARE)
-        self._made = (), (), None
-        self._keys = None
+        self._made = {}  # what searches planned last, by what it is
+        self._rooms = {}  # arrays on the GPU for results, by their use
         self._counter = driver.empty(1, np.int64, self._gpu.stream)
         self._found = np.zeros(1, np.int64)
         self.timing = nullcontext  # kernels run in timing(stream), which a benchmark sets
@@ -66,11 +71,15 @@ class CudaEngine:
 
     def pack(self, *arguments):
         """See `kmatch.engine.cpu.pack.pack`."""
-        self._cpu.pack(*arguments)
+        if self._cpu.threads >= PACKERS:
+            self._cpu.pack(*arguments)
+        else:
+            self._gpu.use()
+            self._gpu.pack(*arguments)
 
-    def unite(self, *arguments):
-        """See `kmatch.engine.cpu.pack.unite`."""
-        self._cpu.unite(*arguments)
+    def unite(self, planes, plane_words, masks):
+        """Planes that have those of IUPAC letters behind them once they are on the GPU."""
+        return self._gpu.unite(planes, plane_words, masks) if len(masks) else planes
 
     def scan(
         self, planes, words, rows, plane_words, letters, shifts, bounds, k, lanes, keys, found
@@ -80,7 +89,10 @@ class CudaEngine:
         text = self._gpu.text(planes)
         stream = self._gpu.stream
         queries = self._once(
-            (letters, shifts, bounds), (k,), lambda: upload(letters, shifts, bounds, k, stream)
+            "windows",
+            (letters, shifts, bounds),
+            (k,),
+            lambda: upload(letters, shifts, bounds, k, stream),
         )
 
         def start(lanes, keys, found):
@@ -109,6 +121,7 @@ class CudaEngine:
         text = self._gpu.text(planes)
         shape, reading = (words, rows, plane_words), (letters, begins, backward)
         searches = self._once(
+            "scan",
             (*reading, limits),
             (shape, chosen.tobytes(), k),
             lambda: Searches(shape, reading, limits, chosen, k, self._gpu.stream),
@@ -119,10 +132,30 @@ class CudaEngine:
 
         self._collect(start, lanes, keys, found)
 
-    def filter_edit(self, *arguments):
-        """Leave all queries to the scan, which is as fast; see the CPU's `filter_edit`."""
-        limits = arguments[8]
-        return np.zeros(0, np.int64), np.arange(len(limits))
+    def filter_edit(
+        self,
+        planes,
+        words,
+        rows,
+        plane_words,
+        letters,
+        begins,
+        backward,
+        bases,
+        limits,
+        k,
+        always,
+    ):
+        """See `kmatch.engine.cpu.edit_filter.filter_edit`."""
+        self._gpu.use()
+        shape, reading = (words, rows, plane_words), (letters, begins, backward)
+        queries = self._once(
+            "filter",
+            (*reading, bases, limits),
+            (shape, k, always),
+            lambda: Filter(shape, reading, bases, limits, k, always, self._gpu.stream),
+        )
+        return filter_edit(self._gpu.text(planes), queries, self._room, self.timing)
 
     def smallest_edit(self, planes, words, rows, plane_words, letters, begins, backward, bounds):
         """See `kmatch.engine.cpu.edit.smallest_edit`; returns int64[Q], over the whole chunk."""
@@ -142,6 +175,11 @@ class CudaEngine:
         found = lowest.copy_to_host(stream=stream)
         stream.synchronize()
         return found
+
+    def extend_primers(self, *arguments, **options):
+        """See `kmatch.engine.cpu.primer.extend_primers`; options: on_progress, sizes."""
+        self._gpu.use()
+        return extend_primers(self._gpu, self._cpu.extend_primers, *arguments, **options)
 
     def align_gapless(self, *arguments):
         """See `kmatch.engine.cpu.alignments.align_gapless`."""
@@ -175,22 +213,27 @@ class CudaEngine:
         """See `kmatch.engine.cpu.letters.read_text`."""
         self._cpu.read_text(*arguments)
 
-    def _once(self, arrays, values, make):
-        """make(), or what it gave last time if these arrays and values were the same."""
-        before, values_before, made = self._made
+    def _once(self, use, arrays, values, make):
+        """make(), or what it gave this use last if these arrays and values were the same."""
+        before, values_before, made = self._made.get(use, ((), (), None))
         same = len(before) == len(arrays) and all(map(operator.is_, before, arrays))
         if not same or values != values_before:
             made = make()
-            self._made = arrays, values, made
+            self._made[use] = arrays, values, made
         return made
+
+    def _room(self, use, size):
+        """int64[size] on the GPU, which is kept for the next of this use."""
+        if use not in self._rooms or len(self._rooms[use]) < size:
+            self._rooms.pop(use, None)
+            self._rooms[use] = self._gpu.room(size, np.int64)
+        return self._rooms[use][:size]
 
     def _collect(self, start, lanes, keys, found):
         """Run a scan on the GPU and copy the keys that it found room for to keys[0]."""
         stream = self._gpu.stream
-        if self._keys is None or len(self._keys) < keys.shape[1]:
-            self._keys = self._gpu.room(keys.shape[1], np.int64)
         self._counter.copy_to_device(np.zeros(1, np.int64), stream=stream)
-        room = self._keys[: keys.shape[1]]
+        room = self._room("keys", keys.shape[1])
         wanted = driver.on_device(lanes, stream)
         with self.timing(stream):
             start(wanted, room, self._counter)

@@ -59,6 +59,10 @@ if config.ENABLE_CUDASIM:
         """a & ~(b ^ c)"""
         return a & ~(b ^ c)
 
+    def or_both(a, b, c):
+        """a | (b & c)"""
+        return a | (b & c)
+
 else:
     parity = _lop3(_A ^ _B ^ _C)
     majority = _lop3((_A & _B) | (_C & (_A | _B)))
@@ -66,3 +70,4 @@ else:
     all_of = _lop3(_A & _B & _C)
     or_neither = _lop3(_A | (~(_B | _C) & 0xFF))
     and_alike = _lop3(_A & (~(_B ^ _C) & 0xFF))
+    or_both = _lop3(_A | (_B & _C))

@@ -40,17 +40,22 @@ def stage(text, plane_words, planes, at, step, left, tile, thread):
 
 
 @cuda.jit(device=True)
+def cell(eq, i, c, pv, mv, ph, mh):
+    """Take column c down row i; eq: the lanes in which pattern and text letter are the same."""
+    d = any_of(eq, mv[i], mh[c])
+    up = or_neither(mv[i], d, pv[i])
+    down = pv[i] & d
+    pv[i] = or_neither(mh[c], d, ph[c])
+    mv[i] = ph[c] & d
+    ph[c] = up
+    mh[c] = down
+
+
+@cuda.jit(device=True)
 def _row(tile, places, thread, i, pv, mv, ph, mh):
     at = uint64(places[i] + thread)
     for c in range(COLUMNS):
-        eq = tile[at + uint64(c * THREADS)]
-        d = any_of(eq, mv[i], mh[c])
-        up = or_neither(mv[i], d, pv[i])
-        down = pv[i] & d
-        pv[i] = or_neither(mh[c], d, ph[c])
-        mv[i] = ph[c] & d
-        ph[c] = up
-        mh[c] = down
+        cell(tile[at + uint64(c * THREADS)], i, c, pv, mv, ph, mh)
 
 
 @cuda.jit(device=True)

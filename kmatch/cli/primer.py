@@ -1,0 +1,87 @@
+"""`kmatch primer`."""
+
+import os
+from contextlib import ExitStack
+
+import click
+
+from kmatch.cli.options import Talk, algorithm_option, common_options, format_of
+
+
+@click.command(short_help="Shortest substrings of a target unlike anything in a background.")
+@click.argument("target")
+@click.argument("background")
+@click.option(
+    "-k", required=True, type=click.IntRange(min=1), help="Differences that a primer has at least."
+)
+@click.option(
+    "--min-length",
+    type=click.IntRange(min=1),
+    help="Letters of a primer at least; shorter ones are lengthened.",
+)
+@click.option("--max-length", type=click.IntRange(min=1), help="Letters of a primer at most.")
+@click.option(
+    "--gc",
+    type=click.FloatRange(0, 1),
+    nargs=2,
+    metavar="MIN MAX",
+    help="Only primers with this share of G and C, 0 to 1.",
+)
+@click.option(
+    "--tm",
+    type=float,
+    nargs=2,
+    metavar="MIN MAX",
+    help="Only primers with this melting temperature in °C (Biopython's Tm_NN).",
+)
+@click.option("--both-strands", is_flag=True, help="Primers of the target's strand - too.")
+@click.option(
+    "--background-strand",
+    type=click.Choice(["both", "+"]),
+    default="both",
+    show_default=True,
+    help="Strands of the background that primers differ from.",
+)
+@click.option(
+    "--regions",
+    metavar="FILE",
+    help="Also write, as BED, where every position has a primer of allowed length.",
+)
+@algorithm_option("primer")
+@common_options
+def primer(target, background, regions, output, form, quiet, verbose, debug, k, **options):
+    """Find where primers can lie that bind TARGET and nothing in BACKGROUND.
+
+    For each position of TARGET, the shortest substring from there on with at least k differences
+    (mismatches, insertions, deletions) from every substring of BACKGROUND. Both are FASTA, 2bit or
+    GenBank, compressed or not, one of them perhaps - for standard input.
+    """
+    if target == background == "-":
+        raise click.UsageError("only one of TARGET and BACKGROUND can be standard input")
+    if regions and os.path.realpath(regions) == os.path.realpath(output or "-"):
+        raise click.UsageError("the primers and the regions cannot go to the same place")
+    talk = Talk(quiet, verbose)
+    from kmatch.output.files import open_output
+    from kmatch.output.primers import PrimerWriter, RegionWriter
+    from kmatch.search.primer import primer_batches
+    from kmatch.sequences.genome import Genome
+
+    primers, both = 0, options["both_strands"]
+    with ExitStack() as stack:
+        table = stack.enter_context(open_output(output))
+        writers = [PrimerWriter(table, format_of(form, output), k, both)]
+        if regions:
+            writers.append(RegionWriter(stack.enter_context(open_output(regions)), both))
+        advance = stack.enter_context(talk.progress(background))
+        for batch in primer_batches(
+            Genome(target, keep=False),
+            Genome(background, keep=False),
+            k,
+            on_progress=advance,
+            on_engine=lambda engine: talk.detail(f"device: {engine.description}"),
+            **options,
+        ):
+            for writer in writers:
+                writer.write(batch)
+            primers += len(batch)
+    talk.detail(f"{primers:,} primers")

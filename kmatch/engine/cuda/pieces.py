@@ -1,0 +1,191 @@
+"""Filter for small k/m: a hit within k differences holds one of k + 1 pieces exactly.
+
+A thread copies one word of some rows, and of what pieces that start there need below, to shared
+memory and looks for all pieces in it: a letter is an AND with the word some rows further down.
+Nobody waits for another thread's part. What survives is verified.
+"""
+
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numba import uint64
+
+from kmatch.engine.cpu.pieces import cut
+from kmatch.engine.cuda.driver import cuda, multiprocessors
+from kmatch.engine.cuda.hits import ALL, NONE, ONE, lowest, smaller
+from kmatch.engine.cuda.logic import all_of
+
+THREADS = 32
+DEPTH = 16  # rows in which a thread looks for beginnings of pieces
+ABREAST = 5  # rows on their way from device memory at a time
+ON_THE_WAY = 4 * ABREAST  # words of theirs
+LETTERS = 16  # of a piece that are looked at; the rest hardly ever decides
+GROUP = 4  # letters between looks at whether anything is left
+UNSEEN = 2  # groups after which the first look pays
+BLOCKS = 32  # for every multiprocessor, where there are pieces enough
+CODE = uint64(0xFFFF)
+TOP = uint64(1 << 63)  # the last lane of a word
+
+
+class PiecePlan(NamedTuple):
+    """Pieces of queries as the GPU reads them.
+
+    codes: uint64[G], four letters each, 16 bits a letter: where its word is in shared memory, less
+    the thread's number; pieces: int32[n, 5], a piece's groups, begin, end of those that are counted
+    without looking and end, its query, and where the end of a hit is expected from where the
+    piece begins, along the reading; tile_rows: rows of the text that a thread keeps.
+    """
+
+    codes: np.ndarray
+    pieces: np.ndarray
+    tile_rows: int
+
+
+def used_letters(letters, k, backward):
+    """The (plane, offset) that are looked at of each piece of a query, as a list of int64[n, 2].
+
+    letters: int64[m], plane numbers as they are read; offsets are from the piece's first position
+    in the text. IUPAC letters, whose planes are not kept in shared memory, are left out.
+    """
+    bounds = cut(len(letters), k)
+    for a, b in pairwise(bounds):
+        planes = (letters[a:b][::-1] if backward else letters[a:b])[:LETTERS]
+        offsets = np.flatnonzero(planes < 4)
+        yield np.stack([planes[offsets], offsets], axis=1)
+
+
+def plan_pieces(letters, begins, backward, limits, chosen):
+    """The PiecePlan for the chosen queries of ReadingArrays, each within its limit."""
+    used, places = [], []
+    for query in chosen.tolist():
+        pattern, k = letters[begins[query] : begins[query + 1]], int(limits[query])
+        used += used_letters(pattern, k, backward[query])
+        bounds = cut(len(pattern), k)
+        # The end is as far from either end of a piece as the pattern goes on there.
+        ends = len(pattern) - bounds[:-1] - 1 if not backward[query] else len(pattern) - bounds[1:]
+        places += [(query, end) for end in ends.tolist()]
+    tile_rows = DEPTH + max(int(piece[:, 1].max(initial=0)) for piece in used)
+    codes, pieces = [], []
+    for piece, place in zip(used, places, strict=True):
+        first = len(codes)
+        at = ((piece[:, 0] * tile_rows + piece[:, 1]) * THREADS).tolist()
+        for i in range(0, len(at), GROUP):
+            group = at[i : i + GROUP]
+            group += group[-1:] * (GROUP - len(group))  # once more changes nothing
+            codes.append(sum(letter << 16 * j for j, letter in enumerate(group)))
+        pieces.append((first, min(first + UNSEEN, len(codes)), len(codes), *place))
+    codes = np.array(codes or [0], np.uint64)
+    return PiecePlan(codes, np.array(pieces, np.int32), tile_rows)
+
+
+@cuda.jit(device=True)
+def _stage(text, plane_words, words, rows, word, row, tile_rows, tile, thread):
+    """Copy a thread's word of `tile_rows` rows of planes A, C, G, T, those beyond the last again.
+
+    Plane p, row t goes to (p·tile_rows + t)·THREADS.
+    """
+    got = cuda.local.array(ON_THE_WAY, uint64)
+    for t in range(0, tile_rows, ABREAST):
+        for i in range(ABREAST):
+            below = smaller(t + i, tile_rows - 1)
+            at = uint64(smaller(row + below, rows - 1) * words + word)
+            for p in range(4):
+                got[4 * i + p] = text[at + uint64(p * plane_words)]
+        for i in range(ABREAST):
+            below = smaller(t + i, tile_rows - 1)
+            for p in range(4):
+                tile[uint64((p * tile_rows + below) * THREADS + thread)] = got[4 * i + p]
+
+
+@cuda.jit(device=True)
+def _require(tile, thread, code, live):
+    """Keep the windows in which a group of letters matches."""
+    w = (code & CODE) + thread
+    x = ((code >> uint64(16)) & CODE) + thread
+    y = ((code >> uint64(32)) & CODE) + thread
+    z = (code >> uint64(48)) + thread
+    for i in range(DEPTH):
+        s = uint64(i * THREADS)
+        live[i] = all_of(all_of(live[i], tile[w + s], tile[x + s]), tile[y + s], tile[z + s])
+
+
+@cuda.jit(device=True)
+def _any_live(live):
+    some = NONE
+    for i in range(DEPTH):
+        some |= live[i]
+    return some != NONE
+
+
+@cuda.jit(device=True)
+def _note(left, first, lane_rows, pieces, piece, counts, survivors, found):
+    """Append the survivors of a word; `first` is the position of its first lane."""
+    many = int(cuda.popc(left))
+    cuda.atomic.add(counts, pieces[piece, 3], many)
+    to = cuda.atomic.add(found, 0, many)
+    while left:
+        bit = lowest(left)
+        left &= left - ONE
+        if to < len(survivors):
+            survivors[to] = (first + bit * lane_rows) * len(pieces) + piece
+        to += 1
+
+
+@cache
+def make_search():
+    """The kernel that finds where pieces begin that occur exactly."""
+
+    @cuda.jit(cache=True)
+    def kernel(text, shape, codes, pieces, counts, survivors, found):
+        words, lane_rows, rows, tile_rows = shape
+        tile = cuda.shared.array(0, uint64)
+        live = cuda.local.array(DEPTH, uint64)
+        thread = cuda.threadIdx.x
+        across = (words + THREADS - 1) // THREADS
+        own = across * ((lane_rows + DEPTH - 1) // DEPTH)
+        block = cuda.blockIdx.x
+        # Beyond the own rows only the last lane counts: other lanes' letters are their neighbours'.
+        column, band = block % across, block // across
+        if block >= own:
+            column, band = across - 1, own // across + block - own
+        word, row = column * THREADS + thread, band * DEPTH
+        if word >= words:
+            return
+        _stage(text, rows * words, words, rows, word, row, tile_rows, tile, thread)
+        for piece in range(cuda.blockIdx.y, len(pieces), cuda.gridDim.y):
+            for i in range(DEPTH):
+                live[i] = ALL
+            for g in range(pieces[piece, 0], pieces[piece, 1]):
+                _require(tile, uint64(thread), codes[g], live)
+            g = pieces[piece, 1]
+            while g < pieces[piece, 2] and _any_live(live):
+                _require(tile, uint64(thread), codes[g], live)
+                g += 1
+            if _any_live(live):
+                for i in range(DEPTH):
+                    left = live[i]
+                    if row + i >= lane_rows:
+                        left &= TOP if word == words - 1 and row + i < rows else NONE
+                    if left:
+                        first = 64 * word * lane_rows + row + i
+                        _note(left, first, lane_rows, pieces, piece, counts, survivors, found)
+
+    return kernel
+
+
+def launch_pieces(text, shape, plan, arrays, counts, survivors, found, stream):
+    """Find where pieces of a PiecePlan begin that occur exactly.
+
+    text: uint64, the planes of a chunk; shape: (words, lane_rows, rows with the halo); arrays:
+    codes and pieces of the plan; counts: int64[Q], 0 before, counts a query's survivors;
+    survivors: int64[c], receives them in any order, each as position·pieces + piece; found:
+    int64[1], 0 before, counts them and may exceed the c that found room. All arrays are on the GPU.
+    """
+    words, lane_rows, rows = shape
+    across, bands = -(-words // THREADS), -(-lane_rows // DEPTH)
+    blocks = across * bands + max(-(-rows // DEPTH) - bands, 0)
+    parts = min(max(BLOCKS * multiprocessors() // blocks, 1), len(plan.pieces))
+    launch = make_search()[(blocks, parts), THREADS, stream, 8 * 4 * THREADS * plan.tile_rows]
+    launch(text, (*shape, plan.tile_rows), *arrays, counts, survivors, found)

@@ -1,0 +1,289 @@
+"""k-difference primers on a GPU: lower bounds of the shortest lengths, raised by a background.
+
+Bounds only grow, and the smaller the share of the background that raised them, the less work they
+spare; so a small piece of the background goes first. What is alive below the rows that a piece was
+taken down goes again, alone, down twice as many rows with a warm-up to match. See
+`kmatch.engine.cuda.primer_strips` for the kernel.
+"""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from kmatch.engine.cpu.primer import Work, target_planes
+from kmatch.engine.cuda import driver
+from kmatch.engine.cuda.primer_strips import (
+    AGAIN,
+    BEGIN,
+    GIVEN_UP,
+    STRETCHES,
+    SWEPT,
+    UNKNOWN,
+    WAITING,
+    WIDTH,
+    border_words,
+    make_extend,
+)
+from kmatch.engine.cuda.recurrence import COLUMNS, counter_bits
+
+MEMORY_SHARE = 0.5  # of the free device memory that deltas may take
+SEED_SHARE = 64  # the first piece is one part in so many of the background
+GROWTH = 7  # each further one is at most so many times what went before
+STRIP_COST = 5  # what a strip costs beside its rows, in rows
+NO_LIMIT, NO_BOUND = 0, 1  # of a start that is of no interest
+
+
+class Sizes(NamedTuple):
+    """How the work is cut.
+
+    width: words of a tile; heights: rows of a strip; rows, more: a piece is taken down rows·k +
+    more rows first; deepest: rows below which the CPU goes on; stretch: the most columns of a
+    stretch for one of warm-up; blocks: on a multiprocessor; cells: the most of a launch for one.
+    """
+
+    width: int = WIDTH
+    heights: tuple = (16, 24, 28)
+    rows: int = 6
+    more: int = 64
+    deepest: int = 1 << 13
+    stretch: int = 12
+    blocks: int = 4
+    cells: int = 1 << 38
+
+
+SIZES = Sizes()
+NOTHING = Work(0, 0, 0)
+
+
+class Alive(NamedTuple):
+    """Columns begin … end−1 beside which a tile is alive at row `rows`, which came out exact."""
+
+    tile: int
+    begin: int
+    end: int
+    rows: int
+
+
+def extend_primers(
+    gpu, deeper, target, begins, limits, bounds, columns, k, on_progress=None, sizes=SIZES
+):
+    """Raise the bounds of primers' lengths to what a background asks for.
+
+    target, begins, limits, bounds, columns, k, on_progress: as for `CudaEngine.extend_primers`;
+    deeper: the CPU's function of these arguments, for starts that are alive too far down; sizes:
+    Sizes, which tests make tiny. Returns Work, without that of the CPU.
+    """
+    if not (bounds <= limits).any():
+        return NOTHING
+    search = Extension(gpu, target, limits, group_columns(columns), k, sizes)
+    for begin, end in search.pieces(bounds):
+        alive = search.extend(begin, end, bounds)
+        settle(limits, bounds)
+        for tile in sorted({part.tile for part in alive}):
+            parts = [part for part in alive if part.tile == tile]
+            search.leave(deeper, parts, target, begins, bounds)
+            settle(limits, bounds)
+        if on_progress:
+            on_progress(end / len(search.letters))
+    return search.work
+
+
+def group_columns(columns):
+    """Columns in groups of COLUMNS: a whole group before a record, and letters to fill up its end.
+
+    A letter that matches nothing does no harm at the end of a record.
+    """
+    cuts = np.flatnonzero(columns == BEGIN)
+    parts = [columns[a + 1 : b] for a, b in pairwise([-1, *cuts.tolist(), len(columns)])]
+    ends = np.cumsum([COLUMNS + _up(len(part), COLUMNS) for part in parts])
+    grouped = np.full(ends[-1], UNKNOWN, np.uint8)
+    for end, part in zip(ends.tolist(), parts, strict=True):
+        at = end - _up(len(part), COLUMNS)
+        grouped[at - COLUMNS : at] = BEGIN
+        grouped[at : at + len(part)] = part
+    return grouped
+
+
+def settle(limits, bounds):
+    """Primers of later starts do not end before those of earlier ones; bounds in place.
+
+    Records need no parting: none ends after the first letter of the next.
+    """
+    starts = np.arange(len(bounds))
+    ends = np.maximum.accumulate(starts + bounds)
+    np.minimum(ends - starts, limits + 1, out=bounds)
+
+
+class Extension:
+    """A target and a background on the GPU; work: the Work done so far."""
+
+    def __init__(self, gpu, target, limits, letters, k, sizes):
+        self.letters, self.work = letters, NOTHING
+        self._gpu, self._k, self._sizes, self._limits = gpu, k, sizes, limits
+        self._lanes = 64 * sizes.width
+        self._tiles = -(-len(target) // self._lanes)
+        self._first = sizes.rows * k + sizes.more
+        self._deepest = max(sizes.deepest, self._first)
+        rest = self._tiles * self._lanes - len(target)
+        text = target_planes(target, rest + self._deepest + sizes.heights[-1])
+        self._plane_words = text.shape[1]
+        self._text = self._copy(text.reshape(-1))
+        self._columns = self._copy(letters.view(np.uint32))
+        self._ends = self._copy(self._whole_tiles(limits, NO_LIMIT))
+        self._deltas = driver.empty(1, np.uint64, gpu.stream)
+        self._memory = int(driver.memory()[0] * MEMORY_SHARE)
+        self._resident = sizes.blocks * driver.multiprocessors()
+
+    def pieces(self, bounds):
+        """Yield the columns (begin, end) to go on with, while the bounds leave anything open."""
+        begin, seed = 0, max(len(self.letters) // SEED_SHARE, self._warm(self._first))
+        while begin < len(self.letters) and (bounds <= self._limits).any():
+            rows = int(bounds[bounds <= self._limits].sum())
+            most = max(self._sizes.cells * driver.multiprocessors() // rows, 1)
+            size = _up(min(max(begin * GROWTH, seed), most), COLUMNS)
+            end = min(begin + size, len(self.letters))
+            yield begin, end
+            begin = end
+
+    def extend(self, begin, end, bounds):
+        """Raise the bounds by a piece of the columns; returns a list of Alive."""
+        limits = self._whole_tiles(self._limits, NO_LIMIT)
+        open_bounds = self._whole_tiles(bounds, NO_BOUND)
+        raised = self._copy(open_bounds)
+        open_bounds[open_bounds > limits] = 0
+        last = int(limits[open_bounds > 0].max())
+        by_tile = open_bounds.reshape(self._tiles, self._lanes).max(axis=1)
+        tiles = np.flatnonzero(by_tile)
+        height = _height(self._sizes.heights, by_tile[tiles])
+        rows = _up(min(self._first, last), height)
+        most_rows = rows
+        stretch = self._stretch(end - begin, len(tiles), rows)
+        units = _units(tiles, -(-(end - begin) // (STRETCHES * stretch)))
+        passed = 0
+        while True:
+            shape = (begin, end, stretch, self._warm(rows), self._k, rows // height, passed)
+            units = units[self._launch(height, most_rows, shape, units, raised)]
+            if not len(units) or 2 * rows > self._deepest:
+                break
+            passed, height = rows, self._sizes.heights[-1]
+            most_rows = _up(min(last, self._deepest), height)
+            rows = _up(min(2 * rows, last), height)
+        found = raised.copy_to_host(stream=self._gpu.stream)
+        self._gpu.stream.synchronize()
+        bounds[:] = found[: len(bounds)]
+        span = STRETCHES * stretch
+        firsts = begin + span * units[:, 1].astype(np.int64)
+        return [
+            Alive(tile, max(first - self._warm(rows), 0), min(first + span, end), rows)
+            for tile, first in zip(units[:, 0].tolist(), firsts.tolist(), strict=True)
+        ]
+
+    def leave(self, deeper, parts, target, begins, bounds):
+        """Have the CPU raise the bounds below the deepest row of one tile.
+
+        What is alive there goes on to the right, as far as the starts' limits let it.
+        """
+        first, rows = parts[0].tile * self._lanes, parts[0].rows
+        lanes = slice(first, first + self._lanes)
+        chosen = np.flatnonzero((bounds[lanes] > rows) & (bounds[lanes] <= self._limits[lanes]))
+        if not len(chosen):
+            return
+        chosen += first
+        limits = self._limits[chosen]
+        last = int((chosen + limits).max())
+        further = int(limits.max()) - rows + self._k
+        columns = [
+            np.append(np.uint8(BEGIN), self.letters[part.begin : part.end + further])
+            for part in parts
+        ]
+        part_limits = np.full(last - first, NO_LIMIT, np.int64)
+        part_bounds = np.full(last - first, NO_BOUND, np.int64)
+        part_limits[chosen - first] = limits
+        part_bounds[chosen - first] = bounds[chosen]
+        records = np.unique(np.clip(begins, first, last)) - first
+        deeper(
+            target[first:last],
+            records,
+            part_limits,
+            part_bounds,
+            np.concatenate(columns),
+            self._k,
+        )
+        bounds[chosen] = np.maximum(bounds[chosen], part_bounds[chosen - first])
+
+    def _launch(self, height, most_rows, shape, units, bounds):
+        """Run the kernel; returns the numbers of the units that are alive below all rows."""
+        stretch, warm, strips = shape[2], shape[3], shape[5]
+        stream, width = self._gpu.stream, self._sizes.width
+        blocks = min(len(units), self._resident)
+        if strips > 1:
+            words = border_words(stretch, warm, width)
+            blocks = max(min(blocks, self._memory // (8 * words)), 1)
+            if len(self._deltas) < blocks * words:
+                self._deltas = None
+                self._deltas = self._gpu.room(blocks * words)
+        waiting = driver.empty(len(units), np.int32, stream)
+        tally = self._copy(np.zeros(5, np.int64))
+        kernel = make_extend(height, counter_bits(most_rows, self._k - 1), width)
+        kernel[blocks, STRETCHES * width, stream](
+            self._text,
+            self._columns,
+            self._ends,
+            bounds,
+            self._copy(units),
+            (self._plane_words, *shape),
+            self._deltas,
+            waiting,
+            tally,
+        )
+        told = tally.copy_to_host(stream=stream)
+        stream.synchronize()
+        self._count(told, len(units), height)
+        if not told[WAITING]:
+            return np.zeros(0, np.int32)
+        numbers = waiting[: told[WAITING]].copy_to_host(stream=stream)
+        stream.synchronize()
+        return np.sort(numbers)
+
+    def _count(self, tally, units, height):
+        swept, again = (tally[[SWEPT, AGAIN]] * height * self._lanes).tolist()
+        done = (swept + again, units, int(tally[GIVEN_UP]), again)
+        self.work = Work(*map(sum, zip(self.work, done, strict=True)))
+
+    def _stretch(self, columns, tiles, rows):
+        """Columns of a stretch: few enough to keep the GPU busy, many against the warm-up."""
+        warm = self._warm(rows)
+        wanted = -(-columns // (STRETCHES * -(-self._resident // tiles)))
+        room = self._memory // (8 * self._resident * border_words(1, 0, self._sizes.width)) - warm
+        return _up(max(min(max(wanted, warm // 2), self._sizes.stretch * warm, room), 1), COLUMNS)
+
+    def _warm(self, rows):
+        return _up(rows + self._k, COLUMNS)
+
+    def _whole_tiles(self, numbers, rest):
+        whole = np.full(self._tiles * self._lanes, rest, np.int32)
+        whole[: len(numbers)] = numbers
+        return whole
+
+    def _copy(self, array):
+        return driver.on_device(array, self._gpu.stream)
+
+
+def _units(tiles, stretches):
+    """int32[n, 2] of tiles and stretches; the bounds raised by one stretch are seen by the next."""
+    units = np.empty((stretches * len(tiles), 2), np.int32)
+    units[:, 0] = np.tile(tiles, stretches)
+    units[:, 1] = np.repeat(np.arange(stretches), len(tiles))
+    return units
+
+
+def _height(heights, bounds):
+    """The strips' height with which tiles of these largest bounds cost least."""
+    costs = [(-(-bounds // height)).sum() * (height + STRIP_COST) for height in heights]
+    return heights[int(np.argmin(costs))]
+
+
+def _up(number, step):
+    """The number, rounded up to a multiple of step."""
+    return -(-number // step) * step

@@ -1,0 +1,61 @@
+"""GC content and melting temperature of many stretches of one text."""
+
+from math import log
+
+import numpy as np
+
+CONCENTRATION = 25  # nM of each strand
+SODIUM = 50  # mM
+GAS = 1.987  # cal/(K·mol)
+_BASES = "ACGT"
+
+
+def gc_fractions(codes, start, end):
+    """Share of G and C among the known letters of each stretch, float64[n]; 0 where none is known.
+
+    codes: uint8, letters 0 to 3 and 4 for others; start, end: int64[n]. The values are those of
+    Biopython's `gc_fraction`.
+    """
+    strong = _sums((codes == 1) | (codes == 2), start, end)
+    return strong / np.maximum(_sums(codes < 4, start, end), 1)
+
+
+def melting_temperatures(codes, start, end):
+    """Melting temperature of each stretch with its complement in °C, float64[n]; NaN with an N.
+
+    Arguments as for `gc_fractions`. The values are those of Biopython's `MeltingTemp.Tm_NN`:
+    nearest neighbours of Allawi & SantaLucia 1997, 25 nM of each strand, 50 mM Na+ with the salt
+    correction of SantaLucia 1998. Sums along the text take the place of a loop over each stretch.
+    """
+    from Bio.SeqUtils.MeltingTemp import DNA_NN3, salt_correction
+
+    pairs = 5 * codes[:-1].astype(np.int64) + codes[1:]
+    sums = []
+    for part in (0, 1):
+        steps, ends = _tables(DNA_NN3, part)
+        inner = _sums(steps[pairs], start, np.maximum(end - 1, start))
+        sums.append((inner + ends[codes[start]] + ends[codes[end - 1]]) / 10)
+    enthalpy, entropy = sums
+    entropy += (end - start - 1) * salt_correction(Na=SODIUM, method=5, seq="AA")
+    ratio = GAS * log(CONCENTRATION / 2 * 1e-9)
+    temperature = 1000 * enthalpy / (entropy + ratio) - 273.15
+    return np.where(_sums(codes == 4, start, end) > 0, np.nan, temperature)
+
+
+def _sums(values, start, end):
+    """Sums of values[start…end−1], int64[n]."""
+    sums = np.concatenate([[0], np.cumsum(values, dtype=np.int64)])
+    return sums[end] - sums[start]
+
+
+def _tables(table, part):
+    """What each pair of letters and each end adds, in tenths, as the table's values are."""
+    steps, ends = np.zeros(25, np.int64), np.zeros(5, np.int64)
+    for a, first in enumerate(_BASES):
+        for b, second in enumerate(_BASES):
+            name = f"{first}{second}/{_BASES[3 - a]}{_BASES[3 - b]}"
+            value = table.get(name) or table[name[::-1]]
+            steps[5 * a + b] = round(10 * value[part])
+        end = table["init_G/C" if first in "CG" else "init_A/T"]
+        ends[a] = round(10 * end[part])
+    return steps, ends

@@ -1,0 +1,229 @@
+"""For each position of a target the shortest substring that differs from all of a background."""
+
+from functools import partial
+
+import numpy as np
+
+from kmatch.errors import InputError
+from kmatch.published.run import choose_algorithm
+from kmatch.search.panel import wanted_strands
+from kmatch.search.primers import PrimerBatch, Primers
+from kmatch.search.published import extend_published
+from kmatch.sequences.alphabet import encode_text
+from kmatch.sequences.genome import as_genome
+
+PART = 1 << 24  # background letters that an engine is given at a time, where records are shorter
+CODES = np.array([4, 0, 1, 4, 2, 4, 4, 4, 3], np.uint8)  # of the masks of one base, or of none
+COMPLEMENT = np.array([3, 2, 1, 0, 4], np.uint8)  # of codes
+FRESH = 5  # among the codes: here a record begins
+
+
+def primer(target, background, k, **options):
+    """Find the shortest substrings of a target with at least k differences from a background.
+
+    target, background: a Genome or a path each; options: those of `primer_batches`. Returns
+    Primers. Raises InputError for an unusable file or numbers that do not fit, and DeviceError for
+    the device.
+    """
+    batches = primer_batches(as_genome(target), as_genome(background), k, **options)
+    return Primers(batches, k, options.get("both_strands", False))
+
+
+def primer_batches(
+    target,
+    background,
+    k,
+    *,
+    min_length=None,
+    max_length=None,
+    gc=None,
+    tm=None,
+    both_strands=False,
+    background_strand="both",
+    device="auto",
+    threads=None,
+    algorithm="bitplane",
+    on_progress=None,
+    on_engine=None,
+    part=PART,
+    geometry=None,
+):
+    """Yield a PrimerBatch for each target record, once the background was read.
+
+    target, background: Genome; k: int, at least 1; min_length, max_length: letters a primer has at
+    least (a shorter one is lengthened) and at most; gc: (least, most) share of G and C; tm: (least,
+    most) melting temperature in °C, which a primer with an N has not; both_strands: also the
+    primers of the target's strand `-`; background_strand: `both` or `+`; device, threads,
+    algorithm, on_engine: as for `hamming_batches`; on_progress(consumed, size) hears of bytes of
+    the background that are done with; part: letters of background at a time; geometry: options of
+    an engine's `extend_primers`, which tests make tiny.
+    """
+    _check_numbers(k, min_length, max_length, gc, tm)
+    if background_strand not in ("both", "+"):
+        raise InputError(f"unknown background strand '{background_strand}'; use both or +")
+    engine, run = choose_algorithm("primer", algorithm, (), device, threads)
+    if on_engine:
+        on_engine(engine)
+    extend = partial(extend_published, run) if run else engine.extend_primers
+    starts = _Starts(list(target.records()), k, min_length, max_length, both_strands)
+    progress = _Progress(on_progress)
+    strands = wanted_strands(background_strand)
+    for columns in _parts(background.records(progress.read), strands, part, progress):
+        extend(
+            starts.masks,
+            starts.begins,
+            starts.limits,
+            starts.bounds,
+            columns,
+            k,
+            on_progress=progress.share,
+            **(geometry or {}),
+        )
+    for batch in starts.batches():
+        yield _select(batch, gc, tm)
+
+
+def _check_numbers(k, min_length, max_length, gc, tm):
+    if k < 1:
+        raise InputError(f"k is {k}; a primer has at least 1 difference")
+    for name, length in (("minimum", min_length), ("maximum", max_length)):
+        if length is not None and length < 1:
+            raise InputError(f"the {name} length is {length}; it must be 1 or more")
+    if max_length is not None and max_length < k:
+        raise InputError(
+            f"the maximum length {max_length} is less than k = {k}: "
+            "k differences need k letters or more"
+        )
+    if min_length and max_length and min_length > max_length:
+        raise InputError(f"the minimum length {min_length} is more than the maximum {max_length}")
+    for name, span in (("GC content", gc), ("melting temperature", tm)):
+        if span is not None and not span[0] <= span[1]:
+            raise InputError(f"{name}: the least, {span[0]:g}, is more than the most, {span[1]:g}")
+    if gc is not None and gc[1] > 1:
+        raise InputError(f"GC content is a share: give 0 to 1, not {gc[1]:g}")
+
+
+class _Starts:
+    """The starts of all target records, those of the strand `-` after those of `+`.
+
+    masks, begins, limits, bounds: as engines take them (see `extend_primers`).
+    """
+
+    def __init__(self, records, k, min_length, max_length, both_strands):
+        self._names = [record.name for record in records]
+        self._codes = [CODES[encode_text(record.letters)] for record in records]
+        self._strands = (0, 1) if both_strands else (0,)
+        letters = [_strand(codes, minus) for minus in self._strands for codes in self._codes]
+        sizes = [len(codes) for codes in letters]
+        self.begins = np.cumsum([0, *sizes], dtype=np.int64)
+        codes = np.concatenate([*letters, np.zeros(0, np.uint8)])
+        self.masks = np.where(codes < 4, 1 << codes, 0).astype(np.uint8)
+        self.limits = np.repeat(self.begins[1:], sizes) - np.arange(len(codes))
+        if max_length is not None:
+            np.minimum(self.limits, max_length, out=self.limits)
+        # A bound to begin with: the engine goes on from what is known.
+        self.bounds = np.minimum(max(k, min_length or 0), self.limits + 1)
+
+    def batches(self):
+        """Yield the PrimerBatch of each record."""
+        for number, (name, codes) in enumerate(zip(self._names, self._codes, strict=True)):
+            found = [self._found(number, minus) for minus in self._strands]
+            start, end, minus = (np.concatenate(column) for column in zip(*found, strict=True))
+            order = np.lexsort((minus, end, start))
+            regions = np.concatenate([_regions(*rows) for rows in found])
+            yield PrimerBatch(
+                record=number,
+                name=name,
+                start=start[order],
+                end=end[order],
+                minus=minus[order],
+                codes=codes,
+                regions=regions[np.lexsort((regions[:, 2], regions[:, 1], regions[:, 0]))],
+            )
+
+    def _found(self, number, minus):
+        """(start, end, minus) of a record's primers on one strand, on forward coordinates."""
+        index = number + minus * len(self._names)
+        rows = slice(self.begins[index], self.begins[index + 1])
+        bounds, limits = self.bounds[rows], self.limits[rows]
+        start = np.flatnonzero(bounds <= limits)
+        end = start + bounds[start]
+        if minus:
+            start, end = (len(bounds) - end)[::-1], (len(bounds) - start)[::-1]
+        return start, end, np.full(len(start), minus, np.uint8)
+
+
+def _strand(codes, minus):
+    return COMPLEMENT[codes[::-1]] if minus else codes
+
+
+def _regions(start, end, minus):
+    """Runs of positions that are the first of a primer, int64[r, 3]: start, end and strand."""
+    first = np.where(minus, end - 1, start)
+    breaks = np.flatnonzero(np.diff(first, prepend=-2, append=-2) != 1)
+    begin, last = first[breaks[:-1]], first[breaks[1:] - 1]
+    return np.stack([begin, last + 1, minus[breaks[:-1]]], axis=1).astype(np.int64)
+
+
+def _parts(records, strands, part, progress):
+    """Yield the background as columns, uint8: several records, or one strand of a long one.
+
+    records: an iterable of Record; progress: hears where a part begins and ends.
+    """
+    held, size = [], 0
+    for record in records:
+        codes = CODES[encode_text(record.letters)]
+        for minus in strands if len(codes) else ():
+            held += [np.array([FRESH], np.uint8), _strand(codes, minus)]
+            size += len(codes)
+            if size >= part:
+                progress.begin((minus + 1) / len(strands))
+                yield np.concatenate(held)
+                held, size = [], 0
+    if held:
+        progress.begin(1)
+        yield np.concatenate(held)
+
+
+class _Progress:
+    """Tells of the background's bytes as they are done with, not as they are read."""
+
+    def __init__(self, tell):
+        self._tell = tell
+        self._record = (0, 0)  # the bytes before the record read last, and those up to its end
+        self._span = (0, 0)  # the bytes before the part at work, and those up to its end
+        self._size = None
+
+    def read(self, consumed, size):
+        self._size = size
+        self._record = (self._record[1], consumed or 0)
+
+    def begin(self, share):
+        """A part begins that goes up to a share of the record read last."""
+        before, after = self._record
+        self._span = (self._span[1], before + share * (after - before))
+
+    def share(self, share):
+        if self._tell and self._size:
+            before, after = self._span
+            self._tell(int(before + share * (after - before)), self._size)
+
+
+def _select(batch, gc, tm):
+    """The rows of a PrimerBatch within the limits of GC content and melting temperature."""
+    wanted = np.ones(len(batch), bool)
+    if gc is not None:
+        wanted &= (gc[0] <= batch.gc) & (batch.gc <= gc[1])
+    if tm is not None:
+        wanted &= (tm[0] <= batch.tm) & (batch.tm <= tm[1])
+    if wanted.all():
+        return batch
+    return PrimerBatch(
+        batch.record,
+        batch.name,
+        batch.start[wanted],
+        batch.end[wanted],
+        batch.minus[wanted],
+        batch.codes,
+        batch.regions,
+    )

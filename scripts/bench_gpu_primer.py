@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Time primers on a GPU: scripts/bench_gpu_primer.py [--genomes FOLDER] [--json FILE]
+
+FOLDER holds the genomes named in CASES, by default what KMATCH_TEST_DATA names; what is not there
+is random letters, a quarter of them copies of two repeats. Seconds are medians of whole calls of
+the engine, from letters in memory and with its kernels compiled: `first_s` is the first call.
+Cells are those of the matrices that were computed for the rows and columns of tiles, those
+computed again included; `full_tcups` counts instead all cells down to each start's length. The
+share of the limit is of an H200's 16.7e12 logic operations a second, at 10 for 64 cells. A sample
+of starts is held against the CPU, all that `bounds` says of them.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+import kmatch
+from kmatch.engine.devices import choose_engine
+from kmatch.search.primer import CODES, COMPLEMENT, FRESH
+from kmatch.sequences.alphabet import encode_text
+
+LOGIC, CELL_OPERATIONS = 16.7e12, 10
+HUMAN_X, HUMAN_20 = "human_il1rapl1.fa.gz", "human_grch37_chr20.fa.gz"
+REPEATS = ((300, 0.1), (6000, 0.15))  # letters of a repeat, and the share of the text it makes up
+SAMPLE = 512  # neighbouring starts that the CPU checks
+
+
+class Case(NamedTuple):
+    """Slices of records: (file, first letter, letters); bar: seconds that an H200 may take."""
+
+    name: str
+    target: tuple
+    background: tuple
+    k: int
+    max_length: int | None
+    both: bool
+    bar: float
+
+
+CASES = (
+    Case(
+        "43,606 × 241,494", (HUMAN_X, 0, 43_606), (HUMAN_X, 10**6, 241_494), 100, None, False, 0.5
+    ),
+    Case(
+        "107,280 × 2,220,391",
+        (HUMAN_X, 0, 107_280),
+        (HUMAN_20, 10**7, 2_220_391),
+        256,
+        None,
+        False,
+        8,
+    ),
+    Case("1 M × 4 M", (HUMAN_X, 0, 10**6), (HUMAN_20, 10**7, 4 * 10**6), 100, None, False, 60),
+    Case(
+        "SARS-CoV-2 × chr20, both strands",
+        ("sarscov2_mn908947.fa.gz", 0, 29_903),
+        (HUMAN_20, 0, 63_025_520),
+        6,
+        30,
+        True,
+        10,
+    ),
+)
+
+
+def letters_of(folder, file, first, count, seed):
+    """Codes of the letters of a slice of a genome's first record, and whether it was there."""
+    path = Path(folder or ".") / file
+    if folder and path.exists():
+        record = next(kmatch.Genome(path).records())
+        return CODES[encode_text(record.letters[first : first + count])], True
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 4, count, np.uint8)
+    repeats = np.random.default_rng(0)  # the same ones in every text
+    for length, share in REPEATS:
+        unit = repeats.integers(0, 4, length, np.uint8)
+        for at in rng.integers(0, max(count - length, 1), int(count * share / length)):
+            changed = rng.random(length) < rng.uniform(0.05, 0.15)
+            copy = np.where(changed, rng.integers(0, 4, length, np.uint8), unit)
+            codes[at : at + length] = copy[: count - at]
+    return codes, False
+
+
+def arguments(case, folder):
+    """What `extend_primers` takes, and whether it is of real genomes."""
+    target, there = letters_of(folder, *case.target, 1)
+    background, also = letters_of(folder, *case.background, 2)
+    columns = [[FRESH], background]
+    if case.both:
+        columns += [[FRESH], COMPLEMENT[background[::-1]]]
+    n = len(target)
+    limits = np.minimum(np.arange(n, 0, -1), case.max_length or n)
+    bounds = np.minimum(case.k, limits + 1)
+    masks = np.where(target < 4, 1 << target, 0).astype(np.uint8)
+    columns = np.concatenate(columns).astype(np.uint8)
+    return (masks, np.array([0, n]), limits, bounds, columns, case.k), there and also
+
+
+def run(engine, given):
+    """(seconds, Work, bounds) of a call."""
+    masks, begins, limits, bounds, columns, k = given
+    bounds = bounds.copy()
+    began = time.perf_counter()
+    work = engine.extend_primers(masks, begins, limits, bounds, columns, k)
+    return time.perf_counter() - began, work, bounds
+
+
+def same_on_cpu(cpu, given, found, first):
+    """Whether the CPU finds the same bounds for SAMPLE starts from `first` on."""
+    masks, _, limits, bounds, columns, k = given
+    starts = slice(first, min(first + SAMPLE, len(found)))
+    # No further down than the bounds that were found: one too small then lies past the limit.
+    ends = np.minimum(limits[starts], found[starts])
+    last = int((np.arange(starts.start, starts.stop) + ends).max())
+    part_limits, part_bounds = np.zeros(last - first, np.int64), np.ones(last - first, np.int64)
+    part_limits[: len(ends)] = ends
+    part_bounds[: len(ends)] = np.minimum(bounds[starts], ends + 1)
+    masks = masks[first:last]
+    cpu.extend_primers(masks, np.array([0, last - first]), part_limits, part_bounds, columns, k)
+    return bool(np.array_equal(part_bounds[: len(ends)], found[starts]))
+
+
+def measure(case, engine, cpu, options):
+    given, real = arguments(case, options.genomes)
+    first_s, work, found = run(engine, given)
+    seconds = statistics.median(run(engine, given)[0] for _ in range(options.repeat))
+    limits, columns = given[2], given[4]
+    rows = np.minimum(found, limits)
+    lost = float((found > limits).mean())
+    samples = np.random.default_rng(3).integers(0, len(found) - 1, options.samples).tolist()
+    return {
+        "name": f"primers {case.name}, k = {case.k}",
+        "real_genomes": real,
+        "seconds": seconds,
+        "bar_s": case.bar,
+        "first_s": first_s,
+        "mean_length": float(rows.mean()),
+        "largest_length": int(rows.max()),
+        "without_primer": lost,
+        "cells": work.cells,
+        "tcups": work.cells / seconds / 1e12,
+        "full_tcups": float(rows.sum()) * len(columns) / seconds / 1e12,
+        "again_share": work.again / max(work.cells, 1),
+        "given_up_share": work.given_up / max(work.blocks, 1),
+        "limit_share": work.cells / 64 * CELL_OPERATIONS / seconds / LOGIC,
+        "starts_checked": SAMPLE * len(samples),
+        "equal": all(same_on_cpu(cpu, given, found, first) for first in samples),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--genomes", metavar="FOLDER", default=os.environ.get("KMATCH_TEST_DATA"))
+    parser.add_argument("--cases", type=int, nargs="*", default=range(len(CASES)), help="numbers")
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--samples", type=int, default=2, help=f"each of {SAMPLE} starts")
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--json", metavar="FILE")
+    options = parser.parse_args()
+    engine, cpu = choose_engine(options.device), choose_engine("cpu")
+    results = []
+    for number in options.cases:
+        results.append(measure(CASES[number], engine, cpu, options))
+        for name, figure in results[-1].items():
+            print(
+                f"{name:>18}", f"{figure:.4g}" if isinstance(figure, float) else figure, flush=True
+            )
+    if options.json:
+        Path(options.json).write_text(json.dumps(results, indent=1) + "\n")
+    return not all(row["equal"] for row in results)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,398 @@
+"""k-difference primers against the oracle: agreed cases, laws, and what Hypothesis thinks of."""
+
+import io
+
+import naive
+import numpy as np
+import pytest
+from Bio.SeqUtils import MeltingTemp, gc_fraction
+from cases import edited
+from commands import random_letters
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kmatch
+from kmatch.engine.cpu.primer import extend_primers
+from kmatch.sequences.alphabet import encode_text
+
+
+def records(*texts):
+    return [(f"r{i}", text) for i, text in enumerate(texts)]
+
+
+def primer(target, background, k, **options):
+    genomes = (kmatch.Genome.from_records(texts) for texts in (target, background))
+    return kmatch.primer(*genomes, k, **{"device": "cpu", **options})
+
+
+def rows(found):
+    columns = (found.record_number, found.start, found.end, found.strand)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _case(target, background, k, **options):
+    return records(*target), records(*background), k, options
+
+
+CASES = {
+    "as published": _case(["ACTG"], ["AGCAAG"], 2, background_strand="+"),
+    "both strands": _case(["ACTGACTTACCAGT"], ["AGCAAG", "TTGACC"], 2, both_strands=True),
+    "no background": _case(["ACTGA"], [""], 3),
+    "no background record": _case(["ACTGA"], [], 3),
+    "empty records": _case(["", "ACTGA", "", "ACT"], ["", "ACT", ""], 2),
+    "only empty records": _case(["", ""], ["ACT"], 2),
+    "target shorter than k": _case(["ACT", "ACTGACT"], ["G"], 5),
+    "k = 1": _case(["ACGTACGTAAAACCCC"], ["ACGTAC"], 1),
+    "N in the target": _case(["ACGTNNACGTACGNTAC"], ["ACGTACGT"], 2),
+    "N in the background": _case(["ACGTACGTACGTAC"], ["ACNNACGT", "NNNN"], 2),
+    "lower case, U and other letters": _case(["acguRACGTAC-gta"], ["ACGUacgtYY"], 2),
+    "target inside the background": _case(["ACGTTGCATTAGCC"], ["GGTACGTTGCATTAGCCTT"], 2),
+    "minus strand inside the background": _case(["ACGTTGCATT"], ["GGAATGCAACGTCC"], 1),
+    "a repeat": _case(["A" * 30 + "C" + "A" * 9], ["A" * 25], 2),
+    "satellites": _case(["AATGG" * 12], ["AATGG" * 3, "AATCG" * 9], 3),
+    "max length": _case(["ACGTTGCATTAGCCAACTGTTG"], ["ACGTTGCATTAGC"], 3, max_length=6),
+    "max length = k": _case(["ACGTTGCATTAGCCAACTGTTG"], ["CC"], 3, max_length=3),
+    "k of a whole word": _case(["ACGTTGCATTAGCCAGTA" * 6], ["ACTTGCATAGCCATA" * 4], 64),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_cases(name):
+    target, background, k, options = CASES[name]
+    assert rows(primer(target, background, k, **options)) == naive.primers(
+        target, background, k, **options
+    )
+
+
+def test_the_published_example():
+    target, background, k, options = CASES["as published"]
+    assert rows(primer(target, background, k, **options)) == [(0, 0, 3, "+"), (0, 1, 4, "+")]
+
+
+_units = st.text("ACGT", min_size=1, max_size=5)
+_edits = st.lists(
+    st.tuples(st.integers(0, 99), st.sampled_from("XID"), st.sampled_from("ACGTN")), max_size=5
+)
+
+
+@st.composite
+def primer_cases(draw, longest=70):
+    """(target, background, k, options): random letters, repeats, and edited pieces in common.
+
+    longest: letters of a target record; one of the background has up to 20 more.
+    """
+    piece = (
+        st.text("ACGT", max_size=40)
+        | st.text("ACGTNacgu", max_size=9)
+        | st.builds(lambda unit, times: unit * times, _units, st.integers(0, 12))
+    )
+    targets = draw(st.lists(st.lists(piece, max_size=3).map("".join), min_size=1, max_size=3))
+    target = [text[:longest] for text in targets]
+    copies = st.builds(edited, st.sampled_from(target), _edits)
+    turned = copies.map(lambda text: naive.reverse_complement(naive.known(text)))
+    texts = st.lists(st.lists(piece | copies | turned, max_size=3).map("".join), max_size=3)
+    background = [text[: longest + 20] for text in draw(texts)]
+    k = draw(st.sampled_from([1, 2, 3, 4, 7, 8, 9, 17]))
+    options = {
+        "background_strand": draw(st.sampled_from(["both", "+"])),
+        "both_strands": draw(st.booleans()),
+        "max_length": draw(st.sampled_from([None, None, k, k + 1, k + 9])),
+    }
+    return records(*target), records(*background), k, options
+
+
+geometries = st.fixed_dictionaries(
+    {
+        "part": st.sampled_from([1, 30, 1 << 20]),
+        "threads": st.integers(1, 3),
+        "geometry": st.fixed_dictionaries(
+            {"height": st.sampled_from([8, 16, 24]), "block": st.sampled_from([1, 2, 7, 30, 200])}
+        ),
+    }
+)
+
+
+@settings(max_examples=100)
+@given(primer_cases(), geometries)
+def test_any_text_and_geometry(case, geometry):
+    target, background, k, options = case
+    expected = naive.primers(target, background, k, **options)
+    assert rows(primer(target, background, k, **options, **geometry)) == expected
+
+
+@settings(max_examples=60)
+@given(primer_cases(), st.text("ACGTN", max_size=60))
+def test_laws(case, more):
+    target, background, k, options = case
+    found = rows(primer(target, background, k, **options))
+    for record, start, end, _ in found:
+        assert k <= end - start and end <= len(target[record][1])
+        assert end - start <= (options["max_length"] or end)
+    for sign in "+-":
+        mine = [row for row in found if row[3] == sign]
+        assert sorted(mine, key=lambda row: (row[0], row[2])) == mine
+    # More background or its second strand never shorten a primer, nor make one.
+    lengths = by_place(found)
+    for texts, strand in (
+        ([*background, ("more", more)], options["background_strand"]),
+        (background, "both"),
+    ):
+        wider = primer(target, texts, k, **{**options, "background_strand": strand})
+        for place, length in by_place(rows(wider)).items():
+            assert lengths[place] <= length
+    short = by_place(rows(primer(target, background, k, **{**options, "max_length": k + 2})))
+    few = min(options["max_length"] or k + 2, k + 2)
+    assert {place: length for place, length in short.items() if length <= few} == {
+        place: length for place, length in lengths.items() if length <= few
+    }
+
+
+def by_place(found):
+    """Lengths by record, strand and where the first letter is."""
+    return {(n, t, start if t == "+" else end): end - start for n, start, end, t in found}
+
+
+def columns_of(*texts):
+    """Background texts as an engine takes them."""
+    codes = {letter: code for code, letter in enumerate("ACGT")}
+    return np.array([x for text in texts for x in (5, *(codes.get(c, 4) for c in text))], np.uint8)
+
+
+def extended(texts, background, k, longest=None, bounds=None, **geometry):
+    """The bounds of all starts after `extend_primers`, and their limits."""
+    masks = encode_text(np.frombuffer("".join(texts).encode(), np.uint8))
+    begins = np.cumsum([0, *map(len, texts)])
+    limits = np.concatenate([np.arange(len(text), 0, -1) for text in texts])
+    limits = np.minimum(limits, longest or len(masks))
+    bounds = np.minimum(k, limits + 1) if bounds is None else bounds.copy()
+    options = {"threads": 2, **geometry}
+    extend_primers(masks, begins, limits, bounds, columns_of(*background), k, **options)
+    return bounds, limits
+
+
+def far_lengths(texts, background, k, starts, longest=None):
+    """The bounds of some starts by a matrix whose rows are NumPy's; background as texts."""
+    columns = columns_of(*background)
+    fresh, place = columns == 5, np.arange(len(columns))
+    apart = place + np.cumsum(fresh) * 10 * len(columns)
+    whole, ends = "".join(texts), np.cumsum([len(text) for text in texts])
+    found = []
+    for r in starts:
+        end = int(ends[np.searchsorted(ends, r, side="right")])
+        rows = min(end - r, longest or end - r)
+        row = np.zeros(len(columns), np.int64)
+        for length in range(1, rows + 2):
+            if length > rows:
+                break
+            wrong = columns != "ACGT".find(whole[r + length - 1])
+            row[1:] = np.minimum(row[:-1] + wrong[1:], row[1:] + 1)
+            row[fresh] = length
+            row = np.minimum.accumulate(row - apart) + apart
+            if row.min() >= k:
+                break
+        found.append(length)
+    return found
+
+
+def related(rng, text, share):
+    """A text in which a share of the letters was changed, left out or doubled."""
+    wrong = rng.random(len(text)) < share
+    return "".join(
+        rng.choice(["", "A", "C", "GT"]) if bad else letter
+        for letter, bad in zip(text, wrong, strict=True)
+    )
+
+
+TALL = [
+    ("random", 10, None, {"height": 8, "block": 64}),
+    ("random", 33, None, {}),
+    ("random", 33, 60, {"block": 100}),
+    ("random", 200, None, {"height": 32}),
+    ("a relative", 20, None, {"height": 8, "block": 32}),
+    ("a relative", 20, None, {"height": 32, "block": 16}),
+    ("a relative", 45, None, {}),
+    ("a far relative", 40, None, {"height": 16, "block": 100}),
+    ("the target", 40, None, {"height": 8, "block": 10}),
+    ("the target", 40, 200, {}),
+    ("a repeat", 12, None, {"height": 8, "block": 50}),
+    ("a repeat", 12, 70, {}),
+]
+
+
+@pytest.mark.parametrize("kind, k, longest, geometry", TALL)
+def test_tiles_of_many_strips(kind, k, longest, geometry):
+    rng = np.random.default_rng(k)
+    texts = [random_letters(1300, k), random_letters(500, k + 1)]
+    if kind == "a repeat":
+        texts = [random_letters(7, 5) * 180, random_letters(500, k + 1)]
+    share = {"a relative": 0.1, "a far relative": 0.3, "a repeat": 0.05, "the target": 0}
+    copy = related(rng, texts[0][100:1100], share[kind]) if kind in share else ""
+    if kind == "the target":
+        copy = texts[0]
+    background = [random_letters(500, 7) + copy + random_letters(300, 8), random_letters(700, 9)]
+    bounds, limits = extended(texts, background, k, longest, **geometry)
+    starts = [*range(0, 1800, 90), 511, 512, 1023, 1024, 1299, 1300]
+    lengths = far_lengths(texts, background, k, starts, longest)
+    for r, length in zip(starts, lengths, strict=True):
+        assert bounds[r] == length or (bounds[r] > limits[r] and length >= limits[r])
+    if kind == "the target":
+        assert (bounds[:1300] > limits[:1300]).all() or longest
+
+
+def test_a_thousand_differences():
+    texts, background = [random_letters(2600)], [random_letters(700, 2)]
+    bounds, _ = extended(texts, background, 1000)
+    starts = [0, 100, 400]
+    assert bounds[starts].tolist() == far_lengths(texts, background, 1000, starts)
+
+
+def test_bounds_do_not_depend_on_how_they_are_found():
+    rng = np.random.default_rng(3)
+    texts = [random_letters(900, 4), random_letters(40, 5), random_letters(600, 6)]
+    background = [related(rng, texts[0], 0.2), random_letters(5_000, 8), texts[2][:300] + "N" * 50]
+    expected, limits = extended(texts, background, 15)
+    for geometry in ({"height": 8}, {"block": 33}, {"threads": 1}, {"threads": 7, "block": 90}):
+        assert (extended(texts, background, 15, **geometry)[0] == expected).all()
+    known = None
+    for text in background:  # one by one, bounds going on from those before
+        known, _ = extended(texts, [text], 15, bounds=known)
+    assert (known == expected).all()
+    # The columns are parted between the threads, where rows are few enough.
+    few = extended(texts[1:2], background, 15, 40, threads=1)[0]
+    assert (extended(texts[1:2], background, 15, 40, threads=4)[0] == few).all()
+    assert (few[few <= limits[900:940]] >= 15).all()
+
+
+def test_a_target_inside_the_background_yields_nothing():
+    text = random_letters(3_000)
+    for background in (text, naive.reverse_complement(text), "GG" + text + "CC"):
+        assert len(primer(records(text), records(background), 9)) == 0
+    assert len(primer(records(text), records(text[:-9]), 9)) > 0
+
+
+@pytest.fixture(scope="module")
+def many():
+    """Primers of both strands, some with an N, without any limit."""
+    text = random_letters(700, 2)
+    target = records(text[:300] + "N" + text[300:], "ACGTN" * 9)
+    return (
+        target,
+        records(random_letters(900, 3)),
+        primer(target, records(random_letters(900, 3)), 6, both_strands=True),
+    )
+
+
+def test_gc_and_tm_are_biopython_s(many):
+    target, _, found = many
+    assert len(found) > 1000
+    for i in range(0, len(found), 7):
+        text = target[found.record_number[i]][1][found.start[i] : found.end[i]]
+        assert found.gc[i] == pytest.approx(gc_fraction(text), abs=1e-12)
+        if "N" in text:
+            assert np.isnan(found.tm[i])
+        else:
+            assert found.tm[i] == pytest.approx(MeltingTemp.Tm_NN(text), abs=1e-9)
+
+
+def test_limits_on_gc_and_tm(many):
+    target, background, found = many
+    for limits in ({"gc": (0.4, 0.6)}, {"tm": (20, 40)}, {"gc": (0.5, 0.5), "tm": (-40, 60)}):
+        some = primer(target, background, 6, both_strands=True, **limits)
+        least, most = limits.get("gc", (0, 1))
+        kept = (least <= found.gc) & (found.gc <= most)
+        if "tm" in limits:
+            kept &= (limits["tm"][0] <= found.tm) & (found.tm <= limits["tm"][1])
+        expected = [row for row, keep in zip(rows(found), kept, strict=True) if keep]
+        assert rows(some) == expected and 0 < len(some) < len(found)
+
+
+def test_short_primers_are_lengthened(many):
+    target, background, found = many
+    longer = primer(target, background, 6, both_strands=True, min_length=16)
+    expected = []
+    for record, start, end, sign in rows(found):
+        missing = max(16 - (end - start), 0)
+        start, end = (start, end + missing) if sign == "+" else (start - missing, end)
+        if start >= 0 and end <= len(target[record][1]):
+            expected.append((record, start, end, sign))
+    assert rows(longer) == sorted(expected, key=lambda row: (*row[:3], "+-".index(row[3])))
+    assert len({row[2] - row[1] for row in expected}) < len({r[2] - r[1] for r in rows(found)})
+
+
+def test_tables(many):
+    target, _, found = many
+    bed, tsv, regions = io.StringIO(), io.BytesIO(), io.StringIO()
+    found.to_bed(bed)
+    assert bed.getvalue() == naive.primers_bed(target, 6, rows(found))
+    found.to_tsv(tsv)
+    header, *lines = tsv.getvalue().decode().splitlines()
+    assert header.split("\t") == ["sequence", "start", "end", "length", "gc", "tm", "strand"]
+    for i in (0, 1, len(found) - 1):
+        tm = "NA" if np.isnan(found.tm[i]) else f"{found.tm[i]:.1f}"
+        row = (found.record[i], found.start[i], found.end[i], found.length[i])
+        assert lines[i].split("\t") == [*map(str, row), f"{found.gc[i]:.3f}", tm, found.strand[i]]
+    assert {line.split("\t")[5] == "NA" for line in lines} == {True, False}
+    found.regions_to_bed(regions)
+    assert regions.getvalue() == regions_of(target, rows(found))
+
+
+def regions_of(target, found):
+    """The regions of primers on both strands, as BED."""
+    lines = []
+    for number, (name, text) in enumerate(target):
+        stretches = []
+        for sign in "+-":
+            have = {e - 1 if sign == "-" else s for n, s, e, t in found if (n, t) == (number, sign)}
+            for r in range(len(text)):
+                if r in have and r - 1 not in have:
+                    end = next(x for x in range(r, len(text) + 1) if x not in have)
+                    stretches.append((r, end, sign))
+        stretches.sort(key=lambda row: (row[0], row[1], "+-".index(row[2])))
+        lines += [f"{name}\t{start}\t{end}\t.\t0\t{sign}\n" for start, end, sign in stretches]
+    return "".join(lines)
+
+
+BAD = {
+    "k = 0": ((0,), {}, "k is 0"),
+    "max length below k": ((9,), {"max_length": 8}, "less than k"),
+    "max length of 0": ((9,), {"max_length": 0}, "1 or more"),
+    "min length above max": ((2,), {"min_length": 9, "max_length": 8}, "more than the maximum"),
+    "gc upside down": ((2,), {"gc": (0.6, 0.4)}, "GC content"),
+    "gc in percent": ((2,), {"gc": (40, 60)}, "share"),
+    "tm upside down": ((2,), {"tm": (60, 40)}, "melting"),
+    "a strand": ((2,), {"background_strand": "-"}, "strand"),
+    "an algorithm": ((2,), {"algorithm": "guess"}, "guess"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_wrong_arguments(name):
+    (k,), options, word = BAD[name]
+    with pytest.raises(kmatch.InputError, match=word):
+        primer(records("ACGT"), records("ACGT"), k, **options)
+
+
+def test_paths_and_columns(tmp_path):
+    for name in ("t", "b"):
+        (tmp_path / f"{name}.fa").write_text(
+            f">{name} a title\n{CASES['as published'][name == 'b'][0][1]}\n"
+        )
+    found = kmatch.primer(tmp_path / "t.fa", tmp_path / "b.fa", 2, background_strand="+")
+    assert found.record.tolist() == ["t", "t"]
+    assert (found.start.dtype, found.end.dtype, found.gc.dtype) == (np.int64, np.int64, np.float64)
+    assert (found.length.tolist(), found.gc.tolist()) == ([3, 3], [1 / 3, 2 / 3])
+
+
+def test_progress_goes_up_to_the_size(tmp_path):
+    path = tmp_path / "b.fa"
+    path.write_text("".join(f">b{i}\n{random_letters(4_000, i)}\n" for i in range(5)))
+    told = []
+    kmatch.primer(
+        kmatch.Genome.from_records(records(random_letters(600))),
+        kmatch.Genome(path, keep=False),
+        8,
+        part=3_000,
+        on_progress=lambda consumed, size: told.append((consumed, size)),
+    )
+    assert told == sorted(told) and len(told) >= 10
+    assert told[-1] == (path.stat().st_size, path.stat().st_size)
