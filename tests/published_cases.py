@@ -28,13 +28,18 @@ CASES = {
 
 
 def algorithms(device):
-    """(command, algorithm) of all published algorithms that run on a device."""
+    """(command, algorithm) of all published algorithms for patterns that run on a device."""
     return [
         (command, algorithm)
-        for command, published in PUBLISHED.items()
-        for algorithm in published
+        for command in CASES
+        for algorithm in PUBLISHED[command]
         if device in algorithm.devices
     ]
+
+
+def primer_algorithms(device):
+    """All published algorithms for primers that run on a device."""
+    return [algorithm for algorithm in PUBLISHED["primer"] if device in algorithm.devices]
 
 
 def label(value):
@@ -70,6 +75,12 @@ def check(command, algorithm, records, patterns, k, options, **where):
         found = edit_rows(best(records, patterns, **options, **where))
         expected = naive.best(records, patterns, **options)
     assert found == expected
+
+
+def check_primers(algorithm, target, background, k, options, **where):
+    """Look for primers by an algorithm on a device and hold them against the oracle's."""
+    found = primer(target, background, k, algorithm=algorithm.name, **options, **where)
+    assert primer_rows(found) == naive.primers(target, background, k, **options)
 
 
 # Worked examples: the algorithm, the text, patterns, k, and the result vectors as printed.
