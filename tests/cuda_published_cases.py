@@ -10,18 +10,21 @@ from published_cases import (
     check,
     check_example,
     check_matrix,
+    check_primers,
     examples,
     label,
     matrices,
+    primer_algorithms,
 )
+from test_primer import CASES as PRIMERS
 
 from kmatch.bench.data import make_case, random_letters
 from kmatch.bench.rows import Bench
 from kmatch.engine.cuda.driver import cuda
 from kmatch.engine.devices import choose_engine
 from kmatch.errors import InputError
+from kmatch.published.cuda import feuser2018, wspasm2017
 from kmatch.published.cuda import text as cuda_text
-from kmatch.published.cuda import wspasm2017
 from kmatch.published.cuda.liu2012 import opt_block_thread
 from kmatch.published.cuda.text import DeviceText
 from kmatch.published.registry import find
@@ -33,7 +36,6 @@ PUBLISHED = {  # none of many positions: a block for each has its threads
     "multi": ("a palindromic PAM",),
     "edit": ("minus only",),
     "best": ("palindrome",),
-    "primer": ("as published",),
 }
 
 
@@ -73,6 +75,28 @@ def test_published(command, algorithm):
     for name in PUBLISHED[command]:
         records, patterns, k, options = case(command, name, algorithm, "cuda")
         check(command, algorithm, records, patterns, k, options, device="cuda")
+
+
+@pytest.mark.parametrize("algorithm", primer_algorithms("cuda"), ids=label)
+def test_primers(algorithm, monkeypatch):
+    """Blocks of four threads, and three starts a launch."""
+    monkeypatch.setattr(feuser2018, "THREADS", 4)
+    monkeypatch.setattr(feuser2018, "BATCH", 3)
+    for name in ("as published", "k = 1", "N in the target", "no background record"):
+        check_primers(algorithm, *PRIMERS[name], device="cuda")
+
+
+def test_letters_that_were_not_fetched(monkeypatch):
+    """Optimizations 5 and 6 guess that a difference takes AHEAD letters; here they take more."""
+    monkeypatch.setattr(feuser2018, "THREADS", 4)
+    monkeypatch.setattr(feuser2018, "AHEAD", 0)
+    case = [("t", LONG[:30])], [("b", LONG[3:24])], 2, {"background_strand": "+"}
+    check_primers(find("primer", "alternative-fine"), *case, device="cuda")
+
+
+def test_more_differences_than_shared_memory_holds():
+    with pytest.raises(InputError, match=r"k = 3000 .* holds 2878; use conventional-fine"):
+        feuser2018.alternative_fine(None, None, 3000)
 
 
 @pytest.mark.parametrize("example", examples("cuda"), ids=lambda example: example[0])

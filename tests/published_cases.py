@@ -9,7 +9,6 @@ from test_hamming import rows
 from test_hamming import search as hamming
 from test_multi import EQUAL, oracle
 from test_multi import search as multi
-from test_primer import CASES as PRIMERS
 from test_primer import primer
 from test_primer import rows as primer_rows
 
@@ -18,23 +17,22 @@ from kmatch.published.registry import PUBLISHED, find
 from kmatch.published.run import Run
 from kmatch.sequences.alphabet import encode
 
-CASES = {
-    "hamming": HAMMING,
-    "multi": EQUAL | MULTI,
-    "edit": EDIT,
-    "best": EDIT,
-    "primer": PRIMERS,  # with a background in place of patterns
-}
+CASES = {"hamming": HAMMING, "multi": EQUAL | MULTI, "edit": EDIT, "best": EDIT}
 
 
 def algorithms(device):
-    """(command, algorithm) of all published algorithms that run on a device."""
+    """(command, algorithm) of all published algorithms for patterns that run on a device."""
     return [
         (command, algorithm)
-        for command, published in PUBLISHED.items()
-        for algorithm in published
+        for command in CASES
+        for algorithm in PUBLISHED[command]
         if device in algorithm.devices
     ]
+
+
+def primer_algorithms(device):
+    """All published algorithms for primers that run on a device."""
+    return [algorithm for algorithm in PUBLISHED["primer"] if device in algorithm.devices]
 
 
 def label(value):
@@ -45,19 +43,14 @@ def label(value):
 def case(command, name, algorithm, device):
     """The case of a name, less the patterns that are too long for an algorithm on a device."""
     records, patterns, k, options = CASES[command][name]
-    if command != "primer":
-        patterns = [p for p in patterns if not algorithm.limit_below(len(p), device)]
+    patterns = [p for p in patterns if not algorithm.limit_below(len(p), device)]
     return records, patterns, k, options
 
 
 def check(command, algorithm, records, patterns, k, options, **where):
     """Search by an algorithm on a device and hold the hits against the oracle's."""
     where = where | {"algorithm": algorithm.name}
-    if command == "primer":
-        where.pop("chunk_length", None)
-        found = primer_rows(primer(records, patterns, k, **options, **where))
-        expected = naive.primers(records, patterns, k, **options)
-    elif command == "hamming":
+    if command == "hamming":
         found = rows(hamming(records, patterns, k, **options, **where))
         expected = naive.hamming(records, patterns, k, **options)
     elif command == "multi":
@@ -70,6 +63,12 @@ def check(command, algorithm, records, patterns, k, options, **where):
         found = edit_rows(best(records, patterns, **options, **where))
         expected = naive.best(records, patterns, **options)
     assert found == expected
+
+
+def check_primers(algorithm, target, background, k, options, **where):
+    """Look for primers by an algorithm on a device and hold them against the oracle's."""
+    found = primer(target, background, k, algorithm=algorithm.name, **options, **where)
+    assert primer_rows(found) == naive.primers(target, background, k, **options)
 
 
 # Worked examples: the algorithm, the text, patterns, k, and the result vectors as printed.

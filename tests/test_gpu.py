@@ -7,12 +7,25 @@ import naive
 import numpy as np
 import pytest
 from cases import EDIT, HAMMING, edit_cases, hamming_cases
+from commands import random_letters
 from differences import best, edit
 from differences import rows as rows_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from packing import packed
-from published_cases import CASES, algorithms, case, check, check_example, examples, label
+from published_cases import (
+    CASES,
+    algorithms,
+    case,
+    check,
+    check_example,
+    check_matrix,
+    check_primers,
+    examples,
+    label,
+    matrices,
+    primer_algorithms,
+)
 from test_hamming import rows, search
 from test_primer import CASES as PRIMERS
 from test_primer import primer, primer_cases, related
@@ -89,6 +102,25 @@ def test_published(command, algorithm):
         records, patterns, k, options = case(command, name, algorithm, "cuda")
         if patterns:
             check(command, algorithm, records, patterns, k, options, device="cuda")
+
+
+@pytest.mark.parametrize("example", matrices("cuda"), ids=lambda example: example[1])
+def test_worked_matrices(example):
+    check_matrix("cuda", *example)
+
+
+@pytest.mark.parametrize("algorithm", primer_algorithms("cuda"), ids=label)
+def test_published_primers(algorithm):
+    for problem in PRIMERS.values():
+        check_primers(algorithm, *problem, device="cuda")
+    target, background = random_letters(1_500, seed=3), random_letters(20_000, seed=4)
+    background += target[200:900]
+    problem = [("t", target)], [("b", background)], 50, {"background_strand": "+"}
+    expected = rows_of_primers(primer(*problem[:3], **problem[3]))
+    found = rows_of_primers(
+        primer(*problem[:3], device="cuda", algorithm=algorithm.name, **problem[3])
+    )
+    assert found == expected and found
 
 
 @pytest.mark.parametrize("example", examples("cuda"), ids=lambda example: example[0])
@@ -322,9 +354,7 @@ def test_out_of_memory_is_an_error():
         open_gpu(FOUND[0][0]).room(1 << 40)
 
 
-@pytest.mark.parametrize(
-    ("command", "algorithm"), [x for x in algorithms("cuda") if x[0] != "primer"], ids=label
-)
+@pytest.mark.parametrize(("command", "algorithm"), algorithms("cuda"), ids=label)
 def test_published_on_many_letters(records, texts, command, algorithm):
     patterns = texts(24, 70, 2) if algorithm.panel else texts(24, 4, 2)
     search, k = getattr(kmatch, command), () if command == "best" else (5,)

@@ -19,11 +19,14 @@ from published_cases import (
     check,
     check_example,
     check_matrix,
+    check_primers,
     examples,
     label,
     matrices,
+    primer_algorithms,
 )
 from test_hamming import rows
+from test_primer import CASES as PRIMERS
 from test_primer import primer_cases
 
 import kmatch
@@ -70,8 +73,6 @@ def test_tables_are_the_same(command, algorithm):
     records = [("one", text[:1_700]), ("two", text[1_700:] + "NNN" + text[:40])]
     search, k = getattr(kmatch, command), () if command == "best" else (4,)
     wanted = {"a": text[5:20], "b": text[900:915], "c": "ACGTNRYACGTTGCA"}
-    if command == "primer":
-        wanted = kmatch.Genome.from_records([("background", text[200:400])])
     tables = []
     for name in ("bitplane", algorithm.name):
         genome = kmatch.Genome.from_records(records)
@@ -141,15 +142,14 @@ def test_unknown_names():
 
 @FEW
 @given(primer_cases(longest=30), st.sampled_from([1, 30, 1 << 20]))
-def test_any_primers(case, part):
-    """The frame for primers: records, strands and limits, around the plainest algorithm."""
-    target, background, k, options = case
+def test_the_frame_for_primers(case, part):
+    """Records, strands and limits, around the plainest algorithm."""
     algorithm = Algorithm("plain", "oracle", cpu="oracle.plain")
     with (
         mock.patch.object(run, "find", lambda command, name: algorithm),
         mock.patch.object(Algorithm, "load", lambda algorithm, device: plain_primers),
     ):
-        check("primer", algorithm, target, background, k, options, part=part)
+        check_primers(algorithm, *case, part=part)
 
 
 def plain_primers(target, background, k):
@@ -203,3 +203,24 @@ def test_anti_diagonals_in_panels_and_parts(monkeypatch):
     for algorithm in PUBLISHED["best"]:
         for name in ("long and short together", "runs of N", "palindrome", "m = 1"):
             check("best", algorithm, *case("best", name, algorithm, "cpu"), device="cpu")
+
+
+@pytest.mark.parametrize("algorithm", primer_algorithms("cpu"), ids=label)
+def test_primers(algorithm):
+    """Among them the example of Feuser and Moreano 2018, "as published"."""
+    for problem in PRIMERS.values():
+        check_primers(algorithm, *problem, device="cpu")
+
+
+@FEW
+@given(st.sampled_from(primer_algorithms("cpu")), primer_cases(longest=40))
+def test_any_primers(algorithm, case):
+    check_primers(algorithm, *case, device="cpu")
+
+
+@pytest.mark.parametrize("algorithm", primer_algorithms("cpu"), ids=label)
+def test_primers_of_several_strips(algorithm):
+    """Primers of more rows than conventional-fine holds at a time."""
+    target, background = random_letters(110, seed=3), random_letters(200, seed=4)
+    case = [("t", target)], [("b", background + target[5:80])], 20
+    check_primers(algorithm, *case, {"background_strand": "+"}, device="cpu")

@@ -38,6 +38,14 @@ KERNELS = {  # module, function or maker of one, its constants, signature
     "row-shuffle-shared": ("wspasm2017", "_shuffle_shared", None, (*ROWS, RESULT)),
     "diagonal": ("nakano2012", "_diagonals", None, (TEXT, TEXT, INT, INT, RESULT)),
     "slid": ("nakano2012", "_slide", None, (TEXT, TEXT, INT, RESULT, RESULT)),
+    "conventional-fine": (
+        *("feuser2018", "_conventional", None),
+        (TEXT, TEXT, INT, INT, TABLE, NUMBERS, RESULT),
+    ),
+    "alternative-fine": (
+        *("feuser2018", "_alternative", None),
+        (TEXT, TEXT, INT, INT, INT, NUMBERS, RESULT),
+    ),
     "partition": ("nakano2012", "_windows", None, (TEXT, TEXT, INT, INT, RESULT)),
 }
 

@@ -79,7 +79,18 @@ _CLOSEST = (
     Algorithm("partition", _NAKANO, "nakano2012.partition", "nakano2012.partition", 0, 4096),
 )
 
-_PRIMERS = ()
+_FEUSER = "Feuser & Moreano 2018"
+_PRIMERS = (
+    Algorithm("conventional", _FEUSER, cpu="feuser2018.conventional"),
+    Algorithm("alternative", _FEUSER, cpu="feuser2018.alternative"),
+    # On a GPU every block has a matrix: the grains of the two above and of these together.
+    Algorithm(
+        "conventional-fine", _FEUSER, "feuser2018.conventional_fine", "feuser2018.conventional_fine"
+    ),
+    Algorithm(
+        "alternative-fine", _FEUSER, "feuser2018.alternative_fine", "feuser2018.alternative_fine"
+    ),
+)
 
 PUBLISHED = {
     "hamming": _MISMATCHES,

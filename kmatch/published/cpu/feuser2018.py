@@ -1,11 +1,10 @@
 """Feuser, Moreano 2018: the k-difference primer problem, on the CPU.
 
 Parallel solutions to the k-difference primer problem, ICCS 2018. α is the target and β the
-background. For each letter r of α the longest prefix of α from r on with k − 1 differences from some
-substring of β, of c letters, is sought; with one letter more it is the primer. Once there is none,
-the letters behind have none either (Fig. 1). Where the paper wants c ≠ 0, c = 0 is meant to count:
-with k = 1 a letter that β lacks is a primer by itself. Letters are sets of bases here. Records of β
-have at least k letters between them that match nothing, so that no substring across them is close.
+background. For each letter r of α the longest prefix of α from r on with k − 1 differences from
+some substring of β, of c letters, is sought; with one letter more it is the primer. Once there is
+none, the letters behind have none either (Fig. 1). Where the paper wants c ≠ 0, c = 0 is meant to
+count: with k = 1 a letter that β lacks is a primer by itself. Letters are sets of bases here.
 """
 
 import numba
