@@ -9,7 +9,8 @@ Cases: `small` (the default; 43,606 × 241,494, K = 100), `medium` (107,280 × 2
 and background being disjoint slices, on the background's strand +; `practical` is SARS-CoV-2
 against human chromosome 20, K = 6, at most 30 letters, both strands. Genomes come from FOLDER.
 
-The time is that of the whole call with both sequences in memory, the median of the repeats. Cells
+The time is that of the whole call with both sequences in memory, the median of the repeats, and the
+CPU's that of all threads, which tells more where other programs run. Cells
 needed are rows × columns of all matrices, each position's rows being those up to its length, or to
 its limit where it has none; cells computed are what the engine says it did. GCUPS are billions of
 cells a second. A tile is a group of neighbouring positions under a block of the background.
@@ -18,6 +19,7 @@ cells a second. A tile is a group of neighbouring positions under a block of the
 import argparse
 import random
 import statistics
+import time
 from pathlib import Path
 
 import numpy as np
@@ -79,7 +81,8 @@ def measure(name, options):
 
     def search():
         works.clear()
-        return kmatch.primer(
+        began = time.process_time()
+        found = kmatch.primer(
             *genomes,
             k,
             **limits,
@@ -87,17 +90,19 @@ def measure(name, options):
             threads=options.threads,
             on_engine=lambda engine: record_work(engine, works),
         )
+        return found, time.process_time() - began
 
     kmatch.primer(*(kmatch.Genome.from_records([("r", "ACGTTGCA")]) for _ in genomes), k)
     runs = [timed(search) for _ in range(options.repeat)]
-    found = runs[-1][0]
+    found, _ = runs[-1][0]
     check(target, background, k, limits, found, options.sample)
     seconds = statistics.median(run[1] for run in runs)
+    busy = statistics.median(run[0][1] for run in runs)
     strands = 1 if limits.get("background_strand") == "+" else 2
     rows = np.minimum(np.arange(len(target), 0, -1), limits.get("max_length", len(target)))
     rows[found.start] = found.length
     needed = int(rows.sum()) * len(background) * strands
-    return report(name, options.device, seconds, found, needed, works)
+    return report(name, options.device, (seconds, busy), found, needed, works)
 
 
 def record_work(engine, works):
@@ -151,10 +156,12 @@ def row_minima(read, columns):
     return fewest
 
 
-def report(name, device, seconds, found, needed, works):
-    row = {"case": name, "device": device, "seconds": seconds, "primers": len(found)}
-    row |= {"needed": needed, "needed_gcups": needed / seconds / 1e9}
-    line = f"{name} on {device}: {seconds:.2f} s, {len(found):,} primers, sample right; "
+def report(name, device, times, found, needed, works):
+    seconds, busy = times
+    row = {"case": name, "device": device, "seconds": seconds, "cpu_seconds": busy}
+    row |= {"primers": len(found), "needed": needed, "needed_gcups": needed / seconds / 1e9}
+    line = f"{name} on {device}: {seconds:.2f} s ({busy:.2f} s of CPU), "
+    line += f"{len(found):,} primers, sample right; "
     line += f"{needed:.3g} cells needed, {row['needed_gcups']:.0f} GCUPS"
     if all(works):
         cells = sum(work.cells for work in works)

@@ -246,7 +246,7 @@ def test_stretches_cover_all_rows():
     assert plan.blocks > 1
 
 
-TINY = primer.Sizes(width=1, heights=(4, 8), rows=1, more=4, deepest=64, stretch=2, columns=8)
+TINY = primer.Sizes(width=1, height=4, rows=1, more=4, deepest=64, stretch=2, columns=8)
 FEW_PRIMERS = (
     "as published",
     "no background record",
@@ -286,7 +286,7 @@ def test_primers_down_more_rows():
 @settings(max_examples=3)
 @given(primer_cases(longest=16))
 def test_any_primers(case):
-    sizes = TINY._replace(width=2, heights=(4,), cells=1 << 6)
+    sizes = TINY._replace(width=2, height=8, cells=1 << 6)
     assert primers(case, sizes) == expected_primers(case)
 
 

@@ -327,6 +327,17 @@ def test_every_command_and_format(genome):
             assert here(command, f"{genome}.kmatch", *PATTERNS, *chosen) == expected
 
 
+def test_primers(genome, tmp_path):
+    (tmp_path / "target.fa").write_bytes(fasta([("t", random_letters(900, 3))]))
+    for path in (genome, tmp_path / "target.fa"):
+        assert here("pack", path).status == 0
+    target, background = tmp_path / "target.fa", genome
+    expected = here("primer", target, background, "-k", 4)
+    assert expected.status == 0 and expected.out
+    packed = [f"{path}.kmatch" for path in (target, background)]
+    assert here("primer", *packed, "-k", 4) == expected
+
+
 def test_pipes_and_compression(genome, tmp_path):
     written = here("pack", "-", "-o", "-", stdin=genome.read_bytes())
     assert here("pack", genome, "-o", tmp_path / "named") == (0, b"", b"")

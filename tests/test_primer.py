@@ -41,6 +41,7 @@ CASES = {
     "no background record": _case(["ACTGA"], [], 3),
     "empty records": _case(["", "ACTGA", "", "ACT"], ["", "ACT", ""], 2),
     "only empty records": _case(["", ""], ["ACT"], 2),
+    "no target record": _case([], ["ACT"], 2),
     "target shorter than k": _case(["ACT", "ACTGACT"], ["G"], 5),
     "k = 1": _case(["ACGTACGTAAAACCCC"], ["ACGTAC"], 1),
     "N in the target": _case(["ACGTNNACGTACGNTAC"], ["ACGTACGT"], 2),

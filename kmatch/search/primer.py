@@ -115,7 +115,7 @@ class _Starts:
         self._codes = [LETTER_CODES[record.letters] for record in records]
         self._strands = (0, 1) if both_strands else (0,)
         letters = [_strand(codes, minus) for minus in self._strands for codes in self._codes]
-        sizes = [len(codes) for codes in letters]
+        sizes = np.array([len(codes) for codes in letters], np.int64)
         self.begins = np.cumsum([0, *sizes], dtype=np.int64)
         codes = np.concatenate([*letters, np.zeros(0, np.uint8)])
         self.masks = np.where(codes < 4, 1 << codes, 0).astype(np.uint8)

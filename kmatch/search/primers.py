@@ -29,7 +29,7 @@ class PrimerBatch:
     def __len__(self):
         return len(self.start)
 
-    @property
+    @cached_property
     def first(self):
         """Where the first letter of each primer is, int64[n]."""
         return np.where(self.minus, self.end - 1, self.start)

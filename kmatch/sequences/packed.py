@@ -61,10 +61,10 @@ class PackedWriter:
         self._handle.write(planes)
         self._end += planes.nbytes
         first, names, begins, lengths = chunk.spans
-        new = len(self._names) - first
-        self._names += names[new:]
-        places = (chunk.base + begins[new:]).tolist()
-        self._places += zip(places, lengths[new:].tolist(), strict=True)
+        places = (chunk.base + begins).tolist()
+        # Of records that were there before, more letters may be known now.
+        self._names[first:] = names
+        self._places[first:] = zip(places, lengths.tolist(), strict=True)
 
     def finish(self):
         """Write the index; the file is whole then. Returns (records, letters) in it."""

@@ -30,14 +30,13 @@ from kmatch.engine.cuda.recurrence import COLUMNS, counter_bits
 MEMORY_SHARE = 0.5  # of the free device memory that deltas may take
 SEED_SHARE = 64  # the first piece is one part in so many of the background
 GROWTH = 7  # each further one is at most so many times what went before
-STRIP_COST = 5  # what a strip costs beside its rows, in rows
 NO_LIMIT, NO_BOUND = 0, 1  # of a start that is of no interest
 
 
 class Sizes(NamedTuple):
     """How the work is cut.
 
-    width: words of a tile; heights: rows of a strip; rows, more: a piece is taken down rows·k +
+    width: words of a tile; height: rows of a strip; rows, more: a piece is taken down rows·k +
     more rows first; deepest: rows below which the CPU goes on; stretch: the most columns of a
     stretch for one of warm-up; columns: of a stretch, however short the warm-up; blocks: on a
     multiprocessor; waves: units of work for each of them, where there are enough; cells: the most
@@ -45,13 +44,13 @@ class Sizes(NamedTuple):
     """
 
     width: int = WIDTH
-    heights: tuple = (16, 24, 28)
+    height: int = 16
     rows: int = 3
     more: int = 64
     deepest: int = 1 << 13
     stretch: int = 12
     columns: int = 1 << 10
-    blocks: int = 4
+    blocks: int = 8
     waves: int = 8
     cells: int = 1 << 40
 
@@ -130,7 +129,7 @@ class Extension:
         self._first = sizes.rows * k + sizes.more
         self._deepest = max(sizes.deepest, self._first)
         rest = self._tiles * self._lanes - len(target)
-        text = target_planes(target, rest + self._deepest + sizes.heights[-1])
+        text = target_planes(target, rest + self._deepest + sizes.height)
         self._plane_words = text.shape[1]
         self._text = self._copy(text.reshape(-1))
         self._columns = self._copy(letters.view(np.uint32))
@@ -159,7 +158,7 @@ class Extension:
         last = int(limits[open_bounds > 0].max())
         by_tile = open_bounds.reshape(self._tiles, self._lanes).max(axis=1)
         tiles = np.flatnonzero(by_tile)
-        height = _height(self._sizes.heights, by_tile[tiles])
+        height = self._sizes.height
         rows = _up(min(self._first, last), height)
         most_rows = rows
         stretch = self._stretch(end - begin, len(tiles), rows)
@@ -170,7 +169,7 @@ class Extension:
             units = units[self._launch(height, most_rows, shape, units, raised)]
             if not len(units) or 2 * rows > self._deepest:
                 break
-            passed, height = rows, self._sizes.heights[-1]
+            passed = rows
             most_rows = _up(min(last, self._deepest), height)
             rows = _up(min(2 * rows, last), height)
         found = raised.copy_to_host(stream=self._gpu.stream)
@@ -283,12 +282,6 @@ def _units(tiles, stretches):
     units[:, 0] = np.tile(tiles, stretches)
     units[:, 1] = np.repeat(np.arange(stretches), len(tiles))
     return units
-
-
-def _height(heights, bounds):
-    """The strips' height with which tiles of these largest bounds cost least."""
-    costs = [(-(-bounds // height)).sum() * (height + STRIP_COST) for height in heights]
-    return heights[int(np.argmin(costs))]
 
 
 def _up(number, step):
