@@ -32,7 +32,7 @@ from test_primer import primer_cases
 import kmatch
 from kmatch.published import run
 from kmatch.published.counters import look_up_memory
-from kmatch.published.cpu import nakano2012
+from kmatch.published.cpu import feuser2018, nakano2012
 from kmatch.published.cpu.wspasm2017 import find_matches
 from kmatch.published.registry import PUBLISHED, Algorithm, find, names
 from kmatch.sequences.alphabet import encode
@@ -219,8 +219,9 @@ def test_any_primers(algorithm, case):
 
 
 @pytest.mark.parametrize("algorithm", primer_algorithms("cpu"), ids=label)
-def test_primers_of_several_strips(algorithm):
+def test_primers_of_several_strips(algorithm, monkeypatch):
     """Primers of more rows than conventional-fine holds at a time."""
+    monkeypatch.setattr(feuser2018, "GRAIN", 8)
     target, background = random_letters(110, seed=3), random_letters(200, seed=4)
     case = [("t", target)], [("b", background + target[5:80])], 20
     check_primers(algorithm, *case, {"background_strand": "+"}, device="cpu")

@@ -14,6 +14,7 @@ from numba import prange
 from kmatch.jit import kernel, parallel_kernel
 
 STRIP = 64  # rows of D held at a time
+GRAIN = 1024  # cells of an anti-diagonal worth a thread of their own
 NONE = -1
 
 
@@ -24,7 +25,7 @@ def conventional(target, background, k):
     """
     table = target.table(len(target.masks))
     with target.timed():
-        _all_starts(target.masks, background.masks, k, _conventional_prefix, table)
+        _all_starts(target.masks, background.masks, k, False, table)
     return table
 
 
@@ -35,19 +36,22 @@ def alternative(target, background, k):
     """
     table = target.table(len(target.masks))
     with target.timed():
-        _all_starts(target.masks, background.masks, k, _alternative_prefix, table)
+        _all_starts(target.masks, background.masks, k, True, table)
     return table
 
 
 @parallel_kernel
-def _all_starts(target, background, k, longest_prefix, table):
+def _all_starts(target, background, k, by_diagonals, table):
     """Fig. 4(a): starts are shared out to the threads, until one has no primer."""
     n = len(target)
     table[:] = NONE
     stop = np.full(1, n)
     for r in prange(n):
         if r < stop[0]:
-            c = longest_prefix(target[r:], background, k)
+            if by_diagonals:
+                c = _alternative_prefix(target[r:], background, k)
+            else:
+                c = _conventional_prefix(target[r:], background, k)
             if c < n - r:
                 table[r] = c + 1
             else:
@@ -99,7 +103,7 @@ def _slide_down(letters, background, d, row):
 
 
 def conventional_fine(target, background, k):
-    """Matrix D by anti-diagonals, whose cells are shared out to the threads.
+    """Matrix D by anti-diagonals, whose cells are shared out to the threads where that pays.
 
     Strips of rows make it possible to stop at a row that is k or more throughout (optimization 4 by
     way of 1). See `kmatch.published`.
@@ -107,7 +111,7 @@ def conventional_fine(target, background, k):
     n = len(background.masks)
     table = target.table(len(target.masks))
     rows = target.room((STRIP + 1, n + 1), np.int32)
-    parts = numba.get_num_threads()
+    parts = max(min(STRIP // GRAIN, numba.get_num_threads()), 1)
     with target.timed():
         _starts_by_strips(target.masks, background.masks, k, parts, rows, table)
     return table
@@ -126,16 +130,13 @@ def _starts_by_strips(target, background, k, parts, rows, table):
                 rows[i, 0] = at - r + i
             for step in range(1, n + strip):
                 first, last = max(1, step - n + 1), min(strip, step) + 1
+                if parts == 1:
+                    _fill(target, background, at, step, first, last, rows)
+                    continue
                 for part in prange(parts):
-                    _fill(
-                        target,
-                        background,
-                        at,
-                        step,
-                        first + (last - first) * part // parts,
-                        first + (last - first) * (part + 1) // parts,
-                        rows,
-                    )
+                    begin = first + (last - first) * part // parts
+                    end = first + (last - first) * (part + 1) // parts
+                    _fill(target, background, at, step, begin, end, rows)
             for i in range(1, strip + 1):
                 if c == NONE and rows[i].min() >= k:
                     c = at - r + i - 1
