@@ -36,7 +36,6 @@ PUBLISHED = {  # none of many positions: a block for each has its threads
     "multi": ("a palindromic PAM",),
     "edit": ("minus only",),
     "best": ("palindrome",),
-    "primer": ("as published",),
 }
 
 

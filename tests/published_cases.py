@@ -9,7 +9,6 @@ from test_hamming import rows
 from test_hamming import search as hamming
 from test_multi import EQUAL, oracle
 from test_multi import search as multi
-from test_primer import CASES as PRIMERS
 from test_primer import primer
 from test_primer import rows as primer_rows
 
@@ -18,13 +17,7 @@ from kmatch.published.registry import PUBLISHED, find
 from kmatch.published.run import Run
 from kmatch.sequences.alphabet import encode
 
-CASES = {
-    "hamming": HAMMING,
-    "multi": EQUAL | MULTI,
-    "edit": EDIT,
-    "best": EDIT,
-    "primer": PRIMERS,  # with a background in place of patterns
-}
+CASES = {"hamming": HAMMING, "multi": EQUAL | MULTI, "edit": EDIT, "best": EDIT}
 
 
 def algorithms(device):
@@ -50,19 +43,14 @@ def label(value):
 def case(command, name, algorithm, device):
     """The case of a name, less the patterns that are too long for an algorithm on a device."""
     records, patterns, k, options = CASES[command][name]
-    if command != "primer":
-        patterns = [p for p in patterns if not algorithm.limit_below(len(p), device)]
+    patterns = [p for p in patterns if not algorithm.limit_below(len(p), device)]
     return records, patterns, k, options
 
 
 def check(command, algorithm, records, patterns, k, options, **where):
     """Search by an algorithm on a device and hold the hits against the oracle's."""
     where = where | {"algorithm": algorithm.name}
-    if command == "primer":
-        where.pop("chunk_length", None)
-        found = primer_rows(primer(records, patterns, k, **options, **where))
-        expected = naive.primers(records, patterns, k, **options)
-    elif command == "hamming":
+    if command == "hamming":
         found = rows(hamming(records, patterns, k, **options, **where))
         expected = naive.hamming(records, patterns, k, **options)
     elif command == "multi":

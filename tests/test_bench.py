@@ -225,10 +225,10 @@ def test_help_is_light():
 
 
 def test_primers(bench):
-    case = Case("primer", letters_of(400), [], 5, letters_of(300, 2))
-    assert (case.pairs, case.cells) == (120_000, 0)
+    case = Case("primer", letters_of(60), [], 5, letters_of(80, 2))
+    assert (case.pairs, case.cells) == (4_800, 0)
     rows = list(bench.rows(case))
-    assert rows[0].hits > 300 and rows[0].rate == pytest.approx(120_000 / rows[0].kernel)
+    assert rows[0].hits > 30 and rows[0].rate == pytest.approx(4_800 / rows[0].kernel)
     assert all(row.equal for row in rows)
     answer = timing.by_engine(case, "cpu")
     found = np.divmod(answer.keys, len(case.letters) + 1)

@@ -354,9 +354,7 @@ def test_out_of_memory_is_an_error():
         open_gpu(FOUND[0][0]).room(1 << 40)
 
 
-@pytest.mark.parametrize(
-    ("command", "algorithm"), [x for x in algorithms("cuda") if x[0] != "primer"], ids=label
-)
+@pytest.mark.parametrize(("command", "algorithm"), algorithms("cuda"), ids=label)
 def test_published_on_many_letters(records, texts, command, algorithm):
     patterns = texts(24, 70, 2) if algorithm.panel else texts(24, 4, 2)
     search, k = getattr(kmatch, command), () if command == "best" else (5,)

@@ -73,8 +73,6 @@ def test_tables_are_the_same(command, algorithm):
     records = [("one", text[:1_700]), ("two", text[1_700:] + "NNN" + text[:40])]
     search, k = getattr(kmatch, command), () if command == "best" else (4,)
     wanted = {"a": text[5:20], "b": text[900:915], "c": "ACGTNRYACGTTGCA"}
-    if command == "primer":
-        wanted = kmatch.Genome.from_records([("background", text[200:400])])
     tables = []
     for name in ("bitplane", algorithm.name):
         genome = kmatch.Genome.from_records(records)
@@ -145,14 +143,13 @@ def test_unknown_names():
 @FEW
 @given(primer_cases(longest=30), st.sampled_from([1, 30, 1 << 20]))
 def test_the_frame_for_primers(case, part):
-    """The frame for primers: records, strands and limits, around the plainest algorithm."""
-    target, background, k, options = case
+    """Records, strands and limits, around the plainest algorithm."""
     algorithm = Algorithm("plain", "oracle", cpu="oracle.plain")
     with (
         mock.patch.object(run, "find", lambda command, name: algorithm),
         mock.patch.object(Algorithm, "load", lambda algorithm, device: plain_primers),
     ):
-        check("primer", algorithm, target, background, k, options, part=part)
+        check_primers(algorithm, *case, part=part)
 
 
 def plain_primers(target, background, k):
