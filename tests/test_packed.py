@@ -17,9 +17,10 @@ import kmatch
 from kmatch.engine.cpu.pack import pack
 from kmatch.engine.geometry import Geometry
 from kmatch.search import chunks
-from kmatch.search.packing import WORDS
+from kmatch.search.packing import WORDS, write_packed
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
 from kmatch.sequences.packed import HEADER, VERSION, PackedFile, PackedWriter
+from kmatch.sequences.reading import Record
 
 TINY = {"length": 100, "halo": 128}
 layouts = st.fixed_dictionaries(
@@ -93,8 +94,11 @@ def test_any_closest(case, layout):
 def test_records_come_back(case, layout):
     records = [(f"name {name}", text) for name, text in case[0]]
     file = packed(records, **layout).file
-    letters = [(name, letters[:].tobytes().decode()) for name, letters in file.records()]
-    assert letters == [(name, as_searched(text)) for name, text in records if any(file.lengths)]
+    assert texts(file) == [(name, as_searched(text)) for name, text in records if any(file.lengths)]
+
+
+def texts(file):
+    return [(record.name, record.letters[:].tobytes().decode()) for record in file.records()]
 
 
 def as_searched(text):
@@ -106,7 +110,7 @@ def as_searched(text):
 def test_parts_of_a_record():
     text = random_letters(1000)
     file = packed([("a", "ACG"), ("b", text)], **TINY).file
-    _, (_, letters) = file.records()
+    letters = list(file.records())[1].letters
     whole = np.frombuffer(text.encode(), np.uint8)
     assert len(letters) == 1000
     for part in (slice(0, 0), slice(5, 5), slice(90, 210), slice(-7, None), slice(3, 900, 7)):
@@ -297,6 +301,22 @@ def test_a_newer_version(whole, tmp_path):
 
 
 # The command
+
+
+def test_records_that_come_in_parts(tmp_path):
+    text = random_letters(5000)
+    parts = [("a", text[:7], False), ("a", text[7:2000], True), ("b", "ACG", False)]
+    parts += [
+        ("c", text[:1], False),
+        *(("c", text[i : i + 900], True) for i in range(1, 5000, 900)),
+    ]
+    parts = [Record(name, np.frombuffer(t.encode(), np.uint8), more) for name, t, more in parts]
+    with open(tmp_path / "genome", "wb") as handle:
+        assert write_packed(parts, handle, length=600, halo=64) == (3, 7003)
+    whole = [
+        (r.name, r.letters[:].tobytes().decode()) for r in kmatch.Genome(handle.name).records()
+    ]
+    assert whole == [("a", text[:2000]), ("b", "ACG"), ("c", text)]
 
 
 @pytest.fixture

@@ -32,11 +32,11 @@ def pack(genome, path, *, threads=None, on_progress=None):
     from kmatch.output.files import open_output
 
     with open_output(path) as handle:
-        return write_packed(as_genome(genome).records(on_progress), handle, threads=threads)
+        return write_packed(as_genome(genome).parts(on_progress), handle, threads=threads)
 
 
 def write_packed(records, handle, *, threads=None, words=WORDS, length=LENGTH, halo=None, gap=None):
-    """Write an iterable of Records to a binary handle as a packed genome.
+    """Write an iterable of Records, whole or in parts, to a binary handle as a packed genome.
 
     words, length, halo, gap: words in a row, positions of a chunk, rows that a lane shows of the
     next one, and empty positions between records. Returns (records, letters) written.
