@@ -8,6 +8,7 @@ from kmatch.search.best import best
 from kmatch.search.edit import edit
 from kmatch.search.hamming import hamming
 from kmatch.search.multi import multi
+from kmatch.search.packing import HALO_STEP, write_packed
 from kmatch.sequences.genome import Genome
 
 UNIT = "ACGTTGCATTAGCCAGTACTGAACCGGTT"
@@ -32,6 +33,12 @@ def rehearse(device):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tiny.fa"
         path.write_text(f">tiny\n{UNIT * 20}\n")
+        packed = Path(folder) / "tiny.kmatch"
+        with open(packed, "wb") as handle:
+            write_packed(Genome(path).records(), handle, halo=HALO_STEP)
+        for record in Genome(packed).records():
+            record.letters[:]
+        hamming(packed, PATTERNS, 2, device=device)
         for search, patterns, arguments, options in SEARCHES:
             genome = Genome(path, keep=False)
             hits = search(genome, patterns, *arguments, device=device, **options)
