@@ -9,11 +9,11 @@ Cases: `small` (the default; 43,606 × 241,494, K = 100), `medium` (107,280 × 2
 and background being disjoint slices, on the background's strand +; `practical` is SARS-CoV-2
 against human chromosome 20, K = 6, at most 30 letters, both strands. Genomes come from FOLDER.
 
-The time is that of the whole call with both sequences in memory, the median of the repeats, and the
-CPU's that of all threads, which tells more where other programs run. Cells
-needed are rows × columns of all matrices, each position's rows being those up to its length, or to
-its limit where it has none; cells computed are what the engine says it did. GCUPS are billions of
-cells a second. A tile is a group of neighbouring positions under a block of the background.
+The time is that of the whole call with both sequences in memory, the median of the repeats; that of
+the CPU, all threads together, tells more where other programs run. Cells needed are rows × columns
+of all matrices, each position's rows being those up to its length, or to its limit where it has
+none; cells computed are what the engine says it did. GCUPS are billions of cells a second. A tile
+is a group of neighbouring positions under a block of the background.
 """
 
 import argparse
@@ -92,7 +92,11 @@ def measure(name, options):
         )
         return found, time.process_time() - began
 
-    kmatch.primer(*(kmatch.Genome.from_records([("r", "ACGTTGCA")]) for _ in genomes), k)
+    kmatch.primer(
+        *(kmatch.Genome.from_records([("r", "ACGTTGCA")]) for _ in genomes),
+        2,
+        device=options.device,
+    )
     runs = [timed(search) for _ in range(options.repeat)]
     found, _ = runs[-1][0]
     check(target, background, k, limits, found, options.sample)

@@ -13,8 +13,7 @@ import numpy as np
 from kmatch.engine.cpu.primer_tile import LANES, climb, extend_tile
 
 BLOCK = 256  # columns of a block: borders and strips of a tile stay in the second-level cache
-HEIGHTS = ((16, 8), (48, 16))  # rows of a strip for K below a number
-TALLEST = 32
+HEIGHT = 24  # rows of a strip: short ones waste fewer rows, tall ones are taken faster
 WARM_SHARE = 8  # a stretch of columns is at least this many times as long as its warm-up
 TICK = 0.1  # seconds between reports of progress
 
@@ -40,7 +39,7 @@ def extend_primers(
     on_progress=None,
     *,
     threads,
-    height=None,
+    height=HEIGHT,
     block=BLOCK,
 ):
     """Raise lower bounds of the shortest lengths with k differences from all of a background.
@@ -57,7 +56,6 @@ def extend_primers(
     opens = np.zeros(target.size, bool)
     opens[begins[:-1][np.diff(begins) > 0]] = True
     climb(bounds, limits, opens, 1, target.size)
-    height = height or next((rows for below, rows in HEIGHTS if k < below), TALLEST)
     planes = target_planes(target, int(limits.max(initial=0)) + height)
     stretches = _stretches(target.size, int(limits.max(initial=0)) + k, columns.size, threads)
     items = [(first, *ends) for first in range(0, target.size, LANES) for ends in stretches]
