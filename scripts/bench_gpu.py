@@ -20,7 +20,7 @@ import numpy as np
 
 import kmatch
 from kmatch.engine.cuda import edit, hamming
-from kmatch.engine.cuda.driver import cuda, on_device
+from kmatch.engine.cuda.driver import Stopwatch, cuda, on_device
 from kmatch.engine.cuda.edit_filter import Filter
 from kmatch.engine.devices import choose_engine
 from kmatch.search.chunks import packed_chunks, plan_chunks, plan_reading
@@ -65,32 +65,14 @@ def random_patterns(length, count):
     return [letters[i * length : (i + 1) * length] for i in range(count)]
 
 
-@cuda.jit
-def hold(numbers):
-    x = numbers[0]
-    for _ in range(400_000):  # some milliseconds: each waits for the one before
-        x = x * x + 1
-    numbers[0] = x
-
-
 def event_seconds(launch, stream, repeat=5):
-    """Median seconds of a launch, after one to warm up.
-
-    The GPU is kept busy until all of it is queued: what Python takes to launch does not count.
-    """
+    """Median seconds of a launch on the GPU, after one to warm up."""
     launch()
-    seconds = []
-    busy = on_device(np.ones(1, np.int64), stream)
-    hold[1, 1, stream](busy)
-    for _ in range(repeat):
-        hold[1, 1, stream](busy)
-        begin, end = cuda.event(), cuda.event()
-        begin.record(stream)
-        launch()
-        end.record(stream)
-        end.synchronize()
-        seconds.append(cuda.event_elapsed_time(begin, end) / 1000)
-    return statistics.median(seconds)
+    watches = [Stopwatch() for _ in range(repeat)]
+    for watch in watches:
+        with watch.timing(stream):
+            launch()
+    return statistics.median(watch.seconds for watch in watches)
 
 
 class Bench:

@@ -80,6 +80,13 @@ if cuda is not None:
     def _try(numbers):
         numbers[0] = 1
 
+    @cuda.jit(cache=True)
+    def _wait(numbers):
+        x = numbers[0]
+        for _ in range(400_000):  # some milliseconds: each waits for the one before
+            x = x * x + 1
+        numbers[0] = x
+
 
 def use_device(number):
     """Make a GPU the one that this thread's calls go to."""
@@ -99,14 +106,20 @@ def mark(stream, timing=False):
 
 
 class Stopwatch:
-    """Adds up the time of the work put into streams; none in the simulator, which keeps none."""
+    """Adds up the time of the work put into streams; none in the simulator, which keeps none.
+
+    A GPU is kept busy until all of a block is queued: what Python takes to launch does not count.
+    """
 
     def __init__(self):
         self._marks = []
+        self._numbers = cuda.to_device([1])
 
     @contextmanager
     def timing(self, stream):
         """Time what the block puts into a stream."""
+        if not SIMULATED:
+            _wait[1, 1, stream](self._numbers)
         begin = mark(stream, timing=True)
         yield
         self._marks.append((begin, mark(stream, timing=True)))
