@@ -1,4 +1,5 @@
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,26 @@ settings.load_profile("kmatch")
 
 REAL = Path(os.environ.get("KMATCH_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
 BUNDLED = Path(__file__).parents[1] / "examples" / "data"
+
+
+def _waits(item):
+    return item.path.name == "test_cuda_sim.py"
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=_waits)
+
+
+def pytest_collection_finish(session):
+    if any(map(_waits, session.items)) and not session.config.option.collectonly:
+        import test_cuda_sim
+
+        test_cuda_sim.start()
+
+
+def pytest_unconfigure():
+    if started := sys.modules.get("test_cuda_sim"):
+        started.stop()
 
 
 @pytest.fixture
