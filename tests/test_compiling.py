@@ -113,6 +113,7 @@ for words in [
     ["edit", genome, "-p", guide, "-k", "1", "--report", "ends"],
     ["edit", genome, "-p", guide, "-p", letters, "-k", "7", "--report", "loci", "-t", "1"],
     ["best", genome, "-p", guide, "-p", letters, "--format", "tsv"],
+    ["primer", "examples/data/phix174.fa.gz", genome, "-k", "3", "--max-length", "12"],
 ]:
     assert run([*words, "--device", "cpu", "-o", "/dev/null"]) == 0
 new = compiled() - before

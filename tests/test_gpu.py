@@ -27,6 +27,7 @@ from published_cases import (
     primer_algorithms,
 )
 from test_hamming import rows, search
+from test_multi import check_off_targets
 from test_primer import CASES as PRIMERS
 from test_primer import primer, primer_cases, related
 from test_primer import rows as rows_of_primers
@@ -211,6 +212,10 @@ def test_the_gpu_packs_where_the_cpu_has_few_threads(records, texts):
     patterns = texts(20, 4, 2)
     one = _bed(kmatch.hamming, records, patterns, 3, device="cuda", threads=1)
     assert one == _bed(kmatch.hamming, records, patterns, 3, device="cpu")
+
+
+def test_known_off_targets(real):
+    check_off_targets(real, "cuda")
 
 
 def test_dense_differences(records):

@@ -9,6 +9,7 @@ from kmatch.search.edit import edit
 from kmatch.search.hamming import hamming
 from kmatch.search.multi import multi
 from kmatch.search.packing import HALO_STEP, write_packed
+from kmatch.search.primer import primer
 from kmatch.sequences.genome import Genome
 
 UNIT = "ACGTTGCATTAGCCAGTACTGAACCGGTT"
@@ -41,6 +42,11 @@ def rehearse(device):
         hamming(packed, PATTERNS, 2, device=device)
         for search, patterns, arguments, options in SEARCHES:
             genome = Genome(path, keep=False)
-            hits = search(genome, patterns, *arguments, device=device, **options)
-            hits.to_bed(io.BytesIO())
-            hits.to_tsv(io.BytesIO())
+            write(search(genome, patterns, *arguments, device=device, **options))
+        write(primer(Genome(path), Genome(path), 2, max_length=9, device=device))
+
+
+def write(found):
+    """Write hits or primers in every format."""
+    found.to_bed(io.BytesIO())
+    found.to_tsv(io.BytesIO())

@@ -8,11 +8,12 @@ from kmatch.engine.cuda.pieces import launch_pieces, plan_pieces, used_letters
 from kmatch.engine.cuda.verify import MOST_WORDS, launch_verify
 from kmatch.errors import DeviceError
 
-# Picoseconds of an H200, from counts of operations and bytes; only their ratios matter.
-CELL = 0.0137  # a cell of the bit-sliced recurrence
-LETTER = 0.006  # a letter of a piece, a text position
+# Picoseconds of an H200, fitted to filters and scans of 1 and 64 patterns; only ratios matter.
+CELL = 0.0145  # a cell of the bit-sliced recurrence
+STAGE = 0.15  # a text position on its way to shared memory, for all queries at once
+LETTER = 0.004  # a letter of a piece, a text position
 LOOK = 0.005  # a piece, a text position
-COLUMN = 40.0  # a column of a window: four words from anywhere in memory
+COLUMN = 100.0  # a column of a window: four words from anywhere in memory
 BLOCK = 3.0  # 64 pattern letters of a column
 
 OFTEN = 9  # letters of a piece after which hardly a thread has anything left to look for
@@ -45,7 +46,7 @@ def choose(positions, letters, begins, backward, limits, always):
         scan, filtering, window = estimate(pattern, k, backward[query])
         if always:
             budgets[query] = MOST_SURVIVORS
-        elif filtering < scan:
+        elif filtering + STAGE / len(limits) < scan:
             budgets[query] = 64 + int(positions * scan / window)
     return budgets
 
