@@ -147,6 +147,7 @@ def test_large_panels_are_looked_up():
     engine = choose_engine("cpu")
     assert engine.seeds_pay(20, 3, 20_000) and engine.seeds_pay(20, 1, 400_000)
     assert not engine.seeds_pay(20, 3, 200) and not engine.seeds_pay(20, 9, 20_000)
+    assert engine.sites_pay(20_000) and not engine.sites_pay(200)
 
 
 def check_off_targets(real, device):

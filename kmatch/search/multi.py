@@ -67,7 +67,7 @@ def multi_batches(
     # Hits of a chunk should find room at the first try, with as many again for repeats.
     fitting = int(MOST_KEYS / 2 / max(_share_within(patterns, k) * queries, 1e-9))
     if filtering is None:
-        filtering = engine.sites_pay if pam else engine.seeds_pay(length, k, queries)
+        filtering = engine.sites_pay(queries) if pam else engine.seeds_pay(length, k, queries)
     if run:
         search = PublishedWindows(engine, run, patterns, k, strand, ends, pam)
         whole = int(search.panel.lengths.max())

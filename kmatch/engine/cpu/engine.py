@@ -14,14 +14,12 @@ class CpuEngine:
     """Kernels on `threads` threads, at most one a core; None means all cores.
 
     `tasks` is the number of parts in which a scan counts its hits, `layout` the chunks it is
-    fastest with, `key_room` the room for keys where it has a wish, `place` what runs the kernels,
-    `sites_pay` whether the sites of a PAM are better found before what stands beside them.
+    fastest with, `key_room` the room for keys where it has a wish, `place` what runs the kernels.
     """
 
     name = place = "cpu"
     layout = Layout()
     key_room = ()
-    sites_pay = True
 
     def __init__(self, threads=None, reason=""):
         cores = numba.config.NUMBA_NUM_THREADS
@@ -99,6 +97,12 @@ class CpuEngine:
         from kmatch.engine.cpu.seeds import scan_seeds
 
         self._run(scan_seeds, arguments)
+
+    def sites_pay(self, *arguments):
+        """See `kmatch.engine.cpu.sites.pays`."""
+        from kmatch.engine.cpu.sites import pays
+
+        return pays(*arguments)
 
     def read_sites(self, *arguments):
         """See `kmatch.engine.cpu.sites.read_sites`."""

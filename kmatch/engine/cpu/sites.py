@@ -5,6 +5,13 @@ from numba import prange
 from kmatch.engine.cpu.letters import LETTERS, read_window
 from kmatch.jit import parallel_kernel
 
+WORTH = 1500  # queries whose comparison with all windows takes as long as finding and packing sites
+
+
+def pays(queries):
+    """Whether the sites of a PAM are better found before so many queries are compared there."""
+    return queries >= WORTH
+
 
 @parallel_kernel
 def read_sites(planes, words, rows, plane_words, positions, minus, length, letters):

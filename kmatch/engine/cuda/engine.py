@@ -46,7 +46,6 @@ class CudaEngine:
     name = "cuda"
     tasks = 1
     key_room = (1 << 16, 1 << 19)
-    sites_pay = False  # a GPU compares all windows faster than a CPU reads those beside a PAM
 
     def __init__(self, number, name, threads=None, reason=""):
         self._cpu = CpuEngine(threads)
@@ -211,6 +210,10 @@ class CudaEngine:
     def scan_seeds(self, *arguments):
         """See `kmatch.engine.cpu.seeds.scan_seeds`."""
         self._cpu.scan_seeds(*arguments)
+
+    def sites_pay(self, *arguments):
+        """Never: a GPU compares all windows faster than a CPU reads those beside a PAM."""
+        return False
 
     def read_sites(self, *arguments):
         """See `kmatch.engine.cpu.sites.read_sites`."""
