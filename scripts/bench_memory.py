@@ -18,11 +18,14 @@ from pathlib import Path
 from benchmarks import write_fasta, write_results
 
 GUIDE = "GTTCATGATACAGATTCTCT"
+GENOME, TARGET = "GENOME", "TARGET"  # what stands for files
 COMMANDS = {
-    "hamming": ("-p", GUIDE, "-k", "3"),
-    "multi": ("-p", GUIDE, "-p", GUIDE[::-1], "-k", "4", "--pam", "NGG"),
-    "edit": ("-p", GUIDE, "-k", "3"),
-    "best": ("-p", GUIDE + GUIDE[::-1]),
+    "hamming": (GENOME, "-p", GUIDE, "-k", "3"),
+    "multi": (GENOME, "-p", GUIDE, "-p", GUIDE[::-1], "-k", "4", "--pam", "NGG"),
+    "edit": (GENOME, "-p", GUIDE, "-k", "3"),
+    "best": (GENOME, "-p", GUIDE + GUIDE[::-1]),
+    "primer": (TARGET, GENOME, "-k", "3", "--max-length", "18", "--background-strand", "+"),
+    "pack": (GENOME,),
 }
 BASE_BYTES, FIXED = 4, 200e6
 
@@ -56,7 +59,7 @@ def largest(genome):
 def measure(genome, longest):
     for command, words in COMMANDS.items():
         bar = FIXED + BASE_BYTES * longest
-        row = {"genome": genome.name, "command": command, "peak": peak(command, genome, *words)}
+        row = {"genome": genome.name, "command": command, "peak": peak(command, genome, words)}
         print(
             f"{genome.name}, {command}: {row['peak'] / 1e6:,.0f} MB, bar {bar / 1e6:,.0f}",
             flush=True,
@@ -64,9 +67,18 @@ def measure(genome, longest):
         yield row | {"bar": bar}
 
 
-def peak(command, genome, *words):
-    """Bytes that `kmatch COMMAND GENOME …` had resident at the most."""
-    search = [sys.executable, "-m", "kmatch", command, str(genome), *words, "-o", os.devnull]
+def peak(command, genome, words):
+    """Bytes that `kmatch COMMAND …` had resident at the most."""
+    with tempfile.TemporaryDirectory() as folder:
+        target, output = Path(folder, "target.fa"), Path(folder, "output")
+        target.write_text(f">target\n{GUIDE * 10}\n")
+        files = {GENOME: str(genome), TARGET: str(target)}
+        search = [sys.executable, "-m", "kmatch", command, *(files.get(w, w) for w in words)]
+        return resident([*search, "-o", str(output)])
+
+
+def resident(search):
+    """Bytes that a process had resident at the most."""
     running = subprocess.Popen(search)
     _, status, usage = os.wait4(running.pid, 0)
     running.returncode = os.waitstatus_to_exitcode(status)

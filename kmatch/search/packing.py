@@ -45,25 +45,33 @@ def write_packed(records, handle, *, threads=None, words=WORDS, length=LENGTH, h
 
     engine = CpuEngine(threads)
     records = iter(records)
+    lanes = LANES_PER_WORD * words
+    enough = min(length, lanes * HALO_SHARE * HALO)  # letters for the halo to be whole
     first, letters = [], 0
-    while letters < length and (record := next(records, None)):
+    while letters < enough and (record := next(records, None)):
         first.append(record)
         letters += len(record.letters)
-    lanes = LANES_PER_WORD * words
     if halo is None:
-        halo = min(letters, length) // lanes // HALO_SHARE // HALO_STEP * HALO_STEP
-        halo = min(halo, HALO)
+        halo = min(letters, enough) // lanes // HALO_SHARE // HALO_STEP * HALO_STEP
     if gap is None:
         gap = GAP if letters >= SHORT * len(first) else NARROW_GAP
     plan = ChunkPlan(length, halo, gap, lead=halo)
     writer = PackedWriter(handle, plan, words)
-    for chunk in join_records(chain(_freed(first), records), plan, lanes * ROWS + LANES_PER_WORD):
+    _write_chunks(writer, chain(_freed(first), records), plan, engine, words)
+    return writer.finish()
+
+
+def _write_chunks(writer, records, plan, engine, words):
+    lanes = LANES_PER_WORD * words
+    room = np.empty(0, np.uint64)
+    for chunk in join_records(records, plan, lanes * ROWS + LANES_PER_WORD):
         rows = -(-chunk.length // (lanes * ROWS)) * ROWS
         geometry = Geometry(words, rows, plan.halo)
-        planes = np.empty(4 * geometry.plane_words, np.uint64)
+        if len(room) < 4 * geometry.plane_words:
+            room = np.empty(4 * geometry.plane_words, np.uint64)
+        planes = room[: 4 * geometry.plane_words]
         engine.pack(chunk.letters, words, rows, geometry.plane_rows, planes)
         writer.add(chunk, planes, rows)
-    return writer.finish()
 
 
 def _freed(records):

@@ -22,6 +22,7 @@ import os
 import stat
 import struct
 import sys
+from array import array
 from contextlib import contextmanager
 
 import numpy as np
@@ -52,7 +53,7 @@ class PackedWriter:
 
     def __init__(self, handle, plan, words):
         self._handle, self._plan, self._words = handle, plan, words
-        self._chunks, self._names, self._places = [], [], []
+        self._chunks, self._names, self._places = [], [], array("q")
         self._end = handle.write(_header())
 
     def add(self, chunk, planes, rows):
@@ -61,10 +62,10 @@ class PackedWriter:
         self._handle.write(planes)
         self._end += planes.nbytes
         first, names, begins, lengths = chunk.spans
-        places = (chunk.base + begins).tolist()
+        places = np.stack([chunk.base + begins, lengths], axis=1).astype(np.int64)
         # Of records that were there before, more letters may be known now.
         self._names[first:] = names
-        self._places[first:] = zip(places, lengths.tolist(), strict=True)
+        self._places[2 * first :] = array("q", places.tobytes())
 
     def finish(self):
         """Write the index; the file is whole then. Returns (records, letters) in it."""
@@ -72,7 +73,7 @@ class PackedWriter:
         ends = np.cumsum([0, *map(len, names)])[1:]
         records = np.zeros((len(names), 3), "<i8")
         if names:
-            records[:, :2], records[:, 2] = self._places, ends
+            records[:, :2], records[:, 2] = np.array(self._places).reshape(-1, 2), ends
         length, halo, gap, _ = self._plan
         sizes = (len(self._chunks), len(names), sum(map(len, names)))
         tail = b"".join(
