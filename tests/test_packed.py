@@ -19,7 +19,7 @@ from kmatch.engine.geometry import Geometry
 from kmatch.search import chunks
 from kmatch.search.packing import WORDS, write_packed
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
-from kmatch.sequences.packed import HEADER, VERSION, PackedFile, PackedWriter
+from kmatch.sequences.packed import PackedFile, PackedWriter
 from kmatch.sequences.reading import Record
 
 TINY = {"length": 100, "halo": 128}
@@ -222,82 +222,6 @@ def test_coordinates_beyond_four_billion(tmp_path):
         assert hits.end.tolist() == [begin + 120, begin + 1000]
     (record,) = genome.records()
     assert record.letters[begin + 300 : begin + 400].tobytes().decode() == last[300:400]
-
-
-# Damage
-
-TEXT = [("first", random_letters(5000)), ("second", "ACGTN" * 30)]
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """The bytes of a packed genome of three chunks."""
-    path = tmp_path_factory.mktemp("whole") / "genome"
-    file = packed(TEXT, length=2000, halo=64).file
-    assert len(file.lengths) == 3
-    path.write_bytes(file._map[:])
-    assert found(path)[0] == 0
-    return path.read_bytes()
-
-
-def found(path):
-    result = here("hamming", path, "-p", "ACGTNACGTN", "-k", 2)
-    return result.status, result.out, result.err
-
-
-def refused(path):
-    """The error of a search, of one line that names the file."""
-    status, _, error = found(path)
-    assert status == 1 and error.count(b"\n") == 1
-    assert error.startswith(f"kmatch: error: {path}: ".encode())
-    return error
-
-
-def test_cut(whole, tmp_path):
-    places = {HEADER - 1, HEADER, len(whole) - 1, *range(20, len(whole), 2999)}
-    for place in sorted(places):
-        path = tmp_path / "cut"
-        path.write_bytes(whole[:place])
-        assert b"is cut" in refused(path)
-
-
-def test_longer(whole, tmp_path):
-    (tmp_path / "longer").write_bytes(whole + b"\n")
-    assert b"is cut or damaged" in refused(tmp_path / "longer")
-
-
-def test_any_byte_changed(whole, tmp_path):
-    index = len(whole) - 900
-    places = {*range(HEADER), *range(HEADER, index, 997), *range(index, len(whole), 7)}
-    path = tmp_path / "changed"
-    for place in sorted(places):
-        path.write_bytes(
-            whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :]
-        )
-        assert refused(path)
-    assert b"in its chunk" in refused_at(whole, HEADER + 5, path)
-
-
-def refused_at(whole, place, path):
-    path.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
-    return refused(path)
-
-
-def test_damage_is_found_without_hits_and_in_every_command(whole, tmp_path):
-    path = tmp_path / "changed"
-    refused_at(whole, len(whole) // 2, path)
-    for command in ("hamming", "multi", "edit", "best"):
-        k = () if command == "best" else ("-k", 0)
-        result = here(command, path, "-p", "A" * 40, *k)
-        assert result.status == 1 and b"is damaged in its chunk 1" in result.err
-    result = here("pack", path, "-o", tmp_path / "again")
-    assert result.status == 1 and not (tmp_path / "again").exists()
-
-
-def test_a_newer_version(whole, tmp_path):
-    at = whole.index(bytes([VERSION, 0, 0, 0]))
-    (tmp_path / "newer").write_bytes(whole[:at] + bytes([VERSION + 1]) + whole[at + 1 :])
-    assert b"of version 2, and this kmatch reads 1; take a newer" in refused(tmp_path / "newer")
 
 
 # The command
