@@ -34,8 +34,10 @@ def start():
 
 def stop():
     """End what is still running."""
-    for process, _ in _started.values():
+    for process, said in _started.values():
         process.kill()
+        process.wait()
+        said.close()
 
 
 @pytest.mark.parametrize("cases", CASES)
