@@ -21,8 +21,9 @@ from typing import NamedTuple
 import numpy as np
 
 import kmatch
+from kmatch.engine.columns import FRESH
 from kmatch.engine.devices import choose_engine
-from kmatch.search.primer import CODES, COMPLEMENT, FRESH
+from kmatch.search.primer import CODES, COMPLEMENT
 from kmatch.sequences.alphabet import encode_text
 
 LOGIC, CELL_OPERATIONS = 16.7e12, 10

@@ -2,7 +2,7 @@
 
 import click
 
-from kmatch.cli.options import Talk, device_option
+from kmatch.cli.options import Talk, debug_option, device_option
 
 COMMANDS = ("hamming", "multi", "edit", "best", "primer")
 PAPERS = ("liu2012", "pmasm2017", "wspasm2017", "nakano2012", "feuser2018")
@@ -19,7 +19,7 @@ WIDTH = 200  # of tables that do not go to a terminal
 @device_option
 @click.option("-t", "--threads", type=click.IntRange(min=1), help="CPU threads of the engine.")
 @click.option("-q", "--quiet", is_flag=True, help="No line on what is measured.")
-@click.option("--debug", is_flag=True, help="Show a traceback when something fails.")
+@debug_option
 def bench(commands, genome, size, paper, path, plot, device, threads, quiet, debug):
     """Time all algorithms of some COMMANDS, or of all, and compare their hits.
 

@@ -5,6 +5,8 @@ from itertools import product
 
 import click
 
+from kmatch.cli.options import debug_option
+
 SIZE = click.IntRange(min=1)
 WIDTH = 110  # characters of a table
 COLUMNS = (
@@ -38,7 +40,7 @@ def _sizes(*names, default, text):
     help="By default a table on a terminal, otherwise tsv.",
 )
 @click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all.")
-@click.option("--debug", is_flag=True, help="Show a traceback when something fails.")
+@debug_option
 def model(n, m, w, l, p, form, output, debug):  # noqa: E741  the paper's names
     """Count the time units of Nakano's access patterns and algorithms on memory machine models.
 

@@ -1,6 +1,5 @@
 """Options that searches share, and what they stand for."""
 
-import re
 import sys
 from contextlib import contextmanager
 
@@ -26,7 +25,9 @@ def _with(options, command):
 
 
 def _check_device(context, option, device):
-    if not re.fullmatch(r"auto|cpu|cuda(:\d+(,\d+)*)?", device):
+    from kmatch.engine.devices import DEVICE
+
+    if not DEVICE.fullmatch(device):
         raise click.BadParameter(f"{device!r} is not auto, cpu, cuda or cuda:N")
     return device
 
@@ -61,15 +62,15 @@ _STRAND = click.option(
     show_default=True,
     help="+ finds the pattern as written, - its reverse complement.",
 )
-_RUN_OPTIONS = [
-    device_option,
-    click.option(
-        "-t", "--threads", type=click.IntRange(min=1), help="CPU threads, at most one a core."
-    ),
-    click.option("-q", "--quiet", is_flag=True, help="No warnings, progress or summary."),
-    click.option("-v", "--verbose", is_flag=True, help="Say what is done, on standard error."),
-    click.option("--debug", is_flag=True, help="Show a traceback when something fails."),
-]
+threads_option = click.option(
+    "-t", "--threads", type=click.IntRange(min=1), help="CPU threads, at most one a core."
+)
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="No warnings, progress or summary.")
+verbose_option = click.option(
+    "-v", "--verbose", is_flag=True, help="Say what is done, on standard error."
+)
+debug_option = click.option("--debug", is_flag=True, help="Show a traceback when something fails.")
+_RUN_OPTIONS = [device_option, threads_option, quiet_option, verbose_option, debug_option]
 
 
 def algorithm_option(command):

@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from kmatch.cli.options import Talk
+from kmatch.cli.options import Talk, debug_option, quiet_option, threads_option, verbose_option
 
 SUFFIX = ".kmatch"
 
@@ -18,12 +18,10 @@ SUFFIX = ".kmatch"
     metavar="FILE",
     help=f"Write to FILE, whole or not at all; by default to GENOME{SUFFIX}.",
 )
-@click.option(
-    "-t", "--threads", type=click.IntRange(min=1), help="CPU threads, at most one a core."
-)
-@click.option("-q", "--quiet", is_flag=True, help="No warnings, progress or summary.")
-@click.option("-v", "--verbose", is_flag=True, help="Say what is done, on standard error.")
-@click.option("--debug", is_flag=True, help="Show a traceback when something fails.")
+@threads_option
+@quiet_option
+@verbose_option
+@debug_option
 def pack(genome, output, threads, quiet, verbose, debug):
     """Write GENOME to a file that every command takes as a genome.
 

@@ -9,6 +9,7 @@ from threading import Thread
 
 from kmatch.errors import DeviceError
 
+DEVICE = re.compile(r"auto|cpu|cuda(:\d+(,\d+)*)?")
 DRIVERS = {"win32": ["nvcuda.dll"], "linux": ["libcuda.so.1", "libcuda.so"]}
 
 
@@ -18,7 +19,7 @@ def choose_engine(device, threads=None):
     device: `auto`, `cpu`, `cuda` or `cuda:N`; threads: int or None for all cores. Raises
     DeviceError for a device that is unknown or cannot be used.
     """
-    if not re.fullmatch(r"auto|cpu|cuda(:\d+(,\d+)*)?", device):
+    if not DEVICE.fullmatch(device):
         raise DeviceError(f"unknown device '{device}'; use auto, cpu, cuda or cuda:N")
     if device == "cpu":
         return _cpu_engine(threads, "asked for")

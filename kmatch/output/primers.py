@@ -1,26 +1,22 @@
 """Writing primers as BED or TSV, and the regions that have them as BED."""
 
-import io
 from math import isnan
+
+from kmatch.output.sending import Sender
 
 ROWS = 1 << 14  # formatted at a time
 HEADER = "sequence\tstart\tend\tlength\tgc\ttm"
 STRANDS = "+-"
 
 
-class _Writer:
-    """Sends lines to a text or binary handle."""
+class _Lines(Sender):
+    """Sends lines of text."""
 
-    def __init__(self, handle):
-        self._handle = handle
-        self._as_text = isinstance(handle, io.TextIOBase)
-
-    def _send(self, lines):
-        text = "".join(lines)
-        self._handle.write(text if self._as_text else text.encode("utf-8", "surrogateescape"))
+    def _send_lines(self, lines):
+        self._send("".join(lines).encode("utf-8", "surrogateescape"))
 
 
-class PrimerWriter(_Writer):
+class PrimerWriter(_Lines):
     """Writes PrimerBatches; TSV begins with its header line.
 
     k: differences that the primers have; both_strands: whether TSV rows end with the strand.
@@ -31,12 +27,12 @@ class PrimerWriter(_Writer):
         self._k, self._both = k, both_strands
         self._lines = self._bed if form == "bed" else self._tsv
         if form == "tsv":
-            self._send([HEADER, "\tstrand" if both_strands else "", "\n"])
+            self._send_lines([HEADER, "\tstrand" if both_strands else "", "\n"])
 
     def write(self, batch):
         """Write a PrimerBatch."""
         for first in range(0, len(batch), ROWS):
-            self._send(self._lines(batch, slice(first, first + ROWS)))
+            self._send_lines(self._lines(batch, slice(first, first + ROWS)))
 
     def _bed(self, batch, rows):
         columns = (batch.start, batch.end, batch.first, batch.minus)
@@ -52,7 +48,7 @@ class PrimerWriter(_Writer):
             yield f"{batch.name}\t{start}\t{end}\t{end - start}\t{gc:.3f}\t{degrees}{strand}\n"
 
 
-class RegionWriter(_Writer):
+class RegionWriter(_Lines):
     """Writes the regions of PrimerBatches as BED, with strands where both were asked for."""
 
     def __init__(self, handle, both_strands):
@@ -63,7 +59,7 @@ class RegionWriter(_Writer):
         """Write the regions of a PrimerBatch."""
         for start, end, minus in batch.regions.tolist():
             strand = f"\t.\t0\t{STRANDS[minus]}" if self._both else ""
-            self._send([f"{batch.name}\t{start}\t{end}{strand}\n"])
+            self._send_lines([f"{batch.name}\t{start}\t{end}{strand}\n"])
 
 
 def _rows(columns, rows):

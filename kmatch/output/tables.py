@@ -1,25 +1,23 @@
 """Writing hit batches as BED or TSV."""
 
-import io
-
 import numpy as np
 
 from kmatch.output.lines import DIGITS, bed_lines, tsv_lines
+from kmatch.output.sending import Sender
 
 ROWS = 1 << 15  # formatted at a time
 HEADER = "sequence\tstart\tend\tpattern\tdistance\tstrand\tcigar\tmatch\n"
 FORMATS = ("bed", "tsv")
 
 
-class TableWriter:
+class TableWriter(Sender):
     """Writes HitBatches to a text or binary handle; TSV begins with its header line.
 
     patterns: list of Pattern.
     """
 
     def __init__(self, handle, form, patterns):
-        self._handle = handle
-        self._as_text = isinstance(handle, io.TextIOBase)
+        super().__init__(handle)
         self._lines = self._bed if form == "bed" else self._tsv
         self._labels, self._label_ends = _side_by_side([pattern.name for pattern in patterns])
         self._lengths = np.array([len(pattern) for pattern in patterns], np.int64)
@@ -32,11 +30,6 @@ class TableWriter:
         for first in range(0, len(batch), ROWS):
             rows = slice(first, first + ROWS)
             self._send(self._lines(batch, rows, names, ends))
-
-    def _send(self, data):
-        self._handle.write(
-            bytes(data).decode("utf-8", "surrogateescape") if self._as_text else data
-        )
 
     def _bed(self, batch, rows, names, ends):
         columns = _columns(batch, rows)

@@ -44,7 +44,33 @@ class HitBatch:
         return len(self.start)
 
 
-class Hits:
+class Found:
+    """Rows of batches, as columns and as tables; a subclass says what writes them."""
+
+    def __init__(self, batches):
+        self.batches = list(batches)
+
+    def __len__(self):
+        return len(self.start)
+
+    def to_bed(self, handle):
+        """Write BED lines to a text or binary handle."""
+        self._write(self._writer("bed", handle))
+
+    def to_tsv(self, handle):
+        """Write a header line and TSV lines to a text or binary handle."""
+        self._write(self._writer("tsv", handle))
+
+    def _write(self, writer):
+        for batch in self.batches:
+            writer.write(batch)
+
+    def _column(self, name, kind):
+        parts = [getattr(batch, name) for batch in self.batches]
+        return np.concatenate(parts) if parts else np.zeros(0, kind)
+
+
+class Hits(Found):
     """The hits of a search, in order of record, start, end, strand and pattern.
 
     NumPy arrays of one length: `record` and `pattern` are names (object), `start` and `end` int64,
@@ -53,7 +79,7 @@ class Hits:
     """
 
     def __init__(self, batches, patterns):
-        self.batches = list(batches)
+        super().__init__(batches)
         self.patterns = patterns
         self.record_number = self._column("record", np.int64)
         self.start = self._column("start", np.int64)
@@ -61,9 +87,6 @@ class Hits:
         self.pattern_number = self._column("pattern", np.int32)
         self.distance = self._column("distance", np.int32)
         self.strand = np.array(["+", "-"])[self._column("minus", np.uint8)]
-
-    def __len__(self):
-        return len(self.start)
 
     @cached_property
     def record(self):
@@ -77,21 +100,7 @@ class Hits:
     def pattern(self):
         return np.array([pattern.name for pattern in self.patterns], object)[self.pattern_number]
 
-    def to_bed(self, handle):
-        """Write BED lines to a text or binary handle."""
-        self._write("bed", handle)
-
-    def to_tsv(self, handle):
-        """Write a header line and TSV lines to a text or binary handle."""
-        self._write("tsv", handle)
-
-    def _write(self, form, handle):
+    def _writer(self, form, handle):
         from kmatch.output.tables import TableWriter
 
-        writer = TableWriter(handle, form, self.patterns)
-        for batch in self.batches:
-            writer.write(batch)
-
-    def _column(self, name, kind):
-        parts = [getattr(batch, name) for batch in self.batches]
-        return np.concatenate(parts) if parts else np.zeros(0, kind)
+        return TableWriter(handle, form, self.patterns)

@@ -1,9 +1,11 @@
 """For each position of a target the shortest substring that differs from all of a background."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from kmatch.engine.columns import FRESH, UNKNOWN
 from kmatch.errors import InputError
 from kmatch.published.run import choose_algorithm
 from kmatch.search.panel import wanted_strands
@@ -13,10 +15,9 @@ from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.genome import as_genome
 
 PART = 1 << 24  # background letters that an engine is given at a time, where records are shorter
-CODES = np.array([4, 0, 1, 4, 2, 4, 4, 4, 3], np.uint8)  # of the masks of one base, or of none
+CODES = np.array([4, 0, 1, 4, 2, 4, 4, 4, 3], np.uint8)  # UNKNOWN but for masks of one base
 LETTER_CODES = CODES[encode_text(np.arange(256, dtype=np.uint8))]  # of ASCII codes
 COMPLEMENT = np.array([3, 2, 1, 0, 4], np.uint8)  # of codes
-FRESH = 5  # among the codes: here a record begins
 
 
 def primer(target, background, k, **options):
@@ -118,7 +119,7 @@ class _Starts:
         sizes = np.array([len(codes) for codes in letters], np.int64)
         self.begins = np.cumsum([0, *sizes], dtype=np.int64)
         codes = np.concatenate([*letters, np.zeros(0, np.uint8)])
-        self.masks = np.where(codes < 4, 1 << codes, 0).astype(np.uint8)
+        self.masks = np.where(codes < UNKNOWN, 1 << codes, 0).astype(np.uint8)
         self.limits = np.repeat(self.begins[1:], sizes) - np.arange(len(codes))
         if max_length is not None:
             np.minimum(self.limits, max_length, out=self.limits)
@@ -226,12 +227,6 @@ def _select(batch, gc, tm):
         wanted &= (tm[0] <= batch.tm) & (batch.tm <= tm[1])
     if wanted.all():
         return batch
-    return PrimerBatch(
-        batch.record,
-        batch.name,
-        batch.start[wanted],
-        batch.end[wanted],
-        batch.minus[wanted],
-        batch.codes,
-        batch.regions,
+    return replace(
+        batch, start=batch.start[wanted], end=batch.end[wanted], minus=batch.minus[wanted]
     )

@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kmatch.search.hits import Found
 from kmatch.search.melting import gc_fractions, melting_temperatures
 
 
@@ -45,7 +46,7 @@ class PrimerBatch:
         return melting_temperatures(self.codes, self.start, self.end)
 
 
-class Primers:
+class Primers(Found):
     """The primers of a search, in order of target record, start, end and strand.
 
     NumPy arrays of one length: `record` holds names (object), `start`, `end` and `length` int64,
@@ -53,7 +54,7 @@ class Primers:
     """
 
     def __init__(self, batches, k, both_strands=False):
-        self.batches = list(batches)
+        super().__init__(batches)
         self.k, self.both_strands = k, both_strands
         self.record_number = np.repeat(
             np.array([batch.record for batch in self.batches], np.int64), self._sizes()
@@ -61,9 +62,6 @@ class Primers:
         self.start = self._column("start", np.int64)
         self.end = self._column("end", np.int64)
         self.strand = np.array(["+", "-"])[self._column("minus", np.uint8)]
-
-    def __len__(self):
-        return len(self.start)
 
     @property
     def length(self):
@@ -81,32 +79,16 @@ class Primers:
     def tm(self):
         return self._column("tm", np.float64)
 
-    def to_bed(self, handle):
-        """Write BED lines to a text or binary handle."""
-        self._write("bed", handle)
-
-    def to_tsv(self, handle):
-        """Write a header line and TSV lines to a text or binary handle."""
-        self._write("tsv", handle)
-
     def regions_to_bed(self, handle):
         """Write the stretches in which every position has a primer as BED lines."""
         from kmatch.output.primers import RegionWriter
 
-        writer = RegionWriter(handle, self.both_strands)
-        for batch in self.batches:
-            writer.write(batch)
+        self._write(RegionWriter(handle, self.both_strands))
 
-    def _write(self, form, handle):
+    def _writer(self, form, handle):
         from kmatch.output.primers import PrimerWriter
 
-        writer = PrimerWriter(handle, form, self.k, self.both_strands)
-        for batch in self.batches:
-            writer.write(batch)
+        return PrimerWriter(handle, form, self.k, self.both_strands)
 
     def _sizes(self):
         return [len(batch) for batch in self.batches]
-
-    def _column(self, name, kind):
-        parts = [getattr(batch, name) for batch in self.batches]
-        return np.concatenate(parts) if parts else np.zeros(0, kind)

@@ -7,13 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from kmatch.engine.columns import FRESH
 from kmatch.search.differences import DifferenceSearch
 from kmatch.search.hamming import hit_batch
 from kmatch.search.panel import rank_panel
 from kmatch.sequences.alphabet import reverse_complement
 
 COLUMN_MASKS = np.array([1, 2, 4, 8, 0, 0], np.uint8)  # of the codes of a background
-FRESH = 5  # among these: here a record begins
 
 
 class PublishedWindows:

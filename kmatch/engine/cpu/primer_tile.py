@@ -15,6 +15,7 @@ for again.
 
 import numpy as np
 
+from kmatch.engine.columns import FRESH
 from kmatch.engine.cpu.distances import copy, follow, put, width
 from kmatch.engine.cpu.primer_strips import (
     ONE,
@@ -35,7 +36,6 @@ from kmatch.engine.cpu.vectors import WORDS, aligned, load, lowest, nonzero
 from kmatch.jit import inlined, kernel
 
 LANES = 64 * WORDS
-FRESH = 5  # among the columns: here a record of the background begins
 COUNTER = 33 * WORDS  # room for the bits of a counter
 FIRST_SLOTS = 8
 

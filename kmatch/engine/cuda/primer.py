@@ -11,15 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.engine.columns import FRESH, UNKNOWN
 from kmatch.engine.cpu.primer import Work, target_planes
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.primer_strips import (
     AGAIN,
-    BEGIN,
     GIVEN_UP,
     STRETCHES,
     SWEPT,
-    UNKNOWN,
     WAITING,
     WIDTH,
     border_words,
@@ -97,13 +96,13 @@ def group_columns(columns):
 
     A letter that matches nothing does no harm at the end of a record.
     """
-    cuts = np.flatnonzero(columns == BEGIN)
+    cuts = np.flatnonzero(columns == FRESH)
     parts = [columns[a + 1 : b] for a, b in pairwise([-1, *cuts.tolist(), len(columns)])]
     ends = np.cumsum([COLUMNS + _up(len(part), COLUMNS) for part in parts])
     grouped = np.full(ends[-1], UNKNOWN, np.uint8)
     for end, part in zip(ends.tolist(), parts, strict=True):
         at = end - _up(len(part), COLUMNS)
-        grouped[at - COLUMNS : at] = BEGIN
+        grouped[at - COLUMNS : at] = FRESH
         grouped[at : at + len(part)] = part
     return grouped
 
@@ -197,7 +196,7 @@ class Extension:
         last = int((chosen + limits).max())
         further = int(limits.max()) - rows + self._k
         columns = [
-            np.append(np.uint8(BEGIN), self.letters[part.begin : part.end + further])
+            np.append(np.uint8(FRESH), self.letters[part.begin : part.end + further])
             for part in parts
         ]
         part_limits = np.full(last - first, NO_LIMIT, np.int64)

@@ -18,6 +18,7 @@ from functools import cache
 
 from numba import int32, int64, uint8, uint64
 
+from kmatch.engine.columns import FRESH, UNKNOWN
 from kmatch.engine.cuda.driver import cuda
 from kmatch.engine.cuda.hits import ALL, NONE, ONE, lowest, smaller
 from kmatch.engine.cuda.logic import or_both
@@ -25,8 +26,6 @@ from kmatch.engine.cuda.recurrence import COLUMNS, add, cell, put
 
 WIDTH = 32  # words of a tile
 STRETCHES = 2  # of a block
-UNKNOWN = 4  # the letter that matches nothing
-BEGIN = 5  # a group of columns before a record's first letter
 NOWHERE = 255  # a lane without a row of interest
 PLAIN, LAST, GATHERED = range(3)  # which rows of a sweep are counted: none, the last, each lane's
 WAITING, TAKEN, GIVEN_UP, SWEPT, AGAIN = range(5)  # what `tally` counts
@@ -103,7 +102,7 @@ def _sweep(
     alive = NONE
     for t in range(span[0], span[1], COLUMNS):
         letters = columns[t // COLUMNS]
-        if letters & 7 == BEGIN:
+        if letters & 7 == FRESH:
             _fresh(rows, bits, kind, width, masks, lane, base, pv, mv, counter)
             continue
         here = (t - span[0]) * 2 * width
