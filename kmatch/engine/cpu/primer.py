@@ -120,8 +120,6 @@ def _stretches(starts, warm, columns, threads):
     """
     tiles = -(-starts // LANES)
     parts = max(min(-(-2 * threads // max(tiles, 1)), columns // (WARM_SHARE * warm)), 1)
-    if tiles >= 2 * threads:
-        parts = 1
     cuts = [columns * part // parts for part in range(parts + 1)]
     return [(max(begin - warm, 0), end) for begin, end in pairwise(cuts)]
 
