@@ -8,6 +8,8 @@ from types import SimpleNamespace
 import pytest
 from numba import types
 
+from kmatch.engine.cuda import queries
+
 SHAPE = {count: types.UniTuple(types.int64, count) for count in range(2, 9)}
 WORDS, NUMBERS, INTS = types.uint64[::1], types.int64[::1], types.int32[::1]
 HAMMING = (
@@ -72,6 +74,7 @@ def compile_ptx(monkeypatch):
 
     def compiled(kind, constants, signature, capability):
         from kmatch.engine.cuda import (
+            driver,
             edit,
             hamming,
             lanes,
@@ -96,6 +99,8 @@ def compile_ptx(monkeypatch):
         # Functions that kernels call are typed for the GPU at hand; here that is none.
         device = SimpleNamespace(compute_capability=capability)
         monkeypatch.setattr(dispatcher, "get_current_device", lambda: device)
+        if kind in ("hamming", "pieces"):
+            constants = (*constants, capability >= driver.BACKGROUND)
         make.cache_clear()
         kernel = make(*constants).py_func
         return cuda.compile_ptx(kernel, signature, cc=capability)[0]
@@ -120,12 +125,13 @@ def test_kernels_compile(compile_ptx, name, capability):
 
 
 @pytest.fixture
-def spilled(compile_ptx, tmp_path):
-    """A function that gives the bytes of stack, of spill stores and of spill loads of a kernel."""
+def assembled(compile_ptx, tmp_path):
+    """A function that gives the registers of a kernel and its bytes of stack, of spill stores and
+    of spill loads."""
     if not shutil.which("ptxas"):
         pytest.skip("ptxas of the CUDA toolkit is not on PATH")
 
-    def spilled(kernel):
+    def assembled(kernel):
         file = tmp_path / "kernel.ptx"
         file.write_text(compile_ptx(*kernel, (9, 0)))
         command = ("ptxas", "-v", "-arch=sm_90", file, "-o", tmp_path / "kernel.cubin")
@@ -135,17 +141,24 @@ def spilled(compile_ptx, tmp_path):
             pytest.skip("ptxas is older than the compiler that Numba uses")
         assert done.returncode == 0, told
         (found,) = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+)", told)
-        return tuple(map(int, found))
+        (registers,) = re.findall(r"Used (\d+) registers", told)
+        return int(registers), *map(int, found)
 
-    return spilled
+    return assembled
 
 
 @pytest.mark.parametrize("name", FAST)
-def test_fast_kernels_stay_in_registers(spilled, name):
-    assert spilled(FAST[name]) == (0, 0, 0)
+def test_fast_kernels_stay_in_registers(assembled, name):
+    assert assembled(FAST[name])[1:] == (0, 0, 0)
+
+
+def test_registers_leave_room_for_four_blocks(assembled):
+    """As many as shared memory has room for, so that some copy while others count."""
+    registers, *_ = assembled(FAST["hamming, k = 3"])
+    assert 4 * queries.THREADS * registers <= 1 << 16
 
 
 @pytest.mark.parametrize("name", PRIMERS)
-def test_kernels_for_primers_spill_little(compile_ptx, spilled, name):
-    assert max(spilled(PRIMERS[name])) < 512
+def test_kernels_for_primers_spill_little(compile_ptx, assembled, name):
+    assert max(assembled(PRIMERS[name])[1:]) < 512
     assert ".local" not in compile_ptx(*PRIMERS[name], (9, 0))

@@ -22,6 +22,7 @@ except Exception as error:  # numba-cuda fails at import beside a NumPy that is 
 
 SIMULATED = bool(config.ENABLE_CUDASIM)
 OLDEST = (5, 0)  # the compute capability with which three-input logic came
+BACKGROUND = (8, 0)  # that with which copies to shared memory beside other work came
 SIMULATED_PROCESSORS = 2
 
 
@@ -167,6 +168,11 @@ def multiprocessors():
     if SIMULATED:
         return SIMULATED_PROCESSORS
     return cuda.get_current_device().MULTIPROCESSOR_COUNT
+
+
+def copies_in_background():
+    """Whether the GPU in use copies to shared memory by itself while its threads go on."""
+    return not SIMULATED and cuda.get_current_device().compute_capability >= BACKGROUND
 
 
 def memory():

@@ -10,7 +10,7 @@ from kmatch.errors import DeviceError
 
 # Picoseconds of an H200, fitted to filters and scans of 1 and 64 patterns; only ratios matter.
 CELL = 0.0145  # a cell of the bit-sliced recurrence
-STAGE = 0.15  # a text position on its way to shared memory, for all queries at once
+STAGE = 0.1  # a text position on its way to shared memory, for all queries at once
 LETTER = 0.004  # a letter of a piece, a text position
 LOOK = 0.005  # a piece, a text position
 COLUMN = 100.0  # a column of a window: four words from anywhere in memory

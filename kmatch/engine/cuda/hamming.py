@@ -10,50 +10,15 @@ the windows that are still within k.
 from functools import cache
 from typing import NamedTuple
 
-from numba import uint64
+from numba import int32, uint64
 
 from kmatch.engine.cuda.counters import clear, count_four, mismatches
-from kmatch.engine.cuda.driver import cuda, on_device
+from kmatch.engine.cuda.driver import copies_in_background, cuda, on_device
 from kmatch.engine.cuda.hits import ALL, NONE, ONE, lowest, smaller
 from kmatch.engine.cuda.queries import ALWAYS, THREADS, QueryPlan, plan_queries
+from kmatch.engine.cuda.tiles import copy_tile, finish_copies
 
 CODE = uint64(0xFFFF)
-
-
-@cuda.jit(device=True)
-def _stage(text, plane_words, words, planes, tile_rows, row, word, tile, tile_words, depth):
-    """Copy a tile of every staged plane to shared memory, all-matching words before it."""
-    thread = cuda.threadIdx.x
-    for i in range(depth):
-        tile[thread + i * THREADS] = ALL
-    column = smaller(word, words - 1)
-    last = plane_words // words - 1
-    step = tile_rows * tile_words
-    for t in range(thread // tile_words, tile_rows, THREADS // tile_words):
-        at = smaller(row + t, last) * words + column
-        to = depth * THREADS + t * tile_words + thread % tile_words
-        # Four loads under way at a time.
-        for p in range(0, planes, 4):
-            second = smaller(p + 1, planes - 1)
-            third = smaller(p + 2, planes - 1)
-            fourth = smaller(p + 3, planes - 1)
-            a = text[at + p * plane_words]
-            b = text[at + second * plane_words]
-            c = text[at + third * plane_words]
-            d = text[at + fourth * plane_words]
-            tile[to + p * step] = a
-            tile[to + second * step] = b
-            tile[to + third * step] = c
-            tile[to + fourth * step] = d
-    cuda.syncthreads()
-
-
-@cuda.jit(device=True)
-def _any_wanted(lanes, first, end):
-    some = NONE
-    for word in range(first, end):
-        some |= lanes[word]
-    return some != NONE
 
 
 @cuda.jit(device=True)
@@ -96,8 +61,8 @@ def _count_far(bits, depth, text, place, queries, first, live, counters):
     plane_words, words, rows, row, apart, word = place
     letters, shifts = queries
     for i in range(depth):
-        if live[i]:
-            at = smaller(row + i * apart, rows - 1)
+        at = row + i * apart
+        if live[i] and at < rows:
             w = _far(text, plane_words, words, letters, shifts, first, at, word)
             x = _far(text, plane_words, words, letters, shifts, first + 1, at, word)
             y = _far(text, plane_words, words, letters, shifts, first + 2, at, word)
@@ -110,8 +75,8 @@ def _require_far(depth, text, place, queries, letter, live):
     plane_words, words, rows, row, apart, word = place
     letters, shifts = queries
     for i in range(depth):
-        if live[i]:
-            at = smaller(row + i * apart, rows - 1)
+        at = row + i * apart
+        if live[i] and at < rows:
             live[i] &= _far(text, plane_words, words, letters, shifts, letter, at, word)
 
 
@@ -158,7 +123,7 @@ def _collect(bits, depth, place, wanted, live, counters, first_count, rank, rank
 
 
 @cache
-def make_scan(bits, tile_words, depth):
+def make_scan(bits, tile_words, depth, background):
     """The kernel for counters of `bits` bits and a Tile."""
     counter_words = depth * bits
     apart = THREADS // tile_words  # rows between two rows of a thread
@@ -166,18 +131,27 @@ def make_scan(bits, tile_words, depth):
 
     @cuda.jit(cache=True)
     def kernel(text, shape, letters, shifts, codes, steps, k, lanes, keys, found):
-        words, rows, plane_words, planes, tile_rows = shape
+        words, rows, plane_rows, planes, tile_rows = shape
+        plane_words = plane_rows * words
         tile = cuda.shared.array(0, uint64)
         live = cuda.local.array(depth, uint64)
         counters = cuda.local.array(counter_words, uint64)
         across = (words + tile_words - 1) // tile_words
         thread = cuda.threadIdx.x
-        word = cuda.blockIdx.x % across * tile_words
-        if not _any_wanted(lanes, word, smaller(word + tile_words, words)):
+        band = cuda.blockIdx.x // across
+        word = (cuda.blockIdx.x - band * across) * tile_words + thread % tile_words
+        row = band * block_rows
+        for i in range(depth):
+            tile[uint64(thread + i * THREADS)] = ALL
+        column = smaller(word, words - 1)
+        text_place = (plane_words, words, row, plane_rows, column)
+        size = (planes, tile_rows, tile_words)
+        copy_tile(background, text, text_place, size, thread, THREADS, tile, depth * THREADS)
+        wanted = int32(lanes[column] != NONE)
+        if background:
+            finish_copies()
+        if not cuda.syncthreads_or(wanted):
             return
-        word += thread % tile_words
-        row = cuda.blockIdx.x // across * block_rows
-        _stage(text, plane_words, words, planes, tile_rows, row, word, tile, tile_words, depth)
         row += thread // tile_words
         if word >= words or row >= rows:
             return
@@ -226,8 +200,8 @@ def scan(text, words, rows, plane_words, queries, lanes, keys, found, stream):
     with more. All arrays are on the GPU.
     """
     plan = queries.plan
-    kernel = make_scan(plan.bits, plan.tile.words, plan.tile.depth)
+    kernel = make_scan(plan.bits, plan.tile.words, plan.tile.depth, copies_in_background())
     blocks = -(-words // plan.tile.words) * -(-rows // plan.tile.rows)
-    shape = (words, rows, plane_words, plan.planes, plan.tile_rows)
+    shape = (words, rows, plane_words // words, plan.planes, plan.tile_rows)
     launch = kernel[blocks, THREADS, stream, plan.shared_bytes]
     launch(text, shape, *queries.arrays, queries.k, lanes, keys, found)

@@ -1,8 +1,8 @@
 """Filter for small k/m: a hit within k differences holds one of k + 1 pieces exactly.
 
-A thread copies one word of some rows, and of what pieces that start there need below, to shared
-memory and looks for all pieces in it: a letter is an AND with the word some rows further down.
-Nobody waits for another thread's part. What survives is verified.
+A block of threads copies its tile of text, and what pieces that start there need below, to shared
+memory and looks for all pieces in it: a letter is an AND with the word some rows further down. A
+thread has one word and DEPTH rows of the tile. What survives is verified.
 """
 
 from functools import cache
@@ -13,17 +13,22 @@ import numpy as np
 from numba import uint64
 
 from kmatch.engine.cpu.pieces import cut
-from kmatch.engine.cuda.driver import cuda, multiprocessors
+from kmatch.engine.cuda.driver import SIMULATED, copies_in_background, cuda, multiprocessors
 from kmatch.engine.cuda.hits import ALL, NONE, ONE, lowest, smaller
 from kmatch.engine.cuda.logic import all_of
+from kmatch.engine.cuda.tiles import copy_tile, finish_copies
 
-THREADS = 32
+THREADS = 64
+WIDTH = 16  # words in a row of a tile
 DEPTH = 16  # rows in which a thread looks for beginnings of pieces
-ABREAST = 5  # rows on their way from device memory at a time
-ON_THE_WAY = 4 * ABREAST  # words of theirs
+APART = THREADS // WIDTH  # rows between two rows of a thread
+BAND = DEPTH * APART  # rows in which a block does
 LETTERS = 16  # of a piece that are looked at; the rest hardly ever decides
 GROUP = 4  # letters between looks at whether anything is left
 UNSEEN = 2  # groups after which the first look pays
+# So many that five blocks find room in a multiprocessor of an H200; with a sixth, which leaves the
+# least of its cache, copying took a third longer.
+REGISTERS = {} if SIMULATED else {"max_registers": 192}
 BLOCKS = 32  # for every multiprocessor, where there are pieces enough
 CODE = uint64(0xFFFF)
 TOP = uint64(1 << 63)  # the last lane of a word
@@ -35,7 +40,7 @@ class PiecePlan(NamedTuple):
     codes: uint64[G], four letters each, 16 bits a letter: where its word is in shared memory, less
     the thread's number; pieces: int32[n, 5], a piece's groups, begin, end of those that are counted
     without looking and end, its query, and where the end of a hit is expected from where the
-    piece begins, along the reading; tile_rows: rows of the text that a thread keeps.
+    piece begins, along the reading; tile_rows: rows of the text that a block keeps.
     """
 
     codes: np.ndarray
@@ -66,11 +71,11 @@ def plan_pieces(letters, begins, backward, limits, chosen):
         # The end is as far from either end of a piece as the pattern goes on there.
         ends = len(pattern) - bounds[:-1] - 1 if not backward[query] else len(pattern) - bounds[1:]
         places += [(query, end) for end in ends.tolist()]
-    tile_rows = DEPTH + max(int(piece[:, 1].max(initial=0)) for piece in used)
+    tile_rows = BAND + max(int(piece[:, 1].max(initial=0)) for piece in used)
     codes, pieces = [], []
     for piece, place in zip(used, places, strict=True):
         first = len(codes)
-        at = ((piece[:, 0] * tile_rows + piece[:, 1]) * THREADS).tolist()
+        at = ((piece[:, 0] * tile_rows + piece[:, 1]) * WIDTH).tolist()
         for i in range(0, len(at), GROUP):
             group = at[i : i + GROUP]
             group += group[-1:] * (GROUP - len(group))  # once more changes nothing
@@ -78,25 +83,6 @@ def plan_pieces(letters, begins, backward, limits, chosen):
         pieces.append((first, min(first + UNSEEN, len(codes)), len(codes), *place))
     codes = np.array(codes or [0], np.uint64)
     return PiecePlan(codes, np.array(pieces, np.int32), tile_rows)
-
-
-@cuda.jit(device=True)
-def _stage(text, plane_words, words, rows, word, row, tile_rows, tile, thread):
-    """Copy a thread's word of `tile_rows` rows of planes A, C, G, T, those beyond the last again.
-
-    Plane p, row t goes to (p·tile_rows + t)·THREADS.
-    """
-    got = cuda.local.array(ON_THE_WAY, uint64)
-    for t in range(0, tile_rows, ABREAST):
-        for i in range(ABREAST):
-            below = smaller(t + i, tile_rows - 1)
-            at = uint64(smaller(row + below, rows - 1) * words + word)
-            for p in range(4):
-                got[4 * i + p] = text[at + uint64(p * plane_words)]
-        for i in range(ABREAST):
-            below = smaller(t + i, tile_rows - 1)
-            for p in range(4):
-                tile[uint64((p * tile_rows + below) * THREADS + thread)] = got[4 * i + p]
 
 
 @cuda.jit(device=True)
@@ -134,26 +120,32 @@ def _note(left, first, lane_rows, pieces, piece, counts, survivors, found):
 
 
 @cache
-def make_search():
+def make_search(background):
     """The kernel that finds where pieces begin that occur exactly."""
 
-    @cuda.jit(cache=True)
+    @cuda.jit(cache=True, **REGISTERS)
     def kernel(text, shape, codes, pieces, counts, survivors, found):
         words, lane_rows, rows, tile_rows = shape
         tile = cuda.shared.array(0, uint64)
         live = cuda.local.array(DEPTH, uint64)
         thread = cuda.threadIdx.x
-        across = (words + THREADS - 1) // THREADS
-        own = across * ((lane_rows + DEPTH - 1) // DEPTH)
+        across = (words + WIDTH - 1) // WIDTH
+        bands = (lane_rows + BAND - 1) // BAND
         block = cuda.blockIdx.x
+        band = block // across
+        column = block - band * across
         # Beyond the own rows only the last lane counts: other lanes' letters are their neighbours'.
-        column, band = block % across, block // across
-        if block >= own:
-            column, band = across - 1, own // across + block - own
-        word, row = column * THREADS + thread, band * DEPTH
+        if band >= bands:
+            column, band = across - 1, block - bands * (across - 1)
+        word, row = column * WIDTH + thread % WIDTH, band * BAND
+        place = (rows * words, words, row, rows, smaller(word, words - 1))
+        copy_tile(background, text, place, (4, tile_rows, WIDTH), thread, THREADS, tile, 0)
+        if background:
+            finish_copies()
+        cuda.syncthreads()
         if word >= words:
             return
-        _stage(text, rows * words, words, rows, word, row, tile_rows, tile, thread)
+        row += thread // WIDTH
         for piece in range(cuda.blockIdx.y, len(pieces), cuda.gridDim.y):
             for i in range(DEPTH):
                 live[i] = ALL
@@ -166,10 +158,11 @@ def make_search():
             if _any_live(live):
                 for i in range(DEPTH):
                     left = live[i]
-                    if row + i >= lane_rows:
-                        left &= TOP if word == words - 1 and row + i < rows else NONE
+                    at = row + i * APART
+                    if at >= lane_rows:
+                        left &= TOP if word == words - 1 and at < rows else NONE
                     if left:
-                        first = 64 * word * lane_rows + row + i
+                        first = 64 * word * lane_rows + at
                         _note(left, first, lane_rows, pieces, piece, counts, survivors, found)
 
     return kernel
@@ -184,8 +177,9 @@ def launch_pieces(text, shape, plan, arrays, counts, survivors, found, stream):
     int64[1], 0 before, counts them and may exceed the c that found room. All arrays are on the GPU.
     """
     words, lane_rows, rows = shape
-    across, bands = -(-words // THREADS), -(-lane_rows // DEPTH)
-    blocks = across * bands + max(-(-rows // DEPTH) - bands, 0)
+    across, bands = -(-words // WIDTH), -(-lane_rows // BAND)
+    blocks = across * bands + max(-(-rows // BAND) - bands, 0)
     parts = min(max(BLOCKS * multiprocessors() // blocks, 1), len(plan.pieces))
-    launch = make_search()[(blocks, parts), THREADS, stream, 8 * 4 * THREADS * plan.tile_rows]
+    grid = ((blocks, parts), THREADS, stream, 8 * 4 * WIDTH * plan.tile_rows)
+    launch = make_search(copies_in_background())[grid]
     launch(text, (*shape, plan.tile_rows), *arrays, counts, survivors, found)
