@@ -82,7 +82,7 @@ def test_other_hits_are_flagged(bench, monkeypatch):
 
 
 def test_the_sequential_algorithm_stands_beside_a_gpu():
-    bench = Bench("cpu")
+    bench = Bench("cpu", seconds=2.0)
     bench._engines = {"cuda": bench._engines["cpu"]}  # for the registry, there is a GPU alone
     sequential, thread, *_ = PUBLISHED["hamming"]
     ((device, engine),) = bench._places(sequential, {})
@@ -102,6 +102,12 @@ def test_the_command_line(tmp_path):
     assert {row["command"] for row in record["rows"]} == {"multi", "hamming"}
     assert all(row["equal"] and row["bp_pattern_s"] > 0 for row in record["rows"])
     assert here("bench", "-q", "hamming", "--device", "cpu", "--size", 1_000).err == b""
+
+
+def test_little_time_means_little_text():
+    done = here("bench", "best", "--device", "cpu", "--size", 40_000, "--seconds", 1e-6)
+    told = done.out.decode()
+    assert "16,384*" in told and "searches in 1e-06 s." in told
 
 
 def test_exit_status(monkeypatch):
@@ -188,7 +194,7 @@ def test_a_paper(monkeypatch, capsys):
     point = Point(("1 kb",), 1_000, 12, 2, 3)
     figure = Figure("Table 3", "multi", ("text",), "throughput", (point,), (("n", "naive", CPU),))
     monkeypatch.setitem(report.PAPERS, "pmasm2017", ("A remark.", figure))
-    shown = report.Report(Bench("cpu"), None, None, 150)
+    shown = report.Report(Bench("cpu", seconds=2.0), None, None, 150)
     shown.paper("pmasm2017")
     told = capsys.readouterr().out
     assert shown.equal and "Table 3 (GB of text a second)" in told and "A remark." in told

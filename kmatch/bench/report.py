@@ -11,7 +11,6 @@ from kmatch.bench.data import Case, make_case, random_letters, read_letters
 from kmatch.bench.figures import BACKGROUND_SEED, figure_rows, figure_table
 from kmatch.bench.papers import PAPERS
 from kmatch.bench.plot import draw
-from kmatch.bench.rows import SECONDS
 from kmatch.bench.tables import DEFINITIONS, rows_table
 from kmatch.errors import OutputError
 
@@ -71,7 +70,7 @@ class Report:
                 "machine": f"{platform.platform()}, {os.cpu_count()} cores",
                 "devices": self._bench.describe(),
                 "text": self._genome or "random letters",
-                "definitions": [line.format(seconds=SECONDS) for line in DEFINITIONS],
+                "definitions": self._definitions(),
                 "rows": [row.figures() for rows in self._tables for row in rows],
             }
             try:
@@ -90,5 +89,8 @@ class Report:
         self.equal &= all(row.equal for row in rows)
 
     def _define(self):
-        for line in DEFINITIONS:
-            self._console.print(line.format(seconds=SECONDS))
+        for line in self._definitions():
+            self._console.print(line)
+
+    def _definitions(self):
+        return [line.format(seconds=self._bench.seconds) for line in DEFINITIONS]

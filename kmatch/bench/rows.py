@@ -9,7 +9,6 @@ from kmatch.engine.devices import choose_engine
 from kmatch.errors import DeviceError, InputError
 from kmatch.published.registry import ENGINE, PUBLISHED
 
-SECONDS = 2.0  # that a search should take at most
 SMALLEST = 1 << 14  # letters that the slowest algorithm gets
 TABLE = 1 << 30  # places of a table at the most
 
@@ -62,12 +61,13 @@ class Bench:
     """Runs algorithms of the registry on the devices that `device` stands for.
 
     device: `cpu`; `auto`, which adds a usable GPU; or `cuda`, which leaves of the CPU's algorithms
-    only the sequential ones that papers compare with. threads: of the engine on the CPU. Raises
-    DeviceError for a device that cannot be used.
+    only the sequential ones that papers compare with. threads: of the engine on the CPU; seconds:
+    that a search should take at most; smallest: letters that the slowest gets. Raises DeviceError
+    for a device that cannot be used.
     """
 
-    def __init__(self, device="auto", threads=None, seconds=SECONDS, smallest=SMALLEST):
-        self._threads, self._seconds, self._smallest = threads, seconds, smallest
+    def __init__(self, device, threads=None, *, seconds, smallest=SMALLEST):
+        self.seconds, self._threads, self._smallest = seconds, threads, smallest
         self._engines = {}
         if not device.startswith("cuda"):
             self._engines["cpu"] = choose_engine("cpu", threads)
@@ -138,7 +138,7 @@ class Bench:
 
     def _measured(self, search, case):
         smallest = self._smallest if case.background is None else 2 * case.k
-        return measured(search, case, self._seconds, smallest)
+        return measured(search, case, self.seconds, smallest)
 
     def _row(self, case, part, name, paper, device, engine, answer, equal):
         return Row(

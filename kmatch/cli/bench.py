@@ -14,13 +14,20 @@ WIDTH = 200  # of tables that do not go to a terminal
 @click.option("--genome", metavar="FILE", help="Search this genome, not random letters.")
 @click.option("--size", type=click.IntRange(min=1000), help="Letters of text.")
 @click.option("--paper", type=click.Choice(PAPERS), help="The sizes of a paper's tables.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=2.0,
+    show_default=True,
+    help="That a search takes at most; slower ones get less of the text.",
+)
 @click.option("--json", "path", metavar="FILE", help="Also write the figures to FILE.")
 @click.option("--plot", metavar="FILE", help="Also draw them (needs Matplotlib).")
 @device_option
 @click.option("-t", "--threads", type=click.IntRange(min=1), help="CPU threads of the engine.")
 @click.option("-q", "--quiet", is_flag=True, help="No line on what is measured.")
 @debug_option
-def bench(commands, genome, size, paper, path, plot, device, threads, quiet, debug):
+def bench(commands, genome, size, paper, seconds, path, plot, device, threads, quiet, debug):
     """Time all algorithms of some COMMANDS, or of all, and compare their hits.
 
     Slow algorithms get the beginning of the text. Exit status 1 when any finds other hits than the
@@ -36,7 +43,7 @@ def bench(commands, genome, size, paper, path, plot, device, threads, quiet, deb
     from kmatch.bench.rows import Bench
 
     talk = Talk(quiet, verbose=True)
-    measure = Bench(device, threads)
+    measure = Bench(device, threads, seconds=seconds)
     for line in measure.describe():
         talk.detail(line)
     report = Report(measure, genome, size, WIDTH)
