@@ -10,10 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from packing import packed
 from test_hamming import rows, search
-from test_primer import CASES as PRIMERS
-from test_primer import primer as search_primers
-from test_primer import primer_cases, records
-from test_primer import rows as rows_of_primers
 
 import kmatch
 from kmatch.engine.cuda import (
@@ -24,7 +20,6 @@ from kmatch.engine.cuda import (
     lanes,
     pack,
     pieces,
-    primer,
     strips,
     verify,
 )
@@ -244,50 +239,6 @@ def test_stretches_cover_all_rows():
     ((plan, *_),) = searches._plans
     assert plan.blocks * plan.stretch >= geometry.rows > (plan.blocks - 1) * plan.stretch
     assert plan.blocks > 1
-
-
-TINY = primer.Sizes(width=1, height=4, rows=1, more=4, deepest=64, stretch=2, columns=8)
-FEW_PRIMERS = (
-    "as published",
-    "no background record",
-    "empty records",
-    "only empty records",
-    "target shorter than k",
-    "N in the target",
-    "N in the background",
-    "max length",
-)
-
-
-def primers(case, sizes):
-    target, background, k, options = case
-    options = options | {"device": "cuda", "geometry": {"sizes": sizes}}
-    return rows_of_primers(search_primers(target, background, k, **options))
-
-
-def expected_primers(case):
-    target, background, k, options = case
-    return naive.primers(target, background, k, **options)
-
-
-@pytest.mark.parametrize("name", FEW_PRIMERS)
-def test_primers(name):
-    assert primers(PRIMERS[name], TINY) == expected_primers(PRIMERS[name])
-
-
-def test_primers_down_more_rows():
-    """What is alive below the rows that are taken first goes on, in the end on the CPU."""
-    text = "ACGTTGCATTAGCCAGT"
-    case = (records(text, "ACCGT"), records("GG" + text + "TA"), 2, {"background_strand": "+"})
-    for deepest in (8, 32):
-        assert primers(case, TINY._replace(deepest=deepest)) == expected_primers(case)
-
-
-@settings(max_examples=3)
-@given(primer_cases(longest=16))
-def test_any_primers(case):
-    sizes = TINY._replace(width=2, height=8, cells=1 << 6)
-    assert primers(case, sizes) == expected_primers(case)
 
 
 PACKED = {"length": 64, "halo": 64, "words": 1}

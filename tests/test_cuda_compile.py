@@ -28,8 +28,8 @@ VERIFY = (
     *(SHAPE[2], NUMBERS, NUMBERS, NUMBERS, NUMBERS),
 )
 PRIMER = (
-    *(WORDS, types.uint32[::1], INTS, INTS, types.int32[:, ::1]),
-    *(SHAPE[8], WORDS, INTS, NUMBERS),
+    *(WORDS, types.uint32[::1], INTS, INTS, types.int64[:, ::1]),
+    *(SHAPE[6], WORDS, INTS, NUMBERS),
 )
 
 CAPABILITIES = [(7, 5), (8, 0), (9, 0)]

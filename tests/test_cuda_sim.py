@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-CASES = ("cuda_cases.py", "cuda_published_cases.py")
+CASES = ("cuda_cases.py", "cuda_primer_cases.py", "cuda_published_cases.py")
 _started = {}
 
 

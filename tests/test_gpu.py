@@ -198,7 +198,7 @@ def test_a_panel(records, texts, options):
 )
 @pytest.mark.parametrize("report", ["minima", "ends"])
 def test_many_differences(records, texts, length, count, k, report):
-    assert _both(kmatch.edit, records, texts(length, count, 2), k, report=report)
+    assert _both(kmatch.edit, records, texts(length, count, min(k, 2)), k, report=report)
 
 
 def test_what_survives_the_filter_finds_room(records, texts, monkeypatch):

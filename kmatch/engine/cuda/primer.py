@@ -2,7 +2,8 @@
 
 Bounds only grow, and the smaller the share of the background that raised them, the less work they
 spare; so a small piece of the background goes first. What is alive below the rows that a piece was
-taken down goes again, alone, down twice as many rows with a warm-up to match. See
+taken down goes again, down twice as many rows with a warm-up to match, and with it what lies to its
+right, in the next piece too, as far as its alignments get. See
 `kmatch.engine.cuda.primer_strips` for the kernel.
 """
 
@@ -14,6 +15,7 @@ import numpy as np
 from kmatch.engine.columns import FRESH, UNKNOWN
 from kmatch.engine.cpu.primer import Work, target_planes
 from kmatch.engine.cuda import driver
+from kmatch.engine.cuda.primer_pieces import NEVER, all_units, further_units
 from kmatch.engine.cuda.primer_strips import (
     AGAIN,
     GIVEN_UP,
@@ -23,6 +25,7 @@ from kmatch.engine.cuda.primer_strips import (
     WIDTH,
     border_words,
     make_extend,
+    stretch_of,
 )
 from kmatch.engine.cuda.recurrence import COLUMNS, counter_bits
 
@@ -136,6 +139,7 @@ class Extension:
         self._deltas = driver.empty(1, np.uint64, gpu.stream)
         self._memory = int(driver.memory()[0] * MEMORY_SHARE)
         self._resident = sizes.blocks * driver.multiprocessors()
+        self._reached = []  # of every depth, as `further_units` takes it
 
     def pieces(self, bounds):
         """Yield the columns (begin, end) to go on with, while the bounds leave anything open."""
@@ -160,26 +164,33 @@ class Extension:
         height = self._sizes.height
         rows = _up(min(self._first, last), height)
         most_rows = rows
-        stretch = self._stretch(end - begin, len(tiles), rows)
-        units = _units(tiles, -(-(end - begin) // (STRETCHES * stretch)))
-        passed = 0
+        span = STRETCHES * self._stretch(end - begin, len(tiles), rows)
+        units = all_units(tiles, begin, end, span)
+        passed = depth = 0
         while True:
-            shape = (begin, end, stretch, self._warm(rows), self._k, rows // height, passed)
-            units = units[self._launch(height, most_rows, shape, units, raised)]
-            if not len(units) or 2 * rows > self._deepest:
+            alive = self._launch(height, most_rows, rows, passed, units, raised)
+            reached = self._reach(depth, alive)
+            if 2 * rows > self._deepest or rows >= last:
                 break
-            passed = rows
+            units = further_units(alive, tiles, reached, self._warm(rows), begin, end, span)
+            passed, depth = rows, depth + 1
             most_rows = _up(min(last, self._deepest), height)
             rows = _up(min(2 * rows, last), height)
         found = raised.copy_to_host(stream=self._gpu.stream)
         self._gpu.stream.synchronize()
         bounds[:] = found[: len(bounds)]
-        span = STRETCHES * stretch
-        firsts = begin + span * units[:, 1].astype(np.int64)
         return [
-            Alive(tile, max(first - self._warm(rows), 0), min(first + span, end), rows)
-            for tile, first in zip(units[:, 0].tolist(), firsts.tolist(), strict=True)
+            Alive(tile, max(first - self._warm(rows), 0), last, rows)
+            for tile, first, last in alive.tolist()
         ]
+
+    def _reach(self, depth, alive):
+        """Note where units end that are alive at a depth; returns it as it was before."""
+        if depth == len(self._reached):
+            self._reached.append(np.full(self._tiles, NEVER))
+        before = self._reached[depth].copy()
+        np.maximum.at(self._reached[depth], alive[:, 0], alive[:, 2])
+        return before
 
     def leave(self, deeper, parts, target, begins, bounds):
         """Have the CPU raise the bounds below the deepest row of one tile.
@@ -214,9 +225,12 @@ class Extension:
         )
         bounds[chosen] = np.maximum(bounds[chosen], part_bounds[chosen - first])
 
-    def _launch(self, height, most_rows, shape, units, bounds):
-        """Run the kernel; returns the numbers of the units that are alive below all rows."""
-        stretch, warm, strips = shape[2], shape[3], shape[5]
+    def _launch(self, height, most_rows, rows, passed, units, bounds):
+        """Take units down some rows; returns those that are alive below them."""
+        if not len(units):
+            return units
+        warm, strips = self._warm(rows), rows // height
+        stretch = stretch_of(int((units[:, 2] - units[:, 1]).max()))
         stream, width = self._gpu.stream, self._sizes.width
         blocks = min(len(units), self._resident)
         if strips > 1:
@@ -234,7 +248,7 @@ class Extension:
             self._ends,
             bounds,
             self._copy(units),
-            (self._plane_words, *shape),
+            (self._plane_words, stretch, warm, self._k, strips, passed),
             self._deltas,
             waiting,
             tally,
@@ -243,10 +257,10 @@ class Extension:
         stream.synchronize()
         self._count(told, len(units), height)
         if not told[WAITING]:
-            return np.zeros(0, np.int32)
+            return units[:0]
         numbers = waiting[: told[WAITING]].copy_to_host(stream=stream)
         stream.synchronize()
-        return np.sort(numbers)
+        return units[np.sort(numbers)]
 
     def _count(self, tally, units, height):
         swept, again = (tally[[SWEPT, AGAIN]] * height * self._lanes).tolist()
@@ -273,14 +287,6 @@ class Extension:
 
     def _copy(self, array):
         return driver.on_device(array, self._gpu.stream)
-
-
-def _units(tiles, stretches):
-    """int32[n, 2] of tiles and stretches; the bounds raised by one stretch are seen by the next."""
-    units = np.empty((stretches * len(tiles), 2), np.int32)
-    units[:, 0] = np.tile(tiles, stretches)
-    units[:, 1] = np.repeat(np.arange(stretches), len(tiles))
-    return units
 
 
 def _up(number, step):

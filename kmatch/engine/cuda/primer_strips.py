@@ -229,19 +229,27 @@ def _any(flags, mine, lanes):
     return flags[mine] != 0
 
 
+def stretch_of(columns):
+    """Columns of each stretch of a unit of so many."""
+    return -(-columns // (STRETCHES * COLUMNS)) * COLUMNS
+
+
+_stretch_of = cuda.jit(device=True)(stretch_of)
+
+
 @cache
 def make_extend(rows, bits, width=WIDTH):
     """The kernel for strips of `rows` rows, a multiple of 4 up to 28, and counters of `bits` bits.
 
     It takes, all on the GPU: text, uint64, the target's linear bit planes of plane_words words
     each, with room for the rows read past the end; columns, uint32, four letters each, the first
-    one lowest; limits and bounds, int32, of every start, for whole tiles; units, int32[n, 2], tiles
-    and numbers of STRETCHES stretches; shape: plane_words, the first column of the stretches, the
-    one past their last, columns of a stretch, columns of warm-up, k, strips, and rows up to which
-    bounds are done with, columns and warm-up in multiples of COLUMNS; deltas, uint64, with room for
-    `border_words` a block; waiting, int32[n], which receives the units that are alive below all
-    strips; and tally, int64[5], 0 before: units in waiting, units taken, those given up above
-    the last strip, columns swept strip by strip, and those swept again.
+    one lowest; limits and bounds, int32, of every start, for whole tiles; units, int64[n, 3], tiles
+    and the columns, first and one past the last, of STRETCHES stretches; shape: plane_words, the
+    most columns of a stretch, columns of warm-up, k, strips, and rows up to which bounds are done
+    with, columns and warm-up in multiples of COLUMNS; deltas, uint64, with room for `border_words`
+    a block; waiting, int32[n], which receives the units that are alive below all strips; and tally,
+    int64[5], 0 before: units in waiting, units taken, those given up above the last strip, columns
+    swept strip by strip, and those swept again.
     """
     threads, size, tile_lanes = STRETCHES * width, rows * width, 64 * width
     plane_size = (UNKNOWN + 1) * size
@@ -249,7 +257,7 @@ def make_extend(rows, bits, width=WIDTH):
 
     @cuda.jit(cache=True)
     def kernel(text, columns, limits, bounds, units, shape, deltas, waiting, tally):
-        plane_words, start, stop, stretch, warm, k, strips, passed = shape
+        plane_words, stretch, warm, k, strips, passed = shape
         planes = cuda.shared.array(plane_size, uint64)
         masks = cuda.shared.array(size, uint64)
         deeper = cuda.shared.array(width, uint64)
@@ -281,9 +289,9 @@ def make_extend(rows, bits, width=WIDTH):
             unit = ticket[0]
             if unit >= len(units):
                 break
-            tile, first = int64(units[unit, 0]), int64(units[unit, 1])
-            begin = start + (first * STRETCHES + mine) * stretch
-            end = smaller(begin + stretch, stop)
+            tile, first, stop = units[unit, 0], units[unit, 1], units[unit, 2]
+            begin = first + mine * _stretch_of(stop - first)
+            end = smaller(begin + _stretch_of(stop - first), stop)
             span = (begin - warm if begin > warm else 0, end)
             going = begin < stop
             lanes = (tile * width + word) * 64

@@ -1,0 +1,136 @@
+"""Primers in the CUDA simulator, as in cuda_cases.py, and by a plain kernel how work is cut."""
+
+from unittest import mock
+
+import naive
+import numpy as np
+import pytest
+from cases import edited
+from commands import random_letters
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
+from test_primer import CASES as PRIMERS
+from test_primer import primer as search_primers
+from test_primer import primer_cases, records
+from test_primer import rows as rows_of_primers
+
+from kmatch.engine.columns import FRESH
+from kmatch.engine.cuda import primer
+from kmatch.sequences.alphabet import encode_text
+
+# The recurrence adds to carry; what runs over the end of a word concerns nobody.
+pytestmark = pytest.mark.filterwarnings("ignore:.*overflow encountered in scalar add")
+
+TINY = primer.Sizes(width=1, height=4, rows=1, more=4, deepest=64, stretch=2, columns=8)
+FEW_PRIMERS = (
+    "as published",
+    "no background record",
+    "empty records",
+    "only empty records",
+    "target shorter than k",
+    "N in the target",
+    "N in the background",
+    "max length",
+)
+
+
+def primers(case, sizes):
+    target, background, k, options = case
+    options = options | {"device": "cuda", "geometry": {"sizes": sizes}}
+    return rows_of_primers(search_primers(target, background, k, **options))
+
+
+def expected_primers(case):
+    target, background, k, options = case
+    return naive.primers(target, background, k, **options)
+
+
+@pytest.mark.parametrize("name", FEW_PRIMERS)
+def test_primers(name):
+    assert primers(PRIMERS[name], TINY) == expected_primers(PRIMERS[name])
+
+
+def test_primers_down_more_rows():
+    """What is alive below the rows that are taken first goes on, in the end on the CPU."""
+    text = "ACGTTGCATTAGCCAGT"
+    case = (records(text, "ACCGT"), records("GG" + text + "TA"), 2, {"background_strand": "+"})
+    for deepest in (8, 32):
+        assert primers(case, TINY._replace(deepest=deepest)) == expected_primers(case)
+
+
+@settings(max_examples=3)
+@given(primer_cases(longest=16))
+def test_any_primers(case):
+    sizes = TINY._replace(width=2, height=8, cells=1 << 6)
+    assert primers(case, sizes) == expected_primers(case)
+
+
+def test_primers_in_a_copy_longer_than_a_tile():
+    """Alignments go on to the right of what is alive far up beside the same tile."""
+    text = random_letters(90)
+    case = (records(text), records("GAT" + text + "TA"), 2, {"background_strand": "+"})
+    assert primers(case, TINY) == expected_primers(case) == []
+
+
+@njit
+def _smallest(target, letters, rows):
+    """The smallest distance in every row of a start's matrix, int64[rows + 1]."""
+    column, smallest = np.arange(rows + 1), np.arange(rows + 1)
+    for letter in letters:
+        diagonal = 0
+        for i in range(1, rows + 1):
+            if letter == FRESH:
+                column[i] = i
+                continue
+            cost = diagonal + (letter > 3 or target[i - 1] != 1 << letter)
+            diagonal = column[i]
+            column[i] = min(cost, column[i - 1] + 1, column[i] + 1)
+            smallest[i] = min(smallest[i], column[i])
+    return smallest
+
+
+def _plain_launch(target):
+    """What launches the kernel, by plain matrices; target: masks of its letters."""
+
+    def launch(self, height, most_rows, rows, passed, units, bounds):
+        lanes, alive = self._lanes, np.zeros(len(units), bool)
+        for number, (tile, first, end) in enumerate(units.tolist()):
+            letters = self.letters[max(first - self._warm(rows), 0) : end]
+            for r in range(tile * lanes, min((tile + 1) * lanes, len(target))):
+                limit, bound = int(self._limits[r]), int(bounds[r])
+                if passed < bound <= limit:
+                    smallest = _smallest(target[r : r + limit], letters, min(limit, rows))
+                    while bound <= min(limit, rows) and smallest[bound] < self._k:
+                        bound += 1
+                    bounds[r] = bound
+                    alive[number] |= limit > rows and smallest[rows] < self._k
+        return units[alive]
+
+    return launch
+
+
+@st.composite
+def relatives(draw):
+    """(target, background, k, options): texts longer than a tile, and copies with a few changes."""
+    text = random_letters(draw(st.integers(65, 400)), draw(st.integers(0, 9)))
+    edits = st.lists(
+        st.tuples(st.integers(0, 399), st.sampled_from("XID"), st.sampled_from("ACGT")), max_size=40
+    )
+    copies = [edited(text, draw(edits)) for _ in range(draw(st.integers(1, 3)))]
+    background = ["G" * draw(st.integers(0, 30)) + copy + "C" for copy in copies]
+    return records(text), records(*background), draw(st.integers(1, 6)), {}
+
+
+@settings(max_examples=60)
+@given(
+    relatives(), st.sampled_from([16, 64, 1024]), st.sampled_from([1, 1 << 20]), st.integers(1, 9)
+)
+def test_all_columns_go_down_as_many_rows_as_they_must(case, deepest, cells, stretch):
+    """Also across pieces of the background, and on from where the CPU takes over."""
+    target, background, k, _ = case
+    launch = _plain_launch(encode_text(np.frombuffer(target[0][1].encode(), np.uint8)))
+    sizes = TINY._replace(deepest=deepest, cells=cells, stretch=stretch)
+    with mock.patch.object(primer.Extension, "_launch", launch):
+        found = primers(case, sizes)
+    assert found == rows_of_primers(search_primers(target, background, k))
