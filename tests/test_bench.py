@@ -110,6 +110,21 @@ def test_little_time_means_little_text():
     assert "16,384*" in told and "searches in 1e-06 s." in told
 
 
+def test_figures_are_kept_table_by_table(tmp_path, monkeypatch):
+    path, bench = tmp_path / "rows.json", Bench("cpu", seconds=1e-6, smallest=300)
+    first = bench.rows
+
+    def rows(case):
+        if case.command == "best":
+            raise KeyboardInterrupt
+        return first(case)
+
+    monkeypatch.setattr(bench, "rows", rows)
+    with pytest.raises(KeyboardInterrupt):
+        report.Report(bench, None, 2_000, 150, path).commands(("hamming", "best"))
+    assert {row["command"] for row in json.loads(path.read_text())["rows"]} == {"hamming"}
+
+
 def test_exit_status(monkeypatch):
     monkeypatch.setattr(report.Report, "commands", lambda self, _: setattr(self, "equal", False))
     assert here("bench", "hamming", "--device", "cpu").status == 1

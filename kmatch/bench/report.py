@@ -23,11 +23,12 @@ class Report:
     """Measures with a Bench, prints tables to standard output and keeps the rows.
 
     genome: a path or None for random letters; size: letters of text, or None for a size that suits
-    the devices; width: of tables that do not go to a terminal.
+    the devices; width: of tables that do not go to a terminal; path: of a JSON file for the rows,
+    written again after every table, or None.
     """
 
-    def __init__(self, bench, genome, size, width):
-        self._bench, self._genome, self._size = bench, genome, size
+    def __init__(self, bench, genome, size, width, path=None):
+        self._bench, self._genome, self._size, self._path = bench, genome, size, path
         self._console = Console(width=None if Console().is_terminal else width)
         self._tables = []
         self.equal = True
@@ -46,7 +47,7 @@ class Report:
                 case = make_case(command, letters, *SETTINGS[command])
             rows = list(self._bench.rows(case))
             self._keep(rows)
-            self._console.print(rows_table(rows))
+            self._show(rows_table(rows))
         self._define()
 
     def paper(self, name):
@@ -58,28 +59,33 @@ class Report:
             results = list(figure_rows(figure, self._bench, letters))
             for _, _, rows in results:
                 self._keep(list(rows.values()))
-            self._console.print(figure_table(figure, results, self._bench.devices))
+            self._show(figure_table(figure, results, self._bench.devices))
         self._console.print(f"In brackets the paper's figures. {remark}")
         self._define()
 
-    def write(self, path, plot):
-        """Write the rows to a JSON file and draw them, where these are wanted."""
-        if path:
-            record = {
-                "kmatch": kmatch.__version__,
-                "machine": f"{platform.platform()}, {os.cpu_count()} cores",
-                "devices": self._bench.describe(),
-                "text": self._genome or "random letters",
-                "definitions": self._definitions(),
-                "rows": [row.figures() for rows in self._tables for row in rows],
-            }
+    def draw(self, path):
+        """Draw the rows."""
+        draw(self._tables, path)
+
+    def _show(self, table):
+        self._console.print(table)
+        if self._path:
             try:
-                with open(path, "w") as handle:
-                    json.dump(record, handle, indent=1)
+                with open(self._path, "w") as handle:
+                    json.dump(self._record(), handle, indent=1)
             except OSError as error:
-                raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
-        if plot:
-            draw(self._tables, plot)
+                said = f"{self._path}: cannot be written: {error.strerror}"
+                raise OutputError(said) from error
+
+    def _record(self):
+        return {
+            "kmatch": kmatch.__version__,
+            "machine": f"{platform.platform()}, {os.cpu_count()} cores",
+            "devices": self._bench.describe(),
+            "text": self._genome or "random letters",
+            "definitions": self._definitions(),
+            "rows": [row.figures() for rows in self._tables for row in rows],
+        }
 
     def _letters(self, size):
         return read_letters(self._genome, size) if self._genome else random_letters(size)

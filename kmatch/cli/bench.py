@@ -21,7 +21,9 @@ WIDTH = 200  # of tables that do not go to a terminal
     show_default=True,
     help="That a search takes at most; slower ones get less of the text.",
 )
-@click.option("--json", "path", metavar="FILE", help="Also write the figures to FILE.")
+@click.option(
+    "--json", "path", metavar="FILE", help="Also write the figures to FILE, table by table."
+)
 @click.option("--plot", metavar="FILE", help="Also draw them (needs Matplotlib).")
 @device_option
 @click.option("-t", "--threads", type=click.IntRange(min=1), help="CPU threads of the engine.")
@@ -46,12 +48,13 @@ def bench(commands, genome, size, paper, seconds, path, plot, device, threads, q
     measure = Bench(device, threads, seconds=seconds)
     for line in measure.describe():
         talk.detail(line)
-    report = Report(measure, genome, size, WIDTH)
+    report = Report(measure, genome, size, WIDTH, path)
     if paper:
         report.paper(paper)
     else:
         chosen = COMMANDS if not commands or "all" in commands else dict.fromkeys(commands)
         report.commands(chosen)
-    report.write(path, plot)
+    if plot:
+        report.draw(plot)
     if not report.equal:
         raise click.exceptions.Exit(1)
