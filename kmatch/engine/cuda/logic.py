@@ -6,8 +6,9 @@ the adders and the recurrence keep the number of operations that is counted for 
 
 from llvmlite import ir
 from numba import types
-from numba.core import config
 from numba.extending import intrinsic
+
+from kmatch.engine.cuda.driver import SIMULATED
 
 _A, _B, _C = 0xF0, 0xCC, 0xAA  # truth tables of the three inputs
 
@@ -33,7 +34,7 @@ def _lop3(table):
     return operation
 
 
-if config.ENABLE_CUDASIM:
+if SIMULATED:
 
     def parity(a, b, c):
         """a ^ b ^ c"""

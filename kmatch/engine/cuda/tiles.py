@@ -7,15 +7,14 @@ Indices are unsigned, as Numba would otherwise look at each whether to count fro
 
 from llvmlite import ir
 from numba import types, uint64
-from numba.core import config
 from numba.extending import intrinsic
 
-from kmatch.engine.cuda.driver import cuda
+from kmatch.engine.cuda.driver import SIMULATED, cuda
 from kmatch.engine.cuda.hits import NONE, smaller
 
 GLOBAL, SHARED = 1, 3  # address spaces of NVVM
 
-if config.ENABLE_CUDASIM:
+if SIMULATED:
 
     def start_copy(tile, to, text, at):
         """Begin to copy text[at] to tile[to], in shared memory."""
