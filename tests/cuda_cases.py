@@ -17,6 +17,7 @@ from kmatch.engine.cuda import (
     driver,
     edit_filter,
     engine,
+    hamming,
     lanes,
     pack,
     pieces,
@@ -77,6 +78,18 @@ def test_hamming(name):
 def test_edit(name, filtering):
     records, patterns, k, options = EDIT[name]
     found = rows_of(edit(records, patterns, k, device="cuda", filtering=filtering, **options))
+    assert found == naive.edit(records, patterns, k, **options)
+
+
+@pytest.mark.parametrize("grain", [0, 1])
+def test_tiles_come_by_the_copies_of_older_gpus(grain, monkeypatch):
+    for module in (hamming, pieces):
+        monkeypatch.setattr(module, "background_grain", lambda words: grain)
+    records, patterns, k, options = HAMMING["at 0"]
+    found = rows(search(records, patterns, k, device="cuda", words=2, **options))
+    assert found == naive.hamming(records, patterns, k, **options)
+    records, patterns, k, options = EDIT["at the end"]
+    found = rows_of(edit(records, patterns, k, device="cuda", filtering=True, **options))
     assert found == naive.edit(records, patterns, k, **options)
 
 

@@ -170,9 +170,14 @@ def multiprocessors():
     return cuda.get_current_device().MULTIPROCESSOR_COUNT
 
 
-def copies_in_background():
-    """Whether the GPU in use copies to shared memory by itself while its threads go on."""
-    return not SIMULATED and cuda.get_current_device().compute_capability >= BACKGROUND
+def background_grain(words):
+    """Words that the GPU in use copies to shared memory at once while its threads go on.
+
+    0 where it cannot; 2 need rows of an even number of words.
+    """
+    if not SIMULATED and cuda.get_current_device().compute_capability < BACKGROUND:
+        return 0
+    return 2 - words % 2
 
 
 def memory():

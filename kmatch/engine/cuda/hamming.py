@@ -13,7 +13,7 @@ from typing import NamedTuple
 from numba import int32, uint64
 
 from kmatch.engine.cuda.counters import clear, count_four, mismatches
-from kmatch.engine.cuda.driver import copies_in_background, cuda, on_device
+from kmatch.engine.cuda.driver import background_grain, cuda, on_device
 from kmatch.engine.cuda.hits import ALL, NONE, ONE, lowest, smaller
 from kmatch.engine.cuda.queries import ALWAYS, THREADS, QueryPlan, plan_queries
 from kmatch.engine.cuda.tiles import copy_tile, finish_copies
@@ -123,15 +123,15 @@ def _collect(bits, depth, place, wanted, live, counters, first_count, rank, rank
 
 
 @cache
-def make_scan(bits, tile_words, depth, background):
-    """The kernel for counters of `bits` bits and a Tile."""
+def make_scan(bits, tile_words, depth, grain):
+    """The kernel for counters of `bits` bits and a Tile; grain: see `copy_tile`."""
     counter_words = depth * bits
     apart = THREADS // tile_words  # rows between two rows of a thread
     block_rows = apart * depth
 
     @cuda.jit(cache=True)
     def kernel(text, shape, letters, shifts, codes, steps, k, lanes, keys, found):
-        words, rows, plane_rows, planes, tile_rows = shape
+        words, rows, plane_rows, planes, tile_rows, ones = shape
         plane_words = plane_rows * words
         tile = cuda.shared.array(0, uint64)
         live = cuda.local.array(depth, uint64)
@@ -139,16 +139,16 @@ def make_scan(bits, tile_words, depth, background):
         across = (words + tile_words - 1) // tile_words
         thread = cuda.threadIdx.x
         band = cuda.blockIdx.x // across
-        word = (cuda.blockIdx.x - band * across) * tile_words + thread % tile_words
+        left = (cuda.blockIdx.x - band * across) * tile_words
+        word = left + thread % tile_words
         row = band * block_rows
-        for i in range(depth):
-            tile[uint64(thread + i * THREADS)] = ALL
-        column = smaller(word, words - 1)
-        text_place = (plane_words, words, row, plane_rows, column)
+        for i in range(thread, ones, THREADS):
+            tile[uint64(i)] = ALL
+        text_place = (plane_words, words, row, plane_rows, left)
         size = (planes, tile_rows, tile_words)
-        copy_tile(background, text, text_place, size, thread, THREADS, tile, depth * THREADS)
-        wanted = int32(lanes[column] != NONE)
-        if background:
+        copy_tile(grain, text, text_place, size, thread, THREADS, tile, ones)
+        wanted = int32(lanes[smaller(word, words - 1)] != NONE)
+        if grain:
             finish_copies()
         if not cuda.syncthreads_or(wanted):
             return
@@ -200,8 +200,8 @@ def scan(text, words, rows, plane_words, queries, lanes, keys, found, stream):
     with more. All arrays are on the GPU.
     """
     plan = queries.plan
-    kernel = make_scan(plan.bits, plan.tile.words, plan.tile.depth, copies_in_background())
+    kernel = make_scan(plan.bits, plan.tile.words, plan.tile.depth, background_grain(words))
     blocks = -(-words // plan.tile.words) * -(-rows // plan.tile.rows)
-    shape = (words, rows, plane_words // words, plan.planes, plan.tile_rows)
+    shape = (words, rows, plane_words // words, plan.planes, plan.tile_rows, plan.ones)
     launch = kernel[blocks, THREADS, stream, plan.shared_bytes]
     launch(text, shape, *queries.arrays, queries.k, lanes, keys, found)

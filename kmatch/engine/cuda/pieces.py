@@ -13,22 +13,19 @@ import numpy as np
 from numba import uint64
 
 from kmatch.engine.cpu.pieces import cut
-from kmatch.engine.cuda.driver import SIMULATED, copies_in_background, cuda, multiprocessors
-from kmatch.engine.cuda.hits import ALL, NONE, ONE, lowest, smaller
+from kmatch.engine.cuda.driver import background_grain, cuda, multiprocessors
+from kmatch.engine.cuda.hits import ALL, NONE, ONE, lowest
 from kmatch.engine.cuda.logic import all_of
 from kmatch.engine.cuda.tiles import copy_tile, finish_copies
 
 THREADS = 64
 WIDTH = 16  # words in a row of a tile
-DEPTH = 16  # rows in which a thread looks for beginnings of pieces
+DEPTH = 12  # rows in which a thread looks; with more, fewer blocks find room to copy meanwhile
 APART = THREADS // WIDTH  # rows between two rows of a thread
 BAND = DEPTH * APART  # rows in which a block does
 LETTERS = 16  # of a piece that are looked at; the rest hardly ever decides
 GROUP = 4  # letters between looks at whether anything is left
 UNSEEN = 2  # groups after which the first look pays
-# So many that five blocks find room in a multiprocessor of an H200; with a sixth, which leaves the
-# least of its cache, copying took a third longer.
-REGISTERS = {} if SIMULATED else {"max_registers": 192}
 BLOCKS = 32  # for every multiprocessor, where there are pieces enough
 CODE = uint64(0xFFFF)
 TOP = uint64(1 << 63)  # the last lane of a word
@@ -120,10 +117,10 @@ def _note(left, first, lane_rows, pieces, piece, counts, survivors, found):
 
 
 @cache
-def make_search(background):
-    """The kernel that finds where pieces begin that occur exactly."""
+def make_search(grain):
+    """The kernel that finds where pieces begin that occur exactly; grain: see `copy_tile`."""
 
-    @cuda.jit(cache=True, **REGISTERS)
+    @cuda.jit(cache=True)
     def kernel(text, shape, codes, pieces, counts, survivors, found):
         words, lane_rows, rows, tile_rows = shape
         tile = cuda.shared.array(0, uint64)
@@ -138,9 +135,9 @@ def make_search(background):
         if band >= bands:
             column, band = across - 1, block - bands * (across - 1)
         word, row = column * WIDTH + thread % WIDTH, band * BAND
-        place = (rows * words, words, row, rows, smaller(word, words - 1))
-        copy_tile(background, text, place, (4, tile_rows, WIDTH), thread, THREADS, tile, 0)
-        if background:
+        place = (rows * words, words, row, rows, column * WIDTH)
+        copy_tile(grain, text, place, (4, tile_rows, WIDTH), thread, THREADS, tile, 0)
+        if grain:
             finish_copies()
         cuda.syncthreads()
         if word >= words:
@@ -181,5 +178,5 @@ def launch_pieces(text, shape, plan, arrays, counts, survivors, found, stream):
     blocks = across * bands + max(-(-rows // BAND) - bands, 0)
     parts = min(max(BLOCKS * multiprocessors() // blocks, 1), len(plan.pieces))
     grid = ((blocks, parts), THREADS, stream, 8 * 4 * WIDTH * plan.tile_rows)
-    launch = make_search(copies_in_background())[grid]
+    launch = make_search(background_grain(words))[grid]
     launch(text, (*shape, plan.tile_rows), *arrays, counts, survivors, found)

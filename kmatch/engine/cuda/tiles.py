@@ -10,7 +10,7 @@ from numba import types, uint64
 from numba.extending import intrinsic
 
 from kmatch.engine.cuda.driver import SIMULATED, cuda
-from kmatch.engine.cuda.hits import NONE, smaller
+from kmatch.engine.cuda.hits import NONE, ONE, smaller
 
 GLOBAL, SHARED = 1, 3  # address spaces of NVVM
 
@@ -19,6 +19,11 @@ if SIMULATED:
     def start_copy(tile, to, text, at):
         """Begin to copy text[at] to tile[to], in shared memory."""
         tile[to] = text[at]
+
+    def start_copy_pair(tile, to, text, at):
+        """Begin to copy text[at] and text[at + 1], both numbers even, to tile[to] and behind."""
+        tile[to] = text[at]
+        tile[to + 1] = text[at + 1]
 
     def finish_copies():
         """Wait until what this thread began to copy is there."""
@@ -30,9 +35,8 @@ else:
         there = ir.PointerType(data.type.pointee, space)
         return builder.gep(builder.addrspacecast(data, there), [index])
 
-    @intrinsic
-    def start_copy(typing, tile, to, text, at):
-        """Begin to copy text[at] to tile[to], in shared memory."""
+    def _copies(code):
+        """The code of an intrinsic that copies from text[at] to tile[to]."""
 
         def generate(context, builder, signature, arguments):
             places = [
@@ -40,10 +44,21 @@ else:
                 for i, space in ((0, SHARED), (2, GLOBAL))
             ]
             kind = ir.FunctionType(ir.VoidType(), [place.type for place in places])
-            code = "cp.async.ca.shared.global [$0], [$1], 8;"
             builder.call(ir.InlineAsm(kind, code, "l,l,~{memory}", side_effect=True), places)
             return context.get_dummy_value()
 
+        return generate
+
+    @intrinsic
+    def start_copy(typing, tile, to, text, at):
+        """Begin to copy text[at] to tile[to], in shared memory."""
+        generate = _copies("cp.async.ca.shared.global [$0], [$1], 8;")
+        return types.void(tile, types.uint64, text, types.uint64), generate
+
+    @intrinsic
+    def start_copy_pair(typing, tile, to, text, at):
+        """Begin to copy text[at] and text[at + 1], both numbers even, to tile[to] and behind."""
+        generate = _copies("cp.async.cg.shared.global [$0], [$1], 16;")
         return types.void(tile, types.uint64, text, types.uint64), generate
 
     @intrinsic
@@ -60,25 +75,38 @@ else:
 
 
 @cuda.jit(device=True)
-def _copy(background, tile, to, text, at):
-    if background:
+def _copy(grain, tile, to, text, at):
+    if grain == 2:
+        start_copy_pair(tile, to, text, at)
+    elif grain == 1:
         start_copy(tile, to, text, at)
     else:
         tile[to] = text[at]
 
 
 @cuda.jit(device=True)
-def copy_tile(background, text, place, size, thread, threads, tile, to):
-    """Begin to copy a thread's share of a tile of every plane to shared memory: words of a column.
+def _clear(grain, tile, to):
+    tile[to] = NONE
+    if grain == 2:
+        tile[to + ONE] = NONE
 
-    Copies in the background are there after `finish_copies` of all threads. background: whether the
-    GPU has such, a constant of the kernel; text: uint64; place: (plane_words, words, row, end,
-    column), the tile's first row, the end of those there are, beyond which nothing matches, and the
-    thread's column; size: (planes, rows, width) of the tile; to: where it begins.
+
+@cuda.jit(device=True)
+def copy_tile(grain, text, place, size, thread, threads, tile, to):
+    """Begin to copy a thread's share of a tile of every plane to shared memory.
+
+    Copies in the background are there after `finish_copies` of all threads. grain: words that are
+    copied at once in the background, 1 or 2, or 0 where the GPU has no such copies, a constant of
+    the kernel; text: uint64; place: (plane_words, words, row, end, left), the tile's first row,
+    the end of those there are, beyond which nothing matches, and its first column, those beyond
+    the text's repeat the last; size: (planes, rows, width) of the tile; to: where it begins.
     """
-    plane_words, words, row, end, column = place
+    plane_words, words, row, end, left = place
     planes, rows, width = size
-    first, apart = thread // width, threads // width
+    many = 2 if grain == 2 else 1
+    across = width // many
+    first, apart = thread // across, threads // across
+    column = smaller(left + thread % across * many, words - many)
     near, step = smaller(end - row, rows), uint64(apart * words)
     for p in range(0, planes, 4):
         a, b = p, smaller(p + 1, planes - 1)
@@ -87,17 +115,17 @@ def copy_tile(background, text, place, size, thread, threads, tile, to):
         at_c, at_d = uint64(c * plane_words), uint64(d * plane_words)
         to_a, to_b = uint64(to + a * rows * width), uint64(to + b * rows * width)
         to_c, to_d = uint64(to + c * rows * width), uint64(to + d * rows * width)
-        at, into = uint64((row + first) * words + column), uint64(thread)
+        at, into = uint64((row + first) * words + column), uint64(thread * many)
         for _ in range(first, near, apart):
-            _copy(background, tile, to_a + into, text, at_a + at)
-            _copy(background, tile, to_b + into, text, at_b + at)
-            _copy(background, tile, to_c + into, text, at_c + at)
-            _copy(background, tile, to_d + into, text, at_d + at)
+            _copy(grain, tile, to_a + into, text, at_a + at)
+            _copy(grain, tile, to_b + into, text, at_b + at)
+            _copy(grain, tile, to_c + into, text, at_c + at)
+            _copy(grain, tile, to_d + into, text, at_d + at)
             at += step
-            into += uint64(threads)
+            into += uint64(threads * many)
         while into < uint64(rows * width):
-            tile[to_a + into] = NONE
-            tile[to_b + into] = NONE
-            tile[to_c + into] = NONE
-            tile[to_d + into] = NONE
-            into += uint64(threads)
+            _clear(grain, tile, to_a + into)
+            _clear(grain, tile, to_b + into)
+            _clear(grain, tile, to_c + into)
+            _clear(grain, tile, to_d + into)
+            into += uint64(threads * many)
