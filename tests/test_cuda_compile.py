@@ -52,6 +52,7 @@ FAST = {  # sizes meant for speed, which have to stay in registers
     "hamming, k = 1": ("hamming", (1, 16, 14), HAMMING),
     "hamming, k = 3": ("hamming", (2, 16, 14), HAMMING),
     "hamming, k = 7": ("hamming", (3, 8, 8), HAMMING),
+    "edit, m = 16": ("edit", (16, 4, False), EDIT),
     "edit, m = 20": ("edit", (20, 6, False), EDIT),
     "edit, m = 24": ("edit", (24, 6, False), EDIT),
     "edit, m = 32": ("edit", (32, 6, False), EDIT),

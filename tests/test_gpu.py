@@ -172,7 +172,8 @@ def _both(search, records, patterns, *arguments, **options):
 
 
 @pytest.mark.parametrize(
-    ("length", "count", "k"), [(20, 64, 3), (23, 5, 7), (12, 3, 5), (100, 8, 20), (1000, 2, 300)]
+    ("length", "count", "k"),
+    [(20, 64, 3), (23, 5, 7), (12, 3, 5), (9, 2, 4), (100, 8, 20), (1000, 2, 300)],
 )
 def test_many_windows(records, texts, length, count, k):
     assert _both(kmatch.hamming, records, texts(length, count, min(k, 3)), k)

@@ -21,6 +21,7 @@ from kmatch.engine.cuda.recurrence import (
     stage,
     write,
 )
+from kmatch.engine.cuda.room import reserve
 from kmatch.engine.cuda.stretches import plan_searches
 from kmatch.engine.cuda.strips import launch_strips, room_for_deltas
 
@@ -35,13 +36,40 @@ def _begin(bits, rows, length, limit, pv, mv, counter):
 
 
 @cuda.jit(device=True)
-def _report(bits, smallest, left, counter, first, lane_rows, place, limit, keys, found):
-    """Append the keys of the lanes set in left, or lower the smallest distance of their query."""
-    if smallest:
-        cuda.atomic.min(found, place[1], least(bits, left, counter) + limit + 1)
-    else:
-        to = cuda.atomic.add(found, 0, int(cuda.popc(left)))
-        write(bits, left, counter, first, lane_rows, place, limit, keys, to)
+def _go_back(bits, ph, mh, counter):
+    """Take the last COLUMNS columns back out of a counter."""
+    for c in range(COLUMNS):
+        add(bits, counter, mh[c], ph[c])
+
+
+@cuda.jit(device=True)
+def _report(bits, smallest, wanted, columns, ph, mh, counter, at, place, limit, keys, found):
+    """Append the keys of ends in the last COLUMNS columns, or lower the smallest distance.
+
+    The counter goes back and over them once more, first to count the ends: what each column has
+    would take registers that the search needs. columns: the first and the end of those that count;
+    at: (position of the first lane in the first column, step to the next column, lane_rows).
+    """
+    begin, end = columns
+    first, step, lane_rows = at
+    to = 0
+    _go_back(bits, ph, mh, counter)
+    if not smallest:
+        many = 0
+        for c in range(COLUMNS):
+            left = add(bits, counter, ph[c], mh[c]) & wanted
+            if begin <= c and c < end:
+                many += int(cuda.popc(left))
+        to = reserve(found, 0, many)
+        _go_back(bits, ph, mh, counter)
+    for c in range(COLUMNS):
+        left = add(bits, counter, ph[c], mh[c]) & wanted
+        if left and begin <= c and c < end:
+            if smallest:
+                cuda.atomic.min(found, place[1], least(bits, left, counter) + limit + 1)
+            else:
+                write(bits, left, counter, first + step * c, lane_rows, place, limit, keys, to)
+                to += int(cuda.popc(left))
 
 
 @cache
@@ -98,13 +126,15 @@ def make_scan(rows, bits, smallest):
                 ph[c] = NONE
                 mh[c] = NONE
             advance(rows, tile, places, uint32(thread), pv, mv, ph, mh)
+            low = NONE
             for c in range(COLUMNS):
-                left = add(bits, counter, ph[c], mh[c]) & wanted
-                if left and warm <= t + c and t + c < columns:
-                    first = 64 * word * lane_rows + row + step * c
-                    _report(
-                        bits, smallest, left, counter, first, lane_rows, place, limit, keys, found
-                    )
+                low |= add(bits, counter, ph[c], mh[c])
+            if low & wanted and warm < t + COLUMNS:
+                at = (64 * word * lane_rows + row, step, lane_rows)
+                _report(
+                    bits, smallest, wanted, (warm - t, columns - t), ph, mh, counter, at, place,
+                    limit, keys, found,
+                )  # fmt: skip
             row += step * COLUMNS
 
     return kernel

@@ -16,6 +16,7 @@ from kmatch.engine.cuda.counters import clear, count_four, mismatches
 from kmatch.engine.cuda.driver import background_grain, cuda, on_device
 from kmatch.engine.cuda.hits import ALL, NONE, ONE, lowest, smaller
 from kmatch.engine.cuda.queries import ALWAYS, THREADS, QueryPlan, plan_queries
+from kmatch.engine.cuda.room import reserve
 from kmatch.engine.cuda.tiles import copy_tile, finish_copies
 
 CODE = uint64(0xFFFF)
@@ -107,18 +108,22 @@ def _search(bits, depth, text, place, tile, thread, queries, codes, step, live, 
 def _collect(bits, depth, place, wanted, live, counters, first_count, rank, ranks, k, keys, found):
     """Append the keys of live lanes to `keys`; count on where it is full."""
     _, _, rows, row, apart, word = place
+    many = 0
     for i in range(depth):
-        left = live[i] & wanted
-        at = row + i * apart
-        if left and at < rows:
-            to = cuda.atomic.add(found, 0, int(cuda.popc(left)))
+        live[i] = live[i] & wanted if row + i * apart < rows else NONE
+        many += int(cuda.popc(live[i]))
+    if many:
+        to = reserve(found, 0, many)
+        factor = ranks * (k + 1)
+        for i in range(depth):
+            left = live[i]
+            key = (64 * word * rows + row + i * apart) * factor + rank * (k + 1)
             while left:
                 bit = lowest(left)
                 left &= left - ONE
                 if to < len(keys):
-                    position = (64 * word + bit) * rows + at
                     distance = mismatches(bits, counters, i, bit, first_count)
-                    keys[to] = (position * ranks + rank) * (k + 1) + distance
+                    keys[to] = key + bit * rows * factor + distance
                 to += 1
 
 

@@ -1,26 +1,28 @@
 """Small functions of several kernels.
 
-The simulator wants functions that name `cuda` beside their kernels, so there is none here.
+The simulator wants functions that name `cuda` beside their kernels, so there is none here for it.
 """
 
-from numba import uint64
+from numba import int64, uint64
 
-from kmatch.engine.cuda.driver import cuda
+from kmatch.engine.cuda.driver import SIMULATED, cuda
 
 ALL = uint64(0xFFFFFFFFFFFFFFFF)
 NONE = uint64(0)
 ONE = uint64(1)
 
+if SIMULATED:
 
-@cuda.jit(device=True)
-def lowest(word):
-    """Number of the lowest set bit of a uint64 that is not 0."""
-    bit = 0
-    for step in (32, 16, 8, 4, 2, 1):
-        if word & ((ONE << uint64(step)) - ONE) == NONE:
-            word >>= uint64(step)
-            bit += step
-    return bit
+    def lowest(word):
+        """Number of the lowest set bit of a uint64 that is not 0."""
+        return (int(word) & -int(word)).bit_length() - 1
+
+else:
+
+    @cuda.jit(device=True)
+    def lowest(word):
+        """Number of the lowest set bit of a uint64 that is not 0."""
+        return int64(cuda.ffs(word)) - 1
 
 
 @cuda.jit(device=True)

@@ -16,6 +16,7 @@ from kmatch.engine.cpu.pieces import cut
 from kmatch.engine.cuda.driver import background_grain, cuda, multiprocessors
 from kmatch.engine.cuda.hits import ALL, NONE, ONE, lowest
 from kmatch.engine.cuda.logic import all_of
+from kmatch.engine.cuda.room import reserve
 from kmatch.engine.cuda.tiles import copy_tile, finish_copies
 
 THREADS = 64
@@ -103,17 +104,27 @@ def _any_live(live):
 
 
 @cuda.jit(device=True)
-def _note(left, first, lane_rows, pieces, piece, counts, survivors, found):
-    """Append the survivors of a word; `first` is the position of its first lane."""
-    many = int(cuda.popc(left))
-    cuda.atomic.add(counts, pieces[piece, 3], many)
-    to = cuda.atomic.add(found, 0, many)
-    while left:
-        bit = lowest(left)
-        left &= left - ONE
-        if to < len(survivors):
-            survivors[to] = (first + bit * lane_rows) * len(pieces) + piece
-        to += 1
+def _note(live, place, pieces, piece, counts, survivors, found):
+    """Append the positions of live lanes to the survivors."""
+    row, word, lane_rows, rows, last = place
+    many = 0
+    for i in range(DEPTH):
+        at = row + i * APART
+        if at >= lane_rows:
+            live[i] &= TOP if last and at < rows else NONE
+        many += int(cuda.popc(live[i]))
+    if many:
+        reserve(counts, pieces[piece, 3], many)
+        to = reserve(found, 0, many)
+        for i in range(DEPTH):
+            left = live[i]
+            first = 64 * word * lane_rows + row + i * APART
+            while left:
+                bit = lowest(left)
+                left &= left - ONE
+                if to < len(survivors):
+                    survivors[to] = (first + bit * lane_rows) * len(pieces) + piece
+                to += 1
 
 
 @cache
@@ -153,14 +164,8 @@ def make_search(grain):
                 _require(tile, uint64(thread), codes[g], live)
                 g += 1
             if _any_live(live):
-                for i in range(DEPTH):
-                    left = live[i]
-                    at = row + i * APART
-                    if at >= lane_rows:
-                        left &= TOP if word == words - 1 and at < rows else NONE
-                    if left:
-                        first = 64 * word * lane_rows + at
-                        _note(left, first, lane_rows, pieces, piece, counts, survivors, found)
+                here = (row, word, lane_rows, rows, word == words - 1)
+                _note(live, here, pieces, piece, counts, survivors, found)
 
     return kernel
 

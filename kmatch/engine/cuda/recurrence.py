@@ -160,12 +160,13 @@ def write(bits, left, counter, first, lane_rows, place, limit, keys, to):
     limit: the number in a counter is the distance less limit + 1.
     """
     ranks, rank, factor = place
+    key = (first * ranks + rank) * factor + limit + 1
+    apart = lane_rows * ranks * factor
     while left:
         bit = lowest(left)
         left &= left - ONE
         if to < len(keys):
-            distance = _read(bits, counter, bit) + limit + 1
-            keys[to] = ((first + bit * lane_rows) * ranks + rank) * factor + distance
+            keys[to] = key + bit * apart + _read(bits, counter, bit)
         to += 1
 
 

@@ -24,6 +24,7 @@ from kmatch.engine.cuda.recurrence import (
     stage,
     write,
 )
+from kmatch.engine.cuda.room import reserve
 
 SPAN = 128  # columns of a strip before the next; a multiple of COLUMNS
 MEMORY_SHARE = 0.5  # of the free device memory that deltas may take
@@ -134,7 +135,7 @@ def _report(
             if smallest:
                 cuda.atomic.min(found, place[1], least(bits, left, counter) + limit + 1)
             else:
-                to = cuda.atomic.add(found, 0, int(cuda.popc(left)))
+                to = reserve(found, 0, int(cuda.popc(left)))
                 write(bits, left, counter, first + step * t, lane_rows, place, limit, keys, to)
 
 

@@ -10,6 +10,7 @@ from numba import int64, uint64
 
 from kmatch.engine.cuda.driver import cuda, multiprocessors
 from kmatch.engine.cuda.hits import ALL, NONE, ONE, smaller
+from kmatch.engine.cuda.room import reserve
 
 THREADS = 64
 BLOCKS = 16  # for every multiprocessor
@@ -82,7 +83,7 @@ def make_verify(room):
                 mask = _letter(text, plane_words, row * words + (lane >> 6), lane & 63)
                 distance += _column(table, begins[query] + mask * blocks, blocks, last, pv, mv)
                 if distance <= k and at >= low:
-                    to = cuda.atomic.add(found, 0, 1)
+                    to = reserve(found, 0, 1)
                     if to < len(keys):
                         keys[to] = (at * sign * ranks + query) * factor + distance
                 row += sign
