@@ -1,5 +1,7 @@
 """Running a kernel over a chunk until every hit has found room."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from kmatch.engine.geometry import LANES_PER_WORD
@@ -19,32 +21,30 @@ class KeyBuffer:
         self._tasks = tasks
         self._capacity = -(-first // tasks)
         self._most = most
-        self._parts = 1  # how often a chunk was halved last
+        self._parts = 1  # in which a chunk was scanned last
 
     def scan(self, kernel, words):
         """Yield (keys, lane): a chunk's keys, sorted, array by array, and the lane up to which.
 
         kernel(lanes, keys, counts) is an engine's scan with its other arguments given.
         """
-        lanes = LANES_PER_WORD * words
-        parts = min(self._parts, lanes)
-        for part in range(parts):
-            yield from self._scan_lanes(
-                kernel, words, lanes * part // parts, lanes * (part + 1) // parts
-            )
+        yield from self._scan_parts(kernel, words, 0, LANES_PER_WORD * words, self._parts)
 
-    def _scan_lanes(self, kernel, words, first, last):
-        found = self._try_lanes(kernel, lane_mask(words, first, last), last - first)
-        if found is not None:
-            yield found, last
-            return
-        self._parts = max(self._parts, 2 * LANES_PER_WORD * words // (last - first))
-        middle = (first + last) // 2
-        yield from self._scan_lanes(kernel, words, first, middle)
-        yield from self._scan_lanes(kernel, words, middle, last)
+    def _scan_parts(self, kernel, words, first, last, parts):
+        lanes, parts = last - first, min(parts, last - first)
+        bounds = [first + lanes * part // parts for part in range(parts + 1)]
+        for begin, end in pairwise(bounds):
+            found, room = self._try_lanes(kernel, lane_mask(words, begin, end), end - begin)
+            if found is not None:
+                yield found, end
+                continue
+            parts = max(-(-room // self._most), 2)
+            self._parts = max(self._parts, parts * LANES_PER_WORD * words // (end - begin))
+            yield from self._scan_parts(kernel, words, begin, end, parts)
 
     def _try_lanes(self, kernel, mask, lanes):
-        """The sorted keys of some lanes, or None where they should be halved."""
+        """(keys, room): the sorted keys of some lanes, or None where these should be parted, and
+        the room that they took or would take."""
         counts = np.zeros(self._tasks, np.int64)
         while True:
             keys = np.empty((self._tasks, self._capacity), np.int64)
@@ -53,10 +53,11 @@ class KeyBuffer:
             if fullest <= self._capacity:
                 found = np.concatenate([keys[i, :count] for i, count in enumerate(counts)])
                 found.sort()
-                return found
+                return found, keys.size
+            room = fullest + fullest // 4
             if fullest * self._tasks > self._most and lanes > 1:
-                return None
-            self._capacity = fullest + fullest // 4
+                return None, room * self._tasks
+            self._capacity = room
 
 
 def lane_mask(words, first, last):

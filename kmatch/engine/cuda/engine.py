@@ -45,7 +45,7 @@ class CudaEngine:
 
     name = "cuda"
     tasks = 1
-    key_room = (1 << 19, 1 << 19)
+    key_room = (1 << 22, 1 << 22)
 
     def __init__(self, number, name, threads=None, reason=""):
         self._cpu = CpuEngine(threads)
