@@ -19,17 +19,22 @@ import numba
 import numpy as np
 
 import kmatch
+from kmatch.bench.data import Case
+from kmatch.bench.timing import by_engine, by_published
 from kmatch.engine.cuda import edit, hamming
 from kmatch.engine.cuda.driver import Stopwatch, cuda, on_device
 from kmatch.engine.cuda.edit_filter import Filter
 from kmatch.engine.devices import choose_engine
+from kmatch.published.registry import find
 from kmatch.search.chunks import packed_chunks, plan_chunks, plan_reading
 from kmatch.search.panel import build_panel, build_reading_panel
 from kmatch.sequences.patterns import load_patterns
 
 LOGIC, BANDWIDTH, COPY = 16.7e12, 4.8e12, 50e9
 MISMATCH_OPERATIONS, CELL_OPERATIONS = 4, 10  # 32-bit ones, for the 64 positions of a word
-ROOM = 1 << 22  # hits
+ROOM = 1 << 23  # hits
+DENSE = (16, 6, 1 << 27)  # m, k and letters of a text in which every fiftieth position is an end
+PUBLISHED_LENGTH = 1 << 30  # of a text, of which published algorithms keep a table
 EDIT = (
     *("20,3,1", "20,3,64", "20,1,1", "20,1,64", "20,0,1", "20,2,1", "32,3,1", "32,6,1"),
     *("100,4,1", "100,10,1", "1000,100,1"),
@@ -73,12 +78,11 @@ def random_patterns(length, count):
     return [letters[i * length : (i + 1) * length] for i in range(count)]
 
 
-def event_seconds(launch, stream, prepare=None, repeat=7):
+def event_seconds(launch, stream, prepare, repeat=7):
     """Median seconds of a launch on the GPU, after one to warm up; prepare() goes before each."""
     watches = [Stopwatch() for _ in range(repeat + 1)]
     for watch in watches:
-        if prepare:
-            prepare()
+        prepare()
         with watch.timing(stream):
             launch()
     watches.pop(0)
@@ -112,7 +116,13 @@ class Bench:
         found = on_device(np.zeros(1, np.int64), stream)
         start(lanes, keys, found)
         hits = int(found.copy_to_host(stream=stream)[0])
-        return event_seconds(lambda: start(lanes, keys, found), stream, prepare), hits
+
+        def prepare_all():
+            found.copy_to_device(np.zeros(1, np.int64), stream=stream)
+            if prepare:
+                prepare()
+
+        return event_seconds(lambda: start(lanes, keys, found), stream, prepare_all), hits
 
     def hamming(self, m, k, counts):
         plan = plan_chunks(m, k, 1, self.length, self.engine.layout)
@@ -133,9 +143,8 @@ class Bench:
             operations = self.length / 64 * count * looked * MISMATCH_OPERATIONS
             same = self.same(kmatch.hamming, patterns, k, self.length)
             rate = self.length * count / seconds
-            self.tell(
-                f"hamming m={m} k={k} patterns={count}", seconds, rate, m, operations, hits, same
-            )
+            name = f"hamming m={m} k={k} patterns={count}"
+            self.tell(name, self.length, seconds, rate, m, operations, hits, same)
 
     def edit(self, m, k, count, length=None):
         length = length or self.length
@@ -163,7 +172,7 @@ class Bench:
         seconds = filtering if pays else seconds
         rate = length * count / seconds
         name = f"edit m={m} k={k} patterns={count}"
-        self.tell(name, seconds, rate, m, operations, hits, figures | same)
+        self.tell(name, length, seconds, rate, m, operations, hits, figures | same)
 
     def filter(self, text, queries, words, count):
         """(seconds, survivors) of a filter and what verifies its survivors."""
@@ -181,15 +190,15 @@ class Bench:
         seconds, _ = self.kernel(start, words, prepare)
         return seconds, int(tallies[1].copy_to_host(stream=stream)[0])
 
-    def tell(self, name, seconds, rate, m, operations, hits, same):
+    def tell(self, name, length, seconds, rate, m, operations, hits, same):
         self.note(
             name,
-            text=self.length,
+            text=length,
             kernel_ms=seconds * 1e3,
             tbp_pattern_s=rate / 1e12,
             tcups=rate * m / 1e12,
             logic_share=operations / seconds / LOGIC,
-            memory_share=self.length / 2 / seconds / BANDWIDTH,
+            memory_share=length / 2 / seconds / BANDWIDTH,
             kernel_hits=hits,
             **same,
         )
@@ -213,6 +222,28 @@ class Bench:
             "whole_cpu_s": results["cpu_s"],
         }
 
+    def beside(self, command, name, m, k, length):
+        """A published algorithm on the same text, and how many times faster the engine's kernel is.
+
+        That is the kernel timed before, on a text of its own length.
+        """
+        case = Case(command, self.letters[:length], random_patterns(m, 1), k)
+        answers = [by_published(case, self.engine, find(command, name)) for _ in range(3)]
+        ours = by_engine(case, self.engine.place)
+        rate = length / statistics.median(answer.kernel for answer in answers)
+        self.note(
+            f"{command} m={m} k={k} patterns=1, {name}",
+            text=length,
+            gbp_pattern_s=rate / 1e9,
+            times_slower=self.rate(f"{command} m={m} k={k} patterns=1") / rate,
+            hits=len(ours.keys),
+            equal=all(np.array_equal(answer.keys, ours.keys) for answer in answers),
+        )
+
+    def rate(self, name):
+        """bp·pattern/s of a row."""
+        return 1e12 * next(row["tbp_pattern_s"] for row in self.rows if row["name"] == name)
+
     def whole_call(self, count=64, m=20, k=3, length=10**9):
         """A search of both strands from packed host memory, against its kernels and its copy."""
         genome = kmatch.Genome.from_records([("r", self.letters[:length])])
@@ -227,7 +258,7 @@ class Bench:
             again = kmatch.hamming(genome, patterns, k, device="cuda")
             seconds.append(time.perf_counter() - began)
             assert len(again) == len(hits)
-        kernels = self.length_seconds(count, length)
+        kernels = 2 * count * length / self.rate(f"hamming m=20 k=3 patterns={count}")
         copy = length / 2 / COPY
         self.note(
             f"whole call, {length:.0e} bp, {count} patterns, both strands",
@@ -239,11 +270,6 @@ class Bench:
             hits=len(hits),
             cpu_hits=len(kmatch.hamming(genome, patterns, k, device="cpu")),
         )
-
-    def length_seconds(self, count, length):
-        """Seconds that the kernels timed before take for both strands of a text."""
-        row = next(r for r in self.rows if r["name"] == f"hamming m=20 k=3 patterns={count}")
-        return row["kernel_ms"] / 1e3 * 2 * length / row["text"]
 
 
 def start_up(bench):
@@ -273,6 +299,11 @@ def main():
     for setting in options.edit or EDIT:
         bench.edit(*map(int, setting.split(",")))
     if not options.edit:
+        m, k, length = DENSE
+        bench.edit(m, k, 1, min(length, options.length))
+        bench.beside("edit", "row-shuffle-shared", m, k, min(length, options.length))
+        length = min(PUBLISHED_LENGTH, options.length)
+        bench.beside("hamming", "opt-block-thread", 20, 3, length)
         bench.whole_call(length=min(10**9, options.length))
         start_up(bench)
     if options.json:
