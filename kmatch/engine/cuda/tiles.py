@@ -2,7 +2,8 @@
 
 Where a GPU can, it copies in the background, without registers between: all of a thread's words are
 under way at once, and so few blocks as find room in a multiprocessor keep device memory busy.
-Indices are unsigned, as Numba would otherwise look at each whether to count from the end.
+Copies of two words, which pass by the first cache, come a third faster than those of one. Indices
+are unsigned, as Numba would otherwise look at each whether to count from the end.
 """
 
 from llvmlite import ir
