@@ -33,7 +33,7 @@ from kmatch.sequences.patterns import load_patterns
 LOGIC, BANDWIDTH, COPY = 16.7e12, 4.8e12, 50e9
 MISMATCH_OPERATIONS, CELL_OPERATIONS = 4, 10  # 32-bit ones, for the 64 positions of a word
 ROOM = 1 << 23  # hits
-DENSE = (16, 6, 1 << 27)  # m, k and letters of a text in which every fiftieth position is an end
+DENSE = (16, 6, 1 << 27)  # m, k and letters of a text in which one position in 33 is an end
 PUBLISHED_LENGTH = 1 << 30  # of a text, of which published algorithms keep a table
 EDIT = (
     *("20,3,1", "20,3,64", "20,1,1", "20,1,64", "20,0,1", "20,2,1", "32,3,1", "32,6,1"),

@@ -19,7 +19,7 @@ class KeyBuffer:
 
     def __init__(self, tasks, first=FIRST_KEYS, most=MOST_KEYS):
         self._tasks = tasks
-        self._capacity = -(-first // tasks)
+        self._keys = np.empty((tasks, -(-first // tasks)), np.int64)
         self._most = most
         self._parts = 1  # in which a chunk was scanned last
 
@@ -38,26 +38,26 @@ class KeyBuffer:
             if found is not None:
                 yield found, end
                 continue
-            parts = max(-(-room // self._most), 2)
-            self._parts = max(self._parts, parts * LANES_PER_WORD * words // (end - begin))
-            yield from self._scan_parts(kernel, words, begin, end, parts)
+            more = max(-(-room // self._most), 2)
+            self._parts = max(self._parts, more * LANES_PER_WORD * words // (end - begin))
+            yield from self._scan_parts(kernel, words, begin, end, more)
 
     def _try_lanes(self, kernel, mask, lanes):
         """(keys, room): the sorted keys of some lanes, or None where these should be parted, and
         the room that they took or would take."""
         counts = np.zeros(self._tasks, np.int64)
         while True:
-            keys = np.empty((self._tasks, self._capacity), np.int64)
-            kernel(mask, keys, counts)
+            kernel(mask, self._keys, counts)
             fullest = int(counts.max())
-            if fullest <= self._capacity:
-                found = np.concatenate([keys[i, :count] for i, count in enumerate(counts)])
+            if fullest <= self._keys.shape[1]:
+                parts = [keys[:count] for keys, count in zip(self._keys, counts, strict=True)]
+                found = np.concatenate(parts)  # a copy: the next scan writes here
                 found.sort()
-                return found, keys.size
+                return found, self._keys.size
             room = fullest + fullest // 4
             if fullest * self._tasks > self._most and lanes > 1:
                 return None, room * self._tasks
-            self._capacity = room
+            self._keys = np.empty((self._tasks, room), np.int64)
 
 
 def lane_mask(words, first, last):
