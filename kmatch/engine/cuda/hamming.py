@@ -14,20 +14,12 @@ from numba import int32, uint64
 
 from kmatch.engine.cuda.counters import clear, count_four, mismatches
 from kmatch.engine.cuda.driver import background_grain, cuda, on_device
-from kmatch.engine.cuda.hits import ALL, NONE, ONE, lowest, smaller
+from kmatch.engine.cuda.hits import ALL, NONE, ONE, any_live, lowest, smaller
 from kmatch.engine.cuda.queries import ALWAYS, THREADS, QueryPlan, plan_queries
 from kmatch.engine.cuda.room import reserve
 from kmatch.engine.cuda.tiles import copy_tile, finish_copies
 
 CODE = uint64(0xFFFF)
-
-
-@cuda.jit(device=True)
-def _any_live(depth, live):
-    some = NONE
-    for i in range(depth):
-        some |= live[i]
-    return some != NONE
 
 
 @cuda.jit(device=True)
@@ -88,18 +80,18 @@ def _search(bits, depth, text, place, tile, thread, queries, codes, step, live, 
     for g in range(begin, unseen):
         _count_staged(bits, depth, tile, thread, codes[g], live, counters)
     g = unseen
-    while g < counted and _any_live(depth, live):
+    while g < counted and any_live(depth, live):
         _count_staged(bits, depth, tile, thread, codes[g], live, counters)
         g += 1
-    while g < exact and _any_live(depth, live):
+    while g < exact and any_live(depth, live):
         _count_far(bits, depth, text, place, queries, 4 * g, live, counters)
         g += 1
     g = exact
-    while g < required and _any_live(depth, live):
+    while g < required and any_live(depth, live):
         _require_staged(depth, tile, thread, codes[g], live)
         g += 1
     letter = 4 * required
-    while letter < 4 * end and _any_live(depth, live):
+    while letter < 4 * end and any_live(depth, live):
         _require_far(depth, text, place, queries, letter, live)
         letter += 1
 
@@ -153,8 +145,7 @@ def make_scan(bits, tile_words, depth, grain):
         size = (planes, tile_rows, tile_words)
         copy_tile(grain, text, text_place, size, thread, THREADS, tile, ones)
         wanted = int32(lanes[smaller(word, words - 1)] != NONE)
-        if grain:
-            finish_copies()
+        finish_copies(grain)
         if not cuda.syncthreads_or(wanted):
             return
         row += thread // tile_words
@@ -171,7 +162,7 @@ def make_scan(bits, tile_words, depth, grain):
             _search(
                 bits, depth, text, place, tile, uint64(thread), queries, codes, step, live, counters
             )
-            if _any_live(depth, live):
+            if any_live(depth, live):
                 _collect(
                     bits, depth, place, lanes[word], live, counters, first_count,
                     q, len(steps), k, keys, found,

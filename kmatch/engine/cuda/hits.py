@@ -26,6 +26,15 @@ else:
 
 
 @cuda.jit(device=True)
+def any_live(depth, live):
+    """Whether any lane is set in the words of `depth` rows, a constant of the kernel."""
+    some = NONE
+    for i in range(depth):
+        some |= live[i]
+    return some != NONE
+
+
+@cuda.jit(device=True)
 def smaller(a, b):
     """The smaller of two numbers; Numba's CUDA compiler has no min() that works everywhere."""
     return a if a < b else b

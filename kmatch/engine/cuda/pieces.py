@@ -14,7 +14,7 @@ from numba import uint64
 
 from kmatch.engine.cpu.pieces import cut
 from kmatch.engine.cuda.driver import background_grain, cuda, multiprocessors
-from kmatch.engine.cuda.hits import ALL, NONE, ONE, lowest
+from kmatch.engine.cuda.hits import ALL, NONE, ONE, any_live, lowest
 from kmatch.engine.cuda.logic import all_of
 from kmatch.engine.cuda.room import reserve
 from kmatch.engine.cuda.tiles import copy_tile, finish_copies
@@ -96,14 +96,6 @@ def _require(tile, thread, code, live):
 
 
 @cuda.jit(device=True)
-def _any_live(live):
-    some = NONE
-    for i in range(DEPTH):
-        some |= live[i]
-    return some != NONE
-
-
-@cuda.jit(device=True)
 def _note(live, place, pieces, piece, counts, survivors, found):
     """Append the positions of live lanes to the survivors."""
     row, word, lane_rows, rows, last = place
@@ -148,8 +140,7 @@ def make_search(grain):
         word, row = column * WIDTH + thread % WIDTH, band * BAND
         place = (rows * words, words, row, rows, column * WIDTH)
         copy_tile(grain, text, place, (4, tile_rows, WIDTH), thread, THREADS, tile, 0)
-        if grain:
-            finish_copies()
+        finish_copies(grain)
         cuda.syncthreads()
         if word >= words:
             return
@@ -160,10 +151,10 @@ def make_search(grain):
             for g in range(pieces[piece, 0], pieces[piece, 1]):
                 _require(tile, uint64(thread), codes[g], live)
             g = pieces[piece, 1]
-            while g < pieces[piece, 2] and _any_live(live):
+            while g < pieces[piece, 2] and any_live(DEPTH, live):
                 _require(tile, uint64(thread), codes[g], live)
                 g += 1
-            if _any_live(live):
+            if any_live(DEPTH, live):
                 here = (row, word, lane_rows, rows, word == words - 1)
                 _note(live, here, pieces, piece, counts, survivors, found)
 

@@ -26,7 +26,7 @@ if SIMULATED:
         tile[to] = text[at]
         tile[to + 1] = text[at + 1]
 
-    def finish_copies():
+    def wait_for_copies():
         """Wait until what this thread began to copy is there."""
 
 else:
@@ -63,7 +63,7 @@ else:
         return types.void(tile, types.uint64, text, types.uint64), generate
 
     @intrinsic
-    def finish_copies(typing):
+    def wait_for_copies(typing):
         """Wait until what this thread began to copy is there."""
 
         def generate(context, builder, signature, arguments):
@@ -130,3 +130,10 @@ def copy_tile(grain, text, place, size, thread, threads, tile, to):
             _clear(grain, tile, to_c + into)
             _clear(grain, tile, to_d + into)
             into += uint64(threads * many)
+
+
+@cuda.jit(device=True)
+def finish_copies(grain):
+    """Wait until what this thread began to copy is there."""
+    if grain:
+        wait_for_copies()
