@@ -21,6 +21,9 @@ from kmatch.engine.cuda import (
     lanes,
     pack,
     pieces,
+    queries,
+    recurrence,
+    room,
     strips,
     verify,
 )
@@ -79,6 +82,12 @@ def test_edit(name, filtering):
     records, patterns, k, options = EDIT[name]
     found = rows_of(edit(records, patterns, k, device="cuda", filtering=filtering, **options))
     assert found == naive.edit(records, patterns, k, **options)
+
+
+def test_a_thread_can_ask_for_room_for_all_its_positions():
+    """One more, and hits of a GPU would be written over others; the simulator has no such limit."""
+    rows = (queries.BROAD.depth, queries.DEEP.depth, pieces.DEPTH, recurrence.COLUMNS)
+    assert 64 * max(rows) < 1 << room.BITS
 
 
 @pytest.mark.parametrize("grain", [0, 1])

@@ -9,7 +9,7 @@ from kmatch.search.hamming import WindowSearch
 from kmatch.search.hits import Hits
 from kmatch.search.panel import check_distance, wanted_strands
 from kmatch.search.published import PublishedWindows
-from kmatch.search.scanning import FIRST_KEYS, MOST_KEYS
+from kmatch.search.scanning import MOST_KEYS
 from kmatch.search.seeds import LONGEST, SeedSearch
 from kmatch.search.sites import Pam, SiteSearch
 from kmatch.sequences.genome import as_genome
@@ -65,7 +65,7 @@ def multi_batches(
     length, ends = len(patterns[0]), (exact_5p, exact_3p)
     queries = len(patterns) * len(wanted_strands(strand))
     # Hits of a chunk should find room at the first try, with as many again for repeats.
-    _, most_keys = engine.key_room or (FIRST_KEYS, MOST_KEYS)
+    most_keys = engine.key_room[-1] if engine.key_room else MOST_KEYS
     fitting = int(most_keys / 2 / max(_share_within(patterns, k) * queries, 1e-9))
     if filtering is None:
         filtering = engine.sites_pay(queries) if pam else engine.seeds_pay(length, k, queries)

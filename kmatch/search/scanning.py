@@ -34,17 +34,16 @@ class KeyBuffer:
         lanes, parts = last - first, min(parts, last - first)
         bounds = [first + lanes * part // parts for part in range(parts + 1)]
         for begin, end in pairwise(bounds):
-            found, room = self._try_lanes(kernel, lane_mask(words, begin, end), end - begin)
+            found, more = self._try_lanes(kernel, lane_mask(words, begin, end), end - begin)
             if found is not None:
                 yield found, end
                 continue
-            more = max(-(-room // self._most), 2)
             self._parts = max(self._parts, more * LANES_PER_WORD * words // (end - begin))
             yield from self._scan_parts(kernel, words, begin, end, more)
 
     def _try_lanes(self, kernel, mask, lanes):
-        """(keys, room): the sorted keys of some lanes, or None where these should be parted, and
-        the room that they took or would take."""
+        """(keys, parts): the sorted keys of some lanes, or None, and in how many parts to scan
+        these."""
         counts = np.zeros(self._tasks, np.int64)
         while True:
             kernel(mask, self._keys, counts)
@@ -53,10 +52,10 @@ class KeyBuffer:
                 parts = [keys[:count] for keys, count in zip(self._keys, counts, strict=True)]
                 found = np.concatenate(parts)  # a copy: the next scan writes here
                 found.sort()
-                return found, self._keys.size
+                return found, 1
             room = fullest + fullest // 4
             if fullest * self._tasks > self._most and lanes > 1:
-                return None, room * self._tasks
+                return None, max(-(-room * self._tasks // self._most), 2)
             self._keys = np.empty((self._tasks, room), np.int64)
 
 
