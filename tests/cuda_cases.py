@@ -24,6 +24,7 @@ from kmatch.engine.cuda import (
     queries,
     recurrence,
     room,
+    scans,
     strips,
     verify,
 )
@@ -126,28 +127,27 @@ def test_any_differences(case, filtering):
 
 
 def test_what_survives_the_filter_finds_room(monkeypatch):
-    monkeypatch.setattr(edit_filter, "FIRST_ROOM", 1)
+    monkeypatch.setattr(scans, "FIRST_ROOM", 1)
     records, patterns = [("r", "ACGTACGTTTACGAACGT")], ["ACGTAC", "TTRC"]
     found = rows_of(edit(records, patterns, 1, device="cuda", filtering=True, report="ends"))
     assert found == naive.edit(records, patterns, 1, report="ends")
 
 
 def test_the_filter_leaves_what_survives_too_often_to_the_scan(monkeypatch):
-    monkeypatch.setattr(edit_filter, "FIRST_ROOM", 1)
+    monkeypatch.setattr(scans, "FIRST_ROOM", 1)
     monkeypatch.setattr(edit_filter, "MOST_SURVIVORS", 3)
     records, patterns = [("r", "ACACACACACACAC" + "GTTGCA")], ["GTTGC", "ACACA"]
-    rests = []
-    leave = edit_filter.filter_edit
+    scanned = []
+    begin = cuda_edit.Searches.__init__
 
-    def spy(*arguments):
-        keys, rest = leave(*arguments)
-        rests.append(rest.tolist())
-        return keys, rest
+    def spy(self, shape, reading, limits, chosen, *arguments, **options):
+        scanned.append(chosen.tolist())
+        begin(self, shape, reading, limits, chosen, *arguments, **options)
 
-    monkeypatch.setattr(engine, "filter_edit", spy)
+    monkeypatch.setattr(cuda_edit.Searches, "__init__", spy)
     found = rows_of(edit(records, patterns, 1, device="cuda", filtering=True, strand="+"))
     assert found == naive.edit(records, patterns, 1, strand="+")
-    assert rests == [[1]]
+    assert scanned == [[1]]
 
 
 def test_patterns_of_several_words_are_verified():
@@ -160,9 +160,9 @@ def test_patterns_of_several_words_are_verified():
 
 def test_no_hit_is_dropped_when_there_is_room_for_one():
     records, patterns = [("r", "ACGTACG")], ["ACG", "TAC"]
-    found = rows(search(records, patterns, 1, device="cuda", key_room=(1, 1), strand="+"))
+    found = rows(search(records, patterns, 1, device="cuda", capacity=1, strand="+"))
     assert found == naive.hamming(records, patterns, 1, strand="+")
-    found = rows_of(edit(records, ["ACG"], 1, device="cuda", key_room=(1, 2), strand="+"))
+    found = rows_of(edit(records, ["ACG"], 1, device="cuda", capacity=1, strand="+"))
     assert found == naive.edit(records, ["ACG"], 1, strand="+")
 
 
@@ -186,19 +186,19 @@ def test_little_device_memory(monkeypatch):
 
 def test_a_filter_that_finds_no_room_leaves_all_to_the_scan(monkeypatch):
     asked = []
-    room = engine.CudaEngine._room
+    take = scans.Rooms.take
 
-    def without_survivors(self, use, size):
-        asked.append(use)
-        if use == "survivors":
+    def without_survivors(self, size):
+        asked.append(size)
+        if size == scans.FIRST_ROOM:
             raise DeviceError("device cuda:0: out of memory")
-        return room(self, use, size)
+        return take(self, size)
 
-    monkeypatch.setattr(engine.CudaEngine, "_room", without_survivors)
+    monkeypatch.setattr(scans.Rooms, "take", without_survivors)
     records = [("r", "GATTACATTGATTACC")]
     found = rows_of(edit(records, ["GATTAC"], 1, device="cuda", filtering=True))
     assert found == naive.edit(records, ["GATTAC"], 1)
-    assert "survivors" in asked
+    assert scans.FIRST_ROOM in asked
 
 
 def test_no_device_memory_is_an_error_that_says_what_to_do(monkeypatch):
@@ -288,7 +288,7 @@ def test_differences_in_a_packed_genome(few_threads):
 def test_parts_of_packed_chunks_are_scanned_apart(few_threads):
     records, panel = [("r", "ACG" + 200 * "T" + "ACG")], load_patterns(["ACG"])
     genome = packed(records, length=4000, halo=64, words=1)
-    options = {"device": "cuda", "strand": "+", "key_room": (1, 1)}
+    options = {"device": "cuda", "strand": "+", "capacity": 1}
     found = Hits(hamming_batches(genome, panel, 0, **options), panel)
     assert rows(found) == naive.hamming(records, ["ACG"], 0, strand="+")
 
@@ -311,9 +311,3 @@ def _striped(bits, words, halo):
     rows = (bits.shape[1] - halo) // (64 * words)
     places = np.arange(64 * words) * rows + np.arange(rows + halo)[:, None]
     return np.packbits(bits[:, places], axis=2, bitorder="little").view(np.uint64).reshape(-1)
-
-
-def test_which_lanes_are_wanted_when_they_are_spread():
-    wanted = lanes.spread_mask(np.array([1 << 63, 0, 5], np.uint64)).view(np.uint8)
-    parts = [lane * 8 + part for lane in (63, 128, 130) for part in range(8)]
-    assert np.flatnonzero(np.unpackbits(wanted, bitorder="little")).tolist() == parts

@@ -88,11 +88,11 @@ def test_tables(case, geometry, report):
     assert tsv.getvalue().decode() == naive.edit_tsv(records, names, expected)
 
 
-@given(edit_cases(), st.sampled_from([(1, 1), (1, 8), (3, 40)]), reports, filters)
-def test_no_hit_is_dropped_when_room_is_short(case, key_room, report, filtering):
+@given(edit_cases(), st.sampled_from([1, 8, 40]), reports, filters)
+def test_no_hit_is_dropped_when_room_is_short(case, capacity, report, filtering):
     records, patterns, k, options = case
     expected = naive.edit(records, patterns, k, report, **options)
-    options |= {"key_room": key_room, "chunk_length": 150, "filtering": filtering}
+    options |= {"capacity": capacity, "chunk_length": 150, "filtering": filtering}
     assert rows(edit(records, patterns, k, report=report, **options)) == expected
 
 
@@ -202,7 +202,7 @@ def large():
         {"filtering": True},
         {"filtering": False, "threads": 2},
         {"threads": 1},
-        {"key_room": (1, 100)},
+        {"capacity": 100},
     ],
     ids=str,
 )

@@ -93,7 +93,7 @@ def test_any_differences(case, filtering):
 @given(hamming_cases())
 def test_no_hit_is_dropped_when_there_is_room_for_one(case):
     records, patterns, k, options = case
-    found = rows(search(records, patterns, k, device="cuda", key_room=(1, 1), **options))
+    found = rows(search(records, patterns, k, device="cuda", capacity=1, **options))
     assert found == naive.hamming(records, patterns, k, **options)
 
 

@@ -68,11 +68,11 @@ def test_any_text_and_geometry(case, geometry, filtering, threads):
     assert rows(found) == oracle(records, patterns, k, **options)
 
 
-@given(multi_cases(), st.booleans(), st.sampled_from([(1, 1), (1, 8), (3, 40)]))
-def test_no_hit_is_dropped_when_room_is_short(case, filtering, key_room):
+@given(multi_cases(), st.booleans(), st.sampled_from([1, 8, 40]))
+def test_no_hit_is_dropped_when_room_is_short(case, filtering, capacity):
     records, patterns, k, options = case
     found = search(
-        records, patterns, k, filtering=filtering, key_room=key_room, chunk_length=150, **options
+        records, patterns, k, filtering=filtering, capacity=capacity, chunk_length=150, **options
     )
     assert rows(found) == oracle(records, patterns, k, **options)
 

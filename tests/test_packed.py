@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from packing import packed
 
 import kmatch
-from kmatch.engine.cpu.pack import pack
+from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.geometry import Geometry
 from kmatch.search import chunks
 from kmatch.search.packing import WORDS, write_packed
@@ -203,7 +203,7 @@ def test_coordinates_beyond_four_billion(tmp_path):
     letters = np.zeros(1 << 17, np.uint8)
     letters[: len(last)] = np.frombuffer(last.encode(), np.uint8)
     end, planes = Geometry(WORDS, 8, 64), np.empty(4 * 72 * WORDS, np.uint64)
-    pack(letters, WORDS, end.rows, end.plane_rows, planes)
+    CpuEngine().pack(letters, WORDS, end.rows, end.plane_rows, planes)
     with open(tmp_path / "genome", "wb") as handle:
         writer = Repeating(handle, plan, WORDS)
         nothing = np.zeros(4 * chunk.plane_words, np.uint64)

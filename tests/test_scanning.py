@@ -1,54 +1,128 @@
-"""Room for the keys of hits: all come, in few scans."""
+"""Chunks are scanned once, however many hits they hold, and twice where that was not foreseen."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kmatch.search.scanning import KeyBuffer
-
-WORDS = 2
-LANES = 64 * WORDS
-
-
-class Kernel:
-    """Finds a number of hits in every lane, counted by tasks in turn."""
-
-    def __init__(self, hits):
-        self.hits, self.scans = hits, 0
-
-    def __call__(self, lanes, keys, counts):
-        self.scans += 1
-        counts[:] = 0
-        wanted = np.unpackbits(lanes.view(np.uint8), bitorder="little")
-        for lane in np.flatnonzero(wanted):
-            task = lane % len(counts)
-            for i in range(self.hits[lane]):
-                if counts[task] < keys.shape[1]:
-                    keys[task, counts[task]] = 1000 * lane + i
-                counts[task] += 1
+import kmatch
+from kmatch.engine.cpu.engine import CpuEngine
+from kmatch.engine.hits import Found
+from kmatch.search.edit import edit_batches
+from kmatch.search.hamming import hamming_batches
+from kmatch.search.multi import multi_batches
+from kmatch.search.scanning import Scanner
+from kmatch.sequences.patterns import load_patterns
 
 
-@given(
-    st.lists(st.integers(0, 9), min_size=LANES, max_size=LANES),
-    st.integers(1, 3),
-    st.integers(1, 40),
-    st.integers(1, 40),
-)
-def test_all_keys_come_in_order(hits, tasks, first, most):
-    buffer = KeyBuffer(tasks, first, most)
-    expected = [1000 * lane + i for lane in range(LANES) for i in range(hits[lane])]
-    for _ in range(2):  # the second chunk is parted as the first one was
-        found = list(buffer.scan(Kernel(hits), WORDS))
-        keys = np.concatenate([keys for keys, _ in found])
-        assert keys.tolist() == expected
-        ends = [end for _, end in found]
-        assert ends == sorted(ends) and ends[-1] == LANES
+class Chunk:
+    """`hits[i]` hits at each position from `begin` on."""
+
+    def __init__(self, hits, begin=0):
+        self.hits, self.begin, self.length = hits, begin, len(hits)
+
+    def part(self, begin, end, engine):
+        return Chunk(self.hits[begin:end], self.begin + begin)
+
+
+class Scan:
+    """A scan that gives up where room runs out; like a kernel's, it takes all lanes together."""
+
+    LANES = 100
+
+    def __init__(self, chunk, capacity):
+        order = np.argsort(np.arange(chunk.length) % -(-chunk.length // self.LANES), kind="stable")
+        codes, lost = [], 0
+        for seen, place in enumerate(order.tolist(), 1):
+            codes += [10 * place + i for i in range(chunk.hits[place])]
+            if len(codes) > capacity:
+                lost = len(codes) - capacity
+                break
+        self.positions = seen
+        codes = np.sort(np.array(codes[:capacity], np.int64))
+        self._found = Found(codes, lost, seen / chunk.length)
+
+    def found(self):
+        return self._found
+
+
+class Scans:
+    """Starts Scans, and counts them and the positions they took."""
+
+    def __init__(self):
+        self.positions = self.started = 0
+
+    def __call__(self, chunk, capacity):
+        scan = Scan(chunk, capacity)
+        self.started += 1
+        self.positions += scan.positions
+        return scan
+
+
+lists = st.lists(st.integers(0, 9), min_size=1, max_size=60)
+
+
+@given(st.lists(lists, min_size=1, max_size=5), st.integers(1, 40))
+def test_all_codes_come_in_order(texts, capacity):
+    found = []
+    for chunk, codes in Scanner(None, 10, capacity).scan(map(Chunk, texts), Scans()):
+        assert len(codes) <= max(capacity, 9 + 9)
+        found.append((codes + 10 * chunk.begin).tolist())
+    expected = [
+        [10 * place + i for place, many in enumerate(hits) for i in range(many)] for hits in texts
+    ]
+    assert sum(found, []) == sum(expected, [])
 
 
 @pytest.mark.parametrize("each", [1, 4])
-def test_a_dense_chunk_is_parted_at_once(each):
-    most, dense = LANES // 4, Kernel([each] * LANES)
-    parts = 5 * each  # with a quarter more room than hits
-    assert len(list(KeyBuffer(1, most, most).scan(dense, WORDS))) == parts
-    assert dense.scans == 1 + parts
+def test_a_dense_text_is_scanned_twice_at_the_most_and_then_once(each):
+    scans = Scans()
+    texts = [[each] * 4000] * 6
+    parts = list(Scanner(None, 10, 400).scan(map(Chunk, texts), scans))
+    # Scans that are under way when the first is seen to be dense are given up as well.
+    given_up = 4000 * 3
+    assert scans.positions <= 24_000 + given_up
+    assert scans.started <= 1.1 * len(parts) + 3
+
+
+def dense_genome():
+    random = np.random.default_rng(3)
+    unit = "".join(random.choice(list("ACGT"), 40))
+    sparse = "".join(random.choice(list("ACGT"), 60_000))
+    return {"sparse": sparse, "dense": unit * 1500}
+
+
+SEARCHES = {
+    "hamming": (hamming_batches, {}),
+    "multi": (multi_batches, {"filtering": True}),
+    "edit": (edit_batches, {"filtering": False}),
+    "edit, filtered": (edit_batches, {"filtering": True}),
+    "beside a PAM": (multi_batches, {"pam": "N", "filtering": True}),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_rows_scanned_do_not_grow_with_the_hits(name, monkeypatch):
+    """Rows of chunks that kernels are given, and how often: the dense text against the sparse."""
+    search, options = SEARCHES[name]
+    texts = dense_genome()
+    panel = load_patterns([texts["dense"][i : i + 20] for i in range(0, 40, 5)])
+    rows = {}
+    for kind, text in texts.items():
+        started = []
+
+        def spy(self, *arguments, started=started, start=CpuEngine._start):
+            kernel, items, capacity, (_, words, height, _) = arguments[:4]
+            started.append(words * height)
+            return start(self, *arguments)
+
+        monkeypatch.setattr(CpuEngine, "_start", spy)
+        genome = kmatch.Genome.from_records([("r", text)])
+        options |= {"device": "cpu", "chunk_length": 6000, "capacity": 2000}
+        hits = sum(map(len, search(genome, panel, 3, **options)))
+        rows[kind] = hits, sum(started), len(started)
+        monkeypatch.undo()
+    (few, sparse, _), (many, dense, launches) = rows["sparse"], rows["dense"]
+    assert many > 100 * max(few, 10)
+    assert dense <= 2.2 * sparse
+    assert launches <= 10 * many / 2000 + 120

@@ -42,7 +42,7 @@ def best_batches(
     on_engine=None,
     on_nowhere=None,
     chunk_length=None,
-    key_room=(),
+    capacity=None,
     filtering=None,
 ):
     """Yield the hits as HitBatches, in order.
@@ -74,7 +74,7 @@ def best_batches(
     longest, k = int(panel.lengths.max()), int(limits.max())
     plan = plan_reading(longest, k, k + 1, chunk_length, layout)
     chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, on_progress)
-    search = difference_search(engine, run, panel, limits, "minima", filtering, key_room)
+    search = difference_search(engine, run, panel, limits, "minima", filtering, capacity)
     yield from search.run(chunks)
 
 
@@ -88,8 +88,8 @@ def smallest_distances(chunks, panel, patterns, engine):
     distances = np.zeros(patterns, np.int64)
     distances[panel.pattern] = panel.lengths
     for chunk in chunks:
-        text = chunk.text(letters.masks, engine.unite)
-        found = engine.smallest_edit(*text, *reading, distances[panel.pattern] - 1)
+        text = chunk.text(letters.masks, engine)
+        found = engine.smallest_edit(text, reading, distances[panel.pattern] - 1)
         np.minimum.at(distances, panel.pattern, found)
     return distances
 

@@ -1,10 +1,14 @@
 """Packed chunks of a genome, and the planes a search needs of them."""
 
+import numpy as np
+
+from kmatch.engine.cpu.letters import LETTERS
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, geometry_for
 from kmatch.search.stored import serves, stored_chunks
-from kmatch.sequences.chunks import ChunkPlan, join_records
+from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records
 
 SMALLEST = 1 << 16  # positions, however many queries there are
+NO_LETTERS = np.zeros(0, np.uint8)
 
 
 def plan_chunks(longest, k, queries, length, layout):
@@ -32,23 +36,60 @@ def _round_up(value, step):
 
 
 class PackedChunk:
-    """A chunk as bit planes: `planes` is laid out by `geometry` (see `kmatch.engine.geometry`)."""
+    """A chunk as bit planes: `planes` is laid out by `geometry` (see `kmatch.engine.geometry`).
 
-    def __init__(self, chunk, geometry, planes):
+    words: in a row, where the search wants so many; otherwise None.
+    """
+
+    def __init__(self, chunk, geometry, planes, words=None):
         self.base = chunk.base
         self.length = chunk.length
         self.spans = chunk.spans
         self.geometry = geometry
         self.planes = planes
+        self._words = words
         self._masks = ()
+        self.letters = NO_LETTERS  # as masks, once `unpack` was called
 
-    def text(self, masks, unite):
-        """The chunk as kernels take it: planes with those of `masks`, words, rows, plane_words."""
+    @property
+    def plain(self):
+        """The chunk as kernels take it: planes, words, rows, plane_words."""
         geometry = self.geometry
-        if self._masks[: len(masks)] != tuple(masks):
-            self.planes = unite(self.planes, geometry.plane_words, masks)
-            self._masks = tuple(masks)
         return self.planes, geometry.words, geometry.rows, geometry.plane_words
+
+    def text(self, masks, engine):
+        """The same with the planes of `masks` behind A, C, G and T."""
+        if self._masks[: len(masks)] != tuple(masks):
+            self.planes = engine.unite(self.planes, self.geometry.plane_words, masks)
+            self._masks = tuple(masks)
+        return self.plain
+
+    def unpack(self, engine):
+        """Fill `letters`, uint8[length + halo]: a dense chunk is read in order, not by lanes."""
+        if not len(self.letters):
+            self.letters = np.empty(self.length + self.geometry.halo, np.uint8)
+            engine.read_text(self.plain, self.letters)
+        return self.letters
+
+    def part(self, begin, end, engine):
+        """The PackedChunk of the positions begin … end−1 that this one owns."""
+        halo, spans = self.geometry.halo, self.spans
+        masks = self.unpack(engine)[begin : end + halo]
+        first = max(int(np.searchsorted(spans.begins, begin, side="right")) - 1, 0)
+        last = max(int(np.searchsorted(spans.begins, end + halo)), first + 1)
+        inside = Spans(
+            spans.first + first,
+            spans.names[first:last],
+            spans.begins[first:last] - begin,
+            spans.lengths[first:last],
+        )
+        letters = np.zeros(len(masks) + LANES_PER_WORD * (_widest(self._words, engine) + 1), np.uint8)
+        letters[: len(masks)] = LETTERS[masks]
+        plan = ChunkPlan(end - begin, halo, 0)
+        chunk = LetterChunk(self.base + begin, letters, end - begin, inside)
+        part = _pack(chunk, plan, engine, self._words)
+        part.letters = masks
+        return part
 
 
 def packed_chunks(genome, plan, engine, words=None, on_progress=None):
@@ -59,7 +100,7 @@ def packed_chunks(genome, plan, engine, words=None, on_progress=None):
     """
     if genome.file is not None and serves(genome.file, plan, words):
         for stored in stored_chunks(genome.file, engine, on_progress):
-            yield PackedChunk(*stored)
+            yield PackedChunk(*stored, words)
         return
     keep = genome.keep and genome.file is None
     key = (plan, words, engine.place)
@@ -67,7 +108,7 @@ def packed_chunks(genome, plan, engine, words=None, on_progress=None):
         yield from _one_ahead(genome.packed[key], engine)
         return
     kept = []
-    spare = LANES_PER_WORD * (max(words or 0, engine.layout.words) + 1)
+    spare = LANES_PER_WORD * (_widest(words, engine) + 1)
     for chunk in join_records(genome.parts(on_progress), plan, spare):
         packed = _pack(chunk, plan, engine, words)
         if keep:
@@ -89,4 +130,9 @@ def _pack(chunk, plan, engine, words):
     geometry = geometry_for(chunk.length, plan.halo, words, engine.layout.words)
     planes = engine.planes(4 * geometry.plane_words + SPARE)
     engine.pack(chunk.letters, geometry.words, geometry.rows, geometry.plane_rows, planes)
-    return PackedChunk(chunk, geometry, planes)
+    return PackedChunk(chunk, geometry, planes, words)
+
+
+def _widest(words, engine):
+    """The most words that a row of a chunk can have."""
+    return max(words or 0, engine.layout.words)

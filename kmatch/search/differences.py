@@ -6,9 +6,12 @@ records do. A hit is given out when no hit that is still to come can stand befor
 
 import numpy as np
 
+from kmatch.engine.differences import difference_query
+from kmatch.search.chunks import NO_LETTERS
+from kmatch.search.codes import BATCH, split_ends
 from kmatch.search.hits import Columns, HitBatch
 from kmatch.search.plateaus import FOREVER, Plateaus, join_chains
-from kmatch.search.scanning import KeyBuffer
+from kmatch.search.scanning import Scanner
 
 REPORTS = ("minima", "ends", "loci")
 
@@ -18,24 +21,22 @@ _FIELDS = "start end first reach query distance anchor size source"
 ROW = np.dtype([(name, np.int64) for name in _FIELDS.split()])
 NO_ROWS = np.zeros(0, ROW)
 NO_COLUMNS = (np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2
+UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
 
 
 class DifferenceSearch:
     """A search for differences over the chunks of a genome.
 
     panel: ReadingPanel; limits: int64[Q], the k of each query; report: one of REPORTS; filtering:
-    True or False where the engine is not to choose; key_room: see KeyBuffer.
+    True or False where the engine is not to choose; capacity: see Scanner.
     """
 
-    def __init__(self, engine, panel, limits, report, filtering=None, key_room=()):
-        self._engine, self._panel, self._limits = engine, panel, limits
-        self._k = int(limits.max())
+    def __init__(self, engine, panel, limits, report, filtering=None, capacity=None):
+        self._engine, self._panel = engine, panel
+        self._query = difference_query(panel.letters, limits, engine)
         self._report, self._filtering = report, filtering
-        self._buffer = KeyBuffer(engine.tasks, *(key_room or engine.key_room))
-        letters = panel.letters
-        self._reading = (letters.letters, letters.begins, letters.backward)
-        self._profile = engine.profiles(letters.letters, letters.begins, letters.bases)
-        self._plateaus = Plateaus(letters.backward)
+        self._scanner = Scanner(engine, len(limits) * (self._query.k + 1), capacity)
+        self._plateaus = Plateaus(panel.letters.backward)
         self._chunks = {}  # by number, as long as rows of theirs wait
         self._waiting = NO_ROWS  # hits before which another may still come
         self._suspended = NO_ROWS  # ends that may turn out not to be minima
@@ -43,64 +44,48 @@ class DifferenceSearch:
     def run(self, chunks):
         """Yield the HitBatches of an iterable of PackedChunks."""
         number = -1
-        for number, chunk in enumerate(chunks):
+        for number, (chunk, codes) in enumerate(self.find_codes(chunks)):
             self._chunks[number] = chunk
-            for keys, lane in self.find_keys(chunk):
-                yield from self._take(number, keys, lane)
+            if len(codes) * UNPACKED > chunk.length:
+                chunk.unpack(self._engine)
+            yield from self._take(number, codes)
             self._suspend(number)
             self._forget(number)
         if number >= 0:
             yield from self._report_ends(number, *np.zeros((3, 0), np.int64), FOREVER, FOREVER)
 
-    def find_keys(self, chunk):
-        """Yield (keys, lane): sorted keys of the lanes before `lane` that did not come before."""
-        geometry, letters = chunk.geometry, self._panel.letters
-        text = self._text(chunk)
-        filtered, rest = np.zeros(0, np.int64), np.arange(len(self._limits))
-        if self._filtering is not False:
-            filtered, rest = self._engine.filter_edit(
-                *text, *self._reading, letters.bases, self._limits, self._k, bool(self._filtering)
-            )
-        if not len(rest):
-            yield filtered, geometry.lanes
-            return
+    def find_codes(self, chunks):
+        """Yield (chunk, codes): chunks or parts of them, in order, and their sorted codes."""
 
-        def kernel(lanes, keys, found):
-            self._engine.scan_edit(
-                *text, *self._reading, self._limits, rest, self._k, lanes, keys, found
-            )
+        def start(chunk, capacity):
+            text = chunk.text(self._panel.letters.masks, self._engine)
+            return self._engine.start_edit(text, self._query, self._filtering, capacity)
 
-        position, query, _ = self._split(filtered)
-        lane_of = (position - self._first_owned(query, geometry)) // geometry.rows
-        done = 0
-        for keys, lane in self._buffer.scan(kernel, geometry.words):
-            now = filtered[(lane_of >= done) & (lane_of < lane)]
-            yield np.sort(np.concatenate([keys, now])), lane
-            done = lane
+        return self._scanner.scan(chunks, start)
 
-    def _text(self, chunk):
-        return chunk.text(self._panel.letters.masks, self._engine.unite)
-
-    def _split(self, keys):
-        keys, distance = np.divmod(keys, self._k + 1)
-        position, query = np.divmod(keys, len(self._limits))
-        return position, query, distance
-
-    def _first_owned(self, query, geometry):
-        """The first position that a query owns: behind the warm-up where it reads upwards."""
-        return np.where(self._panel.minus[query], 0, geometry.halo)
-
-    def _take(self, number, keys, lane):
-        """Report what the ends in the lanes before `lane` make certain."""
-        chunk = self._chunks[number]
-        geometry = chunk.geometry
-        position, query, distance = self._split(keys)
-        span = _span(chunk, position)
-        inside = (span >= 0) & (position - chunk.spans.begins[span] < chunk.spans.lengths[span])
-        inside &= position < chunk.length + self._first_owned(query, geometry)
-        position, query, distance = position[inside], query[inside], distance[inside]
-        own = chunk.base + min(lane * geometry.rows, chunk.length)
-        yield from self._report_ends(number, position, query, distance, own + geometry.halo, own)
+    def _take(self, number, codes):
+        """Report what the ends in a chunk make certain."""
+        chunk, k = self._chunks[number], self._query.k
+        halo, base = chunk.geometry.halo, chunk.base
+        spans = (chunk.spans.begins, chunk.spans.lengths)
+        before, factor = -1, len(self._query.limits) * (k + 1)
+        for first in range(0, len(codes), BATCH):
+            batch = codes[first : first + BATCH]
+            columns = tuple(np.empty((3, len(batch)), np.int64))
+            owned, minus = (halo, chunk.length), self._panel.minus
+            count = split_ends(batch, before, k, minus, spans, owned, *columns)
+            before = batch[-1]
+            if first + BATCH < len(codes):
+                seen = base + min(int(codes[first + BATCH] // factor), chunk.length)
+                ends = (column[:count] for column in columns)
+                yield from self._report_ends(number, *ends, seen, seen)
+            else:
+                break
+        else:
+            count, columns = 0, np.zeros((3, 0), np.int64)
+        ends = (column[:count] for column in columns)
+        own = base + chunk.length
+        yield from self._report_ends(number, *ends, own + halo, own)
 
     def _report_ends(self, number, position, query, distance, forward_end, backward_end):
         """Take ends of a chunk; all before forward_end (backward_end for `-`) have come then."""
@@ -115,9 +100,10 @@ class DifferenceSearch:
         rows = self._traced(number, position[known], query[known], distance[known])
         self._waiting = np.concatenate([self._waiting, rows, self._suspended[resumed]])
         self._suspended = self._suspended[~resumed]
-        # A hit that is still to come starts at backward_end or behind, or where a minimum may be.
+        # A hit that is still to come starts behind what its halo shows, or where a minimum may be.
         _, undecided, _ = self._plateaus.undecided()
-        yield from self._release(min(backward_end, undecided.min(initial=FOREVER)))
+        begin = min(backward_end, forward_end - self._chunks[number].geometry.halo)
+        yield from self._release(min(begin, undecided.min(initial=FOREVER)))
 
     def _suspend(self, number):
         """Trace ends that may become minima while their chunk is at hand."""
@@ -129,8 +115,10 @@ class DifferenceSearch:
         self._suspended = np.concatenate([kept, rows])
 
     def _forget(self, number):
-        used = {number, *self._waiting["source"].tolist(), *self._suspended["source"].tolist()}
-        self._chunks = {number: self._chunks[number] for number in used}
+        sources = np.concatenate([self._waiting["source"], self._suspended["source"]])
+        used = {number, *np.unique(sources).tolist()}
+        for unused in self._chunks.keys() - used:
+            self._chunks.pop(unused).letters = NO_LETTERS
 
     def _traced(self, number, position, query, distance):
         """Rows of ends in a chunk, with their other ends."""
@@ -151,10 +139,16 @@ class DifferenceSearch:
         last = np.minimum(begin + chunk.spans.lengths[span], chunk.geometry.letters) - 1
         limit = np.where(self._panel.minus[query], last, np.maximum(begin, 0))
         other, size = np.empty((2, len(rows)), np.int64)
-        _, begins, backward = self._reading
-        hits = (position, query, rows["distance"].copy(), limit, self._k)
+        hits = (position, query, rows["distance"].copy(), limit)
         self._engine.trace(
-            *self._text(chunk), self._profile, begins, backward, *hits, other, size, *columns
+            chunk.plain,
+            chunk.letters,
+            self._query.profile,
+            self._query.reading[1:],
+            hits,
+            self._query.k,
+            (other, size),
+            columns,
         )
         return other, size
 

@@ -37,15 +37,15 @@ def edit_batches(
     on_progress=None,
     on_engine=None,
     chunk_length=None,
-    key_room=(),
+    capacity=None,
     filtering=None,
 ):
     """Yield the hits as HitBatches, in order, while the genome is read.
 
     genome: a Genome; patterns: a list of Pattern; k: int, 0 ≤ k < m; report: `minima`, `ends` or
     `loci`; strand: `both`, `+` or `-`; device, threads, algorithm, on_progress, on_engine: as for
-    `hamming_batches`; chunk_length, key_room, filtering: positions of a chunk, room for hits (see
-    KeyBuffer) and whether to filter, which tests set and the engine chooses otherwise.
+    `hamming_batches`; chunk_length, capacity, filtering: positions of a chunk, room for hits (see
+    Scanner) and whether to filter, which tests set and the engine chooses otherwise.
     """
     check_distance(patterns, k)
     if report not in REPORTS:
@@ -58,5 +58,5 @@ def edit_batches(
     layout = run.layout if run else engine.layout
     plan = plan_reading(int(panel.lengths.max()), k, k + 1, chunk_length, layout)
     chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, on_progress)
-    search = difference_search(engine, run, panel, limits, report, filtering, key_room)
+    search = difference_search(engine, run, panel, limits, report, filtering, capacity)
     yield from search.run(chunks)

@@ -4,9 +4,10 @@ import numpy as np
 
 from kmatch.published.run import choose_algorithm
 from kmatch.search.chunks import packed_chunks, plan_chunks
-from kmatch.search.hits import Columns, HitBatch, Hits
+from kmatch.search.hits import Hits
 from kmatch.search.panel import build_panel, check_distance
-from kmatch.search.scanning import KeyBuffer
+from kmatch.search.scanning import Scanner
+from kmatch.search.windows import window_batches
 from kmatch.sequences.genome import as_genome
 from kmatch.sequences.patterns import load_patterns
 
@@ -37,7 +38,7 @@ def hamming_batches(
     on_engine=None,
     chunk_length=None,
     words=None,
-    key_room=(),
+    capacity=None,
 ):
     """Yield the hits as HitBatches, in order, while the genome is read.
 
@@ -45,8 +46,8 @@ def hamming_batches(
     exact_5p, exact_3p: first and last letters of a pattern that must match; device: `auto`, `cpu`,
     `cuda` or `cuda:N`; threads: int or None for all cores; algorithm: `bitplane`, or the name of a
     published one (see `kmatch.published.registry`); on_progress(consumed, size) hears of
-    bytes read, on_engine(engine) of the engine chosen; chunk_length, words, key_room: positions
-    and words a row of a chunk and the room for hits (see KeyBuffer), which tests make tiny.
+    bytes read, on_engine(engine) of the engine chosen; chunk_length, words, capacity: positions
+    and words a row of a chunk and the room for hits (see Scanner), which tests make tiny.
     """
     check_distance(patterns, k)
     engine, run = choose_algorithm("hamming", algorithm, patterns, device, threads)
@@ -58,11 +59,10 @@ def hamming_batches(
 
         search = PublishedWindows(engine, run, patterns, k, strand, ends)
     else:
-        search = WindowSearch(engine, patterns, k, strand, ends, key_room)
+        search = WindowSearch(engine, patterns, k, strand, ends, capacity)
     lengths = search.panel.lengths
     plan = plan_chunks(int(lengths.max()), k, len(lengths), chunk_length, layout)
-    for chunk in packed_chunks(genome, plan, engine, words, on_progress):
-        yield from search.scan(chunk)
+    yield from search.run(packed_chunks(genome, plan, engine, words, on_progress))
 
 
 def exact_letters(length, k, exact_5p, exact_3p):
@@ -74,12 +74,12 @@ def exact_letters(length, k, exact_5p, exact_3p):
 class WindowSearch:
     """Every window of chunks held against every pattern.
 
-    engine: of a device; patterns, k, strand, key_room: as for `hamming_batches`; ends: the letters
+    engine: of a device; patterns, k, strand, capacity: as for `hamming_batches`; ends: the letters
     that must match, of a pattern's beginning and of its end; pam: a Pam that must stand beside
     every pattern, or None.
     """
 
-    def __init__(self, engine, patterns, k, strand, ends, key_room, pam=None):
+    def __init__(self, engine, patterns, k, strand, ends, capacity, pam=None):
         self._engine, self._k = engine, k
         written = [pam.join(pattern) for pattern in patterns] if pam else patterns
 
@@ -90,65 +90,15 @@ class WindowSearch:
             return pam.beside(exact, np.ones(len(pam), bool))
 
         self.panel = build_panel(written, k, strand, is_exact)
-        self._buffer = KeyBuffer(engine.tasks, *(key_room or engine.key_room))
+        self._scanner = Scanner(engine, len(self.panel.lengths) * (k + 1), capacity)
 
-    def scan(self, chunk):
-        """Yield the HitBatches of a PackedChunk."""
-        engine, letters = self._engine, self.panel.letters
-        text = chunk.text(letters.masks, engine.unite)
+    def run(self, chunks):
+        """Yield the HitBatches of an iterable of PackedChunks."""
+        for chunk, codes in self._scanner.scan(chunks, self._start):
+            yield from window_batches(codes, chunk, self.panel, self._k, self._engine)
+
+    def _start(self, chunk, capacity):
+        letters = self.panel.letters
         queries = (letters.planes, letters.shifts, letters.bounds)
-
-        def kernel(lanes, keys, counts):
-            engine.scan(*text, *queries, self._k, lanes, keys, counts)
-
-        yield from report_keys(kernel, chunk, text, self.panel, self._k, self._buffer, engine)
-
-
-def report_keys(kernel, chunk, text, panel, k, buffer, engine):
-    """Yield HitBatches of the keys that a kernel finds in a chunk (see KeyBuffer)."""
-    for keys, _ in buffer.scan(kernel, chunk.geometry.words):
-        keys, distance = np.divmod(keys, k + 1)
-        position, rank = np.divmod(keys, len(panel.lengths))
-        batch = hit_batch(position, rank, distance, chunk, text, panel, engine)
-        if len(batch):
-            yield batch
-
-
-def hit_batch(position, rank, distance, chunk, text, panel, engine):
-    """The HitBatch of windows of a chunk, sorted by position and rank in the panel, int64[n].
-
-    Windows of the next chunk, or that leave their record, are dropped.
-    """
-    spans = chunk.spans
-    span = np.searchsorted(spans.begins, position, side="right") - 1
-    start = position - spans.begins[span]
-    inside = (span >= 0) & (start + panel.lengths[rank] <= spans.lengths[span])
-    inside &= position < chunk.length
-    if not inside.all():
-        position, rank, span = position[inside], rank[inside], span[inside]
-        start, distance = start[inside], distance[inside]
-    pattern, minus = panel.pattern[rank], panel.minus[rank]
-
-    def align(rows):
-        return _align(engine, text, position[rows], panel, rank[rows])
-
-    return HitBatch(
-        record=spans.first + span,
-        start=start,
-        end=start + panel.lengths[rank],
-        pattern=pattern,
-        distance=distance.astype(np.int32),
-        minus=minus,
-        spans=spans,
-        align=align,
-    )
-
-
-def _align(engine, text, position, panel, rank):
-    ends = np.concatenate([[0], np.cumsum(panel.lengths[rank])])
-    columns = np.empty(ends[-1], np.uint8)
-    ops = np.empty(ends[-1], np.uint8)
-    engine.align_gapless(
-        *text, position, panel.pattern[rank], panel.minus[rank], *panel.written, ends, columns, ops
-    )
-    return Columns(ends, ops, ends, columns)
+        text = chunk.text(letters.masks, self._engine)
+        return self._engine.start_scan(text, queries, self._k, capacity)

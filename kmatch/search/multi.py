@@ -1,15 +1,12 @@
 """k mismatches of a panel of equal-length patterns, anywhere or beside a PAM."""
 
-from math import exp, lgamma, log
-
 from kmatch.errors import InputError
 from kmatch.published.run import choose_algorithm
-from kmatch.search.chunks import SMALLEST, packed_chunks, plan_chunks
+from kmatch.search.chunks import packed_chunks, plan_chunks
 from kmatch.search.hamming import WindowSearch
 from kmatch.search.hits import Hits
 from kmatch.search.panel import check_distance, wanted_strands
 from kmatch.search.published import PublishedWindows
-from kmatch.search.scanning import MOST_KEYS
 from kmatch.search.seeds import LONGEST, SeedSearch
 from kmatch.search.sites import Pam, SiteSearch
 from kmatch.sequences.genome import as_genome
@@ -45,7 +42,7 @@ def multi_batches(
     on_engine=None,
     chunk_length=None,
     words=None,
-    key_room=(),
+    capacity=None,
     filtering=None,
 ):
     """Yield the hits as HitBatches, in order, while the genome is read.
@@ -64,9 +61,6 @@ def multi_batches(
         on_engine(engine)
     length, ends = len(patterns[0]), (exact_5p, exact_3p)
     queries = len(patterns) * len(wanted_strands(strand))
-    # Hits of a chunk should find room at the first try, with as many again for repeats.
-    most_keys = engine.key_room[-1] if engine.key_room else MOST_KEYS
-    fitting = int(most_keys / 2 / max(_share_within(patterns, k) * queries, 1e-9))
     if filtering is None:
         filtering = engine.sites_pay(queries) if pam else engine.seeds_pay(length, k, queries)
     if run:
@@ -74,18 +68,16 @@ def multi_batches(
         whole = int(search.panel.lengths.max())
         plan = plan_chunks(whole, k, queries, chunk_length, run.layout)
     elif filtering and pam:
-        search = SiteSearch(engine, patterns, k, pam, strand, ends, fitting, key_room)
+        search = SiteSearch(engine, patterns, k, pam, strand, ends, capacity)
         plan = plan_chunks(length + len(pam), k, 1, chunk_length, engine.layout)
     else:
         if filtering and length <= LONGEST:
-            search = SeedSearch(engine, patterns, k, strand, ends, key_room)
+            search = SeedSearch(engine, patterns, k, strand, ends, capacity)
         else:
-            search = WindowSearch(engine, patterns, k, strand, ends, key_room, pam)
+            search = WindowSearch(engine, patterns, k, strand, ends, capacity, pam)
         longest = length + len(pam) if pam else length
-        owned = min(max(fitting, SMALLEST), engine.layout.length)
-        plan = plan_chunks(longest, k, queries, chunk_length or owned, engine.layout)
-    for chunk in packed_chunks(genome, plan, engine, words, on_progress):
-        yield from search.scan(chunk)
+        plan = plan_chunks(longest, k, queries, chunk_length, engine.layout)
+    yield from search.run(packed_chunks(genome, plan, engine, words, on_progress))
 
 
 def _check_lengths(patterns):
@@ -97,15 +89,3 @@ def _check_lengths(patterns):
                 f"'{patterns[0].name}', {length}: a panel has one length; "
                 "search others with kmatch hamming"
             )
-
-
-def _share_within(patterns, k):
-    """The share of random windows that are within k of a pattern, an average over patterns."""
-    length = len(patterns[0])
-    bases = sum(int(mask).bit_count() for pattern in patterns[:1000] for mask in pattern.masks)
-    match = min(max(bases / (4 * length * len(patterns[:1000])), 0.01), 0.99)
-    ways = (lgamma(length + 1) - lgamma(i + 1) - lgamma(length - i + 1) for i in range(k + 1))
-    return sum(
-        exp(many + wrong * log(1 - match) + (length - wrong) * log(match))
-        for wrong, many in enumerate(ways)
-    )

@@ -9,8 +9,8 @@ import numpy as np
 
 from kmatch.engine.columns import FRESH
 from kmatch.search.differences import DifferenceSearch
-from kmatch.search.hamming import hit_batch
 from kmatch.search.panel import rank_panel
+from kmatch.search.windows import window_batches
 from kmatch.sequences.alphabet import reverse_complement
 
 COLUMN_MASKS = np.array([1, 2, 4, 8, 0, 0], np.uint8)  # of the codes of a background
@@ -37,11 +37,14 @@ class PublishedWindows:
             self._masks.append(reverse_complement(masks) if minus else masks)
             self._required.append(reverse_complement(exact) if minus else exact)
 
-    def scan(self, chunk):
-        """Yield the HitBatches of a PackedChunk."""
-        planes = chunk.text((), self._engine.unite)
+    def run(self, chunks):
+        """Yield the HitBatches of an iterable of PackedChunks."""
+        for chunk in chunks:
+            yield from self._scan(chunk)
+
+    def _scan(self, chunk):
         beyond = int(self.panel.lengths.max()) - 1
-        masks = chunk_masks(chunk, planes, beyond, self._engine)
+        masks = chunk_masks(chunk, beyond, self._engine)
         step = self._run.layout.length
         found = [np.zeros(0, np.int64)]
         for first in range(0, chunk.length, step):
@@ -49,11 +52,8 @@ class PublishedWindows:
             for rank, place, distance in self._run.windows(text, self._masks, self._k):
                 position = first + place - self._skipped[rank]
                 found.append(self._keys(masks, rank, position, distance))
-        keys, distance = np.divmod(np.unique(np.concatenate(found)), self._k + 1)
-        position, rank = np.divmod(keys, len(self.panel.lengths))
-        batch = hit_batch(position, rank, distance, chunk, planes, self.panel, self._engine)
-        if len(batch):
-            yield batch
+        codes = np.unique(np.concatenate(found))
+        yield from window_batches(codes, chunk, self.panel, self._k, self._engine)
 
     def _keys(self, masks, rank, position, distance):
         """Sortable keys of the windows of one query, int64[h], whose required letters match."""
@@ -79,27 +79,31 @@ class PublishedDifferences(DifferenceSearch):
         super().__init__(engine, panel, limits, report)
         self._run = run
 
-    def find_keys(self, chunk):
-        """Yield (keys, lanes) of the whole chunk, as `DifferenceSearch.find_keys`."""
-        halo, found = chunk.geometry.halo, []
-        masks = chunk_masks(chunk, self._text(chunk), halo, self._engine)
+    def find_codes(self, chunks):
+        """Yield (chunk, codes) of whole chunks, as `DifferenceSearch.find_codes`."""
+        for chunk in chunks:
+            yield chunk, self._codes(chunk)
+
+    def _codes(self, chunk):
+        halo, found, limits = chunk.geometry.halo, [], self._query.limits
+        masks = chunk_masks(chunk, halo, self._engine)
         for query, text, letters in reading_texts(masks, self._panel, self._run):
-            place, distance = self._run.ends(text, letters, int(self._limits[query]))
+            place, distance = self._run.ends(text, letters, int(limits[query]))
             if self._panel.minus[query]:
                 position = len(masks) - 1 - place
                 own = position < chunk.length
             else:
                 position, own = place, place >= halo
-            keys = (position * len(self._limits) + query) * (self._k + 1) + distance
-            found.append(keys[own])
-        yield np.sort(np.concatenate(found)), chunk.geometry.lanes
+            codes = (position * len(limits) + query) * (self._query.k + 1) + distance
+            found.append(codes[own])
+        return np.sort(np.concatenate(found))
 
 
-def difference_search(engine, run, panel, limits, report, filtering, key_room):
+def difference_search(engine, run, panel, limits, report, filtering, capacity):
     """The DifferenceSearch of the engine, or of a published algorithm where `run` is not None."""
     if run:
         return PublishedDifferences(engine, run, panel, limits, report)
-    return DifferenceSearch(engine, panel, limits, report, filtering, key_room)
+    return DifferenceSearch(engine, panel, limits, report, filtering, capacity)
 
 
 def published_distances(chunks, panel, patterns, engine, run):
@@ -107,7 +111,7 @@ def published_distances(chunks, panel, patterns, engine, run):
     distances = np.zeros(patterns, np.int64)
     distances[panel.pattern] = panel.lengths
     for chunk in chunks:
-        masks = chunk_masks(chunk, chunk.text((), engine.unite), chunk.geometry.halo, engine)
+        masks = chunk_masks(chunk, chunk.geometry.halo, engine)
         for query, text, letters in reading_texts(masks, panel, run):
             pattern = panel.pattern[query]
             distances[pattern] = min(distances[pattern], run.smallest(text, letters))
@@ -126,10 +130,10 @@ def reading_texts(masks, panel, run):
             yield query, text, letters.bases[planes]
 
 
-def chunk_masks(chunk, planes, beyond, engine):
+def chunk_masks(chunk, beyond, engine):
     """The letters that a chunk owns, and some beyond, in the halo at most, as masks, uint8[n]."""
     masks = np.empty(chunk.length + beyond, np.uint8)
-    engine.read_text(*planes, masks)
+    engine.read_text(chunk.plain, masks)
     return masks
 
 

@@ -1,66 +1,75 @@
-"""Running a kernel over a chunk until every hit has found room."""
+"""Chunks are scanned once each, however many hits they hold.
 
-from itertools import pairwise
+While a chunk is reported, the next ones are scanned. A chunk whose hits do not find room is given up
+at that moment and cut where the hits seen so far say that parts with few enough of them end; chunks
+after it are cut beforehand. So memory is bounded, and a text is scanned twice at the most where it
+becomes denser.
+"""
+
+from collections import deque
 
 import numpy as np
 
-from kmatch.engine.geometry import LANES_PER_WORD
+AHEAD = 2  # scans under way beside the chunk that is reported
+MARGIN = 1.25  # room for so many times the hits that are expected
+FADING = 0.5  # of the hits a position seen before, in the next chunk
 
-FIRST_KEYS = 1 << 16
-MOST_KEYS = 1 << 16  # held at a time; a denser chunk is scanned a part of its lanes at a time
 
+class Scanner:
+    """Scans chunks for hit codes.
 
-class KeyBuffer:
-    """Room for hits that grows with what has been seen; no hit is ever dropped.
-
-    tasks: parts of a chunk that a kernel counts apart; first, most: keys to have room for at first
-    and at the most, where one lane does not need more.
+    engine: of a device; factor: what codes hold below the position, Q·(k + 1); capacity: codes
+    there is room for in a scan, the engine's own where it is None, which tests make tiny.
     """
 
-    def __init__(self, tasks, first=FIRST_KEYS, most=MOST_KEYS):
-        self._tasks = tasks
-        self._keys = np.empty((tasks, -(-first // tasks)), np.int64)
-        self._most = most
-        self._parts = 1  # in which a chunk was scanned last
+    def __init__(self, engine, factor, capacity=None):
+        self._engine, self._factor = engine, factor
+        self._capacity = capacity or engine.capacity
+        self._density = 0.0  # hits a position
 
-    def scan(self, kernel, words):
-        """Yield (keys, lane): a chunk's keys, sorted, array by array, and the lane up to which.
+    def scan(self, chunks, start):
+        """Yield (chunk, codes): each PackedChunk, or its parts in order, with its sorted codes.
 
-        kernel(lanes, keys, counts) is an engine's scan with its other arguments given.
+        start(chunk, capacity) starts an engine's scan of a chunk.
         """
-        yield from self._scan_parts(kernel, words, 0, LANES_PER_WORD * words, self._parts)
+        pending = deque()
+        try:
+            for chunk in chunks:
+                for part in self._parts(chunk):
+                    pending.append((part, start(part, self._capacity)))
+                    if len(pending) > AHEAD:
+                        yield from self._finish(*pending.popleft(), start)
+            while pending:
+                yield from self._finish(*pending.popleft(), start)
+        finally:
+            for _, scan in pending:
+                scan.stop()
 
-    def _scan_parts(self, kernel, words, first, last, parts):
-        lanes, parts = last - first, min(parts, last - first)
-        bounds = [first + lanes * part // parts for part in range(parts + 1)]
-        for begin, end in pairwise(bounds):
-            found, more = self._try_lanes(kernel, lane_mask(words, begin, end), end - begin)
-            if found is not None:
-                yield found, end
-                continue
-            self._parts = max(self._parts, more * LANES_PER_WORD * words // (end - begin))
-            yield from self._scan_parts(kernel, words, begin, end, more)
+    def _parts(self, chunk):
+        many = int(self._density * MARGIN * chunk.length / self._capacity) + 1
+        many = min(many, chunk.length)
+        if many == 1:
+            return [chunk]
+        return self._cut(chunk, np.arange(1, many) * chunk.length // many)
 
-    def _try_lanes(self, kernel, mask, lanes):
-        """(keys, parts): the sorted keys of some lanes, or None, and in how many parts to scan
-        these."""
-        counts = np.zeros(self._tasks, np.int64)
-        while True:
-            kernel(mask, self._keys, counts)
-            fullest = int(counts.max())
-            if fullest <= self._keys.shape[1]:
-                parts = [keys[:count] for keys, count in zip(self._keys, counts, strict=True)]
-                found = np.concatenate(parts)  # a copy: the next scan writes here
-                found.sort()
-                return found, 1
-            room = fullest + fullest // 4
-            if fullest * self._tasks > self._most and lanes > 1:
-                return None, max(-(-room * self._tasks // self._most), 2)
-            self._keys = np.empty((self._tasks, room), np.int64)
+    def _finish(self, chunk, scan, start):
+        found = scan.found()
+        seen = (len(found.codes) + found.lost) / max(found.share, 1e-9)
+        self._density = max(seen / chunk.length, FADING * self._density)
+        if not found.lost:
+            yield chunk, found.codes
+        elif chunk.length == 1:  # all hits of one position have to find room
+            yield from self._finish(chunk, start(chunk, 2 * (len(found.codes) + found.lost)), start)
+        else:
+            many = min(max(int(seen * MARGIN / self._capacity) + 1, 2), chunk.length)
+            places = found.codes // self._factor
+            cuts = places[np.arange(1, many) * len(places) // many]
+            cuts = np.unique(cuts[(cuts > 0) & (cuts < chunk.length)])
+            del found, places
+            for part in self._cut(chunk, cuts if len(cuts) else [chunk.length // 2]):
+                yield from self._finish(part, start(part, self._capacity), start)
 
-
-def lane_mask(words, first, last):
-    """uint64[words] with the bits of lanes first … last−1 set."""
-    bits = np.zeros(LANES_PER_WORD * words, np.uint8)
-    bits[first:last] = 1
-    return np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)
+    def _cut(self, chunk, cuts):
+        begins, ends = [0, *cuts], [*cuts, chunk.length]
+        for begin, end in zip(begins, ends, strict=True):
+            yield chunk.part(int(begin), int(end), self._engine)

@@ -2,9 +2,11 @@
 
 import numpy as np
 
-from kmatch.search.hamming import exact_letters, report_keys
+from kmatch.engine.hits import Found
+from kmatch.search.hamming import exact_letters
 from kmatch.search.panel import panel_letters, rank_panel
-from kmatch.search.scanning import KeyBuffer
+from kmatch.search.scanning import Scanner
+from kmatch.search.windows import window_batches
 
 LONGEST = 64  # letters of a pattern that can be looked up
 CODES = np.array([0, 0, 1, 0, 2, 0, 0, 0, 3], np.uint8)  # of the masks of one base
@@ -17,7 +19,7 @@ class SeedSearch:
     `WindowSearch`.
     """
 
-    def __init__(self, engine, patterns, k, strand, ends, key_room):
+    def __init__(self, engine, patterns, k, strand, ends, capacity):
         self._engine, self._k = engine, k
         self.panel = panel = rank_panel(patterns, strand)
         length = len(patterns[0])
@@ -31,29 +33,44 @@ class SeedSearch:
         by_rank = np.stack([exact, exact[::-1]])[panel.minus]
         self._tables = engine.seed_tables(codes, ranks, by_rank, k)
         self._letters = panel_letters(panel, patterns, self._others, k, lambda _: exact)
-        parts = 2 if len(self._others) else 1
-        self._buffer = KeyBuffer(engine.tasks * parts, *(key_room or engine.key_room))
+        self._scanner = Scanner(engine, len(panel.lengths) * (k + 1), capacity)
 
-    def scan(self, chunk):
-        """Yield the HitBatches of a PackedChunk."""
-        engine, k, tasks = self._engine, self._k, self._engine.tasks
-        text = chunk.text(self._letters.masks, engine.unite)
+    def run(self, chunks):
+        """Yield the HitBatches of an iterable of PackedChunks."""
+        for chunk, codes in self._scanner.scan(chunks, self._start):
+            yield from window_batches(codes, chunk, self.panel, self._k, self._engine)
 
-        def kernel(lanes, keys, counts):
-            engine.scan_seeds(*text, self._tables, k, lanes, keys[:tasks], counts[:tasks])
-            if len(self._others):
-                self._compare(text, lanes, keys[tasks:], counts[tasks:])
-
-        yield from report_keys(kernel, chunk, text, self.panel, k, self._buffer, engine)
-
-    def _compare(self, text, lanes, keys, counts):
-        """Scan for the patterns that are not looked up; their keys get their ranks in the panel."""
-        letters, k = self._letters, self._k
+    def _start(self, chunk, capacity):
+        engine, k = self._engine, self._k
+        text = chunk.text(self._letters.masks, engine)
+        looked_up = engine.start_seeds(text, self._tables, k, capacity)
+        if not len(self._others):
+            return looked_up
+        letters = self._letters
         queries = (letters.planes, letters.shifts, letters.bounds)
-        self._engine.scan(*text, *queries, k, lanes, keys, counts)
-        for row, count in zip(keys, counts, strict=True):
-            found = row[:count]  # or all of it, where not all found room
-            place, distance = np.divmod(found, k + 1)
-            position, number = np.divmod(place, len(self._others))
-            rank = self._others[number]
-            found[:] = (position * len(self.panel.lengths) + rank) * (k + 1) + distance
+        return _Both(looked_up, engine.start_scan(text, queries, k, capacity), self._ranked)
+
+    def _ranked(self, codes):
+        """Codes of the patterns that are compared one by one, with their ranks in the panel."""
+        place, distance = np.divmod(codes, self._k + 1)
+        position, number = np.divmod(place, len(self._others))
+        rank = self._others[number]
+        return (position * len(self.panel.lengths) + rank) * (self._k + 1) + distance
+
+
+class _Both:
+    """Two scans of a chunk as one; the codes of the second become those of the first by `ranked`."""
+
+    def __init__(self, first, second, ranked):
+        self._scans, self._ranked = (first, second), ranked
+
+    def found(self):
+        first, second = (scan.found() for scan in self._scans)
+        codes = np.sort(np.concatenate([first.codes, self._ranked(second.codes)]))
+        # Where room ran out in one of them, the other is taken to have done as much.
+        share = min(first.share, second.share)
+        return Found(codes, first.lost + second.lost, share)
+
+    def stop(self):
+        for scan in self._scans:
+            scan.stop()

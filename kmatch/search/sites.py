@@ -5,14 +5,14 @@ import numpy as np
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry
 from kmatch.engine.queries import Query, query_arrays
 from kmatch.errors import InputError
-from kmatch.search.hamming import exact_letters, hit_batch
+from kmatch.search.hamming import exact_letters
 from kmatch.search.panel import rank_panel, wanted_strands, window_query
-from kmatch.search.scanning import KeyBuffer
+from kmatch.search.scanning import Scanner
+from kmatch.search.windows import window_batches
 from kmatch.sequences.alphabet import encode, reverse_complement
 from kmatch.sequences.patterns import Pattern
 
 SIDES = ("3p", "5p")
-FEWEST_SITES = 1 << 12
 
 
 class Pam:
@@ -59,11 +59,10 @@ class SiteSearch:
     """The search for patterns of one length beside a PAM.
 
     engine: of a device; patterns: list of Pattern; k: int; pam: Pam; strand: `both`, `+` or `-`;
-    ends: letters of a pattern that must match, at its beginning and its end; most: sites to
-    compare at a time; key_room: see KeyBuffer.
+    ends: letters of a pattern that must match, at its beginning and its end; capacity: see Scanner.
     """
 
-    def __init__(self, engine, patterns, k, pam, strand, ends, most, key_room):
+    def __init__(self, engine, patterns, k, pam, strand, ends, capacity):
         self._engine, self._k, self._pam = engine, k, pam
         self._length = len(patterns[0])
         self.panel = rank_panel([pam.join(pattern) for pattern in patterns], strand)
@@ -72,49 +71,77 @@ class SiteSearch:
         exact = exact_letters(self._length, k, *ends)
         self._letters = query_arrays([window_query(p.masks, exact) for p in patterns], k)
         self._patterns = len(patterns)
-        room = max(min(engine.layout.site_letters // self._length, most), FEWEST_SITES)
-        self._sites = KeyBuffer(engine.tasks, *(key_room or (room, room)))
-        self._hits = KeyBuffer(engine.tasks, *(key_room or engine.key_room))
+        self._sites = Scanner(engine, len(self._strands), capacity)
+        self._hits = Scanner(engine, self._patterns * (k + 1), capacity)
 
-    def scan(self, chunk):
-        """Yield the HitBatches of a PackedChunk."""
+    def run(self, chunks):
+        """Yield the HitBatches of an iterable of PackedChunks."""
+        for sites, codes in self._hits.scan(self._site_chunks(chunks), self._match):
+            codes = self._window_codes(sites, codes)
+            yield from window_batches(codes, sites.chunk, self.panel, self._k, self._engine)
+
+    def _site_chunks(self, chunks):
+        """Yield the SiteChunks of PackedChunks, in order."""
+        most = max(self._engine.layout.site_letters // self._length, 1)
+        for chunk, codes in self._sites.scan(chunks, self._find):
+            position, strand = np.divmod(codes, len(self._strands))
+            own = np.searchsorted(position, chunk.length)
+            for first in range(0, own, most):
+                rows = slice(first, min(first + most, own))
+                minus = self._strands[strand[rows]]
+                yield SiteChunk(chunk, position[rows], minus, self._pam, self._length, self._engine)
+
+    def _find(self, chunk, capacity):
+        """Start the scan for the PAMs of a PackedChunk."""
         pams = self._pams
-        text = chunk.text(pams.masks, self._engine.unite)
+        text = chunk.text(pams.masks, self._engine)
         queries = (pams.planes, pams.shifts, pams.bounds)
+        return self._engine.start_scan(text, queries, 0, capacity)
 
-        def find(lanes, keys, counts):
-            self._engine.scan(*text, *queries, 0, lanes, keys, counts)
-
-        for sites, _ in self._sites.scan(find, chunk.geometry.words):
-            position, strand = np.divmod(sites, len(self._strands))
-            own = position < chunk.length
-            if own.any():
-                yield from self._compare(chunk, text, position[own], strand[own])
-
-    def _compare(self, chunk, text, position, strand):
-        """Hits of all patterns at some sites: a site is a lane, so that all are scanned at once."""
-        planes, geometry = self._pack(text, position, self._strands[strand])
+    def _match(self, sites, capacity):
+        """Start the scan of a SiteChunk for all patterns."""
         letters = self._letters
+        text = sites.text(letters.masks, self._engine)
         queries = (letters.planes, letters.shifts, letters.bounds)
+        return self._engine.start_scan(text, queries, self._k, capacity)
 
-        def match(lanes, keys, counts):
-            sites = (planes, geometry.words, 1, geometry.plane_words)
-            self._engine.scan(*sites, *queries, self._k, lanes, keys, counts)
+    def _window_codes(self, sites, codes):
+        """Codes of windows in the chunk from those of sites and patterns; their order stays."""
+        place, distance = np.divmod(codes, self._k + 1)
+        site, number = np.divmod(place, self._patterns)
+        strand = np.searchsorted(self._strands, sites.minus[site])
+        rank = strand * self._patterns + number
+        position = sites.position[site]
+        return (position * len(self.panel.lengths) + rank) * (self._k + 1) + distance
 
-        for keys, _ in self._hits.scan(match, geometry.words):
-            keys, distance = np.divmod(keys, self._k + 1)
-            site, number = np.divmod(keys, self._patterns)
-            rank = strand[site] * self._patterns + number
-            batch = hit_batch(position[site], rank, distance, chunk, text, self.panel, self._engine)
-            if len(batch):
-                yield batch
 
-    def _pack(self, text, position, minus):
-        """Planes of the patterns' windows at sites, a lane each, and their Geometry."""
-        engine, length, masks = self._engine, self._length, self._letters.masks
-        geometry = Geometry(-(-len(position) // LANES_PER_WORD), length, 0)
+class SiteChunk:
+    """The patterns' windows beside some sites of a PAM: a site is a lane, so that all are compared
+    at once.
+
+    chunk: the PackedChunk they lie in; position: int64[n], where the windows and their PAMs start
+    in it; minus: uint8[n], their strand. `length` is the number of sites.
+    """
+
+    def __init__(self, chunk, position, minus, pam, letters, engine):
+        self.chunk, self.position, self.minus = chunk, position, minus
+        self.length = len(position)
+        self._pam, self._letters = pam, letters
+        self._geometry = geometry = Geometry(-(-self.length // LANES_PER_WORD), letters, 0)
         windows = np.zeros(geometry.letters + LANES_PER_WORD, np.uint8)
-        engine.read_sites(*text, position + self._pam.skipped(minus), minus, length, windows)
-        planes = engine.planes(4 * geometry.plane_words + SPARE)
-        engine.pack(windows, geometry.words, length, length, planes)
-        return engine.unite(planes, geometry.plane_words, masks), geometry
+        begins = position + pam.skipped(minus)
+        engine.read_sites(chunk.plain, begins, minus, letters, windows)
+        self._planes = engine.planes(4 * geometry.plane_words + SPARE)
+        engine.pack(windows, geometry.words, letters, letters, self._planes)
+
+    def text(self, masks, engine):
+        """Planes with those of `masks` behind A, C, G and T, words, rows, plane_words."""
+        geometry = self._geometry
+        planes = engine.unite(self._planes, geometry.plane_words, masks)
+        return planes, geometry.words, 1, geometry.plane_words
+
+    def part(self, begin, end, engine):
+        """The SiteChunk of sites begin … end−1."""
+        rows = slice(begin, end)
+        sites = (self.position[rows], self.minus[rows])
+        return SiteChunk(self.chunk, *sites, self._pam, self._letters, engine)

@@ -1,133 +1,131 @@
 """k differences over striped bit planes: every anchored end within k, or the smallest distance."""
 
 import numpy as np
-from numba import prange
 
+from kmatch.engine.cpu.buffer import give_up, leave, new_slot
 from kmatch.engine.cpu.edit_tile import search_tile
+from kmatch.engine.cpu.pieces import filter_rows
+from kmatch.engine.cpu.sharing import next_item
 from kmatch.engine.cpu.vectors import WORDS
-from kmatch.jit import kernel, parallel_kernel
+from kmatch.engine.hits import HitBuffer
+from kmatch.jit import kernel
 
 WARM_SHARE = 8  # a stretch of rows is at least this many warm-ups long, where the text allows
-STRETCH = 4096  # rows that all queries go over before the next: they stay in the L2 cache
+STRETCH = 2048  # rows that all queries go over before the next: they stay in the L2 cache
+TASKS_PER_THREAD = 4
+SURVIVORS = 4  # of a filter for a text position: more are never worth it
+
+
+def stretches(queries, longest, rows, threads):
+    """Parts of a chunk's rows that are searched apart: short ones, and work for all threads.
+
+    longest: letters and k of the longest query, by which every part warms up.
+    """
+    wanted = max(-(-TASKS_PER_THREAD * threads // max(queries, 1)), rows // STRETCH)
+    return max(min(wanted, rows // (WARM_SHARE * longest)), 1)
 
 
 @kernel
-def _stretches(queries, tiles, rows, warm, tasks):
-    """Parts of a tile's rows that are searched apart: short ones, and work for all tasks."""
-    wanted = max(-(-tasks // max(queries * tiles, 1)), rows // STRETCH)
-    return max(min(wanted, rows // (WARM_SHARE * warm)), 1)
-
-
-@kernel
-def _search(text, query, tile, stretch, stretches, reading, lanes, place, keys, tally, shrink):
-    """Search a stretch of a tile's rows for one query; `tally` is (hits found, k)."""
-    planes, words, rows, plane_words = text
+def _search_rows(text, query, rows, reading, place, limit, lowering, buffer, slot):
+    """Search rows first … last−1, (first, last), of all tiles for one query."""
+    planes, words, lane_rows, plane_words = text
     letters, begins, backward = reading
-    halo = plane_words // words - rows
-    first, last = rows * stretch // stretches, rows * (stretch + 1) // stretches
-    pattern = letters[begins[query] : begins[query + 1]] * plane_words + tile * WORDS
-    warm = min(halo, len(pattern) + tally[1])
+    halo = plane_words // words - lane_rows
+    first, last = rows
+    pattern = letters[begins[query] : begins[query + 1]] * plane_words
+    warm = min(halo, len(pattern) + limit[0])
     if backward[query]:
-        row, step = last - 1 + warm, -1
+        way = (last - 1 + warm, -1, warm, warm + last - first)
     else:
-        row, step = first + halo - warm, 1
-    columns = warm + last - first
-    search_tile(planes, words, pattern, row, step, warm, columns, place, lanes, keys, tally, shrink)
+        way = (first + halo - warm, 1, warm, warm + last - first)
+    queries, factor = place
+    for tile in range(words // WORDS):
+        here = (64 * WORDS * tile, lane_rows, queries, query, factor)
+        search_tile(text, pattern + tile * WORDS, way, here, limit, lowering, buffer, slot)
 
 
 @kernel
-def _scan_items(text, reading, limits, chosen, stretches, k, lanes, first, last, keys):
-    rows, queries = text[2], len(limits)
-    tally = np.zeros(2, np.int64)
-    for item in range(first, last):
-        query = chosen[item % len(chosen)]
-        tile, stretch = divmod(item // len(chosen), stretches)
-        place = (64 * WORDS * tile, rows, queries, query, k + 1)
-        tally[1] = limits[query]
-        _search(text, query, tile, stretch, stretches, reading, lanes, place, keys, tally, False)
-    return tally[0]
+def _scan_around(text, query, rows, reading, place, limit, buffer, slot):
+    """Scan for all ends of hits that hold a piece beginning in some rows of any lane.
+
+    A filter of other rows does not find them: they may lie in rows next to these, in the lane
+    before or after, and, where the rows are a lane's last, in the halo.
+    """
+    planes, words, lane_rows, plane_words = text
+    first, last = rows
+    reach = reading[1][query + 1] - reading[1][query] + limit[0]
+    shift = 0 if reading[2][query] else plane_words // words - lane_rows
+    low = first - shift - reach
+    high = (lane_rows if last == lane_rows else last - shift) + reach
+    if high - low >= lane_rows:
+        _search_rows(text, query, (0, lane_rows), reading, place, limit, False, buffer, slot)
+        return
+    begin = low % lane_rows
+    end = begin + high - low
+    here = (begin, min(end, lane_rows))
+    _search_rows(text, query, here, reading, place, limit, False, buffer, slot)
+    if end > lane_rows:
+        beyond = (0, end - lane_rows)
+        _search_rows(text, query, beyond, reading, place, limit, False, buffer, slot)
 
 
-@parallel_kernel
-def scan_edit(
-    planes,
-    words,
-    rows,
-    plane_words,
-    letters,
-    begins,
-    backward,
-    limits,
-    chosen,
-    k,
-    lanes,
-    keys,
-    found,
-):
-    """Find every anchored end of the chosen queries within their limits.
+@kernel
+def scan_edit(work, text, reading, limits, budgets, profile, k, parts, failures, buffer):
+    """Find every anchored end of each query within its limit.
 
-    planes, words, rows, plane_words: a chunk, words a multiple of WORDS; letters, begins, backward:
-    ReadingArrays; limits: int64[Q], the k of each query, smaller than its length; chosen: int64,
-    queries to search; k: the largest limit; lanes: uint64[words], the lanes whose ends are wanted;
-    keys: int64[T, c], task i writes its ends to keys[i], each as
-    (position·Q + query)·(k+1) + distance, position being that of the letter read last;
-    found: int64[T], the ends of a task, which may be more than the c that found room.
+    work: parts × queries; text: (planes, words, rows, plane_words), a chunk, words a multiple of
+    WORDS; reading: (letters, begins, backward) of ReadingArrays; limits: int64[Q], the k of each
+    query, smaller than its length; budgets: int64[Q], how many survivors of a filter are worth it
+    in the whole chunk, 0 where all is to be scanned; profile: see `blocks.profiles`; k: the largest
+    limit; parts: see `stretches`; buffer: HitBuffer, receives the codes, position being that of the
+    letter read last, some of them twice where there is a filter; failures: int64[Q], counts the
+    parts in which more survived.
 
     A query read upwards owns the positions halo … halo + 64·words·rows − 1: what lies before warms
     up the recurrence, so a genome begins with `halo` empty positions. One read downwards owns
     0 … 64·words·rows − 1. The halo is at least m + k of every query.
     """
-    tasks, tiles = len(found), words // WORDS
-    longest = 1
-    for query in chosen:
-        longest = max(longest, begins[query + 1] - begins[query] + limits[query])
-    stretches = _stretches(len(chosen), tiles, rows, longest, tasks)
-    items = tiles * stretches * len(chosen)
-    for task in prange(tasks):
-        first, last = items * task // tasks, items * (task + 1) // tasks
-        found[task] = _scan_items(
-            (planes, words, rows, plane_words),
-            (letters, begins, backward),
-            limits,
-            chosen,
-            stretches,
-            k,
-            lanes,
-            first,
-            last,
-            keys[task],
-        )
+    rows, queries = text[2], len(limits)
+    slot, limit = new_slot(), np.zeros(1, np.int64)
+    place = (queries, k + 1)
+    item = next_item(work)
+    while item >= 0:
+        part, query = item // queries, item % queries
+        first, last = rows * part // parts, rows * (part + 1) // parts
+        limit[0] = limits[query]
+        if budgets[query] > 0:
+            budget = min(budgets[query], SURVIVORS * 64 * text[1] * rows)
+            share = 64 + budget * (last - first) // rows
+            if not filter_rows(
+                text, (first, last), query, reading, limits[query], profile, place, share, buffer, slot
+            ):  # fmt: skip
+                failures[query] += 1
+                _scan_around(text, query, (first, last), reading, place, limit, buffer, slot)
+        else:
+            rows_here = (first, last)
+            _search_rows(text, query, rows_here, reading, place, limit, False, buffer, slot)
+        give_up(work, buffer, slot)
+        item = next_item(work)
+    leave(buffer, slot)
 
 
 @kernel
-def _lowest_of(text, reading, bounds, lanes, query, tile):
-    tally = np.zeros(2, np.int64)
-    tally[1] = bounds[query]
-    if bounds[query] < 0:
-        return bounds[query] + 1
-    nowhere = np.empty(0, np.int64)
-    place = (64 * WORDS * tile, text[2], len(bounds), query, 1)
-    _search(text, query, tile, 0, 1, reading, lanes, place, nowhere, tally, True)
-    return tally[1] if tally[0] else bounds[query] + 1
-
-
-@parallel_kernel
-def smallest_edit(planes, words, rows, plane_words, letters, begins, backward, bounds, lowest):
+def smallest_edit(work, text, reading, bounds, parts, lowest):
     """Find the smallest distance of each query in a chunk, where it is at most its bound.
 
-    bounds: int64[Q], smaller than m, −1 where nothing is sought; lowest: int64[Q, words / WORDS],
-    receives the smallest distance in each tile, or bound + 1. The halo is at least m + bound. Other
-    arguments as for `scan_edit`.
+    work: parts × queries; bounds: int64[Q], smaller than m, −1 where nothing is sought; lowest:
+    int64[parts, Q], receives the smallest distance in each part, or bound + 1. The halo is at least
+    m + bound. Other arguments as for `scan_edit`.
     """
-    tiles, queries = words // WORDS, len(bounds)
-    lanes = np.full(words, np.uint64(0xFFFFFFFFFFFFFFFF))
-    for item in prange(queries * tiles):
-        query, tile = divmod(np.int64(item), tiles)
-        lowest[query, tile] = _lowest_of(
-            (planes, words, rows, plane_words),
-            (letters, begins, backward),
-            bounds,
-            lanes,
-            query,
-            tile,
-        )
+    rows, queries = text[2], len(bounds)
+    nowhere = HitBuffer(np.empty(0, np.int64), np.zeros(3, np.int64))
+    slot, limit = new_slot(), np.zeros(1, np.int64)
+    item = next_item(work)
+    while item >= 0:
+        part, query = item // queries, item % queries
+        limit[0] = bounds[query]
+        if bounds[query] >= 0:
+            here = (rows * part // parts, rows * (part + 1) // parts)
+            _search_rows(text, query, here, reading, (queries, 1), limit, True, nowhere, slot)
+        lowest[part, query] = limit[0] + 1
+        item = next_item(work)

@@ -1,12 +1,10 @@
-"""Filter or full scan: an estimate of both, and a filter that gives up when too much survives."""
+"""Filter or full scan: an estimate of both for each query."""
 
 import numpy as np
-from numba import prange
 
-from kmatch.engine.cpu.blocks import profiles
 from kmatch.engine.cpu.edit_tile import groups
-from kmatch.engine.cpu.pieces import HASTE, cut, filter_stretch
-from kmatch.jit import kernel, parallel_kernel
+from kmatch.engine.cpu.pieces import HASTE, cut
+from kmatch.jit import kernel
 
 # Nanoseconds of one core, from measurements; only their ratios matter.
 CELL = 0.0019  # a cell of the bit-sliced recurrence
@@ -19,8 +17,6 @@ COLUMN = 11.0  # a column of a window, apart from its blocks
 BLOCK = 2.0  # a block of 64 pattern letters of a column
 
 SAMPLES = 64  # rows of a chunk from which the letters' frequencies are taken
-STRETCH = 1 << 14  # words of a plane that all queries go over before the next: the L2 cache
-FIRST_ROOM = 256  # keys a task has room for at first
 
 
 @kernel
@@ -66,11 +62,14 @@ def estimate(letters, k, shares, rows):
 
 
 @kernel
-def choose(planes, words, rows, plane_words, letters, begins, limits, count, always):
+def choose(text, reading, limits, count, always):
     """How many survivors the filter is worth to each query, int64[Q]; 0 where the scan is faster.
 
-    count: planes in use; always: filter whatever it costs.
+    text: (planes, words, rows, plane_words) of a chunk; reading: (letters, begins, backward) of
+    ReadingArrays; limits: int64[Q]; count: planes in use; always: filter whatever it costs.
     """
+    planes, words, rows, plane_words = text
+    letters, begins, _ = reading
     shares = frequencies(planes, words, plane_words, count)
     budgets = np.zeros(len(limits), np.int64)
     for q in range(len(limits)):
@@ -81,106 +80,3 @@ def choose(planes, words, rows, plane_words, letters, begins, limits, count, alw
         elif pieces + survivors < scan:
             budgets[q] = 64 + np.int64(64 * words * rows * scan / window)
     return budgets
-
-
-@parallel_kernel
-def filter_tasks(
-    planes,
-    words,
-    rows,
-    plane_words,
-    letters,
-    begins,
-    backward,
-    limits,
-    k,
-    profile,
-    tasks,
-    rooms,
-    keys,
-    found,
-):
-    """Filter stretches of queries in parallel.
-
-    tasks: int64[T, 4], a task's query, its first word and the one behind its last among the own
-    rows, and the survivors it may have; rooms: int64[T+1], task i may write to keys[rooms[i]] …
-    keys[rooms[i+1]−1]; found: int64[T], the ends of a task, those without room among them, or −1
-    where too much survived. Other arguments as for `scan_edit`; profile: see `profiles`.
-    """
-    table, tables = profile
-    for i in prange(len(tasks)):
-        query = tasks[i, 0]
-        found[i] = filter_stretch(
-            planes,
-            (plane_words // words, words, rows),
-            letters[begins[query] : begins[query + 1]],
-            limits[query],
-            -1 if backward[query] else 1,
-            (table, tables[query]),
-            (len(limits), query, k + 1),
-            tasks[i, 1],
-            tasks[i, 2],
-            np.empty(tasks[i, 3], np.int64),
-            keys[rooms[i] : rooms[i + 1]],
-        )
-
-
-def filter_edit(
-    planes, words, rows, plane_words, letters, begins, backward, bases, limits, k, always, parts
-):
-    """The ends of those queries for which a filter is faster than a scan.
-
-    bases: uint8, the bases of each plane; always: filter all queries; parts: tasks to make of a
-    query. Other arguments as for `scan_edit`. Returns (keys, rest): keys, int64, sorted, as
-    `scan_edit` gives them, and rest, int64, the queries that are left to scan, among them those of
-    which too much survived.
-    """
-    count = len(bases)
-    budgets = choose(planes, words, rows, plane_words, letters, begins, limits, count, always)
-    chosen = np.flatnonzero(budgets)
-    if not len(chosen):
-        return np.zeros(0, np.int64), np.arange(len(limits))
-    tasks = _tasks(chosen, budgets, words, rows, parts)
-    profile = profiles(letters, begins, bases)
-    kept, failed = [], []
-    rooms = np.arange(len(tasks) + 1) * FIRST_ROOM
-    while len(tasks):
-        found = np.zeros(len(tasks), np.int64)
-        keys = np.empty(rooms[-1], np.int64)
-        filter_tasks(
-            planes,
-            words,
-            rows,
-            plane_words,
-            letters,
-            begins,
-            backward,
-            limits,
-            k,
-            profile,
-            tasks,
-            rooms,
-            keys,
-            found,
-        )
-        failed.append(tasks[found < 0, 0])
-        again = found > np.diff(rooms)
-        whole = np.flatnonzero(~again & (found > 0))
-        kept += [keys[rooms[i] : rooms[i] + found[i]] for i in whole]
-        tasks, rooms = tasks[again], np.concatenate([[0], np.cumsum(found[again])])
-    # Stretches next to each other may both have given an end.
-    keys = np.unique(np.concatenate([np.zeros(0, np.int64), *kept]))
-    failed = np.unique(np.concatenate(failed))
-    if len(failed):
-        keys = keys[~np.isin(keys // (k + 1) % len(limits), failed)]
-    return keys, np.union1d(np.flatnonzero(budgets == 0), failed)
-
-
-def _tasks(chosen, budgets, words, rows, parts):
-    """Stretches of the rows, each for one query after the other, so that it stays in the cache."""
-    parts = max(parts, -(-rows * words // STRETCH))
-    cuts = np.unique(np.arange(parts + 1) * rows // parts) * words
-    first, last = np.repeat(cuts[:-1], len(chosen)), np.repeat(cuts[1:], len(chosen))
-    query = np.tile(chosen, len(cuts) - 1)
-    survivors = np.minimum(budgets[query], 4 * 64 * words * rows) * (last - first) // cuts[-1]
-    return np.stack([query, first, last, survivors + 64], axis=1)

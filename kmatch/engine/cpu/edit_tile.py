@@ -9,6 +9,7 @@ values at most k come out exact, others above k.
 
 import numpy as np
 
+from kmatch.engine.cpu.buffer import put as keep
 from kmatch.engine.cpu.distances import add, add_number, copy, follow, put, read, smallest, width
 from kmatch.engine.cpu.recurrence import PAIR, advance
 from kmatch.engine.cpu.vectors import WORDS, aligned, fill, load, lowest, nonzero, store
@@ -50,80 +51,74 @@ def _alive(state, above, spare, bits, top, bottom):
 
 
 @kernel
-def _emit(state, counter, bits, row, place, lanes, hits, tally):
-    """Write the keys of the lanes at most k in the column of a text row."""
+def _emit(state, counter, bits, row, place, limit, buffer, slot):
+    """Keep the codes of the lanes at most k in the column of a text row."""
     lane, rows, queries, rank, scale = place
     sign = counter + (bits - 1) * WORDS
-    count, distance = tally[0], tally[1] + 1
     for word in range(WORDS):
-        left = state[sign + word] & lanes[(lane >> 6) + word]
+        left = state[sign + word]
         while left != 0:
             bit = lowest(left)
             left &= left - np.uint64(1)
-            if count < hits.size:
-                position = (lane + 64 * word + bit) * rows + row
-                found = distance + read(state, counter, bits, word, bit)
-                hits[count] = (position * queries + rank) * scale + found
-            count += 1
-    tally[0] = count
+            position = (lane + 64 * word + bit) * rows + row
+            found = limit + 1 + read(state, counter, bits, word, bit)
+            keep(buffer, slot, (position * queries + rank) * scale + found)
 
 
 @kernel
-def _lower(state, counters, bits, count, tally):
-    """Lower k to the smallest distance of the last counter's lanes; forget the hits above it."""
+def _lower(state, counters, bits, count, limit):
+    """Lower k, limit[0], to the smallest distance of the last counter's lanes, one of them at most
+    k."""
     low = smallest(state, counters + (count - 1) * bits * WORDS, bits)
-    if low < -1:
-        for group in range(count):
-            add_number(state, counters + group * bits * WORDS, bits, -1 - low)
-        tally[0] = 0
-        tally[1] += low + 1
+    for group in range(count):
+        add_number(state, counters + group * bits * WORDS, bits, -low)
+    limit[0] += low
 
 
 @kernel
-def _finish(
-    state,
-    counters,
-    bits,
-    count,
-    border,
-    columns,
-    owned,
-    row,
-    step,
-    place,
-    lanes,
-    hits,
-    tally,
-    shrink,
-):
-    """Follow the pattern's last row through a block; write the hits from column `owned` on."""
-    counter = counters + (count - 1) * bits * WORDS
-    for c in range(columns):
+def _finish(state, counter, bits, border, columns, row, step, place, limit, buffer, slot):
+    """Follow the pattern's last row through a block; keep the hits of columns (first, end)."""
+    owned, many = columns
+    for c in range(many):
         h = border + PAIR * c
         sign = add(state, counter, bits, load(state, h), load(state, h + WORDS))
-        if nonzero(sign) != 0 and c >= owned:
-            if shrink:
-                _lower(state, counters, bits, count, tally)
-            _emit(state, counter, bits, row + step * c, place, lanes, hits, tally)
+        if c >= owned and nonzero(sign) != 0:
+            _emit(state, counter, bits, row + step * c, place, limit, buffer, slot)
 
 
 @kernel
-def search_tile(
-    planes, words, pattern, row, step, warm, columns, place, lanes, hits, tally, shrink
-):
+def _finish_lowering(state, counters, bits, count, border, columns, limit):
+    """The same, but lower k below what is seen in place of keeping it."""
+    owned, many = columns
+    counter = counters + (count - 1) * bits * WORDS
+    for c in range(many):
+        h = border + PAIR * c
+        sign = add(state, counter, bits, load(state, h), load(state, h + WORDS))
+        if c >= owned and nonzero(sign) != 0:
+            _lower(state, counters, bits, count, limit)
+            if limit[0] < 0:
+                return
+
+
+@kernel
+def search_tile(text, pattern, way, place, limit, lowering, buffer, slot):
     """Search one tile for one pattern.
 
-    planes: uint64, flat; words: W; pattern: int64, for each letter the index in `planes` of its
-    plane's row 0 at the tile's first word; row: first text row read; step: 1 reads rows upwards, −1
-    downwards; warm: columns read before the first whose hits are wanted; columns: all that are
-    read; place: (first lane, B, number of queries, rank of this query, factor of the keys);
-    lanes: uint64[W], the lanes whose hits are wanted; hits: int64, receives keys while there is
-    room; tally: int64[2], hits found (also without room) and k. With `shrink` k is lowered to the
-    smallest distance seen, and only hits at it are kept.
+    text: (planes, words, …) of a chunk; pattern: int64, for each letter the index in `planes` of
+    its plane's row 0 at the tile's first word; way: (first text row read, 1 to read rows upwards or
+    −1 downwards, columns read before the first whose hits are wanted, all that are read); place:
+    (first lane, B, number of queries, rank of this query, factor of the codes); limit: int64[1], k;
+    buffer, slot: receive the hits. With `lowering` nothing is kept, and k ends as one less than the
+    smallest distance seen, so −1 says that the pattern occurs.
     """
+    planes, words = text[0], text[1]
+    row, step, warm, columns = way
+    if limit[0] < 0:
+        return
     length = pattern.size
-    ends = groups(length, 0 if shrink else tally[1])
-    bits = width(length, 0 if shrink else tally[1])
+    least = 0 if lowering else limit[0]
+    ends = groups(length, least)
+    bits = width(length, least)
     size = bits * WORDS
     border = PAIR * length
     carries = border + PAIR * BLOCK
@@ -131,7 +126,7 @@ def search_tile(
     spare = counters + ends.size * size
     state = aligned(spare + size)
     _clear(state, 0, ends[0])
-    put(state, counters, bits, ends[0] - tally[1] - 1)
+    put(state, counters, bits, ends[0] - limit[0] - 1)
     last = 0  # the lowest group that takes part
     for begin in range(0, columns, BLOCK):
         many = min(BLOCK, columns - begin)
@@ -146,22 +141,16 @@ def search_tile(
             if group == ends.size - 1:
                 if low:
                     copy(state, spare, counter, bits)
-                    _finish(
-                        state,
-                        counters,
-                        bits,
-                        ends.size,
-                        border,
-                        many,
-                        warm - begin,
-                        row + step * begin,
-                        step,
-                        place,
-                        lanes,
-                        hits,
-                        tally,
-                        shrink,
-                    )
+                    seen = (warm - begin, many)
+                    if lowering:
+                        _finish_lowering(state, counters, bits, ends.size, border, seen, limit)
+                        if limit[0] < 0:  # nothing is closer
+                            return
+                    else:
+                        at = row + step * begin
+                        _finish(
+                            state, counter, bits, border, seen, at, step, place, limit[0], buffer, slot
+                        )  # fmt: skip
                 break
             if group == last:
                 if not low:

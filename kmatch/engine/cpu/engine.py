@@ -3,43 +3,43 @@
 import numba
 import numpy as np
 
-import kmatch.jit  # noqa: F401  settles how kernels are run and where they are kept
+from kmatch.engine.cpu.buffer import written
+from kmatch.engine.cpu.workers import Workers
 from kmatch.engine.geometry import SPARE, Layout
+from kmatch.engine.hits import NO_CODE, Found, make_buffer
 from kmatch.errors import InputError
 
-TASKS_PER_THREAD = 4  # so that a thread that is done early finds more to do
+CAPACITY = 1 << 21  # hit codes of a chunk: 16 MB
 
 
 class CpuEngine:
     """Kernels on `threads` threads, at most one a core; None means all cores.
 
-    `tasks` is the number of parts in which a scan counts its hits, `layout` the chunks it is
-    fastest with, `key_room` the room for keys where it has a wish, `place` what runs the kernels.
+    `layout` is the chunks it is fastest with, `capacity` the hit codes of a chunk that it has room
+    for, `place` what runs the kernels. What begins with `start_` gives a scan that goes on while
+    the caller does other things.
     """
 
     name = place = "cpu"
     layout = Layout()
-    key_room = ()
+    capacity = CAPACITY
 
     def __init__(self, threads=None, reason=""):
         cores = numba.config.NUMBA_NUM_THREADS
         if threads is not None and threads < 1:
             raise InputError(f"{threads} threads cannot search; give 1 or more")
         self.threads = min(threads or cores, cores)
-        self.tasks = TASKS_PER_THREAD * self.threads
+        self._workers = Workers(self.threads)
         self.description = f"cpu, {self.threads} of {cores} threads ({reason})"
 
-    def _run(self, kernel, arguments):
+    def run(self, function, *arguments):
+        """function(*arguments), whose parallel kernels run on the engine's threads."""
         before = numba.get_num_threads()
         numba.set_num_threads(self.threads)
         try:
-            return kernel(*arguments)
+            return function(*arguments)
         finally:
             numba.set_num_threads(before)
-
-    def run(self, function, *arguments):
-        """function(*arguments), whose kernels run on the engine's threads."""
-        return self._run(function, arguments)
 
     def planes(self, size):
         """uint64[size], uninitialised, for planes that do not change once they were scanned."""
@@ -51,11 +51,12 @@ class CpuEngine:
     def fetch(self, planes):
         """Nothing: planes that will be scanned soon are where they are needed."""
 
-    def pack(self, *arguments):
+    def pack(self, letters, words, rows, plane_rows, planes):
         """See `kmatch.engine.cpu.pack.pack`."""
-        from kmatch.engine.cpu.pack import pack
+        from kmatch.engine.cpu.pack import blocks, pack
 
-        self._run(pack, arguments)
+        items = blocks(words, plane_rows)
+        self._workers.run(pack, items, letters, words, rows, plane_rows, planes)
 
     def unite(self, planes, plane_words, masks):
         """Planes A, C, G, T with those of IUPAC letters behind them, of the bases in masks."""
@@ -65,26 +66,36 @@ class CpuEngine:
             return planes
         united = self.planes((4 + len(masks)) * plane_words + SPARE)
         united[: 4 * plane_words] = planes[: 4 * plane_words]
-        self._run(unite, (united, plane_words, masks))
+        unite(united, plane_words, masks)
         return united
 
-    def scan(self, *arguments):
-        """See `kmatch.engine.cpu.hamming.scan`."""
-        from kmatch.engine.cpu.hamming import scan
+    def start_scan(self, text, queries, k, capacity):
+        """A Scan for windows within k mismatches; see `kmatch.engine.cpu.hamming.scan`."""
+        from kmatch.engine.cpu.hamming import scan, tiles
 
-        self._run(scan, arguments)
+        return self._start(scan, tiles(text[1], text[2]), capacity, text, queries, k)
 
-    def align_gapless(self, *arguments):
+    def start_seeds(self, text, tables, k, capacity):
+        """The same by look-up; see `kmatch.engine.cpu.seeds.scan_seeds`."""
+        from kmatch.engine.cpu.seeds import blocks, scan_seeds
+
+        return self._start(scan_seeds, blocks(text[1], text[2]), capacity, text, tables, k)
+
+    def _start(self, kernel, items, capacity, *arguments):
+        buffer = make_buffer(capacity)
+        return Scan(self._workers.start(kernel, items, *arguments, buffer), buffer, items)
+
+    def align_gapless(self, chunk, positions, *arguments):
         """See `kmatch.engine.cpu.alignments.align_gapless`."""
-        from kmatch.engine.cpu.alignments import align_gapless
+        from kmatch.engine.cpu.alignments import align_gapless, slabs
 
-        self._run(align_gapless, arguments)
+        self._workers.run(align_gapless, slabs(len(positions)), chunk, positions, *arguments)
 
-    def seeds_pay(self, *arguments):
+    def seeds_pay(self, length, k, queries):
         """See `kmatch.engine.cpu.seeds.pays`."""
         from kmatch.engine.cpu.seeds import pays
 
-        return pays(*arguments)
+        return pays(length, k, queries)
 
     def seed_tables(self, *arguments):
         """See `kmatch.engine.cpu.seeds.seed_tables`."""
@@ -92,51 +103,52 @@ class CpuEngine:
 
         return seed_tables(*arguments)
 
-    def scan_seeds(self, *arguments):
-        """See `kmatch.engine.cpu.seeds.scan_seeds`."""
-        from kmatch.engine.cpu.seeds import scan_seeds
-
-        self._run(scan_seeds, arguments)
-
-    def sites_pay(self, *arguments):
+    def sites_pay(self, queries):
         """See `kmatch.engine.cpu.sites.pays`."""
         from kmatch.engine.cpu.sites import pays
 
-        return pays(*arguments)
+        return pays(queries)
 
-    def read_sites(self, *arguments):
+    def read_sites(self, text, positions, *arguments):
         """See `kmatch.engine.cpu.sites.read_sites`."""
-        from kmatch.engine.cpu.sites import read_sites
+        from kmatch.engine.cpu.sites import read_sites, slabs
 
-        self._run(read_sites, arguments)
+        self._workers.run(read_sites, slabs(len(positions)), text, positions, *arguments)
 
-    def read_text(self, *arguments):
+    def read_text(self, text, letters):
         """See `kmatch.engine.cpu.letters.read_text`."""
         from kmatch.engine.cpu.letters import read_text
 
-        self._run(read_text, arguments)
+        self._workers.run(read_text, text[1], text, letters)
 
-    def filter_edit(self, *arguments):
-        """See `kmatch.engine.cpu.edit_filter.filter_edit`."""
-        from kmatch.engine.cpu.edit_filter import filter_edit
+    def start_edit(self, text, query, filtering, capacity):
+        """A Scan for ends within k differences; see `kmatch.engine.cpu.edit.scan_edit`.
 
-        return self._run(filter_edit, (*arguments, self.tasks))
+        query: DifferenceQuery; filtering: True or False where the engine is not to choose.
+        """
+        from kmatch.engine.cpu.edit import scan_edit, stretches
+        from kmatch.engine.cpu.edit_filter import choose
 
-    def scan_edit(self, *arguments):
-        """See `kmatch.engine.cpu.edit.scan_edit`."""
-        from kmatch.engine.cpu.edit import scan_edit
+        queries = len(query.limits)
+        budgets = np.zeros(queries, np.int64)
+        if filtering is not False:
+            planes = len(query.letters.bases)
+            budgets = choose(text, query.reading, query.limits, planes, bool(filtering))
+        parts = stretches(queries, query.reach, text[2], self.threads)
+        failures = np.zeros(queries, np.int64)
+        plan = (query.reading, query.limits, budgets, query.profile, query.k, parts, failures)
+        return self._start(scan_edit, parts * queries, capacity, text, *plan)
 
-        self._run(scan_edit, arguments)
-
-    def smallest_edit(self, planes, words, *arguments):
+    def smallest_edit(self, text, reading, bounds):
         """See `kmatch.engine.cpu.edit.smallest_edit`; returns int64[Q], over the whole chunk."""
-        from kmatch.engine.cpu.edit import smallest_edit
-        from kmatch.engine.cpu.vectors import WORDS
+        from kmatch.engine.cpu.edit import smallest_edit, stretches
 
-        bounds = arguments[-1]
-        lowest = np.empty((len(bounds), words // WORDS), np.int64)
-        self._run(smallest_edit, (planes, words, *arguments, lowest))
-        return lowest.min(axis=1)
+        queries, rows = len(bounds), text[2]
+        reach = int((np.diff(reading[1]) + bounds).max())
+        parts = stretches(queries, max(reach, 1), rows, self.threads)
+        lowest = np.empty((parts, queries), np.int64)
+        self._workers.run(smallest_edit, parts * queries, text, reading, bounds, parts, lowest)
+        return lowest.min(axis=0)
 
     def profiles(self, letters, begins, bases):
         """See `kmatch.engine.cpu.blocks.profiles`."""
@@ -144,14 +156,35 @@ class CpuEngine:
 
         return profiles(letters, begins, bases)
 
-    def trace(self, *arguments):
+    def trace(self, chunk, letters, profile, reading, hits, *arguments):
         """See `kmatch.engine.cpu.trace.trace`."""
-        from kmatch.engine.cpu.trace import trace
+        from kmatch.engine.cpu.trace import slabs, trace
 
-        self._run(trace, arguments)
+        items = slabs(len(hits[0]))
+        self._workers.run(trace, items, chunk, letters, profile, reading, hits, *arguments)
 
     def extend_primers(self, *arguments, **options):
         """See `kmatch.engine.cpu.primer.extend_primers`."""
         from kmatch.engine.cpu.primer import extend_primers
 
         return extend_primers(*arguments, threads=self.threads, **options)
+
+
+class Scan:
+    """A scan of a chunk under way."""
+
+    def __init__(self, job, buffer, items):
+        self._job, self._buffer, self._items = job, buffer, items
+
+    def found(self):
+        """What it found, once it is done: a Found."""
+        self._job.wait()
+        codes = written(self._buffer)
+        codes.sort()
+        codes = codes[: np.searchsorted(codes, NO_CODE)]
+        _, lost, begun = self._buffer.tally.tolist()
+        return Found(codes, lost, (begun or self._items) / self._items)
+
+    def stop(self):
+        """Give the scan up."""
+        self._job.stop()

@@ -1,8 +1,8 @@
 """k mismatches over striped bit planes."""
 
 import numpy as np
-from numba import prange
 
+from kmatch.engine.cpu.buffer import give_up, leave, new_slot, put
 from kmatch.engine.cpu.counters import (
     ALL,
     BEYOND,
@@ -13,8 +13,9 @@ from kmatch.engine.cpu.counters import (
     ripple,
     save,
 )
+from kmatch.engine.cpu.sharing import next_item
 from kmatch.engine.cpu.vectors import WIDE, fill_wide, load_wide, lowest, nonzero
-from kmatch.jit import kernel, parallel_kernel
+from kmatch.jit import kernel
 
 TILE = 512  # words of text that all queries go over before the next: they stay in the L1 cache
 
@@ -95,66 +96,70 @@ def _distance(counts, bits, first_count, word, bit):
 
 
 @kernel
-def _collect(counts, bits, k, at, words, rows, lanes, rank, ranks, found, keys):
-    """Append the keys of live lanes to `keys`; count on where it is full. Returns the new count."""
+def _collect(counts, bits, k, at, shape, rank, ranks, buffer, slot):
+    """Keep the codes of the live lanes of the words from `at` on."""
+    words, rows = shape
     first_count = (1 << bits) - (k + 1)
     for w in range(min(WIDE, rows * words - at)):
         row, word = divmod(at + w, words)
-        live = counts[w] & lanes[word]
+        live = counts[w]
         while live != np.uint64(0):
             bit = lowest(live)
             live &= live - np.uint64(1)
-            if found < len(keys):
-                position = (64 * word + bit) * rows + row
-                distance = _distance(counts, bits, first_count, w, bit)
-                keys[found] = (position * ranks + rank) * (k + 1) + distance
-            found += 1
-    return found
+            position = (64 * word + bit) * rows + row
+            distance = _distance(counts, bits, first_count, w, bit)
+            put(buffer, slot, (position * ranks + rank) * (k + 1) + distance)
 
 
 @kernel
-def _scan_words(text, words, rows, offsets, bounds, k, lanes, first, last, keys):
-    """Scan words first … last−1 of the rows for all queries; returns the hits found."""
+def _scan_tile(text, shape, offsets, bounds, k, tile, counts, buffer, slot):
+    """Scan TILE words of the rows from word `tile` on for all queries."""
+    bits = _bits(k)
+    first_count = (1 << bits) - (k + 1)
+    for q in range(len(bounds)):
+        query = (bounds[q, 0], bounds[q, 1], bounds[q, 2], bounds[q, 3])
+        at, end = tile, min(tile + TILE, shape[0] * shape[1])
+        while True:
+            at = _seek(text, at, end, offsets, query, bits, first_count, counts)
+            if at >= end:
+                break
+            _collect(counts, bits, k, at, shape, q, len(bounds), buffer, slot)
+            at += WIDE
+
+
+@kernel
+def _bits(k):
+    """Bits of a counter that overflows past k."""
     bits = 1
     while (1 << bits) < k + 1:
         bits += 1
-    first_count = (1 << bits) - (k + 1)
-    counts = np.empty((1 + max(bits, 4)) * WIDE, np.uint64)
-    found = 0
-    for tile in range(first, last, TILE):
-        for q in range(len(bounds)):
-            query = (bounds[q, 0], bounds[q, 1], bounds[q, 2], bounds[q, 3])
-            at, end = tile, min(tile + TILE, last)
-            while True:
-                at = _seek(text, at, end, offsets, query, bits, first_count, counts)
-                if at >= end:
-                    break
-                found = _collect(
-                    counts, bits, k, at, words, rows, lanes, q, len(bounds), found, keys
-                )
-                at += WIDE
-    return found
+    return bits
 
 
-@parallel_kernel
-def scan(text, words, rows, plane_words, letters, shifts, bounds, k, lanes, keys, found):
+def tiles(words, rows):
+    """Items of work in a scan of a chunk."""
+    return -(-rows * words // TILE)
+
+
+@kernel
+def scan(work, text, queries, k, buffer):
     """Find every window within k mismatches of each query.
 
-    text: uint64, the planes of a chunk as `kmatch.engine.geometry` lays them out;
-    letters, shifts, bounds: QueryArrays; k: int, counted letters that may mismatch;
-    lanes: uint64[words], the lanes whose windows are wanted;
-    keys: int64[T, c], task i writes its hits to keys[i], each as
-    (position·Q + query)·(k+1) + distance; found: int64[T], the hits of a task, which may be more
-    than the c that found room: then nothing is lost, the caller comes again with more.
+    work: the tiles of the chunk, see `tiles`; text: (planes, words, rows, plane_words), the planes
+    of a chunk as `kmatch.engine.geometry` lays them out; queries: (letters, shifts, bounds) of
+    QueryArrays; k: int, counted letters that may mismatch; buffer: HitBuffer, receives the codes.
     """
+    planes, words, rows, plane_words = text
+    letters, shifts, bounds = queries
     offsets = np.empty(len(letters), np.int64)
     for i in range(len(letters)):
         offsets[i] = letters[i] * plane_words + shifts[i] * words
-    tasks = len(found)
-    tiles = -(-rows * words // TILE)
-    for task in prange(tasks):
-        first = tiles * task // tasks * TILE
-        last = min(tiles * (task + 1) // tasks * TILE, rows * words)
-        found[task] = _scan_words(
-            text, words, rows, offsets, bounds, k, lanes, first, last, keys[task]
-        )
+    counts = np.empty((1 + max(_bits(k), 4)) * WIDE, np.uint64)
+    slot = new_slot()
+    tile = next_item(work)
+    while tile >= 0:
+        shape = (words, rows)
+        _scan_tile(planes, shape, offsets, bounds, k, tile * TILE, counts, buffer, slot)
+        give_up(work, buffer, slot)
+        tile = next_item(work)
+    leave(buffer, slot)

@@ -1,9 +1,9 @@
 """Letters back out of striped planes."""
 
 import numpy as np
-from numba import prange
 
-from kmatch.jit import kernel, parallel_kernel
+from kmatch.engine.cpu.sharing import next_item
+from kmatch.jit import kernel
 
 LETTERS = np.frombuffer(b"NACNGNNNTNNNNNNN", np.uint8)  # by mask; several bases cannot occur
 BLOCK = 64  # rows read at a time
@@ -67,19 +67,26 @@ def _read_lane(column, bit, count, text):
         text[r] = letter
 
 
-@parallel_kernel
-def read_text(planes, words, rows, plane_words, text):
-    """Fill `text`, uint8[n], with the masks of a chunk's first n letters, halo and all at most."""
-    for word in prange(words):
-        column = np.empty((4, BLOCK), np.uint64)
+@kernel
+def read_text(work, text, letters):
+    """Fill `letters`, uint8[n], with the masks of a chunk's first n letters, halo and all at most.
+
+    work: the words of a row; text: (planes, words, rows, plane_words) of the chunk.
+    """
+    planes, words, rows, plane_words = text
+    column = np.empty((4, BLOCK), np.uint64)
+    word = next_item(work)
+    while word >= 0:
         for row in range(0, rows, BLOCK):
             count = min(BLOCK, rows - row)
             _read_column(planes, plane_words, row * words + word, words, count, column)
             for bit in range(64):
                 first = (64 * word + bit) * rows + row
-                if first < len(text):
-                    _read_lane(column, np.uint64(bit), min(count, len(text) - first), text[first:])
-    owned = 64 * words * rows
-    if owned < len(text):
-        rest = len(text) - owned
-        decode(planes, plane_words // words, words, rows, owned, 1, rest, text[owned:])
+                if first < len(letters):
+                    many = min(count, len(letters) - first)
+                    _read_lane(column, np.uint64(bit), many, letters[first:])
+        owned = 64 * words * rows
+        if word == words - 1 and owned < len(letters):
+            rest = len(letters) - owned
+            decode(planes, plane_words // words, words, rows, owned, 1, rest, letters[owned:])
+        word = next_item(work)

@@ -1,9 +1,9 @@
 """From letters to striped bit planes."""
 
 import numpy as np
-from numba import prange
 
-from kmatch.jit import kernel, parallel_kernel
+from kmatch.engine.cpu.sharing import next_item
+from kmatch.jit import kernel
 
 BLOCK = 64  # rows packed at a time: one cache line of each lane
 UPPER = 0xDF  # clears the bit that makes a letter lower case
@@ -78,16 +78,24 @@ def _pack_block(letters, words, rows, plane_rows, planes, word, row):
             planes[at + r * words] = column[r]
 
 
-@parallel_kernel
-def pack(letters, words, rows, plane_rows, planes):
+def blocks(words, plane_rows):
+    """Items of work in packing a chunk: BLOCK rows of a word each."""
+    return -(-plane_rows // BLOCK) * words
+
+
+@kernel
+def pack(work, letters, words, rows, plane_rows, planes):
     """Fill planes A, C, G, T of a chunk.
 
-    letters: uint8[≥ 64·words·rows + plane_rows − rows + 64], ASCII in any case, 0 beyond the text;
-    planes: uint64[≥ 4·plane_rows·words], the layout of `kmatch.engine.geometry`.
+    work: see `blocks`; letters: uint8[≥ 64·words·rows + plane_rows − rows + 64], ASCII in any case,
+    0 beyond the text; planes: uint64[≥ 4·plane_rows·words], the layout of `kmatch.engine.geometry`.
     """
-    blocks = -(-plane_rows // BLOCK)
-    for task in prange(blocks * words):
-        _pack_block(letters, words, rows, plane_rows, planes, task % words, task // words * BLOCK)
+    block = next_item(work)
+    while block >= 0:
+        _pack_block(
+            letters, words, rows, plane_rows, planes, block % words, block // words * BLOCK
+        )
+        block = next_item(work)
 
 
 @kernel

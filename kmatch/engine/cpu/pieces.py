@@ -122,31 +122,37 @@ def _chains(letters, bounds, plane_words, words, sign):
 
 
 @kernel
-def filter_stretch(planes, shape, letters, k, sign, profile, place, begin, end, centers, hits):
-    """Search words begin … end−1 of the own rows for one query; returns the hits found.
+def filter_rows(text, rows, query, reading, k, profile, place, most, buffer, slot):
+    """Search the rows first … last−1, (first, last), for one query; tells whether all is found.
 
-    planes, shape: a chunk, (rows, words, lane_rows), rows with the halo; letters: int64[m], planes
-    of the query's letters as they are read; sign: 1 reads up, −1 down; profile, place: as for
-    `verify`; centers: int64, room for as many survivors as are worth it; hits: int64, receives keys
-    while there is room. Returns −1 if more survive.
+    text: (planes, words, lane_rows, plane_words) of a chunk; reading: (letters, begins, backward)
+    of ReadingArrays; profile: see `profiles`; place: (queries, factor of the codes); most:
+    survivors that are worth it: where there are more, nothing is kept and the answer is no.
     """
-    rows, words, lane_rows = shape
-    m = letters.size
+    planes, words, lane_rows, plane_words = text
+    letters = reading[0][reading[1][query] : reading[1][query + 1]]
+    sign = -1 if reading[2][query] else 1
+    m, all_rows = letters.size, plane_words // words
     bounds = cut(m, k)
-    chains = _chains(letters, bounds, rows * words, words, sign)
-    out = aligned(STEP)
+    chains = _chains(letters, bounds, plane_words, words, sign)
+    out, centers = aligned(STEP), np.empty(most, np.int64)
     count = 0
-    if end == lane_rows * words:  # the last lane goes on into the halo
-        end = rows * words
-    for at in range(begin, end, CACHED):
+    end = rows[1] * words
+    if rows[1] == lane_rows:  # the last lane goes on into the halo
+        end = plane_words
+    for at in range(rows[0] * words, end, CACHED):
         for piece in range(k + 1):
             a, b = bounds[piece], bounds[piece + 1]
-            stop = min(at + CACHED, end, (rows - (b - a) + 1) * words)
+            stop = min(at + CACHED, end, (all_rows - (b - a) + 1) * words)
             shift = m - a - 1 if sign > 0 else b - m
             count = _survivors(
                 planes, words, lane_rows, chains[a:b], at, stop, sign, shift, out, centers, count
             )
-        if count > centers.size:
-            return -1
+        if count > most:
+            return False
     found = np.sort(centers[:count])
-    return verify(planes, shape, profile, m, k, sign, rows - lane_rows, found, place, hits)
+    table = (profile[0], profile[1][query])
+    shape = (all_rows, words, lane_rows)
+    here = (place[0], query, place[1])
+    verify(planes, shape, table, m, k, sign, all_rows - lane_rows, found, here, buffer, slot)
+    return True

@@ -9,10 +9,12 @@ bits and which letters are none of the four.
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange, types
+from numba import types
 from numba.extending import intrinsic
 
-from kmatch.jit import inlined, kernel, parallel_kernel
+from kmatch.engine.cpu.buffer import give_up, leave, new_slot, put
+from kmatch.engine.cpu.sharing import next_item
+from kmatch.jit import inlined, kernel
 
 KEY_LETTERS = 10  # looked up of a piece: a table has four to the power of this places
 BLOCK = 64  # rows of a lane taken at a time
@@ -170,8 +172,8 @@ def _is_first(wrong, piece, first, size):
 
 
 @kernel
-def _scan_lane(here, beyond, lane, count, position, piece, tables, k, found, keys):
-    """Look one piece up at `count` rows of a lane; returns the hits found so far."""
+def _scan_lane(here, beyond, lane, count, position, piece, tables, k, buffer, slot):
+    """Look one piece up at `count` rows of a lane."""
     first, size, origins, starts, low, high, ranks, used, exact = tables
     place, letters = np.uint64(first[piece]), np.uint64(size[piece])
     mask = (np.uint64(1) << letters) - np.uint64(1)
@@ -190,46 +192,36 @@ def _scan_lane(here, beyond, lane, count, position, piece, tables, k, found, key
             if distance <= k:
                 rank = ranks[entry]
                 if wrong & exact[rank] == np.uint64(0) and _is_first(wrong, piece, first, size):
-                    if found < len(keys):
-                        keys[found] = ((position + r) * len(exact) + rank) * (k + 1) + distance
-                    found += 1
-    return found
+                    found = ((position + r) * len(exact) + rank) * (k + 1) + distance
+                    put(buffer, slot, found)
+
+
+def blocks(words, rows):
+    """Items of work in a look-up over a chunk: 64 lanes by BLOCK rows each."""
+    return -(-rows // BLOCK) * words
 
 
 @kernel
-def _scan_blocks(planes, words, rows, plane_words, tables, k, lanes, first, last, keys):
-    """Scan blocks first … last−1, 64 lanes by 64 rows each; returns the hits found."""
+def scan_seeds(work, text, tables, k, buffer):
+    """Find every window within k mismatches of the queries of SeedTables.
+
+    work: see `blocks`; text: (planes, words, rows, plane_words), a chunk whose halo is at least a
+    pattern; tables: SeedTables; k, buffer: as for `kmatch.engine.cpu.hamming.scan`, with the ranks
+    of the tables.
+    """
+    planes, words, rows, plane_words = text
     here, beyond = np.empty((3, BLOCK), np.uint64), np.empty((3, BLOCK), np.uint64)
-    found = 0
-    for block in range(first, last):
+    slot = new_slot()
+    block = next_item(work)
+    while block >= 0:
         word, row = block % words, block // words * BLOCK
-        if lanes[word] == np.uint64(0):
-            continue
         _read_block(planes, words, plane_words, word, row, here)
         _read_block(planes, words, plane_words, word, row + BLOCK, beyond)
         count = min(BLOCK, rows - row)
         for piece in range(len(tables[0])):
             for lane in range(64):
-                if lanes[word] >> np.uint64(lane) & np.uint64(1):
-                    position = (64 * word + lane) * rows + row
-                    found = _scan_lane(
-                        here, beyond, lane, count, position, piece, tables, k, found, keys
-                    )
-    return found
-
-
-@parallel_kernel
-def scan_seeds(planes, words, rows, plane_words, tables, k, lanes, keys, found):
-    """Find every window within k mismatches of the queries of SeedTables.
-
-    planes, words, rows, plane_words: a chunk; tables: SeedTables of patterns up to its halo;
-    lanes, keys, found: as for `kmatch.engine.cpu.hamming.scan`, with the ranks of the tables.
-    """
-    tasks = len(found)
-    blocks = -(-rows // BLOCK) * words
-    for i in prange(tasks):
-        task = np.int64(i)
-        first, last = blocks * task // tasks, blocks * (task + 1) // tasks
-        found[task] = _scan_blocks(
-            planes, words, rows, plane_words, tables, k, lanes, first, last, keys[task]
-        )
+                position = (64 * word + lane) * rows + row
+                _scan_lane(here, beyond, lane, count, position, piece, tables, k, buffer, slot)
+        give_up(work, buffer, slot)
+        block = next_item(work)
+    leave(buffer, slot)

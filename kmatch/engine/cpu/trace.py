@@ -7,14 +7,14 @@ traceback, which only steps to cells of optimal alignments.
 """
 
 import numpy as np
-from numba import prange
 
 from kmatch.engine.cpu.alignments import MATCH, MISMATCH
 from kmatch.engine.cpu.blocks import ONE, ONES, ZERO, block
 from kmatch.engine.cpu.letters import COMPLEMENT, LETTERS, decode
-from kmatch.jit import inlined, kernel, parallel_kernel
+from kmatch.engine.cpu.sharing import next_item
+from kmatch.jit import inlined, kernel
 
-SLAB = 4096  # hits of a task
+SLAB = 2048  # hits of an item of work
 SKIP_TEXT, SKIP_PATTERN = np.uint8(ord("D")), np.uint8(ord("I"))
 
 
@@ -84,85 +84,76 @@ def _write_text(text, used, minus, out, first):
 
 
 @kernel
-def _trace_slab(
-    chunk, profile, reading, hits, first, last, k, others, sizes, op_ends, ops, text_ends, out
-):
-    begins, backward = reading
+def _read(chunk, letters, position, step, length, text):
+    """The text from the anchored end back, out of the letters where they are at hand."""
     planes, words, rows, plane_words = chunk
+    if len(letters) == 0:
+        decode(planes, plane_words // words, words, rows, position, step, length, text)
+        return
+    for i in range(length):
+        text[i] = letters[position + i * step]
+
+
+@kernel
+def _trace_hit(h, chunk, letters, profile, reading, hits, room, columns):
+    """Trace hit number h: (used text letters, columns)."""
+    begins, backward = reading
     table, tables = profile
     positions, queries, distances, limits = hits
-    longest = np.diff(begins).max()
-    text = np.empty(longest + k, np.uint8)
-    bits = np.empty((2 * ((longest + 63) >> 6) + 1) * (longest + k), np.uint64)
+    text, bits = room
+    op_ends, ops, text_ends, out = columns
+    query, position = queries[h], positions[h]
+    m, begin = begins[query + 1] - begins[query], tables[query]
+    step = 1 if backward[query] else -1
     writes = len(op_ends) > 0
-    for h in range(first, last):
-        query, position = queries[h], positions[h]
-        m, begin = begins[query + 1] - begins[query], tables[query]
-        step = 1 if backward[query] else -1
-        length = min(m + distances[h], (limits[h] - position) * step + 1)
-        if writes or distances[h] > 0:
-            decode(planes, plane_words // words, words, rows, position, step, length, text)
-        if distances[h] == 0:
-            used = columns = m
-            if writes:
-                ops[op_ends[h] : op_ends[h + 1]] = MATCH
-        else:
-            blocks = (m + 63) >> 6
-            _fill(table, begin, blocks, text, length, bits)
-            end = op_ends[h + 1] if writes else 0
-            used, columns = _walk(table, begin, blocks, m, text, length, bits, ops, end)
-        others[h] = position + step * (used - 1)
-        sizes[h] = columns
+    length = min(m + distances[h], (limits[h] - position) * step + 1)
+    if writes or distances[h] > 0:
+        _read(chunk, letters, position, step, length, text)
+    if distances[h] == 0:
+        used = size = m
         if writes:
-            _write_text(text, used, backward[query] != 0, out, text_ends[h])
+            ops[op_ends[h] : op_ends[h + 1]] = MATCH
+    else:
+        blocks = (m + 63) >> 6
+        _fill(table, begin, blocks, text, length, bits)
+        end = op_ends[h + 1] if writes else 0
+        used, size = _walk(table, begin, blocks, m, text, length, bits, ops, end)
+    if writes:
+        _write_text(text, used, backward[query] != 0, out, text_ends[h])
+    return used, size
 
 
-@parallel_kernel
-def trace(
-    planes,
-    words,
-    rows,
-    plane_words,
-    profile,
-    begins,
-    backward,
-    positions,
-    queries,
-    distances,
-    limits,
-    k,
-    others,
-    sizes,
-    op_ends,
-    ops,
-    text_ends,
-    text,
-):
+def slabs(hits):
+    """Items of work in tracing so many hits."""
+    return -(-hits // SLAB)
+
+
+@kernel
+def trace(work, chunk, letters, profile, reading, hits, k, ends, columns):
     """Find the other end of n hits, and write their alignments where they are wanted.
 
-    planes, words, rows, plane_words: a chunk; profile: see `profiles`; begins, backward:
-    ReadingArrays; positions, queries, distances: int64[n], what `scan_edit` found; limits:
-    int64[n], the last position an alignment may use: the record's first for a query that is read
-    upwards, its last for one read downwards; k: the largest distance.
-    others: int64[n], receives the position of the alignment's letter farthest from the anchored
-    end; sizes: int64[n], receives its number of columns.
-    op_ends, text_ends: int64[n+1] or empty where alignments are not wanted; ops, text: uint8,
-    receive the operations (= X I D) and the text (A, C, G, T, N) of hit i from ends[i] to
-    ends[i+1], in the direction of the pattern.
+    work: see `slabs`; chunk: (planes, words, rows, plane_words); letters: uint8, the chunk's letters
+    as masks, or none where they are to be read from the planes; profile: see `profiles`; reading:
+    (begins, backward) of ReadingArrays; hits: (positions, queries, distances, limits), int64[n]
+    each, what `scan_edit` found, and the last position an alignment may use: the record's first for
+    a query that is read upwards, its last for one read downwards; k: the largest distance.
+    ends: (others, sizes), int64[n] each, receive the position of the alignment's letter farthest
+    from the anchored end, and its number of columns. columns: (op_ends, ops, text_ends, text), ends
+    int64[n+1] or empty where alignments are not wanted; ops, text: uint8, receive the operations
+    (= X I D) and the text (A, C, G, T, N) of hit i from ends[i] to ends[i+1], in the direction of
+    the pattern.
     """
-    for slab in prange(-(-len(positions) // SLAB)):
-        _trace_slab(
-            (planes, words, rows, plane_words),
-            profile,
-            (begins, backward),
-            (positions, queries, distances, limits),
-            slab * SLAB,
-            min(len(positions), (slab + 1) * SLAB),
-            k,
-            others,
-            sizes,
-            op_ends,
-            ops,
-            text_ends,
-            text,
-        )
+    begins, backward = reading
+    positions, queries = hits[0], hits[1]
+    others, sizes = ends
+    longest = np.diff(begins).max()
+    text = np.empty(longest + k, np.uint8)
+    room = (text, np.empty((2 * ((longest + 63) >> 6) + 1) * (longest + k), np.uint64))
+    slab = next_item(work)
+    while slab >= 0:
+        for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
+            used, size = _trace_hit(h, chunk, letters, profile, reading, hits, room, columns)
+            step = 1 if backward[queries[h]] else -1
+            others[h] = positions[h] + step * (used - 1)
+            sizes[h] = size
+        slab = next_item(work)

@@ -7,6 +7,7 @@ where it is read downwards, so that reading always goes up.
 import numpy as np
 
 from kmatch.engine.cpu.blocks import ONE, ONES, ZERO, block
+from kmatch.engine.cpu.buffer import put
 from kmatch.engine.cpu.letters import decode
 from kmatch.jit import inlined, kernel
 
@@ -25,12 +26,13 @@ def _column(table, at, blocks, last, pv, mv):
 
 
 @kernel
-def _window(planes, shape, profile, m, k, sign, limits, place, letters, vertical, hits, count):
-    """Read start … high, write the ends at most k in low … high; returns the count so far."""
+def _window(planes, shape, profile, m, k, sign, limits, place, room, buffer, slot):
+    """Read start … high, keep the ends at most k in low … high."""
     start, low, high = limits
     rows, words, lane_rows = shape
     table, begin = profile
     queries, query, factor = place
+    letters, vertical = room
     blocks = (m + 63) >> 6
     last = np.uint64((m - 1) & 63)
     pv, mv = vertical[:blocks], vertical[blocks : 2 * blocks]
@@ -42,27 +44,22 @@ def _window(planes, shape, profile, m, k, sign, limits, place, letters, vertical
         for i in range(many):
             distance += _column(table, begin + np.int64(letters[i]) * blocks, blocks, last, pv, mv)
             if distance <= k and at + i >= low:
-                if count < hits.size:
-                    hits[count] = ((at + i) * sign * queries + query) * factor + distance
-                count += 1
-    return count
+                put(buffer, slot, ((at + i) * sign * queries + query) * factor + distance)
 
 
 @kernel
-def verify(planes, shape, profile, m, k, sign, halo, centers, place, hits):
-    """Write the keys of all ends at most k in [c − k, c + k] for each center c; returns how many.
+def verify(planes, shape, profile, m, k, sign, halo, centers, place, buffer, slot):
+    """Keep the codes of all ends at most k in [c − k, c + k] for each center c.
 
     shape: (rows, words, lane_rows); profile: (table, begin) of the query; sign: 1 reads up, −1
     down; centers: int64, ascending reading coordinates; place: (queries, query, factor of the
-    keys); hits: int64, written while there is room. Ends between windows that lie close together
-    are written too.
+    codes). Ends between windows that lie close together are kept too.
     """
     size = 64 * shape[1] * shape[2]
     own = (halo, halo + size) if sign > 0 else (1 - size, 1)
     edge = 0 if sign > 0 else 1 - size - halo  # nothing to read before
-    letters = np.empty(STRETCH, np.uint8)
-    vertical = np.empty(2 * ((m + 63) >> 6), np.uint64)
-    count = i = 0
+    room = (np.empty(STRETCH, np.uint8), np.empty(2 * ((m + 63) >> 6), np.uint64))
+    i = 0
     while i < centers.size:
         low, high = centers[i] - k, centers[i] + k
         i += 1
@@ -71,9 +68,5 @@ def verify(planes, shape, profile, m, k, sign, halo, centers, place, hits):
             i += 1
         low, high = max(low, own[0]), min(high, own[1] - 1)
         if low <= high:
-            start = max(edge, low - m - k + 1)
-            limits = (start, low, high)
-            count = _window(
-                planes, shape, profile, m, k, sign, limits, place, letters, vertical, hits, count
-            )
-    return count
+            limits = (max(edge, low - m - k + 1), low, high)
+            _window(planes, shape, profile, m, k, sign, limits, place, room, buffer, slot)

@@ -6,6 +6,7 @@ Numba's own target and the package numba-cuda, which takes its place where insta
 import os
 from contextlib import contextmanager
 
+import numpy as np
 from numba.core import config
 
 import kmatch.jit  # noqa: F401  settles where compiled kernels are kept
@@ -146,6 +147,11 @@ def pinned(size):
         if "OUT_OF_MEMORY" not in str(error):
             raise
         return None
+
+
+def pinned_counter():
+    """int64[1] on the host, to which the GPU copies without the host waiting."""
+    return np.empty(1, np.int64) if SIMULATED else cuda.pinned_array(1, "int64")
 
 
 def on_device(array, stream):

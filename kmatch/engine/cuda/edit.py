@@ -43,8 +43,8 @@ def _go_back(bits, ph, mh, counter):
 
 
 @cuda.jit(device=True)
-def _report(bits, smallest, wanted, columns, ph, mh, counter, at, place, limit, keys, found):
-    """Append the keys of ends in the last COLUMNS columns, or lower the smallest distance.
+def _report(bits, smallest, columns, ph, mh, counter, at, place, limit, codes, found):
+    """Append the codes of ends in the last COLUMNS columns, or lower the smallest distance.
 
     The counter goes back and over them once more, first to count the ends: what each column has
     would take registers that the search needs. columns: the first and the end of those that count;
@@ -57,18 +57,18 @@ def _report(bits, smallest, wanted, columns, ph, mh, counter, at, place, limit, 
     if not smallest:
         many = 0
         for c in range(COLUMNS):
-            left = add(bits, counter, ph[c], mh[c]) & wanted
+            left = add(bits, counter, ph[c], mh[c])
             if begin <= c and c < end:
                 many += int(cuda.popc(left))
         to = reserve(found, 0, many)
         _go_back(bits, ph, mh, counter)
     for c in range(COLUMNS):
-        left = add(bits, counter, ph[c], mh[c]) & wanted
+        left = add(bits, counter, ph[c], mh[c])
         if left and begin <= c and c < end:
             if smallest:
                 cuda.atomic.min(found, place[1], least(bits, left, counter) + limit + 1)
             else:
-                write(bits, left, counter, first + step * c, lane_rows, place, limit, keys, to)
+                write(bits, left, counter, first + step * c, lane_rows, place, limit, codes, to)
                 to += int(cuda.popc(left))
 
 
@@ -77,7 +77,7 @@ def make_scan(rows, bits, smallest):
     """The kernel for patterns of up to `rows` letters and counters of `bits` bits."""
 
     @cuda.jit(cache=True)
-    def kernel(text, shape, letters, searches, keying, lanes, keys, found):
+    def kernel(text, shape, letters, searches, keying, codes, found):
         plane_words, words, lane_rows, halo, planes, stretch = shape
         tile = cuda.shared.array(0, uint64)
         places = cuda.shared.array(rows, uint32)
@@ -99,8 +99,7 @@ def make_scan(rows, bits, smallest):
         for c in range(COLUMNS):
             tile[(planes * COLUMNS + c) * THREADS + thread] = ALL
         cuda.syncthreads()
-        wanted = lanes[word] if word < words else NONE
-        if not wanted:
+        if word >= words:
             return
         if smallest:
             # A distance that is known already need not be found again.
@@ -129,11 +128,11 @@ def make_scan(rows, bits, smallest):
             low = NONE
             for c in range(COLUMNS):
                 low |= add(bits, counter, ph[c], mh[c])
-            if low & wanted and warm < t + COLUMNS:
+            if low and warm < t + COLUMNS:
                 at = (64 * word * lane_rows + row, step, lane_rows)
                 _report(
-                    bits, smallest, wanted, (warm - t, columns - t), ph, mh, counter, at, place,
-                    limit, keys, found,
+                    bits, smallest, (warm - t, columns - t), ph, mh, counter, at, place,
+                    limit, codes, found,
                 )  # fmt: skip
             row += step * COLUMNS
 
@@ -161,10 +160,10 @@ class Searches:
             deltas = room_for_deltas(plan, bits, stream) if plan.strips > 1 else None
             self._plans.append((plan, bits, sizes, arrays, deltas))
 
-    def run(self, text, lanes, keys, found):
+    def run(self, text, codes, found):
         """Start all searches; text: uint64, a chunk's planes on the GPU."""
         for plan, bits, sizes, arrays, deltas in self._plans:
-            arguments = (text, sizes, *arrays, self.keying, lanes, keys, found)
+            arguments = (text, sizes, *arrays, self.keying, codes, found)
             if plan.strips == 1:
                 grid = (plan.blocks, len(plan.searches))
                 kernel = make_scan(plan.rows, bits, self.smallest)
@@ -173,25 +172,23 @@ class Searches:
                 launch_strips(plan, bits, self.smallest, arguments, deltas, self.stream)
 
 
-def scan_edit(text, searches, lanes, keys, found):
+def scan_edit(text, searches, codes, found):
     """Find every anchored end of the searches' queries within their limits.
 
-    text: uint64, the planes of a chunk; searches: Searches; lanes: uint64[words], the lanes whose
-    ends are wanted; keys: int64[c], receives the ends in any order, each as
-    (position·Q + query)·(k+1) + distance, position being that of the letter read last;
-    found: int64[1], 0 before, counts them, and may exceed the c that found room. All arrays are on
-    the GPU.
+    text: uint64, the planes of a chunk; searches: Searches; codes: int64[c], receives hit codes in
+    any order, position being that of the letter read last; found: int64[1], 0 before, counts them,
+    and may exceed the c that found room. All arrays are on the GPU.
 
     A query read upwards owns the positions halo … halo + 64·words·rows − 1, one read downwards
     0 … 64·words·rows − 1. The halo is at least m + k of every query.
     """
-    searches.run(text, lanes, keys, found)
+    searches.run(text, codes, found)
 
 
-def smallest_edit(text, searches, lanes, keys, lowest):
+def smallest_edit(text, searches, codes, lowest):
     """Lower `lowest`, int64[Q] on the GPU, to the smallest distances of the searches' queries.
 
-    A distance above a query's limit is not found. keys: int64[0]; other arguments as for
+    A distance above a query's limit is not found. codes: int64[0]; other arguments as for
     `scan_edit`.
     """
-    searches.run(text, lanes, keys, lowest)
+    searches.run(text, codes, lowest)

@@ -1,4 +1,4 @@
-"""Filter or full scan: an estimate of both, and a filter that gives up when too much survives."""
+"""Filter or full scan: an estimate of both for each query, and the filter's kernels."""
 
 import numpy as np
 
@@ -6,7 +6,6 @@ from kmatch.engine.cpu.blocks import profiles
 from kmatch.engine.cuda.driver import on_device
 from kmatch.engine.cuda.pieces import launch_pieces, plan_pieces, used_letters
 from kmatch.engine.cuda.verify import MOST_WORDS, launch_verify
-from kmatch.errors import DeviceError
 
 # Picoseconds of an H200, fitted to filters and scans of 1 and 64 patterns; only ratios matter.
 CELL = 0.0145  # a cell of the bit-sliced recurrence
@@ -17,7 +16,7 @@ COLUMN = 100.0  # a column of a window: four words from anywhere in memory
 BLOCK = 3.0  # 64 pattern letters of a column
 
 OFTEN = 9  # letters of a piece after which hardly a thread has anything left to look for
-FIRST_ROOM = 1 << 16  # survivors and ends there is room for at first
+FIRST_ROOM = 1 << 18  # survivors there is room for at first
 MOST_SURVIVORS = 1 << 26
 
 
@@ -74,19 +73,20 @@ class Filter:
             self._searches = on_device(searches, stream)
             self._most = int(lengths[self.budgets > 0].max())
 
-    def run(self, text, chosen, counts, survivors, found, keys, ends):
+    def run(self, text, chosen, counts, survivors, found, codes, ends):
         """Start the filter of the chosen queries and what verifies its survivors.
 
-        text: uint64, a chunk's planes; counts: int64[Q]; found, ends: int64[1]; all 0 before, they
-        count the survivors of each query, all of them, and the ends found; survivors, keys: int64,
-        receive as many as there is room for. All arrays but `chosen` are on the GPU.
+        text: uint64, a chunk's planes; counts: int64[Q]; found: int64[1]; both 0 before, they count
+        the survivors of each query and all of them; survivors, codes: int64, receive as many as
+        there is room for; ends: int64[1], counts the codes on. All arrays but `chosen` are on the
+        GPU.
         """
         plan, arrays = self._plan(chosen)
         shape, stream = self._shape, self.stream
         launch_pieces(text, shape, plan, arrays, counts, survivors, found, stream)
         launch_verify(
             text, shape, self._profile, self._searches, self._most, arrays[1], self.keying,
-            survivors, found, keys, ends, stream,
+            survivors, found, codes, ends, stream,
         )  # fmt: skip
 
     def _plan(self, chosen):
@@ -98,45 +98,12 @@ class Filter:
         return self._plans[key]
 
 
-def filter_edit(text, queries, room, timing):
-    """The ends of those queries for which a filter is faster than a scan.
+def worthwhile(chosen, counts, budgets):
+    """Of the chosen queries those with as few survivors as they are worth, and as all of which
+    find room.
 
-    text: uint64, the planes of a chunk on the GPU; queries: Filter; room(use, size) gives
-    int64[size] on the GPU; kernels run in the context timing(stream). Returns (keys, rest): keys,
-    int64, sorted, as `scan_edit` gives them, and rest, int64, the queries that are left to scan,
-    among them those of which too much survived.
+    counts, budgets: int64[Q], survivors that there are, and that are worth it.
     """
-    stream, budgets = queries.stream, queries.budgets
-    chosen = np.flatnonzero(budgets)
-    survivors, keys = FIRST_ROOM, FIRST_ROOM
-    while len(chosen):
-        tallies = [on_device(np.zeros(n, np.int64), stream) for n in (len(budgets), 1, 1)]
-        counts, found, ends = tallies
-        try:
-            places, written = room("survivors", survivors), room("keys", keys)
-        except DeviceError:
-            break  # the scan needs less
-        with timing(stream):
-            queries.run(text, chosen, counts, places, found, written, ends)
-        counts, found, ends = (tally.copy_to_host(stream=stream) for tally in tallies)
-        stream.synchronize()
-        if found[0] <= survivors and ends[0] <= keys:
-            kept = written[: int(ends[0])].copy_to_host(stream=stream) if ends[0] else ()
-            stream.synchronize()
-            # Survivors near each other, pieces of one hit say, have all given an end.
-            return np.unique(np.array(kept, np.int64)), np.setdiff1d(
-                np.arange(len(budgets)), chosen
-            )
-        if found[0] > survivors:
-            chosen = _worthwhile(chosen, counts, budgets)
-            survivors = int(counts[chosen].sum())
-        else:
-            keys = int(ends[0])
-    return np.zeros(0, np.int64), np.arange(len(budgets))
-
-
-def _worthwhile(chosen, counts, budgets):
-    """The queries with as few survivors as they are worth, and as all of which find room."""
     chosen = chosen[counts[chosen] <= budgets[chosen]]
     fewest = chosen[np.argsort(counts[chosen], kind="stable")]
     return np.sort(fewest[np.cumsum(counts[fewest]) <= MOST_SURVIVORS])

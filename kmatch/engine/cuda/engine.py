@@ -16,10 +16,10 @@ from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import open_gpu
 from kmatch.engine.cuda.edit import Searches, scan_edit, smallest_edit
-from kmatch.engine.cuda.edit_filter import Filter, filter_edit
+from kmatch.engine.cuda.edit_filter import Filter
 from kmatch.engine.cuda.hamming import scan, upload
-from kmatch.engine.cuda.lanes import spread_mask
 from kmatch.engine.cuda.primer import extend_primers
+from kmatch.engine.cuda.scans import FilteredScan, Rooms, Scan
 from kmatch.engine.geometry import Layout
 
 WORDS = 1016  # of a row: eight times an odd number, as packing stores a column at a time
@@ -33,6 +33,7 @@ LAYOUT = Layout(
     site_letters=1 << 24,
     reading_words=None,
 )
+CAPACITY = 1 << 22  # hit codes of a chunk
 PACKERS = 4  # CPU threads that pack faster than the GPU is sent letters
 MEMORY_SHARE = 8  # two chunks and their IUPAC planes, of 2 bytes a position each, leave room
 
@@ -44,8 +45,7 @@ class CudaEngine:
     """
 
     name = "cuda"
-    tasks = 1
-    key_room = (1 << 22, 1 << 22)
+    capacity = CAPACITY
 
     def __init__(self, number, name, threads=None, reason=""):
         self._cpu = CpuEngine(threads)
@@ -54,9 +54,9 @@ class CudaEngine:
         self.description = f"{self.place}, {name}, and {self._cpu.threads} CPU threads ({reason})"
         self.layout = LAYOUT.within(driver.memory()[1] // MEMORY_SHARE)
         self._made = {}  # what searches planned last, by what it is
-        self._rooms = {}  # arrays on the GPU for results, by their use
-        self._counter = driver.empty(1, np.int64, self._gpu.stream)
-        self._found = np.zeros(1, np.int64)
+        self.rooms = Rooms(self._gpu)
+        self._told = []  # int64[1] each, in pinned memory
+        self._results = driver.new_stream()  # copies results while the next scan is under way
         self.timing = nullcontext  # kernels run in timing(stream), which a benchmark sets
 
     def planes(self, size):
@@ -86,100 +86,88 @@ class CudaEngine:
         """Planes that have those of IUPAC letters behind them once they are on the GPU."""
         return self._gpu.unite(planes, plane_words, masks) if len(masks) else planes
 
-    def scan(
-        self, planes, words, rows, plane_words, letters, shifts, bounds, k, lanes, keys, found
-    ):
-        """See `kmatch.engine.cpu.hamming.scan`; keys: int64[1, c], found: int64[1]."""
+    @property
+    def stream(self):
+        """The queue of kernels."""
+        return self._gpu.stream
+
+    def counter(self):
+        """int64[1] on the GPU, 0 by the time that what is put into the stream now runs."""
+        return driver.on_device(np.zeros(1, np.int64), self.stream)
+
+    def told(self):
+        """int64[1] on the host, to which the GPU writes while the host goes on, until `untold`."""
+        return self._told.pop() if self._told else driver.pinned_counter()
+
+    def untold(self, told):
+        """Take such an array back."""
+        self._told.append(told)
+
+    def copy_back(self, room, codes):
+        """Fill `codes` on the host from an array on the GPU that no kernel changes any more."""
+        room[: len(codes)].copy_to_host(codes, stream=self._results)
+        self._results.synchronize()
+
+    def start_scan(self, text, queries, k, capacity):
+        """A Scan for windows within k mismatches; see `kmatch.engine.cuda.hamming.scan`."""
         self._gpu.use()
-        text, shape = self._gpu.broad_text(planes, (words, rows, plane_words))
-        stream = self._gpu.stream
-        queries = self._once(
-            "windows",
-            (letters, shifts, bounds),
-            (k,),
-            lambda: upload(letters, shifts, bounds, k, stream),
-        )
+        planes, *shape = text
+        stream = self.stream
+        text, shape = self._gpu.broad_text(planes, tuple(shape))
+        uploaded = self._once("windows", queries, (k,), lambda: upload(*queries, k, stream))
 
-        def start(lanes, keys, found):
-            scan(text, *shape, queries, lanes, keys, found, stream)
+        def launch(codes, found):
+            scan(text, *shape, uploaded, codes, found, stream)
 
-        self._collect(start, shape[0], lanes, keys, found)
+        return Scan(self, capacity, launch)
 
-    def scan_edit(
-        self,
-        planes,
-        words,
-        rows,
-        plane_words,
-        letters,
-        begins,
-        backward,
-        limits,
-        chosen,
-        k,
-        lanes,
-        keys,
-        found,
-    ):
-        """See `kmatch.engine.cpu.edit.scan_edit`; keys: int64[1, c], found: int64[1]."""
+    def start_edit(self, text, query, filtering, capacity):
+        """A Scan for ends within k differences; see `kmatch.engine.cuda.edit.scan_edit`.
+
+        query: DifferenceQuery; filtering: True or False where the engine is not to choose.
+        """
         self._gpu.use()
-        text, shape = self._gpu.broad_text(planes, (words, rows, plane_words))
-        reading = (letters, begins, backward)
-        searches = self._once(
-            "scan",
-            (*reading, limits),
-            (shape, chosen.tobytes(), k),
-            lambda: Searches(shape, reading, limits, chosen, k, self._gpu.stream),
-        )
+        planes, *shape = text
+        text, shape = self._gpu.broad_text(planes, tuple(shape))
+        letters, limits, k = query.letters, query.limits, query.k
 
-        def start(lanes, keys, found):
-            scan_edit(text, searches, lanes, keys, found)
+        def start(chosen, codes, found):
+            searches = self._once(
+                "scan",
+                (*query.reading, limits),
+                (shape, chosen.tobytes(), k),
+                lambda: Searches(shape, query.reading, limits, chosen, k, self.stream),
+            )
+            scan_edit(text, searches, codes, found)
 
-        self._collect(start, shape[0], lanes, keys, found)
+        if filtering is not False:
+            queries = self._once(
+                "filter",
+                (*query.reading, letters.bases, limits),
+                (shape, k, bool(filtering)),
+                lambda: Filter(
+                    shape, query.reading, letters.bases, limits, k, bool(filtering), self.stream
+                ),
+            )
+            if queries.budgets.any():
+                return FilteredScan(self, capacity, text, queries, start)
+        every = np.arange(len(limits))
+        return Scan(self, capacity, lambda codes, found: start(every, codes, found))
 
-    def filter_edit(
-        self,
-        planes,
-        words,
-        rows,
-        plane_words,
-        letters,
-        begins,
-        backward,
-        bases,
-        limits,
-        k,
-        always,
-    ):
-        """See `kmatch.engine.cpu.edit_filter.filter_edit`."""
-        self._gpu.use()
-        text, shape = self._gpu.broad_text(planes, (words, rows, plane_words))
-        reading = (letters, begins, backward)
-        queries = self._once(
-            "filter",
-            (*reading, bases, limits),
-            (shape, k, always),
-            lambda: Filter(shape, reading, bases, limits, k, always, self._gpu.stream),
-        )
-        return filter_edit(text, queries, self._room, self.timing)
-
-    def smallest_edit(self, planes, words, rows, plane_words, letters, begins, backward, bounds):
+    def smallest_edit(self, text, reading, bounds):
         """See `kmatch.engine.cpu.edit.smallest_edit`; returns int64[Q], over the whole chunk."""
         self._gpu.use()
         chosen = np.flatnonzero(bounds >= 0)
         if not len(chosen):
             return bounds + 1
-        stream = self._gpu.stream
-        text, shape = self._gpu.broad_text(planes, (words, rows, plane_words))
-        reading = (letters, begins, backward)
-        searches = Searches(shape, reading, bounds, chosen, 0, stream, smallest=True)
-        lanes = driver.on_device(np.full(shape[0], ~np.uint64(0)), stream)
-        lowest = driver.on_device(bounds + 1, stream)
-        counter = driver.on_device(np.zeros(1, np.int64), stream)
-        with self.timing(stream):
-            smallest_edit(text, searches, lanes, counter, lowest)
-        found = lowest.copy_to_host(stream=stream)
-        stream.synchronize()
+        planes, *shape = text
+        text, shape = self._gpu.broad_text(planes, tuple(shape))
+        searches = Searches(shape, reading, bounds, chosen, 0, self.stream, smallest=True)
+        lowest = driver.on_device(bounds + 1, self.stream)
+        with self.timing(self.stream):
+            smallest_edit(text, searches, self.counter(), lowest)
+        found = lowest.copy_to_host(stream=self.stream)
+        self.stream.synchronize()
         return found
 
     def extend_primers(self, *arguments, **options):
@@ -207,9 +195,9 @@ class CudaEngine:
         """See `kmatch.engine.cpu.seeds.seed_tables`."""
         return self._cpu.seed_tables(*arguments)
 
-    def scan_seeds(self, *arguments):
+    def start_seeds(self, *arguments):
         """See `kmatch.engine.cpu.seeds.scan_seeds`."""
-        self._cpu.scan_seeds(*arguments)
+        return self._cpu.start_seeds(*arguments)
 
     def sites_pay(self, *arguments):
         """Never: a GPU compares all windows faster than a CPU reads those beside a PAM."""
@@ -231,30 +219,3 @@ class CudaEngine:
             made = make()
             self._made[use] = arrays, values, made
         return made
-
-    def _room(self, use, size):
-        """int64[size] on the GPU, which is kept for the next of this use."""
-        if use not in self._rooms or len(self._rooms[use]) < size:
-            self._rooms.pop(use, None)
-            self._rooms[use] = self._gpu.room(size, np.int64)
-        return self._rooms[use][:size]
-
-    def _collect(self, start, words, lanes, keys, found):
-        """Run a scan on the GPU and copy the keys that it found room for to keys[0].
-
-        words: in a row there, where lanes may have been spread.
-        """
-        stream = self._gpu.stream
-        lanes = lanes if len(lanes) == words else spread_mask(lanes)
-        self._counter.copy_to_device(np.zeros(1, np.int64), stream=stream)
-        room = self._room("keys", keys.shape[1])
-        wanted = driver.on_device(lanes, stream)
-        with self.timing(stream):
-            start(wanted, room, self._counter)
-        self._counter.copy_to_host(self._found, stream=stream)
-        stream.synchronize()
-        found[0] = self._found[0]
-        many = min(int(found[0]), keys.shape[1])
-        if many:
-            room[:many].copy_to_host(keys[0, :many], stream=stream)
-            stream.synchronize()

@@ -10,11 +10,11 @@ the windows that are still within k.
 from functools import cache
 from typing import NamedTuple
 
-from numba import int32, uint64
+from numba import uint64
 
 from kmatch.engine.cuda.counters import clear, count_four, mismatches
 from kmatch.engine.cuda.driver import background_grain, cuda, on_device
-from kmatch.engine.cuda.hits import ALL, NONE, ONE, any_live, lowest, smaller
+from kmatch.engine.cuda.hits import ALL, NONE, ONE, any_live, lowest
 from kmatch.engine.cuda.queries import ALWAYS, THREADS, QueryPlan, plan_queries
 from kmatch.engine.cuda.room import reserve
 from kmatch.engine.cuda.tiles import copy_tile, finish_copies
@@ -97,25 +97,25 @@ def _search(bits, depth, text, place, tile, thread, queries, codes, step, live, 
 
 
 @cuda.jit(device=True)
-def _collect(bits, depth, place, wanted, live, counters, first_count, rank, ranks, k, keys, found):
-    """Append the keys of live lanes to `keys`; count on where it is full."""
+def _collect(bits, depth, place, live, counters, first_count, rank, ranks, k, codes, found):
+    """Append the codes of live lanes to `codes`; count on where it is full."""
     _, _, rows, row, apart, word = place
     many = 0
     for i in range(depth):
-        live[i] = live[i] & wanted if row + i * apart < rows else NONE
+        live[i] = live[i] if row + i * apart < rows else NONE
         many += int(cuda.popc(live[i]))
     if many:
         to = reserve(found, 0, many)
         factor = ranks * (k + 1)
         for i in range(depth):
             left = live[i]
-            key = (64 * word * rows + row + i * apart) * factor + rank * (k + 1)
+            code = (64 * word * rows + row + i * apart) * factor + rank * (k + 1)
             while left:
                 bit = lowest(left)
                 left &= left - ONE
-                if to < len(keys):
+                if to < len(codes):
                     distance = mismatches(bits, counters, i, bit, first_count)
-                    keys[to] = key + bit * rows * factor + distance
+                    codes[to] = code + bit * rows * factor + distance
                 to += 1
 
 
@@ -127,7 +127,7 @@ def make_scan(bits, tile_words, depth, grain):
     block_rows = apart * depth
 
     @cuda.jit(cache=True)
-    def kernel(text, shape, letters, shifts, codes, steps, k, lanes, keys, found):
+    def kernel(text, shape, letters, shifts, groups, steps, k, codes, found):
         words, rows, plane_rows, planes, tile_rows, ones = shape
         plane_words = plane_rows * words
         tile = cuda.shared.array(0, uint64)
@@ -144,10 +144,8 @@ def make_scan(bits, tile_words, depth, grain):
         text_place = (plane_words, words, row, plane_rows, left)
         size = (planes, tile_rows, tile_words)
         copy_tile(grain, text, text_place, size, thread, THREADS, tile, ones)
-        wanted = int32(lanes[smaller(word, words - 1)] != NONE)
         finish_copies(grain)
-        if not cuda.syncthreads_or(wanted):
-            return
+        cuda.syncthreads()
         row += thread // tile_words
         if word >= words or row >= rows:
             return
@@ -160,12 +158,11 @@ def make_scan(bits, tile_words, depth, grain):
             step = (s[0], s[1], s[2], s[3], s[4], s[5])
             queries = (letters, shifts)
             _search(
-                bits, depth, text, place, tile, uint64(thread), queries, codes, step, live, counters
+                bits, depth, text, place, tile, uint64(thread), queries, groups, step, live, counters
             )
             if any_live(depth, live):
                 _collect(
-                    bits, depth, place, lanes[word], live, counters, first_count,
-                    q, len(steps), k, keys, found,
+                    bits, depth, place, live, counters, first_count, q, len(steps), k, codes, found,
                 )  # fmt: skip
 
     return kernel
@@ -186,18 +183,16 @@ def upload(letters, shifts, bounds, k, stream):
     return Queries(plan, k, tuple(on_device(array, stream) for array in arrays))
 
 
-def scan(text, words, rows, plane_words, queries, lanes, keys, found, stream):
+def scan(text, words, rows, plane_words, queries, codes, found, stream):
     """Find every window within k mismatches of each query.
 
     text: uint64, the planes of a chunk as `kmatch.engine.geometry` lays them out; queries: Queries;
-    lanes: uint64[words], the lanes whose windows are wanted; keys: int64[c], receives the hits in
-    any order, each as (position·Q + query)·(k+1) + distance; found: int64[1], 0 before, counts the
-    hits, which may be more than the c that found room: then nothing is lost, the caller comes again
-    with more. All arrays are on the GPU.
+    codes: int64[c], receives hit codes in any order; found: int64[1], 0 before, counts the hits,
+    which may be more than the c that found room. All arrays are on the GPU.
     """
     plan = queries.plan
     kernel = make_scan(plan.bits, plan.tile.words, plan.tile.depth, background_grain(words))
     blocks = -(-words // plan.tile.words) * -(-rows // plan.tile.rows)
     shape = (words, rows, plane_words // words, plan.planes, plan.tile_rows, plan.ones)
     launch = kernel[blocks, THREADS, stream, plan.shared_bytes]
-    launch(text, shape, *queries.arrays, queries.k, lanes, keys, found)
+    launch(text, shape, *queries.arrays, queries.k, codes, found)

@@ -6,7 +6,6 @@ side. Lane s of B rows becomes lanes 8·s … 8·s+7 of B/8 rows, so every posit
 
 from functools import cache
 
-import numpy as np
 from numba import uint64
 
 from kmatch.engine.cuda.driver import cuda
@@ -71,9 +70,3 @@ def spread(text, shape, out, stream):
     planes = len(out) // spread_shape(*shape)[2]
     blocks = min(-(-len(out) // THREADS), BLOCKS)
     make_spread()[blocks, THREADS, stream](text, planes, words, rows, halo, out)
-
-
-def spread_mask(lanes):
-    """Which lanes are wanted, uint64, a bit a lane, for the lanes that they became."""
-    bits = np.unpackbits(lanes.view(np.uint8), bitorder="little")
-    return np.packbits(np.repeat(bits, PARTS), bitorder="little").view(np.uint64)

@@ -153,20 +153,20 @@ def least(bits, left, counter):
 
 
 @cuda.jit(device=True)
-def write(bits, left, counter, first, lane_rows, place, limit, keys, to):
-    """Write the keys of the lanes set in left from keys[to] on, where there is room.
+def write(bits, left, counter, first, lane_rows, place, limit, codes, to):
+    """Write the codes of the lanes set in left from codes[to] on, where there is room.
 
-    first: the position of the word's first lane; place: (queries, query, factor of the keys);
+    first: the position of the word's first lane; place: (queries, query, factor of the codes);
     limit: the number in a counter is the distance less limit + 1.
     """
     ranks, rank, factor = place
-    key = (first * ranks + rank) * factor + limit + 1
+    code = (first * ranks + rank) * factor + limit + 1
     apart = lane_rows * ranks * factor
     while left:
         bit = lowest(left)
         left &= left - ONE
-        if to < len(keys):
-            keys[to] = key + bit * apart + _read(bits, counter, bit)
+        if to < len(codes):
+            codes[to] = code + bit * apart + _read(bits, counter, bit)
         to += 1
 
 

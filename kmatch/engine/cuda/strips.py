@@ -123,7 +123,7 @@ def _report(
     way,
     place,
     limit,
-    keys,
+    codes,
     found,
 ):
     """Go over the last border of a span once more, to find the ends within k."""
@@ -136,7 +136,7 @@ def _report(
                 cuda.atomic.min(found, place[1], least(bits, left, counter) + limit + 1)
             else:
                 to = reserve(found, 0, int(cuda.popc(left)))
-                write(bits, left, counter, first + step * t, lane_rows, place, limit, keys, to)
+                write(bits, left, counter, first + step * t, lane_rows, place, limit, codes, to)
 
 
 @cuda.jit(device=True)
@@ -157,7 +157,7 @@ def make_scan(rows, bits, smallest):
     top = bits - 1
 
     @cuda.jit(cache=True)
-    def kernel(text, shape, letters, searches, keying, lanes, keys, found, first_unit, deltas):
+    def kernel(text, shape, letters, searches, keying, codes, found, first_unit, deltas):
         plane_words, words, lane_rows, halo, planes, stretch = shape
         state, borders, totals = deltas
         tile = cuda.shared.array(0, uint64)
@@ -178,9 +178,7 @@ def make_scan(rows, bits, smallest):
         word = unit % across * THREADS + thread
         begin = unit // across * stretch
         end = begin + stretch if begin + stretch < lane_rows else lane_rows
-        wanted = lanes[word] if word < words else NONE
-        if not cuda.syncthreads_or(int32(wanted != NONE)):
-            return
+        wanted = ALL if word < words else NONE
         word = word if word < words else words - 1
         rank, length, backward, warm = (
             searches[search, 0],
@@ -226,7 +224,7 @@ def make_scan(rows, bits, smallest):
                     _load_counter(bits, totals, strip, me, apart, counter)
                     _report(
                         bits, smallest, warm - base, span, wanted, me, apart, borders, counter,
-                        64 * word * lane_rows + row, (step, lane_rows), place, limit, keys, found,
+                        64 * word * lane_rows + row, (step, lane_rows), place, limit, codes, found,
                     )  # fmt: skip
                 _save_counter(bits, totals, strip, me, apart, counter, 0)
                 if strip == last:
