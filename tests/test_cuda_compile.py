@@ -14,11 +14,11 @@ SHAPE = {count: types.UniTuple(types.int64, count) for count in range(2, 9)}
 WORDS, NUMBERS, INTS = types.uint64[::1], types.int64[::1], types.int32[::1]
 HAMMING = (
     *(WORDS, SHAPE[6], NUMBERS, NUMBERS, WORDS, types.int32[:, ::1]),
-    *(types.int64, WORDS, NUMBERS, NUMBERS),
+    *(types.int64, NUMBERS, NUMBERS),
 )
 EDIT = (
     *(WORDS, SHAPE[6], types.uint32[:, ::1], types.int32[:, ::1]),
-    *(SHAPE[2], WORDS, NUMBERS, NUMBERS),
+    *(SHAPE[2], NUMBERS, NUMBERS),
 )
 STRIPS = (*EDIT, types.int64, types.UniTuple(WORDS, 3))
 TABLE = types.int32[:, ::1]

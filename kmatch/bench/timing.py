@@ -3,6 +3,7 @@
 import statistics
 import time
 import warnings
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,6 @@ import kmatch
 from kmatch.published.run import Run
 from kmatch.sequences.alphabet import encode, encode_text
 
-KERNELS = ("scan", "scan_seeds", "scan_edit", "filter_edit", "smallest_edit", "extend_primers")
 REPEAT = 3
 GROWTH = 32  # of a text from one trial to the next
 ENDS = {"edit": {"report": "ends"}}
@@ -33,27 +33,30 @@ class Stopwatch:
 
     def __init__(self, engine):
         self._seconds, self._events = 0.0, None
-        names = KERNELS
         if engine.name == "cuda":
             from kmatch.engine.cuda import driver
 
             self._events = driver.Stopwatch()
             engine.timing = self._events.timing
-            names = ("extend_primers",)
-        for name in names:
-            setattr(engine, name, self._timed(getattr(engine, name)))
+        else:
+            engine.timing = self._timing
+        engine.extend_primers = self._timed(engine.extend_primers)
 
     @property
     def seconds(self):
         """What the kernels took so far."""
         return self._seconds + (self._events.seconds if self._events else 0.0)
 
+    @contextmanager
+    def _timing(self):
+        began = time.perf_counter()
+        yield
+        self._seconds += time.perf_counter() - began
+
     def _timed(self, kernel):
         def timed(*arguments, **options):
-            began = time.perf_counter()
-            result = kernel(*arguments, **options)
-            self._seconds += time.perf_counter() - began
-            return result
+            with self._timing():
+                return kernel(*arguments, **options)
 
         return timed
 

@@ -11,15 +11,11 @@ from kmatch.search.chunks import NO_LETTERS
 from kmatch.search.codes import BATCH, split_ends
 from kmatch.search.hits import Columns, HitBatch
 from kmatch.search.plateaus import FOREVER, Plateaus, join_chains
+from kmatch.search.rows import NO_ROWS, fill_columns, in_order, make_rows, split_rows
 from kmatch.search.scanning import Scanner
 
 REPORTS = ("minima", "ends", "loci")
 
-# A hit: its places, those of the chain of minima that it stands for, its anchored end as a position
-# in chunk `source`, and its number of columns.
-_FIELDS = "start end first reach query distance anchor size source"
-ROW = np.dtype([(name, np.int64) for name in _FIELDS.split()])
-NO_ROWS = np.zeros(0, ROW)
 NO_COLUMNS = (np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2
 UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
 
@@ -122,49 +118,34 @@ class DifferenceSearch:
 
     def _traced(self, number, position, query, distance):
         """Rows of ends in a chunk, with their other ends."""
-        rows = np.empty(len(position), ROW)
-        rows["anchor"], rows["query"], rows["distance"] = position, query, distance
-        rows["source"] = number
+        if not len(position):
+            return NO_ROWS
         chunk = self._chunks[number]
-        other, rows["size"] = self._trace(chunk, rows, NO_COLUMNS)
-        rows["start"] = chunk.base + np.minimum(position, other)
-        rows["end"] = chunk.base + np.maximum(position, other) + 1
-        rows["first"], rows["reach"] = rows["start"], rows["end"]
-        return rows
+        other, size = self._trace(chunk, position, query, distance, NO_COLUMNS)
+        return make_rows(number, chunk.base, position, query, distance, other, size)
 
-    def _trace(self, chunk, rows, columns):
-        position, query = rows["anchor"].copy(), rows["query"].copy()
+    def _trace(self, chunk, position, query, distance, columns):
+        """The other ends and the numbers of columns of ends in a chunk; fills columns, if any."""
         span = _span(chunk, position)
         begin = chunk.spans.begins[span]
         last = np.minimum(begin + chunk.spans.lengths[span], chunk.geometry.letters) - 1
         limit = np.where(self._panel.minus[query], last, np.maximum(begin, 0))
-        other, size = np.empty((2, len(rows)), np.int64)
-        hits = (position, query, rows["distance"].copy(), limit)
-        self._engine.trace(
-            chunk.plain,
-            chunk.letters,
-            self._query.profile,
-            self._query.reading[1:],
-            hits,
-            self._query.k,
-            (other, size),
-            columns,
-        )
-        return other, size
+        ends = other, size = np.empty((2, len(position)), np.int64)
+        hits = (position, query, distance, limit)
+        search = (self._query.profile, self._query.reading[1:], hits, self._query.k)
+        self._engine.trace(chunk.plain, chunk.letters, *search, (other, size), columns)
+        return ends
 
     def _release(self, place):
         """Yield the waiting hits that start before a place, sorted; none is to come before it."""
         ready = self._loci(place) if self._report == "loci" else self._before(place)
-        query = ready["query"]
-        columns = (self._panel.pattern[query], self._panel.minus[query])
-        ready = ready[np.lexsort((*columns, ready["end"], ready["start"]))]
+        ready = in_order(ready, len(self._query.limits))
         cuts = np.flatnonzero(np.diff(ready["source"])) + 1
         for rows in np.split(ready, cuts) if len(ready) else ():
             yield self._batch(self._chunks[rows["source"][0]], rows)
 
     def _before(self, place):
-        ready = self._waiting["start"] < place
-        rows, self._waiting = self._waiting[ready], self._waiting[~ready]
+        rows, self._waiting = split_rows(self._waiting, place)
         return rows
 
     def _loci(self, place):
@@ -182,19 +163,22 @@ class DifferenceSearch:
         return rows[ready]
 
     def _batch(self, chunk, rows):
-        span = _span(chunk, rows["anchor"])
-        begin = chunk.base + chunk.spans.begins[span]
+        places = tuple(np.empty((3, len(rows)), np.int64))
+        kinds = tuple(np.empty(len(rows), kind) for kind in (np.int32, np.int32, np.uint8))
+        spans = (chunk.spans.begins, chunk.spans.lengths)
+        fill_columns(rows, chunk.base, spans, (self._panel.pattern, self._panel.minus), places, kinds)
+        (record, start, end), (pattern, distance, minus) = places, kinds
 
         def align(part):
             return self._align(chunk, rows[part])
 
         return HitBatch(
-            record=chunk.spans.first + span,
-            start=rows["start"] - begin,
-            end=rows["end"] - begin,
-            pattern=self._panel.pattern[rows["query"]],
-            distance=rows["distance"].astype(np.int32),
-            minus=self._panel.minus[rows["query"]],
+            record=chunk.spans.first + record,
+            start=start,
+            end=end,
+            pattern=pattern,
+            distance=distance,
+            minus=minus,
             spans=chunk.spans,
             align=align,
         )
@@ -203,7 +187,8 @@ class DifferenceSearch:
         op_ends = np.concatenate([[0], np.cumsum(rows["size"])])
         text_ends = np.concatenate([[0], np.cumsum(rows["end"] - rows["start"])])
         ops, text = np.empty(op_ends[-1], np.uint8), np.empty(text_ends[-1], np.uint8)
-        self._trace(chunk, rows, (op_ends, ops, text_ends, text))
+        ends = (rows[name].copy() for name in ("anchor", "query", "distance"))
+        self._trace(chunk, *ends, (op_ends, ops, text_ends, text))
         return Columns(op_ends, ops, text_ends, text)
 
 

@@ -1,12 +1,14 @@
 """The CPU's kernels as searches call them, run on the number of threads asked for."""
 
+from contextlib import nullcontext
+
 import numba
 import numpy as np
 
 from kmatch.engine.cpu.buffer import written
 from kmatch.engine.cpu.workers import Workers
 from kmatch.engine.geometry import SPARE, Layout
-from kmatch.engine.hits import NO_CODE, Found, make_buffer
+from kmatch.engine.hits import Found, make_buffer
 from kmatch.errors import InputError
 
 CAPACITY = 1 << 21  # hit codes of a chunk: 16 MB
@@ -30,6 +32,7 @@ class CpuEngine:
             raise InputError(f"{threads} threads cannot search; give 1 or more")
         self.threads = min(threads or cores, cores)
         self._workers = Workers(self.threads)
+        self.timing = None  # scans run in timing() and are waited for, which a benchmark sets
         self.description = f"cpu, {self.threads} of {cores} threads ({reason})"
 
     def run(self, function, *arguments):
@@ -82,8 +85,12 @@ class CpuEngine:
         return self._start(scan_seeds, blocks(text[1], text[2]), capacity, text, tables, k)
 
     def _start(self, kernel, items, capacity, *arguments):
-        buffer = make_buffer(capacity)
-        return Scan(self._workers.start(kernel, items, *arguments, buffer), buffer, items)
+        scan = Scan(make_buffer(capacity), items)
+        scan.job = self._workers.start(kernel, items, *arguments, scan.buffer, after=scan.sort)
+        if self.timing:
+            with self.timing():
+                scan.job.wait()
+        return scan
 
     def align_gapless(self, chunk, positions, *arguments):
         """See `kmatch.engine.cpu.alignments.align_gapless`."""
@@ -147,7 +154,8 @@ class CpuEngine:
         reach = int((np.diff(reading[1]) + bounds).max())
         parts = stretches(queries, max(reach, 1), rows, self.threads)
         lowest = np.empty((parts, queries), np.int64)
-        self._workers.run(smallest_edit, parts * queries, text, reading, bounds, parts, lowest)
+        with self.timing() if self.timing else nullcontext():
+            self._workers.run(smallest_edit, parts * queries, text, reading, bounds, parts, lowest)
         return lowest.min(axis=0)
 
     def profiles(self, letters, begins, bases):
@@ -171,20 +179,25 @@ class CpuEngine:
 
 
 class Scan:
-    """A scan of a chunk under way."""
+    """A scan of a chunk under way, as a Job of the workers."""
 
-    def __init__(self, job, buffer, items):
-        self._job, self._buffer, self._items = job, buffer, items
+    def __init__(self, buffer, items):
+        self.buffer, self.job = buffer, None
+        self._items, self._codes = items, buffer.codes[:0]
+
+    def sort(self):
+        """Sort the codes, once all are there."""
+        from kmatch.engine.cpu.sorting import sort_codes
+
+        codes = written(self.buffer)
+        self._codes = codes[: sort_codes(codes, np.empty_like(codes))]
 
     def found(self):
         """What it found, once it is done: a Found."""
-        self._job.wait()
-        codes = written(self._buffer)
-        codes.sort()
-        codes = codes[: np.searchsorted(codes, NO_CODE)]
-        _, lost, begun = self._buffer.tally.tolist()
-        return Found(codes, lost, (begun or self._items) / self._items)
+        self.job.wait()
+        _, lost, begun = self.buffer.tally.tolist()
+        return Found(self._codes, lost, (begun or self._items) / self._items)
 
     def stop(self):
         """Give the scan up."""
-        self._job.stop()
+        self.job.stop()

@@ -7,6 +7,7 @@ late find nothing to do, and a thread that is done goes on with the next kernel 
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from threading import Lock
 
 import numpy as np
 
@@ -34,18 +35,41 @@ class Workers:
         finally:
             work[0] = items
 
-    def start(self, kernel, items, *arguments):
-        """The Job of doing all items of a kernel while the caller goes on."""
+    def start(self, kernel, items, *arguments, after=None):
+        """The Job of doing all items of a kernel while the caller goes on.
+
+        after(): what the thread that ends last does then.
+        """
         work = np.array([0, items], np.int64)
+        shares = max(min(self.threads, items), 1)
+        last = _last_of(shares)
+
+        def share(*arguments):
+            kernel(*arguments)
+            if last() and after:
+                after()
+
         if self.threads == 1:
-            kernel(work, *arguments)
+            share(work, *arguments)
             return Job(work, [])
-        return Job(work, self._share(kernel, work, arguments, min(self.threads, items)))
+        return Job(work, self._share(share, work, arguments, shares))
 
     def _share(self, kernel, work, arguments, threads):
         # A child of fork has none of its parent's threads.
         pool = _pool(self.threads, os.getpid()) if threads > 0 else None
         return [pool.submit(kernel, work, *arguments) for _ in range(threads)]
+
+
+def _last_of(many):
+    """A function that tells whether it is called for the last of so many times."""
+    lock, left = Lock(), [many]
+
+    def is_last():
+        with lock:
+            left[0] -= 1
+            return left[0] == 0
+
+    return is_last
 
 
 class Job:
