@@ -1,6 +1,7 @@
 """The CPU's kernels as searches call them, run on the number of threads asked for."""
 
 from contextlib import nullcontext
+from functools import partial
 
 import numba
 import numpy as np
@@ -86,10 +87,13 @@ class CpuEngine:
 
     def _start(self, kernel, items, capacity, *arguments):
         scan = Scan(make_buffer(capacity), items)
-        scan.job = self._workers.start(kernel, items, *arguments, scan.buffer, after=scan.sort)
+        start = partial(self._workers.start, kernel, items, *arguments, scan.buffer)
         if self.timing:
             with self.timing():
+                scan.job = start(after=scan.sort)
                 scan.job.wait()
+        else:
+            scan.job = start(after=scan.sort)
         return scan
 
     def align_gapless(self, chunk, positions, *arguments):
