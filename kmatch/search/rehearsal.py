@@ -34,7 +34,7 @@ def rehearse(device):
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tiny.fa"
-        path.write_text(f">tiny\n{UNIT * 20}\n")
+        path.write_text(f">tiny\n{UNIT * 20}\n>short\n{UNIT}\n")
         packed = Path(folder) / "tiny.kmatch"
         with open(packed, "wb") as handle:
             write_packed(Genome(path).records(), handle, halo=HALO_STEP)

@@ -10,7 +10,7 @@ IUPAC = {
     "R": 0b0101, "Y": 0b1010, "S": 0b0110, "W": 0b1001, "K": 0b1100, "M": 0b0011,
     "B": 0b1110, "D": 0b1101, "H": 0b1011, "V": 0b0111, "N": 0b1111,
 }  # fmt: skip
-PROTEIN = "EFIJLOPQZ"  # letters that amino acids have and nucleotides have not
+PROTEIN_LETTERS = "EFIJLOPQZ"  # letters that amino acids have and nucleotides have not
 
 
 def _masks():
@@ -47,7 +47,7 @@ def odd_letter(sequence, at):
     what = f"{sequence[at]!r} at position {at + 1} is not an IUPAC letter; "
     if sequence[at] in " \t":
         return what + "write a tab between a name and a sequence"
-    if sequence.isalpha() and sequence[at].upper() in PROTEIN:
+    if sequence.isalpha() and sequence[at].upper() in PROTEIN_LETTERS:
         return what + "if this is a protein: kmatch searches DNA and RNA"
     return what + "use A, C, G, T, U, R, Y, S, W, K, M, B, D, H, V or N"
 

@@ -1,12 +1,16 @@
 """Line breaks and blanks taken out of FASTA, in compiled code that other threads run beside."""
 
+from string import digits
+
 import numpy as np
 
 from kmatch.jit import inlined, kernel
+from kmatch.sequences.alphabet import PROTEIN_LETTERS
 
 LONG = 1024  # letters looked at together in a line that is longer
 LF, CR, GREATER = ord("\n"), ord("\r"), ord(">")
-DELETED, BREAK, ZERO = 0, 1, 2  # other than a letter, in KINDS
+DELETED, BREAK, ZERO, FOREIGN = 0, 1, 2, 3  # other than a letter of a text, in KINDS
+BINARY, PROTEIN = -1, -2  # where reading stops for good
 
 
 def _kinds():
@@ -20,6 +24,8 @@ def _kinds():
     kinds[[ord(blank) for blank in " \t\v\f"]] = DELETED
     kinds[[LF, CR]] = BREAK
     kinds[0] = ZERO
+    foreign = f"{PROTEIN_LETTERS}{PROTEIN_LETTERS.lower()}{digits}"
+    kinds[[ord(letter) for letter in foreign]] = FOREIGN
     return kinds
 
 
@@ -38,8 +44,41 @@ def _copy_plain(data, letters):
     for i in range(len(data)):
         byte = data[i]
         letters[i] = byte
-        odd |= np.uint8((byte < 33) | (byte > 126) | (byte == GREATER))
+        odd |= np.uint8((byte < 33) | (byte > 126) | (byte == GREATER) | _is_foreign(byte))
     return odd == 0
+
+
+@inlined
+def _is_foreign(byte):
+    """Whether a byte is a digit, or a letter in PROTEIN_LETTERS; compared, as that vectorises."""
+    upper = byte & 0xDF
+    return (
+        (upper == ord("E"))
+        | (upper == ord("F"))
+        | (upper == ord("I"))
+        | (upper == ord("J"))
+        | (upper == ord("L"))
+        | (upper == ord("O"))
+        | (upper == ord("P"))
+        | (upper == ord("Q"))
+        | (upper == ord("Z"))
+        | ((byte >= ord("0")) & (byte <= ord("9")))
+    )
+
+
+@kernel
+def find_foreign(letters):
+    """The place of the first digit or letter that no nucleotide code has, uint8[n]; −1 if none."""
+    for first in range(0, len(letters), LONG):
+        part = letters[first : first + LONG]
+        odd = False
+        for i in range(len(part)):
+            odd |= _is_foreign(part[i])
+        if odd:
+            for i in range(len(part)):
+                if _is_foreign(part[i]):
+                    return first + i
+    return -1
 
 
 @kernel
@@ -62,8 +101,9 @@ def split_lines(data, at, end, begins, letters, cuts):
     them; letters: uint8[≥ end − at], receives the sequences' letters without line breaks and
     blanks; cuts: int64[c, 3], receives for each header where it begins and ends in data and how
     many letters came before. Returns (at, begins, letters, cuts): where reading stopped, which is
-    `end`, a header for which there is no room or whose line break is not there yet, or −1 at a zero
-    byte; whether a line begins there; and how much was filled.
+    `end`, a header for which there is no room or whose line break is not there yet, BINARY at a
+    zero byte, or PROTEIN at a letter that no nucleotide code has, which comes behind those that are
+    filled; whether a line begins there; and how much was filled.
     """
     filled, count = 0, 0
     first = at  # where the line began
@@ -72,7 +112,7 @@ def split_lines(data, at, end, begins, letters, cuts):
         if begins and data[at] == GREATER:
             stop = _header_end(data, at, end)
             if stop < 0:
-                return -1, True, filled, count
+                return BINARY, True, filled, count
             if stop == end or count == len(cuts):
                 return at, True, filled, count
             cuts[count, 0], cuts[count, 1], cuts[count, 2] = at, stop, filled
@@ -88,8 +128,9 @@ def split_lines(data, at, end, begins, letters, cuts):
             stop = min(end, at + LONG)
             while at < stop and not _is_break(data[at]):
                 kind = KINDS[data[at]]
-                if kind == ZERO:
-                    return -1, False, filled, count
+                if kind in (ZERO, FOREIGN):
+                    letters[filled] = data[at]
+                    return BINARY if kind == ZERO else PROTEIN, False, filled, count
                 if kind != DELETED:
                     letters[filled] = kind
                     filled += 1

@@ -29,7 +29,9 @@ import numpy as np
 
 from kmatch.errors import InputError
 from kmatch.sequences.chunks import ChunkPlan, Spans
-from kmatch.sequences.reading import PACKED, Record
+from kmatch.sequences.ragged import bounds_of, gather
+from kmatch.sequences.reading import PACKED
+from kmatch.sequences.records import MOST, SHORT, STRETCH, Record, Stretch
 
 try:
     from isal.isal_zlib import crc32  # comes with xopen on most machines, four times as fast
@@ -175,7 +177,7 @@ class PackedFile:
         self._begins, self._sizes, ends = np.ascontiguousarray(table.T, np.int64)
         self._ends = self._begins + self._sizes
         names, ends = tail[at + table.nbytes :], ends.tolist()
-        self._names = [
+        self.names = [
             names[a:b].decode("utf-8", "surrogateescape")
             for a, b in zip([0, *ends], ends, strict=False)
         ]
@@ -215,15 +217,38 @@ class PackedFile:
         first = int(np.searchsorted(self._ends, base, side="right"))
         last = max(first, int(np.searchsorted(self._begins, shown)))
         begins = self._begins[first:last] - base
-        return Spans(first, self._names[first:last], begins, self._sizes[first:last])
+        return Spans(first, self.names[first:last], begins, self._sizes[first:last])
 
     def records(self, on_progress=None):
         """Yield the Records, with Letters that are unpacked when they are looked at."""
-        for name, begin, size in zip(self._names, self._begins, self._sizes, strict=True):
-            if on_progress and len(self.offsets):
-                chunk = min(int(begin) // self.plan.length, len(self.offsets) - 1)
-                on_progress(self.offsets[chunk], self.size)
+        for name, begin, size in zip(self.names, self._begins, self._sizes, strict=True):
+            self._tell_progress(on_progress, int(begin))
             yield Record(name, Letters(self, int(begin), int(size)))
+
+    def stretches(self, on_progress=None):
+        """Yield the Records as Stretches, so that short ones come together."""
+        short = self._sizes <= SHORT
+        first, last = 0, len(short)
+        while first < last:
+            shown = self._begins[first] + STRETCH
+            end = int(np.searchsorted(self._begins[: first + MOST], shown))
+            end = max(first + 1, int(np.argmin(np.append(short[first:end], False))) + first)
+            begin = int(self._begins[first])
+            self._tell_progress(on_progress, begin)
+            if end == first + 1:
+                letters = Letters(self, begin, int(self._sizes[first]))
+            else:
+                bounds = bounds_of(self._sizes[first:end])
+                together = self.letters(begin, int(self._ends[end - 1]))
+                letters = gather(together, self._begins[first:end] - begin, bounds)
+            yield Stretch(self.names[first:end], self._sizes[first:end], letters)
+            first = end
+
+    def _tell_progress(self, on_progress, place):
+        if on_progress and len(self.offsets):
+            on_progress(
+                self.offsets[min(place // self.plan.length, len(self.offsets) - 1)], self.size
+            )
 
     def letters(self, begin, end):
         """The letters at places begin … end − 1, uint8: A, C, G, T, and N for anything else."""
