@@ -41,11 +41,13 @@ def read_pairs(path):
 
 def _lines(source):
     """Yield the lines of a file with their line breaks; LF, CRLF and CR end one."""
+    if b"\0" in source.handle.peek():
+        raise _binary(source.label)
     text = io.TextIOWrapper(source.handle, "utf-8", "surrogateescape")
     left = MOST_CHARACTERS
     for number, line in enumerate(iter(partial(text.readline, LONGEST + 1), ""), 1):
         if "\0" in line:
-            raise InputError(f"{source.label}: a binary file, not a list of patterns")
+            raise _binary(source.label)
         left -= len(line)
         if len(line) > LONGEST:
             raise InputError(
@@ -55,6 +57,10 @@ def _lines(source):
         if left < 0:
             raise _too_large(source.label, f"{MOST_CHARACTERS:,} characters")
         yield line
+
+
+def _binary(label):
+    return InputError(f"{label}: a binary file, not a list of patterns")
 
 
 def _too_large(label, limit):

@@ -9,6 +9,7 @@ import numpy as np
 
 from kmatch.errors import InputError
 from kmatch.sequences.files import open_source, reading
+from kmatch.sequences.formats import refuse_others
 from kmatch.sequences.records import (
     MOST,
     SHORT,
@@ -18,10 +19,12 @@ from kmatch.sequences.records import (
     foreign_letter,
     stretch_of,
 )
+from kmatch.sequences.twobit import check_twobit
 
 BLOCK = 1 << 20
 LONGEST_HEADER = 1 << 20
 PACKED = b"\x89KMATCH\r\n\x1a\n\0"  # how a packed genome begins
+_ENDING = 1 << 10  # bytes; blank lines may be the last ones
 _CUTS = 1 << 12  # headers looked for at a time
 _GOES_ON = "\0"  # the title, which no file can hold, of letters that go on with a record
 _TWOBIT = (b"\x1a\x41\x27\x43", b"\x43\x27\x41\x1a")
@@ -35,11 +38,12 @@ def read_parts(path):
     is missing, empty, damaged or no sequence file.
     """
     with open_source(path) as source, reading(source.label):
-        number = 0  # of records before
-        for part in _parser(source)(source):
+        number, parser = 0, _parser(source)  # records before
+        for part in parser(source):
             if not all(part.names):
                 place = number + part.names.index("") + 1
-                raise InputError(f"{source.label}: record {place} has no name; give it one")
+                where = " after its '>'" if parser is _fasta else ""
+                raise InputError(f"{source.label}: record {place} has no name; write one{where}")
             number += len(part.names) - part.goes_on
             yield part, source.consumed, source.size
 
@@ -55,6 +59,7 @@ def _parser(source):
         return _fasta
     if not source.head:
         raise InputError(f"{source.label}: the file is empty; give a FASTA file")
+    refuse_others(source, "a genome that kmatch reads")
     raise InputError(
         f"{source.label}: not a sequence file; kmatch reads FASTA (a '>' first), 2bit, GenBank, "
         "and what kmatch pack writes"
@@ -113,9 +118,7 @@ def _packed(source):
     with tempfile.TemporaryFile() as copy:
         shutil.copyfileobj(source.handle, copy)
         copy.flush()
-        file = PackedFile(copy, source.label)
-        for record in file.records():
-            yield stretch_of(record.name, record.letters[:])
+        yield from PackedFile(copy, source.label).stretches()
 
 
 def _twobit(source):
@@ -123,12 +126,32 @@ def _twobit(source):
     with tempfile.TemporaryFile() as copy:
         shutil.copyfileobj(source.handle, copy)
         copy.seek(0)
+        check_twobit(copy, source.label)
         yield from _biopython(source, copy, "twobit")
 
 
 def _genbank(source):
-    text = codecs.getreader("utf-8")(source.handle, "surrogateescape")
+    lines = _Ending(source.handle)
+    text = codecs.getreader("utf-8")(lines, "surrogateescape")
     yield from _biopython(source, text, "genbank")
+    # Biopython takes a file that is cut in the first line of a record.
+    if not lines.ending.rstrip().endswith(b"\n//"):
+        raise InputError(
+            f"{source.label}: the genbank file is cut, since it does not end with '//'; "
+            "copy or download it again"
+        )
+
+
+class _Ending:
+    """A handle that remembers the last bytes it has given."""
+
+    def __init__(self, handle):
+        self._handle, self.ending = handle, b""
+
+    def read(self, size=-1):
+        data = self._handle.read(size)
+        self.ending = (self.ending + data)[-_ENDING:]
+        return data
 
 
 def _biopython(source, handle, form):
