@@ -45,7 +45,7 @@ def encode(sequence, name, kind="pattern"):
 def odd_letter(sequence, at):
     """What is wrong with a letter that is not IUPAC, at a place that counts from 0, and why."""
     what = f"{sequence[at]!r} at position {at + 1} is not an IUPAC letter; "
-    if sequence[at] in " \t":
+    if " " in sequence.strip():
         return what + "write a tab between a name and a sequence"
     if sequence.isalpha() and sequence[at].upper() in PROTEIN_LETTERS:
         return what + "if this is a protein: kmatch searches DNA and RNA"

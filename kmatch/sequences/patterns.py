@@ -145,6 +145,6 @@ def _fault(names, sequences, begins, masks, where):
     advice = odd_letter(sequence, at)
     if name != sequence and len(name) > 3 and letter_masks([name]).all():
         advice += "; or are its columns exchanged? The name comes first"
-    elif where and number == 0:
+    elif where and number == 0 and " " not in sequence:
         advice += "; a line that is no pattern starts with '#'"
     return f"{start}: {advice}"
