@@ -113,7 +113,7 @@ class _Places:
         self.base = self.first = 0
         self.names = []
         self._room = plan.length + plan.halo
-        self._begins = self._lengths = np.zeros(0, np.int64)
+        self._begins, self._lengths = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         self._shown = 0  # how many of them chunks have shown
 
     def add(self, stretch, at, gap):
@@ -121,28 +121,30 @@ class _Places:
         names, lengths, _, goes_on = stretch
         begins = self.base + at + np.cumsum(lengths + _gaps(lengths, gap)) - lengths
         if goes_on:
-            self._lengths[-1] += lengths[0]
-            names, lengths, begins = names[1:], lengths[1:], begins[1:]
-        gone = self._gone()
-        self.first += gone
-        self._shown -= gone
-        self.names = self.names[gone:] + names
-        self._begins = np.concatenate([self._begins[gone:], begins])
-        self._lengths = np.concatenate([self._lengths[gone:], lengths])
-
-    def _gone(self):
-        """How many records ended before the chunk. The last one stays, since it may go on, and none
-        goes that no chunk has shown."""
-        ends = self._begins + self._lengths
-        ended = int(np.searchsorted(ends, self.base, side="right")) if self.base else 0
-        return max(min(ended, self._shown, len(self.names) - 1), 0)
+            self._lengths[-1][-1] += lengths[0]
+        if len(lengths) > goes_on:
+            self.names += names[goes_on:]
+            self._begins.append(begins[goes_on:])
+            self._lengths.append(lengths[goes_on:].copy())
 
     def chunk(self, letters, length):
         """The LetterChunk of the letters from `base` on, of which it owns so many."""
-        low = self._gone()
+        begins, lengths = np.concatenate(self._begins), np.concatenate(self._lengths)
+        gone = self._gone(begins + lengths)
+        begins, lengths = begins[gone:], lengths[gone:]
+        self._begins, self._lengths = [begins], [lengths]
+        del self.names[:gone]
+        self.first += gone
         # An empty record may lie right behind the last letter.
-        high = int(np.searchsorted(self._begins, self.base + self._room, side="right"))
-        self._shown = high = max(high, low + 1)
-        begins, lengths = self._begins[low:high] - self.base, self._lengths[low:high].copy()
-        spans = Spans(self.first + low, self.names[low:high], begins, lengths)
-        return LetterChunk(self.base, letters, length, spans)
+        high = int(np.searchsorted(begins, self.base + self._room, side="right"))
+        self._shown = high = max(high, 1)
+        places = begins[:high] - self.base, lengths[:high].copy()
+        return LetterChunk(
+            self.base, letters, length, Spans(self.first, self.names[:high], *places)
+        )
+
+    def _gone(self, ends):
+        """How many records ended before the chunk. The last one stays, since it may go on, and none
+        goes that no chunk has shown."""
+        ended = int(np.searchsorted(ends, self.base, side="right")) if self.base else 0
+        return max(min(ended, self._shown, len(ends) - 1), 0)

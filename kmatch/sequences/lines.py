@@ -38,32 +38,34 @@ def _is_break(byte):
 
 
 @inlined
+def _off(byte):
+    """0 for A, C, G, T, U and N in either case: the least of the differences to these.
+
+    T and U, and C and G, differ in one bit. Differences vectorise better than comparisons.
+    """
+    upper = np.uint8(byte & np.uint8(0xDF))
+    least = np.uint8(np.uint8(upper | np.uint8(1)) ^ np.uint8(ord("U")))
+    of_c_and_g = np.uint8(np.uint8(upper | np.uint8(4)) ^ np.uint8(ord("G")))
+    if of_c_and_g < least:
+        least = of_c_and_g
+    of_a = np.uint8(upper ^ np.uint8(ord("A")))
+    if of_a < least:
+        least = of_a
+    of_n = np.uint8(upper ^ np.uint8(ord("N")))
+    if of_n < least:
+        least = of_n
+    return least
+
+
+@inlined
 def _copy_plain(data, letters):
-    """Copy bytes and tell whether all of them are letters; letters: uint8[≥ len(data)]."""
+    """Copy bytes and tell whether all are A, C, G, T, U or N; letters: uint8[≥ len(data)]."""
     odd = np.uint8(0)
     for i in range(len(data)):
         byte = data[i]
         letters[i] = byte
-        odd |= np.uint8((byte < 33) | (byte > 126) | (byte == GREATER) | _is_foreign(byte))
+        odd |= _off(byte)
     return odd == 0
-
-
-@inlined
-def _is_foreign(byte):
-    """Whether a byte is a digit, or a letter in PROTEIN_LETTERS; compared, as that vectorises."""
-    upper = byte & 0xDF
-    return (
-        (upper == ord("E"))
-        | (upper == ord("F"))
-        | (upper == ord("I"))
-        | (upper == ord("J"))
-        | (upper == ord("L"))
-        | (upper == ord("O"))
-        | (upper == ord("P"))
-        | (upper == ord("Q"))
-        | (upper == ord("Z"))
-        | ((byte >= ord("0")) & (byte <= ord("9")))
-    )
 
 
 @kernel
@@ -71,12 +73,12 @@ def find_foreign(letters):
     """The place of the first digit or letter that no nucleotide code has, uint8[n]; −1 if none."""
     for first in range(0, len(letters), LONG):
         part = letters[first : first + LONG]
-        odd = False
+        odd = np.uint8(0)
         for i in range(len(part)):
-            odd |= _is_foreign(part[i])
+            odd |= _off(part[i])
         if odd:
             for i in range(len(part)):
-                if _is_foreign(part[i]):
+                if KINDS[part[i]] == FOREIGN:
                     return first + i
     return -1
 
