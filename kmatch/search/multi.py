@@ -17,6 +17,7 @@ from kmatch.search.scanning import MOST_KEYS
 from kmatch.search.seeds import LONGEST, SeedSearch
 from kmatch.search.sites import Pam, SiteSearch
 from kmatch.sequences.genome import as_genome
+from kmatch.sequences.names import shown
 from kmatch.sequences.patterns import load_patterns
 
 
@@ -97,8 +98,8 @@ def _check_lengths(patterns):
     if len(others := np.flatnonzero(patterns.lengths != patterns.lengths[0])):
         first, pattern = patterns[0], patterns[others[0]]
         raise InputError(
-            f"pattern '{pattern.name}' has {len(pattern)} letters and the first one, "
-            f"'{first.name}', {len(first)}: a panel has one length; "
+            f"pattern '{shown(pattern.name)}' has {len(pattern)} letters and the first one, "
+            f"'{shown(first.name)}', {len(first)}: a panel has one length; "
             "search others with kmatch hamming"
         )
 

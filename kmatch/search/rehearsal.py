@@ -41,6 +41,7 @@ def rehearse(device):
         for record in Genome(packed).records():
             record.letters[:]
         hamming(packed, PATTERNS, 2, device=device)
+        hamming(Genome.from_records([("tiny", UNIT)]), PATTERNS, 2, device=device)
         for search, patterns, arguments, options in SEARCHES:
             genome = Genome(path, keep=False)
             write(search(genome, patterns, *arguments, device=device, **options))
