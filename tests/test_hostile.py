@@ -85,6 +85,15 @@ def test_a_genbank_file_cut_anywhere(tmp_path):
                 names_in(path)
 
 
+@pytest.mark.parametrize("line", [b"LOCUS       \x1b]0;owned\x07", b"LOCUS       " + b"x" * 99_999])
+def test_what_is_said_of_a_damaged_genbank_file(tmp_path, line):
+    path = tmp_path / "input"
+    path.write_bytes(line + genbank(RECORDS)[20:200])
+    result = here("hamming", path, *SEARCH)
+    failed(result, "input: ", "genbank", "copy or download it again")
+    assert b"\x1b" not in result.err
+
+
 class Endless(io.RawIOBase):
     """A pipe that gives some bytes, then others again and again; `given` counts them."""
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.sequences.alphabet import look_up
 from kmatch.sequences.ragged import bounds_of, place_in_row
 
 LOOK_EVERY = 4
@@ -45,7 +46,8 @@ def query_arrays(queries, k):
     bounds = bounds_of([len(query.counted) + len(query.exact) for query in queries])
     counted = np.array([len(query.counted) for query in queries], np.int64)
     bases = [sum(mask.bit_count() for _, mask in query.counted) for query in queries]
-    return _lay_out(masks, shifts, bounds, (counted, np.array(bases, np.int64)), k)
+    counts = counted, np.array(bases, np.int64)
+    return _lay_out(masks.astype(np.uint8), shifts, bounds, counts, k)
 
 
 def window_arrays(masks, bounds, exact, k):
@@ -55,7 +57,7 @@ def window_arrays(masks, bounds, exact, k):
     begin, of which none is empty; exact: bool[L], the letters that have to match.
     """
     lengths, shifts = np.diff(bounds), place_in_row(bounds)
-    bases = np.add.reduceat(BASES_OF[masks] * ~exact, bounds[:-1], dtype=np.int64)
+    bases = np.add.reduceat(look_up(masks, BASES_OF) * ~exact, bounds[:-1], dtype=np.int64)
     if not exact.any():
         return _lay_out(masks, shifts, bounds, (lengths, bases), k)
     before = bounds_of(~exact)  # letters that are counted, before each letter
@@ -82,18 +84,16 @@ def _lay_out(masks, shifts, bounds, counts, k):
     starts = bounds[:-1]
     look = starts + np.array(looks, np.int64)[kind]
     table = np.stack([starts, starts + counted, bounds[1:], look], axis=1)
-    return QueryArrays(plane_of[masks], shifts, table, planes[4:])
+    return QueryArrays(plane_of, shifts, table, planes[4:])
 
 
 def _planes_of(masks):
-    """The mask of each plane, uint8[4+x], and the plane of each mask, int64[16]."""
-    used = np.zeros(16, bool)
-    used[masks] = True
-    used[[1, 2, 4, 8]] = False
-    planes = np.concatenate([[1, 2, 4, 8], np.flatnonzero(used)]).astype(np.uint8)
-    plane_of = np.zeros(16, np.int64)
+    """The mask of each plane, uint8[4+x], and the plane of each letter, int64[L]."""
+    others = [mask for mask in range(16) if mask.bit_count() != 1 and (masks == mask).any()]
+    planes = np.array([1, 2, 4, 8, *others], np.uint8)
+    plane_of = np.zeros(16, np.uint8)
     plane_of[planes] = np.arange(len(planes))
-    return planes, plane_of
+    return planes, look_up(masks, plane_of).astype(np.int64)
 
 
 @lru_cache(maxsize=4096)
@@ -138,4 +138,4 @@ def reading_arrays(masks, begins, backward):
     masks: uint8[L], their letters side by side; begins: int64[Q+1]; backward: uint8[Q].
     """
     planes, plane_of = _planes_of(masks)
-    return ReadingArrays(plane_of[masks], begins, backward, planes)
+    return ReadingArrays(plane_of, begins, backward, planes)

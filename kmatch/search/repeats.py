@@ -80,6 +80,8 @@ def _places(batch, rows):
 def _rows_at(batch, part):
     """How many rows a batch begins with that are at the last place of a part of another."""
     other, _, end = part
+    if (_places(batch, slice(1)) != _places(other, slice(end - 1, end))).any():
+        return 0
     same = (_places(batch, slice(None)) == _places(other, slice(end - 1, end))).all(axis=0)
     return len(batch) if same.all() else int(np.argmin(same))
 
@@ -110,13 +112,11 @@ def _expanded(batch, first, end, copies):
 
 def _ordered(parts, copies):
     """Yield the hits of a part with their copies, or of several parts that are all of one place."""
-    if len(parts) == 1:
-        yield _expanded(*parts[0], copies)
+    if len(parts) < 2:
+        yield from (_expanded(*part, copies) for part in parts)
         return
     copied = [_copied(*part, copies) for part in parts]
     source = np.repeat(np.arange(len(parts)), [len(row) for row, _ in copied])
-    if not len(source):
-        return
     row, pattern = (np.concatenate(column) for column in zip(*copied, strict=True))
     order = np.argsort(pattern, kind="stable")
     for run in np.split(order, np.flatnonzero(np.diff(source[order])) + 1):

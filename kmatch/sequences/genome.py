@@ -10,7 +10,7 @@ from kmatch.sequences.files import label_of
 from kmatch.sequences.names import clean_names, warn
 from kmatch.sequences.packed import open_packed
 from kmatch.sequences.reading import read_parts
-from kmatch.sequences.records import Record, check_letters, whole_records
+from kmatch.sequences.records import Record, check_letters, gathered, whole_records
 
 
 class Genome:
@@ -30,7 +30,7 @@ class Genome:
         self.keep = keep
         self._path = path
         self._on_warning = on_warning
-        self._records = None
+        self._kept = None  # Stretches
         self._told = False  # of names
 
     @classmethod
@@ -43,13 +43,13 @@ class Genome:
             letters.append(_letters(name, sequence))
             check_letters((genome.label, number, name), letters[-1])
         names = genome._cleaned(names)
-        genome._records = [Record(*pair) for pair in zip(names, letters, strict=True)]
+        genome._kept = list(gathered(Record(*pair) for pair in zip(names, letters, strict=True)))
         return genome
 
     @cached_property
     def file(self):
         """The PackedFile that the path is, or None. Raises InputError where it is damaged."""
-        file = open_packed(self._path, self.label) if self._records is None else None
+        file = open_packed(self._path, self.label) if self._kept is None else None
         if file is not None:
             file.names = self._cleaned(file.names)
         return file
@@ -58,21 +58,18 @@ class Genome:
         """Iterate over the Records; `on_progress(consumed, size)` hears of bytes read."""
         if self.file is not None:
             return self.file.records(on_progress)
-        if self._records is not None:
-            return iter(self._records)
-        records = whole_records(self._parts(on_progress))
-        if not self.keep:
-            return records
-        self._records = list(records)
-        return iter(self._records)
+        return whole_records(self.parts(on_progress))
 
     def parts(self, on_progress=None):
-        """The same as Stretches or Records; long ones of a genome that is not kept are in parts."""
+        """The same as Stretches: short ones come together, long ones in parts."""
         if self.file is not None:
             return self.file.stretches(on_progress)
-        if self.keep or self._records is not None:
-            return self.records(on_progress)
-        return self._parts(on_progress)
+        if self._kept is not None:
+            return iter(self._kept)
+        if not self.keep:
+            return self._parts(on_progress)
+        self._kept = list(self._parts(on_progress))
+        return iter(self._kept)
 
     def _parts(self, on_progress):
         number = 0

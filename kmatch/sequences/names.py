@@ -26,10 +26,10 @@ def clean_names(names):
     return (names if at is None else [_CONTROL.sub("_", name) for name in names]), at
 
 
-def shown(name):
-    """A name as messages show it: cut if it is long, and without control characters."""
+def shown(name, longest=LONGEST_SHOWN):
+    """A name or a note as messages show it: cut if it is long, and without control characters."""
     name = _CONTROL.sub("_", name)
-    return name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}…"
+    return name if len(name) <= longest else f"{name[:longest]}…"
 
 
 def listed(names, most=5):

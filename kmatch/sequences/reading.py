@@ -10,6 +10,7 @@ import numpy as np
 from kmatch.errors import InputError
 from kmatch.sequences.files import open_source, reading
 from kmatch.sequences.formats import refuse_others
+from kmatch.sequences.names import shown
 from kmatch.sequences.records import (
     MOST,
     SHORT,
@@ -25,6 +26,7 @@ BLOCK = 1 << 20
 LONGEST_HEADER = 1 << 20
 PACKED = b"\x89KMATCH\r\n\x1a\n\0"  # how a packed genome begins
 _ENDING = 1 << 10  # bytes; blank lines may be the last ones
+_NOTE = 200  # characters of what Biopython says
 _CUTS = 1 << 12  # headers looked for at a time
 _GOES_ON = "\0"  # the title, which no file can hold, of letters that go on with a record
 _TWOBIT = (b"\x1a\x41\x27\x43", b"\x43\x27\x41\x1a")
@@ -174,14 +176,15 @@ def _biopython(source, handle, form):
             yield stretch_of(record.id, letters)
     except UndefinedSequenceError as error:
         raise InputError(
-            f"{source.label}: record '{record.id}' holds no sequence; "
+            f"{source.label}: record '{shown(record.id)}' holds no sequence; "
             "download the file with its sequence"
         ) from error
     except InputError:
         raise
     except Exception as error:
+        reason = shown(str(error), _NOTE)
         raise InputError(
-            f"{source.label}: damaged or cut {form} file ({error}); copy or download it again"
+            f"{source.label}: damaged or cut {form} file ({reason}); copy or download it again"
         ) from error
 
 
