@@ -37,5 +37,7 @@ def edit(genome, patterns, sequences, k, output, form, quiet, verbose, debug, **
     from kmatch.search.edit import edit_batches
     from kmatch.sequences.genome import Genome
 
-    search = partial(edit_batches, Genome(genome, keep=False), panel, k, **options)
+    search = partial(
+        edit_batches, Genome(genome, keep=False, on_warning=talk.warn), panel, k, **options
+    )
     write_hits(talk, genome, panel, output, form, search)

@@ -33,5 +33,7 @@ def hamming(genome, patterns, sequences, k, output, form, quiet, verbose, debug,
     from kmatch.search.hamming import hamming_batches
     from kmatch.sequences.genome import Genome
 
-    search = partial(hamming_batches, Genome(genome, keep=False), panel, k, **options)
+    search = partial(
+        hamming_batches, Genome(genome, keep=False, on_warning=talk.warn), panel, k, **options
+    )
     write_hits(talk, genome, panel, output, form, search)

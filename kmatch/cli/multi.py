@@ -64,7 +64,9 @@ def multi(
     from kmatch.search.multi import multi_batches
     from kmatch.sequences.genome import Genome
 
-    search = partial(multi_batches, Genome(genome, keep=False), panel, k, **options)
+    search = partial(
+        multi_batches, Genome(genome, keep=False, on_warning=talk.warn), panel, k, **options
+    )
     if summary_only:
         _write_summary(talk, genome, panel, k, output, search)
     elif summary:

@@ -74,8 +74,8 @@ def primer(target, background, regions, output, form, quiet, verbose, debug, k, 
             writers.append(RegionWriter(stack.enter_context(open_output(regions)), both))
         advance = stack.enter_context(talk.progress(background))
         for batch in primer_batches(
-            Genome(target, keep=False),
-            Genome(background, keep=False),
+            Genome(target, keep=False, on_warning=talk.warn),
+            Genome(background, keep=False, on_warning=talk.warn),
             k,
             on_progress=advance,
             on_engine=lambda engine: talk.detail(f"device: {engine.description}"),

@@ -6,11 +6,12 @@ from kmatch.cli.options import check_inputs, format_of
 def load_panel(talk, genome, path, sequences):
     """The patterns of a file or of `-p`; names that repeat are told."""
     check_inputs(genome, path, sequences)
+    from kmatch.sequences.names import listed
     from kmatch.sequences.patterns import load_patterns, repeated_names
 
-    panel = load_patterns(path or list(sequences))
-    for name in repeated_names(panel):
-        talk.warn(f"the name '{name}' stands for more than one pattern; all are searched")
+    panel = load_patterns(path or list(sequences), talk.warn)
+    if names := repeated_names(panel):
+        talk.warn(f"{listed(names)}: the name stands for more than one pattern; all are searched")
     return panel
 
 

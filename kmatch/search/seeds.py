@@ -3,10 +3,10 @@
 import numpy as np
 
 from kmatch.engine.hits import Found
-from kmatch.search.hamming import exact_letters
-from kmatch.search.panel import panel_letters, rank_panel
+from kmatch.search.panel import exact_ends, panel_letters, rank_panel
 from kmatch.search.scanning import Scanner
 from kmatch.search.windows import window_batches
+from kmatch.sequences.patterns import pattern_set
 
 LONGEST = 64  # letters of a pattern that can be looked up
 CODES = np.array([0, 0, 1, 0, 2, 0, 0, 0, 3], np.uint8)  # of the masks of one base
@@ -21,9 +21,11 @@ class SeedSearch:
 
     def __init__(self, engine, patterns, k, strand, ends, capacity):
         self._engine, self._k = engine, k
+        patterns = pattern_set(patterns)
         self.panel = panel = rank_panel(patterns, strand)
         length = len(patterns[0])
-        exact = exact_letters(length, k, *ends)
+        exact_each = exact_ends(patterns, k, ends)
+        exact = exact_each[:length]
         masks = panel.written[0].reshape(-1, length)
         plain = (masks & (masks - 1) == 0).all(axis=1)[panel.pattern]
         ranks, self._others = np.flatnonzero(plain), np.flatnonzero(~plain)
@@ -32,7 +34,7 @@ class SeedSearch:
         codes[minus] = 3 - codes[minus, ::-1]
         by_rank = np.stack([exact, exact[::-1]])[panel.minus]
         self._tables = engine.seed_tables(codes, ranks, by_rank, k)
-        self._letters = panel_letters(panel, patterns, self._others, k, lambda _: exact)
+        self._letters = panel_letters(panel, patterns, self._others, k, exact_each)
         self._scanner = Scanner(engine, len(panel.lengths) * (k + 1), capacity)
 
     def run(self, chunks):

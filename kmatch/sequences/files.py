@@ -16,6 +16,7 @@ MAGIC = {
     "zst": b"\x28\xb5\x2f\xfd",
 }
 HEAD = 16  # bytes that tell what a file is
+BLANKS = 1 << 24  # before the first letter
 _BLOCK = 1 << 16
 
 
@@ -39,6 +40,8 @@ class Source:
 
                     compressed = xopen(compressed, "rb", threads=0, format=kind)
             self.head, self.handle = _told(compressed, strip=True)
+            if not self.head and self.handle.peek(1):
+                raise InputError(f"{label}: begins with {BLANKS:,} blanks; is this the right file?")
 
     @property
     def consumed(self):
@@ -81,10 +84,14 @@ class _Replayed(io.RawIOBase):
 
 
 def _told(handle, strip):
-    """The first HEAD bytes of a handle, and a handle that still gives them."""
-    head = b""
-    while len(head) < HEAD and (data := handle.read(_BLOCK)):
+    """The first HEAD bytes of a handle, and a handle that still gives them.
+
+    None are told where there are only blanks, and more than BLANKS of them.
+    """
+    head, left = b"", BLANKS
+    while len(head) < HEAD and left > 0 and (data := handle.read(_BLOCK)):
         head += data
+        left -= len(data)
         if strip:
             head = head.removeprefix(codecs.BOM_UTF8).lstrip()
     return head[:HEAD], io.BufferedReader(_Replayed(head, handle), _BLOCK)
@@ -111,7 +118,8 @@ def open_source(path):
     try:
         raw = open(path, "rb", buffering=0)  # noqa: SIM115
     except OSError as error:
-        raise InputError(f"{label}: cannot be read: {error.strerror}") from error
+        advice = "; download it first" if "://" in label else ""
+        raise InputError(f"{label}: cannot be read: {error.strerror}{advice}") from error
     with raw:
         yield Source(label, raw, os.fstat(raw.fileno()).st_size)
 
@@ -128,6 +136,11 @@ def reading(label):
             f"{label}: the compressed file is truncated; copy or download it again"
         ) from error
     except (zlib.error, ValueError, OSError) as error:
+        if type(error).__name__ == "BadGzipFile":
+            raise InputError(
+                f"{label}: damaged: what follows the compressed data is not gzip; "
+                "copy or download it again"
+            ) from error
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{label}: cannot be read: {reason}") from error
     except Exception as error:
