@@ -1,9 +1,12 @@
 """Options that searches share, and what they stand for."""
 
 import sys
+import warnings
 from contextlib import contextmanager
 
 import click
+
+from kmatch.errors import KmatchWarning
 
 FORMATS = ("bed", "tsv")
 
@@ -119,6 +122,8 @@ class Talk:
     def __init__(self, quiet, verbose):
         self.quiet = quiet
         self.verbose = verbose and not quiet
+        if quiet:
+            warnings.simplefilter("ignore", KmatchWarning)
 
     def warn(self, message):
         if not self.quiet:
