@@ -145,6 +145,17 @@ class Talk:
             yield advance
 
     @contextmanager
+    def compiling_all(self):
+        """Give a function (functions, done, tasks) that draws it on a terminal, else nothing."""
+        if self.quiet or not sys.stderr.isatty():
+            yield None
+            return
+        from kmatch.cli.progress import compiling_bar
+
+        with compiling_bar() as advance:
+            yield advance
+
+    @contextmanager
     def compiling(self):
         """Say on a terminal, once, when kernels have to be compiled while the block runs."""
         if self.quiet or not sys.stderr.isatty():

@@ -61,8 +61,12 @@ class KernelFiles(NamedTuple):
 
     def path(self, key):
         """The file of a key: Numba's, of signature, processor, and code of the function."""
+        return os.path.join(self.folder, self.file_name(key))
+
+    def file_name(self, key):
+        """Its name in the folder."""
         short = hashlib.blake2b(repr(key).encode(), digest_size=12).hexdigest()
-        return os.path.join(self.folder, f"{self.name}.{short}.kernel")
+        return f"{self.name}.{short}.kernel"
 
 
 def _check(content):

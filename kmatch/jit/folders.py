@@ -53,6 +53,11 @@ def mark_used(folder):
         os.utime(folder)
 
 
+def nothing_compiled():
+    """Whether no kernel of these sources and versions was compiled yet."""
+    return not any(any(folder.glob("*.kernel")) for folder in kernel_folders())
+
+
 def measure(folder):
     """The number of compiled kernels in a folder, and their bytes."""
     try:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
+from kmatch.jit.claims import await_other, give_up
 from kmatch.jit.files import DamagedFile, KernelFiles
 from kmatch.jit.folders import kernel_folders, mark_used, open_folder, own_folder
 from kmatch.jit.telling import tell_of_compiling, warn_once
@@ -74,10 +75,13 @@ def _disk_cache(parent, target):
 
         def _load_overload(self, signature, context):
             key = self._index_key(signature, context.codegen())
-            for files in self._places:
-                data = _load(files, key)
-                if data is not None:
-                    return self._impl.rebuild(context, data)
+            found = (_load(files, key) for files in self._places)
+            data = next((data for data in found if data is not None), None)
+            if data is None:
+                own = self._cache_file
+                data = await_other(own.file_name(key), lambda: _load(own, key))
+            if data is not None:
+                return self._impl.rebuild(context, data)
             tell_of_compiling(self._py_func.__qualname__)
             return None
 
@@ -85,6 +89,7 @@ def _disk_cache(parent, target):
             try:
                 super()._save_overload(signature, data)
             except OSError as error:
+                give_up(self._cache_file.file_name(self._index_key(signature, data.codegen)))
                 warn_once(
                     "keeping",
                     f"{self._cache_path}: compiled kernels cannot be kept there: {error.strerror}; "
