@@ -3,8 +3,7 @@
 import os
 import subprocess
 import sys
-import threading
-from functools import partial
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -176,40 +175,65 @@ def test_other_processes_compile_what_a_first_search_needs(site, device, by_itse
     assert done.stdout.split() == ["4", "6", "4", str(by_itself)]
 
 
-def test_a_claim_is_one_process_s(tmp_path):
+HOLD = """
+import sys
+from kmatch.jit import claims
+with claims.sharing(sys.argv[1]):
+    assert claims.take("b")
+    print("taken", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def other(tmp_path):
+    """Another process, which has taken `b` in a folder of claims."""
+    command = [sys.executable, "-c", HOLD, str(tmp_path)]
+    holding = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert holding.stdout.readline() == b"taken\n"
     with claims.sharing(str(tmp_path)):
-        assert claims.take("a") and claims.take("a")
-        other = tmp_path / "b"
-        other.touch()
-        assert not claims.take("b")
-        assert claims.await_other("b", lambda: "done") == "done"
-    assert claims.take("b")  # nobody shares
+        yield holding
+    holding.communicate()
 
 
-def test_a_kernel_that_another_gives_up_is_taken(tmp_path):
-    (tmp_path / "b").touch()
-    looks = iter([None, None])
+def test_a_claim_is_one_process_s(other):
+    assert claims.take("a") and claims.take("a")
+    assert not claims.take("b")
+    looks = iter([None, None, "done"])
+    assert claims.await_other("b", lambda: next(looks)) == "done"
+
+
+def test_a_kernel_that_another_gives_up_is_taken(other, tmp_path):
+    def look():
+        (tmp_path / "b").unlink()
+
+    assert claims.await_other("b", look) is None
+    assert (tmp_path / "b").exists()
+    claims.give_up("b")
+    assert not (tmp_path / "b").exists()
+
+
+def test_a_process_that_died_is_not_waited_for(other):
+    """Also while nobody has taken notice of its end."""
+    looks = []
 
     def look():
-        if next(looks, "last") == "last":
-            os.unlink(tmp_path / "b")
+        other.kill() if not looks else None
+        looks.append(1)
 
-    with claims.sharing(str(tmp_path)):
-        assert claims.await_other("b", look) is None
-        assert (tmp_path / "b").exists()
-        claims.give_up("b")
-        assert not (tmp_path / "b").exists()
+    assert claims.await_other("b", look) is None
 
 
-def test_a_process_that_died_is_not_waited_for(tmp_path):
-    (tmp_path / "b").touch()
-    os.utime(tmp_path / "b", (0, 0))
-    waiting = partial(claims.await_other, "b", lambda: None)
-    with claims.sharing(str(tmp_path)):
-        thread = threading.Thread(target=waiting, daemon=True)
-        thread.start()
-        thread.join(30)
-        assert not thread.is_alive()
+def test_without_locks_patience_ends(other, tmp_path):
+    with mock.patch.object(claims, "flock", None):
+        looks = iter([None, None])
+        assert claims.await_other("b", lambda: next(looks, "done")) == "done"
+        os.utime(tmp_path / "b", (0, 0))
+        assert claims.await_other("b", lambda: None) is None
+
+
+def test_alone_all_is_to_do():
+    assert claims.take("b") and claims.await_other("b", lambda: "done") is None
 
 
 def test_packing_without_a_kernel_packs_alike():

@@ -7,13 +7,17 @@ for a kernel is compiling one that calls it, and no kernel calls itself.
 import os
 import time
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
-PATIENCE = 120.0  # seconds; whoever claimed it longer ago has died
+try:
+    from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
+except ImportError:  # Windows
+    flock = None
+
+PATIENCE = 120.0  # seconds, where no lock tells whether who claimed a kernel still lives
 PAUSE = 0.01  # seconds between looks at the disk
 
 _shared = []  # the folder of claims, while there is one
-_taken = set()  # the paths of this process's claims
+_taken = {}  # this process's claims by path, as open files: their locks end with the process
 
 
 @contextmanager
@@ -33,12 +37,14 @@ def take(name):
     path = os.path.join(_shared[-1], name)
     if path not in _taken:
         try:
-            Path(path).touch(exist_ok=False)
+            file = _taken[path] = open(path, "x")  # noqa: SIM115  open as long as the process lives
         except FileExistsError:
             return False
         except OSError:  # the folder is gone, or the disk full: then each does all
             return True
-        _taken.add(path)
+        with suppress(OSError):
+            if flock:
+                flock(file, LOCK_EX | LOCK_NB)
     return True
 
 
@@ -55,17 +61,22 @@ def await_other(name, look):
     look: gives None as long as the process that took `name` has not done it.
     """
     while not take(name):
-        if _age(name) > PATIENCE:
-            return None
         found = look()
-        if found is not None:
+        if found is not None or _abandoned(name):
             return found
         time.sleep(PAUSE)
     return None
 
 
-def _age(name):
+def _abandoned(name):
+    """Whether the process that took a name has died, as far as can be told."""
     try:
-        return time.time() - os.stat(os.path.join(_shared[-1], name)).st_mtime
+        with open(os.path.join(_shared[-1], name)) as file:
+            if flock:
+                flock(file, LOCK_SH | LOCK_NB)
+                return True
+            return time.time() - os.fstat(file.fileno()).st_mtime > PATIENCE
+    except (BlockingIOError, FileNotFoundError):
+        return False
     except OSError:
-        return 0.0
+        return True

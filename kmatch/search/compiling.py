@@ -9,22 +9,24 @@ import os
 import subprocess
 import sys
 import tempfile
+import warnings
 from contextlib import contextmanager, suppress
 
 import numpy as np
 
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.geometry import LANES_PER_WORD
-from kmatch.errors import DeviceError
+from kmatch.errors import DeviceError, KmatchWarning
 from kmatch.jit import telling_of_compiling
 from kmatch.jit.claims import sharing, take
+from kmatch.jit.folders import open_folder, own_folder
 from kmatch.search.rehearsal import FILES, TASKS, rehearse
 
 KERNEL, TASK = "kernel", "task"  # what a process says that it has done
 CUDA_WORKERS = 4  # each takes half a gigabyte of a GPU's memory
 
-# The tasks that compile what a first search needs while it reads its genome. Searches for mismatches
-# need so few kernels, one after the other, that two processes took longer than one (28 s and 24).
+# The tasks that compile what a first search needs beside it. Searches for mismatches need few
+# kernels, one after the other: two processes on two busy cores took longer than one.
 NEEDED = {"edit": ("edit", "filter"), "best": ("best", "filter")}
 
 
@@ -51,35 +53,33 @@ def compile_all(on_progress=None, workers=None):
             on_progress(*counts)
 
     with tempfile.TemporaryDirectory(prefix="kmatch-claims-") as claims:
-        for device in devices if workers > 1 else ():
-            many = min(workers, CUDA_WORKERS) if device == "cuda" else workers
-            _run_workers(many, claims, device, tell)
-    # What is missing yet: nothing, unless a worker failed. The same searches say why.
-    with telling_of_compiling(lambda name: tell(KERNEL)):
         for device in devices:
-            for name in TASKS:
-                rehearse(device, [name])
-                if workers == 1:
-                    tell(TASK)
+            many = min(workers, CUDA_WORKERS) if device == "cuda" else workers
+            if many == 1 or not _run_workers(many, claims, device, tell):
+                # The same here, where what fails says why; what was compiled is only loaded.
+                with telling_of_compiling(lambda name: tell(KERNEL)):
+                    for name in TASKS:
+                        rehearse(device, [name])
+                        tell(TASK)
     return counts[0], devices
 
 
 def _run_workers(many, claims, device, tell):
+    """Whether all tasks were done by processes, `many` of them."""
     read, write = os.pipe()
     with open(read) as lines, _processes() as start:
-        for _ in range(many):
-            start(write, claims, device, *TASKS)
+        running = [start(write, claims, device, *TASKS) for _ in range(many)]
         os.close(write)
         for line in lines:
             tell(line.strip())
+        return all(process is not None and process.wait() == 0 for process in running)
 
 
 @contextmanager
 def _processes():
     """Give a function that starts work(*arguments) in a process; at the end of the block all end.
 
-    Its first argument is where the process writes to. What cannot be started is not: all that the
-    processes do is done without them too, later.
+    Its first argument is where the process writes to. It returns None where none can be started.
     """
     program = (
         f"import sys; sys.path[:] = {sys.path}; from {__name__} import work; work(*sys.argv[1:])"
@@ -88,8 +88,11 @@ def _processes():
 
     def start(output, *arguments):
         command = [sys.executable or "python", "-c", program, *arguments]
-        with suppress(OSError):
+        try:
             running.append(subprocess.Popen(command, stdin=none, stdout=output, stderr=none))
+        except OSError:
+            return None
+        return running[-1]
 
     try:
         yield start
@@ -101,7 +104,11 @@ def _processes():
 
 
 def work(claims, device, *tasks):
-    """Run the tasks that no other process took; a line on standard output for what is done."""
+    """Run the tasks that no other process took; a line on standard output for what is done.
+
+    Fails where what it compiles cannot be kept: then it is of no use.
+    """
+    warnings.simplefilter("error", KmatchWarning)
     with sharing(claims), telling_of_compiling(lambda name: print(KERNEL, flush=True)):
         plain = CpuEngine.pack
         for name in tasks:
@@ -134,8 +141,10 @@ def compiling_beside(command):
     ):
 
         def begin(engine):
-            for name in NEEDED.get(command, ())[: _cores() - 1] if engine.name == "cpu" else ():
-                start(subprocess.DEVNULL, claims, "cpu", name)
+            with suppress(OSError):
+                open_folder(own_folder())  # where nothing can be kept, none can help
+                for name in NEEDED.get(command, ())[: _cores() - 1] if engine.name == "cpu" else ():
+                    start(subprocess.DEVNULL, claims, "cpu", name)
 
         yield begin
 
