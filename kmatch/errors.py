@@ -15,3 +15,7 @@ class DeviceError(KmatchError):
 
 class OutputError(KmatchError):
     """The results cannot be written."""
+
+
+class KmatchWarning(UserWarning):
+    """Something is amiss that the results do not suffer from."""

@@ -2,6 +2,8 @@
 
 import os
 import sys
+import warnings
+from contextlib import contextmanager
 
 import click
 
@@ -15,7 +17,7 @@ from kmatch.cli.model import model
 from kmatch.cli.multi import multi
 from kmatch.cli.pack import pack
 from kmatch.cli.primer import primer
-from kmatch.errors import KmatchError
+from kmatch.errors import KmatchError, KmatchWarning
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -36,7 +38,7 @@ def main(arguments=None):
 def run(arguments):
     """Run the command line; returns the exit status."""
     try:
-        with kmatch.make_context("kmatch", list(arguments)) as context:
+        with _warnings_told(), kmatch.make_context("kmatch", list(arguments)) as context:
             kmatch.invoke(context)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -55,6 +57,23 @@ def run(arguments):
         if "--debug" in arguments:
             raise
         return _fail(_told(error), 1)
+
+
+@contextmanager
+def _warnings_told():
+    """Tell kmatch's own warnings as the command line does while the block runs."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", KmatchWarning)
+        plain = warnings.showwarning
+
+        def show(message, category, *where, **more):
+            if issubclass(category, KmatchWarning):
+                print(f"kmatch: warning: {message}", file=sys.stderr)
+            else:
+                plain(message, category, *where, **more)
+
+        warnings.showwarning = show
+        yield
 
 
 def _told(error):

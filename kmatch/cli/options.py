@@ -1,9 +1,12 @@
 """Options that searches share, and what they stand for."""
 
 import sys
+import warnings
 from contextlib import contextmanager
 
 import click
+
+from kmatch.errors import KmatchWarning
 
 FORMATS = ("bed", "tsv")
 
@@ -119,6 +122,8 @@ class Talk:
     def __init__(self, quiet, verbose):
         self.quiet = quiet
         self.verbose = verbose and not quiet
+        if quiet:
+            warnings.simplefilter("ignore", KmatchWarning)
 
     def warn(self, message):
         if not self.quiet:
@@ -137,6 +142,17 @@ class Talk:
         from kmatch.cli.progress import progress_bar
 
         with progress_bar(label) as advance:
+            yield advance
+
+    @contextmanager
+    def compiling_all(self):
+        """Give a function (functions, done, tasks) that draws it on a terminal, else nothing."""
+        if self.quiet or not sys.stderr.isatty():
+            yield None
+            return
+        from kmatch.cli.progress import compiling_bar
+
+        with compiling_bar() as advance:
             yield advance
 
     @contextmanager

@@ -1,5 +1,9 @@
 """What the commands that search for patterns do alike."""
 
+from contextlib import nullcontext
+
+import click
+
 from kmatch.cli.options import check_inputs, format_of
 
 
@@ -28,12 +32,27 @@ def write_hits(talk, label, panel, output, form, search):
 def drain(talk, label, panel, search, *takers):
     """Hand each HitBatch of a search to all takers and tell how many hits there were."""
     hits = 0
-    with talk.compiling(), talk.progress(label) as advance:
-        for batch in search(
-            on_progress=advance,
-            on_engine=lambda engine: talk.detail(f"device: {engine.description}"),
-        ):
+    with talk.compiling(), _compiling_beside() as help_out, talk.progress(label) as advance:
+
+        def tell(engine):
+            talk.detail(f"device: {engine.description}")
+            help_out(engine)
+
+        for batch in search(on_progress=advance, on_engine=tell):
             for take in takers:
                 take(batch)
             hits += len(batch)
     talk.detail(f"{hits:,} hits of {len(panel):,} patterns")
+
+
+def _compiling_beside():
+    """Other processes that compile for a first search, as `compiling_beside`; later ones none."""
+    from kmatch.jit.folders import nothing_compiled
+    from kmatch.published.registry import ENGINE
+
+    context = click.get_current_context()
+    if context.params["algorithm"] != ENGINE or not nothing_compiled():
+        return nullcontext(lambda engine: None)
+    from kmatch.search.compiling import compiling_beside
+
+    return compiling_beside(context.command.name)
