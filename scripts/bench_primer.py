@@ -23,8 +23,9 @@ import time
 from pathlib import Path
 
 import numpy as np
-from benchmarks import random_text, timed, write_results
+from benchmarks import timed, write_results
 from numba import njit
+from workloads import random_text
 
 import kmatch
 
@@ -49,9 +50,8 @@ def medium(folder):
 
 
 def large(folder):
-    rng = random.Random(7)
-    texts = (np.frombuffer(random_text(rng, n), np.uint8) for n in (1_000_000, 4_000_000))
-    return *texts, 100, {"background_strand": "+"}
+    target, background = random_text(1_000_000, seed=7), random_text(4_000_000, seed=8)
+    return target.letters, background.letters, 100, {"background_strand": "+"}
 
 
 def practical(folder):
