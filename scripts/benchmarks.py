@@ -8,6 +8,7 @@ import json
 import platform
 import re
 import statistics
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -91,12 +92,12 @@ class Table:
 
     def __init__(self, columns):
         self._columns = columns
-        self._begun = False
+        self.rows = []
 
-    def print(self, row):
-        if not self._begun:
+    def add(self, row):
+        if not self.rows:
             print(*(_aligned(header, form) for _, header, form in self._columns), sep="  ")
-        self._begun = True
+        self.rows.append(row)
         cells = (_cell(row.get(key), form) for key, _, form in self._columns)
         print(*cells, sep="  ", flush=True)
 
@@ -108,6 +109,16 @@ def _aligned(word, form):
 
 def _cell(value, form):
     return _aligned("–", form) if value is None else f"{value:{form}}"
+
+
+def run(command, **options):
+    """Run a process, which has to succeed; what it prints is dropped."""
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, **options)
+
+
+def process_seconds(command, **options):
+    """Seconds of a process from start to exit."""
+    return timed(lambda: run(command, **options))[1]
 
 
 def write_results(path, rows, **about):

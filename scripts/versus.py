@@ -7,6 +7,7 @@ and `multi` are held, on the beginning of the text, against all ends that Sassy 
 whose window has at most k mismatches, and the PAM beside it, have to be the same.
 """
 
+import os
 import statistics
 import sys
 from functools import cache, partial
@@ -51,11 +52,6 @@ COLUMNS = (
 )
 
 
-def table():
-    """The Table of rows of `compare`."""
-    return Table(COLUMNS)
-
-
 class Search(NamedTuple):
     """A command of kmatch with its patterns, all of one length."""
 
@@ -90,19 +86,25 @@ def compare(text, panel, search, options):
     if peer:
         calls.append(partial(peer.seconds, letters))
     ours, *theirs = take_turns(options.repeat if first < options.seconds else 1, *calls)
-    row = {"text": text.name, "panel": f"{len(search.patterns):,} {panel}", "search": str(search)}
-    row |= {"letters": len(letters), "hits": len(hits), "first_s": first}
-    row |= figures(search, len(letters), ours, *theirs)
+    row = described(text, panel, search) | figures(search, len(letters), ours, *theirs)
+    row |= {"hits": len(hits), "first_s": first}
     if peer:
-        row |= peer.check(letters, hits)
+        columns = (hits.pattern_number, hits.strand == "-", hits.start, hits.end, hits.distance)
+        row |= peer.check(letters, Anchors.of_hits(*columns, beyond=len(search.pam or "")))
     return row
+
+
+def described(text, panel, search):
+    """The columns of a row that say what is searched."""
+    panel = f"{len(search.patterns):,} {panel}"
+    return {"text": text.name, "panel": panel, "search": str(search)}
 
 
 def figures(search, letters, ours, theirs=None):
     """Medians of seconds, rates and the ratio of a row."""
     work = letters * len(search.patterns) * STRANDS / 1e9
     seconds = statistics.median(ours)
-    row = {"kmatch_s": seconds, "rate": work / seconds}
+    row = {"letters": letters, "kmatch_s": seconds, "rate": work / seconds}
     if theirs:
         seconds = statistics.median(theirs)
         row |= {"sassy_s": seconds, "sassy_rate": work / seconds}
@@ -120,11 +122,11 @@ class Anchors(NamedTuple):
     distance: np.ndarray
 
     @classmethod
-    def of_hits(cls, hits, beyond=0):
-        """Of Hits that span so many letters behind the pattern."""
-        minus = (hits.strand == "-").astype(np.int64)
-        place = np.where(minus, hits.start + beyond, hits.end - beyond)
-        return cls(hits.pattern_number.astype(np.int64), minus, place, hits.distance)
+    def of_hits(cls, number, minus, start, end, distance, beyond=0):
+        """Of columns of hits that span so many letters behind the pattern."""
+        place = np.where(minus, start + beyond, end - beyond)
+        columns = (number, minus, place, distance)
+        return cls(*(np.asarray(column, np.int64) for column in columns))
 
     @classmethod
     def of_matches(cls, matches, pattern=None):
@@ -165,7 +167,7 @@ class Sassy:
         return cls(search, threads) if _sassy() else None
 
     def __init__(self, search, threads):
-        self._search, self._threads = search, threads
+        self._search, self._threads = search, threads or os.cpu_count()
         self._patterns = [pattern.encode() for pattern in search.patterns]
         self._mode, self._matches = None, []
 
@@ -174,9 +176,7 @@ class Sassy:
         searcher = _sassy().Searcher(alphabet, rc=True)
         text = letters.tobytes()
         return timed(
-            lambda: searcher.search_many(
-                self._patterns, [text], self._search.k, self._threads or 0, way
-            )
+            lambda: searcher.search_many(self._patterns, [text], self._search.k, self._threads, way)
         )
 
     def choose(self, letters, seconds):
@@ -203,23 +203,23 @@ class Sassy:
         self._matches, seconds = self._find(self._mode, letters)
         return seconds
 
-    def check(self, letters, hits):
+    def check(self, letters, anchors):
         """Columns of a row: whether the hits are Sassy's, and of how many letters they are."""
+        left_out = 0
         if self._search.command == "edit":
-            pairs = Anchors.of_hits(hits), Anchors.of_matches(self._matches)
-            pairs, left_out = self._far_from_strange(letters, *pairs)
+            theirs = Anchors.of_matches(self._matches)
+            (anchors, theirs), left_out = self._far_from_strange(letters, anchors, theirs)
         else:
             letters = letters[: int(CHECKED / len(self._patterns) / STRANDS)]
-            genome = kmatch.Genome.from_records([("text", letters)])
-            hits = self._search.run(genome, threads=self._threads, device="cpu")
-            pairs = Anchors.of_hits(hits, len(self._search.pam or "")), self._windows(letters)
-            left_out = 0
-        equal = np.array_equal(*(anchors.sorted() for anchors in pairs))
+            beyond = np.where(anchors.minus, len(self._patterns[0]), len(self._search.pam or ""))
+            anchors = anchors.only(anchors.place + beyond <= len(letters))
+            theirs = self._windows(letters)
+        equal = np.array_equal(anchors.sorted(), theirs.sorted())
         return {
             "equal": "yes" if equal else "NO",
             "mode": " ".join(self._mode),
             "checked_letters": len(letters),
-            "checked_hits": len(pairs[0].place),
+            "checked_hits": len(anchors.place),
             "left_out": left_out,
         }
 
@@ -283,12 +283,19 @@ def panel_of(kind, text, count, length, options):
 
 
 def run_cases(command, cases, options):
-    """Compare a command in every text; returns whether hits differ anywhere.
+    """Compare a command in every text and write the results; returns whether hits differ."""
+    rows = compare_cases(command, cases, options)
+    write_results(options.json, rows, threads=options.threads)
+    return differ(rows)
+
+
+def compare_cases(command, cases, options):
+    """Compare a command in every text; returns the rows.
 
     cases: (kind of the panel, patterns, m, k) and, if any, a PAM; `repeats` stands for the guides
     of --repeats, which are searched in the genome alone.
     """
-    rows, shown = [], table()
+    shown = Table(COLUMNS)
     for name, text in texts(options).items():
         for kind, count, length, k, *pam in cases:
             if kind == "repeats" and name != "real":
@@ -297,8 +304,11 @@ def run_cases(command, cases, options):
                 continue
             patterns = panel_of(kind, text, count, length, options)
             if patterns:
-                row = compare(text, kind, Search(command, patterns, k, *pam), options)
-                rows.append(row)
-                shown.print(row)
-    write_results(options.json, rows, threads=options.threads)
+                search = Search(command, patterns, k, *pam)
+                shown.add(compare(text, kind, search, options))
+    return shown.rows
+
+
+def differ(rows):
+    """Whether hits are not Sassy's in any row."""
     return any(row.get("equal") == "NO" for row in rows)
