@@ -55,8 +55,8 @@ def main():
     for name, command, kind, count, k, *pam in CASES:
         text = found[name]
         if is_wanted(options, name, text.name, kind, f"{command} {LENGTH},{k}"):
-            search = Search(command, panel_of(kind, text, count, LENGTH, options), k, *pam)
-            for row in measure(text, kind, search, options):
+            patterns = panel_of(kind, text, count, LENGTH, options)
+            for row in measure(text, kind, Search(command, patterns, k, *pam), options):
                 shown.add(row)
     write_results(options.json, shown.rows, threads=options.threads)
     sys.exit(differ(shown.rows))

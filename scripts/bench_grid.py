@@ -1,0 +1,190 @@
+#!/usr/bin/env python
+"""Hold the way that kmatch chooses against all others, over a grid of searches.
+
+    scripts/bench_grid.py [--genome FASTA] [--at-rich FASTA] [--at-rich-record NAME]
+        [--length BASES] [--m M,…] [--k K,…] [--patterns N,…] [--searches NAME,…] [--device DEVICE]
+        [--threads N] [--seconds S] [--repeat N] [--only WORD] [--json FILE]
+
+A cell is a search, `multi`, `multi NGG` or `edit`, with m, k below m/3, a panel cut out of the text
+and a text: random letters, the beginning of a genome, or one of four fifths A and T. Its ways are
+what the engine chooses, filtering (pieces looked up, sites of the PAM found first, pieces of a
+pattern sought), none of it, and for `multi` also `hamming`. All have to find as many hits. Each is
+called once to warm up, on a slice of the text that grows until the fastest way takes long enough to
+be timed, or another that is not far behind would take --seconds; one that is gets left behind.
+Seconds are the least of the repeats, in turn, less those of a text of 1,000 letters, which are what
+patterns cost before the text is read. A cell is too slow, and said to be, where the chosen way
+takes 1.3 times as long as the fastest and more than 5 ms longer; then the exit status is 1.
+"""
+
+import sys
+from functools import partial
+from typing import NamedTuple
+
+from benchmarks import Table, is_wanted, text_parser, texts, timed, write_results
+from versus import Search, described
+from workloads import TooFew, cut_panel, guide_panel
+
+import kmatch
+from kmatch.search.edit import edit_batches
+from kmatch.search.hamming import hamming_batches
+from kmatch.search.multi import multi_batches
+from kmatch.sequences.patterns import load_patterns
+
+LENGTHS, LIMITS, COUNTS = (12, 20, 32, 64), (1, 2, 3, 4, 5, 6), (1, 10, 100, 1_000, 10_000, 100_000)
+SEARCHES = {"multi": ("multi", None), "multi NGG": ("multi", "NGG"), "edit": ("edit", None)}
+BATCHES = {"multi": multi_batches, "edit": edit_batches}
+CHOSEN = "chosen"
+WAYS = {CHOSEN: None, "filtering": True, "scanning": False}
+LITTLE, SMALLEST, GROWTH = 1_000, 1 << 14, 4  # letters, and how a slice grows
+ENOUGH = 0.1  # seconds of the fastest way
+HOPELESS = 3  # times as slow as the fastest way; others go on without it
+TOLERANCE, NOISE, LEAST = 1.3, 0.005, 0.001  # the last two in seconds
+COLUMNS = (
+    ("text", "text", "<26s"),
+    ("search", "search", "<16s"),
+    ("panel", "panel", "<18s"),
+    ("letters", "letters", ">11,d"),
+    (CHOSEN, "chosen s", ">9.4f"),
+    ("filtering", "filtering", ">9.4f"),
+    ("scanning", "scanning", ">9.4f"),
+    ("hamming", "hamming", ">9.4f"),
+    ("ratio", "÷ fastest", ">9.2f"),
+    ("hits", "hits", ">11,d"),
+    ("verdict", "", "<10s"),
+)
+
+
+class Run(NamedTuple):
+    """Hits of a call, its seconds, and those that the text took of them."""
+
+    hits: int
+    whole: float
+    seconds: float
+
+
+class Way(NamedTuple):
+    """A search of a panel in one way; call(genome) gives its hits."""
+
+    call: object
+    setup: float  # seconds of a text of LITTLE letters
+
+    @classmethod
+    def measure(cls, call, little, repeat):
+        call(little)  # compiles
+        return cls(call, min(timed(partial(call, little))[1] for _ in range(repeat)))
+
+    def run(self, genome):
+        self.call(genome)  # packs the text
+        hits, seconds = timed(partial(self.call, genome))
+        return Run(hits, seconds, seconds - self.setup)
+
+
+def numbers(words):
+    return tuple(int(word) for word in words.split(","))
+
+
+def main():
+    parser = text_parser(__doc__, length=1 << 22, seconds=20, repeat=3)
+    parser.add_argument("--m", type=numbers, default=LENGTHS)
+    parser.add_argument("--k", type=numbers, default=LIMITS)
+    parser.add_argument("--patterns", type=numbers, default=COUNTS)
+    parser.add_argument("--searches", type=lambda words: words.split(","), default=[*SEARCHES])
+    parser.add_argument("--device", default="cpu")
+    options = parser.parse_args()
+    shown, skipped = Table(COLUMNS), []
+    for text, panel, search in cells(options, skipped):
+        row = measure(text, panel, search, options)
+        shown.add(row)
+    slow = sum(row["verdict"] != "" for row in shown.rows)
+    print(f"{slow} of {len(shown.rows)} cells are not right; {len(skipped)} have no panel")
+    write_results(options.json, shown.rows, skipped=skipped, device=options.device)
+    sys.exit(slow > 0)
+
+
+def cells(options, skipped):
+    """Yield (text, panel, search); `skipped` receives why others cannot be."""
+    for kind, text in texts(options).items():
+        for length in options.m:
+            for count in options.patterns:
+                for name in options.searches:
+                    command, pam = SEARCHES[name]
+                    try:
+                        cut = guide_panel if pam else cut_panel
+                        patterns = cut(text, count, length)
+                    except TooFew as error:
+                        skipped.append(str(error))
+                        continue
+                    for k in (k for k in options.k if 3 * k < length):
+                        search = Search(command, patterns, k, pam)
+                        if is_wanted(options, kind, str(search)):
+                            yield text, "before NGG" if pam else "cut", search
+
+
+def ways(search, options):
+    """The ways of a Search, by name: call(genome) gives the number of hits."""
+    panel = load_patterns(search.patterns)
+    more = {"device": options.device, "threads": options.threads}
+    found = {}
+
+    def add(name, batches, **others):
+        call = partial(batches, patterns=panel, k=search.k, **more, **others)
+        found[name] = lambda genome: sum(len(batch) for batch in call(genome))
+
+    pam = {"pam": search.pam} if search.pam else {}
+    for name, filtering in WAYS.items():
+        add(name, BATCHES[search.command], filtering=filtering, **pam)
+    if search.command == "multi" and not pam:
+        add("hamming", hamming_batches)
+    return found
+
+
+def measure(text, panel, search, options):
+    """The row of a cell."""
+    little = genome_of(text.letters[:LITTLE])
+    them = {
+        name: Way.measure(call, little, options.repeat)
+        for name, call in ways(search, options).items()
+    }
+    length, left = SMALLEST, {}
+    while True:
+        genome = genome_of(text.letters[:length])
+        runs = {name: way.run(genome) for name, way in them.items()}
+        fastest = min(run.seconds for run in runs.values())
+        if fastest > ENOUGH or length >= len(text.letters):
+            break
+        late = {name for name in them if GROWTH * runs[name].whole > options.seconds}
+        far = {name for name in late if runs[name].seconds > HOPELESS * fastest} - {CHOSEN}
+        if late - far:
+            break
+        left |= {name: {"letters": length, "seconds": runs[name].seconds} for name in far}
+        them = {name: way for name, way in them.items() if name not in far}
+        length *= GROWTH
+    turns = [runs]
+    if max(run.whole for run in runs.values()) < options.seconds:
+        turns = [
+            {name: way.run(genome) for name, way in them.items()} for _ in range(options.repeat)
+        ]
+    seconds = {name: min(turn[name].seconds for turn in turns) for name in them}
+    hits = {run.hits for run in runs.values()}
+    row = described(text, panel, search) | {"hits": max(hits), "left": left}
+    row |= {"letters": min(length, len(text.letters))}
+    row |= {"setup": {name: way.setup for name, way in them.items()}}
+    return row | seconds | judged(seconds, len(hits) == 1)
+
+
+def judged(seconds, equal):
+    """Columns of a row: the ratio to the fastest way, and what is wrong."""
+    chosen, fastest = seconds[CHOSEN], min(seconds.values())
+    verdict = "" if equal else "HITS"
+    ratio = max(chosen, LEAST) / max(fastest, LEAST)
+    if ratio > TOLERANCE and chosen - fastest > NOISE:
+        verdict = "SLOW" if equal else "HITS, SLOW"
+    return {"ratio": ratio, "verdict": verdict}
+
+
+def genome_of(letters):
+    return kmatch.Genome.from_records([("text", letters)])
+
+
+if __name__ == "__main__":
+    main()
