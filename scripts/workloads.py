@@ -21,6 +21,7 @@ AT_RICH = ((13738, 1843, 2603, 17984), (1763, 1965, 1004, 2131), (2572, 815, 223
 SEED = 20
 WORD = 12  # letters, by which a repeat is told
 REPEATED = 50_000  # letters of text in which a word of a repeat stands at least once more
+FEWEST = 10  # times that it stands in a short text
 TRIES = 400  # times as many windows are looked at as are wanted
 
 
@@ -99,8 +100,9 @@ def guide_panel(text, count, length=20, seed=SEED):
 
 def repeat_guide_panel(text, count, length=20, seed=SEED):
     """Windows before NGG that hold a word of a repeat of the text."""
-    counts = np.bincount(_words(text.letters), minlength=4**WORD)
-    common = counts > max(len(text.letters) / REPEATED, 1)
+    strands = (text.letters, _reverse_complement(text.letters))
+    counts = sum(np.bincount(_words(letters), minlength=4**WORD) for letters in strands)
+    common = counts > max(len(text.letters) / REPEATED, FEWEST)
 
     def touches(window):
         letters = np.frombuffer(window[:length], np.uint8)
@@ -111,6 +113,10 @@ def repeat_guide_panel(text, count, length=20, seed=SEED):
 
 def _is_guide(window):
     return window.endswith(b"GG")
+
+
+def _reverse_complement(letters):
+    return np.frombuffer(letters.tobytes().translate(COMPLEMENT), np.uint8)[::-1]
 
 
 def _words(letters):
