@@ -8,16 +8,18 @@ Reading: one pattern of 20, k = 2, both strands, in random genomes of N bp writt
 against the seconds that Biopython's SimpleFastaParser takes to read the same file line by line (its
 process's start is not counted), and gzipped against `gzip -dc`. Start-up: a search of phage phiX174
 against a process that imports Numba and Biopython's FASTA reader. Then, for random letters of as
-many bp as --random says and for each GENOME, 1, 64 and 2,000 windows of 20 cut out of it and, in a
-GENOME, the guides of --repeats, k = 3, both strands: kmatch, Sassy (package sassy-rs) in a script
-that reads with needletail, and seqkit locate; those that are not installed are left out, and one
-that takes more than --patience seconds is stopped. Hits are counted here and compared in
-bench_whole.py: Sassy, as `edit`, finds insertions and deletions and, other than kmatch, lets N
-match; a line is a hit, in kmatch's and Sassy's tables.
+many bp as --random says and for each GENOME, 1, 64 and 2,000 windows of 20 cut out of its first
+record and, in a GENOME, the guides of --repeats, k = 3, both strands: kmatch, Sassy (package
+sassy-rs) in a script that reads with needletail, and seqkit locate; those that are not installed
+are left out, and one that takes more than --patience seconds is stopped. Sassy's hits have to be
+those of `edit`, but for hits near letters other than A, C, G and T, which it lets match; where they
+are not, the exit status is 1.
 
-All files are in memory when they are read, kernels are compiled, tables go to a file. Commands that
-are compared take turns; figures are medians of --repeat runs, ratios medians of the ratios. On a
-machine that does other work too, only the ratios mean something.
+All files are in memory when they are read, kernels are compiled, tables go to a file. Figures are
+medians of --repeat runs. Start-up and reading take turns with what they are compared with, and
+their ratio, kmatch's seconds ÷ the others', is the median of the ratios; tools run one after the
+other, and theirs is the tool's seconds ÷ those of the command of kmatch that finds the same, or
+most of it. On a machine that does other work too, only the ratios mean something.
 """
 
 import argparse
@@ -32,6 +34,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks import (
+    Table,
     kmatch_command,
     median_ratio,
     process_seconds,
@@ -41,6 +44,8 @@ from benchmarks import (
     write_results,
 )
 from workloads import cut_panel, file_text
+
+import kmatch
 
 PATTERN = "GTYCATGNTACAGATTCTCT"
 WAYS = {
@@ -60,7 +65,18 @@ with open(sys.argv[1]) as handle:
         pass
 print(time.perf_counter() - began)
 """
-COUNTS = (1, 64, 2_000)
+COUNTS, LENGTH, K = (1, 64, 2_000), 20, 3
+HAMMING, EDIT, SASSYS, SEQKIT = "kmatch hamming", "kmatch edit", "Sassy", "seqkit locate"
+RIVALS = {HAMMING: None, EDIT: None, SASSYS: EDIT, SEQKIT: HAMMING}  # what finds the same
+COLUMNS = (
+    ("text", "text", "<32s"),
+    ("panel", "panel", "<14s"),
+    ("tool", "tool", "<14s"),
+    ("seconds", "seconds", ">9.2f"),
+    ("ratio", "÷ kmatch", ">9.2f"),
+    ("lines", "lines", ">11,d"),
+    ("equal", "hits equal", ">10s"),
+)
 IMPORTS = "import numba; from Bio.SeqIO.FastaIO import SimpleFastaParser"
 SASSY = """
 import sys
@@ -88,7 +104,7 @@ def main():
     parser.add_argument("--patience", type=float, default=300)
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
-    rows = [start_up(options.repeat)]
+    rows, shown = [start_up(options.repeat)], Table(COLUMNS)
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         if options.length:
@@ -99,10 +115,11 @@ def main():
             genomes.insert(0, folder / "random.fa")
             write_fasta(genomes[0], options.random)
         for genome in genomes:
-            rows += [
-                row for panel in panels(genome, options) for row in tools(folder, genome, *panel)
-            ]
-    write_results(options.json, rows, threads=options.threads)
+            for panel in panels(genome, options):
+                for row in tools(folder, genome, *panel):
+                    shown.add(row)
+    write_results(options.json, rows + shown.rows, threads=options.threads)
+    sys.exit(any(row.get("equal") == "NO" for row in shown.rows))
 
 
 def python(script, *arguments):
@@ -164,48 +181,84 @@ def panels(genome, options):
     """Yield (name, patterns, options) for each panel that is searched in a genome."""
     text = file_text(genome)
     for count in COUNTS:
-        yield f"{count:,} cut", cut_panel(text, count), options
+        yield f"{count:,} cut", cut_panel(text, count, LENGTH), options
     guides = repeat_panel(options)
     if guides and str(genome) in options.genomes:
         yield f"{len(guides):,} repeats", guides, options
 
 
 def tools(folder, genome, name, patterns, options):
-    """Whole processes of several tools with patterns out of a genome."""
+    """Rows of whole processes of several tools with patterns out of a genome."""
     panel, fasta = folder / "panel.txt", folder / "panel.fa"
     panel.write_text("".join(f"{pattern}\n" for pattern in patterns))
     fasta.write_text("".join(f">p{i}\n{pattern}\n" for i, pattern in enumerate(patterns)))
-    table, threads = folder / "table", str(options.threads)
-    search = (genome, panel, "-k", 3, "-t", threads, "-o", table)
+    threads = str(options.threads)
+    tables = {tool: folder / tool.replace(" ", "_") for tool in RIVALS}
     commands = {
-        "kmatch hamming": kmatch_command("hamming", *search),
-        "kmatch edit": kmatch_command("edit", *search),
+        tool: kmatch_command(
+            tool.split()[1], genome, panel, "-k", K, "-t", threads, "-o", tables[tool]
+        )
+        for tool in (HAMMING, EDIT)
     }
     if find_spec("sassy") and find_spec("needletail"):
-        commands["Sassy"] = python(SASSY, genome, panel, 3, threads, table)
+        commands[SASSYS] = python(SASSY, genome, panel, K, threads, tables[SASSYS])
     if shutil.which("seqkit"):
-        commands["seqkit locate"] = [
-            *("seqkit", "locate", "-m", "3", "-j", threads, "--bed", "-f", str(fasta)),
-            *(str(genome), "-o", str(table)),
+        commands[SEQKIT] = [
+            *("seqkit", "locate", "-m", str(K), "-j", threads, "--bed", "-f", str(fasta)),
+            *(str(genome), "-o", str(tables[SEQKIT])),
         ]
-    name = f"{os.path.basename(genome)}, {name}"
-    return [compared(name, tool, commands[tool], table, options) for tool in commands]
+    rows = {tool: process(commands[tool], tables[tool], options) for tool in commands}
+    for tool, row in rows.items():
+        row |= {"text": os.path.basename(genome), "panel": name, "tool": tool}
+        rival = rows.get(RIVALS[tool])
+        if rival and {"seconds"} <= rival.keys() & row.keys():
+            row["ratio"] = row["seconds"] / rival["seconds"]
+    if SASSYS in rows and "seconds" in rows[SASSYS]:
+        equal = not differing(genome, patterns, tables)
+        rows[SASSYS]["equal"] = "yes" if equal else "NO"
+    return rows.values()
 
 
-def compared(name, tool, command, table, options):
-    row = {"name": name, "tool": tool}
+def process(command, table, options):
+    """Median seconds of a process, and the lines of its table; nothing where it takes too long."""
+    runs = []
     try:
-        runs = []
         for _ in range(1 + options.repeat):
             runs.append(process_seconds(command, timeout=options.patience))
             if runs[-1] > options.patience / options.repeat:
                 break
-        row["seconds"] = statistics.median(runs[1:] or runs)
-        row["lines"] = table.read_bytes().count(b"\n")
-        print(f"{name}, {tool}: {row['seconds']:.2f} s, {row['lines']:,} lines", flush=True)
     except subprocess.TimeoutExpired:
-        print(f"{name}, {tool}: more than {options.patience:.0f} s", flush=True)
-    return row
+        return {}
+    return {
+        "seconds": statistics.median(runs[1:] or runs),
+        "lines": table.read_bytes().count(b"\n"),
+    }
+
+
+def differing(genome, patterns, tables):
+    """Hits that only one of `edit` and Sassy has, far from letters that only Sassy matches."""
+    numbers = {pattern: number for number, pattern in enumerate(patterns)}
+    ours, theirs = set(), set()
+    for line in tables[EDIT].open():
+        record, start, end, name, _, strand, distance = line.split()
+        ours.add((record, numbers[name], strand, int(start if strand == "-" else end), distance))
+    for line in tables[SASSYS].open():
+        *record, start, end, number, cost, strand = line.split()
+        place = int(start if strand == "-" else end)
+        theirs.add((record[0], int(number), strand, place, cost.removesuffix("\n")))
+    letters = {}
+    if ours != theirs:
+        letters = {r.name: r.letters for r in kmatch.Genome(genome, keep=False).records()}
+    reach = LENGTH + 2 * K
+    return [
+        hit
+        for hit in ours ^ theirs
+        if is_plain(letters[hit[0]][max(hit[3] - reach, 0) : hit[3] + reach])
+    ]
+
+
+def is_plain(letters):
+    return not letters.tobytes().upper().strip(b"ACGT")
 
 
 if __name__ == "__main__":
