@@ -14,12 +14,14 @@ be timed, or another that is not far behind would take --seconds; one that is ge
 Seconds are the least of the repeats, in turn, less those of a text of 1,000 letters, which are what
 patterns cost before the text is read. A cell is too slow, and said to be, where the chosen way
 takes 1.3 times as long as the fastest and more than 2 ms longer, in as many repeats again too; then
-the exit status is 1. Where other programs run, --cpu-time tells more.
+the exit status is 1. Where the text takes less than a quarter of what the patterns cost, whole
+calls are compared (column `of`). Where other programs run, --cpu-time tells more.
 """
 
 import sys
 import time
 from functools import partial
+from operator import attrgetter
 from typing import NamedTuple
 
 from benchmarks import Table, is_wanted, take_turns, text_parser, texts, timed, write_results
@@ -40,7 +42,9 @@ WAYS = {CHOSEN: None, "filtering": True, "scanning": False}
 LITTLE, SMALLEST, GROWTH = 1_000, 1 << 14, 4  # letters, and how a slice grows
 ENOUGH = 0.1  # seconds of the fastest way, and no less than the patterns cost
 HOPELESS = 3  # times as slow as the fastest way; others go on without it
-TOLERANCE, NOISE, LEAST = 1.3, 0.002, 0.0005  # the last two in seconds
+TOLERANCE, NOISE = 1.3, 0.002  # the second in seconds
+KNOWN = 0.25  # of what patterns cost, from which on the text's part can be told
+WHOLE = attrgetter("whole")
 COLUMNS = (
     ("text", "text", "<26s"),
     ("search", "search", "<16s"),
@@ -51,6 +55,7 @@ COLUMNS = (
     ("scanning", "scanning", ">9.4f"),
     ("hamming", "hamming", ">9.4f"),
     ("ratio", "÷ fastest", ">9.2f"),
+    ("basis", "of", "<4s"),
     ("hits", "hits", ">11,d"),
     ("verdict", "", "<10s"),
 )
@@ -74,7 +79,8 @@ class Way(NamedTuple):
     @classmethod
     def measure(cls, call, clock, little, repeat):
         call(little)  # compiles
-        return cls(call, clock, min(timed(partial(call, little), clock)[1] for _ in range(repeat)))
+        times = [timed(partial(call, little), clock)[1] for _ in range(repeat)]
+        return cls(call, clock, min(times))
 
     def run(self, genome):
         self.call(genome)  # packs the text
@@ -159,7 +165,7 @@ def measure(text, panel, search, options):
             text.letters
         ):
             break
-        late = {name for name in them if GROWTH * runs[name].whole > options.seconds}
+        late = {name for name, run in runs.items() if is_late(run, options.seconds)}
         far = {name for name in late if runs[name].seconds > HOPELESS * fastest} - {CHOSEN}
         if late - far:
             break
@@ -171,12 +177,18 @@ def measure(text, panel, search, options):
         turns += take_turns(options.repeat, lambda: run_all(them, genome))[0]
     if judged(least(turns), True)["verdict"]:  # other programs may have disturbed
         turns += take_turns(options.repeat, lambda: run_all(them, genome))[0]
-    seconds = least(turns)
     hits = {run.hits for run in runs.values()}
     row = described(text, panel, search) | {"hits": max(hits), "left": left}
     row |= {"letters": min(length, len(text.letters))}
     row |= {"setup": {name: way.setup for name, way in them.items()}}
-    return row | seconds | judged(seconds, len(hits) == 1)
+    best = least(turns)
+    row |= {name: run.seconds for name, run in best.items()}
+    return row | judged(best, len(hits) == 1)
+
+
+def is_late(run, seconds):
+    """Whether a search takes too long already, or would on the next slice."""
+    return run.whole > seconds or GROWTH * run.seconds > seconds
 
 
 def run_all(them, genome):
@@ -185,18 +197,24 @@ def run_all(them, genome):
 
 
 def least(turns):
-    """The least seconds of each way that all turns have."""
-    return {name: min(turn[name].seconds for turn in turns) for name in turns[-1]}
+    """The fastest Run of each way that all turns have."""
+    return {name: min((turn[name] for turn in turns), key=WHOLE) for name in turns[-1]}
 
 
-def judged(seconds, equal):
-    """Columns of a row: the ratio to the fastest way, and what is wrong."""
+def judged(runs, equal):
+    """Columns of a row: the ratio to the fastest way, of which seconds, and what is wrong.
+
+    Where the text takes little of a call, its part is not known well, and whole calls are compared.
+    """
+    fastest = min(run.seconds for run in runs.values())
+    known = all(fastest > KNOWN * (run.whole - run.seconds) for run in runs.values())
+    seconds = {name: run.seconds if known else run.whole for name, run in runs.items()}
     chosen, fastest = seconds[CHOSEN], min(seconds.values())
     verdict = "" if equal else "HITS"
-    ratio = max(chosen, LEAST) / max(fastest, LEAST)
+    ratio = chosen / fastest
     if ratio > TOLERANCE and chosen - fastest > NOISE:
         verdict = "SLOW" if equal else "HITS, SLOW"
-    return {"ratio": ratio, "verdict": verdict}
+    return {"ratio": ratio, "basis": "text" if known else "call", "verdict": verdict}
 
 
 def genome_of(letters):

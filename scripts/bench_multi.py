@@ -9,10 +9,11 @@ In memory: texts, panels, options and figures are those of bench_hamming.py, wit
 before NGG and beside one, and of guides that touch repeats. Sassy searches the same patterns
 without a PAM.
 
-Whole processes, with --genome and --guides (and alone with --only process): the 20-mers of a file with k = 4 beside NGG, 10,000
-windows cut out of the genome and 10,000 random 20-mers with k = 3 and, with --large, 200,000 random
-ones with k = 1 and 2. Seconds are from start to exit, the genome's reading included, the median of
-the repeats after one that is not counted (it compiles the kernels and reads the file into memory).
+Whole processes, with --genome and --guides (alone with --only process): the 20-mers of a file with
+k = 4 beside NGG, 10,000 windows cut out of the genome and 10,000 random 20-mers with k = 3 and,
+with --large, 200,000 random ones with k = 1 and 2. Seconds are from start to exit, the genome's
+reading included, the median of the repeats after one that is not counted (it compiles the kernels
+and reads the file into memory).
 Gbp·pattern/s is text length × patterns × 2 strands ÷ time, whether or not a PAM or a filter spared
 the comparison. With --kernel-times, on a GPU, the time of the kernels by CUDA events and where the
 rest of a process goes are told too.

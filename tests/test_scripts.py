@@ -125,14 +125,28 @@ def test_a_hit_that_is_missing_or_wrong_is_seen(command):
     assert verdict(anchors._replace(distance=wrong)) == "NO"
 
 
+def judged(chosen, other, setup=0.1, equal=True):
+    runs = {"chosen": chosen, "scanning": other}
+    return bench_grid.judged(
+        {name: bench_grid.Run(5, seconds + setup, seconds) for name, seconds in runs.items()}, equal
+    )
+
+
 def test_a_slow_choice_is_said_and_noise_is_not():
-    judged = bench_grid.judged
-    ways = {"chosen": 0.5, "filtering": 0.3, "scanning": 0.5}
-    assert judged(ways, True)["verdict"] == "SLOW"
-    assert judged(ways, True)["ratio"] == pytest.approx(5 / 3)
-    assert judged(ways, False)["verdict"] == "HITS, SLOW"
-    assert judged({"chosen": 0.35, "scanning": 0.3}, True)["verdict"] == ""
-    assert judged({"chosen": 0.001, "scanning": -0.0001}, True)["verdict"] == ""
+    assert judged(0.5, 0.3) == {"ratio": pytest.approx(5 / 3), "basis": "text", "verdict": "SLOW"}
+    assert judged(0.5, 0.3, equal=False)["verdict"] == "HITS, SLOW"
+    assert judged(0.35, 0.3)["verdict"] == ""
+    assert judged(0.001, -0.0001, setup=0.001)["verdict"] == ""
+
+
+def test_whole_calls_are_compared_where_the_text_takes_little():
+    assert judged(0.2, -0.1, setup=10) == {
+        "ratio": pytest.approx(10.2 / 9.9),
+        "basis": "call",
+        "verdict": "",
+    }
+    assert judged(-0.1, 5, setup=10)["verdict"] == ""
+    assert judged(5, -0.1, setup=10)["verdict"] == "SLOW"
 
 
 def test_a_fit_finds_the_constants_and_none_below_zero():
