@@ -156,34 +156,36 @@ def measure(text, panel, search, options):
         name: Way.measure(call, clock, little, options.repeat)
         for name, call in ways(search, options).items()
     }
-    length, left = SMALLEST, {}
-    while True:
-        genome = genome_of(text.letters[:length])
-        runs = run_all(them, genome)
-        fastest = min(run.seconds for run in runs.values())
-        if fastest > max(ENOUGH, *(way.setup for way in them.values())) or length >= len(
-            text.letters
-        ):
-            break
-        late = {name for name, run in runs.items() if is_late(run, options.seconds)}
-        far = {name for name in late if runs[name].seconds > HOPELESS * fastest} - {CHOSEN}
-        if late - far:
-            break
-        left |= {name: {"letters": length, "seconds": runs[name].seconds} for name in far}
-        them = {name: way for name, way in them.items() if name not in far}
-        length *= GROWTH
-    turns = [runs]
-    if max(run.whole for run in runs.values()) < options.seconds:
+    genome, size, turns, left = grown(text.letters, them, options.seconds)
+    them = {name: them[name] for name in turns[-1]}
+    equal = all(len({run.hits for run in runs.values()}) == 1 for runs in turns)
+    turns = turns[-1:]
+    if max(run.whole for run in turns[0].values()) < options.seconds:
         turns += take_turns(options.repeat, lambda: run_all(them, genome))[0]
-    if judged(least(turns), True)["verdict"]:  # other programs may have disturbed
+    if judged(least(turns), equal)["verdict"]:  # other programs may have disturbed
         turns += take_turns(options.repeat, lambda: run_all(them, genome))[0]
-    hits = {run.hits for run in runs.values()}
-    row = described(text, panel, search) | {"hits": max(hits), "left": left}
-    row |= {"letters": min(length, len(text.letters))}
-    row |= {"setup": {name: way.setup for name, way in them.items()}}
     best = least(turns)
+    row = described(text, panel, search) | {"letters": size, "hits": best[CHOSEN].hits}
+    row |= {"left": left, "setup": {name: way.setup for name, way in them.items()}}
     row |= {name: run.seconds for name, run in best.items()}
-    return row | judged(best, len(hits) == 1)
+    return row | judged(best, equal)
+
+
+def grown(letters, them, seconds):
+    """(Genome of a slice of the text, its letters, the Runs on all slices, ways left behind)."""
+    size, turns, left = SMALLEST, [], {}
+    enough = max(ENOUGH, *(way.setup for way in them.values()))
+    while True:
+        genome, size = genome_of(letters[:size]), min(size, len(letters))
+        turns.append(runs := run_all(them, genome))
+        fastest = min(run.seconds for run in runs.values())
+        late = {name for name, run in runs.items() if is_late(run, seconds)}
+        far = {name for name in late if runs[name].seconds > HOPELESS * fastest} - {CHOSEN}
+        if fastest > enough or size == len(letters) or late - far:
+            return genome, size, turns, left
+        left |= {name: {"letters": size, "seconds": runs[name].seconds} for name in far}
+        them = {name: way for name, way in them.items() if name not in far}
+        size *= GROWTH
 
 
 def is_late(run, seconds):
