@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """Time k-difference primers on real human DNA, and hold a sample of them against a plain matrix.
 
-    scripts/bench_primer.py [CASE ...] [--data FOLDER] [--device DEVICE] [--threads N]
+    scripts/bench_primer.py [CASE ...] --data FOLDER [--device DEVICE] [--threads N]
                             [--repeat N] [--sample N] [--json FILE]
 
 Cases: `small` (the default; 43,606 × 241,494, K = 100), `medium` (107,280 × 2,220,391, K = 256) and
@@ -29,7 +29,6 @@ from workloads import random_text
 
 import kmatch
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
 GENE, CHROMOSOME, VIRUS = "human_il1rapl1", "human_grch37_chr20", "sarscov2_mn908947"
 UNKNOWN = 4
 
@@ -64,7 +63,7 @@ CASES = {case.__name__: case for case in (small, medium, large, practical)}
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="*", metavar="CASE", choices=[*CASES])
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--data", type=Path, required=True, help="folder of the genomes")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int)
     parser.add_argument("--repeat", type=int, default=3)
