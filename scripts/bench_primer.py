@@ -62,7 +62,7 @@ CASES = {case.__name__: case for case in (small, medium, large, practical)}
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("cases", nargs="*", metavar="CASE", choices=[*CASES])
+    parser.add_argument("cases", nargs="*", metavar="CASE")
     parser.add_argument("--data", type=Path, required=True, help="folder of the genomes")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int)
@@ -70,7 +70,10 @@ def main():
     parser.add_argument("--sample", type=int, default=5, help="positions checked")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
-    write_results(options.json, [measure(name, options) for name in options.cases or ["small"]])
+    cases = options.cases or ["small"]
+    if unknown := set(cases) - CASES.keys():
+        parser.error(f"no case '{unknown.pop()}'; there are {', '.join(CASES)}")
+    write_results(options.json, [measure(name, options) for name in cases])
 
 
 def measure(name, options):
