@@ -12,7 +12,8 @@ import random
 import statistics
 
 import numpy as np
-from benchmarks import parse_options, random_text, timed, write_results
+from benchmarks import parse_options, timed, write_results
+from workloads import random_text
 
 import kmatch
 from kmatch.engine.cpu.edit_tile import BLOCK
@@ -43,7 +44,7 @@ def recurrence_alone(planes, words, rows, plane_words, letters, begins, state):
 def main():
     options = parse_options(__doc__, length=1 << 23, patterns=8)
     rng = random.Random(20)
-    text = bytes(random_text(rng, options.length))
+    text = random_text(options.length).letters
     rows = [measure(rng, text, m, k, options) for m, k in SETTINGS]
     write_results(options.json, rows)
 

@@ -1,11 +1,15 @@
 #!/usr/bin/env python
 """Measure the peak memory of each command on genomes given and on random ones.
 
-    scripts/bench_memory.py [--length N] [--json FILE] [GENOME ...]
+    scripts/bench_memory.py [--length N] [--dense-length N] [--repeats FILE] [--json FILE]
+        [GENOME ...]
 
-The random genomes have N bp (1 Gbp) in one record, and in 100,000. Peak memory is the most that a
-whole process had resident, by wait4, in MB of 10^6 bytes; the bar is 200 MB and 4 bytes a base of
-the genome's largest record. Exit status 1 when a command needed more.
+The random genomes have N bp (1 Gbp) in one record, and in 100,000. Dense searches follow, whose
+hits are many: 8 patterns of 9 letters with k = 4, of which every twentieth window is one on each
+strand for each pattern, in random letters of --dense-length bp and, in each GENOME, windows of 20
+cut out of it and, with `edit` and k = 4, the guides of --repeats. Tables of these go nowhere. Peak
+memory is the most that a whole process had resident, by wait4, in MB of 10^6 bytes; the bar is 200
+MB and 4 bytes a base of the genome's largest record. Exit status 1 when a command needed more.
 """
 
 import argparse
@@ -15,7 +19,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks import write_fasta, write_results
+from benchmarks import kmatch_command, repeat_panel, write_fasta, write_results
+from workloads import cut_panel, file_text, random_panel
+
+import kmatch
 
 GUIDE = "GTTCATGATACAGATTCTCT"
 GENOME, TARGET = "GENOME", "TARGET"  # what stands for files
@@ -27,6 +34,8 @@ COMMANDS = {
     "primer": (TARGET, GENOME, "-k", "3", "--max-length", "18", "--background-strand", "+"),
     "pack": (GENOME,),
 }
+PANELS = ((100, "3"), (2_000, "2"))  # windows cut out of a genome, k of `edit`
+DENSE = "8 patterns of 9"
 BASE_BYTES, FIXED = 4, 200e6
 
 
@@ -34,10 +43,25 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("genomes", nargs="*", type=Path)
     parser.add_argument("--length", type=int, default=1_000_000_000)
+    parser.add_argument("--dense-length", type=int, default=16_000_000)
+    parser.add_argument("--repeats", metavar="FILE")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
-    rows = [row for genome in options.genomes for row in measure(genome, largest(genome))]
+    rows = []
+    for genome in options.genomes:
+        longest = largest(genome)
+        rows += measure(genome, longest)
+        for name, command, patterns, k in panels(genome, options):
+            rows.append(dense(genome, longest, name, command, patterns, k))
     with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{options.dense_length:,} bp"
+        write_fasta(path, options.dense_length)
+        patterns = random_panel(8, 9)
+        for command in ("hamming", "multi"):
+            rows.append(
+                dense(path, options.dense_length, "8 patterns of 9", command, patterns, "4")
+            )
+        path.unlink()
         for records in (1, 100_000):
             path = Path(folder) / f"{options.length:,} bp in {records:,} records"
             write_fasta(path, options.length, records)
@@ -48,42 +72,57 @@ def main():
 
 
 def largest(genome):
-    """Letters of the largest record of a plain FASTA file."""
-    most = letters = 0
-    for line in genome.open("rb"):
-        letters = 0 if line.startswith(b">") else letters + len(line.strip())
-        most = max(most, letters)
-    return most
+    """Letters of the largest record of a file."""
+    return max(len(record.letters) for record in kmatch.Genome(genome, keep=False).records())
+
+
+def panels(genome, options):
+    """Yield (name, command, patterns, k) of dense searches in a genome."""
+    text = file_text(genome)
+    for count, k in PANELS:
+        yield f"{count:,} cut", "edit", cut_panel(text, count), k
+    if options.repeats:
+        yield "guides out of repeats", "edit", repeat_panel(options), "4"
 
 
 def measure(genome, longest):
     for command, words in COMMANDS.items():
-        bar = FIXED + BASE_BYTES * longest
-        row = {"genome": genome.name, "command": command, "peak": peak(command, genome, words)}
-        print(
-            f"{genome.name}, {command}: {row['peak'] / 1e6:,.0f} MB, bar {bar / 1e6:,.0f}",
-            flush=True,
-        )
-        yield row | {"bar": bar}
+        with tempfile.TemporaryDirectory() as folder:
+            target, output = Path(folder, "target.fa"), Path(folder, "output")
+            target.write_text(f">target\n{GUIDE * 10}\n")
+
+            def search(genome, command=command, words=words, target=target, output=output):
+                files = {GENOME: genome, TARGET: target}
+                return command, *(files.get(word, word) for word in words), "-o", output
+
+            resident(search(target))  # compiles
+            yield row(genome, longest, command, search(genome))
 
 
-def peak(command, genome, words):
-    """Bytes that `kmatch COMMAND …` had resident at the most."""
+def dense(genome, longest, name, command, patterns, k):
     with tempfile.TemporaryDirectory() as folder:
-        target, output = Path(folder, "target.fa"), Path(folder, "output")
-        target.write_text(f">target\n{GUIDE * 10}\n")
-        files = {GENOME: str(genome), TARGET: str(target)}
-        search = [sys.executable, "-m", "kmatch", command, *(files.get(w, w) for w in words)]
-        return resident([*search, "-o", str(output)])
+        panel, little = Path(folder, "panel.txt"), Path(folder, "little.fa")
+        panel.write_text("".join(f"{pattern}\n" for pattern in patterns))
+        little.write_text(f">little\n{GUIDE * 10}\n")
+        resident((command, little, panel, "-k", k))  # compiles
+        return row(genome, longest, f"{command} {name}", (command, genome, panel, "-k", k))
+
+
+def row(genome, longest, name, search):
+    """The figures of `kmatch SEARCH …`."""
+    bar, peak = FIXED + BASE_BYTES * longest, resident(search)
+    print(f"{genome.name}, {name}: {peak / 1e6:,.0f} MB, bar {bar / 1e6:,.0f}", flush=True)
+    return {"genome": genome.name, "command": name, "peak": peak, "bar": bar}
 
 
 def resident(search):
-    """Bytes that a process had resident at the most."""
-    running = subprocess.Popen(search)
+    """Bytes that `kmatch SEARCH …` had resident at the most."""
+    command = kmatch_command(*search)
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(running.pid, 0)
     running.returncode = os.waitstatus_to_exitcode(status)
     if running.returncode:
-        sys.exit(f"{' '.join(search)}: status {running.returncode}")
+        sys.exit(f"{' '.join(command)}: status {running.returncode}")
     return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 

@@ -1,29 +1,55 @@
 #!/usr/bin/env python
-"""Time whole `kmatch multi` processes on a genome: guides beside a PAM, and large random panels.
+"""Time `multi` against Sassy on random letters and real DNA, and whole processes with guides.
 
-    scripts/bench_multi.py GENOME GUIDES [--repeat N] [--threads N] [--large] [--kernel-times]
-        [--json FILE]
+    scripts/bench_multi.py [--genome FASTA] [--repeats FILE] [--at-rich FASTA]
+        [--at-rich-record NAME] [--length BASES] [--threads N] [--seconds S] [--repeat N]
+        [--only WORD] [--guides FILE] [--large] [--kernel-times] [--json FILE]
 
-GENOME: FASTA, such as human chromosome 20 uncompressed; GUIDES: 20-mers, searched with k = 4 beside
-NGG. The panels are random 20-mers on both strands: 10,000 with k = 3 and, with --large, 200,000
-with k = 1 and 2. Seconds are from start to exit, the genome's reading included, the median of
-the repeats after one that is not counted (it compiles the kernels and reads the file into memory).
+In memory: texts, panels, options and figures are those of bench_hamming.py, with panels that stand
+before NGG and beside one, and of guides that touch repeats. Sassy searches the same patterns
+without a PAM.
+
+Whole processes, with --genome and --guides (alone with --only process): the 20-mers of a file with
+k = 4 beside NGG, 10,000 windows cut out of the genome and 10,000 random 20-mers with k = 3 and,
+with --large, 200,000 random ones with k = 1 and 2. Seconds are from start to exit, the genome's
+reading included, the median of the repeats after one that is not counted (it compiles the kernels
+and reads the file into memory).
 Gbp·pattern/s is text length × patterns × 2 strands ÷ time, whether or not a PAM or a filter spared
 the comparison. With --kernel-times, on a GPU, the time of the kernels by CUDA events and where the
 rest of a process goes are told too.
 """
 
-import argparse
 import platform
-import random
 import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks import timed, write_results
+from benchmarks import (
+    is_wanted,
+    kmatch_command,
+    process_seconds,
+    take_turns,
+    text_parser,
+    write_results,
+)
+from versus import compare_cases, differ
+from workloads import cut_panel, file_panel, file_text, random_panel
 
+import kmatch
+
+CASES = [
+    ("cut", 100, 20, 3),
+    ("cut", 2_000, 20, 3),
+    ("cut", 20_000, 20, 3),
+    ("before NGG", 2_000, 20, 4, "NGG"),
+    ("before NGG", 20_000, 20, 3, "NGG"),
+    ("touching repeats", 1_000, 20, 4),
+    ("touching repeats", 1_000, 20, 4, "NGG"),
+    ("repeats", None, 20, 4),
+    ("repeats", None, 20, 4, "NGG"),
+]
 PANELS = [(10_000, 3)]
 LARGE = [(200_000, 1), (200_000, 2)]
 STAGES = """
@@ -58,59 +84,58 @@ stage("the same again, with the text on the GPU")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("genome")
-    parser.add_argument("guides")
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--threads", type=int)
+    parser = text_parser(__doc__, length=1 << 25, seconds=10, repeat=3, threads=1)
+    parser.add_argument("--guides", metavar="FILE")
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--kernel-times", action="store_true")
-    parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        rows = [measure(options, folder, options.guides, 4, "--pam", "NGG")]
-        for count, k in PANELS + LARGE * options.large:
-            rows.append(measure(options, folder, random_panel(folder, count), k))
-    write_results(options.json, rows)
+    rows = compare_cases("multi", CASES, options)
+    processes = []
+    if options.genome and options.guides and is_wanted(options, "process"):
+        with tempfile.TemporaryDirectory() as folder:
+            processes = [measure(options, folder, *panel) for panel in panels(options)]
+    write_results(options.json, rows, threads=options.threads, processes=processes)
+    sys.exit(differ(rows))
 
 
-def random_panel(folder, count):
-    rng = random.Random(20)
-    path = Path(folder) / "panel.txt"
-    path.write_text("".join("".join(rng.choices("ACGT", k=20)) + "\n" for _ in range(count)))
-    return path
+def panels(options):
+    """Yield (what they are, patterns, k, PAM)."""
+    yield "guides", file_panel(options.guides), 4, "NGG"
+    for count, k in PANELS:
+        yield "cut", cut_panel(file_text(options.genome), count), k, None
+    for count, k in PANELS + LARGE * options.large:
+        yield "random", random_panel(count), k, None
 
 
-def measure(options, folder, panel, k, *pam):
-    table = Path(folder) / "hits.bed"
+def measure(options, folder, kind, patterns, k, pam):
+    table, panel = Path(folder) / "hits.bed", Path(folder) / "panel.txt"
+    panel.write_text("".join(f"{pattern}\n" for pattern in patterns))
     threads = ("-t", options.threads) if options.threads else ()
-    search = ("multi", options.genome, panel, "-k", k, *pam, *threads, "-o", table)
-    command = [sys.executable, "-m", "kmatch", *map(str, search)]
-    seconds = [timed(lambda: subprocess.run(command, check=True))[1] for _ in range(options.repeat)]
-    if options.repeat > 1:
-        del seconds[0]
-    patterns = sum(bool(line.strip()) and line[0] not in b"#>" for line in lines(panel))
-    row = {"patterns": patterns, "k": k, "pam": "".join(pam[1:]), "hits": len(lines(table))}
-    row["seconds"] = statistics.median(seconds)
-    row["rate"] = bases(options.genome) * patterns * 2 / row["seconds"] / 1e9
+    beside = ("--pam", pam) if pam else ()
+    command = kmatch_command(
+        "multi", options.genome, panel, "-k", k, *beside, *threads, "-o", table
+    )
+    process_seconds(command)
+    (seconds,) = take_turns(options.repeat, lambda: process_seconds(command))
+    row = {"panel": kind, "patterns": len(patterns), "k": k, "pam": pam or ""}
+    row |= {"hits": table.read_bytes().count(b"\n"), "seconds": statistics.median(seconds)}
+    row["rate"] = bases(options.genome) * len(patterns) * 2 / row["seconds"] / 1e9
     row["python"] = platform.python_version()
     print(
-        f"{patterns:,} patterns, k={k}{''.join(f' {word}' for word in pam)}: "
-        f"{row['seconds']:.2f} s whole process, {row['hits']:,} hits, "
-        f"{row['rate']:,.0f} Gbp·pattern/s",
+        f"process, {len(patterns):,} {kind}, k={k} {pam or ''}: {row['seconds']:.2f} s, "
+        f"{row['hits']:,} hits, {row['rate']:,.0f} Gbp·pattern/s",
         flush=True,
     )
     if options.kernel_times:
-        row["kernel_ms"] = kernel_seconds(options.genome, panel, k, *pam[1:]) * 1e3
+        row["kernel_ms"] = kernel_seconds(options.genome, panel, k, pam) * 1e3
         print(f"    {row['kernel_ms']:.2f} ms in kernels", flush=True)
-        command = [sys.executable, "-c", STAGES, options.genome, str(panel), str(k)]
-        subprocess.run([*command, pam[1] if pam else ""], check=True)
+        command = [sys.executable, "-c", STAGES, options.genome, str(panel), str(k), pam or ""]
+        subprocess.run(command, check=True)
     return row
 
 
 def kernel_seconds(path, panel, k, pam=None):
     """Seconds that a search on a GPU spends in its scans, once the kernels are loaded."""
-    import kmatch
     from kmatch.engine.cuda import engine
     from kmatch.engine.cuda.driver import cuda
 
@@ -134,12 +159,8 @@ def kernel_seconds(path, panel, k, pam=None):
     return sum(cuda.event_elapsed_time(*pair) for pair in events) / 1000
 
 
-def lines(path):
-    return Path(path).read_bytes().splitlines()
-
-
 def bases(path):
-    return sum(len(line) for line in lines(path) if not line.startswith(b">"))
+    return sum(len(record.letters) for record in kmatch.Genome(path, keep=False).records())
 
 
 if __name__ == "__main__":

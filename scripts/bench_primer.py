@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """Time k-difference primers on real human DNA, and hold a sample of them against a plain matrix.
 
-    scripts/bench_primer.py [CASE ...] [--data FOLDER] [--device DEVICE] [--threads N]
+    scripts/bench_primer.py [CASE ...] --data FOLDER [--device DEVICE] [--threads N]
                             [--repeat N] [--sample N] [--json FILE]
 
 Cases: `small` (the default; 43,606 × 241,494, K = 100), `medium` (107,280 × 2,220,391, K = 256) and
@@ -23,12 +23,12 @@ import time
 from pathlib import Path
 
 import numpy as np
-from benchmarks import random_text, timed, write_results
+from benchmarks import timed, write_results
 from numba import njit
+from workloads import random_text
 
 import kmatch
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
 GENE, CHROMOSOME, VIRUS = "human_il1rapl1", "human_grch37_chr20", "sarscov2_mn908947"
 UNKNOWN = 4
 
@@ -49,9 +49,8 @@ def medium(folder):
 
 
 def large(folder):
-    rng = random.Random(7)
-    texts = (np.frombuffer(random_text(rng, n), np.uint8) for n in (1_000_000, 4_000_000))
-    return *texts, 100, {"background_strand": "+"}
+    target, background = random_text(1_000_000, seed=7), random_text(4_000_000, seed=8)
+    return target.letters, background.letters, 100, {"background_strand": "+"}
 
 
 def practical(folder):
@@ -63,15 +62,18 @@ CASES = {case.__name__: case for case in (small, medium, large, practical)}
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("cases", nargs="*", metavar="CASE", choices=[*CASES])
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("cases", nargs="*", metavar="CASE")
+    parser.add_argument("--data", type=Path, required=True, help="folder of the genomes")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--sample", type=int, default=5, help="positions checked")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
-    write_results(options.json, [measure(name, options) for name in options.cases or ["small"]])
+    cases = options.cases or ["small"]
+    if unknown := set(cases) - CASES.keys():
+        parser.error(f"no case '{unknown.pop()}'; there are {', '.join(CASES)}")
+    write_results(options.json, [measure(name, options) for name in cases])
 
 
 def measure(name, options):

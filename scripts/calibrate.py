@@ -1,0 +1,317 @@
+#!/usr/bin/env python
+"""Measure the constants by which kmatch chooses its way on the CPU, and show those in the code.
+
+    scripts/calibrate.py [--genome FASTA] [--at-rich FASTA] [--at-rich-record NAME]
+        [--length BASES] [--repeat N] [--models NAME,…] [--only TEXT] [--json FILE]
+
+Each model of a cost is linear in its constants: what they are multiplied by is known of a search,
+and its time is measured, on one thread, for a number of lengths, thresholds and panels cut out of
+the text, on random letters, real DNA and a text of four fifths A and T. Least squares of the
+relative errors give the constants, none below 0, for each text and for all of them. `error` is the
+median of |fitted − measured| ÷ measured, in per cent; that under `code` is what the constants in
+the code have. Times are those of the kernels, the least of the repeats; `sites`, which does part
+of its work outside them, is timed as a whole, less what a text of 1,000 letters takes.
+
+scan: k mismatches, every pattern compared. seeds: their pieces looked up. edit: the recurrence,
+with DEEPER as it is in the code and then as it fits best. pieces: k differences, pieces sought and
+what survives verified. sites: windows beside a PAM, found first or all compared; the two lines
+cross at WORTH queries, or nowhere (–) where comparing all costs less for each further query.
+"""
+
+import time
+from contextlib import contextmanager
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from benchmarks import Table, is_wanted, text_parser, texts, timed, write_results
+from workloads import LETTERS, TooFew, cut_panel, guide_panel
+
+import kmatch
+from kmatch.bench.timing import Stopwatch
+from kmatch.engine.cpu import edit_filter, seeds, sites
+from kmatch.search.edit import edit_batches
+from kmatch.search.hamming import hamming_batches
+from kmatch.search.multi import multi_batches
+from kmatch.sequences.patterns import load_patterns
+
+STRANDS = 2
+ROOM = (1 << 22, 1 << 22)  # hits of a chunk, so that none is scanned twice
+LITTLE = 1_000
+MISMATCHES = [(12, 1), (12, 3), (20, 1), (20, 3), (20, 5), (32, 2), (32, 4), (32, 6)]
+DIFFERENCES = [(12, 1), (20, 1), (20, 2), (20, 3), (32, 2), (32, 4), (64, 4), (100, 4), (100, 8)]
+SCANNED, LOOKED_UP, SOUGHT = (100, 300), (300, 1_000, 5_000, 20_000), 8  # patterns
+BESIDE = (10, 100, 300, 1_000)  # patterns beside a PAM
+DEEPER = range(0, 17, 2)
+
+
+class Cell(NamedTuple):
+    """What the constants of a model are multiplied by, and the nanoseconds measured.
+
+    deeper: value of DEEPER → the factors with it, where the model depends on it.
+    """
+
+    factors: list
+    ns: float
+    deeper: dict | None = None
+
+
+class Model(NamedTuple):
+    """Constants of a module, name → unit, and cells(text, options), which yields its Cells."""
+
+    module: object
+    constants: dict
+    cells: object
+
+
+class Watch(Stopwatch):
+    """A Stopwatch that notes the rows of the chunk that kernels were given."""
+
+    rows = 1
+
+    def _timed(self, kernel):
+        timed_kernel = super()._timed(kernel)
+
+        def noted(planes, words, rows, *arguments, **options):
+            self.rows = rows
+            return timed_kernel(planes, words, rows, *arguments, **options)
+
+        return noted
+
+
+def kernels(batches, text, patterns, k, options, **more):
+    """(nanoseconds of the kernels for each letter, rows of the last chunk) of a search."""
+    genome = kmatch.Genome.from_records([("text", text.letters)])
+    panel, least = load_patterns(patterns), float("inf")
+    for _ in range(1 + options.repeat):  # the first one compiles and packs
+        watches = []
+        search = {"device": "cpu", "threads": 1, "key_room": ROOM, **more}
+        search["on_engine"] = lambda engine, watches=watches: watches.append(Watch(engine))
+        for _ in batches(genome, panel, k, **search):
+            pass
+        least = min(least, watches[0].seconds)
+    return least / len(text.letters) * 1e9, watches[0].rows
+
+
+def panels(cut, text, settings, counts):
+    """Yield (patterns, m, k) of every panel that a text has."""
+    for length, k in settings:
+        for count in counts:
+            try:
+                yield cut(text, count, length), length, k
+            except TooFew as error:
+                print(error)
+
+
+def scan_cells(text, options):
+    for patterns, _, k in panels(cut_panel, text, MISMATCHES, SCANNED):
+        ns, _ = kernels(hamming_batches, text, patterns, k, options)
+        yield Cell([len(patterns) * STRANDS], ns)
+
+
+def seed_cells(text, options):
+    for patterns, length, k in panels(cut_panel, text, MISMATCHES, LOOKED_UP):
+        ns, _ = kernels(multi_batches, text, patterns, k, options, filtering=True)
+        queries = len(patterns) * STRANDS
+        found = queries * 0.25 ** seeds.cut_pieces(length, k, queries)[1]
+        yield Cell([1, k + 1, np.minimum(found, 1).sum(), found.sum()], ns)
+
+
+def edit_cells(name, text, options):
+    """Cells of a part of `edit_filter.estimate`, which is linear in the constants."""
+    shares = np.array([(text.letters == letter).mean() for letter in LETTERS])
+    for patterns, _, k in panels(cut_panel, text, DIFFERENCES, (SOUGHT,)):
+        filtering = name == "pieces"
+        ns, rows = kernels(edit_batches, text, patterns, k, options, filtering=filtering)
+        codes = [np.searchsorted(LETTERS, np.frombuffer(p.encode(), np.uint8)) for p in patterns]
+        queries = [(code, k, shares, rows) for code in codes]
+        deeper = {value: estimated(name, queries, DEEPER=value) for value in DEEPER}
+        yield Cell(estimated(name, queries), ns, deeper if name == "edit" else None)
+
+
+def estimated(name, queries, **others):
+    """What the model gives for queries where one constant is 1 and all others are 0, for each."""
+    every = [*MODELS["edit"].constants, *MODELS["pieces"].constants]
+    factors = []
+    for one in MODELS[name].constants:
+        values = {constant: float(constant == one) for constant in every} | others
+        with constants(edit_filter, values):
+            costs = [edit_filter.estimate.py_func(*query) for query in queries]
+        factors.append(
+            STRANDS * sum(cost[0] if name == "edit" else cost[1] + cost[2] for cost in costs)
+        )
+    return factors
+
+
+@contextmanager
+def constants(module, values):
+    """While the block runs, constants of a module have other values."""
+    before = {name: getattr(module, name) for name in values}
+    vars(module).update(values)
+    try:
+        yield
+    finally:
+        vars(module).update(before)
+
+
+def site_cells(filtering, text, options):
+    genome, little = (
+        kmatch.Genome.from_records([("text", letters)])
+        for letters in (text.letters, text.letters[:LITTLE])
+    )
+    for patterns, _, k in panels(guide_panel, text, [(20, 3)], BESIDE):
+        panel = load_patterns(patterns)
+        search = {"pam": "NGG", "threads": 1, "device": "cpu", "filtering": filtering}
+
+        def run(genome, panel=panel, k=k, search=search):
+            return sum(len(batch) for batch in multi_batches(genome, panel, k, **search))
+
+        def seconds(genome, run=run):
+            run(genome)
+            return min(
+                timed(lambda: run(genome), time.process_time)[1] for _ in range(options.repeat)
+            )
+
+        ns = max(seconds(genome) - seconds(little), 1e-6) / len(text.letters) * 1e9
+        yield Cell([1, len(patterns) * STRANDS], ns)
+
+
+MODELS = {
+    "scan": Model(seeds, {"PAIR": "ns a position and query"}, scan_cells),
+    "seeds": Model(
+        seeds,
+        {
+            "POSITION": "ns a position",
+            "LOOKUP": "ns a piece and position",
+            "ANY": "ns a look-up that finds something",
+            "CANDIDATE": "ns a candidate",
+        },
+        seed_cells,
+    ),
+    "edit": Model(
+        edit_filter,
+        {"CELL": "ns a cell", "COUNT": "ns a position and query"},
+        partial(edit_cells, "edit"),
+    ),
+    "pieces": Model(
+        edit_filter,
+        {
+            "AND": "ns a letter and position",
+            "LOOK": "ns a piece and position",
+            "WINDOW": "ns a window",
+            "COLUMN": "ns a column",
+            "BLOCK": "ns a block of a column",
+        },
+        partial(edit_cells, "pieces"),
+    ),
+}
+
+
+def fit(cells):
+    """Constants, float64, none below 0, that have the least relative errors."""
+    factors, ns = np.array([cell.factors for cell in cells], float), np.array([c.ns for c in cells])
+    weighted = factors / ns[:, None]
+    constants, used = np.zeros(factors.shape[1]), factors.any(0)
+    while used.any():
+        found = np.linalg.lstsq(weighted[:, used], np.ones(len(ns)), rcond=None)[0]
+        if (found >= 0).all():
+            constants[used] = found
+            break
+        used[np.flatnonzero(used)[np.argmin(found)]] = False
+    return constants
+
+
+def error(cells, constants):
+    """The median relative error of constants, in per cent."""
+    factors, ns = np.array([cell.factors for cell in cells], float), np.array([c.ns for c in cells])
+    return float(np.median(np.abs(factors @ constants - ns) / ns) * 100)
+
+
+def columns(names):
+    return (
+        *(("model", "model", "<8s"), ("constant", "constant", "<10s"), ("unit", "unit", "<34s")),
+        *((name, name, ">10.4g") for name in ("code", *names, "all")),
+    )
+
+
+def show(shown, name, model, measured):
+    """Add the rows of a model: its constants, and their error."""
+    measured = {text: cells for text, cells in measured.items() if cells}
+    every = measured | {"all": [cell for cells in measured.values() for cell in cells]}
+    fitted = {text: fit(cells) for text, cells in every.items()}
+    code = np.array([getattr(model.module, constant) for constant in model.constants], float)
+    for i, (constant, unit) in enumerate(model.constants.items()):
+        row = {"model": name, "constant": constant, "unit": unit, "code": code[i]}
+        shown.add(row | {text: float(values[i]) for text, values in fitted.items()})
+    row = {"model": name, "constant": "error", "unit": "%, median"}
+    row["code"] = error(every["all"], code)
+    shown.add(row | {text: error(every[text], values) for text, values in fitted.items()})
+
+
+def with_deeper(measured, value):
+    """The Cells of each text with their factors for a value of DEEPER."""
+    return {
+        text: [cell._replace(factors=cell.deeper[value]) for cell in cells]
+        for text, cells in measured.items()
+    }
+
+
+def best_deeper(measured):
+    """The value of DEEPER whose constants have the least error over all texts."""
+
+    def wrong(value):
+        cells = [cell for cells in with_deeper(measured, value).values() for cell in cells]
+        return error(cells, fit(cells))
+
+    return min(DEEPER, key=wrong)
+
+
+def measure_models(found, options, shown):
+    """Measure, fit and show all models but `sites`; returns the cells by model and text."""
+    kept = {}
+    for name in (name for name in MODELS if name in options.models):
+        model = MODELS[name]
+        measured = kept[name] = {text: list(model.cells(*work)) for text, work in found.items()}
+        show(shown, name, model, measured)
+        if name == "edit":
+            best = best_deeper(measured)
+            row = {"model": "edit", "constant": "DEEPER", "unit": "rows", "all": float(best)}
+            shown.add(row | {"code": float(edit_filter.DEEPER)})
+            show(shown, f"edit, {best}", model, with_deeper(measured, best))
+    return kept
+
+
+def measure_sites(found, options, shown):
+    """Where the two lines of `sites` cross, in queries; returns the cells by way and text."""
+    row = {"model": "sites", "constant": "WORTH", "unit": "queries", "code": float(sites.WORTH)}
+    kept = {"compared": {}, "found first": {}}
+    for text, (letters, _) in found.items():
+        kept["compared"][text] = list(site_cells(False, letters, options))
+        kept["found first"][text] = list(site_cells(True, letters, options))
+    for text in (*found, "all"):
+        (a, b), (c, d) = (
+            fit([cell for key, cells in way.items() if text in (key, "all") for cell in cells])
+            for way in kept.values()
+        )
+        row[text] = (c - a) / (b - d) if b > d else None
+    shown.add(row)
+    return kept
+
+
+def main():
+    parser = text_parser(__doc__, length=1 << 21, seconds=0, repeat=3)
+    every = (*MODELS, "sites")
+    parser.add_argument("--models", type=lambda words: words.split(","), default=every)
+    options = parser.parse_args()
+    found = {
+        name: (text, options) for name, text in texts(options).items() if is_wanted(options, name)
+    }
+    shown = Table(columns(found))
+    kept = measure_models(found, options, shown)
+    if "sites" in options.models:
+        kept["sites"] = measure_sites(found, options, shown)
+    write_results(options.json, shown.rows, cells=kept)
+
+
+if __name__ == "__main__":
+    main()

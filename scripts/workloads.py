@@ -1,0 +1,155 @@
+"""Texts to search, and panels of patterns cut out of them.
+
+A text is letters in memory: random ones, the beginning of a record of a file, or letters of which
+four fifths are A and T. A panel is a list of sequences.
+"""
+
+import random
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+import kmatch
+from kmatch.sequences.patterns import load_patterns
+
+LETTERS = np.frombuffer(b"ACGT", np.uint8)
+COMPLEMENT = bytes.maketrans(b"ACGT", b"TGCA")
+# How often A, C, G and T follow each of them in the mitochondrion of yeast, 82.9 % A and T.
+AT_RICH = ((13738, 1843, 2603, 17984), (1763, 1965, 1004, 2131), (2572, 815, 2235, 2191),
+           (18096, 2240, 1971, 12627))  # fmt: skip
+SEED = 20
+WORD = 12  # letters, by which a repeat is told
+REPEATED = 50_000  # letters of text in which a word of a repeat stands at least once more
+FEWEST = 10  # times that it stands in a short text
+TRIES = 400  # times as many windows are looked at as are wanted
+
+
+class Text(NamedTuple):
+    """Letters to search, uint8[n] of ASCII, and what they are."""
+
+    name: str
+    letters: np.ndarray
+
+
+def random_text(length, seed=SEED):
+    """Independent letters, each as often as the others."""
+    codes = np.random.default_rng(seed).integers(0, 4, length, np.uint8)
+    return Text("random letters", LETTERS[codes])
+
+
+def file_text(path, length=None, record=None):
+    """The first letters of a record behind its leading N: that of a name, or the first one."""
+    for found in kmatch.Genome(path, keep=False).records():
+        if record in (None, found.name):
+            letters = found.letters & 0xDF  # upper case
+            begin = int(np.argmax(letters != ord("N")))
+            return Text(f"record {found.name}", letters[begin:][:length])
+    raise SystemExit(f"{path}: no record '{record}'")
+
+
+def at_rich_text(length, sample=None, seed=SEED):
+    """Letters of which four fifths are A and T.
+
+    sample: a Text, whose beginning is taken where it is long enough; otherwise letters follow each
+    other as often as they do in it, or in the mitochondrion of yeast where there is none.
+    """
+    if sample and len(sample.letters) >= length:
+        return Text(sample.name, sample.letters[:length])
+    follow = np.array(AT_RICH, np.float64)
+    if sample:
+        codes = np.searchsorted(LETTERS, sample.letters[np.isin(sample.letters, LETTERS)])
+        follow = np.ones((4, 4))  # so that any letter may follow any
+        np.add.at(follow, (codes[:-1], codes[1:]), 1)
+    chain = np.cumsum(follow / follow.sum(1, keepdims=True), axis=1)
+    chain[:, 3] = 1.0
+    letters = _walk(np.random.default_rng(seed), chain, length)
+    return Text(f"Markov chain of {sample.name if sample else 'yeast chrM'}", letters)
+
+
+@njit
+def _walk(rng, chain, length):
+    """A Markov chain of the first order; row i of chain sums up what follows letter i."""
+    letters = np.empty(length, np.uint8)
+    code = 0
+    for i in range(length):
+        code = np.searchsorted(chain[code], rng.random(), side="right")
+        letters[i] = LETTERS[code]
+    return letters
+
+
+def file_panel(path):
+    """The sequences of a file of patterns."""
+    return [pattern.sequence for pattern in load_patterns(path)]
+
+
+def random_panel(count, length=20, seed=SEED):
+    rng = random.Random(seed)
+    return ["".join(rng.choices("ACGT", k=length)) for _ in range(count)]
+
+
+def cut_panel(text, count, length=20, seed=SEED):
+    """Windows of a text at random places and on random strands, without N."""
+    return _cut(text, count, (length, 0), seed, lambda window: True)
+
+
+def guide_panel(text, count, length=20, seed=SEED):
+    """Windows that stand before NGG, on both strands; the PAM is not among their letters."""
+    return _cut(text, count, (length, 3), seed, _is_guide)
+
+
+def repeat_guide_panel(text, count, length=20, seed=SEED):
+    """Windows before NGG that hold a word of a repeat of the text."""
+    strands = (text.letters, _reverse_complement(text.letters))
+    counts = sum(np.bincount(_words(letters), minlength=4**WORD) for letters in strands)
+    common = counts > max(len(text.letters) / REPEATED, FEWEST)
+
+    def touches(window):
+        letters = np.frombuffer(window[:length], np.uint8)
+        return _is_guide(window) and bool(common[_words(letters)].any())
+
+    return _cut(text, count, (length, 3), seed, touches)
+
+
+def _is_guide(window):
+    return window.endswith(b"GG")
+
+
+def _reverse_complement(letters):
+    return np.frombuffer(letters.tobytes().translate(COMPLEMENT), np.uint8)[::-1]
+
+
+def _words(letters):
+    """Codes of all words of ACGT, int64."""
+    codes = np.full(256, -(4**WORD), np.int64)
+    codes[LETTERS] = np.arange(4)
+    digits = codes[letters]
+    count = max(len(letters) - WORD + 1, 0)
+    words = np.zeros(count, np.int64)
+    for i in range(WORD):
+        words = 4 * words + digits[i : i + count]
+    return words[words >= 0]
+
+
+def _cut(text, count, lengths, seed, wanted):
+    """Different windows at random places and on random strands.
+
+    lengths: letters of a window, and those behind it that `wanted` looks at too.
+    """
+    length, beyond = lengths
+    rng, found = random.Random(seed), {}
+    letters = text.letters.tobytes()
+    for _ in range(TRIES * count):
+        at = rng.randrange(max(len(letters) - length - beyond, 0) + 1)
+        window = letters[at : at + length + beyond]
+        if rng.random() < 0.5:
+            window = window.translate(COMPLEMENT)[::-1]
+        if len(window) == length + beyond and not window.strip(b"ACGT") and wanted(window):
+            found[window[:length].decode()] = None
+            if len(found) == count:
+                return list(found)
+    raise TooFew(f"{text.name}: only {len(found)} of {count} windows of {length} letters")
+
+
+class TooFew(ValueError):
+    """A text has no such panel."""
