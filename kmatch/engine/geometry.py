@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 LANES_PER_WORD = 64
 SPARE = 64
 CACHE_LINE = 8  # words; rows of more are multiples of it
+FEW_THREADS = 4
 HALO_SHARE = 4  # a lane is at least this many halos long, where the text allows
 
 
@@ -61,13 +62,23 @@ class Layout:
     """
 
     length: int = 1 << 23
-    query_positions: int = 1 << 29
+    query_positions: int = 1 << 33
     reading_length: int = 1 << 24
     reading_halos: int = 1 << 11
     most: int = 1 << 62
     words: int = 16
     site_letters: int = 1 << 23
     reading_words: int | None = 8  # one vector of the recurrence, whatever the processor's are
+
+    def shared_by(self, threads):
+        """The same with longer chunks for many threads, all of which meet Python once a chunk."""
+        many = max(threads // FEW_THREADS, 1)
+        return replace(
+            self,
+            length=self.length * many,
+            reading_length=self.reading_length * max(many // 2, 1),
+            query_positions=self.query_positions * many,
+        )
 
     def within(self, positions):
         """The same with chunks of so many positions at the most."""
