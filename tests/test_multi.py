@@ -145,9 +145,13 @@ def test_very_long_patterns():
 
 def test_large_panels_are_looked_up():
     engine = choose_engine("cpu")
-    assert engine.seeds_pay(20, 3, 20_000) and engine.seeds_pay(20, 1, 400_000)
-    assert not engine.seeds_pay(20, 3, 200) and not engine.seeds_pay(20, 9, 20_000)
-    assert engine.sites_pay(20_000) and not engine.sites_pay(200)
+    codes = np.random.default_rng(4).integers(0, 4, (1000, 20), np.uint8)
+    assert engine.seeds_pay(codes, 3, 20_000) and engine.seeds_pay(codes, 1, 400_000)
+    assert not engine.seeds_pay(codes, 3, 200) and not engine.seeds_pay(codes, 9, 20_000)
+    alike = np.where(codes < 3, 0, 3).astype(np.uint8)  # of a text of two letters
+    assert not engine.seeds_pay(alike, 3, 20_000)
+    assert engine.sites_pay(20_000, 2, 1 / 16) and not engine.sites_pay(200, 2, 1 / 16)
+    assert not engine.sites_pay(20_000, 2, 1.0)
 
 
 def check_off_targets(real, device):

@@ -10,7 +10,7 @@ from kmatch.search.hits import Hits
 from kmatch.search.panel import check_distance, wanted_strands
 from kmatch.search.published import PublishedWindows
 from kmatch.search.repeats import distinct_patterns, with_copies
-from kmatch.search.seeds import LONGEST, SeedSearch
+from kmatch.search.seeds import LONGEST, SeedSearch, some_codes
 from kmatch.search.sites import Pam, SiteSearch
 from kmatch.sequences.genome import as_genome
 from kmatch.sequences.names import shown
@@ -65,9 +65,13 @@ def multi_batches(
     if on_engine:
         on_engine(engine)
     length, ends = len(patterns[0]), (exact_5p, exact_3p)
-    queries = len(patterns) * len(wanted_strands(strand))
+    strands = len(wanted_strands(strand))
+    queries = len(patterns) * strands
     if filtering is None:
-        filtering = engine.sites_pay(queries) if pam else engine.seeds_pay(length, k, queries)
+        if pam:
+            filtering = engine.sites_pay(queries, strands, pam.share)
+        else:
+            filtering = engine.seeds_pay(some_codes(patterns), k, queries)
     if run:
         search = PublishedWindows(engine, run, patterns, k, strand, ends, pam)
         whole = int(search.panel.lengths.max())

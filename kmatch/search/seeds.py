@@ -9,7 +9,16 @@ from kmatch.search.windows import window_batches
 from kmatch.sequences.patterns import pattern_set
 
 LONGEST = 64  # letters of a pattern that can be looked up
-CODES = np.array([0, 0, 1, 0, 2, 0, 0, 0, 3], np.uint8)  # of the masks of one base
+SOME = 4096  # patterns from which it is estimated how often pieces of them occur
+CODES = np.zeros(16, np.uint8)  # of the masks of one base; of others that of A
+CODES[[1, 2, 4, 8]] = range(4)
+
+
+def some_codes(patterns):
+    """Letters 0 to 3 of up to SOME of the patterns of a PatternSet, uint8[n, m]."""
+    length = len(patterns[0])
+    every = -(-len(patterns) // SOME)
+    return CODES[patterns.masks.reshape(-1, length)[::every]]
 
 
 class SeedSearch:
@@ -61,7 +70,7 @@ class SeedSearch:
 
 
 class _Both:
-    """Two scans of a chunk as one; the codes of the second become those of the first by `ranked`."""
+    """Two scans of a chunk as one; `ranked` gives the codes of the second the first one's ranks."""
 
     def __init__(self, first, second, ranked):
         self._scans, self._ranked = (first, second), ranked

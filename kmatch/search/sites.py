@@ -5,6 +5,7 @@ import numpy as np
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry
 from kmatch.engine.queries import Query, query_arrays, window_arrays
 from kmatch.errors import InputError
+from kmatch.search.chunks import NO_LETTERS
 from kmatch.search.panel import exact_ends, rank_panel, wanted_strands
 from kmatch.search.scanning import Scanner
 from kmatch.search.windows import window_batches
@@ -12,6 +13,7 @@ from kmatch.sequences.alphabet import encode, reverse_complement
 from kmatch.sequences.patterns import Pattern, PatternSet, pattern_set
 
 SIDES = ("3p", "5p")
+UNPACKED = 256  # positions for each of which there may be a site before a chunk is unpacked
 
 
 class Pam:
@@ -31,6 +33,11 @@ class Pam:
 
     def __len__(self):
         return len(self.masks)
+
+    @property
+    def share(self):
+        """Of random positions, those where the PAM stands."""
+        return float(np.prod(np.bitwise_count(self.masks) / 4))
 
     def beside(self, letters, pam):
         """Pattern letters and PAM letters, uint8, joined as they are written."""
@@ -102,10 +109,13 @@ class SiteSearch:
         for chunk, codes in self._sites.scan(chunks, self._find):
             position, strand = np.divmod(codes, len(self._strands))
             own = np.searchsorted(position, chunk.length)
+            if own * UNPACKED > chunk.length:
+                chunk.unpack(self._engine)
             for first in range(0, own, most):
                 rows = slice(first, min(first + most, own))
                 minus = self._strands[strand[rows]]
                 yield SiteChunk(chunk, position[rows], minus, self._pam, self._length, self._engine)
+            chunk.letters = NO_LETTERS
 
     def _find(self, chunk, capacity):
         """Start the scan for the PAMs of a PackedChunk."""
@@ -146,7 +156,7 @@ class SiteChunk:
         self._geometry = geometry = Geometry(-(-self.length // LANES_PER_WORD), letters, 0)
         windows = np.zeros(geometry.letters + LANES_PER_WORD, np.uint8)
         begins = position + pam.skipped(minus)
-        engine.read_sites(chunk.plain, begins, minus, letters, windows)
+        engine.read_sites(chunk.plain, chunk.letters, begins, minus, letters, windows)
         self._planes = engine.planes(4 * geometry.plane_words + SPARE)
         engine.pack(windows, geometry.words, letters, letters, self._planes)
 

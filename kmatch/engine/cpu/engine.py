@@ -102,11 +102,11 @@ class CpuEngine:
 
         self._workers.run(align_gapless, slabs(len(positions)), chunk, positions, *arguments)
 
-    def seeds_pay(self, length, k, queries):
+    def seeds_pay(self, *arguments):
         """See `kmatch.engine.cpu.seeds.pays`."""
         from kmatch.engine.cpu.seeds import pays
 
-        return pays(length, k, queries)
+        return pays(*arguments)
 
     def seed_tables(self, *arguments):
         """See `kmatch.engine.cpu.seeds.seed_tables`."""
@@ -114,17 +114,18 @@ class CpuEngine:
 
         return seed_tables(*arguments)
 
-    def sites_pay(self, queries):
+    def sites_pay(self, *arguments):
         """See `kmatch.engine.cpu.sites.pays`."""
         from kmatch.engine.cpu.sites import pays
 
-        return pays(queries)
+        return pays(*arguments)
 
-    def read_sites(self, text, positions, *arguments):
+    def read_sites(self, text, letters, positions, *arguments):
         """See `kmatch.engine.cpu.sites.read_sites`."""
         from kmatch.engine.cpu.sites import read_sites, slabs
 
-        self._workers.run(read_sites, slabs(len(positions)), text, positions, *arguments)
+        items = slabs(len(positions))
+        self._workers.run(read_sites, items, text, letters, positions, *arguments)
 
     def read_text(self, text, letters):
         """See `kmatch.engine.cpu.letters.read_text`."""

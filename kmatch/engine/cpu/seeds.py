@@ -60,14 +60,26 @@ def cut_pieces(length, k, patterns):
     return bounds[:-1], np.minimum(np.diff(bounds), most)
 
 
-def pays(length, k, patterns):
+def pays(codes, k, queries):
     """Whether looking up is faster than comparing every text position with every pattern.
 
-    length: letters of a pattern, at most 64; patterns: as many as there are queries.
+    codes: uint8[n, m], letters 0 to 3 of some of the patterns, m at most 64: the text is taken to
+    be like them, or random where they are all different; queries: how many there are in all.
     """
-    candidates = patterns * 0.25 ** cut_pieces(length, k, patterns)[1]
+    length = codes.shape[1]
+    first, size = cut_pieces(length, k, queries)
+    shares = np.array([_share(codes[:, at : at + n]) for at, n in zip(first, size, strict=True)])
+    candidates = queries * np.maximum(shares, 0.25**size)
     pieces = LOOKUP + ANY * np.minimum(candidates, 1) + CANDIDATE * candidates
-    return bool(POSITION + pieces.sum() < PAIR * patterns)
+    return bool(POSITION + pieces.sum() < PAIR * queries)
+
+
+def _share(pieces):
+    """The share of pairs of different patterns that have the same piece."""
+    count, size = pieces.shape
+    codes = pieces.astype(np.int64) @ (4 ** np.arange(size))
+    many = np.unique(codes, return_counts=True)[1]
+    return (many * (many - 1)).sum() / max(count * (count - 1), 1)
 
 
 def seed_tables(codes, ranks, exact, k):
