@@ -210,7 +210,8 @@ class _Progress:
     def begin(self, share):
         """A part begins that goes up to a share of the record read last."""
         before, after = self._record
-        self._span = (self._span[1], before + share * (after - before))
+        done = self._span[1]  # of short records, which are read together, up to the last one's end
+        self._span = (done, max(done, before + share * (after - before)))
 
     def share(self, share):
         if self._tell and self._size:

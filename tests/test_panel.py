@@ -1,0 +1,106 @@
+"""Panels set up side by side are those that one pattern after another gives."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from cases import IUPAC
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kmatch
+from kmatch.engine.queries import Query, query_arrays
+from kmatch.search.panel import (
+    STRANDS,
+    build_panel,
+    build_reading_panel,
+    check_distance,
+    exact_ends,
+    select_patterns,
+)
+from kmatch.sequences.alphabet import complement, reverse_complement
+from kmatch.sequences.patterns import load_patterns
+
+one_length = st.integers(1, 20).flatmap(
+    lambda m: st.lists(st.text(IUPAC, min_size=m, max_size=m), min_size=1, max_size=9)
+)
+panels = one_length | st.lists(st.text(IUPAC, min_size=1, max_size=20), min_size=1, max_size=9)
+strands = st.sampled_from(sorted(STRANDS))
+ends = st.tuples(st.sampled_from([0, 0, 1, 3, 30]), st.sampled_from([0, 0, 2, 40]))
+
+
+def same(arrays, others):
+    for name in arrays._fields:
+        one, other = getattr(arrays, name), getattr(others, name)
+        assert one.dtype == other.dtype and one.tolist() == other.tolist(), name
+        assert one.flags.c_contiguous and one.flags.writeable
+
+
+def window(pattern, minus, k, ends):
+    """The Query of one pattern on one strand, letter by letter."""
+    length = len(pattern)
+    place = np.arange(length)
+    exact = (place < ends[0]) | (place >= length - ends[1]) | (k == 0)
+    masks = reverse_complement(pattern.masks) if minus else pattern.masks
+    exact = exact[::-1] if minus else exact
+    letters = list(enumerate(masks.tolist()))
+    counted = [letter for letter in letters if not exact[letter[0]]]
+    return Query(counted, [letter for letter in letters if exact[letter[0]]])
+
+
+@given(panels, st.integers(0, 5), strands, ends)
+def test_windows(patterns, k, strand, ends):
+    patterns = load_patterns(patterns)
+    panel = build_panel(patterns, k, strand, exact_ends(patterns, k, ends))
+    ranked = sorted(
+        (len(pattern), minus, number)
+        for number, pattern in enumerate(patterns)
+        for minus in STRANDS[strand]
+    )
+    columns = (panel.lengths.tolist(), panel.minus.tolist(), panel.pattern.tolist())
+    assert list(zip(*columns, strict=True)) == ranked
+    assert (panel.lengths.dtype, panel.minus.dtype) == (np.int64, np.uint8)
+    assert panel.pattern.dtype == np.int32
+    queries = [window(patterns[number], minus, k, ends) for _, minus, number in ranked]
+    same(panel.letters, query_arrays(queries, k))
+    for query, (first, exact, last, look) in zip(
+        queries, panel.letters.bounds.tolist(), strict=True
+    ):
+        assert (exact - first, last - exact) == (len(query.counted), len(query.exact))
+        assert first <= look <= exact
+    written, begins = panel.written
+    assert [bytes(written[a:b]) for a, b in pairwise(begins)] == [
+        bytes(pattern.masks) for pattern in patterns
+    ]
+
+    def is_exact(pattern):
+        place = np.arange(len(pattern))
+        return (place < ends[0]) | (place >= len(pattern) - ends[1]) | (k == 0)
+
+    same(build_panel(list(patterns), k, strand, is_exact).letters, panel.letters)
+
+
+@given(panels, strands)
+def test_readings(patterns, strand):
+    patterns = load_patterns(patterns)
+    panel = build_reading_panel(patterns, strand)
+    queries = [(minus, n) for minus in STRANDS[strand] for n in range(len(patterns))]
+    assert list(zip(panel.minus.tolist(), panel.pattern.tolist(), strict=True)) == queries
+    letters, begins, backward, bases = panel.letters
+    assert (letters.dtype, begins.dtype, bases.dtype) == (np.int64, np.int64, np.uint8)
+    assert backward.tolist() == panel.minus.tolist()
+    assert panel.lengths.tolist() == np.diff(begins).tolist()
+    for query, (minus, number) in enumerate(queries):
+        masks = patterns[number].masks
+        read = bases[letters[begins[query] : begins[query + 1]]]
+        assert bytes(read) == bytes(complement(masks) if minus else masks)
+    wanted = np.arange(len(patterns)) % 2 == 0
+    chosen = select_patterns(patterns, wanted, strand)
+    assert set(chosen.pattern.tolist()) == set(np.flatnonzero(wanted).tolist())
+
+
+def test_the_first_pattern_that_is_too_short_is_named():
+    patterns = load_patterns({"a": "ACGTA", "b": "ACG", "c": "AC"})
+    check_distance(patterns, 1)
+    with pytest.raises(kmatch.InputError, match="'b' has 3 letters: k = 3"):
+        check_distance(patterns, 3)
