@@ -7,27 +7,27 @@ import sys
 from functools import cache
 from threading import Thread
 
+from kmatch.engine.choice import best_device
 from kmatch.errors import DeviceError
 
 DEVICE = re.compile(r"auto|cpu|cuda(:\d+(,\d+)*)?")
+NO_DRIVER = "the library of the NVIDIA driver was not found"
 DRIVERS = {"win32": ["nvcuda.dll"], "linux": ["libcuda.so.1", "libcuda.so"]}
 
 
-def choose_engine(device, threads=None):
+def choose_engine(device, threads=None, work=None):
     """The engine for a device, whose methods are the kernels.
 
-    device: `auto`, `cpu`, `cuda` or `cuda:N`; threads: int or None for all cores. Raises
-    DeviceError for a device that is unknown or cannot be used.
+    device: `auto`, `cpu`, `cuda` or `cuda:N`; threads: int or None for all cores; work: the Work
+    for which `auto` takes the device that will be done first. Raises DeviceError for a device that
+    is unknown or cannot be used.
     """
     if not DEVICE.fullmatch(device):
         raise DeviceError(f"unknown device '{device}'; use auto, cpu, cuda or cuda:N")
     if device == "cpu":
         return _cpu_engine(threads, "asked for")
     if device == "auto":
-        try:
-            return _cuda_engine(None, threads, "a usable GPU")
-        except DeviceError as error:
-            return _cpu_engine(threads, f"no usable GPU: {error}")
+        return _first_done(threads, work)
     if "," in device:
         raise DeviceError(f"device {device}: a search runs on one GPU; use cuda:N or cpu")
     try:
@@ -35,6 +35,18 @@ def choose_engine(device, threads=None):
         return _cuda_engine(number, threads, "asked for")
     except DeviceError as error:
         raise DeviceError(f"device {device}: no usable GPU ({error}); use cpu") from error
+
+
+def _first_done(threads, work):
+    if _no_driver():
+        return _cpu_engine(threads, f"no usable GPU: {NO_DRIVER}")
+    kind, reason = best_device(work, threads or os.cpu_count() or 1)
+    if kind == "cpu":
+        return _cpu_engine(threads, reason)
+    try:
+        return _cuda_engine(None, threads, reason)
+    except DeviceError as error:
+        return _cpu_engine(threads, f"no usable GPU: {error}")
 
 
 def _cpu_engine(threads, reason):
@@ -46,7 +58,7 @@ def _cpu_engine(threads, reason):
 def _cuda_engine(number, threads, reason):
     """The engine of a GPU, None for the first. Raises DeviceError with the reason there is none."""
     if _no_driver():
-        raise DeviceError("the library of the NVIDIA driver was not found")
+        raise DeviceError(NO_DRIVER)
     _wake(number or 0)
     from kmatch.engine.cuda.driver import find_devices
 

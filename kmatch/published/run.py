@@ -12,16 +12,16 @@ POSITIONS = 1 << 26  # of a chunk: a table takes four bytes of each
 PANEL = 1 << 6  # patterns of one length that are searched at a time, and a row of the table each
 
 
-def choose_algorithm(command, name, patterns, device, threads):
+def choose_algorithm(command, name, patterns, device, threads, work=None):
     """The engine of a device, and how a published algorithm runs there: None for `bitplane`.
 
-    device, threads: as for `choose_engine`; `auto` is the CPU for what only runs there. Raises
+    device, threads, work: as for `choose_engine`; `auto` is the CPU for what only runs there. Raises
     InputError for an unknown name or patterns that the algorithm's layout cannot hold, DeviceError
     for a device that cannot be used or that the algorithm was not made for.
     """
     algorithm = find(command, name)
     if algorithm is None:
-        return choose_engine(device, threads), None
+        return choose_engine(device, threads, work), None
     if device == "auto" and "cuda" not in algorithm.devices:
         device = "cpu"
     engine = choose_engine(device, threads)

@@ -14,6 +14,7 @@ from kmatch.search.hits import Hits
 from kmatch.search.panel import build_reading_panel, select_patterns
 from kmatch.search.published import difference_search, published_distances
 from kmatch.search.repeats import distinct_patterns, with_copies
+from kmatch.search.work import difference_work
 from kmatch.sequences.genome import as_genome
 from kmatch.sequences.patterns import load_patterns
 
@@ -52,7 +53,8 @@ def best_batches(
     patterns that match nowhere; other arguments: as for `edit_batches`.
     """
     patterns, copies = distinct_patterns(patterns)
-    engine, run = choose_algorithm("best", algorithm, patterns, device, threads)
+    work = difference_work(genome, patterns, None, strand)
+    engine, run = choose_algorithm("best", algorithm, patterns, device, threads, work)
     if on_engine:
         on_engine(engine)
     panel = build_reading_panel(patterns, strand)

@@ -10,6 +10,7 @@ from kmatch.search.hits import Hits
 from kmatch.search.panel import build_reading_panel, check_distance
 from kmatch.search.published import difference_search
 from kmatch.search.repeats import distinct_patterns, with_copies
+from kmatch.search.work import difference_work
 from kmatch.sequences.genome import as_genome
 from kmatch.sequences.patterns import load_patterns
 
@@ -52,7 +53,8 @@ def edit_batches(
     check_distance(patterns, k)
     if report not in REPORTS:
         raise InputError(f"unknown report '{report}'; use {', '.join(REPORTS)}")
-    engine, run = choose_algorithm("edit", algorithm, patterns, device, threads)
+    work = difference_work(genome, patterns, k, strand)
+    engine, run = choose_algorithm("edit", algorithm, patterns, device, threads, work)
     if on_engine:
         on_engine(engine)
     panel = build_reading_panel(patterns, strand)

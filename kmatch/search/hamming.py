@@ -9,6 +9,7 @@ from kmatch.search.panel import build_panel, check_distance, exact_ends
 from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.search.scanning import Scanner
 from kmatch.search.windows import window_batches
+from kmatch.search.work import window_work
 from kmatch.sequences.genome import as_genome
 from kmatch.sequences.patterns import load_patterns, pattern_set
 
@@ -52,7 +53,8 @@ def hamming_batches(
     """
     patterns, copies = distinct_patterns(patterns)
     check_distance(patterns, k)
-    engine, run = choose_algorithm("hamming", algorithm, patterns, device, threads)
+    work = window_work(genome, patterns, k, strand)
+    engine, run = choose_algorithm("hamming", algorithm, patterns, device, threads, work)
     if on_engine:
         on_engine(engine)
     ends, layout = (exact_5p, exact_3p), run.layout if run else engine.layout

@@ -12,6 +12,7 @@ from kmatch.search.published import PublishedWindows
 from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.search.seeds import LONGEST, SeedSearch, some_codes
 from kmatch.search.sites import Pam, SiteSearch
+from kmatch.search.work import window_work
 from kmatch.sequences.genome import as_genome
 from kmatch.sequences.names import shown
 from kmatch.sequences.patterns import load_patterns
@@ -61,7 +62,8 @@ def multi_batches(
     _check_lengths(patterns)
     check_distance(patterns, k)
     pam = Pam(pam, pam_side) if pam is not None else None
-    engine, run = choose_algorithm("multi", algorithm, patterns, device, threads)
+    work = window_work(genome, patterns, k, strand)
+    engine, run = choose_algorithm("multi", algorithm, patterns, device, threads, work)
     if on_engine:
         on_engine(engine)
     length, ends = len(patterns[0]), (exact_5p, exact_3p)

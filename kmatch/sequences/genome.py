@@ -1,16 +1,19 @@
 """The genome that is searched."""
 
+import os
 from functools import cached_property
 
 import numpy as np
 
 from kmatch.errors import InputError
 from kmatch.sequences.ahead import read_ahead
-from kmatch.sequences.files import label_of
+from kmatch.sequences.files import HEAD, MAGIC, label_of
 from kmatch.sequences.names import clean_names, warn
 from kmatch.sequences.packed import open_packed
 from kmatch.sequences.reading import read_parts
 from kmatch.sequences.records import Record, check_letters, gathered, whole_records
+
+COMPRESSION = 4  # letters a byte of a compressed file
 
 
 class Genome:
@@ -53,6 +56,27 @@ class Genome:
         if file is not None:
             file.names = self._cleaned(file.names)
         return file
+
+    @property
+    def expected_letters(self):
+        """About how many letters there are, told without reading them; None where that is unknown.
+
+        A compressed file is taken to hold four letters a byte.
+        """
+        if self.file is not None:
+            return sum(self.file.lengths)
+        if self._kept is not None:
+            return sum(len(part.letters) for part in self._kept)
+        if not os.path.isfile(self._path):  # a pipe would lose what is read here
+            return None
+        try:
+            size = os.path.getsize(self._path)
+            with open(self._path, "rb") as handle:
+                start = handle.read(HEAD)
+        except OSError:
+            return None
+        compressed = any(start.startswith(magic) for magic in MAGIC.values())
+        return (size * COMPRESSION if compressed else size) or None
 
     def records(self, on_progress=None):
         """Iterate over the Records; `on_progress(consumed, size)` hears of bytes read."""
