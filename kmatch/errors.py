@@ -15,3 +15,7 @@ class DeviceError(KmatchError):
 
 class OutputError(KmatchError):
     """The results cannot be written."""
+
+
+class ClosedPipe(OutputError):
+    """Who read the results wants no more; the command line ends quietly."""

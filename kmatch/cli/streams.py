@@ -1,0 +1,80 @@
+"""The standard streams of a command: output tells what fails, the error stream never fails."""
+
+import io
+import os
+import sys
+from contextlib import contextmanager, suppress
+
+from kmatch.errors import OutputError
+from kmatch.output.files import STANDARD
+from kmatch.output.handles import output_error
+
+
+@contextmanager
+def standard_streams():
+    """While the block runs, a failure of standard output is an OutputError, and one of standard
+    error, which may be closed, full or gone, is nothing at all."""
+    before = sys.stdout, sys.stderr
+    # Closed, standard error leaves its number to the next file, and libraries may write there.
+    null = None if sys.stderr else open(os.devnull, "w")  # noqa: SIM115
+    sys.stdout, sys.stderr = _wrapped(sys.stdout, _Output), _wrapped(null or sys.stderr, _Messages)
+    try:
+        yield
+    finally:
+        wrapped = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = before
+        for stream in wrapped:
+            if isinstance(stream, _Stream):
+                with suppress(OutputError):
+                    stream.flush()
+                stream.detach()
+        if null:
+            null.close()
+
+
+def _wrapped(stream, kind):
+    """The stream with another way to fail, or as it is where there are no bytes below it."""
+    if not isinstance(getattr(stream, "buffer", None), io.BufferedIOBase):
+        return stream
+    with suppress(OSError):
+        stream.flush()
+    return kind(
+        stream.buffer,
+        encoding=stream.encoding,
+        errors=stream.errors,
+        line_buffering=stream.line_buffering,
+    )
+
+
+class _Stream(io.TextIOWrapper):
+    def write(self, text):
+        try:
+            return super().write(text)
+        except OSError as error:
+            self._fail(error)
+            return len(text)
+
+    def flush(self):
+        try:
+            super().flush()
+        except OSError as error:
+            self._fail(error)
+
+    def _fail(self, error):
+        # Python flushes the stream once more at its end, and would complain.
+        with suppress(OSError, ValueError):
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, self.buffer.fileno())
+            os.close(null)
+
+
+class _Output(_Stream):
+    """Standard output, whose failures are OutputErrors."""
+
+    def _fail(self, error):
+        super()._fail(error)
+        raise output_error(STANDARD, error) from error
+
+
+class _Messages(_Stream):
+    """Standard error; once it fails, what is said is lost and nothing else is."""
