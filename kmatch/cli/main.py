@@ -66,11 +66,17 @@ def _failed(error):
     if isinstance(error, MemoryError):
         advice = "search fewer patterns at a time, or a genome of shorter records"
         return _tell(f"out of memory; {advice}", 1)
-    words = str(error).rstrip(".") or type(error).__name__
+    words = _words(error)
     # Inputs and outputs tell of themselves: what is left is the machine's, or a defect.
     if isinstance(error, OSError | ImportError | RuntimeError) or _of_a_library(error):
         return _tell(f"the machine: {words}; {_TRACEBACK}", 1)
     return _tell(f"a defect of kmatch: {type(error).__name__}: {words}; {_TRACEBACK}", 1)
+
+
+def _words(error):
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error).rstrip(".") or type(error).__name__
 
 
 def _of_a_library(error):

@@ -5,7 +5,6 @@ import os
 import sys
 from contextlib import contextmanager, suppress
 
-from kmatch.errors import OutputError
 from kmatch.output.files import STANDARD
 from kmatch.output.handles import output_error
 
@@ -25,16 +24,14 @@ def standard_streams():
         sys.stdout, sys.stderr = before
         for stream in wrapped:
             if isinstance(stream, _Stream):
-                with suppress(OutputError):
-                    stream.flush()
-                stream.detach()
+                stream.end()
         if null:
             null.close()
 
 
 def _wrapped(stream, kind):
     """The stream with another way to fail, or as it is where there are no bytes below it."""
-    if not isinstance(getattr(stream, "buffer", None), io.BufferedIOBase):
+    if not isinstance(getattr(stream, "buffer", None), io.BufferedIOBase | io.RawIOBase):
         return stream
     with suppress(OSError):
         stream.flush()
@@ -43,6 +40,7 @@ def _wrapped(stream, kind):
         encoding=stream.encoding,
         errors=stream.errors,
         line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
     )
 
 
@@ -60,21 +58,28 @@ class _Stream(io.TextIOWrapper):
         except OSError as error:
             self._fail(error)
 
-    def _fail(self, error):
-        # Python flushes the stream once more at its end, and would complain.
-        with suppress(OSError, ValueError):
-            null = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(null, self.buffer.fileno())
-            os.close(null)
+    def end(self):
+        """Give the stream below back, leading nowhere if it fails: Python flushes it once more at
+        its end, and would complain."""
+        try:
+            super().flush()
+        except OSError:
+            with suppress(OSError):
+                null = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(null, self.fileno())
+                os.close(null)
+        self.detach()
 
 
 class _Output(_Stream):
     """Standard output, whose failures are OutputErrors."""
 
     def _fail(self, error):
-        super()._fail(error)
         raise output_error(STANDARD, error) from error
 
 
 class _Messages(_Stream):
-    """Standard error; once it fails, what is said is lost and nothing else is."""
+    """Standard error; what it cannot take is lost, and nothing else is."""
+
+    def _fail(self, error):
+        pass

@@ -38,6 +38,12 @@ def open_output(path=None):
             yield handle
 
 
+def flush_all(*handles):
+    """Write what several outputs still hold: where one fails, none takes its final place."""
+    for handle in handles:
+        handle.flush()
+
+
 def is_standard_output(path):
     """Whether a path leads where standard output does: /dev/stdout may be a file that is being
     appended to, which opening it would cut."""

@@ -1,5 +1,7 @@
 """Handles that say what failed: an error of theirs names the output, whatever else goes wrong."""
 
+import errno
+import os
 from contextlib import contextmanager
 
 from kmatch.errors import ClosedPipe, OutputError
@@ -32,10 +34,19 @@ class NamedHandle:
         self._handle, self._label = handle, label
 
     def write(self, data):
-        try:
-            return self._handle.write(data)
-        except OSError as error:
-            raise output_error(self._label, error) from error
+        """Write all of some bytes, also to a stream without a buffer; returns how many."""
+        size = memoryview(data).nbytes
+        with writing(self._label):
+            written = self._write_some(data)
+            while written < size:
+                written += self._write_some(memoryview(data).cast("B")[written:])
+        return size
+
+    def _write_some(self, data):
+        written = self._handle.write(data)
+        if written is None:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        return written
 
     def flush(self):
         with writing(self._label):
