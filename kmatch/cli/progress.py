@@ -2,6 +2,10 @@
 
 from contextlib import contextmanager
 
+from kmatch.cli.messages import shorten
+
+LABEL = 32  # characters: the bar needs the rest of a line
+
 
 @contextmanager
 def progress_bar(label):
@@ -9,7 +13,8 @@ def progress_bar(label):
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
+    text = TextColumn("{task.description}", markup=False)
+    columns = (text, BarColumn(), DownloadColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(label, total=None)
+        task = progress.add_task(shorten(label, LABEL), total=None)
         yield lambda consumed, size: progress.update(task, completed=consumed, total=size)

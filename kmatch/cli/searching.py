@@ -1,6 +1,8 @@
 """What the commands that search for patterns do alike."""
 
-from kmatch.cli.options import check_inputs, format_of
+from kmatch import interrupts
+from kmatch.cli.checks import warn_of_long_patterns
+from kmatch.cli.options import check_inputs
 
 
 def load_panel(talk, genome, path, sequences):
@@ -14,25 +16,27 @@ def load_panel(talk, genome, path, sequences):
     return panel
 
 
-def write_hits(talk, label, panel, output, form, search):
+def write_hits(talk, genome, panel, output, form, search):
     """Write the HitBatches of search(on_progress=…, on_engine=…) and tell how many they held."""
     from kmatch.output.files import open_output
     from kmatch.output.tables import TableWriter
 
     with open_output(output) as handle:
-        writer = TableWriter(handle, format_of(form, output), panel)
-        drain(talk, label, panel, search, writer.write)
+        writer = TableWriter(handle, form, panel)
+        drain(talk, genome, panel, search, writer.write)
 
 
-def drain(talk, label, panel, search, *takers):
-    """Hand each HitBatch of a search to all takers and tell how many hits there were."""
-    hits = 0
-    with talk.compiling(), talk.progress(label) as advance:
-        for batch in search(
-            on_progress=advance,
-            on_engine=lambda engine: talk.detail(f"device: {engine.description}"),
-        ):
+def drain(talk, genome, panel, search, *takers):
+    """Hand each HitBatch of a search of `genome` to all takers and tell how many hits it had."""
+    from kmatch.search.lengths import LongestRecord
+
+    hits, longest = 0, LongestRecord()
+    genome.on_spans = longest.hear
+    with talk.compiling(), talk.progress(genome.label) as advance:
+        for batch in search(on_progress=advance, on_engine=talk.device):
+            interrupts.check()
             for take in takers:
                 take(batch)
             hits += len(batch)
+    warn_of_long_patterns(talk, panel, longest.letters, genome.label)
     talk.detail(f"{hits:,} hits of {len(panel):,} patterns")

@@ -1,6 +1,7 @@
 """Packed chunks of a genome, and the planes a search needs of them."""
 
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, geometry_for
+from kmatch.search.lengths import telling_spans
 from kmatch.search.stored import serves, stored_chunks
 from kmatch.sequences.chunks import ChunkPlan, join_records
 
@@ -51,6 +52,7 @@ class PackedChunk:
         return self.planes, geometry.words, geometry.rows, geometry.plane_words
 
 
+@telling_spans
 def packed_chunks(genome, plan, engine, words=None, on_progress=None):
     """Yield the PackedChunks of a genome; a genome that is kept packs itself once for a plan.
 
