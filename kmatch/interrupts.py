@@ -13,8 +13,13 @@ _heard = []  # those for which there is a handler
 _SHOW_CURSOR = b"\x1b[?25h"  # which a progress bar hides
 
 
+class Interrupted(KeyboardInterrupt):
+    """A signal came. Python remembers a KeyboardInterrupt itself that passed an `eval`, and would
+    end with SIGINT, whatever the status."""
+
+
 def install():
-    """Raise KeyboardInterrupt at the first of SIGNALS and end at once at the second.
+    """Raise Interrupted at the first of SIGNALS and end at once at the second.
 
     A signal that the parent process has ignored, as nohup does, stays ignored.
     """
@@ -23,7 +28,7 @@ def install():
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             _heard.append(number)
             signal.signal(number, _hear)
-    sys.unraisablehook = _unraisable
+    sys.excepthook, sys.unraisablehook = _print, _print_unraisable
     _watch()
 
 
@@ -49,9 +54,9 @@ def _status(number):
 
 
 def check():
-    """Raise KeyboardInterrupt if a signal came: an import or a callback may have swallowed it."""
+    """Raise Interrupted if a signal came: an import or a callback may have swallowed it."""
     if _came:
-        raise KeyboardInterrupt
+        raise Interrupted
 
 
 def remove_unfinished():
@@ -66,7 +71,7 @@ def _hear(number, frame):
     _came.append(number)
     if len(_came) > 1:
         _end_at_once(_came[0])
-    raise KeyboardInterrupt
+    raise Interrupted
 
 
 def _watch():
@@ -97,7 +102,14 @@ def _end_at_once(number):
     os._exit(_status(number))
 
 
-def _unraisable(unraisable):
-    # Python has no place to raise it, and `check` does.
-    if not (_came and issubclass(unraisable.exc_type, KeyboardInterrupt)):
+# What is printed from C, or in a finalizer, was swallowed there: `check` raises it again.
+
+
+def _print(kind, error, traceback):
+    if not issubclass(kind, Interrupted):
+        sys.__excepthook__(kind, error, traceback)
+
+
+def _print_unraisable(unraisable):
+    if not issubclass(unraisable.exc_type, Interrupted):
         sys.__unraisablehook__(unraisable)

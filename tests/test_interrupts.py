@@ -29,6 +29,16 @@ class Finder:
         if name == moment:
             strike()
 
+if way == "printed":  # as C code does
+    import ctypes
+    def strike():
+        sys.meta_path.remove(finder)
+        ctypes.pythonapi.PyRun_SimpleString(b"import os; os.kill(os.getpid(), %d); 1" % number)
+elif way == "evaluated":
+    def strike():
+        sys.meta_path.remove(finder)
+        eval("[os.kill(os.getpid(), number), 1]", {"os": os, "number": number})
+
 finder = Finder()
 sys.meta_path.insert(0, finder)
 seen = []
@@ -59,13 +69,18 @@ main(sys.argv[1:])
 
 @pytest.fixture
 def folder(tmp_path):
-    (tmp_path / "genome.fa").write_bytes(fasta([("chr1", random_letters(4_000))]))
-    return tmp_path
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "genome.fa").write_bytes(fasta([("chr1", random_letters(4_000))]))
+    (tmp_path / "moment.py").write_text(MOMENT)
+    return tmp_path / "work"
 
 
 def struck(folder, moment, name, *words, way="raised", prefix=()):
-    command = [*prefix, sys.executable, "-c", MOMENT, moment, name, way, *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, timeout=120)
+    # As a module: Python ends with other code than that of a string.
+    command = [*prefix, sys.executable, "-m", "moment", moment, name, way, *words]
+    paths = os.pathsep.join([str(folder.parent), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"PYTHONPATH": paths}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=120)
 
 
 IMPORTS = (
@@ -108,6 +123,15 @@ def test_while_a_file_begins_or_ends(folder, moment, name):
 def test_one_that_an_import_swallows_is_not_forgotten(folder, moment, words):
     done = struck(folder, moment, "SIGINT", *words, way="swallowed")
     assert (done.returncode, done.stderr) == (130, b"kmatch: error: interrupted\n")
+    assert os.listdir(folder) == ["genome.fa"]
+
+
+# After an `eval` nothing is imported any more, which would let Python forget.
+@pytest.mark.parametrize("way, moment", [("printed", "numba"), ("evaluated", "os.rename")])
+def test_one_that_passes_through_c(folder, way, moment):
+    done = struck(folder, moment, "SIGTERM", *SEARCH, way=way)
+    assert done.stderr == b"kmatch: error: interrupted by SIGTERM\n"
+    assert done.returncode == STATUS["SIGTERM"]
     assert os.listdir(folder) == ["genome.fa"]
 
 

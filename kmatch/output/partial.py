@@ -52,7 +52,7 @@ class PartialFile:
         return descriptor
 
     def rename(self):
-        """Take the final place. Raises OSError, and KeyboardInterrupt where one was missed."""
+        """Take the final place. Raises OSError, and Interrupted where a signal was missed."""
         interrupts.check()
         os.replace(self.name, self.path)
         interrupts.unfinished.discard(self.name)
