@@ -14,8 +14,8 @@ _SHOW_CURSOR = b"\x1b[?25h"  # which a progress bar hides
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal came. Python remembers a KeyboardInterrupt itself that passed an `eval`, and would
-    end with SIGINT, whatever the status."""
+    """A signal came. Of a plain KeyboardInterrupt that has passed through `eval`, Python would
+    make the end of the process, by SIGINT, whatever its status."""
 
 
 def install():

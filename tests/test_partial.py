@@ -59,6 +59,19 @@ def test_a_replaced_file_keeps_its_owner(tmp_path):
     assert path.read_bytes() == b"new\n"
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_another_group_may_not_read_what_the_old_one_might(tmp_path, monkeypatch):
+    path = tmp_path / "hits.bed"
+    path.write_bytes(b"old\n")
+    os.chown(path, -1, 2345)
+    monkeypatch.setattr(os, "fchown", lambda *_: os.stat(tmp_path / "nothing"))
+    for mode, left in ((0o640, 0o600), (0o664, 0o644), (0o660, 0o600)):
+        path.chmod(mode)
+        os.chown(path, -1, 2345)
+        write(path)
+        assert stat.S_IMODE(path.stat().st_mode) == left
+
+
 @pytest.mark.parametrize("name", ["n" * 255, "n" * 251 + ".bed", "ü" * 127, "n" * 248 + ".tsv.gz"])
 def test_a_name_may_be_as_long_as_the_file_system_allows(tmp_path, name):
     write(tmp_path / name)

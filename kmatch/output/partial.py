@@ -84,11 +84,16 @@ def _regular(path):
 
 
 def _take_after(descriptor, before):
-    if hasattr(os, "fchown"):
-        for owner in ((before.st_uid, -1), (-1, before.st_gid)):
-            with suppress(OSError):  # only root gives files away
-                os.fchown(descriptor, *owner)
-        os.fchmod(descriptor, stat.S_IMODE(before.st_mode) & 0o777)
+    """Give a new file the owner and the mode of the one that was there before."""
+    if not hasattr(os, "fchown"):
+        return
+    for owner in ((before.st_uid, -1), (-1, before.st_gid)):
+        with suppress(OSError):  # only root gives files away
+            os.fchown(descriptor, *owner)
+    mode = stat.S_IMODE(before.st_mode) & 0o777
+    if os.fstat(descriptor).st_gid != before.st_gid:  # another group may do what all may
+        mode = mode & 0o707 | (mode & 0o007) << 3
+    os.fchmod(descriptor, mode)
 
 
 def _clear(folder, stem):
