@@ -1,5 +1,7 @@
 """The commands together."""
 
+import os
+
 import click
 
 from kmatch import __version__
@@ -14,6 +16,7 @@ from kmatch.cli.multi import multi
 from kmatch.cli.pack import pack
 from kmatch.cli.primer import primer
 
+_COMPLETE = "_KMATCH_COMPLETE"  # what shells set to ask for completions
 _NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())  # whose message is the help
 
 
@@ -29,6 +32,10 @@ for command in (hamming, multi, edit, best, primer, pack, bench, model, info):
 
 def run_command(arguments):
     """Run the command that the arguments name; returns its exit status, 2 for wrong usage."""
+    if asked := os.environ.get(_COMPLETE):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(kmatch, {}, "kmatch", _COMPLETE, asked)
     try:
         with kmatch.make_context("kmatch", arguments) as context:
             kmatch.invoke(context)

@@ -108,6 +108,7 @@ def _write_both(talk, text, panel, k, table, summary, search):
     counts = Summary(panel, k)
     with open_output(output) as hits, open_output(summary) as handle:
         writer = TableWriter(hits, form, panel)
-        drain(talk, text, panel, search, writer.write, counts.add)
+        to_terminal = output in (None, "-")
+        drain(talk, text, panel, search, writer.write, counts.add, to_terminal=to_terminal)
         counts.write(handle)
         flush_all(hits, handle)

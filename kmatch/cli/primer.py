@@ -85,6 +85,8 @@ def primer(target, background, regions, output, form, quiet, verbose, debug, k, 
             on_engine=talk.device,
             **options,
         ):
+            if output in (None, "-"):
+                talk.make_way()
             for writer in writers:
                 writer.write(batch)
             primers += len(batch)

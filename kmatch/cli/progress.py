@@ -9,7 +9,10 @@ LABEL = 32  # characters: the bar needs the rest of a line
 
 @contextmanager
 def progress_bar(label):
-    """Draw a bar on standard error while the block runs; gives a function (consumed, size)."""
+    """Draw a bar on standard error while the block runs.
+
+    Gives two functions: (consumed, size) moves the bar, () takes it away before the block ends.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -17,4 +20,8 @@ def progress_bar(label):
     columns = (text, BarColumn(), DownloadColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(shorten(label, LABEL), total=None)
-        yield lambda consumed, size: progress.update(task, completed=consumed, total=size)
+
+        def advance(consumed, size):
+            progress.update(task, completed=consumed, total=size)
+
+        yield advance, progress.stop

@@ -23,11 +23,14 @@ def write_hits(talk, genome, panel, output, form, search):
 
     with open_output(output) as handle:
         writer = TableWriter(handle, form, panel)
-        drain(talk, genome, panel, search, writer.write)
+        drain(talk, genome, panel, search, writer.write, to_terminal=output in (None, "-"))
 
 
-def drain(talk, genome, panel, search, *takers):
-    """Hand each HitBatch of a search of `genome` to all takers and tell how many hits it had."""
+def drain(talk, genome, panel, search, *takers, to_terminal=False):
+    """Hand each HitBatch of a search of `genome` to all takers and tell how many hits it had.
+
+    to_terminal: whether a taker writes to standard output, which may be where progress is drawn.
+    """
     from kmatch.search.lengths import LongestRecord
 
     hits, longest = 0, LongestRecord()
@@ -35,6 +38,8 @@ def drain(talk, genome, panel, search, *takers):
     with talk.compiling(), talk.progress(genome.label) as advance:
         for batch in search(on_progress=advance, on_engine=talk.device):
             interrupts.check()
+            if to_terminal:
+                talk.make_way()
             for take in takers:
                 take(batch)
             hits += len(batch)

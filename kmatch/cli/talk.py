@@ -19,6 +19,7 @@ class Talk:
     def __init__(self, quiet, verbose):
         self.quiet = quiet
         self.verbose = verbose and not quiet
+        self._stop = lambda: None
 
     def warn(self, message):
         if not self.quiet:
@@ -48,8 +49,13 @@ class Talk:
             return
         from kmatch.cli.progress import progress_bar
 
-        with progress_bar(one_line(label)) as advance:
+        with progress_bar(one_line(label)) as (advance, self._stop):
             yield advance
+
+    def make_way(self):
+        """Take progress away before rows go to the terminal it is drawn on."""
+        if sys.stdout is not None and sys.stdout.isatty():
+            self._stop()
 
     @contextmanager
     def compiling(self):
