@@ -64,6 +64,7 @@ def test_patterns_longer_than_every_record(tmp_path, genome, command, packed):
     said = here(command, text, *options).err.decode()
     assert said.startswith(f"kmatch: warning: pattern '{LETTERS[:61]}' of 61 letters, and 1 more")
     assert f"every record of {text}, at most 60; are genome and patterns exchanged?" in said
+    assert said.count("exchanged?") == 1
     assert here(command, text, *options, "-q").err == b""
     for enough in (LETTERS[100:160], LETTERS[:50]):
         assert b"exchanged" not in here(command, text, "-p", enough, *k).err
@@ -78,6 +79,14 @@ def test_a_genome_of_many_chunks_has_long_records(tmp_path):
 
 def test_exchanged_files(tmp_path, genome):
     (tmp_path / "guides.fa").write_bytes(fasta([(f"g{i}", g) for i, g in enumerate(GUIDES)]))
-    said = here("hamming", tmp_path / "guides.fa", genome, "-k", 1)
-    assert (said.status, said.out) == (0, b"")
-    assert b"'chr1' of 3,000 letters, and 1 more, are longer than every record" in said.err
+    for text in (tmp_path / "guides.fa", "-"):
+        said = here("hamming", text, genome, "-k", 1, stdin=(tmp_path / "guides.fa").read_bytes())
+        assert (said.status, said.out) == (0, b"")
+        assert b"'chr1' of 3,000 letters" in said.err and said.err.count(b"exchanged?") == 1
+
+
+def test_exchanged_files_are_told_before_the_search(tmp_path, genome, monkeypatch):
+    (tmp_path / "guides.fa").write_bytes(fasta([("g", GUIDES[0])]))
+    monkeypatch.setattr("kmatch.search.best.choose_algorithm", None)
+    said = here("best", tmp_path / "guides.fa", genome).err
+    assert said.index(b"exchanged?") < said.index(b"kmatch: error: a defect")

@@ -1,7 +1,7 @@
 """What the commands that search for patterns do alike."""
 
 from kmatch import interrupts
-from kmatch.cli.checks import warn_of_long_patterns
+from kmatch.cli.checks import letters_at_most, warn_of_long_patterns
 from kmatch.cli.options import check_inputs
 
 
@@ -13,6 +13,8 @@ def load_panel(talk, genome, path, sequences):
     panel = load_patterns(path or list(sequences))
     for name in repeated_names(panel):
         talk.warn(f"the name '{name}' stands for more than one pattern; all are searched")
+    # Before the search too: with patterns as long as a genome it takes long.
+    warn_of_long_patterns(talk, panel, letters_at_most(genome), genome)
     return panel
 
 

@@ -20,10 +20,17 @@ class Talk:
         self.quiet = quiet
         self.verbose = verbose and not quiet
         self._stop = lambda: None
+        self._topics = set()
 
     def warn(self, message):
         if not self.quiet:
             _say(f"warning: {message}")
+
+    def warn_once(self, topic, message):
+        """Warn, unless of the same topic before."""
+        if topic not in self._topics:
+            self._topics.add(topic)
+            self.warn(message)
 
     def detail(self, message):
         if self.verbose:
