@@ -14,8 +14,8 @@ _SHOW_CURSOR = b"\x1b[?25h"  # which a progress bar hides
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal came. Of a plain KeyboardInterrupt that has passed through `eval`, Python would
-    make the end of the process, by SIGINT, whatever its status."""
+    """A signal came. A plain KeyboardInterrupt will not do: once one has passed through `eval`,
+    Python ends the process by SIGINT, whatever its exit status."""
 
 
 def install():

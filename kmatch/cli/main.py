@@ -13,9 +13,10 @@ def main(arguments=None):
     interrupts.install()  # before anything is imported that takes its time
     try:
         status = run(sys.argv[1:] if arguments is None else arguments)
-    except KeyboardInterrupt:  # before `run` could tell
+        interrupts.release()
+    except KeyboardInterrupt:  # before `run` could tell of it, or after
         status = _interrupted()
-    interrupts.release()
+        interrupts.release()
     sys.exit(status)
 
 

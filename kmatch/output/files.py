@@ -28,6 +28,8 @@ def open_output(path=None):
         handle = NamedHandle(sys.stdout.buffer, label)
         yield handle
         handle.flush()
+    elif not str(path):
+        raise OutputError("the name of the output is empty; give a file, or - for standard output")
     elif is_special(path):
         with writing(str(path)):
             raw = open(path, "wb")  # noqa: SIM115
