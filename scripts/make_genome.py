@@ -18,7 +18,7 @@ from numba import njit, prange
 
 from kmatch.output.files import open_output
 from kmatch.search.packing import write_packed
-from kmatch.sequences.reading import Record
+from kmatch.sequences.records import Record
 
 # Human chromosomes 1 to 22, X and Y in Mbp, GRCh38; what is left is scaffolds.
 CHROMOSOMES = {

@@ -87,6 +87,11 @@ def fasta(records, width=60, newline="\n"):
     return "".join(line + newline for line in lines).encode()
 
 
+def marked(title):
+    """What `long_lines` leaves of a header's title: the name, and a mark that no blank follows."""
+    return f"{(title.split(None, 1) or [''])[0]}|"
+
+
 def compressed(kind, data):
     """Bytes as gz, bgzf, bz2, xz or zst."""
     if kind in ("bgzf", "zst"):

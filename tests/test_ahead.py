@@ -6,12 +6,13 @@ import threading
 import numpy as np
 import pytest
 from Bio.SeqIO.FastaIO import SimpleFastaParser
-from commands import fasta, here, random_letters
+from commands import fasta, here, marked, random_letters
 
 import kmatch
 from kmatch.sequences import ahead, reading
 from kmatch.sequences.ahead import read_ahead
-from kmatch.sequences.reading import Record, long_lines, read_parts, whole_records
+from kmatch.sequences.reading import long_lines, read_parts
+from kmatch.sequences.records import Record, whole_records
 
 RECORDS = [
     ("long", random_letters(700)),
@@ -67,7 +68,8 @@ def test_lines_of_any_width(width, newline):
         stretches = long_lines(io.BytesIO(data), "data", block)
         found = list(SimpleFastaParser(stretches))
         plain = SimpleFastaParser(io.StringIO(data.decode().replace(newline, "\n")))
-        assert found == [(title, sequence.replace("\t", "")) for title, sequence in plain]
+        expected = [(marked(title), sequence.replace("\t", "")) for title, sequence in plain]
+        assert found == expected
 
 
 def parts_of(sizes, told, error=None):

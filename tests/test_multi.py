@@ -177,8 +177,6 @@ BAD = {
     "k = m": ({"guide": "ACGT"}, 4, {}, "'guide'.* k = 4"),
     "k = m and a pam": ({"guide": "ACGT"}, 4, {"pam": "NGG"}, "'guide'.* k = 4"),
     "strand": (["ACGT"], 1, {"pam": "NGG", "strand": "x"}, "strand 'x'"),
-    "tab": ({"a\tb": "ACGT"}, 1, {}, r"'a\\tb'"),
-    "line": ({"a\nb": "ACGT"}, 1, {}, r"'a\\nb'"),
     "nothing": ([], 1, {}, "no patterns"),
 }
 

@@ -20,7 +20,7 @@ from kmatch.search import chunks
 from kmatch.search.packing import WORDS, write_packed
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
 from kmatch.sequences.packed import PackedFile, PackedWriter
-from kmatch.sequences.reading import Record
+from kmatch.sequences.records import Record
 
 TINY = {"length": 100, "halo": 128}
 layouts = st.fixed_dictionaries(

@@ -1,10 +1,13 @@
 """Packed genomes that are cut, changed or of a newer version: an error that names the file."""
 
+import struct
+from zlib import crc32
+
 import pytest
 from commands import here, random_letters
 from packing import packed
 
-from kmatch.sequences.packed import HEADER, VERSION
+from kmatch.sequences.packed import HEADER, PACKED, SPARE, VERSION
 
 TEXT = [("first", random_letters(5000)), ("second", "ACGTN" * 30)]
 
@@ -78,3 +81,23 @@ def test_a_newer_version(whole, tmp_path):
     at = whole.index(bytes([VERSION, 0, 0, 0]))
     (tmp_path / "newer").write_bytes(whole[:at] + bytes([VERSION + 1]) + whole[at + 1 :])
     assert b"of version 2, and this kmatch reads 1; take a newer" in refused(tmp_path / "newer")
+
+
+TAIL = struct.Struct(f"<QII{len(PACKED)}s")
+NO_PLACE = (3, 7)  # numbers of the index that lead nowhere: the gap, and one that is not used
+
+
+@pytest.mark.parametrize("number", [-1, 1, 1 << 31, 1 << 61, -(1 << 62)])
+def test_an_index_with_a_right_checksum_is_not_believed(whole, tmp_path, number):
+    end = len(whole) - TAIL.size
+    begin, _, version, magic = TAIL.unpack(whole[end:])
+    path = tmp_path / "forged"
+    for place in range(begin + SPARE, end - 11, 8):
+        field = (place - begin - SPARE) // 8
+        changed = whole[:place] + struct.pack("<q", number) + whole[place + 8 : end]
+        tail = TAIL.pack(begin, crc32(changed[begin:]), version, magic)
+        path.write_bytes(changed + tail)
+        if found(path)[0]:
+            refused(path)
+        else:
+            assert number == 1 or field in NO_PLACE or changed == whole[:end]

@@ -5,7 +5,7 @@ import io
 
 import pytest
 from Bio.SeqIO.FastaIO import SimpleFastaParser
-from commands import compressed, fasta, genbank, here, process, random_letters, twobit
+from commands import compressed, fasta, genbank, here, marked, process, random_letters, twobit
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -167,7 +167,7 @@ def test_blocks_of_any_size(body, last_line, block):
     found = [(title, _plain_letters(s)) for title, s in SimpleFastaParser(stretches)]
     ordinary = [line for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if line]
     expected = SimpleFastaParser(io.StringIO("\n".join(ordinary) + "\n"))
-    assert found == [(title, _plain_letters(sequence)) for title, sequence in expected]
+    assert found == [(marked(title), _plain_letters(sequence)) for title, sequence in expected]
 
 
 def _plain_letters(sequence):

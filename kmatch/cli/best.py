@@ -35,6 +35,6 @@ def best(genome, patterns, sequences, output, form, quiet, verbose, debug, **opt
             talk.warn(f"pattern '{name}' matches nowhere")
 
     # It is read twice, which a pipe cannot be.
-    text = Genome(genome, keep=not os.path.isfile(genome))
+    text = Genome(genome, keep=not os.path.isfile(genome), on_warning=talk.warn)
     search = partial(best_batches, text, panel, on_nowhere=nowhere, **options)
     write_hits(talk, text, panel, output, form, search)

@@ -42,6 +42,6 @@ def edit(genome, patterns, sequences, k, output, form, quiet, verbose, debug, **
     from kmatch.search.edit import edit_batches
     from kmatch.sequences.genome import Genome
 
-    text = Genome(genome, keep=False)
+    text = Genome(genome, keep=False, on_warning=talk.warn)
     search = partial(edit_batches, text, panel, k, **options)
     write_hits(talk, text, panel, output, form, search)

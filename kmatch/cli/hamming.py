@@ -39,6 +39,6 @@ def hamming(genome, patterns, sequences, k, output, form, quiet, verbose, debug,
     from kmatch.search.hamming import hamming_batches
     from kmatch.sequences.genome import Genome
 
-    text = Genome(genome, keep=False)
+    text = Genome(genome, keep=False, on_warning=talk.warn)
     search = partial(hamming_batches, text, panel, k, **options)
     write_hits(talk, text, panel, output, form, search)

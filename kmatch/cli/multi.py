@@ -71,7 +71,7 @@ def multi(
     from kmatch.search.multi import multi_batches
     from kmatch.sequences.genome import Genome
 
-    text = Genome(genome, keep=False)
+    text = Genome(genome, keep=False, on_warning=talk.warn)
     search = partial(multi_batches, text, panel, k, **options)
     if summary_only:
         _write_summary(talk, text, panel, k, output, search)

@@ -37,7 +37,7 @@ def pack(genome, output, threads, quiet, verbose, debug):
     from kmatch.sequences.genome import Genome
 
     with talk.progress(genome) as advance:
-        text = Genome(genome, keep=False)
+        text = Genome(genome, keep=False, on_warning=talk.warn)
         records, letters = pack(text, output, threads=threads, on_progress=advance)
     talk.detail(f"{output}: {letters:,} letters in {records:,} records")
 

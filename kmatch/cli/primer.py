@@ -78,8 +78,8 @@ def primer(target, background, regions, output, form, quiet, verbose, debug, k, 
             writers.append(RegionWriter(handles[1], both))
         advance = stack.enter_context(talk.progress(background))
         for batch in primer_batches(
-            Genome(target, keep=False),
-            Genome(background, keep=False),
+            Genome(target, keep=False, on_warning=talk.warn),
+            Genome(background, keep=False, on_warning=talk.warn),
             k,
             on_progress=advance,
             on_engine=talk.device,

@@ -8,11 +8,12 @@ from kmatch.cli.options import check_inputs
 def load_panel(talk, genome, path, sequences):
     """The patterns of a file or of `-p`; names that repeat are told."""
     check_inputs(genome, path, sequences)
+    from kmatch.sequences.names import listed
     from kmatch.sequences.patterns import load_patterns, repeated_names
 
-    panel = load_patterns(path or list(sequences))
-    for name in repeated_names(panel):
-        talk.warn(f"the name '{name}' stands for more than one pattern; all are searched")
+    panel = load_patterns(path or list(sequences), talk.warn)
+    if names := repeated_names(panel):
+        talk.warn(f"{listed(names)}: the name stands for more than one pattern; all are searched")
     # Before the search too: with patterns as long as a genome it takes long.
     warn_of_long_patterns(talk, panel, letters_at_most(genome), genome)
     return panel

@@ -5,7 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.sequences.alphabet import look_up
+from kmatch.sequences.ragged import bounds_of, place_in_row
+
 LOOK_EVERY = 4
+BASES_OF = np.array([mask.bit_count() for mask in range(16)], np.uint8)  # of a mask
 RARE = 2e-5  # a lane's chance to be within k, below which it pays to look whether any lane is
 
 
@@ -37,24 +41,59 @@ class QueryArrays(NamedTuple):
 
 def query_arrays(queries, k):
     """Lay out a list of Query, to be searched within k, as QueryArrays."""
-    used = {mask for query in queries for part in query for _, mask in part}
-    masks = sorted(used - {1, 2, 4, 8})
-    plane_of = {1: 0, 2: 1, 4: 2, 8: 3} | {mask: 4 + i for i, mask in enumerate(masks)}
-    planes, shifts, bounds = [], [], []
-    for query in queries:
-        first, exact = len(planes), len(planes) + len(query.counted)
-        letters = query.counted + query.exact
-        planes.extend(plane_of[mask] for _, mask in letters)
-        shifts.extend(shift for shift, _ in letters)
-        bases = sum(mask.bit_count() for _, mask in query.counted)
-        look = first + _first_look(len(query.counted), bases, k)
-        bounds.append((first, exact, len(planes), look))
-    return QueryArrays(
-        np.array(planes, np.int64),
-        np.array(shifts, np.int64),
-        np.array(bounds, np.int64).reshape(-1, 4),
-        np.array(masks, np.uint8),
-    )
+    letters = [letter for query in queries for part in query for letter in part]
+    shifts, masks = np.array(letters, np.int64).reshape(-1, 2).T
+    bounds = bounds_of([len(query.counted) + len(query.exact) for query in queries])
+    counted = np.array([len(query.counted) for query in queries], np.int64)
+    bases = [sum(mask.bit_count() for _, mask in query.counted) for query in queries]
+    counts = counted, np.array(bases, np.int64)
+    return _lay_out(masks.astype(np.uint8), shifts, bounds, counts, k)
+
+
+def window_arrays(masks, bounds, exact, k):
+    """QueryArrays of Q windows whose letters lie side by side, to be searched within k.
+
+    masks: uint8[L], the letters along the forward text; bounds: int64[Q+1], where each window's
+    begin, of which none is empty; exact: bool[L], the letters that have to match.
+    """
+    lengths, shifts = np.diff(bounds), place_in_row(bounds)
+    bases = np.add.reduceat(look_up(masks, BASES_OF) * ~exact, bounds[:-1], dtype=np.int64)
+    if not exact.any():
+        return _lay_out(masks, shifts, bounds, (lengths, bases), k)
+    before = bounds_of(~exact)  # letters that are counted, before each letter
+    counted = np.diff(before[bounds])
+    rank = before[:-1] - np.repeat(before[bounds[:-1]], lengths)  # among those of the window
+    behind = np.repeat(counted, lengths) + shifts - rank
+    places = np.repeat(bounds[:-1], lengths) + np.where(exact, behind, rank)
+    arranged, offsets = np.empty_like(masks), np.empty_like(shifts)
+    arranged[places], offsets[places] = masks, shifts
+    return _lay_out(arranged, offsets, bounds, (counted, bases), k)
+
+
+def _lay_out(masks, shifts, bounds, counts, k):
+    """QueryArrays of letters side by side.
+
+    counts: int64[Q] each, how many letters of a query are counted, its first ones, and how many
+    bases these stand for.
+    """
+    planes, plane_of = _planes_of(masks)
+    counted, bases = counts
+    most = 1 + int(bases.max(initial=0))
+    kinds, kind = np.unique(counted * most + bases, return_inverse=True)
+    looks = [_first_look(*divmod(pair, most), k) for pair in kinds.tolist()]
+    starts = bounds[:-1]
+    look = starts + np.array(looks, np.int64)[kind]
+    table = np.stack([starts, starts + counted, bounds[1:], look], axis=1)
+    return QueryArrays(plane_of, shifts, table, planes[4:])
+
+
+def _planes_of(masks):
+    """The mask of each plane, uint8[4+x], and the plane of each letter, int64[L]."""
+    others = [mask for mask in range(16) if mask.bit_count() != 1 and (masks == mask).any()]
+    planes = np.array([1, 2, 4, 8, *others], np.uint8)
+    plane_of = np.zeros(16, np.uint8)
+    plane_of[planes] = np.arange(len(planes))
+    return planes, look_up(masks, plane_of).astype(np.int64)
 
 
 @lru_cache(maxsize=4096)
@@ -93,11 +132,10 @@ class ReadingArrays(NamedTuple):
         return self.bases[4:]
 
 
-def reading_arrays(letters, backward):
-    """Lay out queries, a list of the masks of their letters and a direction each."""
-    joined = np.concatenate(letters)
-    bases = np.concatenate([[1, 2, 4, 8], np.setdiff1d(joined, [1, 2, 4, 8])]).astype(np.uint8)
-    plane_of = np.zeros(16, np.int64)
-    plane_of[bases] = np.arange(len(bases))
-    begins = np.cumsum([0] + [len(masks) for masks in letters])
-    return ReadingArrays(plane_of[joined], begins, np.array(backward, np.uint8), bases)
+def reading_arrays(masks, begins, backward):
+    """Lay out Q queries as ReadingArrays.
+
+    masks: uint8[L], their letters side by side; begins: int64[Q+1]; backward: uint8[Q].
+    """
+    planes, plane_of = _planes_of(masks)
+    return ReadingArrays(plane_of, begins, backward, planes)

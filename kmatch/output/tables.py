@@ -4,6 +4,7 @@ import numpy as np
 
 from kmatch.output.lines import DIGITS, bed_lines, tsv_lines
 from kmatch.output.sending import Sender
+from kmatch.sequences.patterns import pattern_set
 
 ROWS = 1 << 15  # formatted at a time
 HEADER = "sequence\tstart\tend\tpattern\tdistance\tstrand\tcigar\tmatch\n"
@@ -18,21 +19,20 @@ class TableWriter(Sender):
 
     def __init__(self, handle, form, patterns):
         super().__init__(handle)
+        patterns = pattern_set(patterns)
         self._lines = self._bed if form == "bed" else self._tsv
-        self._labels, self._label_ends = _side_by_side([pattern.name for pattern in patterns])
-        self._lengths = np.array([len(pattern) for pattern in patterns], np.int64)
+        self._labels, self._label_ends = _side_by_side(patterns.names)
+        self._lengths = patterns.lengths
         if form == "tsv":
             self._send(HEADER.encode())
 
     def write(self, batch):
         """Write a HitBatch."""
-        names, ends = _side_by_side(batch.spans.names)
         for first in range(0, len(batch), ROWS):
-            rows = slice(first, first + ROWS)
-            self._send(self._lines(batch, rows, names, ends))
+            self._send(self._lines(batch, slice(first, first + ROWS)))
 
-    def _bed(self, batch, rows, names, ends):
-        columns = _columns(batch, rows)
+    def _bed(self, batch, rows):
+        columns, names, ends = _columns(batch, rows)
         room = self._fixed_room(columns, names, ends)
         out = np.empty(room, np.uint8)
         written = bed_lines(
@@ -40,8 +40,9 @@ class TableWriter(Sender):
         )
         return memoryview(out)[:written]
 
-    def _tsv(self, batch, rows, names, ends):
-        columns, aligned = _columns(batch, rows), batch.align(rows)
+    def _tsv(self, batch, rows):
+        columns, names, ends = _columns(batch, rows)
+        aligned = batch.align(rows)
         # A run of one column takes two bytes, the most a column can take.
         room = self._fixed_room(columns, names, ends) + 2 * len(aligned.ops) + len(aligned.text)
         out = np.empty(room, np.uint8)
@@ -66,14 +67,19 @@ class TableWriter(Sender):
 
 
 def _columns(batch, rows):
-    return (
-        batch.record[rows] - batch.spans.first,
+    """The columns of some rows, and the names of the records that these are in, as `bed_lines`
+    takes them: a chunk may show a hundred thousand records, and have hits in few."""
+    numbers, record = np.unique(batch.record[rows], return_inverse=True)
+    names = [batch.spans.names[number] for number in (numbers - batch.spans.first).tolist()]
+    columns = (
+        record,
         batch.start[rows],
         batch.end[rows],
         batch.pattern[rows],
         batch.distance[rows],
         batch.minus[rows],
     )
+    return columns, *_side_by_side(names)
 
 
 def _side_by_side(names):

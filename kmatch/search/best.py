@@ -13,6 +13,7 @@ from kmatch.search.chunks import packed_chunks, plan_reading
 from kmatch.search.hits import Hits
 from kmatch.search.panel import build_reading_panel, select_patterns
 from kmatch.search.published import difference_search, published_distances
+from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.sequences.genome import as_genome
 from kmatch.sequences.patterns import load_patterns
 
@@ -50,6 +51,7 @@ def best_batches(
     genome: a Genome, which is read twice if it is not kept; on_nowhere(names) hears of the
     patterns that match nowhere; other arguments: as for `edit_batches`.
     """
+    patterns, copies = distinct_patterns(patterns)
     engine, run = choose_algorithm("best", algorithm, patterns, device, threads)
     if on_engine:
         on_engine(engine)
@@ -62,11 +64,9 @@ def best_batches(
         distances = published_distances(chunks, panel, len(patterns), engine, run)
     else:
         distances = smallest_distances(chunks, panel, len(patterns), engine)
-    found = np.array([distance < len(p) for distance, p in zip(distances, patterns, strict=True)])
-    if not found.all():
-        nowhere = [pattern.name for pattern, hit in zip(patterns, found, strict=True) if not hit]
-        if on_nowhere:
-            on_nowhere(nowhere)
+    found = distances < patterns.lengths
+    if on_nowhere and not found.all():
+        on_nowhere(copies.names_of(~found))
     if not found.any():
         return
     panel = select_patterns(patterns, found, strand)
@@ -75,7 +75,7 @@ def best_batches(
     plan = plan_reading(longest, k, k + 1, chunk_length, layout)
     chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, on_progress)
     search = difference_search(engine, run, panel, limits, "minima", filtering, key_room)
-    yield from search.run(chunks)
+    yield from with_copies(search.run(chunks), copies)
 
 
 def smallest_distances(chunks, panel, patterns, engine):

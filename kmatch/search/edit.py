@@ -9,6 +9,7 @@ from kmatch.search.differences import REPORTS
 from kmatch.search.hits import Hits
 from kmatch.search.panel import build_reading_panel, check_distance
 from kmatch.search.published import difference_search
+from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.sequences.genome import as_genome
 from kmatch.sequences.patterns import load_patterns
 
@@ -47,6 +48,7 @@ def edit_batches(
     `hamming_batches`; chunk_length, key_room, filtering: positions of a chunk, room for hits (see
     KeyBuffer) and whether to filter, which tests set and the engine chooses otherwise.
     """
+    patterns, copies = distinct_patterns(patterns)
     check_distance(patterns, k)
     if report not in REPORTS:
         raise InputError(f"unknown report '{report}'; use {', '.join(REPORTS)}")
@@ -59,4 +61,4 @@ def edit_batches(
     plan = plan_reading(int(panel.lengths.max()), k, k + 1, chunk_length, layout)
     chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, on_progress)
     search = difference_search(engine, run, panel, limits, report, filtering, key_room)
-    yield from search.run(chunks)
+    yield from with_copies(search.run(chunks), copies)

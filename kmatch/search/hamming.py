@@ -1,14 +1,17 @@
 """Every window within k mismatches of a pattern."""
 
+from itertools import chain
+
 import numpy as np
 
 from kmatch.published.run import choose_algorithm
 from kmatch.search.chunks import packed_chunks, plan_chunks
 from kmatch.search.hits import Columns, HitBatch, Hits
-from kmatch.search.panel import build_panel, check_distance
+from kmatch.search.panel import build_panel, check_distance, exact_ends
+from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.search.scanning import KeyBuffer
 from kmatch.sequences.genome import as_genome
-from kmatch.sequences.patterns import load_patterns
+from kmatch.sequences.patterns import load_patterns, pattern_set
 
 
 def hamming(genome, patterns, k, **options):
@@ -48,6 +51,7 @@ def hamming_batches(
     bytes read, on_engine(engine) of the engine chosen; chunk_length, words, key_room: positions
     and words a row of a chunk and the room for hits (see KeyBuffer), which tests make tiny.
     """
+    patterns, copies = distinct_patterns(patterns)
     check_distance(patterns, k)
     engine, run = choose_algorithm("hamming", algorithm, patterns, device, threads)
     if on_engine:
@@ -61,14 +65,8 @@ def hamming_batches(
         search = WindowSearch(engine, patterns, k, strand, ends, key_room)
     lengths = search.panel.lengths
     plan = plan_chunks(int(lengths.max()), k, len(lengths), chunk_length, layout)
-    for chunk in packed_chunks(genome, plan, engine, words, on_progress):
-        yield from search.scan(chunk)
-
-
-def exact_letters(length, k, exact_5p, exact_3p):
-    """Which letters of a pattern have to match, bool[length]."""
-    place = np.arange(length)
-    return (place < exact_5p) | (place >= length - exact_3p) | (k == 0)
+    chunks = packed_chunks(genome, plan, engine, words, on_progress)
+    yield from with_copies(chain.from_iterable(map(search.scan, chunks)), copies)
 
 
 class WindowSearch:
@@ -81,15 +79,12 @@ class WindowSearch:
 
     def __init__(self, engine, patterns, k, strand, ends, key_room, pam=None):
         self._engine, self._k = engine, k
-        written = [pam.join(pattern) for pattern in patterns] if pam else patterns
-
-        def is_exact(pattern):
-            if not pam:
-                return exact_letters(len(pattern), k, *ends)
-            exact = exact_letters(len(pattern) - len(pam), k, *ends)
-            return pam.beside(exact, np.ones(len(pam), bool))
-
-        self.panel = build_panel(written, k, strand, is_exact)
+        patterns = pattern_set(patterns)
+        exact = exact_ends(patterns, k, ends)
+        if pam:
+            exact = pam.beside_each(exact, np.ones(len(pam), bool), len(patterns))
+            patterns = pam.join_all(patterns)
+        self.panel = build_panel(patterns, k, strand, exact)
         self._buffer = KeyBuffer(engine.tasks, *(key_room or engine.key_room))
 
     def scan(self, chunk):

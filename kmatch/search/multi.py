@@ -1,6 +1,9 @@
 """k mismatches of a panel of equal-length patterns, anywhere or beside a PAM."""
 
+from itertools import chain
 from math import exp, lgamma, log
+
+import numpy as np
 
 from kmatch.errors import InputError
 from kmatch.published.run import choose_algorithm
@@ -9,10 +12,12 @@ from kmatch.search.hamming import WindowSearch
 from kmatch.search.hits import Hits
 from kmatch.search.panel import check_distance, wanted_strands
 from kmatch.search.published import PublishedWindows
+from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.search.scanning import MOST_KEYS
 from kmatch.search.seeds import LONGEST, SeedSearch
 from kmatch.search.sites import Pam, SiteSearch
 from kmatch.sequences.genome import as_genome
+from kmatch.sequences.names import shown
 from kmatch.sequences.patterns import load_patterns
 
 
@@ -56,6 +61,7 @@ def multi_batches(
     patterns, or find the sites of the PAM, instead of comparing all, which tests set and the engine
     chooses otherwise. The other options are those of `hamming_batches`.
     """
+    patterns, copies = distinct_patterns(patterns)
     _check_lengths(patterns)
     check_distance(patterns, k)
     pam = Pam(pam, pam_side) if pam is not None else None
@@ -84,19 +90,18 @@ def multi_batches(
         longest = length + len(pam) if pam else length
         owned = min(max(fitting, SMALLEST), engine.layout.length)
         plan = plan_chunks(longest, k, queries, chunk_length or owned, engine.layout)
-    for chunk in packed_chunks(genome, plan, engine, words, on_progress):
-        yield from search.scan(chunk)
+    chunks = packed_chunks(genome, plan, engine, words, on_progress)
+    yield from with_copies(chain.from_iterable(map(search.scan, chunks)), copies)
 
 
 def _check_lengths(patterns):
-    length = len(patterns[0])
-    for pattern in patterns:
-        if len(pattern) != length:
-            raise InputError(
-                f"pattern '{pattern.name}' has {len(pattern)} letters and the first one, "
-                f"'{patterns[0].name}', {length}: a panel has one length; "
-                "search others with kmatch hamming"
-            )
+    if len(others := np.flatnonzero(patterns.lengths != patterns.lengths[0])):
+        first, pattern = patterns[0], patterns[others[0]]
+        raise InputError(
+            f"pattern '{shown(pattern.name)}' has {len(pattern)} letters and the first one, "
+            f"'{shown(first.name)}', {len(first)}: a panel has one length; "
+            "search others with kmatch hamming"
+        )
 
 
 def _share_within(patterns, k):

@@ -8,6 +8,7 @@ from kmatch.engine.geometry import LANES_PER_WORD, Geometry
 from kmatch.sequences.chunks import ChunkPlan, join_records
 from kmatch.sequences.genome import as_genome
 from kmatch.sequences.packed import PackedWriter
+from kmatch.sequences.records import gathered
 
 # One vector of the recurrence: to a CPU the rows of a tile then follow each other in memory, and a
 # GPU spreads each lane over eight.
@@ -36,7 +37,7 @@ def pack(genome, path, *, threads=None, on_progress=None):
 
 
 def write_packed(records, handle, *, threads=None, words=WORDS, length=LENGTH, halo=None, gap=None):
-    """Write an iterable of Records, whole or in parts, to a binary handle as a packed genome.
+    """Write an iterable of Records and Stretches to a binary handle as a packed genome.
 
     words, length, halo, gap: words in a row, positions of a chunk, rows that a lane shows of the
     next one, and empty positions between records. Returns (records, letters) written.
@@ -44,20 +45,21 @@ def write_packed(records, handle, *, threads=None, words=WORDS, length=LENGTH, h
     from kmatch.engine.cpu.engine import CpuEngine
 
     engine = CpuEngine(threads)
-    records = iter(records)
+    parts = gathered(records)
     lanes = LANES_PER_WORD * words
     enough = min(length, lanes * HALO_SHARE * HALO)  # letters for the halo to be whole
-    first, letters = [], 0
-    while letters < enough and (record := next(records, None)):
-        first.append(record)
-        letters += len(record.letters)
+    first, letters, count = [], 0, 0
+    while letters < enough and (part := next(parts, None)):
+        first.append(part)
+        letters += len(part.letters)
+        count += len(part.names)
     if halo is None:
         halo = min(letters, enough) // lanes // HALO_SHARE // HALO_STEP * HALO_STEP
     if gap is None:
-        gap = GAP if letters >= SHORT * len(first) else NARROW_GAP
+        gap = GAP if letters >= SHORT * count else NARROW_GAP
     plan = ChunkPlan(length, halo, gap, lead=halo)
     writer = PackedWriter(handle, plan, words)
-    _write_chunks(writer, chain(_freed(first), records), plan, engine, words)
+    _write_chunks(writer, chain(_freed(first), parts), plan, engine, words)
     return writer.finish()
 
 
@@ -74,7 +76,7 @@ def _write_chunks(writer, records, plan, engine, words):
         writer.add(chunk, planes, rows)
 
 
-def _freed(records):
-    """Records one by one, each let go of before the next."""
-    while records:
-        yield records.pop(0)
+def _freed(parts):
+    """Parts one by one, each let go of before the next."""
+    while parts:
+        yield parts.pop(0)

@@ -5,14 +5,16 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.engine.queries import (
-    Query,
     QueryArrays,
     ReadingArrays,
-    query_arrays,
     reading_arrays,
+    window_arrays,
 )
 from kmatch.errors import InputError
 from kmatch.sequences.alphabet import complement, reverse_complement
+from kmatch.sequences.names import shown
+from kmatch.sequences.patterns import pattern_set
+from kmatch.sequences.ragged import bounds_of, gather, place_in_row
 
 STRANDS = {"both": (0, 1), "+": (0,), "-": (1,)}
 
@@ -50,23 +52,37 @@ def check_distance(patterns, k):
     """Raise InputError unless 0 ≤ k < m for every pattern."""
     if k < 0:
         raise InputError(f"k is {k}; it counts mismatches and cannot be negative")
-    for pattern in patterns:
-        if k >= len(pattern):
-            raise InputError(
-                f"pattern '{pattern.name}' has {len(pattern)} letters: "
-                f"k = {k} must be smaller, or it would match everywhere"
-            )
+    patterns = pattern_set(patterns)
+    if len(short := np.flatnonzero(patterns.lengths <= k)):
+        pattern = patterns[short[0]]
+        raise InputError(
+            f"pattern '{shown(pattern.name)}' has {len(pattern)} letters: "
+            f"k = {k} must be smaller, or it would match everywhere"
+        )
 
 
-def build_panel(patterns, k, strand, is_exact):
+def exact_ends(patterns, k, ends):
+    """Which letters of patterns have to match, bool[L], side by side as they are written.
+
+    ends: how many must, of a pattern's beginning and of its end; with k = 0 all must.
+    """
+    begins, lengths = patterns.begins, patterns.lengths
+    if k == 0 or not any(ends):
+        return np.full(begins[-1], k == 0)
+    place = place_in_row(begins)
+    return (place < ends[0]) | (place >= np.repeat(lengths - ends[1], lengths))
+
+
+def build_panel(patterns, k, strand, exact):
     """The Panel of all patterns on the wanted strands, to be searched within k.
 
-    is_exact(pattern) gives bool[m], the letters of the pattern as written that have to match.
-    Raises InputError for a strand other than `both`, `+` and `-`.
+    exact: the letters that have to match, bool[L], those of all patterns as written, side by side;
+    or a function that gives bool[m] of a Pattern. Raises InputError for a strand other than `both`,
+    `+` and `-`.
     """
     panel = rank_panel(patterns, strand)
     everything = np.arange(len(panel.lengths))
-    return panel._replace(letters=panel_letters(panel, patterns, everything, k, is_exact))
+    return panel._replace(letters=panel_letters(panel, patterns, everything, k, exact))
 
 
 def rank_panel(patterns, strand):
@@ -74,27 +90,34 @@ def rank_panel(patterns, strand):
 
     Raises InputError for a strand other than `both`, `+` and `-`.
     """
-    ranked = sorted(
-        (len(pattern), minus, number)
-        for number, pattern in enumerate(patterns)
-        for minus in wanted_strands(strand)
-    )
-    lengths, minus, numbers = zip(*ranked, strict=True)
-    written = np.concatenate([pattern.masks for pattern in patterns])
-    begins = np.cumsum([0] + [len(pattern) for pattern in patterns])
-    return Panel(
-        (written, begins),
-        None,
-        np.array(numbers, np.int32),
-        np.array(minus, np.uint8),
-        np.array(lengths, np.int64),
-    )
+    patterns = pattern_set(patterns)
+    numbers, minus = _each_strand(len(patterns), strand)
+    lengths = patterns.lengths[numbers]
+    order = np.argsort(lengths, kind="stable")
+    written = (patterns.masks, patterns.begins)
+    return Panel(written, None, numbers[order], minus[order], lengths[order])
 
 
-def panel_letters(panel, patterns, ranks, k, is_exact):
+def panel_letters(panel, patterns, ranks, k, exact):
     """QueryArrays of the queries with the given ranks, to be searched within k."""
-    places = zip(panel.pattern[ranks], panel.minus[ranks], strict=True)
-    return query_arrays([_query(patterns[number], minus, is_exact) for number, minus in places], k)
+    masks, begins = panel.written
+    pattern, minus = panel.pattern[ranks], panel.minus[ranks] == 1
+    if callable(exact):
+        exact = _ask_each(patterns, begins, np.unique(pattern), exact)
+    bounds = bounds_of(panel.lengths[ranks])
+    # The reverse complement of them all, behind them, has that of each one in a piece.
+    letters = np.concatenate([masks, reverse_complement(masks)])
+    first = np.where(minus, len(letters) - begins[pattern + 1], begins[pattern])
+    windows = gather(letters, first, bounds)
+    required = gather(np.concatenate([exact, exact[::-1]]), first, bounds)
+    return window_arrays(windows, bounds, required, k)
+
+
+def _ask_each(patterns, begins, numbers, is_exact):
+    exact = np.zeros(begins[-1], bool)
+    for number in numbers:
+        exact[begins[number] : begins[number + 1]] = is_exact(patterns[number])
+    return exact
 
 
 def build_reading_panel(patterns, strand):
@@ -102,26 +125,25 @@ def build_reading_panel(patterns, strand):
 
     Raises InputError for a strand other than `both`, `+` and `-`.
     """
-    queries = [
-        (minus, number) for minus in wanted_strands(strand) for number in range(len(patterns))
-    ]
-    minus, numbers = (np.array(column) for column in zip(*queries, strict=True))
-    letters = [
-        complement(patterns[number].masks) if minus else patterns[number].masks
-        for minus, number in queries
-    ]
-    return ReadingPanel(
-        reading_arrays(letters, minus),
-        numbers.astype(np.int32),
-        minus.astype(np.uint8),
-        np.array([len(masks) for masks in letters], np.int64),
-    )
+    patterns = pattern_set(patterns)
+    numbers, minus = _each_strand(len(patterns), strand)
+    letters = {0: patterns.masks, 1: complement(patterns.masks)}
+    joined = np.concatenate([letters[turned] for turned in wanted_strands(strand)])
+    lengths = patterns.lengths[numbers]
+    return ReadingPanel(reading_arrays(joined, bounds_of(lengths), minus), numbers, minus, lengths)
+
+
+def _each_strand(patterns, strand):
+    """Pattern and strand of queries, int32[Q] and uint8[Q]: all patterns, strand by strand."""
+    strands = np.array(wanted_strands(strand), np.uint8)
+    numbers = np.tile(np.arange(patterns, dtype=np.int32), len(strands))
+    return numbers, np.repeat(strands, patterns)
 
 
 def select_patterns(patterns, wanted, strand):
     """The ReadingPanel of the patterns for which `wanted`, bool[P], is set."""
     numbers = np.flatnonzero(wanted)
-    panel = build_reading_panel([patterns[number] for number in numbers], strand)
+    panel = build_reading_panel(pattern_set(patterns).take(numbers), strand)
     return panel._replace(pattern=numbers[panel.pattern].astype(np.int32))
 
 
@@ -130,19 +152,3 @@ def wanted_strands(strand):
     if strand not in STRANDS:
         raise InputError(f"unknown strand '{strand}'; use both, + or -")
     return STRANDS[strand]
-
-
-def _query(pattern, minus, is_exact):
-    masks, exact = pattern.masks, is_exact(pattern)
-    if minus:
-        masks, exact = reverse_complement(masks), exact[::-1]
-    return window_query(masks, exact)
-
-
-def window_query(masks, exact):
-    """The Query of a window's letters, uint8[m], of which those in `exact`, bool[m], must match."""
-    letters = list(enumerate(masks.tolist()))
-    return Query(
-        [letter for letter in letters if not exact[letter[0]]],
-        [letter for letter in letters if exact[letter[0]]],
-    )

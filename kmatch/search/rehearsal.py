@@ -34,13 +34,14 @@ def rehearse(device):
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tiny.fa"
-        path.write_text(f">tiny\n{UNIT * 20}\n")
+        path.write_text(f">tiny\n{UNIT * 20}\n>short\n{UNIT}\n")
         packed = Path(folder) / "tiny.kmatch"
         with open(packed, "wb") as handle:
             write_packed(Genome(path).records(), handle, halo=HALO_STEP)
         for record in Genome(packed).records():
             record.letters[:]
         hamming(packed, PATTERNS, 2, device=device)
+        hamming(Genome.from_records([("tiny", UNIT)]), PATTERNS, 2, device=device)
         for search, patterns, arguments, options in SEARCHES:
             genome = Genome(path, keep=False)
             write(search(genome, patterns, *arguments, device=device, **options))

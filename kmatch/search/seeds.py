@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from kmatch.search.hamming import exact_letters, report_keys
-from kmatch.search.panel import panel_letters, rank_panel
+from kmatch.search.hamming import report_keys
+from kmatch.search.panel import exact_ends, panel_letters, rank_panel
 from kmatch.search.scanning import KeyBuffer
+from kmatch.sequences.patterns import pattern_set
 
 LONGEST = 64  # letters of a pattern that can be looked up
 CODES = np.array([0, 0, 1, 0, 2, 0, 0, 0, 3], np.uint8)  # of the masks of one base
@@ -19,9 +20,11 @@ class SeedSearch:
 
     def __init__(self, engine, patterns, k, strand, ends, key_room):
         self._engine, self._k = engine, k
+        patterns = pattern_set(patterns)
         self.panel = panel = rank_panel(patterns, strand)
         length = len(patterns[0])
-        exact = exact_letters(length, k, *ends)
+        exact_each = exact_ends(patterns, k, ends)
+        exact = exact_each[:length]
         masks = panel.written[0].reshape(-1, length)
         plain = (masks & (masks - 1) == 0).all(axis=1)[panel.pattern]
         ranks, self._others = np.flatnonzero(plain), np.flatnonzero(~plain)
@@ -30,7 +33,9 @@ class SeedSearch:
         codes[minus] = 3 - codes[minus, ::-1]
         by_rank = np.stack([exact, exact[::-1]])[panel.minus]
         self._tables = engine.seed_tables(codes, ranks, by_rank, k)
-        self._letters = panel_letters(panel, patterns, self._others, k, lambda _: exact)
+        self._letters = panel_letters(
+            panel, patterns, self._others, k, exact_ends(patterns, k, ends)
+        )
         parts = 2 if len(self._others) else 1
         self._buffer = KeyBuffer(engine.tasks * parts, *(key_room or engine.key_room))
 

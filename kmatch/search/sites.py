@@ -3,13 +3,13 @@
 import numpy as np
 
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry
-from kmatch.engine.queries import Query, query_arrays
+from kmatch.engine.queries import Query, query_arrays, window_arrays
 from kmatch.errors import InputError
-from kmatch.search.hamming import exact_letters, hit_batch
-from kmatch.search.panel import rank_panel, wanted_strands, window_query
+from kmatch.search.hamming import hit_batch
+from kmatch.search.panel import exact_ends, rank_panel, wanted_strands
 from kmatch.search.scanning import KeyBuffer
 from kmatch.sequences.alphabet import encode, reverse_complement
-from kmatch.sequences.patterns import Pattern
+from kmatch.sequences.patterns import Pattern, PatternSet, pattern_set
 
 SIDES = ("3p", "5p")
 FEWEST_SITES = 1 << 12
@@ -44,6 +44,22 @@ class Pam:
         )
         return Pattern(pattern.name, "".join(pair), self.beside(pattern.masks, self.masks))
 
+    def beside_each(self, letters, pam, patterns):
+        """The same for the letters of many patterns of one length, side by side."""
+        rows = letters.reshape(patterns, -1)
+        pams = np.broadcast_to(pam, (patterns, len(pam)))
+        return np.concatenate([pams, rows] if self.leads else [rows, pams], axis=1).reshape(-1)
+
+    def join_all(self, patterns):
+        """The PatternSet that hits span, of a PatternSet of one length."""
+        before, behind = (self.sequence, "") if self.leads else ("", self.sequence)
+        return PatternSet(
+            patterns.names,
+            [f"{before}{sequence}{behind}" for sequence in patterns.sequences],
+            self.beside_each(patterns.masks, self.masks, len(patterns)),
+            patterns.begins + len(self) * np.arange(len(patterns.begins)),
+        )
+
     def query(self, length, minus):
         """The Query that finds windows of `length` letters and a PAM by their PAM."""
         masks = self.beside(np.zeros(length, np.uint8), self.masks)
@@ -65,12 +81,13 @@ class SiteSearch:
 
     def __init__(self, engine, patterns, k, pam, strand, ends, most, key_room):
         self._engine, self._k, self._pam = engine, k, pam
+        patterns = pattern_set(patterns)
         self._length = len(patterns[0])
-        self.panel = rank_panel([pam.join(pattern) for pattern in patterns], strand)
+        self.panel = rank_panel(pam.join_all(patterns), strand)
         self._strands = np.array(wanted_strands(strand), np.uint8)
         self._pams = query_arrays([pam.query(self._length, minus) for minus in self._strands], 0)
-        exact = exact_letters(self._length, k, *ends)
-        self._letters = query_arrays([window_query(p.masks, exact) for p in patterns], k)
+        exact = exact_ends(patterns, k, ends)
+        self._letters = window_arrays(patterns.masks, patterns.begins, exact, k)
         self._patterns = len(patterns)
         room = max(min(engine.layout.site_letters // self._length, most), FEWEST_SITES)
         self._sites = KeyBuffer(engine.tasks, *(key_room or (room, room)))

@@ -17,6 +17,7 @@ MAGIC = {
     "zst": b"\x28\xb5\x2f\xfd",
 }
 HEAD = 16  # bytes that tell what a file is
+BLANKS = 1 << 24  # before the first letter
 _BLOCK = 1 << 16
 _AGAIN = "copy or download it again"
 
@@ -41,6 +42,8 @@ class Source:
                 with _decoding(label):
                     handle = xopen(handle, "rb", threads=0, format=kind)
         self.head, self.handle = _told(handle, label, strip=True)
+        if not self.head and self.handle.peek(1):
+            raise InputError(f"{label}: begins with {BLANKS:,} blanks; is this the right file?")
 
     @property
     def consumed(self):
@@ -84,11 +87,15 @@ class _Replayed(io.RawIOBase):
 
 
 def _told(handle, label, strip):
-    """The first HEAD bytes of a handle, and a handle that still gives them."""
-    head = b""
+    """The first HEAD bytes of a handle, and a handle that still gives them.
+
+    None are told where there are only blanks, and more than BLANKS of them.
+    """
+    head, left = b"", BLANKS
     with _decoding(label):
-        while len(head) < HEAD and (data := handle.read(_BLOCK)):
+        while len(head) < HEAD and left > 0 and (data := handle.read(_BLOCK)):
             head += data
+            left -= len(data)
             if strip:
                 head = head.removeprefix(codecs.BOM_UTF8).lstrip()
     return head[:HEAD], io.BufferedReader(_Replayed(head, handle, label), _BLOCK)
@@ -115,7 +122,8 @@ def open_source(path):
     try:
         raw = open(path, "rb", buffering=0)  # noqa: SIM115
     except OSError as error:
-        raise InputError(f"{label}: cannot be read: {error.strerror}") from error
+        advice = "; download it first" if "://" in label else ""
+        raise InputError(f"{label}: cannot be read: {error.strerror}{advice}") from error
     with raw:
         yield Source(label, raw, os.fstat(raw.fileno()).st_size)
 
@@ -143,7 +151,7 @@ def _decoding(label):
         raise InputError(f"{label}: the compressed file is truncated; {_AGAIN}") from error
     except BadGzipFile as error:
         raise InputError(
-            f"{label}: what follows the compressed data is not gzip ({error}); {_AGAIN}"
+            f"{label}: damaged: what follows the compressed data is not gzip; {_AGAIN}"
         ) from error
     except (zlib.error, ValueError, OSError) as error:
         reason = getattr(error, "strerror", None) or error

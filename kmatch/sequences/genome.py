@@ -7,8 +7,10 @@ import numpy as np
 from kmatch.errors import InputError
 from kmatch.sequences.ahead import read_ahead
 from kmatch.sequences.files import label_of
+from kmatch.sequences.names import clean_names, warn
 from kmatch.sequences.packed import open_packed
-from kmatch.sequences.reading import Record, read_parts, whole_records
+from kmatch.sequences.reading import read_parts
+from kmatch.sequences.records import Record, check_letters, gathered, whole_records
 
 
 class Genome:
@@ -18,53 +20,77 @@ class Genome:
     default) the sequences stay in memory, 1 byte a base and half a byte more once packed, and a
     Genome can be searched many times; with keep=False every search reads the file anew, record by
     record. A packed genome is mapped into memory and searched there, however often.
-    Raises InputError, at the first search, for a file that cannot be used.
+    on_warning(message) hears, once, of names that could not stay as they are; by default that is a
+    UserWarning. Raises InputError, at the first search, for a file that cannot be used.
     """
 
     on_spans = None  # hears, if set, of the Spans of each chunk that is searched
 
-    def __init__(self, path, *, keep=True):
+    def __init__(self, path, *, keep=True, on_warning=warn):
         self.label = label_of(path)
         self.packed = {}  # the searches' packed chunks, by plan and device
         self.keep = keep
         self._path = path
-        self._records = None
+        self._on_warning = on_warning
+        self._kept = None  # Stretches
+        self._told = False  # of names
 
     @classmethod
     def from_records(cls, records):
         """A Genome of (name, sequence) pairs; sequences are str, bytes or uint8 arrays of ASCII."""
         genome = cls("records in memory")
-        genome._records = [Record(name, _letters(name, sequence)) for name, sequence in records]
+        names, letters = [], []
+        for number, (name, sequence) in enumerate(records, 1):
+            names.append(name)
+            letters.append(_letters(name, sequence))
+            check_letters((genome.label, number, name), letters[-1])
+        names = genome._cleaned(names)
+        genome._kept = list(gathered(Record(*pair) for pair in zip(names, letters, strict=True)))
         return genome
 
     @cached_property
     def file(self):
         """The PackedFile that the path is, or None. Raises InputError where it is damaged."""
-        return open_packed(self._path, self.label) if self._records is None else None
+        file = open_packed(self._path, self.label) if self._kept is None else None
+        if file is not None:
+            file.names = self._cleaned(file.names)
+        return file
 
     def records(self, on_progress=None):
         """Iterate over the Records; `on_progress(consumed, size)` hears of bytes read."""
         if self.file is not None:
             return self.file.records(on_progress)
-        if self._records is not None:
-            return iter(self._records)
-        records = whole_records(self._parts(on_progress))
-        if not self.keep:
-            return records
-        self._records = list(records)
-        return iter(self._records)
+        return whole_records(self.parts(on_progress))
 
     def parts(self, on_progress=None):
-        """The same, but long Records of a genome that is not kept come in several parts."""
-        if self.keep or self._records is not None or self.file is not None:
-            return self.records(on_progress)
-        return self._parts(on_progress)
+        """The same as Stretches: short ones come together, long ones in parts."""
+        if self.file is not None:
+            return self.file.stretches(on_progress)
+        if self._kept is not None:
+            return iter(self._kept)
+        if not self.keep:
+            return self._parts(on_progress)
+        self._kept = list(self._parts(on_progress))
+        return iter(self._kept)
 
     def _parts(self, on_progress):
+        number = 0
         for part, consumed, size in read_ahead(read_parts(self._path)):
             if on_progress:
                 on_progress(consumed, size)
-            yield part
+            yield part._replace(names=self._cleaned(part.names, number))
+            number += len(part.names) - part.goes_on
+
+    def _cleaned(self, names, number=0):
+        """Names without control characters; number: of records before these."""
+        names, control = clean_names(names)
+        if control is not None and not self._told:
+            self._told = True
+            self._on_warning(
+                f"{self.label}: the name of record {number + control + 1} holds control "
+                "characters; '_' stands for each, there and in other records' names"
+            )
+        return names
 
 
 def as_genome(genome):

@@ -1,12 +1,16 @@
 """Line breaks and blanks taken out of FASTA, in compiled code that other threads run beside."""
 
+from string import digits
+
 import numpy as np
 
 from kmatch.jit import inlined, kernel
+from kmatch.sequences.alphabet import PROTEIN_LETTERS
 
 LONG = 1024  # letters looked at together in a line that is longer
 LF, CR, GREATER = ord("\n"), ord("\r"), ord(">")
-DELETED, BREAK, ZERO = 0, 1, 2  # other than a letter, in KINDS
+DELETED, BREAK, ZERO, FOREIGN = 0, 1, 2, 3  # other than a letter of a text, in KINDS
+BINARY, PROTEIN = -1, -2  # where reading stops for good
 
 
 def _kinds():
@@ -20,6 +24,8 @@ def _kinds():
     kinds[[ord(blank) for blank in " \t\v\f"]] = DELETED
     kinds[[LF, CR]] = BREAK
     kinds[0] = ZERO
+    foreign = f"{PROTEIN_LETTERS}{PROTEIN_LETTERS.lower()}{digits}"
+    kinds[[ord(letter) for letter in foreign]] = FOREIGN
     return kinds
 
 
@@ -32,14 +38,49 @@ def _is_break(byte):
 
 
 @inlined
+def _off(byte):
+    """0 for A, C, G, T, U and N in either case: the least of the differences to these.
+
+    T and U, and C and G, differ in one bit. Differences vectorise better than comparisons.
+    """
+    upper = np.uint8(byte & np.uint8(0xDF))
+    least = np.uint8(np.uint8(upper | np.uint8(1)) ^ np.uint8(ord("U")))
+    of_c_and_g = np.uint8(np.uint8(upper | np.uint8(4)) ^ np.uint8(ord("G")))
+    if of_c_and_g < least:
+        least = of_c_and_g
+    of_a = np.uint8(upper ^ np.uint8(ord("A")))
+    if of_a < least:
+        least = of_a
+    of_n = np.uint8(upper ^ np.uint8(ord("N")))
+    if of_n < least:
+        least = of_n
+    return least
+
+
+@inlined
 def _copy_plain(data, letters):
-    """Copy bytes and tell whether all of them are letters; letters: uint8[≥ len(data)]."""
+    """Copy bytes and tell whether all are A, C, G, T, U or N; letters: uint8[≥ len(data)]."""
     odd = np.uint8(0)
     for i in range(len(data)):
         byte = data[i]
         letters[i] = byte
-        odd |= np.uint8((byte < 33) | (byte > 126) | (byte == GREATER))
+        odd |= _off(byte)
     return odd == 0
+
+
+@kernel
+def find_foreign(letters):
+    """The place of the first digit or letter that no nucleotide code has, uint8[n]; −1 if none."""
+    for first in range(0, len(letters), LONG):
+        part = letters[first : first + LONG]
+        odd = np.uint8(0)
+        for i in range(len(part)):
+            odd |= _off(part[i])
+        if odd:
+            for i in range(len(part)):
+                if KINDS[part[i]] == FOREIGN:
+                    return first + i
+    return -1
 
 
 @kernel
@@ -62,8 +103,9 @@ def split_lines(data, at, end, begins, letters, cuts):
     them; letters: uint8[≥ end − at], receives the sequences' letters without line breaks and
     blanks; cuts: int64[c, 3], receives for each header where it begins and ends in data and how
     many letters came before. Returns (at, begins, letters, cuts): where reading stopped, which is
-    `end`, a header for which there is no room or whose line break is not there yet, or −1 at a zero
-    byte; whether a line begins there; and how much was filled.
+    `end`, a header for which there is no room or whose line break is not there yet, BINARY at a
+    zero byte, or PROTEIN at a letter that no nucleotide code has, which comes behind those that are
+    filled; whether a line begins there; and how much was filled.
     """
     filled, count = 0, 0
     first = at  # where the line began
@@ -72,7 +114,7 @@ def split_lines(data, at, end, begins, letters, cuts):
         if begins and data[at] == GREATER:
             stop = _header_end(data, at, end)
             if stop < 0:
-                return -1, True, filled, count
+                return BINARY, True, filled, count
             if stop == end or count == len(cuts):
                 return at, True, filled, count
             cuts[count, 0], cuts[count, 1], cuts[count, 2] = at, stop, filled
@@ -88,8 +130,9 @@ def split_lines(data, at, end, begins, letters, cuts):
             stop = min(end, at + LONG)
             while at < stop and not _is_break(data[at]):
                 kind = KINDS[data[at]]
-                if kind == ZERO:
-                    return -1, False, filled, count
+                if kind in (ZERO, FOREIGN):
+                    letters[filled] = data[at]
+                    return BINARY if kind == ZERO else PROTEIN, False, filled, count
                 if kind != DELETED:
                     letters[filled] = kind
                     filled += 1

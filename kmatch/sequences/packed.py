@@ -29,7 +29,9 @@ import numpy as np
 
 from kmatch.errors import InputError
 from kmatch.sequences.chunks import ChunkPlan, Spans
-from kmatch.sequences.reading import PACKED, Record
+from kmatch.sequences.ragged import bounds_of, gather
+from kmatch.sequences.reading import PACKED
+from kmatch.sequences.records import MOST, SHORT, STRETCH, Record, Stretch
 
 try:
     from isal.isal_zlib import crc32  # comes with xopen on most machines, four times as fast
@@ -165,24 +167,50 @@ class PackedFile:
         return tail, begin
 
     def _read_index(self, tail, end):
-        self.words, length, halo, gap, chunks, records, _, _ = _INDEX.unpack_from(tail, SPARE)
+        numbers = _INDEX.unpack_from(tail, SPARE)
+        self.words, length, halo, gap, chunks, records, letters, _ = numbers
+        at, size = SPARE + _INDEX.size, 32 * chunks + 24 * records + letters
+        if min(numbers) < 0 or not self.words or not length or at + size != len(tail):
+            raise self._damaged("is damaged in its index")
         self.plan = ChunkPlan(length, halo, gap, lead=halo)
-        at = SPARE + _INDEX.size
         table = np.frombuffer(tail, "<i8", 4 * chunks, at).reshape(-1, 4)
         self.offsets, self.lengths, self.rows, self._sums = table.T.tolist()
         at += table.nbytes
         table = np.frombuffer(tail, "<i8", 3 * records, at).reshape(-1, 3)
         self._begins, self._sizes, ends = np.ascontiguousarray(table.T, np.int64)
+        if not (self._chunks_lie_within(end) and self._records_lie_within(ends, letters)):
+            raise self._damaged("is damaged in its index")
         self._ends = self._begins + self._sizes
         names, ends = tail[at + table.nbytes :], ends.tolist()
-        self._names = [
+        self.names = [
             names[a:b].decode("utf-8", "surrogateescape")
             for a, b in zip([0, *ends], ends, strict=False)
         ]
-        # Kernels look at no bounds, so this does.
-        for offset, rows, owned in zip(self.offsets, self.rows, self.lengths, strict=True):
-            if offset + 8 * self._plane_words(rows) * 4 > end or owned > self._positions(rows):
-                raise self._damaged("is damaged in its index")
+
+    def _chunks_lie_within(self, end):
+        """Whether all chunks end before a place of the file. Kernels look at no bounds."""
+        chunks = zip(self.offsets, self.rows, self.lengths, strict=True)
+        return all(owned == self.plan.length for owned in self.lengths[:-1]) and all(
+            offset >= HEADER
+            and offset % 8 == 0
+            and 0 <= owned <= self._positions(rows)
+            and offset + 8 * self._plane_words(rows) * 4 <= end
+            for offset, rows, owned in chunks
+        )
+
+    def _records_lie_within(self, ends, letters):
+        """Whether all records lie in the chunks, one behind the other, and their names too."""
+        begins, sizes, places = self._begins, self._sizes, sum(self.lengths)
+        if not len(begins):
+            return not self.lengths
+        return (
+            min(begins[0], sizes.min(), ends[0]) >= 0
+            and begins[-1] <= places
+            and (sizes <= places - begins).all()
+            and (np.diff(begins) >= 0).all()
+            and (np.diff(ends) >= 0).all()
+            and ends[-1] <= letters
+        )
 
     def _positions(self, rows):
         return LANES_PER_WORD * self.words * rows
@@ -213,17 +241,41 @@ class PackedFile:
         base = number * self.plan.length
         shown = base + self.plan.length + self.plan.halo
         first = int(np.searchsorted(self._ends, base, side="right"))
-        last = max(first, int(np.searchsorted(self._begins, shown)))
+        first = min(first, len(self.names) - 1)
+        last = max(first + 1, int(np.searchsorted(self._begins, shown)))
         begins = self._begins[first:last] - base
-        return Spans(first, self._names[first:last], begins, self._sizes[first:last])
+        return Spans(first, self.names[first:last], begins, self._sizes[first:last])
 
     def records(self, on_progress=None):
         """Yield the Records, with Letters that are unpacked when they are looked at."""
-        for name, begin, size in zip(self._names, self._begins, self._sizes, strict=True):
-            if on_progress and len(self.offsets):
-                chunk = min(int(begin) // self.plan.length, len(self.offsets) - 1)
-                on_progress(self.offsets[chunk], self.size)
+        for name, begin, size in zip(self.names, self._begins, self._sizes, strict=True):
+            self._tell_progress(on_progress, int(begin))
             yield Record(name, Letters(self, int(begin), int(size)))
+
+    def stretches(self, on_progress=None):
+        """Yield the Records as Stretches, so that short ones come together."""
+        short = self._sizes <= SHORT
+        first, last = 0, len(short)
+        while first < last:
+            shown = self._begins[first] + STRETCH
+            end = int(np.searchsorted(self._begins[: first + MOST], shown))
+            end = max(first + 1, int(np.argmin(np.append(short[first:end], False))) + first)
+            begin = int(self._begins[first])
+            self._tell_progress(on_progress, begin)
+            if end == first + 1:
+                letters = Letters(self, begin, int(self._sizes[first]))
+            else:
+                bounds = bounds_of(self._sizes[first:end])
+                together = self.letters(begin, int(self._ends[end - 1]))
+                letters = gather(together, self._begins[first:end] - begin, bounds)
+            yield Stretch(self.names[first:end], self._sizes[first:end], letters)
+            first = end
+
+    def _tell_progress(self, on_progress, place):
+        if on_progress and len(self.offsets):
+            on_progress(
+                self.offsets[min(place // self.plan.length, len(self.offsets) - 1)], self.size
+            )
 
     def letters(self, begin, end):
         """The letters at places begin … end − 1, uint8: A, C, G, T, and N for anything else."""

@@ -1,104 +1,150 @@
-"""Pattern panels: from FASTA or text files, from the command line, from Python."""
+"""Panels of patterns: from FASTA or text files, from the command line, from Python."""
 
 import os
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
 from kmatch.errors import InputError
-from kmatch.sequences.alphabet import encode
-from kmatch.sequences.files import open_source, reading
+from kmatch.sequences.alphabet import letter_masks, odd_letter
+from kmatch.sequences.names import clean_names, shown, warn
+from kmatch.sequences.pattern_files import read_pairs
+from kmatch.sequences.ragged import bounds_of, gather
 
-_SEPARATORS = set("\t\r\n")  # of the tables that are written
 
-
-@dataclass(frozen=True)
 class Pattern:
     """A named pattern; `masks` is uint8[m], the set of bases each letter stands for."""
 
-    name: str
-    sequence: str
-    masks: np.ndarray
+    __slots__ = ("masks", "name", "sequence")
+
+    def __init__(self, name, sequence, masks):
+        self.name, self.sequence, self.masks = name, sequence, masks
 
     def __len__(self):
-        return len(self.sequence)
+        return len(self.masks)
+
+    def __repr__(self):
+        return f"Pattern({shown(self.name)!r}, {shown(self.sequence)!r})"
+
+
+class PatternSet(Sequence):
+    """A sequence of Pattern, kept side by side, so that hundreds of thousands take little time.
+
+    names, sequences: lists of str; masks: uint8[L], those of all letters; begins: int64[P+1], where
+    each pattern's letters begin; lengths: int64[P].
+    """
+
+    def __init__(self, names, sequences, masks, begins):
+        self.names, self.sequences, self.masks, self.begins = names, sequences, masks, begins
+        self.lengths = np.diff(begins)
+
+    def __len__(self):
+        return len(self.names)
+
+    def __iter__(self):
+        bounds = self.begins.tolist()
+        places = zip(self.names, self.sequences, bounds, bounds[1:], strict=False)
+        for name, sequence, begin, end in places:
+            yield Pattern(name, sequence, self.masks[begin:end])
+
+    def __getitem__(self, place):
+        if isinstance(place, slice):
+            return self.take(np.arange(len(self))[place])
+        number = range(len(self))[place]
+        masks = self.masks[self.begins[number] : self.begins[number + 1]]
+        return Pattern(self.names[number], self.sequences[number], masks)
+
+    def take(self, numbers):
+        """The PatternSet of the patterns with these numbers, int[n]."""
+        begins = bounds_of(self.lengths[numbers])
+        masks = gather(self.masks, self.begins[numbers], begins)
+        names = [self.names[number] for number in numbers]
+        return PatternSet(names, [self.sequences[number] for number in numbers], masks, begins)
+
+
+def pattern_set(patterns):
+    """A PatternSet as it is, or the PatternSet of a list of Pattern."""
+    if isinstance(patterns, PatternSet):
+        return patterns
+    return PatternSet(
+        [pattern.name for pattern in patterns],
+        [pattern.sequence for pattern in patterns],
+        np.concatenate([np.zeros(0, np.uint8), *(pattern.masks for pattern in patterns)]),
+        bounds_of([len(pattern) for pattern in patterns]),
+    )
 
 
 def make_pattern(sequence, name=None):
     """Check a sequence and make a Pattern of it, named by itself if it has no name."""
-    if name and set(name) & _SEPARATORS:
-        raise InputError(f"pattern {name!r}: a name cannot hold tabs or line breaks")
-    name = name or sequence
-    if not sequence:
-        raise InputError(f"pattern '{name}' is empty")
-    return Pattern(name, sequence, encode(sequence, name))
+    return _checked([name], [sequence], warn)[0]
 
 
-def load_patterns(patterns):
-    """Patterns from a path, a list of sequences or a dict name → sequence.
+def load_patterns(patterns, on_warning=warn):
+    """The PatternSet of a path, a list of sequences or a dict name → sequence.
 
-    Raises InputError where there are none, or where a letter is outside IUPAC.
+    on_warning(message) hears of names that could not stay as they are; by default that is a
+    UserWarning. Raises InputError where there are no patterns, or where a letter is outside IUPAC.
     """
     if isinstance(patterns, str | os.PathLike):
-        return read_patterns(patterns)
-    named = patterns.items() if isinstance(patterns, dict) else ((None, s) for s in patterns)
-    panel = [make_pattern(sequence, name) for name, sequence in named]
-    if not panel:
+        return read_patterns(patterns, on_warning)
+    if isinstance(patterns, dict):
+        names, sequences = list(patterns), list(patterns.values())
+    else:
+        sequences = list(patterns)
+        names = [None] * len(sequences)
+    if not sequences:
         raise InputError("no patterns were given")
-    return panel
+    return _checked(names, sequences, on_warning)
 
 
-def read_patterns(path):
-    """The Patterns of a FASTA or text file, or of standard input (`-`), in their order."""
-    with open_source(path) as source, reading(source.label):
-        text = source.handle.read()
-        if b"\0" in text:
-            raise InputError(f"{source.label}: a binary file, not a list of patterns")
-        lines = text.decode("utf-8-sig", "replace").splitlines()
-        parse = _fasta if _is_fasta(lines) else _plain
-        panel = [make_pattern(sequence, name) for name, sequence in parse(lines, source.label)]
-    if not panel:
-        raise InputError(f"{source.label}: no patterns; write one a line, or give FASTA")
-    return panel
+def read_patterns(path, on_warning=warn):
+    """The PatternSet of a FASTA or text file, or of standard input (`-`), in its order."""
+    pairs = read_pairs(path)
+    return _checked(pairs.names, pairs.sequences, on_warning, pairs.where)
 
 
 def repeated_names(panel):
     """Names that more than one pattern bears, in the panel's order."""
-    return [name for name, count in Counter(p.name for p in panel).items() if count > 1]
+    names = pattern_set(panel).names
+    if len(set(names)) == len(names):
+        return []
+    return [name for name, count in Counter(names).items() if count > 1]
 
 
-def _is_fasta(lines):
-    first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
-    return first.startswith(">")
+def _checked(names, sequences, on_warning, where=None):
+    """The PatternSet of names, of which any may be missing, and sequences.
+
+    where(number): where a pattern stands, as an error begins.
+    """
+    names = [name or sequence for name, sequence in zip(names, sequences, strict=True)]
+    begins = bounds_of(np.fromiter(map(len, sequences), np.int64, len(sequences)))
+    masks = letter_masks(sequences)
+    if not masks.all() or not np.diff(begins).all():
+        raise InputError(_fault(names, sequences, begins, masks, where))
+    names, control = clean_names(names)
+    if control is not None:
+        place = where(control) if where else ""
+        on_warning(
+            f"{place}the name of pattern {control + 1} holds control characters; '_' stands for "
+            "each, there and in other patterns' names"
+        )
+    return PatternSet(names, sequences, masks, begins)
 
 
-def _fasta(lines, label):
-    from Bio.SeqIO.FastaIO import SimpleFastaParser
-
-    # Comments may stand above the first header, as in a text file.
-    start = next(i for i, line in enumerate(lines) if line.startswith(">"))
-    for number, (title, sequence) in enumerate(SimpleFastaParser(_broken(lines[start:])), 1):
-        name = (title.split(None, 1) or [""])[0]
-        if not name and not sequence:
-            raise InputError(f"{label}: pattern {number} has neither a name nor letters")
-        yield name, sequence
-
-
-def _broken(lines):
-    # Blank lines are dropped: the parser looks at the first character of each line.
-    return (line + "\n" for line in lines if line.strip())
-
-
-def _plain(lines, label):
-    for number, line in enumerate(lines, 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        fields = line.rstrip("\r\n ").split("\t")
-        if len(fields) > 2:
-            raise InputError(
-                f"{label}: line {number} has {len(fields)} columns; "
-                "write SEQUENCE, or NAME, a tab and SEQUENCE"
-            )
-        sequence = fields[-1].strip()
-        yield (fields[0].strip() if len(fields) == 2 else sequence), sequence
+def _fault(names, sequences, begins, masks, where):
+    """What is wrong with the first pattern that cannot be searched."""
+    bad = np.diff(begins) == 0
+    bad[np.searchsorted(begins, np.flatnonzero(masks == 0), side="right") - 1] = True
+    number = int(np.argmax(bad))
+    name, sequence = names[number], sequences[number]
+    start = f"{where(number) if where else ''}pattern '{shown(name)}'"
+    if not sequence:
+        return f"{start} is empty"
+    at = int(np.argmin(masks[begins[number] : begins[number + 1]]))
+    advice = odd_letter(sequence, at)
+    if name != sequence and len(name) > 3 and letter_masks([name]).all():
+        advice += "; or are its columns exchanged? The name comes first"
+    elif where and number == 0 and " " not in sequence:
+        advice += "; a line that is no pattern starts with '#'"
+    return f"{start}: {advice}"

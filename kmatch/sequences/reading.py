@@ -4,65 +4,50 @@ import codecs
 import shutil
 import tempfile
 import warnings
-from typing import NamedTuple
 
 import numpy as np
 
 from kmatch.errors import InputError
 from kmatch.sequences.files import open_source, reading
+from kmatch.sequences.formats import refuse_others
+from kmatch.sequences.names import shown
+from kmatch.sequences.records import (
+    MOST,
+    SHORT,
+    STRETCH,
+    Stretch,
+    check_letters,
+    foreign_letter,
+    stretch_of,
+)
+from kmatch.sequences.twobit import check_twobit
 
 BLOCK = 1 << 20
+LONGEST_HEADER = 1 << 20
 PACKED = b"\x89KMATCH\r\n\x1a\n\0"  # how a packed genome begins
+_ENDING = 1 << 10  # bytes; blank lines may be the last ones
+_NOTE = 200  # characters of what Biopython says
 _CUTS = 1 << 12  # headers looked for at a time
 _GOES_ON = "\0"  # the title, which no file can hold, of letters that go on with a record
 _TWOBIT = (b"\x1a\x41\x27\x43", b"\x43\x27\x41\x1a")
 
 
-class Record(NamedTuple):
-    """One sequence, or a part of one: its name and its letters, uint8[n], ASCII in any case.
-
-    goes_on: whether these letters follow those of the Record before.
-    """
-
-    name: str
-    letters: np.ndarray
-    goes_on: bool = False
-
-
 def read_parts(path):
     """Yield (part, consumed, size) for a genome file or standard input (`-`).
 
-    part: a Record, long ones in several parts; consumed, size: bytes read so far of the file as it
-    lies on disk, and in all (either may be None). Raises InputError for a file that is missing,
-    empty, damaged or no sequence file.
+    part: a Stretch of records, or of one that is long a part; consumed, size: bytes read so far of
+    the file as it lies on disk, and in all (either may be None). Raises InputError for a file that
+    is missing, empty, damaged or no sequence file.
     """
     with open_source(path) as source, reading(source.label):
-        number = 0
-        for name, letters, goes_on in _parser(source)(source):
-            number += not goes_on
-            if not name:
-                raise InputError(
-                    f"{source.label}: record {number} has no name; write one after its '>'"
-                )
-            part = Record(name, np.frombuffer(letters, np.uint8), goes_on)
+        number, parser = 0, _parser(source)  # records before
+        for part in parser(source):
+            if not all(part.names):
+                place = number + part.names.index("") + 1
+                where = " after its '>'" if parser is _fasta else ""
+                raise InputError(f"{source.label}: record {place} has no name; write one{where}")
+            number += len(part.names) - part.goes_on
             yield part, source.consumed, source.size
-
-
-def whole_records(parts):
-    """Join an iterable of Records, of which some go on, to whole ones."""
-    name, letters = None, []
-    for part in parts:
-        if not part.goes_on and letters:
-            yield Record(name, _joined(letters))
-            letters = []
-        name = part.name
-        letters.append(part.letters)
-    if letters:
-        yield Record(name, _joined(letters))
-
-
-def _joined(letters):
-    return letters[0] if len(letters) == 1 else np.concatenate(letters)
 
 
 def _parser(source):
@@ -76,6 +61,7 @@ def _parser(source):
         return _fasta
     if not source.head:
         raise InputError(f"{source.label}: the file is empty; give a FASTA file")
+    refuse_others(source, "a genome that kmatch reads")
     raise InputError(
         f"{source.label}: not a sequence file; kmatch reads FASTA (a '>' first), 2bit, GenBank, "
         "and what kmatch pack writes"
@@ -85,13 +71,32 @@ def _parser(source):
 def _fasta(source):
     from kmatch.sequences.seqio.FastaIO import SimpleFastaParser
 
-    name = ""
+    name, names, sequences, letters = "", [], [], 0
     lines = _in_parts(long_lines(source.handle, source.label, BLOCK))
     for title, sequence in SimpleFastaParser(lines):
-        goes_on = title == _GOES_ON
-        if not goes_on:
-            name = (title.split(None, 1) or [""])[0]
-        yield name, sequence.encode("ascii"), goes_on
+        alone = title == _GOES_ON or len(sequence) > SHORT
+        if names and (alone or letters > STRETCH or len(names) >= MOST):
+            yield _stretch(names, sequences)
+            names, sequences, letters = [], [], 0
+        if title != _GOES_ON:
+            name = title[:-1]
+        if alone:
+            yield stretch_of(name, _letters(sequence), title == _GOES_ON)
+        else:
+            names.append(name)
+            sequences.append(sequence)
+            letters += len(sequence)
+    if names:
+        yield _stretch(names, sequences)
+
+
+def _letters(sequence):
+    return np.frombuffer(sequence.encode("ascii"), np.uint8)
+
+
+def _stretch(names, sequences):
+    lengths = np.fromiter(map(len, sequences), np.int64, len(sequences))
+    return Stretch(names, lengths, _letters("".join(sequences)))
 
 
 def _in_parts(lines):
@@ -115,9 +120,7 @@ def _packed(source):
     with tempfile.TemporaryFile() as copy:
         shutil.copyfileobj(source.handle, copy)
         copy.flush()
-        file = PackedFile(copy, source.label)
-        for record in file.records():
-            yield record.name, record.letters[:], False
+        yield from PackedFile(copy, source.label).stretches()
 
 
 def _twobit(source):
@@ -125,12 +128,32 @@ def _twobit(source):
     with tempfile.TemporaryFile() as copy:
         shutil.copyfileobj(source.handle, copy)
         copy.seek(0)
+        check_twobit(copy, source.label)
         yield from _biopython(source, copy, "twobit")
 
 
 def _genbank(source):
-    text = codecs.getreader("utf-8")(source.handle, "surrogateescape")
+    lines = _Ending(source.handle)
+    text = codecs.getreader("utf-8")(lines, "surrogateescape")
     yield from _biopython(source, text, "genbank")
+    # Biopython takes a file that is cut in the first line of a record.
+    if not lines.ending.rstrip().endswith(b"\n//"):
+        raise InputError(
+            f"{source.label}: the genbank file is cut, since it does not end with '//'; "
+            "copy or download it again"
+        )
+
+
+class _Ending:
+    """A handle that remembers the last bytes it has given."""
+
+    def __init__(self, handle):
+        self._handle, self.ending = handle, b""
+
+    def read(self, size=-1):
+        data = self._handle.read(size)
+        self.ending = (self.ending + data)[-_ENDING:]
+        return data
 
 
 def _biopython(source, handle, form):
@@ -139,7 +162,7 @@ def _biopython(source, handle, form):
     from Bio.Seq import UndefinedSequenceError
 
     try:
-        records = iter(SeqIO.parse(handle, form))
+        number, records = 0, iter(SeqIO.parse(handle, form))
         while True:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", BiopythonWarning)
@@ -147,15 +170,21 @@ def _biopython(source, handle, form):
                 record = next(records, None)
             if record is None:
                 return
-            yield record.id, bytes(record.seq), False
+            number += 1
+            letters = np.frombuffer(bytes(record.seq), np.uint8)
+            check_letters((source.label, number, record.id), letters)
+            yield stretch_of(record.id, letters)
     except UndefinedSequenceError as error:
         raise InputError(
-            f"{source.label}: record '{record.id}' holds no sequence; "
+            f"{source.label}: record '{shown(record.id)}' holds no sequence; "
             "download the file with its sequence"
         ) from error
+    except InputError:
+        raise
     except Exception as error:
+        reason = shown(str(error), _NOTE)
         raise InputError(
-            f"{source.label}: damaged or cut {form} file ({error}); copy or download it again"
+            f"{source.label}: damaged or cut {form} file ({reason}); copy or download it again"
         ) from error
 
 
@@ -163,15 +192,17 @@ def long_lines(handle, label, block):
     """Yield FASTA as str lines, the sequence in stretches of up to `block` letters.
 
     Biopython's parser spends its time on lines; stretches without line breaks make it many times
-    faster. Headers stay lines of their own. Any of LF, CRLF and CR ends a line.
+    faster. Headers stay lines of their own, of which the name is left and a mark behind it, as the
+    parser strips blanks that may be part of names. Any of LF, CRLF and CR ends a line.
     """
     from kmatch.sequences.lines import split_lines
 
     data, letters = np.empty(block, np.uint8), np.empty(block, np.uint8)
     cuts = np.empty((_CUTS, 3), np.int64)
-    kept, begins, more = 0, True, True
+    kept, begins, more, place = 0, True, True, _Place(label)
     while more:
         if kept == len(data):  # of one header
+            place.check_header(kept)
             data, letters = np.resize(data, 2 * kept), np.empty(2 * kept, np.uint8)
         read = handle.readinto(memoryview(data)[kept:])
         end, at, more = kept + read, 0, read > 0
@@ -180,22 +211,59 @@ def long_lines(handle, label, block):
         while at < end:
             before = at
             at, begins, filled, count = split_lines(data, at, end, begins, letters, cuts)
+            headers = [_name(data, cut) for cut in cuts[:count].tolist()]
+            place.advance(headers, cuts[:count], filled)
             if at < 0:
-                raise InputError(f"{label}: a binary file, not FASTA")
-            yield from _lines(data, str(letters[:filled], "ascii"), cuts[:count])
+                raise place.error(at, letters[filled])
+            yield from _lines(headers, str(letters[:filled], "ascii"), cuts[:count])
             if at == before:
                 break
         kept = end - at
         data[:kept] = data[at:end]
 
 
-def _lines(data, letters, cuts):
-    """The headers that are cut out of data, and the letters before, between and behind them."""
-    data, done = memoryview(data), 0
-    for begin, end, first in cuts.tolist():
+def _name(data, cut):
+    """The name in a header, up to the first ASCII blank."""
+    words = data[cut[0] + 1 : cut[1]].tobytes().split(None, 1)
+    return words[0].decode("utf-8", "surrogateescape") if words else ""
+
+
+def _lines(names, letters, cuts):
+    """The headers, and the letters before, between and behind them."""
+    done = 0
+    for name, first in zip(names, cuts[:, 2].tolist(), strict=True):
         if first > done:
             yield letters[done:first]
-        yield str(data[begin : end + 1], "utf-8", "surrogateescape")
+        yield f">{name}|"
         done = first
     if len(letters) > done:
         yield letters[done:] if done else letters
+
+
+class _Place:
+    """Where in a FASTA file the reader is, for errors to tell."""
+
+    def __init__(self, label):
+        self._label, self._record, self._name, self._letters = label, 0, "", 0
+
+    def advance(self, names, cuts, letters):
+        """Go on by the headers cut out, and by so many letters."""
+        if names:
+            self._record += len(names)
+            self._name, self._letters = names[-1], -int(cuts[-1, 2])
+        self._letters += letters
+
+    def check_header(self, length):
+        if length >= LONGEST_HEADER:
+            raise InputError(
+                f"{self._label}: the header of record {self._record + 1} has more than "
+                f"{LONGEST_HEADER:,} characters; is this FASTA?"
+            )
+
+    def error(self, why, letter):
+        from kmatch.sequences.lines import BINARY
+
+        if why == BINARY:
+            return InputError(f"{self._label}: a binary file, not FASTA")
+        where = (self._label, self._record, self._name)
+        return foreign_letter(where, self._letters, letter)

@@ -1,0 +1,148 @@
+"""Patterns that repeat are searched once, and reported under each of their names."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from kmatch.search.hits import Columns
+from kmatch.sequences.patterns import pattern_set
+from kmatch.sequences.ragged import bounds_of, gather
+
+
+class Copies(NamedTuple):
+    """The patterns of a panel that stand behind each of its distinct ones.
+
+    names: of all patterns; numbers: int32[P], those of copies of distinct pattern d, ascending,
+    from bounds[d] to bounds[d+1], int64[D+1].
+    """
+
+    names: list
+    numbers: np.ndarray
+    bounds: np.ndarray
+
+    @property
+    def none(self):
+        """Whether no pattern repeats."""
+        return len(self.bounds) > len(self.numbers)
+
+    def names_of(self, wanted):
+        """Names of all copies, in the panel's order, of the patterns for which `wanted` is set."""
+        each = np.repeat(wanted, np.diff(self.bounds))
+        return [self.names[number] for number in np.sort(self.numbers[each])]
+
+
+def distinct_patterns(patterns):
+    """The PatternSet without patterns of the same letters, case and U apart, and its Copies."""
+    patterns = pattern_set(patterns)
+    letters = "\n".join(patterns.sequences).upper().replace("U", "T").split("\n")
+    if len(set(letters)) == len(letters):
+        everything = np.arange(len(letters) + 1)
+        return patterns, Copies(patterns.names, everything[:-1].astype(np.int32), everything)
+    place_of = {}
+    kind = np.array([place_of.setdefault(word, len(place_of)) for word in letters])
+    numbers = np.argsort(kind, kind="stable").astype(np.int32)
+    bounds = bounds_of(np.bincount(kind))
+    return patterns.take(numbers[bounds[:-1]]), Copies(patterns.names, numbers, bounds)
+
+
+def with_copies(batches, copies):
+    """The HitBatches of a panel out of those of its distinct patterns, in order, one by one.
+
+    batches: an iterable of HitBatches; hits of one place may be spread over several of them.
+    """
+    return batches if copies.none else _with_copies(batches, copies)
+
+
+def _with_copies(batches, copies):
+    waiting = []  # parts of batches, (batch, first, end), that the next one may belong between
+    for batch in batches:
+        if not len(batch):
+            continue
+        first = _rows_at(batch, waiting[-1]) if waiting else 0
+        if first:
+            if len(waiting) == 1:
+                before, waiting = _without_last_place(*waiting[0])
+                if before:
+                    yield _expanded(*before, copies)
+            waiting.append((batch, 0, first))
+            if first == len(batch):
+                continue
+        yield from _ordered(waiting, copies)
+        waiting = [(batch, first, len(batch))]
+    yield from _ordered(waiting, copies)
+
+
+def _places(batch, rows):
+    return np.stack([batch.record[rows], batch.start[rows], batch.end[rows], batch.minus[rows]])
+
+
+def _rows_at(batch, part):
+    """How many rows a batch begins with that are at the last place of a part of another."""
+    other, _, end = part
+    if (_places(batch, slice(1)) != _places(other, slice(end - 1, end))).any():
+        return 0
+    same = (_places(batch, slice(None)) == _places(other, slice(end - 1, end))).all(axis=0)
+    return len(batch) if same.all() else int(np.argmin(same))
+
+
+def _without_last_place(batch, first, end):
+    """A part of a batch without the rows of its last place, or None, and a list of the rest."""
+    places = _places(batch, slice(first, end))
+    rest = first + int(np.argmax((places == places[:, -1:]).all(axis=0)))
+    return (batch, first, rest) if rest > first else None, [(batch, rest, end)]
+
+
+def _copied(batch, first, end, copies):
+    """(row, pattern) of all copies of the hits of a part, int64[n] and int32[n], in order."""
+    distinct = batch.pattern[first:end]
+    begins = copies.bounds[distinct]
+    counts = copies.bounds[distinct + 1] - begins
+    pattern = gather(copies.numbers, begins, bounds_of(counts))
+    row = np.repeat(np.arange(end - first), counts)
+    places = _places(batch, slice(first, end))
+    place = np.cumsum(np.any(np.diff(places, prepend=places[:, :1]), axis=0))[row]
+    order = np.lexsort((pattern, place))
+    return first + row[order], pattern[order]
+
+
+def _expanded(batch, first, end, copies):
+    return _picked(batch, *_copied(batch, first, end, copies))
+
+
+def _ordered(parts, copies):
+    """Yield the hits of a part with their copies, or of several parts that are all of one place."""
+    if len(parts) < 2:
+        yield from (_expanded(*part, copies) for part in parts)
+        return
+    copied = [_copied(*part, copies) for part in parts]
+    source = np.repeat(np.arange(len(parts)), [len(row) for row, _ in copied])
+    row, pattern = (np.concatenate(column) for column in zip(*copied, strict=True))
+    order = np.argsort(pattern, kind="stable")
+    for run in np.split(order, np.flatnonzero(np.diff(source[order])) + 1):
+        yield _picked(parts[source[run[0]]][0], row[run], pattern[run])
+
+
+def _picked(batch, row, pattern):
+    """The HitBatch of rows of another, int64[n], as hits of other patterns, int32[n]."""
+
+    def align(rows):
+        wanted = row[rows]
+        first = wanted.min(initial=len(batch))
+        columns = batch.align(slice(first, wanted.max(initial=first - 1) + 1))
+        return _picked_columns(columns, wanted - first)
+
+    columns = ("record", "start", "end", "distance", "minus")
+    picked = {name: getattr(batch, name)[row] for name in columns}
+    return replace(batch, **picked, pattern=pattern, align=align)
+
+
+def _picked_columns(columns, rows):
+    op_ends = bounds_of(np.diff(columns.op_ends)[rows])
+    text_ends = bounds_of(np.diff(columns.text_ends)[rows])
+    return Columns(
+        op_ends,
+        gather(columns.ops, columns.op_ends[rows], op_ends),
+        text_ends,
+        gather(columns.text, columns.text_ends[rows], text_ends),
+    )

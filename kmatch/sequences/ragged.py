@@ -1,0 +1,33 @@
+"""Rows of unequal length side by side in one array."""
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+
+def bounds_of(lengths):
+    """Where each row begins, and where the last one ends, int64[n+1], from lengths, int64[n]."""
+    bounds = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=bounds[1:])
+    return bounds
+
+
+def place_in_row(bounds):
+    """The place of each item in its row, int64[bounds[-1]]; bounds: int64[n+1]."""
+    lengths = np.diff(bounds)
+    if len(lengths) and (lengths == lengths[0]).all():
+        return np.tile(np.arange(lengths[0]), len(lengths))
+    places = np.arange(bounds[-1])
+    places -= np.repeat(bounds[:-1], lengths)
+    return places
+
+
+def gather(values, begins, bounds):
+    """Rows of an array of values, one behind the other.
+
+    begins: int64[n], where each row begins among the values; bounds: int64[n+1], where it is to lie
+    in what is given, an array of bounds[-1] values.
+    """
+    lengths = np.diff(bounds)
+    if len(lengths) and lengths[0] and (lengths == lengths[0]).all():
+        return sliding_window_view(values, lengths[0])[begins].reshape(-1)
+    return values[place_in_row(bounds) + np.repeat(begins, lengths)]

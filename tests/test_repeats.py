@@ -1,0 +1,142 @@
+"""Patterns that repeat are searched once and reported under each name, as if searched each."""
+
+import io
+from dataclasses import replace
+
+import naive
+import numpy as np
+import pytest
+from cases import edit_cases, edit_geometries, geometries, multi_cases, reports
+from commands import here
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kmatch
+from kmatch.search.best import best_batches
+from kmatch.search.edit import edit_batches
+from kmatch.search.hamming import hamming_batches
+from kmatch.search.hits import Hits
+from kmatch.search.multi import multi_batches
+from kmatch.search.repeats import distinct_patterns, with_copies
+from kmatch.sequences.patterns import load_patterns
+
+orders = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["", "U", "lower"])), max_size=6)
+
+
+def with_repeats(patterns, order):
+    """Patterns and further copies of them, with U for T or in lower case."""
+    copies = [(patterns[number % len(patterns)], how) for number, how in order]
+    written = {"": str, "U": lambda p: p.replace("T", "U"), "lower": str.lower}
+    return [*patterns, *(written[how](pattern) for pattern, how in copies)]
+
+
+def tsv(batches, panel):
+    table = io.StringIO()
+    Hits(batches, panel).to_tsv(table)
+    return table.getvalue()
+
+
+@given(multi_cases(), orders, geometries, st.booleans())
+def test_mismatches(case, order, geometry, filtering):
+    records, patterns, k, options = case
+    patterns = with_repeats(patterns, order)
+    names = [f"p{number}" for number in range(len(patterns))]
+    panel = load_patterns(dict(zip(names, patterns, strict=True)))
+    text = kmatch.Genome.from_records(records)
+    options |= geometry
+    found = Hits(multi_batches(text, panel, k, filtering=filtering, **options), panel)
+    pam = options.pop("pam"), options.pop("pam_side")
+    ends = {name: options[name] for name in ("strand", "exact_5p", "exact_3p")}
+    if pam[0]:
+        expected = naive.multi(records, patterns, k, *pam, **ends)
+    else:
+        expected = naive.hamming(records, patterns, k, **ends)
+    columns = (found.record_number, found.start, found.end, found.pattern_number, found.distance)
+    columns = (*(column.tolist() for column in columns), found.strand.tolist())
+    assert list(zip(*columns, strict=True)) == expected
+    expected = naive.hamming(records, patterns, k, **ends)
+    table = tsv(hamming_batches(text, panel, k, **options), panel)
+    assert table == naive.tsv(records, names, patterns, expected)
+
+
+@given(edit_cases(), orders, edit_geometries, reports)
+def test_differences(case, order, geometry, report):
+    records, patterns, k, options = case
+    patterns = with_repeats(patterns, order)
+    names = [f"p{number}" for number in range(len(patterns))]
+    panel = load_patterns(dict(zip(names, patterns, strict=True)))
+    text = kmatch.Genome.from_records(records)
+    expected = naive.edit(records, patterns, k, report, **options)
+    batches = edit_batches(text, panel, k, report=report, **options, **geometry)
+    assert tsv(batches, panel) == naive.edit_tsv(records, names, expected)
+    expected = naive.best(records, patterns, **options)
+    batches = best_batches(text, panel, **options, **geometry)
+    assert tsv(batches, panel) == naive.edit_tsv(records, names, expected)
+
+
+def cut(batches, sizes):
+    """The rows of batches in other batches of these sizes, over and over."""
+    turn = 0
+    for batch in batches:
+        first = 0
+        while first < len(batch):
+            size = sizes[turn % len(sizes)]
+            turn += 1
+            rows = np.arange(len(batch))[first : first + size]
+            columns = ("record", "start", "end", "pattern", "distance", "minus")
+            parts = {name: getattr(batch, name)[rows] for name in columns}
+
+            def align(part, batch=batch, rows=rows):
+                wanted = rows[part]
+                first = wanted.min(initial=len(batch))
+                return batch.align(slice(first, first + len(wanted)))
+
+            yield replace(batch, **parts, align=align)
+            first += size
+
+
+@pytest.mark.parametrize("sizes", [[1], [0, 2, 1], [3], [7, 1, 1], [1000]])
+def test_batches_may_be_cut_anywhere(sizes):
+    patterns = ["ACGT", "AGGT", "acgu", "ATGT", "AGGT", "AGGU", "CCGT"]
+    panel = load_patterns({f"p{number}": pattern for number, pattern in enumerate(patterns)})
+    records = [("a", "ACGTTACGTAGGTA" * 3), ("b", ""), ("c", "TACGTATGT")]
+    expected = naive.hamming(records, patterns, 2)
+    distinct, copies = distinct_patterns(panel)
+    assert len(distinct) == 4
+    batches = hamming_batches(kmatch.Genome.from_records(records), distinct, 2, chunk_length=9)
+    found = tsv(with_copies(cut(batches, sizes), copies), panel)
+    assert found == naive.tsv(records, list(panel.names), patterns, expected)
+
+
+def test_parts_of_a_batch_are_aligned_alike():
+    panel = load_patterns({"a": "ACGTA", "b": "ACCTA", "c": "acgua", "d": "ACGTA"})
+    text = kmatch.Genome.from_records([("r", "ACGTAGGTACCTA" * 5)])
+    for batch in edit_batches(text, panel, 2, report="ends"):
+        whole = batch.align(slice(0, len(batch)))
+        for first in range(0, len(batch), 3):
+            part = batch.align(slice(first, first + 3))
+            assert len(part.op_ends) == len(batch.start[first : first + 3]) + 1
+            ops = whole.ops[whole.op_ends[first] :][: len(part.ops)]
+            letters = whole.text[whole.text_ends[first] :][: len(part.text)]
+            assert bytes(part.ops) == bytes(ops) and bytes(part.text) == bytes(letters)
+        assert len(batch.align(slice(0, 0)).ops) == 0
+
+
+def test_nothing_is_done_where_nothing_repeats():
+    panel = load_patterns(["ACGT", "ACGA", "RCGT"])
+    distinct, copies = distinct_patterns(panel)
+    batches = iter([])
+    assert distinct is panel and with_copies(batches, copies) is batches
+
+
+def test_one_warning_of_all_that_match_nowhere(tmp_path):
+    panel = {"a": "GGGG", "b": "AC", "c": "gggg", "d": "GGGG"}
+    text = kmatch.Genome.from_records([("r", "ACACAA")])
+    told = []
+    found = Hits(best_batches(text, load_patterns(panel), strand="+", on_nowhere=told.append), [])
+    assert told == [["a", "c", "d"]] and set(found.pattern_number.tolist()) == {1}
+    path = tmp_path / "panel.txt"
+    path.write_text("".join(f"{name}\tACGT\n" for name in "aabbbc"))
+    result = here("hamming", "-", path, "-k", 0, "--strand", "+", stdin=b">r\nACGT\n")
+    assert result.out.count(b"\n") == 6 and result.err.count(b"\n") == 1
+    assert b"'a', 'b'" in result.err
