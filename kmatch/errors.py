@@ -19,3 +19,7 @@ class OutputError(KmatchError):
 
 class ClosedPipe(OutputError):
     """Who read the results wants no more; the command line ends quietly."""
+
+
+class KmatchWarning(UserWarning):
+    """Something is amiss that the results do not suffer from."""

@@ -1,134 +1,159 @@
-"""Where compiled kernels are kept and found, and that all can be compiled ahead."""
+"""Compiled kernels are never older than their sources, and found by whoever may use them."""
 
 import os
 import subprocess
 import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
 from unittest import mock
 
-from commands import process
+import pytest
+from package_copy import copy_package, end, run, start
 
-from kmatch import jit
+from kmatch.jit import folders
 
-SMALL = """
-from kmatch.jit import kernel, telling_of_compiling
+COMPILED = "['work']"
 
-@kernel
-def double(x):
-    return 2 * x
 
-compiled = []
-with telling_of_compiling(compiled.append):
-    assert double(21) == 42
-print(compiled, double._cache.cache_path)
+@pytest.fixture
+def site(tmp_path):
+    copy_package(tmp_path / "site")
+    return tmp_path / "site"
+
+
+def test_a_kernel_is_compiled_once(site):
+    first, second = run(site), run(site)
+    assert (first.result, first.compiled, first.warnings) == (21, COMPILED, "")
+    assert (second.result, second.compiled, second.warnings) == (21, "[]", "")
+    assert Path(first.folder).parent == site / "kmatch" / "__pycache__"
+
+
+def test_a_changed_helper_that_kernels_inline_is_seen(site):
+    """The kernel's own file stays as it was, to the second and the byte."""
+    before = run(site)
+    copy_package(site, factor=3)
+    after = run(site)
+    assert (before.result, after.result, after.compiled) == (21, 31, COMPILED)
+    assert before.folder != after.folder
+
+
+def test_an_upgrade_in_place_leaves_no_old_kernel(site):
+    """As pip does: the files of a version take the place of another's, and caches stay."""
+    run(site)
+    copy_package(site, factor=5, version="99.0")
+    assert run(site).result == 51
+    copy_package(site, factor=2)
+    assert run(site)[:2] == (21, "[]")
+
+
+def test_an_upgrade_of_a_read_only_installation_leaves_no_old_kernel(site, tmp_path):
+    """Neither the kernels beside the package nor those in the user's own cache serve on."""
+    home = {"HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": str(tmp_path / "home")}
+    (tmp_path / "home").mkdir()
+    assert run(site).compiled == COMPILED
+    with read_only(site):
+        found = run(site, unprivileged=True, **home)
+    assert (found.result, found.compiled) == (21, "[]")
+    assert found.folder.startswith(home["HOME"])
+    copy_package(site, factor=7)
+    with read_only(site):
+        assert run(site, unprivileged=True, **home)[:2] == (71, COMPILED)
+        assert run(site, unprivileged=True, **home)[:2] == (71, "[]")
+
+
+def test_a_changed_kernel_outside_the_package_is_seen(site):
+    """Scripts make kernels too; numbers in them are no part of the bytecode that Numba compares."""
+    text = (site / "kmatch" / "engine" / "tiny.py").read_text()
+    for number in (1, 4):
+        (site / "own.py").write_text(text.replace("+ 1", f"+ {number}"))
+        run(site, before=f"import own\nassert own.work(1) == 2 + {number}, own.work(1)\n")
+
+
+def test_processes_compile_into_one_empty_folder_at_once(site):
+    for said in [end(running) for running in [start(site) for _ in range(3)]]:
+        assert (said.result, said.warnings) == (21, "")
+    assert run(site).compiled == "[]"
+
+
+def test_where_nothing_can_be_written_searches_go_on(site):
+    """With one warning, which names the folder."""
+    nowhere = {"NUMBA_CACHE_DIR": "/proc/nothing"}
+    said = run(site, **nowhere)
+    assert (said.result, said.compiled) == (21, COMPILED)
+    assert said.warnings.count("Warning") == 1 and said.folder in said.warnings
+
+
+def test_without_the_parts_of_numba_its_own_cache_serves(site):
+    """In folders named alike, so that no kernel is older than its sources there either."""
+    script = """
+import numba.core.caching
+del numba.core.caching.Cache
+from kmatch.engine.tiny import work
+print(work(10), sum(work.stats.cache_hits.values()), work.stats.cache_path)
 """
+    told = []
+    for factor in (2, 2, 3):
+        copy_package(site, factor)
+        command = [sys.executable, "-c", script]
+        environment = os.environ | {"PYTHONPATH": str(site)}
+        options = {"cwd": site, "env": environment, "capture_output": True, "text": True}
+        done = subprocess.run(command, timeout=60, **options)
+        assert done.stderr == ""
+        told.append(done.stdout.split())
+    assert [(result, loaded) for result, loaded, _ in told] == [
+        ("21", "0"),
+        ("21", "1"),
+        ("31", "0"),
+    ]
+    assert all(folders.NAME.fullmatch(Path(folder).parent.name) for *_, folder in told)
 
 
-def run_small(folder, unprivileged=False, **environment):
-    (folder / "small.py").exists() or (folder / "small.py").write_text(SMALL)
-    path = os.pathsep.join([str(folder), os.path.dirname(os.path.dirname(jit.__file__))])
-    known = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-    prefix = [sys.executable, "-c", "import small"]
-    if unprivileged:
-        give_up = "import ctypes\nfor c in (1, 2): ctypes.CDLL(None).prctl(24, c)\n"
-        again = "import os, sys; os.execv(sys.executable, [sys.executable, '-c', 'import small'])"
-        prefix[2] = give_up + again
-    return subprocess.Popen(
-        prefix, env=known | environment | {"PYTHONPATH": path}, stdout=subprocess.PIPE, text=True
-    )
+def test_folders_long_out_of_use_are_removed(tmp_path):
+    now = time.time()
 
+    def make(name, days):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.kernel").write_bytes(b"")
+        os.utime(tmp_path / name, (now - days * folders.DAY,) * 2)
+        return name
 
-def said(running):
-    out, _ = running.communicate(timeout=60)
-    assert running.returncode == 0
-    return out.split(maxsplit=1)
-
-
-def test_a_kernel_is_compiled_once(tmp_path):
-    assert said(run_small(tmp_path))[0] == "['double']"
-    assert said(run_small(tmp_path))[0] == "[]"
-
-
-def test_several_processes_compile_at_once(tmp_path):
-    for running in [run_small(tmp_path) for _ in range(3)]:
-        said(running)
-    assert said(run_small(tmp_path))[0] == "[]"
-
-
-def test_kernels_of_a_read_only_installation_are_found(tmp_path):
-    """What was compiled at installation serves users who may not write there."""
-    place = tmp_path / "installed"
-    place.mkdir()
-    said(run_small(place))
-    user = tmp_path / "home"
-    user.mkdir()
-    folders = [place / "__pycache__", place]
-    for folder in folders:
-        folder.chmod(0o555)
-    try:
-        home = {"HOME": str(user), "XDG_CACHE_HOME": str(user)}
-        compiled, cache = said(run_small(place, unprivileged=True, **home))
-        assert compiled == "[]" and cache.startswith(str(user))
-    finally:
-        for folder in folders:
-            folder.chmod(0o755)
+    few = [make(f"kmatch-{days:024x}", days) for days in range(2, 2 + folders.FEW)]
+    make(f"kmatch-{9:024x}", 9)
+    make(f"kmatch-{40:024x}", 40)
+    strange = [make("kmatch-mine", 90), make("other", 90), make(f"kmatch-{41:024x}", 41)]
+    (tmp_path / strange[-1] / "note.txt").write_text("not kmatch's")
+    os.utime(tmp_path / strange[-1], (now - 41 * folders.DAY,) * 2)
+    link = tmp_path / f"kmatch-{42:024x}"
+    link.symlink_to(tmp_path / "other")
+    folders.open_folder(tmp_path / "new")
+    assert {path.name for path in tmp_path.iterdir()} == {"new", *few, *strange, link.name}
+    assert (tmp_path / "other" / "a.kernel").exists()
 
 
 def test_a_folder_in_a_place_for_all_has_to_be_ours(tmp_path):
     user = os.getuid()
     private = tmp_path / "private"
-    assert jit._private_folder(private, user) == str(private)
+    assert folders._private_folder(private, user) == str(private)
     assert private.stat().st_mode & 0o777 == 0o700
-    assert jit._private_folder(private, user) == str(private)
+    assert folders._private_folder(private, user) == str(private)
     private.chmod(0o777)
     link = tmp_path / "link"
     link.symlink_to(tmp_path)
     with mock.patch("tempfile.mkdtemp", return_value="fresh"):
-        assert jit._private_folder(private, user) == "fresh"
-        assert jit._private_folder(link, user) == "fresh"
-        assert jit._private_folder(tmp_path / "private", user + 1) == "fresh"
+        assert folders._private_folder(private, user) == "fresh"
+        assert folders._private_folder(link, user) == "fresh"
+        assert folders._private_folder(tmp_path / "private", user + 1) == "fresh"
 
 
-AHEAD = """
-import sys
-from kmatch.jit import telling_of_compiling
-from kmatch.search.rehearsal import rehearse
-rehearse("cpu")
-
-from numba.core.dispatcher import Dispatcher
-def compiled():
-    modules = [module for name, module in sys.modules.items() if name.startswith("kmatch")]
-    values = [value for module in modules for value in vars(module).values()]
-    kernels = {value for value in values if isinstance(value, Dispatcher)}
-    return {(kernel.py_func.__module__, kernel.__name__, *kernel.signatures) for kernel in kernels}
-
-before = compiled()
-from kmatch.cli.main import run
-genome, guide = "examples/data/lambda_phage.fa.gz", "ACGTTGACCAGGATTACGTT"
-letters = guide + "N" * 60 + guide
-for words in [
-    ["hamming", genome, "-p", guide, "-k", "9", "--exact-3p", "3"],
-    ["hamming", genome, "examples/lambda_patterns.txt", "-k", "0", "--format", "tsv"],
-    ["multi", genome, "-p", guide, "-p", guide[::-1], "-k", "3", "--summary-only"],
-    ["multi", genome, "-p", guide, "-k", "6", "--pam", "TTTV", "--pam-side", "5p"],
-    ["edit", genome, "-p", guide, "-k", "1", "--report", "ends"],
-    ["edit", genome, "-p", guide, "-p", letters, "-k", "7", "--report", "loci", "-t", "1"],
-    ["best", genome, "-p", guide, "-p", letters, "--format", "tsv"],
-    ["primer", "examples/data/phix174.fa.gz", genome, "-k", "3", "--max-length", "12"],
-]:
-    assert run([*words, "--device", "cpu", "-o", "/dev/null"]) == 0
-new = compiled() - before
-print(sorted((module, name) for module, name, *signatures in new if signatures))
-"""
-
-
-def test_all_kernels_are_compiled_ahead():
-    root = os.path.dirname(os.path.dirname(jit.__file__))
-    command = [sys.executable, "-c", AHEAD]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=600)
-    assert (done.stdout, done.stderr) == ("[]\n", "")
-
-
-def test_info_compiles():
-    result = process("info", "--compile", timeout=600)
-    assert result.status == 0
-    assert b"kernels     compiled for the CPU" in result.out
+@contextmanager
+def read_only(site):
+    """Nobody without privileges can write below a folder while the block runs."""
+    paths = [Path(folder) for folder, _, _ in os.walk(site)]
+    for path in paths:
+        path.chmod(0o555)
+    try:
+        yield
+    finally:
+        for path in paths:
+            path.chmod(0o755)

@@ -15,6 +15,7 @@ from kmatch.cli.model import model
 from kmatch.cli.multi import multi
 from kmatch.cli.pack import pack
 from kmatch.cli.primer import primer
+from kmatch.cli.talk import telling_warnings
 
 _COMPLETE = "_KMATCH_COMPLETE"  # what shells set to ask for completions
 _NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())  # whose message is the help
@@ -37,7 +38,7 @@ def run_command(arguments):
 
         return shell_complete(kmatch, {}, "kmatch", _COMPLETE, asked)
     try:
-        with kmatch.make_context("kmatch", arguments) as context:
+        with telling_warnings(), kmatch.make_context("kmatch", arguments) as context:
             kmatch.invoke(context)
         return 0
     except click.exceptions.Exit as end:

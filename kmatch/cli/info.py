@@ -1,13 +1,14 @@
 """`kmatch info`."""
 
 import time
-from contextlib import suppress
 
 import click
 
 from kmatch.cli.command import command
 from kmatch.cli.options import debug_option
 from kmatch.cli.talk import Talk
+
+DEVICES = {"cpu": "the CPU", "cuda": "CUDA"}
 
 
 @command(short_help="Versions, devices and folders.")
@@ -37,16 +38,11 @@ def _show(pairs):
 
 
 def _compile():
-    from kmatch.errors import DeviceError
-    from kmatch.jit import telling_of_compiling
-    from kmatch.search.rehearsal import rehearse
+    from kmatch.search.compiling import compile_all
 
-    compiled, devices = [], "the CPU"
     began = time.perf_counter()
-    with Talk(False, False).compiling(), telling_of_compiling(compiled.append):
-        rehearse("cpu")
-        with suppress(DeviceError):
-            rehearse("cuda")
-            devices = "the CPU and CUDA"
+    with Talk(False, False).compiling_all() as advance:
+        functions, devices = compile_all(advance)
     seconds = time.perf_counter() - began
-    _show([("kernels", f"compiled for {devices}: {len(compiled)} functions in {seconds:.1f} s")])
+    named = " and ".join(DEVICES[device] for device in devices)
+    _show([("kernels", f"compiled for {named}: {functions} functions in {seconds:.1f} s")])

@@ -25,3 +25,20 @@ def progress_bar(label):
             progress.update(task, completed=consumed, total=size)
 
         yield advance, progress.stop
+
+
+@contextmanager
+def compiling_bar():
+    """Draw one of kernels compiled; gives a function (functions, done, tasks)."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("compiling: {task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("0 functions", total=None)
+
+        def advance(functions, done, tasks):
+            told = f"{functions} functions"
+            progress.update(task, description=told, completed=done, total=tasks)
+
+        yield advance

@@ -1,5 +1,9 @@
 """What the commands that search for patterns do alike."""
 
+from contextlib import nullcontext
+
+import click
+
 from kmatch import interrupts
 from kmatch.cli.checks import letters_at_most, warn_of_long_patterns
 from kmatch.cli.options import check_inputs
@@ -38,8 +42,13 @@ def drain(talk, genome, panel, search, *takers, to_terminal=False):
 
     hits, longest = 0, LongestRecord()
     genome.on_spans = longest.hear
-    with talk.compiling(), talk.progress(genome.label) as advance:
-        for batch in search(on_progress=advance, on_engine=talk.device):
+    with talk.compiling(), _compiling_beside() as help_out, talk.progress(genome.label) as advance:
+
+        def tell(engine):
+            talk.device(engine)
+            help_out(engine)
+
+        for batch in search(on_progress=advance, on_engine=tell):
             interrupts.check()
             if to_terminal:
                 talk.make_way()
@@ -48,3 +57,16 @@ def drain(talk, genome, panel, search, *takers, to_terminal=False):
             hits += len(batch)
     warn_of_long_patterns(talk, panel, longest.letters, genome.label)
     talk.detail(f"{hits:,} hits of {len(panel):,} patterns")
+
+
+def _compiling_beside():
+    """Other processes that compile for a first search, as `compiling_beside`; later ones none."""
+    from kmatch.jit.folders import nothing_compiled
+    from kmatch.published.registry import ENGINE
+
+    context = click.get_current_context()
+    if context.params["algorithm"] != ENGINE or not nothing_compiled():
+        return nullcontext(lambda engine: None)
+    from kmatch.search.compiling import compiling_beside
+
+    return compiling_beside(context.command.name)

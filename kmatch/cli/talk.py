@@ -1,10 +1,12 @@
 """What a command says on standard error, as loud as asked for."""
 
 import sys
+import warnings
 from contextlib import contextmanager
 
 from kmatch import interrupts
 from kmatch.cli.messages import one_line
+from kmatch.errors import KmatchWarning
 
 HOUR = 3600  # seconds
 
@@ -21,6 +23,8 @@ class Talk:
         self.verbose = verbose and not quiet
         self._stop = lambda: None
         self._topics = set()
+        if quiet:
+            warnings.simplefilter("ignore", KmatchWarning)
 
     def warn(self, message):
         if not self.quiet:
@@ -65,6 +69,17 @@ class Talk:
             self._stop()
 
     @contextmanager
+    def compiling_all(self):
+        """Give a function (functions, done, tasks) that draws it on a terminal, else nothing."""
+        if self.quiet or not sys.stderr.isatty():
+            yield None
+            return
+        from kmatch.cli.progress import compiling_bar
+
+        with compiling_bar() as advance:
+            yield advance
+
+    @contextmanager
     def compiling(self):
         """Say on a terminal, once, when kernels have to be compiled while the block runs."""
         if self.quiet or not sys.stderr.isatty():
@@ -81,6 +96,23 @@ class Talk:
 
         with telling_of_compiling(tell):
             yield
+
+
+@contextmanager
+def telling_warnings():
+    """Tell kmatch's own warnings as other messages while the block runs."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", KmatchWarning)
+        plain = warnings.showwarning
+
+        def show(message, category, *where, **more):
+            if issubclass(category, KmatchWarning):
+                _say(f"warning: {message}")
+            else:
+                plain(message, category, *where, **more)
+
+        warnings.showwarning = show
+        yield
 
 
 def _say(message):

@@ -23,6 +23,7 @@ def describe_machine():
     import numba
 
     from kmatch.engine.cuda.driver import find_devices
+    from kmatch.jit.folders import kernel_folders, measure
 
     features = llvm.get_host_cpu_features()
     vectors = [name for name in VECTOR_FEATURES if features.get(name)]
@@ -30,14 +31,11 @@ def describe_machine():
     yield "threads", f"{numba.config.NUMBA_NUM_THREADS} of {os.cpu_count()} cores"
     found, reason = find_devices()
     yield "cuda", "; ".join(_gpu(*gpu) for gpu in found) or f"none: {reason}"
-    yield "cache", cache_folder()
+    yield "cache", "; ".join(_kernels(folder, *measure(folder)) for folder in kernel_folders())
 
 
-def cache_folder():
-    """Where compiled kernels are kept."""
-    from kmatch.engine.cpu.hamming import scan
-
-    return scan._cache.cache_path
+def _kernels(folder, kernels, size):
+    return f"{folder} ({kernels} kernels, {size / 1e6:.1f} MB)"
 
 
 def _gpu(number, name, capability):

@@ -3,7 +3,6 @@
 import numba
 import numpy as np
 
-import kmatch.jit  # noqa: F401  settles how kernels are run and where they are kept
 from kmatch.engine.geometry import SPARE, Layout
 from kmatch.errors import InputError
 

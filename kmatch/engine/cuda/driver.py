@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 from numba.core import config
 
-import kmatch.jit  # noqa: F401  settles where compiled kernels are kept
 from kmatch.errors import DeviceError
+from kmatch.jit.numba_parts import keep_cuda_kernels
 
 # A short text does not fill a GPU, and that is nothing to warn of.
 os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")
@@ -21,6 +21,8 @@ except Exception as error:  # numba-cuda fails at import beside a NumPy that is 
     cuda, _broken = None, error
 
 SIMULATED = bool(config.ENABLE_CUDASIM)
+if cuda is not None and not SIMULATED:
+    keep_cuda_kernels()
 OLDEST = (5, 0)  # the compute capability with which three-input logic came
 BACKGROUND = (8, 0)  # that with which copies to shared memory beside other work came
 SIMULATED_PROCESSORS = 2

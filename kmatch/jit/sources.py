@@ -1,0 +1,54 @@
+"""Which source files kernels are made of, and their digest."""
+
+import hashlib
+import os
+from functools import cache
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1]
+
+# Folders above the engine: a file of theirs counts where it makes kernels, and to do so it has to
+# name Numba or kmatch.jit. Every other file counts; tests hold that kernels import no more.
+HOST = {"bench", "distributed", "output", "packed", "results", "search", "sequences"}
+KERNEL_FREE = {"cli"}
+
+
+def kernel_sources(package=PACKAGE):
+    """Yield (path, content) of all files that a kernel's code can come from, in no fixed order.
+
+    The path is a string relative to the package, with `/` between its parts.
+    """
+    folders = [""]
+    while folders:
+        folder = folders.pop()
+        host = folder.partition("/")[0] in HOST
+        with os.scandir(os.path.join(package, folder)) as entries:
+            for entry in entries:
+                path = folder + entry.name
+                if entry.name.endswith(".py"):
+                    with open(entry.path, "rb", buffering=0) as handle:
+                        content = handle.read()
+                    if not host or b"numba" in content or b"kmatch.jit" in content:
+                        yield path, content
+                elif path not in KERNEL_FREE and entry.name != "__pycache__" and entry.is_dir():
+                    folders.append(path + "/")
+
+
+def digest(*versions, package=PACKAGE):
+    """24 hexadecimal digits that change with any kernel source and any version.
+
+    All are read, each time kmatch compiles or loads its first kernel: that takes 3 ms, and times
+    and sizes of files say too little, since installers may set the one and keep the other.
+    """
+    summary = _sources(package).copy()
+    summary.update("\0".join(versions).encode())
+    return summary.hexdigest()
+
+
+@cache
+def _sources(package):
+    summary = hashlib.blake2b(digest_size=12)
+    for path, content in sorted(kernel_sources(package)):
+        summary.update(b"%b\0%d\0" % (path.encode(), len(content)))
+        summary.update(content)
+    return summary

@@ -1,0 +1,155 @@
+"""Files of compiled kernels that are damaged or cannot be written: told once, never in the way."""
+
+import errno
+import os
+import random
+import shutil
+import sys
+import warnings
+from unittest import mock
+
+import pytest
+from commands import process
+
+from kmatch.errors import KmatchWarning
+from kmatch.jit import files, folders, kernel, telling, telling_of_compiling
+from kmatch.jit.files import CHECK, MARK, DamagedFile, KernelFiles
+from kmatch.jit.sources import PACKAGE
+
+PHIX = PACKAGE.parent / "examples" / "data" / "phix174.fa.gz"
+SEARCH = ("hamming", PHIX, "-p", "GAGTTTTATCGCTTCCATGACG", "-k", "1")
+FOUND = b"NC_001422.1\t0\t22\tGAGTTTTATCGCTTCCATGACG\t1000\t+\t0\n"
+
+
+def double(x):
+    return 2 * x
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The folder of kernels, empty, while a test runs."""
+    with mock.patch.object(folders, "_base", lambda: tmp_path):
+        yield folders.own_folder()
+
+
+def call():
+    """Make a kernel, call it, and give the functions compiled and the warnings told."""
+    telling._warned.clear()
+    compiled = []
+    with telling_of_compiling(compiled.append), warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert kernel(double)(21) == 42
+    assert all(warning.category is KmatchWarning for warning in told)
+    return compiled, [str(warning.message) for warning in told]
+
+
+def damages(content):
+    """Contents that a file may have in place of its own."""
+    begin = len(MARK) + CHECK
+    for length in (0, 1, len(MARK), begin, begin + 1, len(content) // 2, len(content) - 1):
+        yield content[:length]
+    yield random.Random(1).randbytes(len(content))
+    yield content[:begin] + b"\0" + content[begin + 1 :]
+    yield content + b"\0"
+
+
+def test_a_damaged_file_is_replaced_and_told_once(folder):
+    assert call() == (["double"], [])
+    (path,) = folder.iterdir()
+    content = path.read_bytes()
+    for damaged in damages(content):
+        path.write_bytes(damaged)
+        compiled, told = call()
+        assert compiled == ["double"] and len(told) == 1 and str(path) in told[0]
+        assert call() == ([], [])
+        assert list(folder.iterdir()) == [path]
+
+
+def test_several_damaged_files_are_told_once(folder):
+    call()
+    (path,) = folder.iterdir()
+    path.write_bytes(b"")
+    compiled = []
+    telling._warned.clear()
+    with telling_of_compiling(compiled.append), pytest.warns(KmatchWarning) as told:
+        kernel(double)(21)
+        path.write_bytes(b"")
+        kernel(double)(21)
+    assert compiled == ["double", "double"] and len(told) == 1
+
+
+def test_what_pickle_cannot_read_is_damaged(tmp_path):
+    """The bytes are those written, and another version's."""
+    some = KernelFiles(str(tmp_path), "some", lambda pair: b"cno_such_module\nname\n.")
+    some.save("key", "data")
+    with pytest.raises(DamagedFile):
+        some.load("key")
+
+
+@pytest.mark.parametrize("call_that_fails", ["open", "os.replace"])
+def test_a_full_disk_leaves_nothing_and_is_told_once(folder, call_that_fails):
+    def fail(*arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    place, _, name = call_that_fails.rpartition(".")
+    owner = files.os if place else files
+    with mock.patch.object(owner, name, fail, create=not place):
+        compiled, told = call()
+    assert compiled == ["double"]
+    assert len(told) == 1 and str(folder) in told[0] and "No space left" in told[0]
+    assert list(folder.iterdir()) == []
+    assert call() == (["double"], [])
+
+
+FULL = """
+import errno, os, sys
+import kmatch.jit.files as files
+def fail(*arguments):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+files.os.replace = fail
+from kmatch.cli.main import main
+main(sys.argv[4:])
+"""
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_search_on_a_full_disk_finds_its_hits(tmp_path, quiet):
+    """One kernel is missing: its compiling is told, the genome is not blamed, -q says nothing."""
+    place = install_warm(tmp_path, missing="bed_lines")
+    before = sorted(place.iterdir())
+    words = [*SEARCH, *(["-q"] if quiet else [])]
+    result = process(*words, prefix=(sys.executable, "-c", FULL), **installed(tmp_path))
+    assert (result.status, result.out) == (0, FOUND)
+    assert sorted(place.iterdir()) == before
+    lines = result.err.decode().splitlines()
+    assert len(lines) == (0 if quiet else 1)
+    assert all(line.startswith(f"kmatch: warning: {place}: ") for line in lines)
+
+
+def test_a_search_with_damaged_kernels_finds_its_hits(tmp_path):
+    place = install_warm(tmp_path)
+    before = sorted(place.iterdir())
+    for name in ("bed_lines", "split_lines"):
+        for path in place.glob(f"*.{name}-*"):
+            path.write_bytes(path.read_bytes()[:-9])
+    first, second = (process(*SEARCH, **installed(tmp_path)) for _ in range(2))
+    assert (first.status, first.out) == (second.status, second.out) == (0, FOUND)
+    (line,) = first.err.decode().splitlines()
+    assert line.startswith(f"kmatch: warning: {place}") and "damaged" in line
+    assert second.err == b"" and sorted(place.iterdir()) == before
+
+
+def install_warm(site, missing=None):
+    """Copy kmatch to a folder with the kernels that the search needs, but for one."""
+    assert process(*SEARCH, timeout=300).out == FOUND
+    ignored = shutil.ignore_patterns("__pycache__")
+    package = shutil.copytree(PACKAGE, site / "kmatch", ignore=ignored)
+    place = package / "__pycache__" / folders.own_folder().name
+    shutil.copytree(folders.own_folder(), place, ignore=shutil.ignore_patterns(f"*.{missing}-*"))
+    return place
+
+
+def installed(site):
+    """How to run what lies in a folder."""
+    known = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    return {"cwd": site, "env": known | {"PYTHONPATH": str(site)}}
