@@ -17,5 +17,9 @@ class OutputError(KmatchError):
     """The results cannot be written."""
 
 
+class ClosedPipe(OutputError):
+    """Who read the results wants no more; the command line ends quietly."""
+
+
 class KmatchWarning(UserWarning):
     """Something is amiss that the results do not suffer from."""

@@ -12,7 +12,7 @@ import pytest
 from commands import here, process
 
 import kmatch
-from kmatch.cli.main import kmatch as group
+from kmatch.cli.group import kmatch as group
 
 HEAVY = {"numpy", "numba", "llvmlite", "Bio", "rich", "xopen"}
 LOADED = """

@@ -123,6 +123,13 @@ def test_mode_bits_obey_umask(tmp_path, genome, name, mask, mode):
     assert stat.S_IMODE((tmp_path / name).stat().st_mode) == mode
 
 
+def test_an_empty_name(tmp_path, genome, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = here("hamming", genome, *PANEL, "-o", "")
+    assert (result.status, result.out) == (1, b"") and b"name of the output is empty" in result.err
+    assert os.listdir(tmp_path) == ["genome.fa"]
+
+
 def test_devices_stay_devices(genome, tables):
     assert here("hamming", genome, *PANEL, "-o", "/dev/null") == (0, b"", b"")
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)

@@ -2,21 +2,25 @@
 
 import click
 
-from kmatch.cli.options import Talk, debug_option, device_option
+from kmatch.cli.command import command
+from kmatch.cli.numbers import Count, Number
+from kmatch.cli.options import debug_option, device_option
+from kmatch.cli.places import check_places
+from kmatch.cli.talk import Talk
 
 COMMANDS = ("hamming", "multi", "edit", "best", "primer")
 PAPERS = ("liu2012", "pmasm2017", "wspasm2017", "nakano2012", "feuser2018")
 WIDTH = 200  # of tables that do not go to a terminal
 
 
-@click.command(short_help="All algorithms side by side on the same data.")
+@command(short_help="All algorithms side by side on the same data.")
 @click.argument("commands", nargs=-1, type=click.Choice((*COMMANDS, "all")))
 @click.option("--genome", metavar="FILE", help="Search this genome, not random letters.")
-@click.option("--size", type=click.IntRange(min=1000), help="Letters of text.")
+@click.option("--size", type=Count(min=1000), help="Letters of text.")
 @click.option("--paper", type=click.Choice(PAPERS), help="The sizes of a paper's tables.")
 @click.option(
     "--seconds",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     default=2.0,
     show_default=True,
     help="That a search takes at most; slower ones get less of the text.",
@@ -26,7 +30,7 @@ WIDTH = 200  # of tables that do not go to a terminal
 )
 @click.option("--plot", metavar="FILE", help="Also draw them (needs Matplotlib).")
 @device_option
-@click.option("-t", "--threads", type=click.IntRange(min=1), help="CPU threads of the engine.")
+@click.option("-t", "--threads", type=Count(min=1), help="CPU threads of the engine.")
 @click.option("-q", "--quiet", is_flag=True, help="No line on what is measured.")
 @debug_option
 def bench(commands, genome, size, paper, seconds, path, plot, device, threads, quiet, debug):
@@ -37,6 +41,7 @@ def bench(commands, genome, size, paper, seconds, path, plot, device, threads, q
     """
     if paper and commands:
         raise click.UsageError("--paper sets what is measured; leave the commands out")
+    check_places((genome,), {"--json": path, "--plot": plot})
     if plot:
         from kmatch.bench.plot import load_matplotlib
 

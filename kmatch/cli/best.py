@@ -5,11 +5,14 @@ from functools import partial
 
 import click
 
-from kmatch.cli.options import Talk, algorithm_option, pattern_arguments, search_options
+from kmatch.cli.command import command
+from kmatch.cli.options import algorithm_option, pattern_arguments, search_options
+from kmatch.cli.places import check_places, format_of
 from kmatch.cli.searching import load_panel, write_hits
+from kmatch.cli.talk import Talk
 
 
-@click.command(short_help="The closest occurrences of each pattern.")
+@command(short_help="The closest occurrences of each pattern.")
 @click.argument("genome")
 @pattern_arguments
 @algorithm_option("best")
@@ -20,6 +23,8 @@ def best(genome, patterns, sequences, output, form, quiet, verbose, debug, **opt
     GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or - for
     standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
     """
+    form = format_of(form, output)
+    check_places((genome, patterns), {"-o": output or "-"})
     talk = Talk(quiet, verbose)
     panel = load_panel(talk, genome, patterns, sequences)
     from kmatch.search.best import best_batches
@@ -32,4 +37,4 @@ def best(genome, patterns, sequences, output, form, quiet, verbose, debug, **opt
     # It is read twice, which a pipe cannot be.
     text = Genome(genome, keep=not os.path.isfile(genome), on_warning=talk.warn)
     search = partial(best_batches, text, panel, on_nowhere=nowhere, **options)
-    write_hits(talk, genome, panel, output, form, search)
+    write_hits(talk, text, panel, output, form, search)

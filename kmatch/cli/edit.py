@@ -4,19 +4,22 @@ from functools import partial
 
 import click
 
-from kmatch.cli.options import Talk, algorithm_option, pattern_arguments, search_options
+from kmatch.cli.command import command
+from kmatch.cli.options import (
+    algorithm_option,
+    distance_option,
+    pattern_arguments,
+    search_options,
+)
+from kmatch.cli.places import check_places, format_of
 from kmatch.cli.searching import load_panel, write_hits
+from kmatch.cli.talk import Talk
 
 
-@click.command(short_help="Every occurrence within k differences of a pattern.")
+@command(short_help="Every occurrence within k differences of a pattern.")
 @click.argument("genome")
 @pattern_arguments
-@click.option(
-    "-k",
-    required=True,
-    type=click.IntRange(min=0),
-    help="Differences (mismatches, insertions, deletions) allowed; less than a pattern.",
-)
+@distance_option("Differences (mismatches, insertions, deletions) allowed; less than a pattern.")
 @click.option(
     "--report",
     type=click.Choice(["minima", "ends", "loci"]),
@@ -32,12 +35,13 @@ def edit(genome, patterns, sequences, k, output, form, quiet, verbose, debug, **
     GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or - for
     standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
     """
+    form = format_of(form, output)
+    check_places((genome, patterns), {"-o": output or "-"})
     talk = Talk(quiet, verbose)
     panel = load_panel(talk, genome, patterns, sequences)
     from kmatch.search.edit import edit_batches
     from kmatch.sequences.genome import Genome
 
-    search = partial(
-        edit_batches, Genome(genome, keep=False, on_warning=talk.warn), panel, k, **options
-    )
-    write_hits(talk, genome, panel, output, form, search)
+    text = Genome(genome, keep=False, on_warning=talk.warn)
+    search = partial(edit_batches, text, panel, k, **options)
+    write_hits(talk, text, panel, output, form, search)

@@ -4,17 +4,20 @@ import time
 
 import click
 
-from kmatch.cli.options import Talk
+from kmatch.cli.command import command
+from kmatch.cli.options import debug_option
+from kmatch.cli.talk import Talk
 
 DEVICES = {"cpu": "the CPU", "cuda": "CUDA"}
 
 
-@click.command(short_help="Versions, devices and folders.")
+@command(short_help="Versions, devices and folders.")
 @click.option("--short", is_flag=True, help="Versions only, at once.")
 @click.option(
     "--compile", "ahead", is_flag=True, help="Compile all kernels now, not at the first searches."
 )
-def info(short, ahead):
+@debug_option
+def info(short, ahead, debug):
     """Show versions, CPU features, threads, CUDA devices or why there are none, and the cache."""
     if short and ahead:
         raise click.UsageError("--short tells versions and compiles nothing; leave one of them out")

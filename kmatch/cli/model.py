@@ -5,9 +5,11 @@ from itertools import product
 
 import click
 
+from kmatch.cli.command import command
+from kmatch.cli.numbers import Count
 from kmatch.cli.options import debug_option
 
-SIZE = click.IntRange(min=1)
+SIZE = Count(min=1)
 WIDTH = 110  # characters of a table
 COLUMNS = (
     *("program", "machine", "n", "m", "w", "l", "threads"),
@@ -27,7 +29,7 @@ def _sizes(*names, default, text):
     )
 
 
-@click.command(short_help="Time units of string matching on memory machine models.")
+@command(short_help="Time units of string matching on memory machine models.")
 @_sizes("-n", default=4096, text="Letters of the text; these options can be repeated.")
 @_sizes("-m", default=256, text="Letters of the pattern, at most n.")
 @_sizes("-w", "--width", "w", default=32, text="Memory banks, and threads of a warp.")

@@ -1,20 +1,27 @@
 """`kmatch multi`."""
 
-import os
 from functools import partial
 
 import click
 
-from kmatch.cli.options import Talk, algorithm_option, format_of, pattern_arguments, search_options
+from kmatch.cli.checks import check_ends, check_pam
+from kmatch.cli.command import command
+from kmatch.cli.options import (
+    algorithm_option,
+    distance_option,
+    exact_options,
+    pattern_arguments,
+    search_options,
+)
+from kmatch.cli.places import check_places, format_of
 from kmatch.cli.searching import drain, load_panel, write_hits
+from kmatch.cli.talk import Talk
 
 
-@click.command(short_help="k mismatches for a panel of equal-length patterns in one pass.")
+@command(short_help="k mismatches for a panel of equal-length patterns in one pass.")
 @click.argument("genome")
 @pattern_arguments
-@click.option(
-    "-k", required=True, type=click.IntRange(min=0), help="Mismatches allowed; less than a pattern."
-)
+@distance_option("Mismatches allowed; less than a pattern.")
 @click.option("--pam", metavar="SEQ", help="What must stand, without mismatch, beside a pattern.")
 @click.option(
     "--pam-side",
@@ -23,12 +30,7 @@ from kmatch.cli.searching import drain, load_panel, write_hits
     show_default=True,
     help="The PAM follows the pattern (NGG) or comes before it (TTTV).",
 )
-@click.option(
-    "--exact-5p", type=click.IntRange(min=0), default=0, help="First letters that must match."
-)
-@click.option(
-    "--exact-3p", type=click.IntRange(min=0), default=0, help="Last letters that must match."
-)
+@exact_options
 @click.option(
     "--summary", metavar="FILE", help="Also write how many hits each pattern has by distance."
 )
@@ -58,51 +60,55 @@ def multi(
     pack, or - for standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME,
     a tab and SEQ.
     """
-    _check_tables(summary, summary_only, output, form)
+    _check_tables(summary, summary_only, form)
+    form = format_of(form, output)
+    check_places((genome, patterns), {"-o": output or "-", "--summary": summary})
     talk = Talk(quiet, verbose)
     panel = load_panel(talk, genome, patterns, sequences)
+    check_ends(panel, options["exact_5p"], options["exact_3p"])
+    if options["pam"]:
+        check_pam(talk, panel, options["pam"], options["pam_side"])
     from kmatch.search.multi import multi_batches
     from kmatch.sequences.genome import Genome
 
-    search = partial(
-        multi_batches, Genome(genome, keep=False, on_warning=talk.warn), panel, k, **options
-    )
+    text = Genome(genome, keep=False, on_warning=talk.warn)
+    search = partial(multi_batches, text, panel, k, **options)
     if summary_only:
-        _write_summary(talk, genome, panel, k, output, search)
+        _write_summary(talk, text, panel, k, output, search)
     elif summary:
-        _write_both(talk, genome, panel, k, (output, form), summary, search)
+        _write_both(talk, text, panel, k, (output, form), summary, search)
     else:
-        write_hits(talk, genome, panel, output, form, search)
+        write_hits(talk, text, panel, output, form, search)
 
 
-def _check_tables(summary, summary_only, output, form):
+def _check_tables(summary, summary_only, form):
     if summary_only and (summary or form):
         other = "--summary" if summary else "--format"
         raise click.UsageError(
             f"--summary-only writes one table, to standard output or -o; leave {other} out"
         )
-    if summary and os.path.realpath(summary) == os.path.realpath(output or "-"):
-        raise click.UsageError("the hits and the summary cannot go to the same place")
 
 
-def _write_summary(talk, label, panel, k, output, search):
+def _write_summary(talk, text, panel, k, output, search):
     from kmatch.output.files import open_output
     from kmatch.output.summary import Summary
 
     counts = Summary(panel, k)
     with open_output(output) as handle:
-        drain(talk, label, panel, search, counts.add)
+        drain(talk, text, panel, search, counts.add)
         counts.write(handle)
 
 
-def _write_both(talk, label, panel, k, table, summary, search):
-    from kmatch.output.files import open_output
+def _write_both(talk, text, panel, k, table, summary, search):
+    from kmatch.output.files import flush_all, open_output
     from kmatch.output.summary import Summary
     from kmatch.output.tables import TableWriter
 
     output, form = table
     counts = Summary(panel, k)
     with open_output(output) as hits, open_output(summary) as handle:
-        writer = TableWriter(hits, format_of(form, output), panel)
-        drain(talk, label, panel, search, writer.write, counts.add)
+        writer = TableWriter(hits, form, panel)
+        to_terminal = output in (None, "-")
+        drain(talk, text, panel, search, writer.write, counts.add, to_terminal=to_terminal)
         counts.write(handle)
+        flush_all(hits, handle)

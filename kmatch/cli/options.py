@@ -1,14 +1,9 @@
 """Options that searches share, and what they stand for."""
 
-import sys
-import warnings
-from contextlib import contextmanager
-
 import click
 
-from kmatch.errors import KmatchWarning
-
-FORMATS = ("bed", "tsv")
+from kmatch.cli.numbers import Count
+from kmatch.cli.places import FORMATS
 
 
 def search_options(command):
@@ -66,7 +61,7 @@ _STRAND = click.option(
     help="+ finds the pattern as written, - its reverse complement.",
 )
 threads_option = click.option(
-    "-t", "--threads", type=click.IntRange(min=1), help="CPU threads, at most one a core."
+    "-t", "--threads", type=Count(min=1), help="CPU threads, at most one a core."
 )
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No warnings, progress or summary.")
 verbose_option = click.option(
@@ -89,6 +84,20 @@ def algorithm_option(command):
     )
 
 
+def distance_option(text):
+    """The option -k of the searches for patterns."""
+    return click.option("-k", required=True, type=Count(min=0), help=text)
+
+
+def exact_options(command):
+    """Add --exact-5p and --exact-3p."""
+    for end, which in (("3p", "Last"), ("5p", "First")):
+        text = f"{which} letters that must match."
+        option = click.option(f"--exact-{end}", type=Count(min=0), default=0, help=text)
+        command = option(command)
+    return command
+
+
 def pattern_arguments(command):
     """Add PATTERNS and its stand-in `-p`."""
     command = click.option(
@@ -108,68 +117,3 @@ def check_inputs(genome, path, sequences):
         raise click.UsageError("give the patterns as a file or with -p, one of the two")
     if path == "-" and genome == "-":
         raise click.UsageError("only one of GENOME and PATTERNS can be standard input")
-
-
-def format_of(form, output):
-    """The output format: the one asked for, else by the file's suffix, else bed."""
-    name = (output or "").lower().removesuffix(".gz")
-    return form or ("tsv" if name.endswith(".tsv") else "bed")
-
-
-class Talk:
-    """What kmatch says on standard error, as loud as asked for."""
-
-    def __init__(self, quiet, verbose):
-        self.quiet = quiet
-        self.verbose = verbose and not quiet
-        if quiet:
-            warnings.simplefilter("ignore", KmatchWarning)
-
-    def warn(self, message):
-        if not self.quiet:
-            print(f"kmatch: warning: {message}", file=sys.stderr)
-
-    def detail(self, message):
-        if self.verbose:
-            print(f"kmatch: {message}", file=sys.stderr)
-
-    @contextmanager
-    def progress(self, label):
-        """Give a function (consumed, size) that draws progress on a terminal, else nothing."""
-        if self.quiet or not sys.stderr.isatty():
-            yield None
-            return
-        from kmatch.cli.progress import progress_bar
-
-        with progress_bar(label) as advance:
-            yield advance
-
-    @contextmanager
-    def compiling_all(self):
-        """Give a function (functions, done, tasks) that draws it on a terminal, else nothing."""
-        if self.quiet or not sys.stderr.isatty():
-            yield None
-            return
-        from kmatch.cli.progress import compiling_bar
-
-        with compiling_bar() as advance:
-            yield advance
-
-    @contextmanager
-    def compiling(self):
-        """Say on a terminal, once, when kernels have to be compiled while the block runs."""
-        if self.quiet or not sys.stderr.isatty():
-            yield
-            return
-        from kmatch.jit import telling_of_compiling
-
-        told = []
-
-        def tell(name):
-            if not told:
-                note = "compiling kernels, once a machine; this takes up to half a minute"
-                print(f"kmatch: {note}", file=sys.stderr)
-            told.append(name)
-
-        with telling_of_compiling(tell):
-            yield

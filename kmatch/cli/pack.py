@@ -1,16 +1,18 @@
 """`kmatch pack`."""
 
-import os
 import sys
 
 import click
 
-from kmatch.cli.options import Talk, debug_option, quiet_option, threads_option, verbose_option
+from kmatch.cli.command import command
+from kmatch.cli.options import debug_option, quiet_option, threads_option, verbose_option
+from kmatch.cli.places import check_places
+from kmatch.cli.talk import Talk
 
 SUFFIX = ".kmatch"
 
 
-@click.command(short_help="Pack a genome, which is then searched without being read.")
+@command(short_help="Pack a genome, which is then searched without being read.")
 @click.argument("genome")
 @click.option(
     "-o",
@@ -49,5 +51,4 @@ def _beside(genome):
 def _check_output(genome, output):
     if output == "-" and sys.stdout is not None and sys.stdout.isatty():
         raise click.UsageError("a packed genome is nothing to read on a terminal; give -o a file")
-    if os.path.realpath(output) == os.path.realpath(genome) and output != "-":
-        raise click.UsageError("the packed genome would take the place of the one it is made from")
+    check_places((genome,), {"-o": output})

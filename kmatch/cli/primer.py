@@ -1,35 +1,38 @@
 """`kmatch primer`."""
 
-import os
 from contextlib import ExitStack
 
 import click
 
-from kmatch.cli.options import Talk, algorithm_option, common_options, format_of
+from kmatch.cli.command import command
+from kmatch.cli.numbers import Count, Number
+from kmatch.cli.options import algorithm_option, common_options
+from kmatch.cli.places import check_places, format_of
+from kmatch.cli.talk import Talk
 
 
-@click.command(short_help="Shortest substrings of a target unlike anything in a background.")
+@command(short_help="Shortest substrings of a target unlike anything in a background.")
 @click.argument("target")
 @click.argument("background")
 @click.option(
-    "-k", required=True, type=click.IntRange(min=1), help="Differences that a primer has at least."
+    "-k", required=True, type=Count(min=1), help="Differences that a primer has at least."
 )
 @click.option(
     "--min-length",
-    type=click.IntRange(min=1),
+    type=Count(min=1),
     help="Letters of a primer at least; shorter ones are lengthened.",
 )
-@click.option("--max-length", type=click.IntRange(min=1), help="Letters of a primer at most.")
+@click.option("--max-length", type=Count(min=1), help="Letters of a primer at most.")
 @click.option(
     "--gc",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     nargs=2,
     metavar="MIN MAX",
     help="Only primers with this share of G and C, 0 to 1.",
 )
 @click.option(
     "--tm",
-    type=float,
+    type=Number(),
     nargs=2,
     metavar="MIN MAX",
     help="Only primers with this melting temperature in °C (Biopython's Tm_NN).",
@@ -58,30 +61,34 @@ def primer(target, background, regions, output, form, quiet, verbose, debug, k, 
     """
     if target == background == "-":
         raise click.UsageError("only one of TARGET and BACKGROUND can be standard input")
-    if regions and os.path.realpath(regions) == os.path.realpath(output or "-"):
-        raise click.UsageError("the primers and the regions cannot go to the same place")
+    form = format_of(form, output)
+    check_places((target, background), {"-o": output or "-", "--regions": regions})
     talk = Talk(quiet, verbose)
-    from kmatch.output.files import open_output
+    from kmatch.output.files import flush_all, open_output
     from kmatch.output.primers import PrimerWriter, RegionWriter
     from kmatch.search.primer import primer_batches
     from kmatch.sequences.genome import Genome
 
     primers, both = 0, options["both_strands"]
     with ExitStack() as stack:
-        table = stack.enter_context(open_output(output))
-        writers = [PrimerWriter(table, format_of(form, output), k, both)]
+        handles = [stack.enter_context(open_output(output))]
+        writers = [PrimerWriter(handles[0], form, k, both)]
         if regions:
-            writers.append(RegionWriter(stack.enter_context(open_output(regions)), both))
+            handles.append(stack.enter_context(open_output(regions)))
+            writers.append(RegionWriter(handles[1], both))
         advance = stack.enter_context(talk.progress(background))
         for batch in primer_batches(
             Genome(target, keep=False, on_warning=talk.warn),
             Genome(background, keep=False, on_warning=talk.warn),
             k,
             on_progress=advance,
-            on_engine=lambda engine: talk.detail(f"device: {engine.description}"),
+            on_engine=talk.device,
             **options,
         ):
+            if output in (None, "-"):
+                talk.make_way()
             for writer in writers:
                 writer.write(batch)
             primers += len(batch)
+        flush_all(*handles)
     talk.detail(f"{primers:,} primers")

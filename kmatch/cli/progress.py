@@ -2,17 +2,29 @@
 
 from contextlib import contextmanager
 
+from kmatch.cli.messages import shorten
+
+LABEL = 32  # characters: the bar needs the rest of a line
+
 
 @contextmanager
 def progress_bar(label):
-    """Draw a bar on standard error while the block runs; gives a function (consumed, size)."""
+    """Draw a bar on standard error while the block runs.
+
+    Gives two functions: (consumed, size) moves the bar, () takes it away before the block ends.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
+    text = TextColumn("{task.description}", markup=False)
+    columns = (text, BarColumn(), DownloadColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(label, total=None)
-        yield lambda consumed, size: progress.update(task, completed=consumed, total=size)
+        task = progress.add_task(shorten(label, LABEL), total=None)
+
+        def advance(consumed, size):
+            progress.update(task, completed=consumed, total=size)
+
+        yield advance, progress.stop
 
 
 @contextmanager

@@ -4,7 +4,9 @@ from contextlib import nullcontext
 
 import click
 
-from kmatch.cli.options import check_inputs, format_of
+from kmatch import interrupts
+from kmatch.cli.checks import letters_at_most, warn_of_long_patterns
+from kmatch.cli.options import check_inputs
 
 
 def load_panel(talk, genome, path, sequences):
@@ -16,32 +18,44 @@ def load_panel(talk, genome, path, sequences):
     panel = load_patterns(path or list(sequences), talk.warn)
     if names := repeated_names(panel):
         talk.warn(f"{listed(names)}: the name stands for more than one pattern; all are searched")
+    # Before the search too: with patterns as long as a genome it takes long.
+    warn_of_long_patterns(talk, panel, letters_at_most(genome), genome)
     return panel
 
 
-def write_hits(talk, label, panel, output, form, search):
+def write_hits(talk, genome, panel, output, form, search):
     """Write the HitBatches of search(on_progress=…, on_engine=…) and tell how many they held."""
     from kmatch.output.files import open_output
     from kmatch.output.tables import TableWriter
 
     with open_output(output) as handle:
-        writer = TableWriter(handle, format_of(form, output), panel)
-        drain(talk, label, panel, search, writer.write)
+        writer = TableWriter(handle, form, panel)
+        drain(talk, genome, panel, search, writer.write, to_terminal=output in (None, "-"))
 
 
-def drain(talk, label, panel, search, *takers):
-    """Hand each HitBatch of a search to all takers and tell how many hits there were."""
-    hits = 0
-    with talk.compiling(), _compiling_beside() as help_out, talk.progress(label) as advance:
+def drain(talk, genome, panel, search, *takers, to_terminal=False):
+    """Hand each HitBatch of a search of `genome` to all takers and tell how many hits it had.
+
+    to_terminal: whether a taker writes to standard output, which may be where progress is drawn.
+    """
+    from kmatch.search.lengths import LongestRecord
+
+    hits, longest = 0, LongestRecord()
+    genome.on_spans = longest.hear
+    with talk.compiling(), _compiling_beside() as help_out, talk.progress(genome.label) as advance:
 
         def tell(engine):
-            talk.detail(f"device: {engine.description}")
+            talk.device(engine)
             help_out(engine)
 
         for batch in search(on_progress=advance, on_engine=tell):
+            interrupts.check()
+            if to_terminal:
+                talk.make_way()
             for take in takers:
                 take(batch)
             hits += len(batch)
+    warn_of_long_patterns(talk, panel, longest.letters, genome.label)
     talk.detail(f"{hits:,} hits of {len(panel):,} patterns")
 
 

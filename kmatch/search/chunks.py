@@ -4,6 +4,7 @@ import numpy as np
 
 from kmatch.engine.cpu.letters import LETTERS
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, geometry_for
+from kmatch.search.lengths import telling_spans
 from kmatch.search.stored import serves, stored_chunks
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records
 
@@ -92,6 +93,7 @@ class PackedChunk:
         return part
 
 
+@telling_spans
 def packed_chunks(genome, plan, engine, words=None, on_progress=None):
     """Yield the PackedChunks of a genome; a genome that is kept packs itself once for a plan.
 

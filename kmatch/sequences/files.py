@@ -6,6 +6,7 @@ import os
 import sys
 import zlib
 from contextlib import contextmanager
+from gzip import BadGzipFile
 
 from kmatch.errors import InputError
 
@@ -18,6 +19,7 @@ MAGIC = {
 HEAD = 16  # bytes that tell what a file is
 BLANKS = 1 << 24  # before the first letter
 _BLOCK = 1 << 16
+_AGAIN = "copy or download it again"
 
 
 class Source:
@@ -32,16 +34,16 @@ class Source:
         self.label = label
         self.size = size
         self._counted = _Counted(raw)
-        with reading(label):
-            start, compressed = _told(self._counted, strip=False)
-            for kind, magic in MAGIC.items():
-                if start.startswith(magic):
-                    from xopen import xopen
+        start, handle = _told(self._counted, label, strip=False)
+        for kind, magic in MAGIC.items():
+            if start.startswith(magic):
+                from xopen import xopen
 
-                    compressed = xopen(compressed, "rb", threads=0, format=kind)
-            self.head, self.handle = _told(compressed, strip=True)
-            if not self.head and self.handle.peek(1):
-                raise InputError(f"{label}: begins with {BLANKS:,} blanks; is this the right file?")
+                with _decoding(label):
+                    handle = xopen(handle, "rb", threads=0, format=kind)
+        self.head, self.handle = _told(handle, label, strip=True)
+        if not self.head and self.handle.peek(1):
+            raise InputError(f"{label}: begins with {BLANKS:,} blanks; is this the right file?")
 
     @property
     def consumed(self):
@@ -66,35 +68,37 @@ class _Counted(io.RawIOBase):
 
 
 class _Replayed(io.RawIOBase):
-    """Bytes already read, then the rest of the handle they came from."""
+    """Bytes already read, then the rest of the handle they came from, whose errors name it."""
 
-    def __init__(self, head, handle):
-        self._head, self._handle = head, handle
+    def __init__(self, head, handle, label):
+        self._head, self._handle, self._label = head, handle, label
 
     def readable(self):
         return True
 
     def readinto(self, buffer):
         if not self._head:
-            return self._handle.readinto(buffer)
+            with _decoding(self._label):
+                return self._handle.readinto(buffer)
         data = self._head[: len(buffer)]
         self._head = self._head[len(buffer) :]
         buffer[: len(data)] = data
         return len(data)
 
 
-def _told(handle, strip):
+def _told(handle, label, strip):
     """The first HEAD bytes of a handle, and a handle that still gives them.
 
     None are told where there are only blanks, and more than BLANKS of them.
     """
     head, left = b"", BLANKS
-    while len(head) < HEAD and left > 0 and (data := handle.read(_BLOCK)):
-        head += data
-        left -= len(data)
-        if strip:
-            head = head.removeprefix(codecs.BOM_UTF8).lstrip()
-    return head[:HEAD], io.BufferedReader(_Replayed(head, handle), _BLOCK)
+    with _decoding(label):
+        while len(head) < HEAD and left > 0 and (data := handle.read(_BLOCK)):
+            head += data
+            left -= len(data)
+            if strip:
+                head = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    return head[:HEAD], io.BufferedReader(_Replayed(head, handle, label), _BLOCK)
 
 
 def label_of(path):
@@ -126,27 +130,34 @@ def open_source(path):
 
 @contextmanager
 def reading(label):
-    """Turn what a reader raises on damaged data into an InputError that names the input."""
+    """Turn what a parser raises on damaged data into an InputError that names the input.
+
+    What the handle of a Source raises is one already: other OSErrors are not of the input.
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise InputError(f"{label}: cannot be read: {error}") from error
+
+
+@contextmanager
+def _decoding(label):
+    """Turn what reading and decompressing raise into an InputError that names the input."""
     try:
         yield
     except InputError:
         raise
     except EOFError as error:
+        raise InputError(f"{label}: the compressed file is truncated; {_AGAIN}") from error
+    except BadGzipFile as error:
         raise InputError(
-            f"{label}: the compressed file is truncated; copy or download it again"
+            f"{label}: damaged: what follows the compressed data is not gzip; {_AGAIN}"
         ) from error
     except (zlib.error, ValueError, OSError) as error:
-        if type(error).__name__ == "BadGzipFile":
-            raise InputError(
-                f"{label}: damaged: what follows the compressed data is not gzip; "
-                "copy or download it again"
-            ) from error
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{label}: cannot be read: {reason}") from error
     except Exception as error:
         # The decompressors have error classes of their own with no base in common.
         if type(error).__name__ not in ("IsalError", "LZMAError", "ZstdError"):
             raise
-        raise InputError(
-            f"{label}: the compressed file is damaged ({error}); copy or download it again"
-        ) from error
+        raise InputError(f"{label}: the compressed file is damaged ({error}); {_AGAIN}") from error

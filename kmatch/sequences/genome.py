@@ -27,6 +27,8 @@ class Genome:
     UserWarning. Raises InputError, at the first search, for a file that cannot be used.
     """
 
+    on_spans = None  # hears, if set, of the Spans of each chunk that is searched
+
     def __init__(self, path, *, keep=True, on_warning=warn):
         self.label = label_of(path)
         self.packed = {}  # the searches' packed chunks, by plan and device

@@ -1,0 +1,53 @@
+"""The commands together."""
+
+import os
+
+import click
+
+from kmatch import __version__
+from kmatch.cli.bench import bench
+from kmatch.cli.best import best
+from kmatch.cli.edit import edit
+from kmatch.cli.hamming import hamming
+from kmatch.cli.info import info
+from kmatch.cli.messages import one_line
+from kmatch.cli.model import model
+from kmatch.cli.multi import multi
+from kmatch.cli.pack import pack
+from kmatch.cli.primer import primer
+from kmatch.cli.talk import telling_warnings
+
+_COMPLETE = "_KMATCH_COMPLETE"  # what shells set to ask for completions
+_NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())  # whose message is the help
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", message="kmatch %(version)s")
+def kmatch():
+    """Find every approximate occurrence of DNA patterns in genomes."""
+
+
+for command in (hamming, multi, edit, best, primer, pack, bench, model, info):
+    kmatch.add_command(command)
+
+
+def run_command(arguments):
+    """Run the command that the arguments name; returns its exit status, 2 for wrong usage."""
+    if asked := os.environ.get(_COMPLETE):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(kmatch, {}, "kmatch", _COMPLETE, asked)
+    try:
+        with telling_warnings(), kmatch.make_context("kmatch", arguments) as context:
+            kmatch.invoke(context)
+        return 0
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.UsageError as error:
+        if isinstance(error, _NO_ARGUMENTS):
+            error.show()
+        else:
+            click.UsageError(one_line(error.format_message()), error.ctx).show()
+        return error.exit_code
+    except click.exceptions.Abort:
+        raise KeyboardInterrupt from None

@@ -1,0 +1,85 @@
+"""The standard streams of a command: output tells what fails, the error stream never fails."""
+
+import io
+import os
+import sys
+from contextlib import contextmanager, suppress
+
+from kmatch.output.files import STANDARD
+from kmatch.output.handles import output_error
+
+
+@contextmanager
+def standard_streams():
+    """While the block runs, a failure of standard output is an OutputError, and one of standard
+    error, which may be closed, full or gone, is nothing at all."""
+    before = sys.stdout, sys.stderr
+    # Closed, standard error leaves its number to the next file, and libraries may write there.
+    null = None if sys.stderr else open(os.devnull, "w")  # noqa: SIM115
+    sys.stdout, sys.stderr = _wrapped(sys.stdout, _Output), _wrapped(null or sys.stderr, _Messages)
+    try:
+        yield
+    finally:
+        wrapped = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = before
+        for stream in wrapped:
+            if isinstance(stream, _Stream):
+                stream.end()
+        if null:
+            null.close()
+
+
+def _wrapped(stream, kind):
+    """The stream with another way to fail, or as it is where there are no bytes below it."""
+    if not isinstance(getattr(stream, "buffer", None), io.BufferedIOBase | io.RawIOBase):
+        return stream
+    with suppress(OSError):
+        stream.flush()
+    return kind(
+        stream.buffer,
+        encoding=stream.encoding,
+        errors=stream.errors,
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
+
+
+class _Stream(io.TextIOWrapper):
+    def write(self, text):
+        try:
+            return super().write(text)
+        except OSError as error:
+            self._fail(error)
+            return len(text)
+
+    def flush(self):
+        try:
+            super().flush()
+        except OSError as error:
+            self._fail(error)
+
+    def end(self):
+        """Give the stream below back, leading nowhere if it fails: Python flushes it once more at
+        its end, and would complain."""
+        try:
+            super().flush()
+        except OSError:
+            with suppress(OSError):
+                null = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(null, self.fileno())
+                os.close(null)
+        self.detach()
+
+
+class _Output(_Stream):
+    """Standard output, whose failures are OutputErrors."""
+
+    def _fail(self, error):
+        raise output_error(STANDARD, error) from error
+
+
+class _Messages(_Stream):
+    """Standard error; what it cannot take is lost, and nothing else is."""
+
+    def _fail(self, error):
+        pass

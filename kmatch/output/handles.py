@@ -1,0 +1,57 @@
+"""Handles that say what failed: an error of theirs names the output, whatever else goes wrong."""
+
+import errno
+import os
+from contextlib import contextmanager
+
+from kmatch.errors import ClosedPipe, OutputError
+
+
+@contextmanager
+def writing(label, advice=""):
+    """Turn an OSError of the block into an OutputError that names the output.
+
+    advice: what to do about it, behind the reason. ClosedPipe where nobody reads any more.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise output_error(label, error, advice) from error
+
+
+def output_error(label, error, advice=""):
+    """The OutputError for an OSError of an output."""
+    reason = f"{label}: cannot be written: {error.strerror or error}"
+    if isinstance(error, BrokenPipeError):
+        return ClosedPipe(reason)
+    return OutputError(reason + advice)
+
+
+class NamedHandle:
+    """A binary handle for writing, whose failures are OutputErrors that name it."""
+
+    def __init__(self, handle, label):
+        self._handle, self._label = handle, label
+
+    def write(self, data):
+        """Write all of some bytes, also to a stream without a buffer; returns how many."""
+        size = memoryview(data).nbytes
+        with writing(self._label):
+            written = self._write_some(data)
+            while written < size:
+                written += self._write_some(memoryview(data).cast("B")[written:])
+        return size
+
+    def _write_some(self, data):
+        written = self._handle.write(data)
+        if written is None:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        return written
+
+    def flush(self):
+        with writing(self._label):
+            self._handle.flush()
+
+    def close(self):
+        with writing(self._label):
+            self._handle.close()

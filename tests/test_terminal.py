@@ -1,0 +1,69 @@
+"""What a terminal shows: a bar that is gone before the first row, and completions."""
+
+import os
+import pty
+import subprocess
+
+import pytest
+from commands import KMATCH, fasta, process, random_letters
+
+
+@pytest.fixture
+def genome(tmp_path):
+    path = tmp_path / f"{'genome' * 20}.fa"
+    path.write_bytes(fasta([("chr1", random_letters(200_000))]))
+    return path
+
+
+def shown(*words, cwd):
+    """What a command shows on a terminal that its output and its messages share."""
+    ours, theirs = pty.openpty()
+    command = [*KMATCH, *map(str, words)]
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "80"}
+    with subprocess.Popen(
+        command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs
+    ) as running:
+        os.close(theirs)
+        seen = b""
+        try:
+            while part := os.read(ours, 1 << 16):
+                seen += part
+        except OSError:  # the other end is closed
+            pass
+        os.close(ours)
+        assert running.wait(60) == 0, seen
+    return seen.decode().replace("\r\n", "\n")
+
+
+SEARCHES = {
+    "hamming": ("-p", "ACGTAC", "-k", 2),
+    "edit": ("-p", "ACGTACG", "-k", 1),
+    "multi": ("-p", "ACGTAC", "-k", 2, "--format", "tsv"),
+}
+
+
+@pytest.mark.parametrize("command", SEARCHES)
+def test_the_bar_is_gone_before_the_first_row(tmp_path, genome, command):
+    text = shown(command, genome.name, *SEARCHES[command], cwd=tmp_path)
+    bar, row = text.rindex("0:00:0"), text.index("chr1\t")
+    assert bar < row
+    assert text.count("chr1\t") > 300
+    rows = text[row:]
+    assert rows == process(command, genome, *SEARCHES[command]).out.decode()[-len(rows) :]
+
+
+def test_a_bar_is_drawn_for_a_file_too(tmp_path, genome):
+    text = shown("hamming", genome.name, *SEARCHES["hamming"], "-o", "hits.bed", cwd=tmp_path)
+    assert "0:00:0" in text and "chr1\t" not in text
+    assert shown("hamming", genome.name, *SEARCHES["hamming"], "-q", "-o", "h", cwd=tmp_path) == ""
+
+
+@pytest.mark.parametrize(
+    "shell, word", [("bash", "complete "), ("zsh", "compdef"), ("fish", "complete ")]
+)
+def test_completion(shell, word):
+    result = process(env=os.environ | {"_KMATCH_COMPLETE": f"{shell}_source"})
+    assert result.status == 0 and word in result.out.decode()
+    words = {"COMP_WORDS": "kmatch ham", "COMP_CWORD": "1"}
+    result = process(env=os.environ | words | {"_KMATCH_COMPLETE": "bash_complete"})
+    assert result == (0, b"plain,hamming\n", b"")
