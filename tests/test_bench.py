@@ -52,6 +52,20 @@ def test_rows(bench, command):
         assert row.of_engine == pytest.approx(row.rate / rows[0].rate)
 
 
+def test_a_search_that_compiles_gets_its_whole_text_all_the_same():
+    searched = []
+
+    def search(part):
+        searched.append(len(part.letters))
+        call = 60.0 if searched.count(1_000) == 1 and searched[-1] == 1_000 else 0.001
+        return timing.Answer(np.zeros(0, np.int64), call, call)
+
+    case = make_case("hamming", letters_of(9_000), 12, 3, 3)
+    part, answer = timing.measured(search, case, 1.0, 1_000)
+    assert len(part.letters) == 9_000 and answer.call == 0.001
+    assert searched[1:4] == [1_000, 1_000, 9_000]
+
+
 def test_slow_algorithms_get_less_text():
     case = make_case("hamming", letters_of(50_000), 12, 3, 3)
     rows = list(Bench("cpu", seconds=1e-6, smallest=300).rows(case))
