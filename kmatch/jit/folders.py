@@ -28,12 +28,12 @@ FEW = 4
 
 def own_folder():
     """The folder that this user's kernels are written to and looked for first."""
-    return _base() / _name()
+    return _base() / folder_name()
 
 
 def kernel_folders():
     """It, and that beside the package, where whoever installed kmatch compiles for all users."""
-    return list(dict.fromkeys([own_folder(), BESIDE / _name()]))
+    return list(dict.fromkeys([own_folder(), BESIDE / folder_name()]))
 
 
 def open_folder(folder):
@@ -69,7 +69,8 @@ def measure(folder):
 
 
 @cache
-def _name():
+def folder_name():
+    """The name of the folders for the sources as they are at the first call, and the versions."""
     return f"kmatch-{digest(__version__, numba.__version__, llvmlite.__version__)}"
 
 
