@@ -55,17 +55,21 @@ def mark_used(folder):
 
 def nothing_compiled():
     """Whether no kernel of these sources and versions was compiled yet."""
-    return not any(any(folder.glob("*.kernel")) for folder in kernel_folders())
+    return not any(any(_kernels(folder)) for folder in kernel_folders())
 
 
 def measure(folder):
     """The number of compiled kernels in a folder, and their bytes."""
-    try:
-        with os.scandir(folder) as entries:
-            sizes = [entry.stat().st_size for entry in entries if entry.name.endswith(".kernel")]
-    except OSError:
-        sizes = []
+    sizes = []
+    for entry in _kernels(folder):
+        with suppress(OSError):  # one that another process removes
+            sizes.append(entry.stat().st_size)
     return len(sizes), sum(sizes)
+
+
+def _kernels(folder):
+    with suppress(OSError), os.scandir(folder) as entries:
+        yield from (entry for entry in entries if entry.name.endswith(".kernel"))
 
 
 @cache
