@@ -66,6 +66,8 @@ def copy_package(site, factor=2, version=None):
         start.write_text(start.read_text().replace(kmatch.__version__, version))
     for path in package.rglob("*.py"):  # as from an archive without times
         os.utime(path, (315532800, 315532800))
+    for path in package.rglob("*.pyc"):  # as pip does; Python itself trusts times and sizes
+        path.unlink()
     return package
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 import kmatch
-from kmatch.engine import devices
+from kmatch.cli.main import run
+from kmatch.engine import choice, devices
 from kmatch.engine.choice import Work, best_device, cpu_seconds, gpu_seconds
 from kmatch.errors import DeviceError
 
@@ -71,3 +72,14 @@ def test_letters_are_expected_by_the_file(tmp_path):
     assert kmatch.Genome(packed).expected_letters == 400
     assert kmatch.Genome("-").expected_letters is None
     assert kmatch.Genome.from_records([("r", "ACGT")]).expected_letters == 4
+
+
+def test_a_search_of_hours_is_foreseen(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(choice, "CPU_COLUMN", 1.0)
+    path = tmp_path / "r.fa"
+    path.write_text(">r\n" + "ACGT" * 5000 + "\n")
+    arguments = ["edit", str(path), "-p", "ACGTTGCA", "-k", "1", "--device", "cpu"]
+    assert run([*arguments, "-v"]) == 0
+    assert "will take about" in capsys.readouterr().err
+    assert run(arguments) == 0  # nobody looks on
+    assert "will take" not in capsys.readouterr().err

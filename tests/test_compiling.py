@@ -70,6 +70,22 @@ def test_a_changed_kernel_outside_the_package_is_seen(site):
         run(site, before=f"import own\nassert own.work(1) == 2 + {number}, own.work(1)\n")
 
 
+def test_an_upgrade_while_a_process_runs_is_seen(site):
+    """What it compiles of the old sources is neither kept for the new ones nor for the old."""
+    helper = site / "kmatch" / "engine" / "helper.py"
+    change = f"""
+import kmatch.engine.tiny
+with open({str(helper)!r}) as file:
+    text = file.read()
+with open({str(helper)!r}, "w") as file:
+    file.write(text.replace("2", "3"))
+"""
+    assert run(site, before=change)[:2] == (21, COMPILED)
+    assert run(site)[:2] == (31, COMPILED)
+    copy_package(site)
+    assert run(site)[:2] == (21, COMPILED)
+
+
 def test_processes_compile_into_one_empty_folder_at_once(site):
     for said in [end(running) for running in [start(site) for _ in range(3)]]:
         assert (said.result, said.warnings) == (21, "")

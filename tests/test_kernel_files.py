@@ -4,6 +4,7 @@ import errno
 import os
 import random
 import shutil
+import subprocess
 import sys
 import warnings
 from unittest import mock
@@ -153,3 +154,45 @@ def installed(site):
     """How to run what lies in a folder."""
     known = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     return {"cwd": site, "env": known | {"PYTHONPATH": str(site)}}
+
+
+CUDA = """
+from types import SimpleNamespace
+from numba import cuda
+from numba.cuda.dispatcher import CUDACache
+from kmatch.engine.cuda import driver
+from kmatch.jit.folders import own_folder
+
+@cuda.jit(cache=True)
+def other(numbers):
+    numbers[0] = 1
+
+assert type(other._cache) is CUDACache
+cache = driver._try._cache
+assert isinstance(cache, CUDACache) and cache.cache_path == str(own_folder())
+
+compiler = SimpleNamespace(magic_tuple=lambda: ("a GPU",))
+context = SimpleNamespace(codegen=lambda: compiler)
+cache._impl.rebuild = lambda context, payload: payload
+made = SimpleNamespace(codegen=compiler, _reduce_states=lambda: {"code": 1})
+assert cache._load_overload("(int64)", context) is None
+cache.save_overload("(int64)", made)
+assert cache._load_overload("(int64)", context) == {"code": 1}
+assert cache._load_overload("(int32)", context) is None
+(file,) = own_folder().iterdir()
+print(file.name)
+file.write_bytes(file.read_bytes()[:50])
+assert cache._load_overload("(int64)", context) is None
+"""
+
+
+def test_kernels_for_cuda_are_kept_alike(tmp_path):
+    """Those of kmatch in its folder, checked; a script's where Numba keeps them."""
+    (tmp_path / "script.py").write_text(CUDA)
+    paths = {"PYTHONPATH": str(PACKAGE.parent), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    environment = os.environ | paths | {"NUMBA_ENABLE_CUDASIM": "0"}
+    command = [sys.executable, tmp_path / "script.py"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("engine.cuda.driver._try-") and ".cuda" in done.stdout
+    assert done.stderr.count("KmatchWarning") == 1 and "damaged" in done.stderr

@@ -44,10 +44,11 @@ class Talk:
         """Say what the engine that was chosen runs on."""
         interrupts.check()
         self.detail(f"device: {engine.description}")
+        self._foresee(engine.expected or 0)
 
-    def foresee(self, seconds):
-        """Say before a search that it will take long, where it will."""
-        if seconds > HOUR and not self.quiet:
+    def _foresee(self, seconds):
+        """Say before a search that it will take long, where someone looks on and it will."""
+        if seconds > HOUR and not self.quiet and (self.verbose or sys.stderr.isatty()):
             hours = seconds / HOUR
             _say(f"this search will take about {hours:,.0f} h; Ctrl-C ends it and leaves no file")
 

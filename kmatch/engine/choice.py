@@ -55,3 +55,10 @@ def best_device(work, threads):
     cpu, gpu = cpu_seconds(work, threads), gpu_seconds(work, threads)
     kind = "cpu" if cpu < gpu else "cuda"
     return kind, f"expected to take {cpu:.2g} s on the CPU and {gpu:.2g} s on a GPU"
+
+
+def expected_seconds(kind, work, threads):
+    """What a device, `cpu` or `cuda`, will take for some Work; None where that is unknown."""
+    if work is None or work.letters is None:
+        return None
+    return (gpu_seconds if kind == "cuda" else cpu_seconds)(work, threads)

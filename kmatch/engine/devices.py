@@ -7,7 +7,7 @@ import sys
 from functools import cache
 from threading import Thread
 
-from kmatch.engine.choice import best_device
+from kmatch.engine.choice import best_device, expected_seconds
 from kmatch.errors import DeviceError
 
 DEVICE = re.compile(r"auto|cpu|cuda(:\d+(,\d+)*)?")
@@ -19,11 +19,18 @@ def choose_engine(device, threads=None, work=None):
     """The engine for a device, whose methods are the kernels.
 
     device: `auto`, `cpu`, `cuda` or `cuda:N`; threads: int or None for all cores; work: the Work
-    for which `auto` takes the device that will be done first. Raises DeviceError for a device that
-    is unknown or cannot be used.
+    for which `auto` takes the device that will be done first; `expected` of the engine is the
+    seconds that it will take then, or None. Raises DeviceError for a device that is unknown or
+    cannot be used.
     """
     if not DEVICE.fullmatch(device):
         raise DeviceError(f"unknown device '{device}'; use auto, cpu, cuda or cuda:N")
+    engine = _engine_for(device, threads, work)
+    engine.expected = expected_seconds(engine.name, work, engine.threads)
+    return engine
+
+
+def _engine_for(device, threads, work):
     if device == "cpu":
         return _cpu_engine(threads, "asked for")
     if device == "auto":

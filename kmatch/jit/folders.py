@@ -28,12 +28,12 @@ FEW = 4
 
 def own_folder():
     """The folder that this user's kernels are written to and looked for first."""
-    return _base() / _name()
+    return _base() / folder_name()
 
 
 def kernel_folders():
     """It, and that beside the package, where whoever installed kmatch compiles for all users."""
-    return list(dict.fromkeys([own_folder(), BESIDE / _name()]))
+    return list(dict.fromkeys([own_folder(), BESIDE / folder_name()]))
 
 
 def open_folder(folder):
@@ -55,21 +55,26 @@ def mark_used(folder):
 
 def nothing_compiled():
     """Whether no kernel of these sources and versions was compiled yet."""
-    return not any(any(folder.glob("*.kernel")) for folder in kernel_folders())
+    return not any(any(_kernels(folder)) for folder in kernel_folders())
 
 
 def measure(folder):
     """The number of compiled kernels in a folder, and their bytes."""
-    try:
-        with os.scandir(folder) as entries:
-            sizes = [entry.stat().st_size for entry in entries if entry.name.endswith(".kernel")]
-    except OSError:
-        sizes = []
+    sizes = []
+    for entry in _kernels(folder):
+        with suppress(OSError):  # one that another process removes
+            sizes.append(entry.stat().st_size)
     return len(sizes), sum(sizes)
 
 
+def _kernels(folder):
+    with suppress(OSError), os.scandir(folder) as entries:
+        yield from (entry for entry in entries if entry.name.endswith(".kernel"))
+
+
 @cache
-def _name():
+def folder_name():
+    """The name of the folders for the sources as they are at the first call, and the versions."""
     return f"kmatch-{digest(__version__, numba.__version__, llvmlite.__version__)}"
 
 

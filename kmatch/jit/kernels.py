@@ -5,7 +5,7 @@ import os
 import numba
 
 from kmatch.jit import numba_parts
-from kmatch.jit.folders import own_folder
+from kmatch.jit.folders import folder_name, own_folder
 
 
 def _kept(**options):
@@ -31,6 +31,7 @@ def parallel_kernel(function):
     return _parallel(function)
 
 
+folder_name()  # of the sources as they are now, which are about to be imported
 if not numba_parts.AS_EXPECTED:
     # Numba's own cache looks no further than a function's own file; the folder does.
     numba.config.CACHE_DIR = str(own_folder())

@@ -13,6 +13,7 @@ from pathlib import Path
 from kmatch.jit.claims import await_other, give_up
 from kmatch.jit.files import DamagedFile, KernelFiles
 from kmatch.jit.folders import kernel_folders, mark_used, open_folder, own_folder
+from kmatch.jit.sources import unchanged
 from kmatch.jit.telling import tell_of_compiling, warn_once
 
 try:
@@ -24,6 +25,7 @@ try:
     _HELPERS = dict(runtime.c_helpers)
     _USED = (
         (Cache, ("_load_overload", "_save_overload", "_index_key")),
+        (Cache, ("_guard_against_spurious_io_errors",)),
         (_IndexFile, ("_dump",)),
         (CompileResultCacheImpl, ("rebuild", "reduce", "check_cachable")),
     )
@@ -87,13 +89,15 @@ def _disk_cache(parent, target):
 
         def _save_overload(self, signature, data):
             try:
-                super()._save_overload(signature, data)
+                if unchanged():  # not where an upgrade came while this process ran
+                    super()._save_overload(signature, data)
             except OSError as error:
                 give_up(self._cache_file.file_name(self._index_key(signature, data.codegen)))
                 warn_once(
                     "keeping",
-                    f"{self._cache_path}: compiled kernels cannot be kept there: {error.strerror}; "
-                    "each process compiles them anew; name another folder in NUMBA_CACHE_DIR",
+                    f"{self._cache_path}: compiled kernels cannot be kept there: "
+                    f"{error.strerror or error}; each process compiles them anew; name another "
+                    "folder in NUMBA_CACHE_DIR",
                 )
 
     return DiskCache
@@ -155,13 +159,15 @@ def keep_cuda_kernels():
 
     Functions of other packages stay where Numba keeps them.
     """
+    from numba import config
     from numba.cuda import dispatcher
 
     compiler = getattr(sys.modules.get("numba_cuda"), "__version__", "")
     try:
         opened = _disk_cache(dispatcher.CUDACache, f"cuda{compiler}")
         plain = dispatcher.CUDADispatcher.enable_caching
-    except AttributeError:
+    except AttributeError:  # its own cache then, in the folder that sources have named
+        config.CACHE_DIR = str(own_folder())
         return
 
     def enable_caching(self):

@@ -7,10 +7,11 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
 
-# Folders above the engine: a file of theirs counts where it makes kernels, and to do so it has to
-# name Numba or kmatch.jit. Every other file counts; tests hold that kernels import no more.
+# Folders above the engine: a file of theirs counts where one of MAKERS says that it makes kernels.
+# Every other file counts. Tests hold that no kernel lies elsewhere, nor what kernels import.
 HOST = {"bench", "distributed", "output", "packed", "results", "search", "sequences"}
 KERNEL_FREE = {"cli"}
+MAKERS = (b"@kernel", b"@parallel_kernel", b"@inlined", b"numba")
 
 
 def kernel_sources(package=PACKAGE):
@@ -28,7 +29,7 @@ def kernel_sources(package=PACKAGE):
                 if entry.name.endswith(".py"):
                     with open(entry.path, "rb", buffering=0) as handle:
                         content = handle.read()
-                    if not host or b"numba" in content or b"kmatch.jit" in content:
+                    if not host or any(maker in content for maker in MAKERS):
                         yield path, content
                 elif path not in KERNEL_FREE and entry.name != "__pycache__" and entry.is_dir():
                     folders.append(path + "/")
@@ -37,12 +38,17 @@ def kernel_sources(package=PACKAGE):
 def digest(*versions, package=PACKAGE):
     """24 hexadecimal digits that change with any kernel source and any version.
 
-    All are read, each time kmatch compiles or loads its first kernel: that takes 3 ms, and times
+    The sources are those at the first call. All are read, in every process, which takes 2 ms: times
     and sizes of files say too little, since installers may set the one and keep the other.
     """
     summary = _sources(package).copy()
     summary.update("\0".join(versions).encode())
     return summary.hexdigest()
+
+
+def unchanged(package=PACKAGE):
+    """Whether the sources are still those at the first call of `digest`."""
+    return _sources(package).digest() == _sources.__wrapped__(package).digest()
 
 
 @cache

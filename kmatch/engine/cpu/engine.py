@@ -33,6 +33,7 @@ class CpuEngine:
         self.threads = min(threads or cores, cores)
         self.layout = Layout().shared_by(self.threads)
         self._workers = Workers(self.threads)
+        self.expected = None  # seconds that the search will take
         self.timing = None  # scans run in timing() and are waited for, which a benchmark sets
         self.description = f"cpu, {self.threads} of {cores} threads ({reason})"
 

@@ -49,6 +49,7 @@ class CudaEngine:
 
     def __init__(self, number, name, threads=None, reason=""):
         self._cpu = CpuEngine(threads)
+        self.threads, self.expected = self._cpu.threads, None
         self._gpu = open_gpu(number)
         self.place = f"cuda:{number}"
         self.description = f"{self.place}, {name}, and {self._cpu.threads} CPU threads ({reason})"
