@@ -84,7 +84,8 @@ class PackedChunk:
             spans.begins[first:last] - begin,
             spans.lengths[first:last],
         )
-        letters = np.zeros(len(masks) + LANES_PER_WORD * (_widest(self._words, engine) + 1), np.uint8)
+        spare = LANES_PER_WORD * (_widest(self._words, engine) + 1)
+        letters = np.zeros(len(masks) + spare, np.uint8)
         letters[: len(masks)] = LETTERS[masks]
         plan = ChunkPlan(end - begin, halo, 0)
         chunk = LetterChunk(self.base + begin, letters, end - begin, inside)

@@ -166,7 +166,8 @@ class DifferenceSearch:
         places = tuple(np.empty((3, len(rows)), np.int64))
         kinds = tuple(np.empty(len(rows), kind) for kind in (np.int32, np.int32, np.uint8))
         spans = (chunk.spans.begins, chunk.spans.lengths)
-        fill_columns(rows, chunk.base, spans, (self._panel.pattern, self._panel.minus), places, kinds)
+        queries = (self._panel.pattern, self._panel.minus)
+        fill_columns(rows, chunk.base, spans, queries, places, kinds)
         (record, start, end), (pattern, distance, minus) = places, kinds
 
         def align(part):

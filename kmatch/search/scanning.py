@@ -1,7 +1,7 @@
 """Chunks are scanned once each, however many hits they hold.
 
-While a chunk is reported, the next ones are scanned. A chunk whose hits do not find room is given up
-at that moment and cut where the hits seen so far say that parts with few enough of them end; chunks
+While a chunk is reported, the next ones are scanned. The scan of a chunk ends early where its hits
+do not find room; the hits seen by then say where to cut it into parts that hold fewer, and chunks
 after it are cut beforehand. So memory is bounded, and a text is scanned twice at the most where it
 becomes denser.
 """

@@ -28,7 +28,7 @@ def stretches(queries, longest, rows, threads):
 @kernel
 def _search_rows(text, query, rows, reading, place, limit, lowering, buffer, slot):
     """Search rows first … last−1, (first, last), of all tiles for one query."""
-    planes, words, lane_rows, plane_words = text
+    _, words, lane_rows, plane_words = text
     letters, begins, backward = reading
     halo = plane_words // words - lane_rows
     first, last = rows
@@ -51,7 +51,7 @@ def _scan_around(text, query, rows, reading, place, limit, buffer, slot):
     A filter of other rows does not find them: they may lie in rows next to these, in the lane
     before or after, and, where the rows are a lane's last, in the halo.
     """
-    planes, words, lane_rows, plane_words = text
+    _, words, lane_rows, plane_words = text
     first, last = rows
     reach = reading[1][query + 1] - reading[1][query] + limit[0]
     shift = 0 if reading[2][query] else plane_words // words - lane_rows
@@ -92,18 +92,18 @@ def scan_edit(work, text, reading, limits, budgets, profile, k, parts, failures,
     while item >= 0:
         part, query = item // queries, item % queries
         first, last = rows * part // parts, rows * (part + 1) // parts
+        here = (first, last)
         limit[0] = limits[query]
         if budgets[query] > 0:
             budget = min(budgets[query], SURVIVORS * 64 * text[1] * rows)
-            share = 64 + budget * (last - first) // rows
+            most = 64 + budget * (last - first) // rows
             if not filter_rows(
-                text, (first, last), query, reading, limits[query], profile, place, share, buffer, slot
-            ):  # fmt: skip
+                text, here, query, reading, limits[query], profile, place, most, buffer, slot
+            ):
                 failures[query] += 1
-                _scan_around(text, query, (first, last), reading, place, limit, buffer, slot)
+                _scan_around(text, query, here, reading, place, limit, buffer, slot)
         else:
-            rows_here = (first, last)
-            _search_rows(text, query, rows_here, reading, place, limit, False, buffer, slot)
+            _search_rows(text, query, here, reading, place, limit, False, buffer, slot)
         give_up(work, buffer, slot)
         item = next_item(work)
     leave(buffer, slot)

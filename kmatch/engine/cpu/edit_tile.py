@@ -147,10 +147,10 @@ def search_tile(text, pattern, way, place, limit, lowering, buffer, slot):
                         if limit[0] < 0:  # nothing is closer
                             return
                     else:
-                        at = row + step * begin
+                        at, k = row + step * begin, limit[0]
                         _finish(
-                            state, counter, bits, border, seen, at, step, place, limit[0], buffer, slot
-                        )  # fmt: skip
+                            state, counter, bits, border, seen, at, step, place, k, buffer, slot
+                        )
                 break
             if group == last:
                 if not low:

@@ -92,9 +92,7 @@ def pack(work, letters, words, rows, plane_rows, planes):
     """
     block = next_item(work)
     while block >= 0:
-        _pack_block(
-            letters, words, rows, plane_rows, planes, block % words, block // words * BLOCK
-        )
+        _pack_block(letters, words, rows, plane_rows, planes, block % words, block // words * BLOCK)
         block = next_item(work)
 
 

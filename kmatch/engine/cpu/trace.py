@@ -132,11 +132,12 @@ def slabs(hits):
 def trace(work, chunk, letters, profile, reading, hits, k, ends, columns):
     """Find the other end of n hits, and write their alignments where they are wanted.
 
-    work: see `slabs`; chunk: (planes, words, rows, plane_words); letters: uint8, the chunk's letters
-    as masks, or none where they are to be read from the planes; profile: see `profiles`; reading:
-    (begins, backward) of ReadingArrays; hits: (positions, queries, distances, limits), int64[n]
-    each, what `scan_edit` found, and the last position an alignment may use: the record's first for
-    a query that is read upwards, its last for one read downwards; k: the largest distance.
+    work: see `slabs`; chunk: (planes, words, rows, plane_words); letters: uint8, the chunk's
+    letters as masks, or none where they are to be read from the planes; profile: see `profiles`;
+    reading: (begins, backward) of ReadingArrays; hits: (positions, queries, distances, limits),
+    int64[n] each, what `scan_edit` found, and the last position an alignment may use: the record's
+    first for a query that is read upwards, its last for one read downwards; k: the largest
+    distance.
     ends: (others, sizes), int64[n] each, receive the position of the alignment's letter farthest
     from the anchored end, and its number of columns. columns: (op_ends, ops, text_ends, text), ends
     int64[n+1] or empty where alignments are not wanted; ops, text: uint8, receive the operations

@@ -158,8 +158,9 @@ def make_scan(bits, tile_words, depth, grain):
             step = (s[0], s[1], s[2], s[3], s[4], s[5])
             queries = (letters, shifts)
             _search(
-                bits, depth, text, place, tile, uint64(thread), queries, groups, step, live, counters
-            )
+                bits, depth, text, place, tile, uint64(thread), queries, groups, step, live,
+                counters,
+            )  # fmt: skip
             if any_live(depth, live):
                 _collect(
                     bits, depth, place, live, counters, first_count, q, len(steps), k, codes, found,
