@@ -1,9 +1,13 @@
 import os
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# A shell that runs tests in the background has them ignore what the tests send.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("kmatch", derandomize=True, deadline=None, max_examples=150)
 settings.load_profile("kmatch")

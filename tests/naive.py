@@ -196,13 +196,19 @@ def trace(matrix, pattern, text, end):
 def loci(hits):
     """One hit for each set of hits that overlap one another, if need be over others in between.
 
-    hits: those of one record, pattern and strand. Ties go by the forward strand's coordinates.
+    hits: those of one record, pattern and strand. Among equals the one that begins first as the
+    strand is read stands for all, then the one that ends first.
     """
     sets = []
     for hit in hits:
         overlapping = [s for s in sets if any(hit[1] < h[2] and h[1] < hit[2] for h in s)]
         sets = [s for s in sets if s not in overlapping] + [sum(overlapping, [hit])]
-    return [min(s, key=lambda h: (h[4], h[1], h[2])) for s in sets]
+    return [min(s, key=_order_in_locus) for s in sets]
+
+
+def _order_in_locus(hit):
+    _, start, end, _, distance, sign, _ = hit
+    return (distance, start, end) if sign == "+" else (distance, -end, -start)
 
 
 def edit_bed(records, names, patterns, hits):

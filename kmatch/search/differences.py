@@ -154,7 +154,8 @@ class DifferenceSearch:
         columns = {name: rows[name].copy() for name in rows.dtype.names}
         standing = np.empty(len(rows), np.bool_)
         names = ("query", "first", "reach", "start", "end", "distance")
-        join_chains(*(columns[name] for name in names), standing)
+        backward = self._panel.letters.backward
+        join_chains(backward, *(columns[name] for name in names), standing)
         rows["first"], rows["reach"] = columns["first"], columns["reach"]
         rows = rows[standing]
         is_open = rows["reach"] > place

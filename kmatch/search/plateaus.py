@@ -77,27 +77,30 @@ def _close(is_open, fell, first, last, height, backward, forward_end, backward_e
 
 
 @kernel
-def _stands_before(distance, start, end, i, j):
+def _stands_before(backward, distance, start, end, i, j):
     if distance[i] != distance[j]:
         return distance[i] < distance[j]
+    if backward:
+        return end[i] > end[j] or (end[i] == end[j] and start[i] > start[j])
     return start[i] < start[j] or (start[i] == start[j] and end[i] < end[j])
 
 
 @kernel
-def join_chains(query, first, reach, start, end, distance, standing):
+def join_chains(backward, query, first, reach, start, end, distance, standing):
     """Join chains of overlapping hits of a query.
 
-    query, first, reach: int64[n], chains from first to reach, sorted by query and first; start,
-    end, distance: int64[n], the hit that stands for each: the one of the smallest distance, then of
-    the smallest start, then of the smallest end. Where chains overlap, first and reach receive
-    those of the joint chain; standing: bool[n], receives which hit stands for it.
+    backward: uint8[Q]; query, first, reach: int64[n], chains from first to reach, sorted by query
+    and first; start, end, distance: int64[n], the hit that stands for each: the one of the smallest
+    distance, then of the smallest start, then of the smallest end, or for a query that reads
+    backward of the largest end, then of the largest start. Where chains overlap, first and reach
+    receive those of the joint chain; standing: bool[n], receives which hit stands for it.
     """
     begin = 0
     while begin < len(query):
         best, furthest, stop = begin, reach[begin], begin + 1
         while stop < len(query) and query[stop] == query[begin] and first[stop] < furthest:
             furthest = max(furthest, reach[stop])
-            if _stands_before(distance, start, end, stop, best):
+            if _stands_before(backward[query[begin]], distance, start, end, stop, best):
                 best = stop
             stop += 1
         standing[begin:stop] = False
