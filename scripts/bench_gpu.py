@@ -36,7 +36,7 @@ from kmatch.sequences.patterns import load_patterns
 LOGIC, BANDWIDTH, COPY = 16.7e12, 4.8e12, 50e9
 MISMATCH_OPERATIONS, CELL_OPERATIONS = 4, 10  # 32-bit ones, for the 64 positions of a word
 ROOM = 1 << 23  # hits
-REPEAT = 7
+REPEAT, TURNS = 7, 3  # of a kernel, and of searches that take turns or list many hits
 HAMMING = (20, 3, (1, 64))  # m, k and numbers of patterns
 DENSE = (16, 6, 1 << 27)  # m, k and letters of a text in which one position in 33 is an end
 DENSE_PANELS = ((8, 9, 4), (6, 7, 6))  # patterns, m and k
@@ -250,7 +250,7 @@ class Bench:
         """
         name = PUBLISHED[command]
         case = Case(command, self.letters[:length], random_patterns(m, 1), k)
-        answers = [by_published(case, self.engine, find(command, name)) for _ in range(3)]
+        answers = [by_published(case, self.engine, find(command, name)) for _ in range(TURNS)]
         ours = by_engine(case, self.engine.place)
         rate = length / statistics.median(answer.kernel for answer in answers)
         self.note(
@@ -274,7 +274,7 @@ class Bench:
             lambda: by_published(case, self.engine, find(case.command, name)),
         )
         seconds, equal = [], True
-        for _ in range(REPEAT + 1):
+        for _ in range(TURNS + 1):
             ours, theirs = (search() for search in searches)
             seconds.append((ours.call, theirs.call))
             equal &= np.array_equal(ours.keys, theirs.keys)
