@@ -5,7 +5,7 @@
 
 Random text in one chunk, forward strand. Nanoseconds are those of a text position and pattern, or
 of a base or an end where it says so; each is the median of the repeats. The recurrence is run by
-itself, over the same cells; the rest of a full scan is counters, borders and ends.
+itself, over the same cells; the rest of a full scan is counters, borders and ends, sorted.
 """
 
 import random
@@ -20,6 +20,7 @@ from kmatch.engine.cpu.edit_tile import BLOCK
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.cpu.recurrence import PAIR, advance
 from kmatch.engine.cpu.vectors import WORDS, aligned
+from kmatch.engine.differences import difference_query
 from kmatch.jit import kernel
 from kmatch.search.chunks import packed_chunks, plan_reading
 from kmatch.search.differences import NO_COLUMNS
@@ -27,6 +28,7 @@ from kmatch.search.panel import build_reading_panel
 from kmatch.sequences.patterns import load_patterns
 
 SETTINGS = [(20, 1), (20, 3), (32, 6), (12, 6)]
+ROOM = 2  # times the cells: a chunk's last lane goes on behind the text
 FEW = 10_000  # ends, whose tracing takes no time to speak of
 TRACED = 1_000_000
 
@@ -52,25 +54,17 @@ def main():
 def measure(rng, text, m, k, options):
     patterns = load_patterns(["".join(rng.choices("ACGT", k=m)) for _ in range(options.patterns)])
     engine, panel = CpuEngine(1), build_reading_panel(patterns, "+")
+    query = difference_query(panel.letters, np.full(len(patterns), k), engine)
     genome = kmatch.Genome.from_records([("random", text)])
     plan = plan_reading(m, k, k + 1, len(text), engine.layout)
     packing, chunk = stage(options, lambda: pack(genome, plan, engine))
-    letters = panel.letters
-    planes = chunk.text(letters.masks, engine.unite)
-    reading = (letters.letters, letters.begins, letters.backward)
-    limits, every = np.full(len(patterns), k), np.arange(len(patterns))
-    lanes = np.full(planes[1], np.uint64(0xFFFFFFFFFFFFFFFF))
-    keys, found = np.empty((1, 1 << 24), np.int64), np.zeros(1, np.int64)
+    planes = chunk.text(panel.letters.masks, engine)
     state = aligned(PAIR * (m + BLOCK))
-    alone, _ = stage(
-        options, lambda: recurrence_alone(*planes, letters.letters, letters.begins, state)
-    )
-    scan, _ = stage(
-        options,
-        lambda: engine.scan_edit(*planes, *reading, limits, every, k, lanes, keys, found),
-    )
-    whole, hits = stage(options, lambda: search(genome, patterns, k, len(text)))
+    alone, _ = stage(options, lambda: recurrence_alone(*planes, *query.reading[:2], state))
     cells = len(text) * len(patterns)
+    room = ROOM * cells  # for all ends that there may be
+    scan, found = stage(options, lambda: engine.start_edit(planes, query, False, room).found())
+    whole, hits = stage(options, lambda: search(genome, patterns, k, len(text)))
     row = {
         "m": m,
         "k": k,
@@ -78,27 +72,32 @@ def measure(rng, text, m, k, options):
         "recurrence": alone / cells * 1e9,
         "counters, borders, ends": (scan - alone) / cells * 1e9,
         "search as chosen, whole": whole / cells * 1e9,
-        "ends": int(found.sum()),
+        "ends": len(found.codes),
         "hits": len(hits),
     }
-    if found.sum() > FEW:
-        tracing = trace_time(options, engine, panel, chunk, planes, k, np.sort(keys[0, : found[0]]))
-        row["traceback, ns an end"] = tracing / min(found.sum(), TRACED) * 1e9
+    if len(found.codes) > FEW:
+        tracing, traced = trace_time(options, engine, query, chunk, found.codes)
+        row["traceback, ns an end"] = tracing / traced * 1e9
     print("; ".join(f"{key}: {value:.4g}" for key, value in row.items()), flush=True)
     return row
 
 
-def trace_time(options, engine, panel, chunk, planes, k, keys):
-    """Median seconds to trace the first TRACED ends, without writing alignments."""
-    keys, distance = np.divmod(keys[:TRACED], k + 1)
-    position, query = np.divmod(keys, len(panel.lengths))
-    letters = panel.letters
-    limit = np.full(len(keys), chunk.spans.begins[0])
-    other, size = np.empty((2, len(keys)), np.int64)
-    profile = engine.profiles(letters.letters, letters.begins, letters.bases)
-    queries = (profile, letters.begins, letters.backward)
-    hits = (position, query, distance, limit, k, other, size)
-    return stage(options, lambda: engine.trace(*planes, *queries, *hits, *NO_COLUMNS))[0]
+def trace_time(options, engine, query, chunk, codes):
+    """Median seconds to trace the record's first TRACED ends, without alignments; how many."""
+    places, distance = np.divmod(codes, query.k + 1)
+    position, number = np.divmod(places, len(query.limits))
+    begin, length = chunk.spans.begins[0], chunk.spans.lengths[0]
+    own = np.flatnonzero(position < begin + length)[:TRACED]
+    limit = np.full(len(own), begin)
+    hits = (position[own], number[own], distance[own], limit)
+    about = (query.profile, query.reading[1:], hits, query.k)
+    ends = tuple(np.empty((2, len(own)), np.int64))
+    chunk.unpack(engine)  # as a search does where there are many ends
+
+    def trace():
+        engine.trace(chunk.plain, chunk.letters, *about, ends, NO_COLUMNS)
+
+    return stage(options, trace)[0], len(own)
 
 
 def pack(genome, plan, engine):

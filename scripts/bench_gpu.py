@@ -6,6 +6,9 @@ a filter and as a scan, and its rate is that of the one that is chosen. A rate i
 text length × patterns ÷ time, one in CUPS that times the pattern's length: cells that a cut-off or
 filter spares count too, so either may exceed what the limits allow. Hits are counted and held
 against the CPU's. Shares are of an H200's 16.7e12 logic operations and 4.8e12 bytes a second.
+
+Dense searches, in which most places or every twentieth are hits of each pattern, are whole calls
+of kmatch, from letters in memory to hits, beside `pmasm-thread` with its list of hits.
 """
 
 import argparse
@@ -22,7 +25,7 @@ import kmatch
 from kmatch.bench.data import Case
 from kmatch.bench.timing import by_engine, by_published
 from kmatch.engine.cuda import edit, hamming
-from kmatch.engine.cuda.driver import Stopwatch, cuda, on_device
+from kmatch.engine.cuda.driver import Stopwatch, cuda, empty, on_device
 from kmatch.engine.cuda.edit_filter import Filter
 from kmatch.engine.devices import choose_engine
 from kmatch.published.registry import find
@@ -33,7 +36,13 @@ from kmatch.sequences.patterns import load_patterns
 LOGIC, BANDWIDTH, COPY = 16.7e12, 4.8e12, 50e9
 MISMATCH_OPERATIONS, CELL_OPERATIONS = 4, 10  # 32-bit ones, for the 64 positions of a word
 ROOM = 1 << 23  # hits
+REPEAT, TURNS = 7, 3  # of a kernel, and of searches that take turns or list many hits
+HAMMING = (20, 3, (1, 64))  # m, k and numbers of patterns
 DENSE = (16, 6, 1 << 27)  # m, k and letters of a text in which one position in 33 is an end
+DENSE_PANELS = ((8, 9, 4), (6, 7, 6))  # patterns, m and k
+DENSE_LENGTH = 10_280_000  # letters, as in table 1 of Ho et al. 2017a
+WHOLE_LENGTH = 10**9
+PUBLISHED = {"hamming": "opt-block-thread", "edit": "row-shuffle-shared", "multi": "pmasm-thread"}
 PUBLISHED_LENGTH = 1 << 30  # of a text, of which published algorithms keep a table
 EDIT = (
     *("20,3,1", "20,3,64", "20,1,1", "20,1,64", "20,0,1", "20,2,1", "32,3,1", "32,6,1"),
@@ -78,15 +87,26 @@ def random_patterns(length, count):
     return [letters[i * length : (i + 1) * length] for i in range(count)]
 
 
-def event_seconds(launch, stream, prepare, repeat=7):
+def event_seconds(launch, stream, prepare):
     """Median seconds of a launch on the GPU, after one to warm up; prepare() goes before each."""
-    watches = [Stopwatch() for _ in range(repeat + 1)]
+    watches = [Stopwatch() for _ in range(REPEAT + 1)]
     for watch in watches:
         prepare()
         with watch.timing(stream):
             launch()
     watches.pop(0)
     return statistics.median(watch.seconds for watch in watches)
+
+
+def told(counter, stream):
+    """The number in an int64[1] on the GPU, once the stream has come so far."""
+    number = counter.copy_to_host(stream=stream)
+    stream.synchronize()
+    return int(number[0])
+
+
+def clear(counts, stream):
+    counts.copy_to_device(np.zeros(len(counts), np.int64), stream=stream)
 
 
 class Bench:
@@ -108,37 +128,39 @@ class Bench:
         genome = kmatch.Genome.from_records([("r", self.letters[:length])])
         return next(packed_chunks(genome, plan, self.engine, self.engine.layout.reading_words))
 
-    def kernel(self, start, words, prepare=None):
-        """(seconds, hits) of a kernel that writes keys."""
-        stream = self.engine._gpu.stream
-        lanes = on_device(np.full(words, ~np.uint64(0)), stream)
-        keys = on_device(np.empty(ROOM, np.int64), stream)
-        found = on_device(np.zeros(1, np.int64), stream)
-        start(lanes, keys, found)
-        hits = int(found.copy_to_host(stream=stream)[0])
+    def on_gpu(self, chunk, masks):
+        """The planes of a chunk on the GPU and their shape, as the engine's kernels take them."""
+        planes, *shape = chunk.text(masks, self.engine)
+        return self.engine._gpu.broad_text(planes, tuple(shape))
+
+    def kernel(self, start, prepare=None):
+        """(seconds, hits) of what start(codes, found) puts into the engine's stream."""
+        stream = self.engine.stream
+        codes, found = empty(ROOM, np.int64, stream), self.engine.counter()
+        start(codes, found)
+        hits = told(found, stream)
 
         def prepare_all():
-            found.copy_to_device(np.zeros(1, np.int64), stream=stream)
+            clear(found, stream)
             if prepare:
                 prepare()
 
-        return event_seconds(lambda: start(lanes, keys, found), stream, prepare_all), hits
+        return event_seconds(lambda: start(codes, found), stream, prepare_all), hits
 
     def hamming(self, m, k, counts):
         plan = plan_chunks(m, k, 1, self.length, self.engine.layout)
         chunk = self.chunk(plan, self.length)
-        planes, *shape = chunk.text((), self.engine.unite)
-        stream, text = self.engine._gpu.stream, self.engine._gpu.text(planes)
+        stream, (text, shape) = self.engine.stream, self.on_gpu(chunk, ())
         for count in counts:
             patterns = random_patterns(m, count)
-            panel = build_panel(load_patterns(patterns), k, "+", lambda p: np.zeros(len(p), bool))
-            letters = panel.letters
+            exact = np.zeros(m * count, bool)
+            letters = build_panel(load_patterns(patterns), k, "+", exact).letters
             queries = hamming.upload(letters.planes, letters.shifts, letters.bounds, k, stream)
 
-            def start(lanes, keys, found, queries=queries):
-                hamming.scan(text, *shape, queries, lanes, keys, found, stream)
+            def start(codes, found, queries=queries):
+                hamming.scan(text, *shape, queries, codes, found, stream)
 
-            seconds, hits = self.kernel(start, shape[0])
+            seconds, hits = self.kernel(start)
             looked = float(np.mean(letters.bounds[:, 3] - letters.bounds[:, 0]))
             operations = self.length / 64 * count * looked * MISMATCH_OPERATIONS
             same = self.same(kmatch.hamming, patterns, k, self.length)
@@ -149,24 +171,23 @@ class Bench:
     def edit(self, m, k, count, length=None):
         length = length or self.length
         chunk = self.chunk(plan_reading(m, k, k + 1, length, self.engine.layout), length)
-        planes, *shape = chunk.text((), self.engine.unite)
-        stream, text = self.engine._gpu.stream, self.engine._gpu.text(planes)
+        stream, (text, shape) = self.engine.stream, self.on_gpu(chunk, ())
         patterns = random_patterns(m, count)
         panel = build_reading_panel(load_patterns(patterns), "+")
         reading = (panel.letters.letters, panel.letters.begins, panel.letters.backward)
         limits, chosen = np.full(count, k, np.int64), np.arange(count)
-        searches = edit.Searches(tuple(shape), reading, limits, chosen, k, stream)
+        searches = edit.Searches(shape, reading, limits, chosen, k, stream)
 
-        def scan(lanes, keys, found):
-            edit.scan_edit(text, searches, lanes, keys, found)
+        def scan(codes, found):
+            edit.scan_edit(text, searches, codes, found)
 
-        seconds, hits = self.kernel(scan, shape[0])
+        seconds, hits = self.kernel(scan)
         figures = {"scan_ms": seconds * 1e3}
         bases, operations = panel.letters.bases, length / 64 * count * m * CELL_OPERATIONS
-        arguments = (tuple(shape), reading, bases, limits, k)
+        arguments = (shape, reading, bases, limits, k)
         pays = Filter(*arguments, False, stream).budgets.all()
         figures["filtered"] = bool(pays)
-        filtering, survivors = self.filter(text, Filter(*arguments, True, stream), shape[0], count)
+        filtering, survivors = self.filter(text, Filter(*arguments, True, stream), count)
         figures |= {"filter_ms": filtering * 1e3, "survivors": survivors}
         same = self.same(kmatch.edit, patterns, k, length, report="ends")
         seconds = filtering if pays else seconds
@@ -174,21 +195,21 @@ class Bench:
         name = f"edit m={m} k={k} patterns={count}"
         self.tell(name, length, seconds, rate, m, operations, hits, figures | same)
 
-    def filter(self, text, queries, words, count):
+    def filter(self, text, queries, count):
         """(seconds, survivors) of a filter and what verifies its survivors."""
         stream, chosen = queries.stream, np.flatnonzero(queries.budgets)
-        tallies = [on_device(np.zeros(size, np.int64), stream) for size in (count, 1)]
-        survivors = on_device(np.empty(16 * ROOM, np.int64), stream)
+        counts, many = on_device(np.zeros(count, np.int64), stream), self.engine.counter()
+        survivors = empty(16 * ROOM, np.int64, stream)
 
-        def start(lanes, keys, found):
-            queries.run(text, chosen, tallies[0], survivors, tallies[1], keys, found)
+        def start(codes, found):
+            queries.run(text, chosen, counts, survivors, many, codes, found)
 
         def prepare():
-            for tally in tallies:
-                tally.copy_to_device(np.zeros(len(tally), np.int64), stream=stream)
+            clear(counts, stream)
+            clear(many, stream)
 
-        seconds, _ = self.kernel(start, words, prepare)
-        return seconds, int(tallies[1].copy_to_host(stream=stream)[0])
+        seconds, _ = self.kernel(start, prepare)
+        return seconds, told(many, stream)
 
     def tell(self, name, length, seconds, rate, m, operations, hits, same):
         self.note(
@@ -222,13 +243,14 @@ class Bench:
             "whole_cpu_s": results["cpu_s"],
         }
 
-    def beside(self, command, name, m, k, length):
+    def beside(self, command, m, k, length):
         """A published algorithm on the same text, and how many times faster the engine's kernel is.
 
         That is the kernel timed before, on a text of its own length.
         """
+        name = PUBLISHED[command]
         case = Case(command, self.letters[:length], random_patterns(m, 1), k)
-        answers = [by_published(case, self.engine, find(command, name)) for _ in range(3)]
+        answers = [by_published(case, self.engine, find(command, name)) for _ in range(TURNS)]
         ours = by_engine(case, self.engine.place)
         rate = length / statistics.median(answer.kernel for answer in answers)
         self.note(
@@ -240,17 +262,45 @@ class Bench:
             equal=all(np.array_equal(answer.keys, ours.keys) for answer in answers),
         )
 
+    def dense(self, count, m, k, length):
+        """Whole calls of kmatch and of a published algorithm where hits are many, in turn.
+
+        Both begin with letters in the host's memory and end with the hits there.
+        """
+        name = PUBLISHED["multi"]
+        case = Case("multi", self.letters[:length], random_patterns(m, count), k)
+        searches = (
+            lambda: by_engine(case, self.engine.place),
+            lambda: by_published(case, self.engine, find(case.command, name)),
+        )
+        seconds, equal = [], True
+        for _ in range(TURNS + 1):
+            ours, theirs = (search() for search in searches)
+            seconds.append((ours.call, theirs.call))
+            equal &= np.array_equal(ours.keys, theirs.keys)
+        seconds = np.array(seconds[1:])  # the first turn compiles
+        rate, published_rate = length / np.median(seconds, axis=0)
+        self.note(
+            f"dense, {count} patterns of {m}, k={k}, beside {name}",
+            text=length,
+            mbp_s=float(rate / 1e6),
+            published_mbp_s=float(published_rate / 1e6),
+            ratio=float(np.median(seconds[:, 1] / seconds[:, 0])),
+            hits=len(ours.keys),
+            equal=bool(equal),
+        )
+
     def rate(self, name):
         """bp·pattern/s of a row."""
         return 1e12 * next(row["tbp_pattern_s"] for row in self.rows if row["name"] == name)
 
-    def whole_call(self, count=64, m=20, k=3, length=10**9):
+    def whole_call(self, m, k, count, length):
         """A search of both strands from packed host memory, against its kernels and its copy."""
         genome = kmatch.Genome.from_records([("r", self.letters[:length])])
         patterns, gpu = random_patterns(m, count), self.engine._gpu
         hits = kmatch.hamming(genome, patterns, k, device="cuda")
         copied, kept = [], []
-        for seconds, resident in ((copied, False), (kept, True)) * 5:
+        for seconds, resident in ((copied, False), (kept, True)) * REPEAT:
             while not resident and gpu._release():
                 pass
             cuda.synchronize()
@@ -258,7 +308,7 @@ class Bench:
             again = kmatch.hamming(genome, patterns, k, device="cuda")
             seconds.append(time.perf_counter() - began)
             assert len(again) == len(hits)
-        kernels = 2 * count * length / self.rate(f"hamming m=20 k=3 patterns={count}")
+        kernels = 2 * count * length / self.rate(f"hamming m={m} k={k} patterns={count}")
         copy = length / 2 / COPY
         self.note(
             f"whole call, {length:.0e} bp, {count} patterns, both strands",
@@ -295,16 +345,19 @@ def main():
     options = parser.parse_args()
     bench = Bench(options.length)
     if not options.edit:
-        bench.hamming(20, 3, (1, 64))
+        bench.hamming(*HAMMING)
     for setting in options.edit or EDIT:
         bench.edit(*map(int, setting.split(",")))
     if not options.edit:
         m, k, length = DENSE
         bench.edit(m, k, 1, min(length, options.length))
-        bench.beside("edit", "row-shuffle-shared", m, k, min(length, options.length))
+        bench.beside("edit", m, k, min(length, options.length))
         length = min(PUBLISHED_LENGTH, options.length)
-        bench.beside("hamming", "opt-block-thread", 20, 3, length)
-        bench.whole_call(length=min(10**9, options.length))
+        m, k, counts = HAMMING
+        bench.beside("hamming", m, k, length)
+        for panel in DENSE_PANELS:
+            bench.dense(*panel, min(DENSE_LENGTH, options.length))
+        bench.whole_call(m, k, counts[-1], min(WHOLE_LENGTH, options.length))
         start_up(bench)
     if options.json:
         with open(options.json, "w") as handle:

@@ -36,6 +36,7 @@ COMMANDS = {
 }
 PANELS = ((100, "3"), (2_000, "2"))  # windows cut out of a genome, k of `edit`
 DENSE = "8 patterns of 9"
+RECORDS = (1, 100_000)  # of the random genomes
 BASE_BYTES, FIXED = 4, 200e6
 
 
@@ -58,11 +59,9 @@ def main():
         write_fasta(path, options.dense_length)
         patterns = random_panel(8, 9)
         for command in ("hamming", "multi"):
-            rows.append(
-                dense(path, options.dense_length, "8 patterns of 9", command, patterns, "4")
-            )
+            rows.append(dense(path, options.dense_length, DENSE, command, patterns, "4"))
         path.unlink()
-        for records in (1, 100_000):
+        for records in RECORDS:
             path = Path(folder) / f"{options.length:,} bp in {records:,} records"
             write_fasta(path, options.length, records)
             rows += measure(path, options.length // records)

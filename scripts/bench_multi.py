@@ -3,7 +3,7 @@
 
     scripts/bench_multi.py [--genome FASTA] [--repeats FILE] [--at-rich FASTA]
         [--at-rich-record NAME] [--length BASES] [--threads N] [--seconds S] [--repeat N]
-        [--only WORD] [--guides FILE] [--large] [--kernel-times] [--json FILE]
+        [--only WORD] [--guides FILE] [--large] [--kernel-times [DEVICE]] [--json FILE]
 
 In memory: texts, panels, options and figures are those of bench_hamming.py, with panels that stand
 before NGG and beside one, and of guides that touch repeats. Sassy searches the same patterns
@@ -15,8 +15,8 @@ with --large, 200,000 random ones with k = 1 and 2. Seconds are from start to ex
 reading included, the median of the repeats after one that is not counted (it compiles the kernels
 and reads the file into memory).
 Gbp·pattern/s is text length × patterns × 2 strands ÷ time, whether or not a PAM or a filter spared
-the comparison. With --kernel-times, on a GPU, the time of the kernels by CUDA events and where the
-rest of a process goes are told too.
+the comparison. With --kernel-times, the time of the kernels on a device, a GPU where none is named,
+and where the rest of a process there goes are told too; a GPU's is by CUDA events.
 """
 
 import platform
@@ -24,6 +24,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from benchmarks import (
@@ -38,6 +39,7 @@ from versus import compare_cases, differ
 from workloads import cut_panel, file_panel, file_text, random_panel
 
 import kmatch
+from kmatch.bench.timing import Stopwatch
 
 CASES = [
     ("cut", 100, 20, 3),
@@ -61,7 +63,7 @@ def stage(name):
     print(f"    {time.perf_counter() - began:.3f} s  {name}", flush=True)
     began = time.perf_counter()
 
-genome, panel, k, pam = sys.argv[1:]
+genome, panel, k, pam, device = sys.argv[1:]
 import kmatch
 from kmatch.engine.devices import choose_engine
 from kmatch.search.multi import multi_batches
@@ -69,17 +71,17 @@ from kmatch.sequences.patterns import load_patterns
 stage("import NumPy and what reads and searches")
 panel = load_patterns(panel)
 stage("read the patterns")
-choose_engine("cuda")
-stage("import Numba, load the kernels, open the GPU")
+choose_engine(device)
+stage("import Numba, load the kernels, open the device")
 genome = kmatch.Genome(genome)
 genome.records()
 stage("read the genome")
-options = {"pam": pam or None, "device": "cuda"}
+options = {"pam": pam or None, "device": device}
 search = lambda: [len(x) for x in multi_batches(genome, panel, int(k), **options)]
 search()
 stage("the first search: packing, copying, loading kernels")
 search()
-stage("the same again, with the text on the GPU")
+stage("the same again, with the text on the device")
 """
 
 
@@ -87,7 +89,7 @@ def main():
     parser = text_parser(__doc__, length=1 << 25, seconds=10, repeat=3, threads=1)
     parser.add_argument("--guides", metavar="FILE")
     parser.add_argument("--large", action="store_true")
-    parser.add_argument("--kernel-times", action="store_true")
+    parser.add_argument("--kernel-times", nargs="?", const="cuda", metavar="DEVICE")
     options = parser.parse_args()
     rows = compare_cases("multi", CASES, options)
     processes = []
@@ -127,36 +129,22 @@ def measure(options, folder, kind, patterns, k, pam):
         flush=True,
     )
     if options.kernel_times:
-        row["kernel_ms"] = kernel_seconds(options.genome, panel, k, pam) * 1e3
+        device = options.kernel_times
+        row["kernel_ms"] = kernel_seconds(options.genome, panel, k, pam, device) * 1e3
         print(f"    {row['kernel_ms']:.2f} ms in kernels", flush=True)
-        command = [sys.executable, "-c", STAGES, options.genome, str(panel), str(k), pam or ""]
-        subprocess.run(command, check=True)
+        words = (options.genome, str(panel), str(k), pam or "", device)
+        subprocess.run([sys.executable, "-c", STAGES, *words], check=True)
     return row
 
 
-def kernel_seconds(path, panel, k, pam=None):
-    """Seconds that a search on a GPU spends in its scans, once the kernels are loaded."""
-    from kmatch.engine.cuda import engine
-    from kmatch.engine.cuda.driver import cuda
-
-    events, scan = [], engine.scan
-
-    def marked(*arguments):
-        begin, end, stream = cuda.event(), cuda.event(), arguments[-1]
-        begin.record(stream)
-        scan(*arguments)
-        end.record(stream)
-        events.append((begin, end))
-
+def kernel_seconds(path, panel, k, pam, device):
+    """Seconds that a search spends in its kernels, once they are loaded and the text is packed."""
     genome = kmatch.Genome(path)
-    kmatch.multi(genome, str(panel), k, pam=pam, device="cuda")
-    engine.scan = marked
-    try:
-        kmatch.multi(genome, str(panel), k, pam=pam, device="cuda")
-    finally:
-        engine.scan = scan
-    cuda.synchronize()
-    return sum(cuda.event_elapsed_time(*pair) for pair in events) / 1000
+    search = partial(kmatch.multi, genome, str(panel), k, pam=pam, device=device)
+    search()
+    watches = []
+    search(on_engine=lambda engine: watches.append(Stopwatch(engine)))
+    return watches[0].seconds
 
 
 def bases(path):

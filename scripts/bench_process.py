@@ -239,13 +239,13 @@ def differing(genome, patterns, tables):
     """Hits that only one of `edit` and Sassy has, far from letters that only Sassy matches."""
     numbers = {pattern: number for number, pattern in enumerate(patterns)}
     ours, theirs = set(), set()
-    for line in tables[EDIT].open():
+    for line in tables[EDIT].read_text().splitlines():
         record, start, end, name, _, strand, distance = line.split()
         ours.add((record, numbers[name], strand, int(start if strand == "-" else end), distance))
-    for line in tables[SASSYS].open():
+    for line in tables[SASSYS].read_text().splitlines():
         *record, start, end, number, cost, strand = line.split()
         place = int(start if strand == "-" else end)
-        theirs.add((record[0], int(number), strand, place, cost.removesuffix("\n")))
+        theirs.add((record[0], int(number), strand, place, cost))
     letters = {}
     if ours != theirs:
         letters = {r.name: r.letters for r in kmatch.Genome(genome, keep=False).records()}

@@ -110,7 +110,7 @@ class Process:
         """The Anchors of the hits in the table."""
         numbers = {pattern: number for number, pattern in enumerate(self._search.patterns)}
         columns = ([], [], [], [], [])
-        for line in self._table.open():
+        for line in self._table.read_text().splitlines():
             _, start, end, name, _, strand, distance = line.split("\t")
             row = (numbers[name], strand == "-", int(start), int(end), int(distance))
             for column, value in zip(columns, row, strict=True):

@@ -14,8 +14,7 @@ of its work outside them, is timed as a whole, less what a text of 1,000 letters
 
 scan: k mismatches, every pattern compared. seeds: their pieces looked up. edit: the recurrence,
 with DEEPER as it is in the code and then as it fits best. pieces: k differences, pieces sought and
-what survives verified. sites: windows beside a PAM, found first or all compared; the two lines
-cross at WORTH queries, or nowhere (–) where comparing all costs less for each further query.
+what survives verified. sites: windows beside a PAM, found first and all compared.
 """
 
 import time
@@ -33,15 +32,17 @@ from kmatch.engine.cpu import edit_filter, seeds, sites
 from kmatch.search.edit import edit_batches
 from kmatch.search.hamming import hamming_batches
 from kmatch.search.multi import multi_batches
+from kmatch.search.seeds import some_codes
+from kmatch.search.sites import Pam
 from kmatch.sequences.patterns import load_patterns
 
 STRANDS = 2
-ROOM = (1 << 22, 1 << 22)  # hits of a chunk, so that none is scanned twice
+ROOM = 1 << 22  # hits of a chunk, so that none is scanned twice
 LITTLE = 1_000
 MISMATCHES = [(12, 1), (12, 3), (20, 1), (20, 3), (20, 5), (32, 2), (32, 4), (32, 6)]
 DIFFERENCES = [(12, 1), (20, 1), (20, 2), (20, 3), (32, 2), (32, 4), (64, 4), (100, 4), (100, 8)]
 SCANNED, LOOKED_UP, SOUGHT = (100, 300), (300, 1_000, 5_000, 20_000), 8  # patterns
-BESIDE = (10, 100, 300, 1_000)  # patterns beside a PAM
+BESIDE, PAM = (10, 100, 300, 1_000), "NGG"  # patterns beside a PAM
 DEEPER = range(0, 17, 2)
 
 
@@ -65,18 +66,19 @@ class Model(NamedTuple):
 
 
 class Watch(Stopwatch):
-    """A Stopwatch that notes the rows of the chunk that kernels were given."""
+    """A Stopwatch that notes the rows of the chunk that was searched for differences last."""
 
     rows = 1
 
-    def _timed(self, kernel):
-        timed_kernel = super()._timed(kernel)
+    def __init__(self, engine):
+        super().__init__(engine)
+        start = engine.start_edit
 
-        def noted(planes, words, rows, *arguments, **options):
-            self.rows = rows
-            return timed_kernel(planes, words, rows, *arguments, **options)
+        def noted(text, *arguments):
+            self.rows = text[2]
+            return start(text, *arguments)
 
-        return noted
+        engine.start_edit = noted
 
 
 def kernels(batches, text, patterns, k, options, **more):
@@ -85,7 +87,7 @@ def kernels(batches, text, patterns, k, options, **more):
     panel, least = load_patterns(patterns), float("inf")
     for _ in range(1 + options.repeat):  # the first one compiles and packs
         watches = []
-        search = {"device": "cpu", "threads": 1, "key_room": ROOM, **more}
+        search = {"device": "cpu", "threads": 1, "capacity": ROOM, **more}
         search["on_engine"] = lambda engine, watches=watches: watches.append(Watch(engine))
         for _ in batches(genome, panel, k, **search):
             pass
@@ -110,11 +112,19 @@ def scan_cells(text, options):
 
 
 def seed_cells(text, options):
-    for patterns, length, k in panels(cut_panel, text, MISMATCHES, LOOKED_UP):
+    for patterns, _, k in panels(cut_panel, text, MISMATCHES, LOOKED_UP):
         ns, _ = kernels(multi_batches, text, patterns, k, options, filtering=True)
-        queries = len(patterns) * STRANDS
-        found = queries * 0.25 ** seeds.cut_pieces(length, k, queries)[1]
-        yield Cell([1, k + 1, np.minimum(found, 1).sum(), found.sum()], ns)
+        codes = some_codes(load_patterns(patterns))
+        yield Cell(seed_factors(codes, k, len(patterns) * STRANDS), ns)
+
+
+def seed_factors(codes, k, queries):
+    """What `seeds.pays` multiplies POSITION, LOOKUP, ANY and CANDIDATE by."""
+    first, size = seeds.cut_pieces(codes.shape[1], k, queries)
+    pieces = (codes[:, at : at + letters] for at, letters in zip(first, size, strict=True))
+    shares = np.array([seeds._share(piece) for piece in pieces])
+    found = queries * np.maximum(shares, 0.25**size)
+    return [1, k + 1, np.minimum(found, 1).sum(), found.sum()]
 
 
 def edit_cells(name, text, options):
@@ -154,26 +164,35 @@ def constants(module, values):
         vars(module).update(before)
 
 
-def site_cells(filtering, text, options):
+def site_cells(text, options):
+    """Cells of both ways, so that PAIR is fitted to both."""
     genome, little = (
         kmatch.Genome.from_records([("text", letters)])
         for letters in (text.letters, text.letters[:LITTLE])
     )
     for patterns, _, k in panels(guide_panel, text, [(20, 3)], BESIDE):
-        panel = load_patterns(patterns)
-        search = {"pam": "NGG", "threads": 1, "device": "cpu", "filtering": filtering}
+        panel, queries = load_patterns(patterns), len(patterns) * STRANDS
+        for filtering in (True, False):
+            search = {"pam": PAM, "threads": 1, "device": "cpu", "filtering": filtering}
 
-        def run(genome, panel=panel, k=k, search=search):
-            return sum(len(batch) for batch in multi_batches(genome, panel, k, **search))
+            def run(genome, panel=panel, k=k, search=search):
+                return sum(len(batch) for batch in multi_batches(genome, panel, k, **search))
 
-        def seconds(genome, run=run):
-            run(genome)
-            return min(
-                timed(lambda: run(genome), time.process_time)[1] for _ in range(options.repeat)
-            )
+            seconds = least_seconds(run, genome, options) - least_seconds(run, little, options)
+            ns = max(seconds, 1e-6) / len(text.letters) * 1e9
+            yield Cell(site_factors(queries, filtering), ns)
 
-        ns = max(seconds(genome) - seconds(little), 1e-6) / len(text.letters) * 1e9
-        yield Cell([1, len(patterns) * STRANDS], ns)
+
+def least_seconds(run, genome, options):
+    """Seconds of a thread that a search takes, the least of the repeats, once it was run before."""
+    run(genome)
+    return min(timed(partial(run, genome), time.process_time)[1] for _ in range(options.repeat))
+
+
+def site_factors(queries, filtering):
+    """What `sites.pays` multiplies POSITION, SITE and PAIR by, of one of its two ways."""
+    share = Pam(PAM, "3p").share
+    return [1, STRANDS * share, share * queries] if filtering else [0, 0, queries]
 
 
 MODELS = {
@@ -203,6 +222,15 @@ MODELS = {
             "BLOCK": "ns a block of a column",
         },
         partial(edit_cells, "pieces"),
+    ),
+    "sites": Model(
+        sites,
+        {
+            "POSITION": "ns a position",
+            "SITE": "ns a site",
+            "PAIR": "ns a window and query",
+        },
+        site_cells,
     ),
 }
 
@@ -267,7 +295,7 @@ def best_deeper(measured):
 
 
 def measure_models(found, options, shown):
-    """Measure, fit and show all models but `sites`; returns the cells by model and text."""
+    """Measure, fit and show the models wanted; returns the cells by model and text."""
     kept = {}
     for name in (name for name in MODELS if name in options.models):
         model = MODELS[name]
@@ -281,35 +309,15 @@ def measure_models(found, options, shown):
     return kept
 
 
-def measure_sites(found, options, shown):
-    """Where the two lines of `sites` cross, in queries; returns the cells by way and text."""
-    row = {"model": "sites", "constant": "WORTH", "unit": "queries", "code": float(sites.WORTH)}
-    kept = {"compared": {}, "found first": {}}
-    for text, (letters, _) in found.items():
-        kept["compared"][text] = list(site_cells(False, letters, options))
-        kept["found first"][text] = list(site_cells(True, letters, options))
-    for text in (*found, "all"):
-        (a, b), (c, d) = (
-            fit([cell for key, cells in way.items() if text in (key, "all") for cell in cells])
-            for way in kept.values()
-        )
-        row[text] = (c - a) / (b - d) if b > d else None
-    shown.add(row)
-    return kept
-
-
 def main():
     parser = text_parser(__doc__, length=1 << 21, seconds=0, repeat=3)
-    every = (*MODELS, "sites")
-    parser.add_argument("--models", type=lambda words: words.split(","), default=every)
+    parser.add_argument("--models", type=lambda words: words.split(","), default=[*MODELS])
     options = parser.parse_args()
     found = {
         name: (text, options) for name, text in texts(options).items() if is_wanted(options, name)
     }
     shown = Table(columns(found))
     kept = measure_models(found, options, shown)
-    if "sites" in options.models:
-        kept["sites"] = measure_sites(found, options, shown)
     write_results(options.json, shown.rows, cells=kept)
 
 

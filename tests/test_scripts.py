@@ -1,16 +1,30 @@
-"""What the benchmarks stand on: texts, panels, the comparison with Sassy, verdicts and fits."""
+"""The benchmarks on tiny texts, and what they stand on: panels, Sassy's hits, verdicts, fits."""
 
 import json
+import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import here
+
+from kmatch.sequences.patterns import load_patterns
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 sys.path.append(str(SCRIPTS))
 
+import bench_edit  # noqa: E402
+import bench_edit_stages  # noqa: E402
 import bench_grid  # noqa: E402
+import bench_hamming  # noqa: E402
+import bench_memory  # noqa: E402
+import bench_multi  # noqa: E402
+import bench_packed  # noqa: E402
+import bench_primer  # noqa: E402
+import bench_process  # noqa: E402
+import bench_whole  # noqa: E402
 import benchmarks  # noqa: E402
 import calibrate  # noqa: E402
 import versus  # noqa: E402
@@ -186,3 +200,183 @@ def test_results_are_kept_with_their_command(tmp_path, monkeypatch, capsys):
     record = json.loads((tmp_path / "r.json").read_text())
     assert record["command"] == "bench.py --length 5" and record["threads"] == 2
     assert record["rows"] == shown.rows
+
+
+def test_factors_of_sites_and_seeds_are_those_of_the_models_in_the_code():
+    """What the factors say pays is what the engine says pays."""
+    seeds, sites = calibrate.seeds, calibrate.sites
+    values = [getattr(seeds, name) for name in calibrate.MODELS["seeds"].constants]
+    for count in (10, 300, 1_000, 3_000, 10_000, 100_000):
+        for length, k in calibrate.MISMATCHES:
+            panel = workloads.random_panel(min(count, 500), length)
+            codes = calibrate.some_codes(load_patterns(panel))
+            found = np.dot(calibrate.seed_factors(codes, k, count), values)
+            assert seeds.pays(codes, k, count) == (found < seeds.PAIR * count)
+    values = [getattr(sites, name) for name in calibrate.MODELS["sites"].constants]
+    share = calibrate.Pam(calibrate.PAM, "3p").share
+    ways = [sites.pays(queries, calibrate.STRANDS, share) for queries in range(0, 2_000, 20)]
+    for queries, pays in zip(range(0, 2_000, 20), ways, strict=True):
+        first, all_compared = (
+            np.dot(calibrate.site_factors(queries, filtering), values)
+            for filtering in (True, False)
+        )
+        assert pays == (first < all_compared)
+    assert any(ways) and not all(ways)
+
+
+class Runs:
+    """Runs main() of a script in this process, and the kmatch processes that it starts too."""
+
+    def __init__(self, monkeypatch, folder):
+        self._patch, self.folder = monkeypatch, folder
+        monkeypatch.setattr(benchmarks, "run", self._run)
+        self.genome = self.write("genome.fa", f">r\n{letters_of(4_000)}\n")
+        guides = workloads.guide_panel(text_of(letters_of(4_000)), 3)
+        self.guides = self.write("guides.txt", "\n".join(guides) + "\n")
+
+    def write(self, name, content):
+        path = self.folder / name
+        path.write_text(content)
+        return path
+
+    def _run(self, command, **options):
+        if command[1:3] == ["-m", "kmatch"]:
+            assert here(*command[3:]).status == 0, command
+        else:
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+    def small(self, module, **constants):
+        for name, value in constants.items():
+            self._patch.setattr(module, name, value)
+
+    def main(self, module, *words, failing=False):
+        """The rows that a script writes; it may tell that something is slow where `failing`."""
+        path = self.folder / "record.json"
+        words = (f"{module.__name__}.py", *words, "--json", path)
+        self._patch.setattr(sys, "argv", [*map(str, words)])
+        try:
+            module.main()
+        except SystemExit as end:
+            assert not end.code or failing, end.code
+        return json.loads(path.read_text())
+
+
+def letters_of(count, seed=1):
+    return workloads.random_text(count, seed).letters.tobytes().decode()
+
+
+@pytest.fixture
+def runs(monkeypatch, tmp_path):
+    return Runs(monkeypatch, tmp_path)
+
+
+SASSY = find_spec("sassy") is not None
+SHORT = ("--repeat", 1, "--length", 3_000, "--only", "random")
+
+
+@pytest.mark.parametrize("module", [bench_hamming, bench_edit, bench_multi])
+def test_searches_in_memory(runs, module):
+    beside = [("before NGG", 4, 20, 4, "NGG")] if module is bench_multi else []
+    runs.small(module, CASES=[("cut", 4, 20, 3), *beside])
+    rows = runs.main(module, *SHORT)["rows"]
+    assert len(rows) == 1 + len(beside)
+    for row in rows:
+        assert row["letters"] == 3_000 and row["hits"] >= 4 and row["kmatch_s"] > 0
+        assert row.get("equal") == ("yes" if SASSY else None)
+
+
+def test_processes_of_multi_with_the_times_of_kernels(runs):
+    runs.small(bench_multi, PANELS=[(5, 1)])
+    words = ("--genome", runs.genome, "--guides", runs.guides, "--only", "process")
+    record = runs.main(bench_multi, *words, "--repeat", 1, "--length", 100, "--kernel-times", "cpu")
+    guides, cut, _ = record["processes"]
+    assert guides["hits"] >= 3 and cut["hits"] >= 5
+    assert all(0 < row["kernel_ms"] < 10_000 for row in record["processes"])
+
+
+def test_whole_processes(runs):
+    cases = [("real", "edit", "cut", 3, 2), ("real", "multi", "before NGG", 3, 1, "NGG")]
+    runs.small(bench_whole, CASES=cases)
+    words = ("--genome", runs.genome, "--repeats", runs.guides, "--repeat", 1, "--length", 3_000)
+    rows = runs.main(bench_whole, *words)["rows"]
+    assert [row["hits"] >= 3 for row in rows] == [True, True]
+    assert {row.get("equal") for row in rows} == {"yes" if SASSY else None}
+
+
+def test_stages_of_edit(runs):
+    runs.small(bench_edit_stages, SETTINGS=[(12, 6)], FEW=10)
+    (row,) = runs.main(bench_edit_stages, "--length", 3_000, "--patterns", 2, "--repeat", 1)["rows"]
+    assert row["ends"] > row["hits"] > 10 and row["traceback, ns an end"] > 0
+
+
+def test_start_up_reading_and_tools(runs):
+    ways = {"one line": bench_process.WAYS["one line"]}
+    runs.small(bench_process, WAYS=ways, COUNTS=(2,), IMPORTS="pass")
+    words = ("--length", 2_000, "--random", 3_000, "--repeat", 1, "--threads", 1)
+    rows = runs.main(bench_process, *words)["rows"]
+    assert [row["name"] for row in rows[:3]] == [
+        "phiX174", "2,000 bp, one line", "2,000 bp, gzip"
+    ]  # fmt: skip
+    assert all(row["ratio"] > 0 for row in rows[:3])
+    assert all(row["lines"] >= 2 for row in rows[3:]) and len(rows) >= 5
+
+
+def test_memory(runs):
+    words = ("hamming", runs.genome, "-p", "ACGTACGTAC", "-k", "1")
+    assert 20e6 < bench_memory.resident(words) < 1e9
+
+    def pretended(words):
+        assert here(*words).status == 0
+        return 1
+
+    runs.small(bench_memory, resident=pretended, RECORDS=(1, 3), PANELS=((4, "2"),))
+    words = ("--length", 600, "--dense-length", 500, "--repeats", runs.guides, runs.genome)
+    rows = runs.main(bench_memory, *words)["rows"]
+    commands = [*bench_memory.COMMANDS]
+    dense = ["edit 4 cut", "edit guides out of repeats"]
+    dense += [f"{command} {bench_memory.DENSE}" for command in ("hamming", "multi")]
+    assert [row["command"] for row in rows] == [*commands, *dense, *commands, *commands]
+    runs.small(bench_memory, resident=lambda words: 1e12)
+    with pytest.raises(AssertionError):  # status 1
+        runs.main(bench_memory, *words)
+
+
+def test_packed_genomes(runs):
+    packed = runs.folder / "genome.kmatch"
+    assert here("pack", runs.genome, "-o", packed).status == 0
+    runs.small(bench_packed, SEARCHES=[("edit", 20, 3, ("--strand", "+"))])
+    words = ("--genome", packed, "--device", "cpu", "--patterns", 3, "--repeat", 1)
+    rows = runs.main(bench_packed, *words)["rows"]
+    assert [row["patterns"] for row in rows] == [3, 1]
+    assert all(row["own_memory_mb"] >= 0 and "hits" in row["said"][-1] for row in rows)
+
+
+def test_primers(runs):
+    target, background = (workloads.random_text(size, size).letters for size in (200, 600))
+
+    def tiny(folder):
+        return target, background, 4, {"max_length": 30}
+
+    runs.small(bench_primer, CASES={"tiny": tiny})
+    (row,) = runs.main(bench_primer, "tiny", "--data", runs.folder, "--repeat", 1)["rows"]
+    assert row["primers"] > 100 and row["cells"] > 0
+
+
+def test_the_grid(runs):
+    words = ("--m", 12, "--k", 1, "--patterns", 5, "--seconds", 1)
+    rows = runs.main(bench_grid, *SHORT, *words, failing=True)["rows"]
+    assert [row["search"] for row in rows] == ["multi 12,1", "multi 12,1 NGG", "edit 12,1"]
+    assert all(row["hits"] >= 5 and "HITS" not in row["verdict"] for row in rows)
+
+
+def test_calibration(runs):
+    few = {"MISMATCHES": [(12, 1), (20, 3)], "DIFFERENCES": [(12, 1), (20, 2)]}
+    runs.small(calibrate, **few, SCANNED=(5,), LOOKED_UP=(5, 20), BESIDE=(3, 6))
+    record = runs.main(calibrate, *SHORT)
+    told = {(row["model"], row["constant"]): row for row in record["rows"]}
+    for name, model in calibrate.MODELS.items():
+        assert len(record["cells"][name]["random"]) >= 2
+        for constant in model.constants:
+            row = told[name, constant]
+            assert row["code"] == getattr(model.module, constant) and row["all"] >= 0
+        assert np.isfinite(told[name, "error"]["all"])

@@ -1,0 +1,88 @@
+"""The benchmarks of GPUs, in the CUDA simulator as far as it goes, and the check of a machine."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+
+SCRIPTS = Path(__file__).parents[1] / "scripts"
+SIMULATED = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+from kmatch.engine.cuda import driver, engine, pieces, primer, verify
+from kmatch.published.cuda import liu2012, pmasm2017, text, wspasm2017
+
+class Stopwatch(driver.Stopwatch):
+    seconds = 1e-3  # the simulator keeps no time
+
+driver.Stopwatch = Stopwatch
+engine.PACKERS = 0
+pieces.BLOCKS = verify.BLOCKS = 1
+verify.THREADS = 2
+wspasm2017.BLOCK = text.THREADS = wspasm2017.THREADS = liu2012.THREADS = pmasm2017.THREADS = 4
+"""
+GPU = """
+import bench_gpu as bench
+bench.ROOM, bench.REPEAT, bench.TURNS = 1 << 12, 1, 1
+bench.HAMMING, bench.EDIT = (8, 1, (1, 2)), ("8,1,1",)
+bench.DENSE, bench.DENSE_PANELS = (4, 1, 40), ((2, 5, 3),)
+bench.PUBLISHED["edit"] = "row"  # the simulator has no warps
+
+def start_up(bench_):
+    exec(bench.BEGIN.format(call="hamming").replace("* 100", ""), {})
+
+bench.start_up = start_up
+bench.main()
+"""
+GPU_PRIMER = """
+import bench_gpu_primer as bench
+sizes = primer.Sizes(width=1, height=4, rows=1, more=4, deepest=64, stretch=2, columns=8)
+primer.extend_primers.__defaults__ = (None, sizes)
+bench.WARM = bench.SAMPLE = 4
+bench.CASES = (bench.Case("tiny", ("", 0, 12), ("", 0, 20), 2, 8, True, 1),)
+raise SystemExit(bench.main())
+"""
+
+
+def simulated(script, path, *words):
+    """The rows of a script that ran in the CUDA simulator."""
+    command = (sys.executable, "-c", SIMULATED + script, SCRIPTS, *words, "--json", path)
+    environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}
+    done = subprocess.run([*map(str, command)], env=environment, capture_output=True, text=True)
+    assert not done.returncode, done.stderr[-3_000:]
+    return json.loads(path.read_text())
+
+
+def test_searches_on_a_gpu(tmp_path):
+    rows = {row["name"]: row for row in simulated(GPU, tmp_path / "r.json", "--length", 60)}
+    assert len(rows) == 8
+    dense = rows["dense, 2 patterns of 5, k=3, beside pmasm-thread"]
+    assert dense["hits"] > 30 and dense["mbp_s"] > 0 and dense["published_mbp_s"] > 0
+    assert all(row.get("equal", True) for row in rows.values())
+    assert rows["edit m=4 k=1 patterns=1"]["kernel_hits"] > 0
+
+
+def test_primers_on_a_gpu(tmp_path):
+    words = ("--repeat", 1, "--samples", 1)
+    (row,) = simulated(GPU_PRIMER, tmp_path / "r.json", *words)
+    assert row["equal"] and row["cells"] > 0 and row["seconds"] > 0
+
+
+def test_the_check_of_a_gpu_keeps_what_failed(tmp_path, monkeypatch):
+    loader = SourceFileLoader("gpu_check", str(SCRIPTS / "gpu_check"))
+    check = module_from_spec(spec_from_loader("gpu_check", loader))
+    loader.exec_module(check)
+    write = "import sys; open(sys.argv[2], 'w').write('[1]')"
+    monkeypatch.setattr(check, "TESTS", (sys.executable, "-c", "print('2 passed')"))
+    failing = (sys.executable, "-c", "raise SystemExit('no')")
+    benchmarks = {"good": (sys.executable, "-c", write), "bad": failing}
+    monkeypatch.setattr(check, "BENCHMARKS", benchmarks)
+    monkeypatch.setattr(sys, "argv", ["gpu_check", str(tmp_path)])
+    assert check.main()
+    (path,) = tmp_path.iterdir()
+    record = json.loads(path.read_text())
+    assert record["tests"]["said"] == ["2 passed"] and not record["tests"]["failed"]
+    assert record["good"]["rows"] == [1] and record["bad"]["rows"] == ["no"]
