@@ -170,7 +170,11 @@ def survivors(random, device):
         parts.append(random.choice([texts.letters(random, 4000), dense, "N" * 700]))
     text = "".join(parts)[:size]
     cut = random.choice([0, 1, 700, size])
-    options = {"report": random.choice(REPORTS), "strand": random.choice(["both", "+", "-"])}
+    # The oracle for loci takes too long for so many hits.
+    options = {
+        "report": random.choice(["minima", "ends"]),
+        "strand": random.choice(["both", "+", "-"]),
+    }
     given = {
         "filtering": True,
         "chunk_length": random.choice([None, 5120, 5500, 9000]),
@@ -188,7 +192,9 @@ def survivors(random, device):
 
 def together(random, device):
     """Searches of other problems and patterns in the same chunks, at the same time."""
-    problems = [random.choice(PROBLEMS[:5]) for _ in range(random.randint(2, 4))]
+    problems = random.choices(PROBLEMS[:5], k=random.randint(2, 4))
+    if random.random() < 0.5:  # searches of one problem share more
+        problems = problems[:1] * len(problems)
     first = search(random, problems[0])
     chunk_length = random.choice([None, 40, 100, 1000])
     source = random.choice(["memory", "packed"])

@@ -35,13 +35,14 @@ def main(arguments=None):
     parser.add_argument("--seed", type=int, default=0, help="of the cases (%(default)s)")
     parser.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N (%(default)s)")
     parser.add_argument("--only", metavar="WORD", default="", help="kinds with this word in them")
+    parser.add_argument("--failures", type=int, help="to end after; by default it goes on")
     given = parser.parse_args(arguments)
     until = time.monotonic() + given.seconds
     counts, failures = Counter(), 0
     folder = Path(tempfile.mkdtemp(prefix="kmatch-fuzz-"))
     for number, kind in enumerate(drawing.schedule(given.device)):
         done = time.monotonic() > until if given.cases is None else number >= given.cases
-        if done:
+        if done or failures == given.failures:
             break
         if given.only in kind:
             counts[kind] += 1

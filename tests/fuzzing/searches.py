@@ -3,10 +3,13 @@
 import gzip
 import io
 import multiprocessing
+import os
+import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from unittest import mock
 
 import naive
@@ -33,6 +36,7 @@ BATCHES = {
     "best": best_batches,
     "primer": primer_batches,
 }
+ROOT = Path(kmatch.__file__).parents[1]
 PATIENCE = 300  # seconds for a process
 
 
@@ -205,7 +209,9 @@ def by_function(search, folder):
 def by_command(search, folder):
     arguments, stdin = command(search, folder)
     if search.way == "process":
-        result = process(*arguments, stdin=stdin, cwd=folder, timeout=PATIENCE)
+        path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+        environment = os.environ | {"PYTHONPATH": path}
+        result = process(*arguments, stdin=stdin, env=environment, timeout=PATIENCE)
     else:
         result = here(*arguments, stdin=stdin)
     if result.status or b"Traceback" in result.err:
@@ -221,10 +227,15 @@ def side_by_side(search, folder):
     """The search and those beside it, each in a thread of its own, in one Genome."""
     genome = genome_of(search, folder)
     searches = [search, *search.beside]
-    with ThreadPoolExecutor(len(searches)) as pool:
-        jobs = [(pool.submit(by_batches, one, genome), one) for one in 4 * searches]
-        for job, one in jobs:
-            yield job.result(), one
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # threads take turns all the time
+    try:
+        with ThreadPoolExecutor(len(searches)) as pool:
+            jobs = [(pool.submit(by_batches, one, genome), one) for one in 4 * searches]
+            found = [(job.result(), one) for job, one in jobs]
+    finally:
+        sys.setswitchinterval(before)
+    yield from found
 
 
 def in_a_child(search, folder):
