@@ -6,6 +6,7 @@ from random import Random
 import naive
 
 from fuzzing import damage, texts
+from fuzzing.patches import draw_patches
 from fuzzing.searches import Search
 
 PROBLEMS = ("hamming", "multi", "multi beside a PAM", "edit", "best", "primer")
@@ -101,12 +102,11 @@ def hooks(random, one):
 
 
 def patches(random, one):
-    if one.problem not in ("edit", "best") or one.device != "cpu":
-        return {}
-    return {
-        "parts": random.choice([0, 0, 1, 2, 3, 7, 100]),
-        "few": bool(one.hooks.get("filtering")) and random.random() < 0.5,
-    }
+    given = draw_patches(random)
+    if one.problem in ("edit", "best"):
+        given["parts"] = random.choice([0, 0, 1, 2, 3, 7, 100])
+        given["few"] = bool(one.hooks.get("filtering")) and random.random() < 0.5
+    return {name: value for name, value in given.items() if value is not False}
 
 
 def tiny(problem):
@@ -135,6 +135,7 @@ def packed(problem):
 def function(problem):
     def kind(random, device):
         one = replace(search(random, problem), device=device, threads=random.choice([1, 2, 3]))
+        one = replace(one, patches=draw_patches(random))
         return from_file(replace(one, way="api"), random.choice(["memory", *FILES[3:]]))
 
     return kind
@@ -145,6 +146,8 @@ def command(problem, way="command"):
         one = search(random, problem or random.choice(PROBLEMS))
         output = random.choice([None, None, "out.bed", "out.tsv", "out.bed.gz"])
         one = replace(one, way=way, device=device, threads=random.choice([1, 2]), output=output)
+        if way == "command":
+            one = replace(one, patches=draw_patches(random))
         return from_file(one, random.choice(FILES))
 
     return kind

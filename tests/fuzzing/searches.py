@@ -10,16 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from unittest import mock
 
 import naive
-import numpy as np
 from commands import compressed, fasta, genbank, here, process, twobit
 from packing import packed
 
 import kmatch
-from kmatch.engine.cpu import edit as cpu_edit
-from kmatch.engine.cpu import edit_filter
+from fuzzing.patches import patching
 from kmatch.search.best import best_batches
 from kmatch.search.edit import edit_batches
 from kmatch.search.hamming import hamming_batches
@@ -50,8 +47,8 @@ class Search:
 
     way: how it is asked for, by `batches`, `api`, `command`, `process`, `together` with the
     searches `beside` it, or `fork`; source: what the genome is read from; layout: of a packed one;
-    options: those of the public function; hooks: those that only tests set; patches: `parts` of a
-    chunk's rows and `few` survivors of a filter; output: the suffix of a file, or None.
+    options: those of the public function; hooks: those that only tests set; patches: see
+    `patching`; output: the suffix of a file, or None.
     """
 
     problem: str
@@ -85,7 +82,7 @@ class Search:
         with ExitStack() as stack:
             stack.enter_context(warnings.catch_warnings())
             warnings.simplefilter("ignore")
-            for patch in _patches(self.patches):
+            for patch in patching(self.patches):
                 stack.enter_context(patch)
             for found, search in WAYS[self.way](self, folder):
                 _compare(found, expected(search), search)
@@ -101,19 +98,6 @@ def _compare(found, wanted, search):
     if found == wanted:
         lines.append("  the order of the rows, or how often they stand there")
     raise Wrong("\n".join(lines))
-
-
-def _patches(patches):
-    if parts := patches.get("parts"):
-        yield mock.patch.object(
-            cpu_edit, "stretches", lambda queries, longest, rows, threads: min(parts, rows)
-        )
-    if patches.get("few"):
-
-        def choose(text, reading, limits, count, always):
-            return np.ones(len(limits), np.int64)
-
-        yield mock.patch.object(edit_filter, "choose", choose)
 
 
 def named(search):
