@@ -86,13 +86,14 @@ def hooks(random, one):
             "part": random.choice([1, 30, 1 << 20]),
             "geometry": {"height": random.choice([8, 16, 24]), "block": random.choice([1, 7, 200])},
         }
-    total = sum(map(len, one.records))
+    gap = max(map(len, one.patterns)) if one.problem == "best" else one.k + 16
+    total = sum(map(len, one.records)) + gap * len(one.records)  # positions, about
     given = {
         "chunk_length": random.choice([None, 1, 2, 5, 13, 63, 64, 65, 150, random.randint(1, 400)])
     }
     if given["chunk_length"]:
         given["chunk_length"] = max(given["chunk_length"], total // 60)
-    rooms = [None, 1, 2, 3, 5, 8, 13, 50] if total < 200 else [None, 20, 50, 200]
+    rooms = [None, 1, 2, 3, 5, 8, 13, 50] if total < 300 else [None, 20, 50, 200]
     given["capacity"] = random.choice(rooms)
     if one.problem != "hamming":
         given["filtering"] = random.choice([True, True, False, None])

@@ -27,7 +27,7 @@ def pattern(random, least, most):
         half = letters(random, (length + 1) // 2, least=(length + 1) // 2)
         return (half + naive.reverse_complement(half))[-length:]
     if kind == 2:
-        return "".join(random.choices(IUPAC, k=length))
+        return "".join(random.choices(random.choice([IUPAC, "ACGTN", "NNNRYW"]), k=length))
     if kind == 3:
         return "".join(random.choices("ACGTacgtN", k=length))
     return "".join(random.choices(PLAIN, k=length))
