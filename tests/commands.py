@@ -63,7 +63,7 @@ def here(*arguments, stdin=b""):
     streams = {
         "stdin": io.TextIOWrapper(io.BufferedReader(handle)),
         "stdout": io.TextIOWrapper(io.BytesIO(), "utf-8"),
-        "stderr": io.TextIOWrapper(io.BytesIO(), "utf-8"),
+        "stderr": io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace"),  # as Python's
     }
     with mock.patch.multiple(sys, **streams):
         status = run([str(argument) for argument in arguments])

@@ -39,7 +39,8 @@ def _round_up(value, step):
 class PackedChunk:
     """A chunk as bit planes: `planes` is laid out by `geometry` (see `kmatch.engine.geometry`).
 
-    words: in a row, where the search wants so many; otherwise None.
+    words: in a row, where the search wants so many; otherwise None. Searches side by side share the
+    chunks of a genome, so each attribute is read once and replaced as a whole.
     """
 
     def __init__(self, chunk, geometry, planes, words=None):
@@ -47,30 +48,39 @@ class PackedChunk:
         self.length = chunk.length
         self.spans = chunk.spans
         self.geometry = geometry
-        self.planes = planes
+        self._united = (), planes  # masks of IUPAC letters, and planes with theirs at the end
         self._words = words
-        self._masks = ()
         self.letters = NO_LETTERS  # as masks, once `unpack` was called
+
+    @property
+    def planes(self):
+        """Planes A, C, G and T; those of other letters may follow."""
+        return self._united[1]
 
     @property
     def plain(self):
         """The chunk as kernels take it: planes, words, rows, plane_words."""
-        geometry = self.geometry
-        return self.planes, geometry.words, geometry.rows, geometry.plane_words
+        return self._as_text(self.planes)
 
     def text(self, masks, engine):
         """The same with the planes of `masks` behind A, C, G and T."""
-        if self._masks[: len(masks)] != tuple(masks):
-            self.planes = engine.unite(self.planes, self.geometry.plane_words, masks)
-            self._masks = tuple(masks)
-        return self.plain
+        present, planes = self._united
+        if present[: len(masks)] != tuple(masks):
+            planes = engine.unite(planes, self.geometry.plane_words, masks)
+            self._united = tuple(masks), planes
+        return self._as_text(planes)
+
+    def _as_text(self, planes):
+        return planes, self.geometry.words, self.geometry.rows, self.geometry.plane_words
 
     def unpack(self, engine):
         """Fill `letters`, uint8[length + halo]: a dense chunk is read in order, not by lanes."""
-        if not len(self.letters):
-            self.letters = np.empty(self.length + self.geometry.halo, np.uint8)
-            engine.read_text(self.plain, self.letters)
-        return self.letters
+        letters = self.letters
+        if not len(letters):
+            letters = np.empty(self.length + self.geometry.halo, np.uint8)
+            engine.read_text(self.plain, letters)
+            self.letters = letters
+        return letters
 
     def part(self, begin, end, engine):
         """The PackedChunk of the positions begin … end−1 that this one owns."""
@@ -107,8 +117,8 @@ def packed_chunks(genome, plan, engine, words=None, on_progress=None):
         return
     keep = genome.keep and genome.file is None
     key = (plan, words, engine.place)
-    if key in genome.packed:
-        yield from _one_ahead(genome.packed[key], engine)
+    if ready := genome.packed.get(key):
+        yield from _one_ahead(ready, engine)
         return
     kept = []
     spare = LANES_PER_WORD * (_widest(words, engine) + 1)

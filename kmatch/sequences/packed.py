@@ -288,7 +288,8 @@ class PackedFile:
         return letters
 
     def _unpack(self, number):
-        if self._unpacked[0] != number:
+        held, letters = self._unpacked  # read once: other threads may unpack other chunks
+        if held != number:
             from kmatch.sequences.unpack import unpack
 
             self.check(number)
@@ -296,7 +297,7 @@ class PackedFile:
             letters = np.empty(self._positions(rows), np.uint8)
             unpack(self.planes(number), self.words, rows, self._plane_words(rows), letters)
             self._unpacked = number, letters
-        return self._unpacked[1]
+        return letters
 
 
 class Letters:

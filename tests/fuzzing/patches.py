@@ -1,0 +1,60 @@
+"""Constants of the searches, made so small that tiny cases meet what only large ones would."""
+
+from unittest import mock
+
+import numpy as np
+
+from kmatch.engine.cpu import edit, edit_filter
+from kmatch.engine.cpu.engine import CpuEngine
+from kmatch.engine.geometry import Layout
+from kmatch.output import primers, tables
+from kmatch.search import codes, differences, rows, scanning, stored
+from kmatch.sequences import ahead, reading
+
+# By a name: where they stand, and what they may be.
+CONSTANTS = {
+    "batch": (((codes, "BATCH"), (differences, "BATCH")), (1, 2, 3, 10)),
+    "unpacked": (((differences, "UNPACKED"),), (0, 1, 1 << 40)),
+    "scans": (((scanning, "AHEAD"),), (0, 1, 5)),
+    "key bits": (((rows, "KEY_BITS"),), (0, 12)),
+    "lines": (((tables, "ROWS"), (primers, "ROWS")), (1, 2, 5)),
+    "block": (((reading, "BLOCK"),), (1, 7, 64)),
+    "read": (((ahead, "BATCH"), (ahead, "ROOM")), (1, 10, 100)),
+    "smaller": (((stored, "SMALLER"),), (1, 1 << 40)),
+    "capacity": (((CpuEngine, "capacity"),), (20, 50, 200)),
+}
+LAYOUTS = (
+    {"site_letters": 1},
+    {"site_letters": 70, "words": 2},
+    {"length": 100, "reading_length": 100, "reading_halos": 1},
+    {"length": 333, "reading_length": 50, "reading_halos": 0, "words": 1},
+)
+
+
+def draw_patches(random):
+    """Some constants by name, and what they become."""
+    given = {name: random.choice(values) for name, (_, values) in CONSTANTS.items()}
+    given["layout"] = random.choice(LAYOUTS)
+    return {name: value for name, value in given.items() if random.random() < 0.25}
+
+
+def patching(patches):
+    """Yield patches of constants; of `parts` of a chunk's rows that are searched apart; and of
+    `few` survivors of a filter, after which it gives up."""
+    for name, value in patches.items():
+        for home, constant in CONSTANTS.get(name, ((), ()))[0]:
+            yield mock.patch.object(home, constant, value)
+    if layout := patches.get("layout"):
+        yield mock.patch.object(CpuEngine, "layout", Layout(**layout))
+    if parts := patches.get("parts"):
+
+        def stretches(queries, longest, rows, threads):
+            return min(parts, rows)
+
+        yield mock.patch.object(edit, "stretches", stretches)
+    if patches.get("few"):
+
+        def choose(text, reading, limits, count, always):
+            return np.ones(len(limits), np.int64)
+
+        yield mock.patch.object(edit_filter, "choose", choose)

@@ -1,0 +1,106 @@
+"""The fuzzer runs cases of every kind, and a failure is found, made small and shown."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import naive
+import pytest
+from fuzzing import drawing, running, shrinking
+from fuzzing.damage import Damaged, limited
+from fuzzing.searches import Search, Wrong
+
+ROOT = Path(__file__).parents[1]
+
+
+def counts(said):
+    """Cases by kind, out of what the fuzzer prints at its end."""
+    return {kind: int(count) for count, kind in re.findall(r"^ *(\d+) (.+)$", said, re.M)}
+
+
+def test_every_kind_runs_and_none_fails(capsys):
+    cases = len(drawing.HEAVY) + drawing.ROUNDS * len(drawing.LIGHT)
+    status = running.main(["--cases", str(cases), "--seed", "5"])
+    said = capsys.readouterr().out
+    assert status == 0, said
+    assert {kind: n for kind, n in counts(said).items() if kind in drawing.KINDS} == {
+        kind: drawing.ROUNDS if kind in drawing.LIGHT else 1 for kind in drawing.KINDS
+    }
+
+
+@pytest.mark.parametrize("kind", drawing.KINDS)
+def test_a_seed_gives_the_same_cases(kind):
+    cases = [drawing.draw(kind, 3, number, "cpu") for number in range(8)]
+    assert cases == [drawing.draw(kind, 3, number, "cpu") for number in range(8)]
+    assert len(set(map(repr, cases))) > 6
+    spaces = {"Search": Search, "Damaged": Damaged}
+    assert [eval(repr(case), spaces) for case in cases] == cases
+
+
+@pytest.mark.parametrize("oracle", ["hamming", "multi", "edit", "best", "primers"])
+def test_a_wrong_oracle_fails(oracle, capsys, monkeypatch):
+    monkeypatch.setattr(shrinking, "SECONDS", 3)
+    right = getattr(naive, oracle)
+    monkeypatch.setattr(naive, oracle, lambda *given, **options: right(*given, **options)[:-1])
+    only = {"primers": "primer, tiny", "multi": "PAM, tiny"}.get(oracle, f"{oracle}, tiny")
+    assert running.main(["--failures", "1", "--seed", "2", "--only", only]) == 1
+    said = capsys.readouterr().out
+    assert f"python -m kmatch {'primer' if oracle == 'primers' else oracle} " in said
+    snippet = re.search(r"<<'END'\n(.*?)\nEND", said, re.S)[1]
+    case = re.search(r"^case = (.*)$", snippet, re.M)[1]
+    assert sum(map(len, eval(case, {"Search": Search}).records)) < 60
+    with pytest.raises(Wrong, match="made up"):
+        exec(snippet, {})
+    monkeypatch.undo()
+    exec(snippet, {})
+
+
+def test_a_command_that_is_shown_can_be_run(capsys, monkeypatch):
+    right = naive.hamming
+    monkeypatch.setattr(naive, "hamming", lambda *given, **options: right(*given, **options)[1:])
+    monkeypatch.setattr(shrinking, "SECONDS", 1)
+    running.main(["--failures", "1", "--only", "hamming, command"])
+    line = next(x for x in capsys.readouterr().out.splitlines() if x.startswith("python -m"))
+    command = line.replace("python", sys.executable, 1)
+    done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_traceback_fails_and_its_input_is_made_small(tmp_path, monkeypatch):
+    def here(*arguments, stdin):
+        if b"X" in stdin:
+            raise IndexError("of a reader")
+        raise MemoryError
+
+    monkeypatch.setattr("fuzzing.damage.here", here)
+    case = Damaged(b">a\nACGTACGTXACGT\n")
+    assert "IndexError: of a reader" in running.failure(case, tmp_path)
+
+    def fails(case):
+        return "IndexError" in running.failure(case, tmp_path)
+
+    assert shrinking.shrink(case, fails).data == b"X"
+
+
+def test_stacks_are_shown_of_a_case_that_takes_long(tmp_path, monkeypatch):
+    class Slow:
+        def check(self, folder):
+            for _ in range(1000):
+                with limited():
+                    if stacks.read_text():
+                        return
+
+    stacks = tmp_path / "stacks"
+    with stacks.open("w") as handle:
+        monkeypatch.setattr(running, "STDERR", handle)
+        monkeypatch.setattr(running, "SLOW", 0.01)
+        assert running.failure(Slow(), tmp_path) is None
+    assert "in check" in stacks.read_text()
+
+
+def test_the_script_ends_when_its_time_is_over():
+    script = (sys.executable, ROOT / "scripts" / "fuzz", "--seconds", "0.01", "--seed", "1")
+    done = subprocess.run(script, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1].endswith("cases, 0 failed")
