@@ -15,9 +15,9 @@ PANEL = 1 << 6  # patterns of one length that are searched at a time, and a row 
 def choose_algorithm(command, name, patterns, device, threads, work=None):
     """The engine of a device, and how a published algorithm runs there: None for `bitplane`.
 
-    device, threads, work: as for `choose_engine`; `auto` is the CPU for what only runs there. Raises
-    InputError for an unknown name or patterns that the algorithm's layout cannot hold, DeviceError
-    for a device that cannot be used or that the algorithm was not made for.
+    device, threads, work: as for `choose_engine`; `auto` is the CPU for what only runs there.
+    Raises InputError for an unknown name or patterns that the algorithm's layout cannot hold,
+    DeviceError for a device that cannot be used or that the algorithm was not made for.
     """
     algorithm = find(command, name)
     if algorithm is None:
