@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.sequences.alphabet import look_up
-from kmatch.sequences.ragged import bounds_of, place_in_row
+from kmatch.arrays import bounds_of, look_up, place_in_row
 
 LOOK_EVERY = 4
 BASES_OF = np.array([mask.bit_count() for mask in range(16)], np.uint8)  # of a mask

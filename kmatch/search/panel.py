@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.arrays import bounds_of, gather, place_in_row
 from kmatch.engine.queries import (
     QueryArrays,
     ReadingArrays,
@@ -14,7 +15,6 @@ from kmatch.errors import InputError
 from kmatch.sequences.alphabet import complement, reverse_complement
 from kmatch.sequences.names import shown
 from kmatch.sequences.patterns import pattern_set
-from kmatch.sequences.ragged import bounds_of, gather, place_in_row
 
 STRANDS = {"both": (0, 1), "+": (0,), "-": (1,)}
 

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.arrays import bounds_of, gather
 from kmatch.search.hits import Columns
 from kmatch.sequences.patterns import pattern_set
-from kmatch.sequences.ragged import bounds_of, gather
 
 
 class Copies(NamedTuple):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kmatch.arrays import look_up
 from kmatch.errors import InputError
 from kmatch.sequences.names import shown
 
@@ -27,12 +28,6 @@ _BASES = np.where(np.isin(_MASKS, (1, 2, 4, 8)), _MASKS, 0).astype(np.uint8)
 def letter_masks(sequences):
     """Masks of the letters of all sequences, uint8, side by side; 0 for what is not IUPAC."""
     return look_up("".join(sequences).encode("latin-1", "replace"), _MASKS)
-
-
-def look_up(values, table):
-    """table[values] for uint8 values and a table of them, as uint8[n], without wide indices."""
-    table = table.tobytes().ljust(256, b"\0")
-    return np.frombuffer(bytearray(values).translate(table), np.uint8)
 
 
 def encode(sequence, name, kind="pattern"):

@@ -27,9 +27,9 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from kmatch.arrays import bounds_of, gather
 from kmatch.errors import InputError
 from kmatch.sequences.chunks import ChunkPlan, Spans
-from kmatch.sequences.ragged import bounds_of, gather
 from kmatch.sequences.reading import PACKED
 from kmatch.sequences.records import MOST, SHORT, STRETCH, Record, Stretch
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kmatch.arrays import bounds_of, gather
 from kmatch.errors import InputError
 from kmatch.sequences.alphabet import letter_masks, odd_letter
 from kmatch.sequences.names import clean_names, shown, warn
 from kmatch.sequences.pattern_files import read_pairs
-from kmatch.sequences.ragged import bounds_of, gather
 
 
 class Pattern:

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.arrays import bounds_of
 from kmatch.errors import InputError
 from kmatch.sequences.names import shown
-from kmatch.sequences.ragged import bounds_of
 
 SHORT = 1 << 14  # letters of records that are handed on together
 STRETCH = 1 << 18  # letters of a Stretch of these, and records

@@ -1,4 +1,4 @@
-"""Rows of unequal length side by side in one array."""
+"""Rows of unequal length side by side in one array, and tables for arrays of bytes."""
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -31,3 +31,9 @@ def gather(values, begins, bounds):
     if len(lengths) and lengths[0] and (lengths == lengths[0]).all():
         return sliding_window_view(values, lengths[0])[begins].reshape(-1)
     return values[place_in_row(bounds) + np.repeat(begins, lengths)]
+
+
+def look_up(values, table):
+    """table[values] for uint8 values and a table of them, as uint8[n], without wide indices."""
+    table = table.tobytes().ljust(256, b"\0")
+    return np.frombuffer(bytearray(values).translate(table), np.uint8)
