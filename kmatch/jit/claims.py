@@ -28,6 +28,8 @@ def sharing(folder):
         yield
     finally:
         _shared.remove(folder)
+        for path in [path for path in _taken if os.path.dirname(path) == folder]:
+            _taken.pop(path).close()
 
 
 def take(name):

@@ -4,6 +4,7 @@ import numpy as np
 
 from kmatch.arrays import look_up
 from kmatch.errors import InputError
+from kmatch.letters import PROTEIN_LETTERS
 from kmatch.sequences.names import shown
 
 IUPAC = {
@@ -11,7 +12,6 @@ IUPAC = {
     "R": 0b0101, "Y": 0b1010, "S": 0b0110, "W": 0b1001, "K": 0b1100, "M": 0b0011,
     "B": 0b1110, "D": 0b1101, "H": 0b1011, "V": 0b0111, "N": 0b1111,
 }  # fmt: skip
-PROTEIN_LETTERS = "EFIJLOPQZ"  # letters that amino acids have and nucleotides have not
 
 
 def _masks():

@@ -5,7 +5,7 @@ from string import digits
 import numpy as np
 
 from kmatch.jit import inlined, kernel
-from kmatch.sequences.alphabet import PROTEIN_LETTERS
+from kmatch.letters import PROTEIN_LETTERS
 
 LONG = 1024  # letters looked at together in a line that is longer
 LF, CR, GREATER = ord("\n"), ord("\r"), ord(">")

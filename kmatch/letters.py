@@ -1,0 +1,3 @@
+"""Letters of other alphabets."""
+
+PROTEIN_LETTERS = "EFIJLOPQZ"  # letters that amino acids have and nucleotides have not
