@@ -24,6 +24,7 @@ class CpuEngine:
     """
 
     name = place = "cpu"
+    layout = Layout()
     capacity = CAPACITY
 
     def __init__(self, threads=None, reason=""):
@@ -31,7 +32,7 @@ class CpuEngine:
         if threads is not None and threads < 1:
             raise InputError(f"{threads} threads cannot search; give 1 or more")
         self.threads = min(threads or cores, cores)
-        self.layout = Layout().shared_by(self.threads)
+        self.layout = type(self).layout.shared_by(self.threads)
         self._workers = Workers(self.threads)
         self.expected = None  # seconds that the search will take
         self.timing = None  # scans run in timing() and are waited for, which a benchmark sets
