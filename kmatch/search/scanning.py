@@ -10,7 +10,7 @@ from collections import deque
 
 import numpy as np
 
-AHEAD = 2  # scans under way beside the chunk that is reported
+AHEAD = 1  # scans under way beside the chunk that is reported
 MARGIN = 1.25  # room for so many times the hits that are expected
 FADING = 0.5  # of the hits a position seen before, in the next chunk
 

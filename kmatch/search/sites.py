@@ -6,6 +6,7 @@ from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry
 from kmatch.engine.queries import Query, query_arrays, window_arrays
 from kmatch.errors import InputError
 from kmatch.search.chunks import NO_LETTERS
+from kmatch.search.codes import code_batches
 from kmatch.search.panel import exact_ends, rank_panel, wanted_strands
 from kmatch.search.scanning import Scanner
 from kmatch.search.windows import window_batches
@@ -100,8 +101,9 @@ class SiteSearch:
     def run(self, chunks):
         """Yield the HitBatches of an iterable of PackedChunks."""
         for sites, codes in self._hits.scan(self._site_chunks(chunks), self._match):
-            codes = self._window_codes(sites, codes)
-            yield from window_batches(codes, sites.chunk, self.panel, self._k, self._engine)
+            for part in code_batches(codes):
+                part = self._window_codes(sites, part)
+                yield from window_batches(part, sites.chunk, self.panel, self._k, self._engine)
 
     def _site_chunks(self, chunks):
         """Yield the SiteChunks of PackedChunks, in order."""

@@ -12,7 +12,7 @@ from kmatch.engine.geometry import SPARE, Layout
 from kmatch.engine.hits import Found, make_buffer
 from kmatch.errors import InputError
 
-CAPACITY = 1 << 21  # hit codes of a chunk: 16 MB
+CAPACITY = 1 << 20  # hit codes of a chunk: 8 MB, and as much while they are sorted
 
 
 class CpuEngine:
