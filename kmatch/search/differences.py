@@ -8,8 +8,8 @@ import numpy as np
 
 from kmatch.engine.differences import difference_query
 from kmatch.search.chunks import NO_LETTERS
-from kmatch.search.codes import BATCH, split_ends
-from kmatch.search.hits import Columns, HitBatch
+from kmatch.search.codes import code_batches, split_ends
+from kmatch.search.hits import Columns, hit_batch
 from kmatch.search.plateaus import FOREVER, Plateaus, join_chains
 from kmatch.search.rows import NO_ROWS, fill_columns, in_order, make_rows, split_rows
 from kmatch.search.scanning import Scanner
@@ -17,6 +17,7 @@ from kmatch.search.scanning import Scanner
 REPORTS = ("minima", "ends", "loci")
 
 NO_COLUMNS = (np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2
+NO_ENDS = np.zeros((3, 0), np.int64)  # positions, queries and distances
 UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
 
 
@@ -48,7 +49,7 @@ class DifferenceSearch:
             self._suspend(number)
             self._forget(number)
         if number >= 0:
-            yield from self._report_ends(number, *np.zeros((3, 0), np.int64), FOREVER, FOREVER)
+            yield from self._report_ends(number, *NO_ENDS, FOREVER, FOREVER)
 
     def find_codes(self, chunks):
         """Yield (chunk, codes): chunks or parts of them, in order, and their sorted codes."""
@@ -65,23 +66,15 @@ class DifferenceSearch:
         halo, base = chunk.geometry.halo, chunk.base
         spans = (chunk.spans.begins, chunk.spans.lengths)
         before, factor = -1, len(self._query.limits) * (k + 1)
-        for first in range(0, len(codes), BATCH):
-            batch = codes[first : first + BATCH]
-            columns = tuple(np.empty((3, len(batch)), np.int64))
-            owned, minus = (halo, chunk.length), self._panel.minus
+        owned, minus = (halo, chunk.length), self._panel.minus
+        for batch in code_batches(codes):
+            columns = np.empty((3, len(batch)), np.int64)
             count = split_ends(batch, before, k, minus, spans, owned, *columns)
             before = batch[-1]
-            if first + BATCH < len(codes):
-                seen = base + min(int(codes[first + BATCH] // factor), chunk.length)
-                ends = (column[:count] for column in columns)
-                yield from self._report_ends(number, *ends, seen, seen)
-            else:
-                break
-        else:
-            count, columns = 0, np.zeros((3, 0), np.int64)
-        ends = (column[:count] for column in columns)
+            seen = base + min(int(before // factor), chunk.length)  # more may come at its position
+            yield from self._report_ends(number, *columns[:, :count], seen, seen)
         own = base + chunk.length
-        yield from self._report_ends(number, *ends, own + halo, own)
+        yield from self._report_ends(number, *NO_ENDS, own + halo, own)
 
     def _report_ends(self, number, position, query, distance, forward_end, backward_end):
         """Take ends of a chunk; all before forward_end (backward_end for `-`) have come then."""
@@ -169,21 +162,11 @@ class DifferenceSearch:
         spans = (chunk.spans.begins, chunk.spans.lengths)
         queries = (self._panel.pattern, self._panel.minus)
         fill_columns(rows, chunk.base, spans, queries, places, kinds)
-        (record, start, end), (pattern, distance, minus) = places, kinds
 
         def align(part):
             return self._align(chunk, rows[part])
 
-        return HitBatch(
-            record=chunk.spans.first + record,
-            start=start,
-            end=end,
-            pattern=pattern,
-            distance=distance,
-            minus=minus,
-            spans=chunk.spans,
-            align=align,
-        )
+        return hit_batch(chunk.spans, places, kinds, align)
 
     def _align(self, chunk, rows):
         op_ends = np.concatenate([[0], np.cumsum(rows["size"])])

@@ -8,7 +8,7 @@ from kmatch.search.hits import Hits
 from kmatch.search.panel import build_panel, check_distance, exact_ends
 from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.search.scanning import Scanner
-from kmatch.search.windows import window_batches
+from kmatch.search.windows import WindowScans
 from kmatch.search.work import window_work
 from kmatch.sequences.genome import as_genome
 from kmatch.sequences.patterns import load_patterns, pattern_set
@@ -70,7 +70,7 @@ def hamming_batches(
     yield from with_copies(search.run(chunks), copies)
 
 
-class WindowSearch:
+class WindowSearch(WindowScans):
     """Every window of chunks held against every pattern.
 
     engine: of a device; patterns, k, strand, capacity: as for `hamming_batches`; ends: the letters
@@ -87,11 +87,6 @@ class WindowSearch:
             patterns = pam.join_all(patterns)
         self.panel = build_panel(patterns, k, strand, exact)
         self._scanner = Scanner(engine, len(self.panel.lengths) * (k + 1), capacity)
-
-    def run(self, chunks):
-        """Yield the HitBatches of an iterable of PackedChunks."""
-        for chunk, codes in self._scanner.scan(chunks, self._start):
-            yield from window_batches(codes, chunk, self.panel, self._k, self._engine)
 
     def _start(self, chunk, capacity):
         letters = self.panel.letters

@@ -44,6 +44,15 @@ class HitBatch:
         return len(self.start)
 
 
+def hit_batch(spans, places, kinds, align):
+    """A HitBatch of hits in a chunk; spans: its Spans, from whose first the records count.
+
+    places: (record, start, end), kinds: (pattern, distance, minus), as HitBatch has them.
+    """
+    (record, start, end), (pattern, distance, minus) = places, kinds
+    return HitBatch(spans.first + record, start, end, pattern, distance, minus, spans, align)
+
+
 class Found:
     """Rows of batches, as columns and as tables; a subclass says what writes them."""
 

@@ -5,7 +5,7 @@ import numpy as np
 from kmatch.engine.hits import Found
 from kmatch.search.panel import exact_ends, panel_letters, rank_panel
 from kmatch.search.scanning import Scanner
-from kmatch.search.windows import window_batches
+from kmatch.search.windows import WindowScans
 from kmatch.sequences.patterns import pattern_set
 
 LONGEST = 64  # letters of a pattern that can be looked up
@@ -21,7 +21,7 @@ def some_codes(patterns):
     return CODES[patterns.masks.reshape(-1, length)[::every]]
 
 
-class SeedSearch:
+class SeedSearch(WindowScans):
     """Looks up the patterns of A, C, G and T; those with other letters are compared one by one.
 
     engine: of a device; patterns: list of Pattern of one length; the other arguments are those of
@@ -45,11 +45,6 @@ class SeedSearch:
         self._tables = engine.seed_tables(codes, ranks, by_rank, k)
         self._letters = panel_letters(panel, patterns, self._others, k, exact_each)
         self._scanner = Scanner(engine, len(panel.lengths) * (k + 1), capacity)
-
-    def run(self, chunks):
-        """Yield the HitBatches of an iterable of PackedChunks."""
-        for chunk, codes in self._scanner.scan(chunks, self._start):
-            yield from window_batches(codes, chunk, self.panel, self._k, self._engine)
 
     def _start(self, chunk, capacity):
         engine, k = self._engine, self._k

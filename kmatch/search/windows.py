@@ -3,7 +3,19 @@
 import numpy as np
 
 from kmatch.search.codes import code_batches, split_windows
-from kmatch.search.hits import Columns, HitBatch
+from kmatch.search.hits import Columns, hit_batch
+
+
+class WindowScans:
+    """What searches have in common whose codes are windows of a chunk: `panel` ranks its queries.
+
+    A search sets `_engine`, `_k` and `_scanner`, and `_start` begins its scan of a chunk.
+    """
+
+    def run(self, chunks):
+        """Yield the HitBatches of an iterable of PackedChunks."""
+        for chunk, codes in self._scanner.scan(chunks, self._start):
+            yield from window_batches(codes, chunk, self.panel, self._k, self._engine)
 
 
 def window_batches(codes, chunk, panel, k, engine):
@@ -22,21 +34,12 @@ def window_batches(codes, chunk, panel, k, engine):
 
 
 def _batch(columns, chunk, panel, engine):
-    start, end, record, position, rank, pattern, distance, minus = columns
+    start, end, record, position, rank, *kinds = columns
 
     def align(rows):
         return _align(position[rows], rank[rows], chunk, panel, engine)
 
-    return HitBatch(
-        record=chunk.spans.first + record,
-        start=start,
-        end=end,
-        pattern=pattern,
-        distance=distance,
-        minus=minus,
-        spans=chunk.spans,
-        align=align,
-    )
+    return hit_batch(chunk.spans, (record, start, end), kinds, align)
 
 
 def _align(position, rank, chunk, panel, engine):
