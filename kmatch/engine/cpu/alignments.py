@@ -3,18 +3,10 @@
 import numpy as np
 
 from kmatch.engine.cpu.letters import LETTERS, read_window
-from kmatch.engine.cpu.sharing import next_item
+from kmatch.engine.cpu.sharing import SLAB, next_item
 from kmatch.jit import kernel
 
 MATCH, MISMATCH = np.uint8(ord("=")), np.uint8(ord("X"))
-
-
-SLAB = 4096  # windows of an item of work
-
-
-def slabs(windows):
-    """Items of work in aligning so many windows."""
-    return -(-windows // SLAB)
 
 
 @kernel

@@ -70,7 +70,7 @@ def _scan_around(text, query, rows, reading, place, limit, buffer, slot):
 
 
 @kernel
-def scan_edit(work, text, reading, limits, budgets, profile, k, parts, failures, buffer):
+def scan_edit(work, text, reading, limits, budgets, profile, k, parts, buffer):
     """Find every anchored end of each query within its limit.
 
     work: parts × queries; text: (planes, words, rows, plane_words), a chunk, words a multiple of
@@ -78,8 +78,7 @@ def scan_edit(work, text, reading, limits, budgets, profile, k, parts, failures,
     query, smaller than its length; budgets: int64[Q], how many survivors of a filter are worth it
     in the whole chunk, 0 where all is to be scanned; profile: see `blocks.profiles`; k: the largest
     limit; parts: see `stretches`; buffer: HitBuffer, receives the codes, position being that of the
-    letter read last, some of them twice where there is a filter; failures: int64[Q], counts the
-    parts in which more survived.
+    letter read last, some of them twice where there is a filter.
 
     A query read upwards owns the positions halo … halo + 64·words·rows − 1: what lies before warms
     up the recurrence, so a genome begins with `halo` empty positions. One read downwards owns
@@ -100,7 +99,6 @@ def scan_edit(work, text, reading, limits, budgets, profile, k, parts, failures,
             if not filter_rows(
                 text, here, query, reading, limits[query], profile, place, most, buffer, slot
             ):
-                failures[query] += 1
                 _scan_around(text, query, here, reading, place, limit, buffer, slot)
         else:
             _search_rows(text, query, here, reading, place, limit, False, buffer, slot)

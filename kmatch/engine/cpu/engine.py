@@ -7,6 +7,7 @@ import numba
 import numpy as np
 
 from kmatch.engine.cpu.buffer import written
+from kmatch.engine.cpu.sharing import slabs
 from kmatch.engine.cpu.workers import Workers
 from kmatch.engine.geometry import SPARE, Layout
 from kmatch.engine.hits import Found, make_buffer
@@ -100,7 +101,7 @@ class CpuEngine:
 
     def align_gapless(self, chunk, positions, *arguments):
         """See `kmatch.engine.cpu.alignments.align_gapless`."""
-        from kmatch.engine.cpu.alignments import align_gapless, slabs
+        from kmatch.engine.cpu.alignments import align_gapless
 
         self._workers.run(align_gapless, slabs(len(positions)), chunk, positions, *arguments)
 
@@ -124,7 +125,7 @@ class CpuEngine:
 
     def read_sites(self, text, letters, positions, *arguments):
         """See `kmatch.engine.cpu.sites.read_sites`."""
-        from kmatch.engine.cpu.sites import read_sites, slabs
+        from kmatch.engine.cpu.sites import read_sites
 
         items = slabs(len(positions))
         self._workers.run(read_sites, items, text, letters, positions, *arguments)
@@ -149,8 +150,7 @@ class CpuEngine:
             planes = len(query.letters.bases)
             budgets = choose(text, query.reading, query.limits, planes, bool(filtering))
         parts = stretches(queries, query.reach, text[2], self.threads)
-        failures = np.zeros(queries, np.int64)
-        plan = (query.reading, query.limits, budgets, query.profile, query.k, parts, failures)
+        plan = (query.reading, query.limits, budgets, query.profile, query.k, parts)
         return self._start(scan_edit, parts * queries, capacity, text, *plan)
 
     def smallest_edit(self, text, reading, bounds):
@@ -173,7 +173,7 @@ class CpuEngine:
 
     def trace(self, chunk, letters, profile, reading, hits, *arguments):
         """See `kmatch.engine.cpu.trace.trace`."""
-        from kmatch.engine.cpu.trace import slabs, trace
+        from kmatch.engine.cpu.trace import trace
 
         items = slabs(len(hits[0]))
         self._workers.run(trace, items, chunk, letters, profile, reading, hits, *arguments)

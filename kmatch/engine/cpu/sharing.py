@@ -24,6 +24,14 @@ def fetch_add(typingctx, array, index, amount):
     return types.int64(array, index, amount), build
 
 
+SLAB = 2048  # windows or hits that are one item of work
+
+
+def slabs(count):
+    """Items of work in so many windows or hits."""
+    return -(-count // SLAB)
+
+
 @kernel
 def next_item(work):
     """The next item to do, −1 where there is none."""

@@ -1,10 +1,9 @@
 """Windows beside the sites of a PAM, read out of a chunk's planes."""
 
 from kmatch.engine.cpu.letters import COMPLEMENT, LETTERS, read_window
-from kmatch.engine.cpu.sharing import next_item
+from kmatch.engine.cpu.sharing import SLAB, next_item
 from kmatch.jit import kernel
 
-SLAB = 4096  # windows of an item of work
 # Nanoseconds of one core: 1,000, 300 and 100 guides beside NGG on 5 Mbp of human chromosome 20.
 POSITION = 4.0  # to look for PAMs at a text position, and to unpack it
 SITE = 60.0  # to sort a site, to read its window and to pack it
@@ -18,11 +17,6 @@ def pays(queries, strands, share):
     """
     found = POSITION + strands * share * SITE + share * queries * PAIR
     return found < queries * PAIR
-
-
-def slabs(windows):
-    """Items of work in reading so many windows."""
-    return -(-windows // SLAB)
 
 
 @kernel

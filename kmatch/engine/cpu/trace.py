@@ -11,10 +11,9 @@ import numpy as np
 from kmatch.engine.cpu.alignments import MATCH, MISMATCH
 from kmatch.engine.cpu.blocks import ONE, ONES, ZERO, block
 from kmatch.engine.cpu.letters import COMPLEMENT, LETTERS, decode
-from kmatch.engine.cpu.sharing import next_item
+from kmatch.engine.cpu.sharing import SLAB, next_item
 from kmatch.jit import inlined, kernel
 
-SLAB = 2048  # hits of an item of work
 SKIP_TEXT, SKIP_PATTERN = np.uint8(ord("D")), np.uint8(ord("I"))
 
 
@@ -121,11 +120,6 @@ def _trace_hit(h, chunk, letters, profile, reading, hits, room, columns):
     if writes:
         _write_text(text, used, backward[query] != 0, out, text_ends[h])
     return used, size
-
-
-def slabs(hits):
-    """Items of work in tracing so many hits."""
-    return -(-hits // SLAB)
 
 
 @kernel
