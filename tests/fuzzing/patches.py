@@ -13,7 +13,7 @@ from kmatch.sequences import ahead, reading
 
 # By a name: where they stand, and what they may be.
 CONSTANTS = {
-    "batch": (((codes, "BATCH"), (differences, "BATCH")), (1, 2, 3, 10)),
+    "batch": (((codes, "BATCH"),), (1, 2, 3, 10)),
     "unpacked": (((differences, "UNPACKED"),), (0, 1, 1 << 40)),
     "scans": (((scanning, "AHEAD"),), (0, 1, 5)),
     "key bits": (((rows, "KEY_BITS"),), (0, 12)),
