@@ -6,15 +6,15 @@ __version__ = "0.1.0"
 
 # Loaded on first use: `kmatch --help` must not wait for NumPy and Numba.
 _HOMES = {
-    "Genome": "kmatch.sequences.genome",
-    "Hits": "kmatch.search.hits",
+    "Genome": "kmatch.genome",
+    "Hits": "kmatch.results.hits",
     "hamming": "kmatch.search.hamming",
     "multi": "kmatch.search.multi",
     "edit": "kmatch.search.edit",
     "best": "kmatch.search.best",
-    "Primers": "kmatch.search.primers",
+    "Primers": "kmatch.results.primers",
     "primer": "kmatch.search.primer",
-    "pack": "kmatch.search.packing",
+    "pack": "kmatch.packed.packing",
     "KmatchError": "kmatch.errors",
     "InputError": "kmatch.errors",
     "DeviceError": "kmatch.errors",

@@ -23,7 +23,7 @@ from kmatch.engine.cpu.vectors import WORDS, aligned
 from kmatch.engine.differences import difference_query
 from kmatch.jit import kernel
 from kmatch.search.chunks import packed_chunks, plan_reading
-from kmatch.search.differences import NO_COLUMNS
+from kmatch.search.differences.ends import NO_COLUMNS
 from kmatch.search.panel import build_reading_panel
 from kmatch.sequences.patterns import load_patterns
 
@@ -101,7 +101,7 @@ def trace_time(options, engine, query, chunk, codes):
 
 
 def pack(genome, plan, engine):
-    genome.packed.clear()
+    genome.keep = False  # or it would be packed once
     return next(packed_chunks(genome, plan, engine, engine.layout.reading_words))
 
 

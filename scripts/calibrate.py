@@ -31,9 +31,9 @@ from kmatch.bench.timing import Stopwatch
 from kmatch.engine.cpu import edit_filter, seeds, sites
 from kmatch.search.edit import edit_batches
 from kmatch.search.hamming import hamming_batches
+from kmatch.search.mismatches.seeds import some_codes
+from kmatch.search.mismatches.sites import Pam
 from kmatch.search.multi import multi_batches
-from kmatch.search.seeds import some_codes
-from kmatch.search.sites import Pam
 from kmatch.sequences.patterns import load_patterns
 
 STRANDS = 2

@@ -31,8 +31,8 @@ from kmatch.engine.cuda import (
 from kmatch.engine.cuda import edit as cuda_edit
 from kmatch.engine.geometry import Geometry
 from kmatch.errors import DeviceError
+from kmatch.results.hits import Hits
 from kmatch.search.hamming import hamming_batches
-from kmatch.search.hits import Hits
 from kmatch.sequences.patterns import load_patterns
 
 MISMATCHES = (

@@ -3,8 +3,8 @@
 import tempfile
 
 import kmatch
-from kmatch.search.packing import write_packed
-from kmatch.sequences.packed import PackedFile
+from kmatch.packed.packing import write_packed
+from kmatch.packed.reader import PackedFile
 
 
 def packed(records, **geometry):

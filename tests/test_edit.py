@@ -24,8 +24,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kmatch
+from kmatch.results.hits import Hits
 from kmatch.search.edit import edit_batches
-from kmatch.search.hits import Hits
 from kmatch.sequences.patterns import make_pattern
 
 REPORTS = ["minima", "ends", "loci"]

@@ -35,7 +35,7 @@ from test_primer import rows as rows_of_primers
 import kmatch
 from kmatch.engine.cuda.driver import find_devices
 from kmatch.engine.cuda.primer import Sizes
-from kmatch.search.packing import write_packed
+from kmatch.packed.packing import write_packed
 
 FOUND, REASON = find_devices()
 pytestmark = pytest.mark.gpu

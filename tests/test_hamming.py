@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kmatch
+from kmatch.results.hits import Hits
+from kmatch.search import chunks
 from kmatch.search.hamming import hamming_batches
-from kmatch.search.hits import Hits
 from kmatch.sequences.patterns import load_patterns
 
 
@@ -79,12 +80,11 @@ def test_a_tile_has_borders_too():
         assert rows(search([("r", text)], [pattern], 4, words=words)) == expected
 
 
-def test_a_genome_packs_itself_once():
+def test_a_genome_packs_itself_once(monkeypatch):
     genome = kmatch.Genome.from_records([("r", "ACGTACGTTT")])
     first = kmatch.hamming(genome, ["ACGT"], 1)
-    packed = next(iter(genome.packed.values()))[0]
+    monkeypatch.setattr(chunks, "join_records", None)
     again = kmatch.hamming(genome, ["ACGR", "CGT"], 1)
-    assert next(iter(genome.packed.values()))[0] is packed
     assert rows(first) == naive.hamming([("r", "ACGTACGTTT")], ["ACGT"], 1)
     assert rows(again) == naive.hamming([("r", "ACGTACGTTT")], ["ACGR", "CGT"], 1)
 

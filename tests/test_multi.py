@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import kmatch
 from kmatch.engine.devices import choose_engine
-from kmatch.output.summary import Summary
-from kmatch.search.hits import Hits
+from kmatch.results.hits import Hits
+from kmatch.results.summary import Summary
 from kmatch.search.multi import multi_batches
 from kmatch.sequences.patterns import load_patterns
 

@@ -16,10 +16,11 @@ from packing import packed
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.geometry import Geometry
+from kmatch.packed.packing import WORDS, write_packed
+from kmatch.packed.reader import PackedFile
+from kmatch.packed.writer import PackedWriter
 from kmatch.search import chunks
-from kmatch.search.packing import WORDS, write_packed
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
-from kmatch.sequences.packed import PackedFile, PackedWriter
 from kmatch.sequences.records import Record
 
 TINY = {"length": 100, "halo": 128}

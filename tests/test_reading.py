@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kmatch
-from kmatch.sequences.reading import long_lines
+from kmatch.sequences.readers.genome_files import long_lines
 
 LETTERS = random_letters(3_000)
 WITH_N = LETTERS[:700] + "N" * 40 + LETTERS[740:]

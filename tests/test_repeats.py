@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kmatch
+from kmatch.results.hits import Hits
 from kmatch.search.best import best_batches
 from kmatch.search.edit import edit_batches
 from kmatch.search.hamming import hamming_batches
-from kmatch.search.hits import Hits
 from kmatch.search.multi import multi_batches
 from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.sequences.patterns import load_patterns

@@ -25,8 +25,8 @@ def load_panel(talk, genome, path, sequences):
 
 def write_hits(talk, genome, panel, output, form, search):
     """Write the HitBatches of search(on_progress=…, on_engine=…) and tell how many they held."""
-    from kmatch.output.files import open_output
-    from kmatch.output.tables import TableWriter
+    from kmatch.results.files.output import open_output
+    from kmatch.results.tables import TableWriter
 
     with open_output(output) as handle:
         writer = TableWriter(handle, form, panel)
@@ -67,6 +67,6 @@ def _compiling_beside():
     context = click.get_current_context()
     if context.params["algorithm"] != ENGINE or not nothing_compiled():
         return nullcontext(lambda engine: None)
-    from kmatch.search.compiling import compiling_beside
+    from kmatch.rehearsal.compiling import compiling_beside
 
     return compiling_beside(context.command.name)

@@ -8,14 +8,14 @@ import warnings
 
 import numpy as np
 
+from kmatch.genome import as_genome
 from kmatch.published.run import choose_algorithm
+from kmatch.results.hits import Hits
 from kmatch.search.chunks import packed_chunks, plan_reading
-from kmatch.search.hits import Hits
 from kmatch.search.panel import build_reading_panel, select_patterns
 from kmatch.search.published import difference_search, published_distances
 from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.search.work import difference_work
-from kmatch.sequences.genome import as_genome
 from kmatch.sequences.patterns import load_patterns
 
 

@@ -1,13 +1,16 @@
 """Packed chunks of a genome, and the planes a search needs of them."""
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 
 from kmatch.engine.cpu.letters import LETTERS
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, geometry_for
+from kmatch.packed.chunks import serves, stored_chunks
 from kmatch.search.lengths import telling_spans
-from kmatch.search.stored import serves, stored_chunks
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records
 
+_KEPT = WeakKeyDictionary()  # of a Genome: (plan, words, device), and its PackedChunks
 SMALLEST = 1 << 16  # positions, however many queries there are
 NO_LETTERS = np.zeros(0, np.uint8)
 
@@ -117,7 +120,8 @@ def packed_chunks(genome, plan, engine, words=None, on_progress=None):
         return
     keep = genome.keep and genome.file is None
     key = (plan, words, engine.place)
-    if ready := genome.packed.get(key):
+    kept_for, ready = _KEPT.get(genome, (None, None))
+    if kept_for == key:
         yield from _one_ahead(ready, engine)
         return
     kept = []
@@ -128,7 +132,7 @@ def packed_chunks(genome, plan, engine, words=None, on_progress=None):
             kept.append(packed)
         yield packed
     if keep:
-        genome.packed = {key: kept}  # other plans' chunks would only hold memory
+        _KEPT[genome] = key, kept  # other plans' chunks would only hold memory
 
 
 def _one_ahead(chunks, engine):

@@ -3,15 +3,15 @@
 import numpy as np
 
 from kmatch.errors import InputError
+from kmatch.genome import as_genome
 from kmatch.published.run import choose_algorithm
+from kmatch.results.hits import Hits
 from kmatch.search.chunks import packed_chunks, plan_reading
-from kmatch.search.differences import REPORTS
-from kmatch.search.hits import Hits
+from kmatch.search.differences.ends import REPORTS
 from kmatch.search.panel import build_reading_panel, check_distance
 from kmatch.search.published import difference_search
 from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.search.work import difference_work
-from kmatch.sequences.genome import as_genome
 from kmatch.sequences.patterns import load_patterns
 
 

@@ -2,15 +2,15 @@
 
 import numpy as np
 
+from kmatch.genome import as_genome
 from kmatch.published.run import choose_algorithm
+from kmatch.results.hits import Hits
 from kmatch.search.chunks import packed_chunks, plan_chunks
-from kmatch.search.hits import Hits
+from kmatch.search.mismatches.windows import WindowScans
 from kmatch.search.panel import build_panel, check_distance, exact_ends
 from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.search.scanning import Scanner
-from kmatch.search.windows import WindowScans
 from kmatch.search.work import window_work
-from kmatch.sequences.genome import as_genome
 from kmatch.sequences.patterns import load_patterns, pattern_set
 
 

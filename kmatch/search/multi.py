@@ -3,17 +3,17 @@
 import numpy as np
 
 from kmatch.errors import InputError
+from kmatch.genome import as_genome
 from kmatch.published.run import choose_algorithm
+from kmatch.results.hits import Hits
 from kmatch.search.chunks import packed_chunks, plan_chunks
 from kmatch.search.hamming import WindowSearch
-from kmatch.search.hits import Hits
+from kmatch.search.mismatches.seeds import LONGEST, SeedSearch, some_codes
+from kmatch.search.mismatches.sites import Pam, SiteSearch
 from kmatch.search.panel import check_distance, wanted_strands
 from kmatch.search.published import PublishedWindows
 from kmatch.search.repeats import distinct_patterns, with_copies
-from kmatch.search.seeds import LONGEST, SeedSearch, some_codes
-from kmatch.search.sites import Pam, SiteSearch
 from kmatch.search.work import window_work
-from kmatch.sequences.genome import as_genome
 from kmatch.sequences.names import shown
 from kmatch.sequences.patterns import load_patterns
 

@@ -7,12 +7,12 @@ import numpy as np
 
 from kmatch.engine.columns import FRESH, UNKNOWN
 from kmatch.errors import InputError
+from kmatch.genome import as_genome
 from kmatch.published.run import choose_algorithm
+from kmatch.results.primers import PrimerBatch, Primers
 from kmatch.search.panel import wanted_strands
-from kmatch.search.primers import PrimerBatch, Primers
 from kmatch.search.published import extend_published
 from kmatch.sequences.alphabet import encode_text
-from kmatch.sequences.genome import as_genome
 
 PART = 1 << 24  # background letters that an engine is given at a time, where records are shorter
 CODES = np.array([4, 0, 1, 4, 2, 4, 4, 4, 3], np.uint8)  # UNKNOWN but for masks of one base

@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 
 from kmatch.engine.columns import FRESH
-from kmatch.search.differences import DifferenceSearch
+from kmatch.search.differences.ends import DifferenceSearch
+from kmatch.search.mismatches.windows import window_batches
 from kmatch.search.panel import rank_panel
-from kmatch.search.windows import window_batches
 from kmatch.sequences.alphabet import reverse_complement
 
 COLUMN_MASKS = np.array([1, 2, 4, 8, 0, 0], np.uint8)  # of the codes of a background

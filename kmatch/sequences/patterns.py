@@ -10,7 +10,7 @@ from kmatch.arrays import bounds_of, gather
 from kmatch.errors import InputError
 from kmatch.sequences.alphabet import letter_masks, odd_letter
 from kmatch.sequences.names import clean_names, shown, warn
-from kmatch.sequences.pattern_files import read_pairs
+from kmatch.sequences.readers.pattern_files import read_pairs
 
 
 class Pattern:

@@ -17,13 +17,13 @@ from packing import packed
 
 import kmatch
 from fuzzing.patches import patching
+from kmatch.results.hits import Hits
+from kmatch.results.primers import Primers
 from kmatch.search.best import best_batches
 from kmatch.search.edit import edit_batches
 from kmatch.search.hamming import hamming_batches
-from kmatch.search.hits import Hits
 from kmatch.search.multi import multi_batches
 from kmatch.search.primer import primer_batches
-from kmatch.search.primers import Primers
 from kmatch.sequences.patterns import make_pattern
 
 BATCHES = {

@@ -1,0 +1,175 @@
+"""k mismatches beside a PAM: its sites are found first, and only they are compared further."""
+
+import numpy as np
+
+from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry
+from kmatch.engine.queries import Query, query_arrays, window_arrays
+from kmatch.errors import InputError
+from kmatch.search.chunks import NO_LETTERS
+from kmatch.search.codes import code_batches
+from kmatch.search.mismatches.windows import window_batches
+from kmatch.search.panel import exact_ends, rank_panel, wanted_strands
+from kmatch.search.scanning import Scanner
+from kmatch.sequences.alphabet import encode, reverse_complement
+from kmatch.sequences.patterns import Pattern, PatternSet, pattern_set
+
+SIDES = ("3p", "5p")
+UNPACKED = 256  # positions for each of which there may be a site before a chunk is unpacked
+
+
+class Pam:
+    """What stands beside each pattern, as `masks`, uint8[p], on the side `3p` or `5p`.
+
+    Raises InputError for a letter outside IUPAC, no letter at all, or another side.
+    """
+
+    def __init__(self, sequence, side):
+        if side not in SIDES:
+            raise InputError(f"unknown side of the PAM '{side}'; use {' or '.join(SIDES)}")
+        if not sequence:
+            raise InputError("the PAM is empty; give its letters, such as NGG")
+        self.sequence = sequence
+        self.masks = encode(sequence, sequence, "PAM")
+        self.leads = side == "5p"
+
+    def __len__(self):
+        return len(self.masks)
+
+    @property
+    def share(self):
+        """Of random positions, those where the PAM stands."""
+        return float(np.prod(np.bitwise_count(self.masks) / 4))
+
+    def beside(self, letters, pam):
+        """Pattern letters and PAM letters, uint8, joined as they are written."""
+        return np.concatenate([pam, letters] if self.leads else [letters, pam])
+
+    def join(self, pattern):
+        """The Pattern that a hit spans, under the pattern's name."""
+        pair = (
+            (self.sequence, pattern.sequence) if self.leads else (pattern.sequence, self.sequence)
+        )
+        return Pattern(pattern.name, "".join(pair), self.beside(pattern.masks, self.masks))
+
+    def beside_each(self, letters, pam, patterns):
+        """The same for the letters of many patterns of one length, side by side."""
+        rows = letters.reshape(patterns, -1)
+        pams = np.broadcast_to(pam, (patterns, len(pam)))
+        return np.concatenate([pams, rows] if self.leads else [rows, pams], axis=1).reshape(-1)
+
+    def join_all(self, patterns):
+        """The PatternSet that hits span, of a PatternSet of one length."""
+        before, behind = (self.sequence, "") if self.leads else ("", self.sequence)
+        return PatternSet(
+            patterns.names,
+            [f"{before}{sequence}{behind}" for sequence in patterns.sequences],
+            self.beside_each(patterns.masks, self.masks, len(patterns)),
+            patterns.begins + len(self) * np.arange(len(patterns.begins)),
+        )
+
+    def query(self, length, minus):
+        """The Query that finds windows of `length` letters and a PAM by their PAM."""
+        masks = self.beside(np.zeros(length, np.uint8), self.masks)
+        masks = reverse_complement(masks) if minus else masks
+        return Query([], [(i, mask) for i, mask in enumerate(masks.tolist()) if mask])
+
+    def skipped(self, minus):
+        """Letters of the PAM that stand, on the forward strand, before the pattern's window."""
+        return np.where(minus == self.leads, 0, len(self))
+
+
+class SiteSearch:
+    """The search for patterns of one length beside a PAM.
+
+    engine: of a device; patterns: list of Pattern; k: int; pam: Pam; strand: `both`, `+` or `-`;
+    ends: letters of a pattern that must match, at its beginning and its end; capacity: see Scanner.
+    """
+
+    def __init__(self, engine, patterns, k, pam, strand, ends, capacity):
+        self._engine, self._k, self._pam = engine, k, pam
+        patterns = pattern_set(patterns)
+        self._length = len(patterns[0])
+        self.panel = rank_panel(pam.join_all(patterns), strand)
+        self._strands = np.array(wanted_strands(strand), np.uint8)
+        self._pams = query_arrays([pam.query(self._length, minus) for minus in self._strands], 0)
+        exact = exact_ends(patterns, k, ends)
+        self._letters = window_arrays(patterns.masks, patterns.begins, exact, k)
+        self._patterns = len(patterns)
+        self._sites = Scanner(engine, len(self._strands), capacity)
+        self._hits = Scanner(engine, self._patterns * (k + 1), capacity)
+
+    def run(self, chunks):
+        """Yield the HitBatches of an iterable of PackedChunks."""
+        for sites, codes in self._hits.scan(self._site_chunks(chunks), self._match):
+            for part in code_batches(codes):
+                part = self._window_codes(sites, part)
+                yield from window_batches(part, sites.chunk, self.panel, self._k, self._engine)
+
+    def _site_chunks(self, chunks):
+        """Yield the SiteChunks of PackedChunks, in order."""
+        most = max(self._engine.layout.site_letters // self._length, 1)
+        for chunk, codes in self._sites.scan(chunks, self._find):
+            position, strand = np.divmod(codes, len(self._strands))
+            own = np.searchsorted(position, chunk.length)
+            if own * UNPACKED > chunk.length:
+                chunk.unpack(self._engine)
+            for first in range(0, own, most):
+                rows = slice(first, min(first + most, own))
+                minus = self._strands[strand[rows]]
+                yield SiteChunk(chunk, position[rows], minus, self._pam, self._length, self._engine)
+            chunk.letters = NO_LETTERS
+
+    def _find(self, chunk, capacity):
+        """Start the scan for the PAMs of a PackedChunk."""
+        pams = self._pams
+        text = chunk.text(pams.masks, self._engine)
+        queries = (pams.planes, pams.shifts, pams.bounds)
+        return self._engine.start_scan(text, queries, 0, capacity)
+
+    def _match(self, sites, capacity):
+        """Start the scan of a SiteChunk for all patterns."""
+        letters = self._letters
+        text = sites.text(letters.masks, self._engine)
+        queries = (letters.planes, letters.shifts, letters.bounds)
+        return self._engine.start_scan(text, queries, self._k, capacity)
+
+    def _window_codes(self, sites, codes):
+        """Codes of windows in the chunk from those of sites and patterns; their order stays."""
+        place, distance = np.divmod(codes, self._k + 1)
+        site, number = np.divmod(place, self._patterns)
+        strand = np.searchsorted(self._strands, sites.minus[site])
+        rank = strand * self._patterns + number
+        position = sites.position[site]
+        return (position * len(self.panel.lengths) + rank) * (self._k + 1) + distance
+
+
+class SiteChunk:
+    """The patterns' windows beside some sites of a PAM: a site is a lane, so that all are compared
+    at once.
+
+    chunk: the PackedChunk they lie in; position: int64[n], where the windows and their PAMs start
+    in it; minus: uint8[n], their strand. `length` is the number of sites.
+    """
+
+    def __init__(self, chunk, position, minus, pam, letters, engine):
+        self.chunk, self.position, self.minus = chunk, position, minus
+        self.length = len(position)
+        self._pam, self._letters = pam, letters
+        self._geometry = geometry = Geometry(-(-self.length // LANES_PER_WORD), letters, 0)
+        windows = np.zeros(geometry.letters + LANES_PER_WORD, np.uint8)
+        begins = position + pam.skipped(minus)
+        engine.read_sites(chunk.plain, chunk.letters, begins, minus, letters, windows)
+        self._planes = engine.planes(4 * geometry.plane_words + SPARE)
+        engine.pack(windows, geometry.words, letters, letters, self._planes)
+
+    def text(self, masks, engine):
+        """Planes with those of `masks` behind A, C, G and T, words, rows, plane_words."""
+        geometry = self._geometry
+        planes = engine.unite(self._planes, geometry.plane_words, masks)
+        return planes, geometry.words, 1, geometry.plane_words
+
+    def part(self, begin, end, engine):
+        """The SiteChunk of sites begin … end−1."""
+        rows = slice(begin, end)
+        sites = (self.position[rows], self.minus[rows])
+        return SiteChunk(self.chunk, *sites, self._pam, self._letters, engine)
