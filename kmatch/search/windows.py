@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from kmatch.engine.alignments import Columns, Windows
 from kmatch.search.codes import code_batches, split_windows
-from kmatch.search.hits import Columns, hit_batch
+from kmatch.search.hits import hit_batch
 
 
 class WindowScans:
@@ -46,6 +47,7 @@ def _align(position, rank, chunk, panel, engine):
     ends = np.concatenate([[0], np.cumsum(panel.lengths[rank])])
     text = np.empty(ends[-1], np.uint8)
     ops = np.empty(ends[-1], np.uint8)
-    windows = (position, panel.pattern[rank], panel.minus[rank])
-    engine.align_gapless(chunk.plain, *windows, panel.written, ends, text, ops)
-    return Columns(ends, ops, ends, text)
+    columns = Columns(ends, ops, ends, text)
+    windows = Windows(position, panel.pattern[rank], panel.minus[rank])
+    engine.align_gapless(chunk.plain, windows, panel.written, columns)
+    return columns

@@ -142,15 +142,14 @@ def tiles(words, rows):
 
 
 @kernel
-def scan(work, text, queries, k, buffer):
+def scan(work, text, query, k, buffer):
     """Find every window within k mismatches of each query.
 
-    work: the tiles of the chunk, see `tiles`; text: (planes, words, rows, plane_words), the planes
-    of a chunk as `kmatch.engine.geometry` lays them out; queries: (letters, shifts, bounds) of
-    QueryArrays; k: int, counted letters that may mismatch; buffer: HitBuffer, receives the codes.
+    work: the tiles of the chunk, see `tiles`; text: Text; query: QueryArrays; k: int, counted
+    letters that may mismatch; buffer: HitBuffer, receives the codes.
     """
     planes, words, rows, plane_words = text
-    letters, shifts, bounds = queries
+    letters, shifts, bounds, _ = query
     offsets = np.empty(len(letters), np.int64)
     for i in range(len(letters)):
         offsets[i] = letters[i] * plane_words + shifts[i] * words
