@@ -17,10 +17,10 @@ from workloads import random_text
 
 import kmatch
 from kmatch.engine.alignments import Ends, Traced
-from kmatch.engine.cpu.edit_tile import BLOCK
+from kmatch.engine.cpu.bits.vectors import WORDS, aligned
+from kmatch.engine.cpu.edit.recurrence import PAIR, advance
+from kmatch.engine.cpu.edit.tile import BLOCK
 from kmatch.engine.cpu.engine import CpuEngine
-from kmatch.engine.cpu.recurrence import PAIR, advance
-from kmatch.engine.cpu.vectors import WORDS, aligned
 from kmatch.engine.differences import difference_query
 from kmatch.jit import kernel
 from kmatch.search.chunks import packed_chunks, plan_reading

@@ -27,7 +27,9 @@ from benchmarks import Table, is_wanted, text_parser, texts, timed, write_result
 from workloads import LETTERS, TooFew, cut_panel, guide_panel
 
 import kmatch
-from kmatch.engine.cpu import edit_filter, seeds, sites
+from kmatch.engine.cpu.edit import filter as edit_filter
+from kmatch.engine.cpu.hamming import seeds
+from kmatch.engine.host import sites
 from kmatch.search.edit import edit_batches
 from kmatch.search.hamming import hamming_batches
 from kmatch.search.multi import multi_batches

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kmatch
-from kmatch.engine.cpu.primer import Sizes, extend_primers
+from kmatch.engine.cpu.primer.extend import Sizes, extend_primers
 from kmatch.engine.primers import Starts
 from kmatch.sequences.alphabet import encode_text
 

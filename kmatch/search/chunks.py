@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kmatch.engine.cpu.letters import LETTERS
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, geometry_for
+from kmatch.engine.host.letters import LETTERS
 from kmatch.search.lengths import telling_spans
 from kmatch.search.stored import serves, stored_chunks
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records

@@ -4,7 +4,9 @@ from unittest import mock
 
 import numpy as np
 
-from kmatch.engine.cpu import edit, edit_filter, engine
+from kmatch.engine.cpu import engine
+from kmatch.engine.cpu.edit import filter as edit_filter
+from kmatch.engine.cpu.edit import scan as edit_scan
 from kmatch.engine.geometry import Layout
 from kmatch.output import primers, tables
 from kmatch.search import codes, differences, rows, scanning, stored
@@ -50,7 +52,7 @@ def patching(patches):
         def stretches(queries, longest, rows, threads):
             return min(parts, rows)
 
-        yield mock.patch.object(edit, "stretches", stretches)
+        yield mock.patch.object(edit_scan, "stretches", stretches)
     if patches.get("few"):
 
         def choose(text, search, always):

@@ -5,7 +5,7 @@ from functools import partial
 import numba
 import numpy as np
 
-from kmatch.engine.cpu.buffer import written
+from kmatch.engine.cpu.bits.buffer import written
 from kmatch.engine.geometry import SPARE, Layout
 from kmatch.engine.hits import Found, make_buffer
 from kmatch.engine.host.engine import HostEngine
@@ -47,8 +47,13 @@ class CpuEngine(HostEngine):
     def fetch(self, planes):
         """Nothing: planes that will be scanned soon are where they are needed."""
 
+    def pack(self, letters, text):
+        from kmatch.engine.cpu.text.pack import pack_by
+
+        pack_by(self._workers, letters, text)
+
     def unite(self, text, masks):
-        from kmatch.engine.cpu.pack import unite
+        from kmatch.engine.cpu.text.pack import unite
 
         if not len(masks):
             return text
@@ -58,33 +63,33 @@ class CpuEngine(HostEngine):
         return text._replace(planes=united)
 
     def start_scan(self, text, query, k, capacity):
-        from kmatch.engine.cpu.hamming import scan, tiles
+        from kmatch.engine.cpu.hamming.scan import scan, tiles
 
         return self._start(scan, tiles(text.words, text.rows), capacity, text, query, k)
 
     def seeds_pay(self, codes, k, queries):
-        from kmatch.engine.cpu.seeds import pays
+        from kmatch.engine.cpu.hamming.seeds import pays
 
         return pays(codes, k, queries)
 
     def seed_tables(self, codes, ranks, exact, k):
-        from kmatch.engine.cpu.seeds import seed_tables
+        from kmatch.engine.cpu.hamming.seeds import seed_tables
 
         return seed_tables(codes, ranks, exact, k)
 
     def start_seeds(self, text, tables, k, capacity):
-        from kmatch.engine.cpu.seeds import blocks, scan_seeds
+        from kmatch.engine.cpu.hamming.seeds import blocks, scan_seeds
 
         return self._start(scan_seeds, blocks(text.words, text.rows), capacity, text, tables, k)
 
     def sites_pay(self, queries, strands, share):
-        from kmatch.engine.cpu.sites import pays
+        from kmatch.engine.host.sites import pays
 
         return pays(queries, strands, share)
 
     def start_edit(self, text, query, filtering, capacity):
-        from kmatch.engine.cpu.edit import scan_edit, stretches
-        from kmatch.engine.cpu.edit_filter import choose
+        from kmatch.engine.cpu.edit.filter import choose
+        from kmatch.engine.cpu.edit.scan import scan_edit, stretches
 
         queries = len(query.limits)
         budgets = np.zeros(queries, np.int64)
@@ -94,7 +99,7 @@ class CpuEngine(HostEngine):
         return self._start(scan_edit, parts * queries, capacity, text, query, budgets, parts)
 
     def smallest_edit(self, text, reading, bounds):
-        from kmatch.engine.cpu.edit import smallest_edit, stretches
+        from kmatch.engine.cpu.edit.scan import smallest_edit, stretches
 
         queries = len(bounds)
         reach = int((np.diff(reading.begins) + bounds).max())
@@ -105,7 +110,7 @@ class CpuEngine(HostEngine):
         return lowest.min(axis=0)
 
     def extend_primers(self, starts, columns, k, on_progress=None, sizes=None):
-        from kmatch.engine.cpu.primer import SIZES, extend_primers
+        from kmatch.engine.cpu.primer.extend import SIZES, extend_primers
 
         with self._timed():
             options = {"threads": self.threads, "sizes": sizes or SIZES}
@@ -131,7 +136,7 @@ class Scan:
 
     def sort(self):
         """Sort the codes, once all are there."""
-        from kmatch.engine.cpu.sorting import sort_codes
+        from kmatch.engine.host.sorting import sort_codes
 
         codes = written(self.buffer)
         self._codes = codes[: sort_codes(codes, np.empty_like(codes))]

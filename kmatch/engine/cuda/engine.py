@@ -12,7 +12,8 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from kmatch.engine.cpu.primer import extend_primers as extend_primers_on_cpu
+from kmatch.engine.cpu.primer.extend import extend_primers as extend_primers_on_cpu
+from kmatch.engine.cpu.text.pack import pack_by
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import open_gpu
 from kmatch.engine.cuda.edit import Searches, scan_edit, smallest_edit
@@ -83,7 +84,7 @@ class CudaEngine(HostEngine):
 
     def pack(self, letters, text):
         if self.threads >= PACKERS:
-            super().pack(letters, text)
+            pack_by(self._workers, letters, text)
         else:
             self._gpu.use()
             planes, words, rows, plane_words = text

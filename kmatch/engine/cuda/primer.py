@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.engine.columns import FRESH, UNKNOWN
-from kmatch.engine.cpu.primer import target_planes
+from kmatch.engine.cpu.primer.extend import target_planes
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.primer_pieces import NEVER, all_units, further_units
 from kmatch.engine.cuda.primer_strips import (

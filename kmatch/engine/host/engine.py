@@ -5,10 +5,9 @@ from contextlib import nullcontext
 import numba
 
 from kmatch.engine.choice import expected_seconds
-from kmatch.engine.cpu.sharing import slabs
-from kmatch.engine.cpu.workers import Workers
-from kmatch.engine.host.packing import stand_in
+from kmatch.engine.host.sharing import slabs
 from kmatch.engine.host.stopwatch import Stopwatch
+from kmatch.engine.host.workers import Workers
 from kmatch.errors import InputError
 
 
@@ -47,38 +46,30 @@ class HostEngine:
             self._watch.done.append(done)
         return done
 
-    def pack(self, letters, text):
-        from kmatch.engine.cpu.pack import blocks, pack
-
-        if pack_instead := stand_in():
-            pack_instead(letters, text)
-        else:
-            self._workers.run(pack, blocks(text.words, text.plane_words), letters, text)
-
     def read_text(self, text, letters):
-        from kmatch.engine.cpu.letters import read_text
+        from kmatch.engine.host.letters import read_text
 
         self._workers.run(read_text, text.words, text, letters)
 
     def read_sites(self, text, letters, positions, minus, length, windows):
-        from kmatch.engine.cpu.sites import read_sites
+        from kmatch.engine.host.sites import read_sites
 
         items, sites = slabs(len(positions)), (positions, minus, length)
         self._workers.run(read_sites, items, text, letters, *sites, windows)
 
     def align_gapless(self, text, windows, written, columns):
-        from kmatch.engine.cpu.alignments import align_gapless
+        from kmatch.engine.host.alignments import align_gapless
 
         items = slabs(len(windows.position))
         self._workers.run(align_gapless, items, text, windows, written, columns)
 
     def profiles(self, reading):
-        from kmatch.engine.cpu.blocks import profiles
+        from kmatch.engine.host.blocks import profiles
 
         return profiles(reading)
 
     def trace(self, text, letters, query, ends, traced, columns):
-        from kmatch.engine.cpu.trace import trace
+        from kmatch.engine.host.trace import trace
 
         items = slabs(len(ends.position))
         self._workers.run(trace, items, text, letters, query, ends, traced, columns)

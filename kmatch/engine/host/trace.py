@@ -8,10 +8,10 @@ traceback, which only steps to cells of optimal alignments.
 
 import numpy as np
 
-from kmatch.engine.cpu.alignments import MATCH, MISMATCH
-from kmatch.engine.cpu.blocks import ONE, ONES, ZERO, block
-from kmatch.engine.cpu.letters import COMPLEMENT, LETTERS, decode
-from kmatch.engine.cpu.sharing import SLAB, next_item
+from kmatch.engine.host.alignments import MATCH, MISMATCH
+from kmatch.engine.host.blocks import ONE, ONES, ZERO, block
+from kmatch.engine.host.letters import COMPLEMENT, LETTERS, decode
+from kmatch.engine.host.sharing import SLAB, next_item
 from kmatch.jit import inlined, kernel
 
 SKIP_TEXT, SKIP_PATTERN = np.uint8(ord("D")), np.uint8(ord("I"))

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from kmatch.engine.cpu.buffer import give_up, leave, new_slot
-from kmatch.engine.cpu.edit_tile import search_tile
-from kmatch.engine.cpu.pieces import filter_rows
-from kmatch.engine.cpu.sharing import next_item
-from kmatch.engine.cpu.vectors import WORDS
+from kmatch.engine.cpu.bits.buffer import give_up, leave, new_slot
+from kmatch.engine.cpu.bits.vectors import WORDS
+from kmatch.engine.cpu.edit.pieces import filter_rows
+from kmatch.engine.cpu.edit.tile import search_tile
 from kmatch.engine.hits import HitBuffer
+from kmatch.engine.host.sharing import next_item
 from kmatch.jit import kernel
 
 WARM_SHARE = 8  # a stretch of rows is at least this many warm-ups long, where the text allows

@@ -6,8 +6,8 @@ words further, so planes are read as flat rows of words. What survives is verifi
 
 import numpy as np
 
-from kmatch.engine.cpu.vectors import WORDS, aligned, load, lowest, nonzero, store
-from kmatch.engine.cpu.verify import verify
+from kmatch.engine.cpu.bits.vectors import WORDS, aligned, load, lowest, nonzero, store
+from kmatch.engine.cpu.edit.verify import verify
 from kmatch.jit import inlined, kernel
 
 STEP = 4 * WORDS  # words taken at a time

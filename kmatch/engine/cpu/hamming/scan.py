@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kmatch.engine.cpu.buffer import give_up, leave, new_slot, put
-from kmatch.engine.cpu.counters import (
+from kmatch.engine.cpu.bits.buffer import give_up, leave, new_slot, put
+from kmatch.engine.cpu.bits.counters import (
     ALL,
     BEYOND,
     add_four,
@@ -13,8 +13,8 @@ from kmatch.engine.cpu.counters import (
     ripple,
     save,
 )
-from kmatch.engine.cpu.sharing import next_item
-from kmatch.engine.cpu.vectors import WIDE, fill_wide, load_wide, lowest, nonzero
+from kmatch.engine.cpu.bits.vectors import WIDE, fill_wide, load_wide, lowest, nonzero
+from kmatch.engine.host.sharing import next_item
 from kmatch.jit import kernel
 
 TILE = 512  # words of text that all queries go over before the next: they stay in the L1 cache

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kmatch.engine.cpu.letters import LETTERS, read_window
-from kmatch.engine.cpu.sharing import SLAB, next_item
+from kmatch.engine.host.letters import LETTERS, read_window
+from kmatch.engine.host.sharing import SLAB, next_item
 from kmatch.jit import kernel
 
 MATCH, MISMATCH = np.uint8(ord("=")), np.uint8(ord("X"))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kmatch.engine.cpu.sharing import next_item
+from kmatch.engine.host.sharing import next_item
 from kmatch.jit import kernel
 
 LETTERS = np.frombuffer(b"NACNGNNNTNNNNNNN", np.uint8)  # by mask; several bases cannot occur

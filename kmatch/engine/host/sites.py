@@ -1,7 +1,7 @@
 """Windows beside the sites of a PAM, read out of a chunk's planes."""
 
-from kmatch.engine.cpu.letters import COMPLEMENT, LETTERS, read_window
-from kmatch.engine.cpu.sharing import SLAB, next_item
+from kmatch.engine.host.letters import COMPLEMENT, LETTERS, read_window
+from kmatch.engine.host.sharing import SLAB, next_item
 from kmatch.jit import kernel
 
 # Nanoseconds of one core: 1,000, 300 and 100 guides beside NGG on 5 Mbp of human chromosome 20.

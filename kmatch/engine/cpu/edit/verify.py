@@ -6,9 +6,9 @@ where it is read downwards, so that reading always goes up.
 
 import numpy as np
 
-from kmatch.engine.cpu.blocks import ONE, ONES, ZERO, block
-from kmatch.engine.cpu.buffer import put
-from kmatch.engine.cpu.letters import decode
+from kmatch.engine.cpu.bits.buffer import put
+from kmatch.engine.host.blocks import ONE, ONES, ZERO, block
+from kmatch.engine.host.letters import decode
 from kmatch.jit import inlined, kernel
 
 STRETCH = 256  # letters decoded at a time

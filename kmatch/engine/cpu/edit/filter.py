@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kmatch.engine.cpu.edit_tile import groups
-from kmatch.engine.cpu.pieces import HASTE, cut
+from kmatch.engine.cpu.edit.pieces import HASTE, cut
+from kmatch.engine.cpu.edit.tile import groups
 from kmatch.jit import kernel
 
 # Nanoseconds of one core, from measurements; only their ratios matter.

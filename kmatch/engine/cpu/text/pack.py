@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from kmatch.engine.cpu.sharing import next_item
+from kmatch.engine.host.packing import stand_in
+from kmatch.engine.host.sharing import next_item
 from kmatch.jit import kernel
 
 BLOCK = 64  # rows packed at a time: one cache line of each lane
@@ -96,6 +97,14 @@ def pack(work, letters, text):
     while block >= 0:
         _pack_block(letters, text, block % text.words, block // text.words * BLOCK)
         block = next_item(work)
+
+
+def pack_by(workers, letters, text):
+    """Pack on the threads of Workers, or by what stands in for the kernel."""
+    if pack_instead := stand_in():
+        pack_instead(letters, text)
+    else:
+        workers.run(pack, blocks(text.words, text.plane_words), letters, text)
 
 
 @kernel

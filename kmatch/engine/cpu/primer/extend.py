@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.engine.cpu.primer_tile import LANES, climb, extend_tile
+from kmatch.engine.cpu.primer.tile import LANES, climb, extend_tile
 from kmatch.engine.primers import WorkDone
 
 WARM_SHARE = 8  # a stretch of columns is at least this many times as long as its warm-up
