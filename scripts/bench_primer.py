@@ -79,10 +79,10 @@ def main():
 def measure(name, options):
     target, background, k, limits = CASES[name](options.data)
     genomes = [kmatch.Genome.from_records([("r", text)]) for text in (target, background)]
-    works = []
+    watches = []
 
     def search():
-        works.clear()
+        watches.clear()
         began = time.process_time()
         found = kmatch.primer(
             *genomes,
@@ -90,7 +90,7 @@ def measure(name, options):
             **limits,
             device=options.device,
             threads=options.threads,
-            on_engine=lambda engine: record_work(engine, works),
+            on_engine=lambda engine: watches.append(engine.time_kernels()),
         )
         return found, time.process_time() - began
 
@@ -108,17 +108,7 @@ def measure(name, options):
     rows = np.minimum(np.arange(len(target), 0, -1), limits.get("max_length", len(target)))
     rows[found.start] = found.length
     needed = int(rows.sum()) * len(background) * strands
-    return report(name, options.device, (seconds, busy), found, needed, works)
-
-
-def record_work(engine, works):
-    """Keep what an engine says of each call."""
-    extend = engine.extend_primers
-
-    def recorded(*arguments, **others):
-        works.append(extend(*arguments, **others))
-
-    engine.extend_primers = recorded
+    return report(name, options.device, (seconds, busy), found, needed, watches[0].done)
 
 
 def check(target, background, k, limits, found, many):

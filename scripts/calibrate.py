@@ -27,8 +27,9 @@ from benchmarks import Table, is_wanted, text_parser, texts, timed, write_result
 from workloads import LETTERS, TooFew, cut_panel, guide_panel
 
 import kmatch
-from kmatch.bench.timing import Stopwatch
-from kmatch.engine.cpu import edit_filter, seeds, sites
+from kmatch.engine.cpu.edit import filter as edit_filter
+from kmatch.engine.cpu.hamming import seeds
+from kmatch.engine.host import sites
 from kmatch.search.edit import edit_batches
 from kmatch.search.hamming import hamming_batches
 from kmatch.search.mismatches.seeds import some_codes
@@ -65,22 +66,6 @@ class Model(NamedTuple):
     cells: object
 
 
-class Watch(Stopwatch):
-    """A Stopwatch that notes the rows of the chunk that was searched for differences last."""
-
-    rows = 1
-
-    def __init__(self, engine):
-        super().__init__(engine)
-        start = engine.start_edit
-
-        def noted(text, *arguments):
-            self.rows = text[2]
-            return start(text, *arguments)
-
-        engine.start_edit = noted
-
-
 def kernels(batches, text, patterns, k, options, **more):
     """(nanoseconds of the kernels for each letter, rows of the last chunk) of a search."""
     genome = kmatch.Genome.from_records([("text", text.letters)])
@@ -88,7 +73,7 @@ def kernels(batches, text, patterns, k, options, **more):
     for _ in range(1 + options.repeat):  # the first one compiles and packs
         watches = []
         search = {"device": "cpu", "threads": 1, "capacity": ROOM, **more}
-        search["on_engine"] = lambda engine, watches=watches: watches.append(Watch(engine))
+        search["on_engine"] = lambda engine, watches=watches: watches.append(engine.time_kernels())
         for _ in batches(genome, panel, k, **search):
             pass
         least = min(least, watches[0].seconds)

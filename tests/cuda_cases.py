@@ -246,7 +246,7 @@ def test_the_gpu_packs_as_the_cpu_does(words, monkeypatch):
     for packers in (0, 99):
         monkeypatch.setattr(engine, "PACKERS", packers)
         planes = gpu.planes(4 * geometry.plane_words)
-        gpu.pack(letters, geometry.words, geometry.rows, geometry.plane_rows, planes)
+        gpu.pack(letters, geometry.text(planes))
         packed.append(planes.tolist())
         assert gpu._gpu.text(planes).copy_to_host().tolist() == packed[0]
     assert packed[0] == packed[1]

@@ -241,10 +241,9 @@ def test_packing_without_a_kernel_packs_alike():
     geometry = geometry_for(700, 64, 8, 8)
     letters = np.zeros(geometry.letters + LANES_PER_WORD, np.uint8)
     letters[:700] = rng.choice(np.frombuffer(b"ACGTUNacgtun", np.uint8), 700)
-    shape = (geometry.words, geometry.rows, geometry.plane_rows)
     planes = np.zeros((2, 4 * geometry.plane_words + SPARE), np.uint64)
-    CpuEngine().pack(letters, *shape, planes[0])
-    compiling._pack(None, letters, *shape, planes[1])
+    CpuEngine().pack(letters, geometry.text(planes[0]))
+    compiling._pack(letters, geometry.text(planes[1]))
     assert planes[0].any() and np.array_equal(*planes)
 
 

@@ -204,7 +204,7 @@ def test_coordinates_beyond_four_billion(tmp_path):
     letters = np.zeros(1 << 17, np.uint8)
     letters[: len(last)] = np.frombuffer(last.encode(), np.uint8)
     end, planes = Geometry(WORDS, 8, 64), np.empty(4 * 72 * WORDS, np.uint64)
-    CpuEngine().pack(letters, WORDS, end.rows, end.plane_rows, planes)
+    CpuEngine().pack(letters, end.text(planes))
     with open(tmp_path / "genome", "wb") as handle:
         writer = Repeating(handle, plan, WORDS)
         nothing = np.zeros(4 * chunk.plane_words, np.uint64)

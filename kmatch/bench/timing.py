@@ -3,7 +3,6 @@
 import statistics
 import time
 import warnings
-from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -25,42 +24,6 @@ class Answer(NamedTuple):
     call: float
 
 
-class Stopwatch:
-    """Adds up the seconds of the kernels of an engine that a search was just given.
-
-    On a GPU by events, all but those of primers, which are timed with the host's part in them.
-    """
-
-    def __init__(self, engine):
-        self._seconds, self._events = 0.0, None
-        if engine.name == "cuda":
-            from kmatch.engine.cuda import driver
-
-            self._events = driver.Stopwatch()
-            engine.timing = self._events.timing
-        else:
-            engine.timing = self._timing
-        engine.extend_primers = self._timed(engine.extend_primers)
-
-    @property
-    def seconds(self):
-        """What the kernels took so far."""
-        return self._seconds + (self._events.seconds if self._events else 0.0)
-
-    @contextmanager
-    def _timing(self):
-        began = time.perf_counter()
-        yield
-        self._seconds += time.perf_counter() - began
-
-    def _timed(self, kernel):
-        def timed(*arguments, **options):
-            with self._timing():
-                return kernel(*arguments, **options)
-
-        return timed
-
-
 def by_engine(case, device, threads=None):
     """The Answer of the engine: call, from letters to hits; kernel, in a text packed before."""
     genome = _genome(case)
@@ -68,7 +31,7 @@ def by_engine(case, device, threads=None):
     hits = _search(case, genome, device, threads)
     call = time.perf_counter() - began
     watches = []  # the genome is packed now, and on the device
-    _search(case, genome, device, threads, lambda engine: watches.append(Stopwatch(engine)))
+    _search(case, genome, device, threads, lambda engine: watches.append(engine.time_kernels()))
     return Answer(_keys(case, hits), watches[0].seconds, call)
 
 

@@ -72,7 +72,7 @@ def _write_chunks(writer, records, plan, engine, words):
         if len(room) < 4 * geometry.plane_words:
             room = np.empty(4 * geometry.plane_words, np.uint64)
         planes = room[: 4 * geometry.plane_words]
-        engine.pack(chunk.letters, words, rows, geometry.plane_rows, planes)
+        engine.pack(chunk.letters, geometry.text(planes))
         writer.add(chunk, planes, rows)
 
 

@@ -10,12 +10,12 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 
 import numpy as np
 
-from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.geometry import LANES_PER_WORD
+from kmatch.engine.host.packing import packing_by
 from kmatch.errors import DeviceError, KmatchWarning
 from kmatch.jit import telling_of_compiling
 from kmatch.jit.claims import sharing, take
@@ -110,18 +110,18 @@ def work(claims, device, *tasks):
     """
     warnings.simplefilter("error", KmatchWarning)
     with sharing(claims), telling_of_compiling(lambda name: print(KERNEL, flush=True)):
-        plain = CpuEngine.pack
         for name in tasks:
             if take(f"{device} {name}"):
-                CpuEngine.pack = plain if name == FILES else _pack
-                rehearse(device, [name])
+                with nullcontext() if name == FILES else packing_by(_pack):
+                    rehearse(device, [name])
                 print(TASK, flush=True)
 
 
-def _pack(engine, letters, words, rows, plane_rows, planes):
+def _pack(letters, text):
     """As the kernel `pack`, which all searches would otherwise wait for, by NumPy and slowly."""
+    planes, words, rows, plane_words = text
     lanes = rows * np.arange(LANES_PER_WORD * words)
-    upper = letters[np.arange(plane_rows)[:, None] + lanes] & 0xDF
+    upper = letters[np.arange(plane_words // words)[:, None] + lanes] & 0xDF
     upper[upper == ord("U")] = ord("T")
     for plane, base in enumerate(b"ACGT"):
         bits = np.packbits(upper == base, axis=1, bitorder="little").view(np.uint64)

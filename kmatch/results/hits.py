@@ -9,19 +9,6 @@ from kmatch.sequences.chunks import Spans
 
 
 @dataclass(frozen=True)
-class Columns:
-    """Alignments in the direction of the pattern, ragged: row i lies from ends[i] to ends[i+1].
-
-    ops: uint8, one of `=XID` a column; text: uint8, A, C, G, T or N a text base; ends: int64[n+1].
-    """
-
-    op_ends: np.ndarray
-    ops: np.ndarray
-    text_ends: np.ndarray
-    text: np.ndarray
-
-
-@dataclass(frozen=True)
 class HitBatch:
     """Hits of one chunk, n rows, sorted by record, start, end, strand and pattern.
 

@@ -85,12 +85,11 @@ def smallest_distances(chunks, panel, patterns, engine):
 
     chunks: PackedChunks whose records lie further apart than any pattern is long.
     """
-    letters = panel.letters
-    reading = (letters.letters, letters.begins, letters.backward)
+    reading = panel.letters
     distances = np.zeros(patterns, np.int64)
     distances[panel.pattern] = panel.lengths
     for chunk in chunks:
-        text = chunk.text(letters.masks, engine)
+        text = chunk.text(reading.masks, engine)
         found = engine.smallest_edit(text, reading, distances[panel.pattern] - 1)
         np.minimum.at(distances, panel.pattern, found)
     return distances

@@ -4,8 +4,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kmatch.engine.cpu.letters import LETTERS
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, geometry_for
+from kmatch.engine.host.letters import LETTERS
 from kmatch.packed.chunks import serves, stored_chunks
 from kmatch.search.lengths import telling_spans
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records
@@ -62,19 +62,16 @@ class PackedChunk:
 
     @property
     def plain(self):
-        """The chunk as kernels take it: planes, words, rows, plane_words."""
-        return self._as_text(self.planes)
+        """The chunk as kernels take it, a Text."""
+        return self.geometry.text(self.planes)
 
     def text(self, masks, engine):
         """The same with the planes of `masks` behind A, C, G and T."""
         present, planes = self._united
         if present[: len(masks)] != tuple(masks):
-            planes = engine.unite(planes, self.geometry.plane_words, masks)
+            planes = engine.unite(self.geometry.text(planes), masks).planes
             self._united = tuple(masks), planes
-        return self._as_text(planes)
-
-    def _as_text(self, planes):
-        return planes, self.geometry.words, self.geometry.rows, self.geometry.plane_words
+        return self.geometry.text(planes)
 
     def unpack(self, engine):
         """Fill `letters`, uint8[length + halo]: a dense chunk is read in order, not by lanes."""
@@ -146,7 +143,7 @@ def _one_ahead(chunks, engine):
 def _pack(chunk, plan, engine, words):
     geometry = geometry_for(chunk.length, plan.halo, words, engine.layout.words)
     planes = engine.planes(4 * geometry.plane_words + SPARE)
-    engine.pack(chunk.letters, geometry.words, geometry.rows, geometry.plane_rows, planes)
+    engine.pack(chunk.letters, geometry.text(planes))
     return PackedChunk(chunk, geometry, planes, words)
 
 

@@ -90,6 +90,5 @@ class WindowSearch(WindowScans):
 
     def _start(self, chunk, capacity):
         letters = self.panel.letters
-        queries = (letters.planes, letters.shifts, letters.bounds)
         text = chunk.text(letters.masks, self._engine)
-        return self._engine.start_scan(text, queries, self._k, capacity)
+        return self._engine.start_scan(text, letters, self._k, capacity)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kmatch.engine.protocol import SeedLookup, SiteChoice
 from kmatch.errors import InputError
 from kmatch.genome import as_genome
 from kmatch.published.run import choose_algorithm
@@ -69,10 +70,13 @@ def multi_batches(
     length, ends = len(patterns[0]), (exact_5p, exact_3p)
     strands = len(wanted_strands(strand))
     queries = len(patterns) * strands
+    looks_up = isinstance(engine, SeedLookup) and length <= LONGEST
     if filtering is None:
         if pam:
-            filtering = engine.sites_pay(queries, strands, pam.share)
-        else:
+            filtering = isinstance(engine, SiteChoice) and engine.sites_pay(
+                queries, strands, pam.share
+            )
+        elif looks_up:
             filtering = engine.seeds_pay(some_codes(patterns), k, queries)
     if run:
         search = PublishedWindows(engine, run, patterns, k, strand, ends, pam)
@@ -82,7 +86,7 @@ def multi_batches(
         search = SiteSearch(engine, patterns, k, pam, strand, ends, capacity)
         plan = plan_chunks(length + len(pam), k, 1, chunk_length, engine.layout)
     else:
-        if filtering and length <= LONGEST:
+        if filtering and looks_up:
             search = SeedSearch(engine, patterns, k, strand, ends, capacity)
         else:
             search = WindowSearch(engine, patterns, k, strand, ends, capacity, pam)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import bounds_of, gather, place_in_row
+from kmatch.engine.alignments import Written
 from kmatch.engine.queries import (
     QueryArrays,
     ReadingArrays,
@@ -22,13 +23,13 @@ STRANDS = {"both": (0, 1), "+": (0,), "-": (1,)}
 class Panel(NamedTuple):
     """Patterns as the engine reads them.
 
-    written: the masks of all patterns, uint8, and where each begins, int64[P+1]; letters:
+    written: Written; letters:
     QueryArrays; pattern, minus: int32[Q] and uint8[Q], the pattern and the strand of each query;
     lengths: int64[Q], letters in a query's window. Queries are ranked so that hits sorted by start
     and rank are sorted by start, end, strand and pattern.
     """
 
-    written: tuple
+    written: Written
     letters: QueryArrays
     pattern: np.ndarray
     minus: np.ndarray
@@ -94,7 +95,7 @@ def rank_panel(patterns, strand):
     numbers, minus = _each_strand(len(patterns), strand)
     lengths = patterns.lengths[numbers]
     order = np.argsort(lengths, kind="stable")
-    written = (patterns.masks, patterns.begins)
+    written = Written(patterns.masks, patterns.begins)
     return Panel(written, None, numbers[order], minus[order], lengths[order])
 
 

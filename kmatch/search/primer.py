@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from kmatch.engine.columns import FRESH, UNKNOWN
+from kmatch.engine.primers import Starts
 from kmatch.errors import InputError
 from kmatch.genome import as_genome
 from kmatch.published.run import choose_algorithm
@@ -71,16 +72,7 @@ def primer_batches(
     progress = _Progress(on_progress)
     strands = wanted_strands(background_strand)
     for columns in _parts(background.records(progress.read), strands, part, progress):
-        extend(
-            starts.masks,
-            starts.begins,
-            starts.limits,
-            starts.bounds,
-            columns,
-            k,
-            on_progress=progress.share,
-            **(geometry or {}),
-        )
+        extend(starts.known, columns, k, on_progress=progress.share, **(geometry or {}))
     for batch in starts.batches():
         yield _select(batch, gc, tm)
 
@@ -108,7 +100,7 @@ def _check_numbers(k, min_length, max_length, gc, tm):
 class _Starts:
     """The starts of all target records, those of the strand `-` after those of `+`.
 
-    masks, begins, limits, bounds: as engines take them (see `extend_primers`).
+    known: the Starts of all of them, whose bounds engines raise.
     """
 
     def __init__(self, records, k, min_length, max_length, both_strands):
@@ -117,14 +109,15 @@ class _Starts:
         self._strands = (0, 1) if both_strands else (0,)
         letters = [_strand(codes, minus) for minus in self._strands for codes in self._codes]
         sizes = np.array([len(codes) for codes in letters], np.int64)
-        self.begins = np.cumsum([0, *sizes], dtype=np.int64)
+        begins = np.cumsum([0, *sizes], dtype=np.int64)
         codes = np.concatenate([*letters, np.zeros(0, np.uint8)])
-        self.masks = np.where(codes < UNKNOWN, 1 << codes, 0).astype(np.uint8)
-        self.limits = np.repeat(self.begins[1:], sizes) - np.arange(len(codes))
+        masks = np.where(codes < UNKNOWN, 1 << codes, 0).astype(np.uint8)
+        limits = np.repeat(begins[1:], sizes) - np.arange(len(codes))
         if max_length is not None:
-            np.minimum(self.limits, max_length, out=self.limits)
+            np.minimum(limits, max_length, out=limits)
         # A bound to begin with: the engine goes on from what is known.
-        self.bounds = np.minimum(max(k, min_length or 0), self.limits + 1)
+        bounds = np.minimum(max(k, min_length or 0), limits + 1)
+        self.known = Starts(masks, begins, limits, bounds)
 
     def batches(self):
         """Yield the PrimerBatch of each record."""
@@ -146,8 +139,9 @@ class _Starts:
     def _found(self, number, minus):
         """(start, end, minus) of a record's primers on one strand, on forward coordinates."""
         index = number + minus * len(self._names)
-        rows = slice(self.begins[index], self.begins[index + 1])
-        bounds, limits = self.bounds[rows], self.limits[rows]
+        _, begins, limits, bounds = self.known
+        rows = slice(begins[index], begins[index + 1])
+        bounds, limits = bounds[rows], limits[rows]
         start = np.flatnonzero(bounds <= limits)
         end = start + bounds[start]
         if minus:

@@ -137,12 +137,13 @@ def chunk_masks(chunk, beyond, engine):
     return masks
 
 
-def extend_published(run, masks, begins, limits, bounds, columns, k, on_progress=None):
+def extend_published(run, starts, columns, k, on_progress=None):
     """As an engine's `extend_primers`, by a published algorithm.
 
     Records of the background are parted by k letters that match nothing, so that no alignment
     across them has fewer than k differences.
     """
+    masks, begins, limits, bounds = starts
     background = run.text(np.repeat(COLUMN_MASKS[columns], np.where(columns == FRESH, k, 1)))
     for number, (first, end) in enumerate(pairwise(begins)):
         if end > first:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import bounds_of, gather
-from kmatch.results.hits import Columns
+from kmatch.engine.alignments import Columns
 from kmatch.sequences.patterns import pattern_set
 
 

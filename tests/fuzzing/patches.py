@@ -4,8 +4,9 @@ from unittest import mock
 
 import numpy as np
 
-from kmatch.engine.cpu import edit, edit_filter
-from kmatch.engine.cpu.engine import CpuEngine
+from kmatch.engine.cpu import engine
+from kmatch.engine.cpu.edit import filter as edit_filter
+from kmatch.engine.cpu.edit import scan as edit_scan
 from kmatch.engine.geometry import Layout
 from kmatch.packed import chunks as stored
 from kmatch.results import primer_tables, tables
@@ -23,7 +24,7 @@ CONSTANTS = {
     "block": (((genome_files, "BLOCK"),), (1, 7, 64)),
     "read": (((ahead, "BATCH"), (ahead, "ROOM")), (1, 10, 100)),
     "smaller": (((stored, "SMALLER"),), (1, 1 << 40)),
-    "capacity": (((CpuEngine, "capacity"),), (20, 50, 200)),
+    "capacity": (((engine, "CAPACITY"),), (20, 50, 200)),
 }
 LAYOUTS = (
     {"site_letters": 1},
@@ -47,16 +48,16 @@ def patching(patches):
         for home, constant in CONSTANTS.get(name, ((), ()))[0]:
             yield mock.patch.object(home, constant, value)
     if layout := patches.get("layout"):
-        yield mock.patch.object(CpuEngine, "layout", Layout(**layout))
+        yield mock.patch.object(engine, "LAYOUT", Layout(**layout))
     if parts := patches.get("parts"):
 
         def stretches(queries, longest, rows, threads):
             return min(parts, rows)
 
-        yield mock.patch.object(edit, "stretches", stretches)
+        yield mock.patch.object(edit_scan, "stretches", stretches)
     if patches.get("few"):
 
-        def choose(text, reading, limits, count, always):
-            return np.ones(len(limits), np.int64)
+        def choose(text, search, always):
+            return np.ones(len(search.limits), np.int64)
 
         yield mock.patch.object(edit_filter, "choose", choose)

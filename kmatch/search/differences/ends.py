@@ -6,8 +6,9 @@ records do. A hit is given out when no hit that is still to come can stand befor
 
 import numpy as np
 
+from kmatch.engine.alignments import Columns, Ends, Traced
 from kmatch.engine.differences import difference_query
-from kmatch.results.hits import Columns, hit_batch
+from kmatch.results.hits import hit_batch
 from kmatch.search.chunks import NO_LETTERS
 from kmatch.search.codes import code_batches, split_ends
 from kmatch.search.differences.plateaus import FOREVER, Plateaus, join_chains
@@ -16,7 +17,7 @@ from kmatch.search.scanning import Scanner
 
 REPORTS = ("minima", "ends", "loci")
 
-NO_COLUMNS = (np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2
+NO_COLUMNS = Columns(*(np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2)
 NO_ENDS = np.zeros((3, 0), np.int64)  # positions, queries and distances
 UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
 
@@ -123,11 +124,10 @@ class DifferenceSearch:
         begin = chunk.spans.begins[span]
         last = np.minimum(begin + chunk.spans.lengths[span], chunk.geometry.letters) - 1
         limit = np.where(self._panel.minus[query], last, np.maximum(begin, 0))
-        ends = other, size = np.empty((2, len(position)), np.int64)
-        hits = (position, query, distance, limit)
-        search = (self._query.profile, self._query.reading[1:], hits, self._query.k)
-        self._engine.trace(chunk.plain, chunk.letters, *search, (other, size), columns)
-        return ends
+        ends = Ends(position, query, distance, limit)
+        traced = Traced(*np.empty((2, len(position)), np.int64))
+        self._engine.trace(chunk.plain, chunk.letters, self._query, ends, traced, columns)
+        return traced
 
     def _release(self, place):
         """Yield the waiting hits that start before a place, sorted; none is to come before it."""
@@ -173,8 +173,9 @@ class DifferenceSearch:
         text_ends = np.concatenate([[0], np.cumsum(rows["end"] - rows["start"])])
         ops, text = np.empty(op_ends[-1], np.uint8), np.empty(text_ends[-1], np.uint8)
         ends = (rows[name].copy() for name in ("anchor", "query", "distance"))
-        self._trace(chunk, *ends, (op_ends, ops, text_ends, text))
-        return Columns(op_ends, ops, text_ends, text)
+        columns = Columns(op_ends, ops, text_ends, text)
+        self._trace(chunk, *ends, columns)
+        return columns
 
 
 def _span(chunk, position):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kmatch.engine.cpu.sorting import sorted_order
+from kmatch.engine.host.sorting import sorted_order
 from kmatch.jit import kernel
 
 # A hit: its places, those of the chain of minima that it stands for, its anchored end as a position

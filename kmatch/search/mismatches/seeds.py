@@ -53,8 +53,7 @@ class SeedSearch(WindowScans):
         if not len(self._others):
             return looked_up
         letters = self._letters
-        queries = (letters.planes, letters.shifts, letters.bounds)
-        return _Both(looked_up, engine.start_scan(text, queries, k, capacity), self._ranked)
+        return _Both(looked_up, engine.start_scan(text, letters, k, capacity), self._ranked)
 
     def _ranked(self, codes):
         """Codes of the patterns that are compared one by one, with their ranks in the panel."""

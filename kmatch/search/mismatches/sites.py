@@ -123,15 +123,13 @@ class SiteSearch:
         """Start the scan for the PAMs of a PackedChunk."""
         pams = self._pams
         text = chunk.text(pams.masks, self._engine)
-        queries = (pams.planes, pams.shifts, pams.bounds)
-        return self._engine.start_scan(text, queries, 0, capacity)
+        return self._engine.start_scan(text, pams, 0, capacity)
 
     def _match(self, sites, capacity):
         """Start the scan of a SiteChunk for all patterns."""
         letters = self._letters
         text = sites.text(letters.masks, self._engine)
-        queries = (letters.planes, letters.shifts, letters.bounds)
-        return self._engine.start_scan(text, queries, self._k, capacity)
+        return self._engine.start_scan(text, letters, self._k, capacity)
 
     def _window_codes(self, sites, codes):
         """Codes of windows in the chunk from those of sites and patterns; their order stays."""
@@ -155,18 +153,16 @@ class SiteChunk:
         self.chunk, self.position, self.minus = chunk, position, minus
         self.length = len(position)
         self._pam, self._letters = pam, letters
-        self._geometry = geometry = Geometry(-(-self.length // LANES_PER_WORD), letters, 0)
+        geometry = Geometry(-(-self.length // LANES_PER_WORD), letters, 0)
         windows = np.zeros(geometry.letters + LANES_PER_WORD, np.uint8)
         begins = position + pam.skipped(minus)
         engine.read_sites(chunk.plain, chunk.letters, begins, minus, letters, windows)
-        self._planes = engine.planes(4 * geometry.plane_words + SPARE)
-        engine.pack(windows, geometry.words, letters, letters, self._planes)
+        self._text = geometry.text(engine.planes(4 * geometry.plane_words + SPARE))
+        engine.pack(windows, self._text)
 
     def text(self, masks, engine):
-        """Planes with those of `masks` behind A, C, G and T, words, rows, plane_words."""
-        geometry = self._geometry
-        planes = engine.unite(self._planes, geometry.plane_words, masks)
-        return planes, geometry.words, 1, geometry.plane_words
+        """The Text of one row, with the planes of `masks` behind A, C, G and T."""
+        return engine.unite(self._text, masks)._replace(rows=1)
 
     def part(self, begin, end, engine):
         """The SiteChunk of sites begin … end−1."""

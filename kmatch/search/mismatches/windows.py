@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from kmatch.results.hits import Columns, hit_batch
+from kmatch.engine.alignments import Columns, Windows
+from kmatch.results.hits import hit_batch
 from kmatch.search.codes import code_batches, split_windows
 
 
@@ -46,6 +47,7 @@ def _align(position, rank, chunk, panel, engine):
     ends = np.concatenate([[0], np.cumsum(panel.lengths[rank])])
     text = np.empty(ends[-1], np.uint8)
     ops = np.empty(ends[-1], np.uint8)
-    windows = (position, panel.pattern[rank], panel.minus[rank])
-    engine.align_gapless(chunk.plain, *windows, panel.written, ends, text, ops)
-    return Columns(ends, ops, ends, text)
+    columns = Columns(ends, ops, ends, text)
+    windows = Windows(position, panel.pattern[rank], panel.minus[rank])
+    engine.align_gapless(chunk.plain, windows, panel.written, columns)
+    return columns

@@ -8,10 +8,10 @@ traceback, which only steps to cells of optimal alignments.
 
 import numpy as np
 
-from kmatch.engine.cpu.alignments import MATCH, MISMATCH
-from kmatch.engine.cpu.blocks import ONE, ONES, ZERO, block
-from kmatch.engine.cpu.letters import COMPLEMENT, LETTERS, decode
-from kmatch.engine.cpu.sharing import SLAB, next_item
+from kmatch.engine.host.alignments import MATCH, MISMATCH
+from kmatch.engine.host.blocks import ONE, ONES, ZERO, block
+from kmatch.engine.host.letters import COMPLEMENT, LETTERS, decode
+from kmatch.engine.host.sharing import SLAB, next_item
 from kmatch.jit import inlined, kernel
 
 SKIP_TEXT, SKIP_PATTERN = np.uint8(ord("D")), np.uint8(ord("I"))
@@ -85,20 +85,19 @@ def _write_text(text, used, minus, out, first):
 @kernel
 def _read(chunk, letters, position, step, length, text):
     """The text from the anchored end back, out of the letters where they are at hand."""
-    planes, words, rows, plane_words = chunk
     if len(letters) == 0:
-        decode(planes, plane_words // words, words, rows, position, step, length, text)
+        decode(chunk, position, step, length, text)
         return
     for i in range(length):
         text[i] = letters[position + i * step]
 
 
 @kernel
-def _trace_hit(h, chunk, letters, profile, reading, hits, room, columns):
+def _trace_hit(h, chunk, letters, search, ends, room, columns):
     """Trace hit number h: (used text letters, columns)."""
-    begins, backward = reading
-    table, tables = profile
-    positions, queries, distances, limits = hits
+    _, begins, backward, _ = search.reading
+    table, tables = search.profile
+    positions, queries, distances, limits = ends
     text, bits = room
     op_ends, ops, text_ends, out = columns
     query, position = queries[h], positions[h]
@@ -123,31 +122,23 @@ def _trace_hit(h, chunk, letters, profile, reading, hits, room, columns):
 
 
 @kernel
-def trace(work, chunk, letters, profile, reading, hits, k, ends, columns):
+def trace(work, chunk, letters, search, ends, traced, columns):
     """Find the other end of n hits, and write their alignments where they are wanted.
 
-    work: see `slabs`; chunk: (planes, words, rows, plane_words); letters: uint8, the chunk's
-    letters as masks, or none where they are to be read from the planes; profile: see `profiles`;
-    reading: (begins, backward) of ReadingArrays; hits: (positions, queries, distances, limits),
-    int64[n] each, what `scan_edit` found, and the last position an alignment may use: the record's
-    first for a query that is read upwards, its last for one read downwards; k: the largest
-    distance.
-    ends: (others, sizes), int64[n] each, receive the position of the alignment's letter farthest
-    from the anchored end, and its number of columns. columns: (op_ends, ops, text_ends, text), ends
-    int64[n+1] or empty where alignments are not wanted; ops, text: uint8, receive the operations
-    (= X I D) and the text (A, C, G, T, N) of hit i from ends[i] to ends[i+1], in the direction of
-    the pattern.
+    work: see `slabs`; chunk: Text; letters: uint8, the chunk's letters as masks, or none where they
+    are to be read from the planes; search: DifferenceQuery; ends: Ends; traced: Traced; columns:
+    Columns, with empty ends where alignments are not wanted; these two are filled here.
     """
-    begins, backward = reading
-    positions, queries = hits[0], hits[1]
-    others, sizes = ends
+    _, begins, backward, _ = search.reading
+    positions, queries = ends.position, ends.query
+    others, sizes = traced
     longest = np.diff(begins).max()
-    text = np.empty(longest + k, np.uint8)
-    room = (text, np.empty((2 * ((longest + 63) >> 6) + 1) * (longest + k), np.uint64))
+    text = np.empty(longest + search.k, np.uint8)
+    room = (text, np.empty((2 * ((longest + 63) >> 6) + 1) * (longest + search.k), np.uint64))
     slab = next_item(work)
     while slab >= 0:
         for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
-            used, size = _trace_hit(h, chunk, letters, profile, reading, hits, room, columns)
+            used, size = _trace_hit(h, chunk, letters, search, ends, room, columns)
             step = 1 if backward[queries[h]] else -1
             others[h] = positions[h] + step * (used - 1)
             sizes[h] = size

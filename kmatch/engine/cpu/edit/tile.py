@@ -9,10 +9,19 @@ values at most k come out exact, others above k.
 
 import numpy as np
 
-from kmatch.engine.cpu.buffer import put as keep
-from kmatch.engine.cpu.distances import add, add_number, copy, follow, put, read, smallest, width
-from kmatch.engine.cpu.recurrence import PAIR, advance
-from kmatch.engine.cpu.vectors import WORDS, aligned, fill, load, lowest, nonzero, store
+from kmatch.engine.cpu.bits.buffer import put as keep
+from kmatch.engine.cpu.bits.distances import (
+    add,
+    add_number,
+    copy,
+    follow,
+    put,
+    read,
+    smallest,
+    width,
+)
+from kmatch.engine.cpu.bits.vectors import WORDS, aligned, fill, load, lowest, nonzero, store
+from kmatch.engine.cpu.edit.recurrence import PAIR, advance
 from kmatch.jit import kernel
 
 BLOCK = 64  # columns in a block: border and planes of a block stay in the first-level cache

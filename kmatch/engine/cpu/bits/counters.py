@@ -11,7 +11,8 @@ plane stands what the eights carry, for `ripple`.
 
 import numpy as np
 
-from kmatch.engine.cpu.vectors import WIDE, fill_wide, load_wide, majority, parity, store
+from kmatch.engine.cpu.bits.logic import majority, parity
+from kmatch.engine.cpu.bits.vectors import WIDE, fill_wide, load_wide, store
 from kmatch.jit import inlined, kernel
 
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from kmatch.engine.cpu.buffer import give_up, leave, new_slot
-from kmatch.engine.cpu.edit_tile import search_tile
-from kmatch.engine.cpu.pieces import filter_rows
-from kmatch.engine.cpu.sharing import next_item
-from kmatch.engine.cpu.vectors import WORDS
+from kmatch.engine.cpu.bits.buffer import give_up, leave, new_slot
+from kmatch.engine.cpu.bits.vectors import WORDS
+from kmatch.engine.cpu.edit.pieces import filter_rows
+from kmatch.engine.cpu.edit.tile import search_tile
 from kmatch.engine.hits import HitBuffer
+from kmatch.engine.host.sharing import next_item
 from kmatch.jit import kernel
 
 WARM_SHARE = 8  # a stretch of rows is at least this many warm-ups long, where the text allows
@@ -29,7 +29,7 @@ def stretches(queries, longest, rows, threads):
 def _search_rows(text, query, rows, reading, place, limit, lowering, buffer, slot):
     """Search rows first … last−1, (first, last), of all tiles for one query."""
     _, words, lane_rows, plane_words = text
-    letters, begins, backward = reading
+    letters, begins, backward, _ = reading
     halo = plane_words // words - lane_rows
     first, last = rows
     pattern = letters[begins[query] : begins[query + 1]] * plane_words
@@ -53,8 +53,8 @@ def _scan_around(text, query, rows, reading, place, limit, buffer, slot):
     """
     _, words, lane_rows, plane_words = text
     first, last = rows
-    reach = reading[1][query + 1] - reading[1][query] + limit[0]
-    shift = 0 if reading[2][query] else plane_words // words - lane_rows
+    reach = reading.begins[query + 1] - reading.begins[query] + limit[0]
+    shift = 0 if reading.backward[query] else plane_words // words - lane_rows
     low = first - shift - reach
     high = (lane_rows if last == lane_rows else last - shift) + reach
     if high - low >= lane_rows:
@@ -70,23 +70,18 @@ def _scan_around(text, query, rows, reading, place, limit, buffer, slot):
 
 
 @kernel
-def scan_edit(work, text, reading, limits, budgets, profile, k, parts, buffer):
+def scan_edit(work, text, search, budgets, parts, buffer):
     """Find every anchored end of each query within its limit.
 
-    work: parts × queries; text: (planes, words, rows, plane_words), a chunk, words a multiple of
-    WORDS; reading: (letters, begins, backward) of ReadingArrays; limits: int64[Q], the k of each
-    query, smaller than its length; budgets: int64[Q], how many survivors of a filter are worth it
-    in the whole chunk, 0 where all is to be scanned; profile: see `blocks.profiles`; k: the largest
-    limit; parts: see `stretches`; buffer: HitBuffer, receives the codes, position being that of the
-    letter read last, some of them twice where there is a filter.
-
-    A query read upwards owns the positions halo … halo + 64·words·rows − 1: what lies before warms
-    up the recurrence, so a genome begins with `halo` empty positions. One read downwards owns
-    0 … 64·words·rows − 1. The halo is at least m + k of every query.
+    work: parts × queries; text: Text, words a multiple of WORDS; search: DifferenceQuery; budgets:
+    int64[Q], how many survivors of a filter are worth it in the whole chunk, 0 where all is to be
+    scanned; parts: see `stretches`; buffer: HitBuffer, receives the codes, some of them twice where
+    there is a filter. See `Engine.start_edit` for the positions that a query owns.
     """
-    rows, queries = text[2], len(limits)
+    reading, limits = search.reading, search.limits
+    rows, queries = text.rows, len(limits)
     slot, limit = new_slot(), np.zeros(1, np.int64)
-    place = (queries, k + 1)
+    place = (queries, search.k + 1)
     item = next_item(work)
     while item >= 0:
         part, query = item // queries, item % queries
@@ -94,11 +89,9 @@ def scan_edit(work, text, reading, limits, budgets, profile, k, parts, buffer):
         here = (first, last)
         limit[0] = limits[query]
         if budgets[query] > 0:
-            budget = min(budgets[query], SURVIVORS * 64 * text[1] * rows)
+            budget = min(budgets[query], SURVIVORS * 64 * text.words * rows)
             most = 64 + budget * (last - first) // rows
-            if not filter_rows(
-                text, here, query, reading, limits[query], profile, place, most, buffer, slot
-            ):
+            if not filter_rows(text, here, search, query, most, buffer, slot):
                 _scan_around(text, query, here, reading, place, limit, buffer, slot)
         else:
             _search_rows(text, query, here, reading, place, limit, False, buffer, slot)
@@ -115,7 +108,7 @@ def smallest_edit(work, text, reading, bounds, parts, lowest):
     int64[parts, Q], receives the smallest distance in each part, or bound + 1. The halo is at least
     m + bound. Other arguments as for `scan_edit`.
     """
-    rows, queries = text[2], len(bounds)
+    rows, queries = text.rows, len(bounds)
     nowhere = HitBuffer(np.empty(0, np.int64), np.zeros(3, np.int64))
     slot, limit = new_slot(), np.zeros(1, np.int64)
     item = next_item(work)

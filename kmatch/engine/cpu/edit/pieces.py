@@ -6,8 +6,8 @@ words further, so planes are read as flat rows of words. What survives is verifi
 
 import numpy as np
 
-from kmatch.engine.cpu.vectors import WORDS, aligned, load, lowest, nonzero, store
-from kmatch.engine.cpu.verify import verify
+from kmatch.engine.cpu.bits.vectors import WORDS, aligned, load, lowest, nonzero, store
+from kmatch.engine.cpu.edit.verify import verify
 from kmatch.jit import inlined, kernel
 
 STEP = 4 * WORDS  # words taken at a time
@@ -122,16 +122,16 @@ def _chains(letters, bounds, plane_words, words, sign):
 
 
 @kernel
-def filter_rows(text, rows, query, reading, k, profile, place, most, buffer, slot):
+def filter_rows(text, rows, search, query, most, buffer, slot):
     """Search the rows first … last−1, (first, last), for one query; tells whether all is found.
 
-    text: (planes, words, lane_rows, plane_words) of a chunk; reading: (letters, begins, backward)
-    of ReadingArrays; profile: see `profiles`; place: (queries, factor of the codes); most:
-    survivors that are worth it: where there are more, nothing is kept and the answer is no.
+    text: Text; search: DifferenceQuery; query: its number; most: survivors that are worth it: where
+    there are more, nothing is kept and the answer is no.
     """
     planes, words, lane_rows, plane_words = text
-    letters = reading[0][reading[1][query] : reading[1][query + 1]]
-    sign = -1 if reading[2][query] else 1
+    codes, begins, backward, _ = search.reading
+    letters, k = codes[begins[query] : begins[query + 1]], search.limits[query]
+    sign = -1 if backward[query] else 1
     m, all_rows = letters.size, plane_words // words
     bounds = cut(m, k)
     chains = _chains(letters, bounds, plane_words, words, sign)
@@ -151,8 +151,7 @@ def filter_rows(text, rows, query, reading, k, profile, place, most, buffer, slo
         if count > most:
             return False
     found = np.sort(centers[:count])
-    table = (profile[0], profile[1][query])
-    shape = (all_rows, words, lane_rows)
-    here = (place[0], query, place[1])
-    verify(planes, shape, table, m, k, sign, all_rows - lane_rows, found, here, buffer, slot)
+    table = (search.profile.table, search.profile.begins[query])
+    here = (len(search.limits), query, search.k + 1)
+    verify(text, table, m, k, sign, found, here, buffer, slot)
     return True

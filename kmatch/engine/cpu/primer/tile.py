@@ -16,8 +16,10 @@ for again.
 import numpy as np
 
 from kmatch.engine.columns import FRESH
-from kmatch.engine.cpu.distances import copy, follow, put, width
-from kmatch.engine.cpu.primer_strips import (
+from kmatch.engine.cpu.bits.distances import copy, follow, put, width
+from kmatch.engine.cpu.bits.vectors import WORDS, aligned, load, lowest, nonzero
+from kmatch.engine.cpu.edit.recurrence import PAIR
+from kmatch.engine.cpu.primer.strips import (
     ONE,
     ROW,
     any_lane,
@@ -31,8 +33,6 @@ from kmatch.engine.cpu.primer_strips import (
     sweep_gathering,
     widen,
 )
-from kmatch.engine.cpu.recurrence import PAIR
-from kmatch.engine.cpu.vectors import WORDS, aligned, load, lowest, nonzero
 from kmatch.jit import inlined, kernel
 
 LANES = 64 * WORDS

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kmatch.engine.cpu.buffer import give_up, leave, new_slot, put
-from kmatch.engine.cpu.counters import (
+from kmatch.engine.cpu.bits.buffer import give_up, leave, new_slot, put
+from kmatch.engine.cpu.bits.counters import (
     ALL,
     BEYOND,
     add_four,
@@ -13,8 +13,8 @@ from kmatch.engine.cpu.counters import (
     ripple,
     save,
 )
-from kmatch.engine.cpu.sharing import next_item
-from kmatch.engine.cpu.vectors import WIDE, fill_wide, load_wide, lowest, nonzero
+from kmatch.engine.cpu.bits.vectors import WIDE, fill_wide, load_wide, lowest, nonzero
+from kmatch.engine.host.sharing import next_item
 from kmatch.jit import kernel
 
 TILE = 512  # words of text that all queries go over before the next: they stay in the L1 cache
@@ -142,15 +142,14 @@ def tiles(words, rows):
 
 
 @kernel
-def scan(work, text, queries, k, buffer):
+def scan(work, text, query, k, buffer):
     """Find every window within k mismatches of each query.
 
-    work: the tiles of the chunk, see `tiles`; text: (planes, words, rows, plane_words), the planes
-    of a chunk as `kmatch.engine.geometry` lays them out; queries: (letters, shifts, bounds) of
-    QueryArrays; k: int, counted letters that may mismatch; buffer: HitBuffer, receives the codes.
+    work: the tiles of the chunk, see `tiles`; text: Text; query: QueryArrays; k: int, counted
+    letters that may mismatch; buffer: HitBuffer, receives the codes.
     """
     planes, words, rows, plane_words = text
-    letters, shifts, bounds = queries
+    letters, shifts, bounds, _ = query
     offsets = np.empty(len(letters), np.int64)
     for i in range(len(letters)):
         offsets[i] = letters[i] * plane_words + shifts[i] * words

@@ -5,6 +5,7 @@ A profile holds, for each text letter, the pattern letters that match it, one bi
 
 import numpy as np
 
+from kmatch.engine.differences import Profile
 from kmatch.jit import inlined, kernel
 
 LETTERS = 9  # text masks: 0 (nothing), 1, 2, 4, 8
@@ -13,13 +14,9 @@ ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @kernel
-def profiles(patterns, offsets, masks):
-    """Profiles of all queries.
-
-    patterns, offsets: int64, the letters and begins of ReadingArrays; masks: uint8, the bases of
-    each plane. Returns (table uint64, begins int64): query q, text mask x, block b is at
-    begins[q] + x·blocks + b, with ⌈m / 64⌉ blocks.
-    """
+def profiles(reading):
+    """The Profile of the queries of ReadingArrays."""
+    patterns, offsets, _, masks = reading
     queries = offsets.size - 1
     begins = np.zeros(queries + 1, np.int64)
     for q in range(queries):
@@ -32,7 +29,7 @@ def profiles(patterns, offsets, masks):
             for base in range(4):
                 if (mask >> base) & 1:
                     table[begins[q] + (1 << base) * blocks + (i >> 6)] |= ONE << np.uint64(i & 63)
-    return table, begins
+    return Profile(table, begins)
 
 
 @inlined

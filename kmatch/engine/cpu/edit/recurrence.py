@@ -10,7 +10,8 @@ eight, because nv is kept in place of pv.
 border's ph, mh of column c at `border` + 2·WORDS·c.
 """
 
-from kmatch.engine.cpu.vectors import WORDS, either, load, or_without, store, without
+from kmatch.engine.cpu.bits.logic import either, or_without, without
+from kmatch.engine.cpu.bits.vectors import WORDS, load, store
 from kmatch.jit import inlined, kernel
 
 PAIR = 2 * WORDS  # a pair of vectors: nv and mv, or ph and mh

@@ -12,8 +12,8 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from kmatch.engine.cpu.buffer import give_up, leave, new_slot, put
-from kmatch.engine.cpu.sharing import next_item
+from kmatch.engine.cpu.bits.buffer import give_up, leave, new_slot, put
+from kmatch.engine.host.sharing import next_item
 from kmatch.jit import inlined, kernel
 
 KEY_LETTERS = 10  # looked up of a piece: a table has four to the power of this places
@@ -217,9 +217,8 @@ def blocks(words, rows):
 def scan_seeds(work, text, tables, k, buffer):
     """Find every window within k mismatches of the queries of SeedTables.
 
-    work: see `blocks`; text: (planes, words, rows, plane_words), a chunk whose halo is at least a
-    pattern; tables: SeedTables; k, buffer: as for `kmatch.engine.cpu.hamming.scan`, with the ranks
-    of the tables.
+    work: see `blocks`; text: Text of a chunk whose halo is at least a pattern; tables: SeedTables;
+    k, buffer: as for `kmatch.engine.cpu.hamming.scan.scan`, with the ranks of the tables.
     """
     planes, words, rows, plane_words = text
     here, beyond = np.empty((3, BLOCK), np.uint64), np.empty((3, BLOCK), np.uint64)

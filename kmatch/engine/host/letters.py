@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kmatch.engine.cpu.sharing import next_item
+from kmatch.engine.host.sharing import next_item
 from kmatch.jit import kernel
 
 LETTERS = np.frombuffer(b"NACNGNNNTNNNNNNN", np.uint8)  # by mask; several bases cannot occur
@@ -12,13 +12,13 @@ COMPLEMENT = np.array([0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15], np
 
 
 @kernel
-def decode(planes, rows, words, lane_rows, position, step, count, letters):
+def decode(text, position, step, count, letters):
     """Write the text's letters at position, position + step, … as masks of bases.
 
-    planes: a chunk with `rows` rows a plane, the halo among them; position: of the chunk, every one
-    from 0 to 64·words·lane_rows + halo − 1; step: 1 or −1; letters: uint8[≥ count].
+    text: Text; position: of the chunk, every one from 0 to 64·words·rows + halo − 1; step: 1 or −1;
+    letters: uint8[≥ count].
     """
-    plane = rows * words
+    planes, words, lane_rows, plane = text
     lane = min(position // lane_rows, 64 * words - 1)
     row = position - lane * lane_rows
     for i in range(count):
@@ -36,14 +36,14 @@ def decode(planes, rows, words, lane_rows, position, step, count, letters):
 
 
 @kernel
-def read_window(planes, words, rows, plane_words, position, minus, window):
+def read_window(text, position, minus, window):
     """Fill a window, uint8[m], with the masks of its bases in the direction of its strand.
 
     position: where the window starts in the chunk; minus: not 0 reads the reverse complement.
     """
     length = len(window)
     first, step = (position + length - 1, -1) if minus else (position, 1)
-    decode(planes, plane_words // words, words, rows, first, step, length, window)
+    decode(text, first, step, length, window)
     if minus:
         for j in range(length):
             window[j] = COMPLEMENT[window[j]]
@@ -71,7 +71,7 @@ def _read_lane(column, bit, count, text):
 def read_text(work, text, letters):
     """Fill `letters`, uint8[n], with the masks of a chunk's first n letters, halo and all at most.
 
-    work: the words of a row; text: (planes, words, rows, plane_words) of the chunk.
+    work: the words of a row; text: Text.
     """
     planes, words, rows, plane_words = text
     column = np.empty((4, BLOCK), np.uint64)
@@ -88,5 +88,5 @@ def read_text(work, text, letters):
         owned = 64 * words * rows
         if word == words - 1 and owned < len(letters):
             rest = len(letters) - owned
-            decode(planes, plane_words // words, words, rows, owned, 1, rest, letters[owned:])
+            decode(text, owned, 1, rest, letters[owned:])
         word = next_item(work)

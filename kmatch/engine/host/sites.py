@@ -1,7 +1,7 @@
 """Windows beside the sites of a PAM, read out of a chunk's planes."""
 
-from kmatch.engine.cpu.letters import COMPLEMENT, LETTERS, read_window
-from kmatch.engine.cpu.sharing import SLAB, next_item
+from kmatch.engine.host.letters import COMPLEMENT, LETTERS, read_window
+from kmatch.engine.host.sharing import SLAB, next_item
 from kmatch.jit import kernel
 
 # Nanoseconds of one core: 1,000, 300 and 100 guides beside NGG on 5 Mbp of human chromosome 20.
@@ -32,12 +32,11 @@ def _copy_window(letters, position, minus, window):
 def read_sites(work, text, letters, positions, minus, length, windows):
     """Write windows of a chunk one after another, each in the direction of its strand.
 
-    work: see `slabs`; text: (planes, words, rows, plane_words) of a chunk, whose halo is at least
-    `length`; letters: uint8, its letters as masks, or none where they are to be read from the
-    planes; positions: int64[n], where the windows start; minus: uint8[n], 1 reads the reverse
-    complement; length: letters of a window; windows: uint8[≥ n·length], ACGT and N, filled here.
+    work: see `slabs`; text: Text of a chunk whose halo is at least `length`; letters: uint8, its
+    letters as masks, or none where they are to be read from the planes; positions: int64[n], where
+    the windows start; minus: uint8[n], 1 reads the reverse complement; length: letters of a window;
+    windows: uint8[≥ n·length], ACGT and N, filled here.
     """
-    planes, words, rows, plane_words = text
     slab = next_item(work)
     while slab >= 0:
         for i in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
@@ -45,7 +44,7 @@ def read_sites(work, text, letters, positions, minus, length, windows):
             if len(letters) > 0:
                 _copy_window(letters, positions[i], minus[i], window)
             else:
-                read_window(planes, words, rows, plane_words, positions[i], minus[i], window)
+                read_window(text, positions[i], minus[i], window)
             for j in range(length):
                 window[j] = LETTERS[window[j]]
         slab = next_item(work)

@@ -10,9 +10,10 @@ of interest it is. Horizontal deltas go down through borders of one pair a colum
 
 import numpy as np
 
-from kmatch.engine.cpu.distances import add, copy
-from kmatch.engine.cpu.recurrence import PAIR, cell
-from kmatch.engine.cpu.vectors import WORDS, fill, load, nonzero, or_with, store
+from kmatch.engine.cpu.bits.distances import add, copy
+from kmatch.engine.cpu.bits.logic import or_with
+from kmatch.engine.cpu.bits.vectors import WORDS, fill, load, nonzero, store
+from kmatch.engine.cpu.edit.recurrence import PAIR, cell
 from kmatch.jit import kernel
 
 ROW = 5 * WORDS  # planes of one row

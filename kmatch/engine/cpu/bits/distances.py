@@ -5,7 +5,7 @@ A counter is `bits` vectors of a flat uint64 array, lowest first, in two's compl
 
 import numpy as np
 
-from kmatch.engine.cpu.vectors import WORDS, fill, load, nonzero, store
+from kmatch.engine.cpu.bits.vectors import WORDS, fill, load, nonzero, store
 from kmatch.jit import inlined, kernel
 
 ZERO, ONES = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)

@@ -6,9 +6,9 @@ where it is read downwards, so that reading always goes up.
 
 import numpy as np
 
-from kmatch.engine.cpu.blocks import ONE, ONES, ZERO, block
-from kmatch.engine.cpu.buffer import put
-from kmatch.engine.cpu.letters import decode
+from kmatch.engine.cpu.bits.buffer import put
+from kmatch.engine.host.blocks import ONE, ONES, ZERO, block
+from kmatch.engine.host.letters import decode
 from kmatch.jit import inlined, kernel
 
 STRETCH = 256  # letters decoded at a time
@@ -26,10 +26,9 @@ def _column(table, at, blocks, last, pv, mv):
 
 
 @kernel
-def _window(planes, shape, profile, m, k, sign, limits, place, room, buffer, slot):
+def _window(text, profile, m, k, sign, limits, place, room, buffer, slot):
     """Read start … high, keep the ends at most k in low … high."""
     start, low, high = limits
-    rows, words, lane_rows = shape
     table, begin = profile
     queries, query, factor = place
     letters, vertical = room
@@ -40,7 +39,7 @@ def _window(planes, shape, profile, m, k, sign, limits, place, room, buffer, slo
     distance = m
     for at in range(start, high + 1, STRETCH):
         many = min(STRETCH, high + 1 - at)
-        decode(planes, rows, words, lane_rows, at * sign, sign, many, letters)
+        decode(text, at * sign, sign, many, letters)
         for i in range(many):
             distance += _column(table, begin + np.int64(letters[i]) * blocks, blocks, last, pv, mv)
             if distance <= k and at + i >= low:
@@ -48,14 +47,15 @@ def _window(planes, shape, profile, m, k, sign, limits, place, room, buffer, slo
 
 
 @kernel
-def verify(planes, shape, profile, m, k, sign, halo, centers, place, buffer, slot):
+def verify(text, profile, m, k, sign, centers, place, buffer, slot):
     """Keep the codes of all ends at most k in [c − k, c + k] for each center c.
 
-    shape: (rows, words, lane_rows); profile: (table, begin) of the query; sign: 1 reads up, −1
+    text: Text; profile: (table, begin) of the query; sign: 1 reads up, −1
     down; centers: int64, ascending reading coordinates; place: (queries, query, factor of the
     codes). Ends between windows that lie close together are kept too.
     """
-    size = 64 * shape[1] * shape[2]
+    size = 64 * text.words * text.rows
+    halo = text.plane_words // text.words - text.rows
     own = (halo, halo + size) if sign > 0 else (1 - size, 1)
     edge = 0 if sign > 0 else 1 - size - halo  # nothing to read before
     room = (np.empty(STRETCH, np.uint8), np.empty(2 * ((m + 63) >> 6), np.uint64))
@@ -69,4 +69,4 @@ def verify(planes, shape, profile, m, k, sign, halo, centers, place, buffer, slo
         low, high = max(low, own[0]), min(high, own[1] - 1)
         if low <= high:
             limits = (max(edge, low - m - k + 1), low, high)
-            _window(planes, shape, profile, m, k, sign, limits, place, room, buffer, slot)
+            _window(text, profile, m, k, sign, limits, place, room, buffer, slot)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kmatch.engine.cpu.edit_tile import groups
-from kmatch.engine.cpu.pieces import HASTE, cut
+from kmatch.engine.cpu.edit.pieces import HASTE, cut
+from kmatch.engine.cpu.edit.tile import groups
 from kmatch.jit import kernel
 
 # Nanoseconds of one core, from measurements; only their ratios matter.
@@ -62,15 +62,15 @@ def estimate(letters, k, shares, rows):
 
 
 @kernel
-def choose(text, reading, limits, count, always):
+def choose(text, search, always):
     """How many survivors the filter is worth to each query, int64[Q]; 0 where the scan is faster.
 
-    text: (planes, words, rows, plane_words) of a chunk; reading: (letters, begins, backward) of
-    ReadingArrays; limits: int64[Q]; count: planes in use; always: filter whatever it costs.
+    text: Text; search: DifferenceQuery; always: filter whatever it costs.
     """
     planes, words, rows, plane_words = text
-    letters, begins, _ = reading
-    shares = frequencies(planes, words, plane_words, count)
+    letters, begins, _, bases = search.reading
+    limits = search.limits
+    shares = frequencies(planes, words, plane_words, len(bases))
     budgets = np.zeros(len(limits), np.int64)
     for q in range(len(limits)):
         pattern = letters[begins[q] : begins[q + 1]]

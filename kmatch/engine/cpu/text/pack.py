@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from kmatch.engine.cpu.sharing import next_item
+from kmatch.engine.host.packing import stand_in
+from kmatch.engine.host.sharing import next_item
 from kmatch.jit import kernel
 
 BLOCK = 64  # rows packed at a time: one cache line of each lane
@@ -65,7 +66,9 @@ def _word(octet, shift):
 
 
 @kernel
-def _pack_block(letters, words, rows, plane_rows, planes, word, row):
+def _pack_block(letters, text, word, row):
+    planes, words, rows, plane_words = text
+    plane_rows = plane_words // words
     octets = np.empty(8 * 4 * BLOCK, np.uint8)
     column = np.empty(BLOCK, np.uint64)
     for i in range(8):
@@ -78,22 +81,30 @@ def _pack_block(letters, words, rows, plane_rows, planes, word, row):
             planes[at + r * words] = column[r]
 
 
-def blocks(words, plane_rows):
+def blocks(words, plane_words):
     """Items of work in packing a chunk: BLOCK rows of a word each."""
-    return -(-plane_rows // BLOCK) * words
+    return -(-(plane_words // words) // BLOCK) * words
 
 
 @kernel
-def pack(work, letters, words, rows, plane_rows, planes):
+def pack(work, letters, text):
     """Fill planes A, C, G, T of a chunk.
 
-    work: see `blocks`; letters: uint8[≥ 64·words·rows + plane_rows − rows + 64], ASCII in any case,
-    0 beyond the text; planes: uint64[≥ 4·plane_rows·words], the layout of `kmatch.engine.geometry`.
+    work: see `blocks`; letters: uint8[≥ 64·words·rows + halo + 64], ASCII in any case, 0 beyond the
+    text; text: Text, whose planes are uint64[≥ 4·plane_words].
     """
     block = next_item(work)
     while block >= 0:
-        _pack_block(letters, words, rows, plane_rows, planes, block % words, block // words * BLOCK)
+        _pack_block(letters, text, block % text.words, block // text.words * BLOCK)
         block = next_item(work)
+
+
+def pack_by(workers, letters, text):
+    """Pack on the threads of Workers, or by what stands in for the kernel."""
+    if pack_instead := stand_in():
+        pack_instead(letters, text)
+    else:
+        workers.run(pack, blocks(text.words, text.plane_words), letters, text)
 
 
 @kernel

@@ -6,8 +6,8 @@ which there was no room.
 
 import numpy as np
 
-from kmatch.engine.cpu.sharing import fetch_add
 from kmatch.engine.hits import NO_CODE
+from kmatch.engine.host.sharing import fetch_add
 from kmatch.jit import kernel
 
 BLOCK = 256

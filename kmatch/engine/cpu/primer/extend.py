@@ -10,49 +10,34 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.engine.cpu.primer_tile import LANES, climb, extend_tile
+from kmatch.engine.cpu.primer.tile import LANES, climb, extend_tile
+from kmatch.engine.primers import WorkDone
 
-BLOCK = 256  # columns of a block: borders and strips of a tile stay in the second-level cache
-HEIGHT = 24  # rows of a strip: short ones waste fewer rows, tall ones are taken faster
 WARM_SHARE = 8  # a stretch of columns is at least this many times as long as its warm-up
 TICK = 0.1  # seconds between reports of progress
 
 
-class Work(NamedTuple):
-    """What was done: cells of matrices computed, blocks of columns under tiles, and the blocks
-    given up because all lanes had reached K while rows were left; `again`: those of the cells that
-    a GPU computed once more to find larger bounds."""
+class Sizes(NamedTuple):
+    """How the work is cut: rows of a strip, a multiple of 8, and columns of a block.
 
-    cells: int
-    blocks: int
-    given_up: int
-    again: int = 0
+    Borders and strips of a tile stay in the second-level cache; short strips waste fewer rows, tall
+    ones are taken faster.
+    """
+
+    height: int = 24
+    block: int = 256
 
 
-def extend_primers(
-    target,
-    begins,
-    limits,
-    bounds,
-    columns,
-    k,
-    on_progress=None,
-    *,
-    threads,
-    height=HEIGHT,
-    block=BLOCK,
-):
+SIZES = Sizes()
+
+
+def extend_primers(starts, columns, k, on_progress=None, *, threads, sizes=SIZES):
     """Raise lower bounds of the shortest lengths with k differences from all of a background.
 
-    target: uint8[n], masks of bases (0 matches nothing), records joined end to end; begins:
-    int64[T+1], where each begins, and n; limits: int64[n], the most rows that matter, at most to
-    the record's end; bounds: int64[n], at least k, changed in place: afterwards the largest of what
-    it was and the smallest length up to the limit with k differences from every substring of the
-    columns, or limits + 1 where there is none, raised so that r + bounds[r] never falls within a
-    record; columns: uint8, background letters 0 to 3 (A, C, G, T), 4 for what matches nothing, and
-    5 before each record; k: int, 1 or more; on_progress(share) hears how much is done; threads:
-    int; height, block: rows of a strip, a multiple of 8, and columns of a block. Returns Work.
+    See `Engine.extend_primers`; threads: int; sizes: Sizes. Returns WorkDone.
     """
+    target, begins, limits, bounds = starts
+    height, block = sizes
     opens = np.zeros(target.size, bool)
     opens[begins[:-1][np.diff(begins) > 0]] = True
     climb(bounds, limits, opens, 1, target.size)
@@ -100,7 +85,7 @@ def extend_primers(
         except BaseException:
             watches[:, 1] = 1
             raise
-    return Work(*tally.sum(axis=0).tolist())
+    return WorkDone(*tally.sum(axis=0).tolist())
 
 
 def target_planes(target, beyond):
