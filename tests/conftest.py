@@ -16,8 +16,11 @@ REAL = Path(os.environ.get("KMATCH_TEST_DATA", Path(__file__).parents[2] / "shar
 BUNDLED = Path(__file__).parents[1] / "examples" / "data"
 
 
+pytest.register_assert_rewrite("support")
+
+
 def _waits(item):
-    return item.path.name == "test_cuda_sim.py"
+    return item.path.name == "test_simulator.py"
 
 
 def pytest_collection_modifyitems(items):
@@ -26,13 +29,13 @@ def pytest_collection_modifyitems(items):
 
 def pytest_collection_finish(session):
     if any(map(_waits, session.items)) and not session.config.option.collectonly:
-        import test_cuda_sim
+        from support import simulator
 
-        test_cuda_sim.start()
+        simulator.start()
 
 
 def pytest_unconfigure():
-    if started := sys.modules.get("test_cuda_sim"):
+    if started := sys.modules.get("support.simulator"):
         started.stop()
 
 

@@ -8,7 +8,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from commands import fasta, here, random_letters
+from support.commands import fasta, here, random_letters
 
 import kmatch
 from kmatch.bench import report, timing
