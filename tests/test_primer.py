@@ -112,7 +112,7 @@ def far_lengths(texts, background, k, starts, longest=None):
         rows = min(end - r, longest or end - r)
         row = np.zeros(len(columns), np.int64)
         for length in range(1, rows + 2):
-            if length > rows:
+            if length > rows:  # there is none
                 break
             wrong = columns != "ACGT".find(whole[r + length - 1])
             row[1:] = np.minimum(row[:-1] + wrong[1:], row[1:] + 1)
@@ -154,10 +154,10 @@ def test_tiles_of_many_strips(kind, k, longest, geometry):
     bounds, limits = extended(texts, background, k, longest, **geometry)
     starts = [*range(0, 1800, 90), 511, 512, 1023, 1024, 1299, 1300]
     lengths = far_lengths(texts, background, k, starts, longest)
-    for r, length in zip(starts, lengths, strict=True):
-        assert bounds[r] == length or (bounds[r] > limits[r] and length >= limits[r])
+    # Above its limit a bound says only that there is no primer.
+    assert [min(bounds[r], limits[r] + 1) for r in starts] == lengths
     if kind == "the target":
-        assert (bounds[:1300] > limits[:1300]).all() or longest
+        assert (bounds[:1300] > limits[:1300]).all()
 
 
 def test_only_what_is_alike_goes_deeper():
@@ -201,9 +201,25 @@ def test_bounds_do_not_depend_on_how_they_are_found():
         known, _ = extended(texts, [text], 15, bounds=known)
     assert (known == expected).all()
     # The columns are parted between the threads, where rows are few enough.
-    few = extended(texts[1:2], background, 15, 40, threads=1)[0]
+    few, limits = extended(texts[1:2], background, 15, 40, threads=1)
     assert (extended(texts[1:2], background, 15, 40, threads=4)[0] == few).all()
-    assert (few[few <= limits[900:940]] >= 15).all()
+    lengths = far_lengths(texts[1:2], background, 15, range(40), 40)
+    assert np.minimum(few, limits + 1).tolist() == lengths
+    assert 0 < np.count_nonzero(few <= limits) < 40
+
+
+@pytest.mark.parametrize("longest", [None, 14, 13])
+def test_a_primer_as_long_as_it_may_be(longest):
+    """The last start with a primer has one that ends with the record, or at the longest length."""
+    text, other = random_letters(60, 18), random_letters(300, 3)
+    bounds, limits = extended([text], [other], 6, longest)
+    lengths = far_lengths([text], [other], 6, range(60), longest)
+    assert np.minimum(bounds, limits + 1).tolist() == lengths
+    assert (bounds == limits).any() and (bounds > limits).any()
+    found = primer(records(text), records(other), 6, max_length=longest, background_strand="+")
+    assert found.length.tolist() == [
+        x for x, most in zip(lengths, limits, strict=True) if x <= most
+    ]
 
 
 def test_a_target_inside_the_background_yields_nothing():
