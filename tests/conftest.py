@@ -10,14 +10,18 @@ from hypothesis import settings
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("kmatch", derandomize=True, deadline=None, max_examples=150)
+settings.register_profile("fresh", deadline=None, max_examples=150, print_blob=True)
 settings.load_profile("kmatch")
 
 REAL = Path(os.environ.get("KMATCH_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
 BUNDLED = Path(__file__).parents[1] / "examples" / "data"
 
 
+pytest.register_assert_rewrite("support")
+
+
 def _waits(item):
-    return item.path.name == "test_cuda_sim.py"
+    return item.path.name == "test_simulator.py"
 
 
 def pytest_collection_modifyitems(items):
@@ -26,13 +30,13 @@ def pytest_collection_modifyitems(items):
 
 def pytest_collection_finish(session):
     if any(map(_waits, session.items)) and not session.config.option.collectonly:
-        import test_cuda_sim
+        from support import simulator
 
-        test_cuda_sim.start()
+        simulator.start()
 
 
 def pytest_unconfigure():
-    if started := sys.modules.get("test_cuda_sim"):
+    if started := sys.modules.get("support.simulator"):
         started.stop()
 
 

@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 from Bio.SeqIO.FastaIO import SimpleFastaParser
-from commands import fasta, here, marked, random_letters
+from support.commands import fasta, here, marked, random_letters
 
 import kmatch
 from kmatch.sequences.readers import ahead, genome_files

@@ -9,12 +9,14 @@ import time
 from pathlib import Path
 
 import pytest
-from commands import (
+from support.commands import (
     KMATCH,
     compressed,
+    failed,
     fasta,
     genbank,
     here,
+    misused,
     process,
     random_letters,
     shell,
@@ -28,25 +30,6 @@ FASTA = fasta([("chr1 a test", random_letters(20_000)), ("chr2", random_letters(
 SEARCH = ("-p", "ACGTTGCAACGT", "-k", 1)
 DENSE = ("-p", "ACGT", "-k", 3)
 HAS_GPU = any(Path("/dev", name).exists() for name in ("nvidiactl", "dxg"))
-
-
-def failed(result, *words):
-    """Check the one line of status 1 and that it holds `words`."""
-    message = result.err.decode()
-    assert result.status == 1, message
-    assert message.startswith("kmatch: error: ") and message.endswith("\n")
-    assert message.count("\n") == 1 and "Traceback" not in message
-    for word in words:
-        assert str(word) in message
-    rows = [line for line in result.out.splitlines() if not line.startswith(b"sequence\t")]
-    assert rows == []
-
-
-def misused(result, word=""):
-    message = result.err.decode()
-    assert result.status == 2, message
-    assert word in message and "Traceback" not in message
-    assert result.out == b""
 
 
 @pytest.fixture

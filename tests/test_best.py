@@ -5,11 +5,11 @@ import io
 import naive
 import numpy as np
 import pytest
-from cases import EDIT, edit_cases, edit_geometries
-from commands import fasta, here, random_letters, shell
-from differences import best, check_alignments, edit, edited, last_row, planted, rows
 from hypothesis import given
 from hypothesis import strategies as st
+from support.cases import EDIT, edit_cases, edit_geometries
+from support.commands import fasta, here, random_letters, shell
+from support.differences import best, check_alignments, edit, edited, last_row, planted, rows
 
 import kmatch
 

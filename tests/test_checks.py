@@ -1,8 +1,7 @@
 """Searches that are likely not what was meant are told."""
 
 import pytest
-from commands import fasta, here, random_letters
-from test_bad_input import failed
+from support.commands import failed, fasta, here, random_letters
 
 LETTERS = random_letters(3_000)
 GUIDES = ("ACGTTACGTTACGTTACGTT", "GGATCCTTAACGATCGATTA")

@@ -9,25 +9,10 @@ from pathlib import Path
 
 import click
 import pytest
-from commands import here, process
+from support.commands import HEAVY, here, loaded, process
 
 import kmatch
 from kmatch.cli.group import kmatch as group
-
-HEAVY = {"numpy", "numba", "llvmlite", "Bio", "rich", "xopen"}
-LOADED = """
-import sys
-{body}
-print(*sorted({{name.split(".")[0] for name in sys.modules}}), file=sys.stderr)
-"""
-
-
-def loaded(body, *arguments):
-    """The status of a script and the top-level modules that are loaded at its end."""
-    command = [sys.executable, "-c", LOADED.format(body=body), *arguments]
-    done = subprocess.run(command, capture_output=True, timeout=60)
-    return done.returncode, set(done.stderr.decode().splitlines()[-1].split())
-
 
 LIGHT = {
     "help": ("--help",),

@@ -9,7 +9,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from package_copy import copy_package, end, run, start
+from support.package_copy import copy_package, end, run, start
 
 from kmatch.jit import folders
 

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from commands import process
+from support.commands import process
 
 from kmatch.jit.sources import PACKAGE
 

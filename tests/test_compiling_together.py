@@ -7,7 +7,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from package_copy import copy_package
+from support.package_copy import copy_package
 
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, geometry_for

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from numba import types
+from support.capabilities import CAPABILITIES, check_toolkit
 
 from kmatch.engine.cuda import queries
 
@@ -32,7 +33,6 @@ PRIMER = (
     *(SHAPE[6], WORDS, INTS, NUMBERS),
 )
 
-CAPABILITIES = [(7, 5), (8, 0), (9, 0)]
 KERNELS = {
     "hamming, few mismatches": ("hamming", (2, 16, 14), HAMMING),
     "hamming, many mismatches": ("hamming", (5, 8, 8), HAMMING),
@@ -71,7 +71,7 @@ def compile_ptx(monkeypatch):
     dispatcher = pytest.importorskip("numba.cuda.dispatcher")
     from numba import cuda
 
-    _check_toolkit(cuda)
+    check_toolkit(cuda)
 
     def compiled(kind, constants, signature, capability):
         from kmatch.engine.cuda import (
@@ -107,13 +107,6 @@ def compile_ptx(monkeypatch):
         return cuda.compile_ptx(kernel, signature, cc=capability)[0]
 
     return compiled
-
-
-def _check_toolkit(cuda):
-    try:
-        cuda.compile_ptx(lambda words: None, (WORDS,), cc=(9, 0))
-    except Exception as error:  # the toolkit's failures have many classes
-        pytest.skip(f"no CUDA toolkit to compile with: {str(error).splitlines()[0]}")
 
 
 @pytest.mark.parametrize("capability", CAPABILITIES, ids="sm_{0[0]}{0[1]}".format)

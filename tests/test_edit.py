@@ -6,9 +6,11 @@ from functools import cache
 import naive
 import numpy as np
 import pytest
-from cases import EDIT, edit_cases, edit_geometries, reports
-from commands import random_letters
-from differences import (
+from hypothesis import given
+from hypothesis import strategies as st
+from support.cases import EDIT, edit_cases, edit_geometries, reports
+from support.commands import random_letters
+from support.differences import (
     anchors,
     check_alignments,
     edit,
@@ -20,8 +22,6 @@ from differences import (
     planted,
     rows,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 import kmatch
 from kmatch.results.hits import Hits

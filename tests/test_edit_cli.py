@@ -5,9 +5,17 @@ import os
 
 import naive
 import pytest
-from commands import compressed, fasta, here, process, random_letters
-from test_bad_input import failed, misused
-from test_cli import HEAVY, loaded
+from support.commands import (
+    HEAVY,
+    compressed,
+    failed,
+    fasta,
+    here,
+    loaded,
+    misused,
+    process,
+    random_letters,
+)
 
 import kmatch
 

@@ -7,8 +7,8 @@ end on the strand +, the start on the strand -.
 import naive
 import numpy as np
 import pytest
-from commands import random_letters
-from differences import anchors, best, check_alignment, edit, planted, rows
+from support.commands import random_letters
+from support.differences import anchors, best, check_alignment, edit, planted, rows
 
 import kmatch
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import naive
 import pytest
-from fuzzing import drawing, running, shrinking
+from fuzzing import drawing, properties, running, shrinking
 from fuzzing.damage import Damaged, limited
 from fuzzing.searches import Search, Wrong
 
@@ -60,7 +60,7 @@ def test_a_command_that_is_shown_can_be_run(capsys, monkeypatch):
     right = naive.hamming
     monkeypatch.setattr(naive, "hamming", lambda *given, **options: right(*given, **options)[1:])
     monkeypatch.setattr(shrinking, "SECONDS", 1)
-    running.main(["--failures", "1", "--only", "hamming, command"])
+    running.main(["--failures", "1", "--seed", "0", "--only", "hamming, command"])
     line = next(x for x in capsys.readouterr().out.splitlines() if x.startswith("python -m"))
     command = line.replace("python", sys.executable, 1)
     done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True)
@@ -104,3 +104,35 @@ def test_the_script_ends_when_its_time_is_over():
     done = subprocess.run(script, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1].endswith("cases, 0 failed")
+
+
+PROPERTIES = """
+from pathlib import Path
+from hypothesis import given, strategies
+
+@given(strategies.integers())
+def test_of_numbers(number):
+    with Path({file!r}).open("a") as drawn:
+        drawn.write(f"{{number}} ")
+
+@given(strategies.integers())
+def test_that_fails(number):
+    assert number is None
+
+def test_that_is_no_property():
+    assert False
+"""
+
+
+def test_properties_have_fresh_examples(tmp_path, monkeypatch):
+    monkeypatch.setenv("HYPOTHESIS_STORAGE_DIRECTORY", str(tmp_path))
+    monkeypatch.setattr(properties, "TESTS", tmp_path)
+    (tmp_path / "conftest.py").write_text((ROOT / "tests" / "conftest.py").read_text())
+    drawn = []
+    for seed, only in (("7", "numbers"), ("8", "numbers"), ("8", "")):
+        file = tmp_path / f"drawn{len(drawn)}"
+        (tmp_path / "test_it.py").write_text(PROPERTIES.format(file=str(file)))
+        status = running.main(["--properties", "--seed", seed, "--seconds", "0", "--only", only])
+        assert status == (only == "")
+        drawn.append(file.read_text().split())
+    assert len(drawn[0]) >= 150 and drawn[0] != drawn[1]

@@ -6,14 +6,18 @@ from itertools import pairwise
 import naive
 import numpy as np
 import pytest
-from cases import EDIT, HAMMING, edit_cases, hamming_cases
-from commands import random_letters
-from differences import best, edit
-from differences import rows as rows_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from packing import packed
-from published_cases import (
+from support.cases import EDIT, HAMMING, edit_cases, hamming_cases
+from support.commands import random_letters
+from support.differences import best, edit
+from support.differences import rows as rows_of
+from support.mismatches import check_off_targets, rows, search
+from support.packing import packed
+from support.primers import CASES as PRIMERS
+from support.primers import primer, primer_cases, related
+from support.primers import rows as rows_of_primers
+from support.published import (
     CASES,
     algorithms,
     case,
@@ -26,11 +30,6 @@ from published_cases import (
     matrices,
     primer_algorithms,
 )
-from test_hamming import rows, search
-from test_multi import check_off_targets
-from test_primer import CASES as PRIMERS
-from test_primer import primer, primer_cases, related
-from test_primer import rows as rows_of_primers
 
 import kmatch
 from kmatch.engine.cuda.driver import find_devices

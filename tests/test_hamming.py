@@ -5,26 +5,15 @@ import io
 import naive
 import numpy as np
 import pytest
-from cases import HAMMING, geometries, hamming_cases
 from hypothesis import given
 from hypothesis import strategies as st
+from support.cases import HAMMING, geometries, hamming_cases
+from support.mismatches import rows, search
 
 import kmatch
 from kmatch.results.hits import Hits
 from kmatch.search import chunks
 from kmatch.search.hamming import hamming_batches
-from kmatch.sequences.patterns import load_patterns
-
-
-def rows(hits):
-    columns = (hits.record_number, hits.start, hits.end, hits.pattern_number, hits.distance)
-    return list(zip(*(column.tolist() for column in columns), hits.strand.tolist(), strict=True))
-
-
-def search(records, patterns, k, **options):
-    panel = load_patterns(patterns)
-    genome = kmatch.Genome.from_records(records)
-    return Hits(hamming_batches(genome, panel, k, **options), panel)
 
 
 @pytest.mark.parametrize("geometry", [{}, {"chunk_length": 7, "words": 1}, {"chunk_length": 64}])

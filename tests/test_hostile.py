@@ -4,7 +4,7 @@ import gzip
 import io
 
 import pytest
-from commands import compressed, fasta, genbank, here, process, random_letters, twobit
+from support.commands import compressed, fasta, genbank, here, process, random_letters, twobit
 
 import kmatch
 from kmatch.sequences.readers import genome_files, pattern_files

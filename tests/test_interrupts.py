@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from commands import fasta, random_letters
+from support.commands import fasta, random_letters
 
 STATUS = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
 SEARCH = ("hamming", "genome.fa", "-p", "ACGTTGC", "-k", "2", "-o", "hits.tsv")

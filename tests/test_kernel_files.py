@@ -10,7 +10,7 @@ import warnings
 from unittest import mock
 
 import pytest
-from commands import process
+from support.commands import process
 
 from kmatch.errors import KmatchWarning
 from kmatch.jit import files, folders, kernel, telling, telling_of_compiling

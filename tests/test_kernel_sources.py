@@ -8,7 +8,7 @@ from types import FunctionType
 
 import pytest
 from numba.core.dispatcher import Dispatcher
-from package_copy import copy_package
+from support.package_copy import copy_package
 
 from kmatch.jit.sources import KERNEL_FREE, PACKAGE, digest, kernel_sources
 

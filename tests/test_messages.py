@@ -7,8 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from commands import KMATCH, fasta, here, process, random_letters, shell
-from test_bad_input import failed
+from support.commands import KMATCH, failed, fasta, here, process, random_letters, shell
 
 from kmatch.cli.messages import MESSAGE, WORD, one_line, shorten
 from kmatch.results.files.output import open_output

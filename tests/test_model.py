@@ -3,10 +3,10 @@
 import naive
 import numpy as np
 import pytest
-from commands import here
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from published_cases import NAKANO_D, NAKANO_PATTERN, NAKANO_TEXT
+from support.commands import here
+from support.published import NAKANO_D, NAKANO_PATTERN, NAKANO_TEXT
 
 import kmatch
 from kmatch.model.machine import Machine, read_alone, run_body, sweep

@@ -1,15 +1,15 @@
 """Panels of one length, with and without a PAM: the oracle, the tables, and known off-targets."""
 
-import csv
 import io
 
 import naive
 import numpy as np
 import pytest
-from cases import HAMMING, MULTI, geometries, multi_cases
-from commands import fasta, here, random_letters
 from hypothesis import given
 from hypothesis import strategies as st
+from support.cases import MULTI, geometries, multi_cases
+from support.commands import fasta, here, random_letters
+from support.mismatches import EQUAL, check_off_targets, oracle, rows, search_panel
 
 import kmatch
 from kmatch.engine.devices import choose_engine
@@ -18,26 +18,6 @@ from kmatch.results.summary import Summary
 from kmatch.search.multi import multi_batches
 from kmatch.sequences.patterns import load_patterns
 
-EQUAL = {name: case for name, case in HAMMING.items() if len(set(map(len, case[1]))) == 1}
-KNOWN_HEADER = ("sequence", "start", "end", "guide", "mismatches", "strand", "site")
-
-
-def rows(hits):
-    columns = (hits.record_number, hits.start, hits.end, hits.pattern_number, hits.distance)
-    return list(zip(*(column.tolist() for column in columns), hits.strand.tolist(), strict=True))
-
-
-def search(records, patterns, k, **options):
-    panel = load_patterns(patterns)
-    genome = kmatch.Genome.from_records(records)
-    return Hits(multi_batches(genome, panel, k, **options), panel)
-
-
-def oracle(records, patterns, k, pam=None, pam_side="3p", **options):
-    if pam is None:
-        return naive.hamming(records, patterns, k, **options)
-    return naive.multi(records, patterns, k, pam, pam_side, **options)
-
 
 @pytest.mark.parametrize("geometry", [{}, {"chunk_length": 7, "words": 1}, {"chunk_length": 64}])
 @pytest.mark.parametrize("filtering", [False, True])
@@ -45,7 +25,7 @@ def oracle(records, patterns, k, pam=None, pam_side="3p", **options):
 def test_panels(name, filtering, geometry):
     records, patterns, k, options = EQUAL[name]
     expected = naive.hamming(records, patterns, k, **options)
-    found = search(records, patterns, k, filtering=filtering, **options, **geometry)
+    found = search_panel(records, patterns, k, filtering=filtering, **options, **geometry)
     assert rows(found) == expected
 
 
@@ -54,7 +34,7 @@ def test_panels(name, filtering, geometry):
 @pytest.mark.parametrize("name", MULTI)
 def test_pams(name, filtering, geometry):
     records, patterns, k, options = MULTI[name]
-    found = rows(search(records, patterns, k, filtering=filtering, **options, **geometry))
+    found = rows(search_panel(records, patterns, k, filtering=filtering, **options, **geometry))
     assert found == oracle(records, patterns, k, **options)
     assert bool(found) == (name not in ("no site", "a PAM across records"))
 
@@ -62,7 +42,7 @@ def test_pams(name, filtering, geometry):
 @given(multi_cases(), geometries, st.sampled_from([True, False, None]), st.integers(1, 3))
 def test_any_text_and_geometry(case, geometry, filtering, threads):
     records, patterns, k, options = case
-    found = search(
+    found = search_panel(
         records, patterns, k, threads=threads, filtering=filtering, **options, **geometry
     )
     assert rows(found) == oracle(records, patterns, k, **options)
@@ -71,7 +51,7 @@ def test_any_text_and_geometry(case, geometry, filtering, threads):
 @given(multi_cases(), st.booleans(), st.sampled_from([1, 8, 40]))
 def test_no_hit_is_dropped_when_room_is_short(case, filtering, capacity):
     records, patterns, k, options = case
-    found = search(
+    found = search_panel(
         records, patterns, k, filtering=filtering, capacity=capacity, chunk_length=150, **options
     )
     assert rows(found) == oracle(records, patterns, k, **options)
@@ -131,7 +111,7 @@ def test_every_word_length(length):
     for k in {0, min(2, length - 1), length // 8}:
         expected = naive.hamming([("r", text)], patterns, k, **options)
         for geometry in ({}, {"words": 1}, {"chunk_length": 700, "words": 3}):
-            found = search([("r", text)], patterns, k, filtering=True, **options, **geometry)
+            found = search_panel([("r", text)], patterns, k, filtering=True, **options, **geometry)
             assert rows(found) == expected
 
 
@@ -139,7 +119,7 @@ def test_very_long_patterns():
     text = random_letters(20_000)
     pattern = "".join("ACGT"["TGCA".index(x)] if i % 30 == 0 else x for i, x in enumerate(text))
     for pam, end in ((None, 15_000), ("N" + text[15_001:15_003], 15_003)):
-        found = search([("r", text)], [pattern[5_000:15_000]], 350, pam=pam)
+        found = search_panel([("r", text)], [pattern[5_000:15_000]], 350, pam=pam)
         assert [row[1:4] for row in rows(found)] == [(5_000, end, 0)]
 
 
@@ -152,21 +132,6 @@ def test_large_panels_are_looked_up():
     assert not engine.seeds_pay(alike, 3, 20_000)
     assert engine.sites_pay(20_000, 2, 1 / 16) and not engine.sites_pay(200, 2, 1 / 16)
     assert not engine.sites_pay(20_000, 2, 1.0)
-
-
-def check_off_targets(real, device):
-    """All sites of 99 guides on chromosome 20, as other programs list them."""
-    with open(real("tables/chr20_guides_off_targets.tsv")) as handle:
-        known = {tuple(row) for row in csv.reader(handle, delimiter="\t")} - {KNOWN_HEADER}
-    genome = real("human_grch37_chr20.fa.gz")
-    table = here(
-        *("multi", genome, real("tables/chr20_guides.txt"), "-k", 4, "--pam", "NGG"),
-        *("--format", "tsv", "--device", device),
-    )
-    assert (table.status, table.err) == (0, b"")
-    lines = [line.split("\t") for line in table.out.decode().splitlines()[1:]]
-    assert len(lines) == len(known) == 302
-    assert {(*line[:6], line[7]) for line in lines} == known
 
 
 def test_known_off_targets(real):

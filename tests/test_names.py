@@ -5,7 +5,7 @@ import io
 
 import numpy as np
 import pytest
-from commands import fasta, genbank, here, twobit
+from support.commands import fasta, genbank, here, twobit
 
 import kmatch
 from kmatch.packed.packing import write_packed

@@ -2,7 +2,7 @@
 
 import click
 import pytest
-from commands import here
+from support.commands import here
 
 from kmatch.cli.command import Command
 from kmatch.cli.group import kmatch as group

@@ -8,7 +8,7 @@ import subprocess
 import threading
 
 import pytest
-from commands import fasta, here, process, random_letters, shell
+from support.commands import fasta, here, process, random_letters, shell
 
 HEADER = b"sequence\tstart\tend\tpattern\tdistance\tstrand\tcigar\tmatch\n"
 PANEL = ("-p", "ACGTTGC", "-p", "NRYAC", "-p", "TTGACCA", "-p", "GATC", "-k", 2)

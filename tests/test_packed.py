@@ -7,11 +7,11 @@ import warnings
 
 import numpy as np
 import pytest
-from cases import EDIT, HAMMING, MULTI, edit_cases, hamming_cases, multi_cases, reports
-from commands import KMATCH, compressed, fasta, here, random_letters
 from hypothesis import given
 from hypothesis import strategies as st
-from packing import packed
+from support.cases import EDIT, HAMMING, MULTI, edit_cases, hamming_cases, multi_cases, reports
+from support.commands import KMATCH, compressed, fasta, here, random_letters
+from support.packing import packed
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine

@@ -4,8 +4,8 @@ import struct
 from zlib import crc32
 
 import pytest
-from commands import here, random_letters
-from packing import packed
+from support.commands import here, random_letters
+from support.packing import packed
 
 from kmatch.packed.format import HEADER, MAGIC, SPARE, VERSION
 

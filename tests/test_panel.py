@@ -4,9 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from cases import IUPAC
 from hypothesis import given
 from hypothesis import strategies as st
+from support.cases import IUPAC
 
 import kmatch
 from kmatch.engine.queries import Query, query_arrays

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from commands import fasta, here, process, random_letters, shell
+from support.commands import fasta, here, process, random_letters, shell
 
 GENOME = fasta([("chr1", random_letters(3_000))])
 PANEL = b"a\tACGTTGC\nb\tTTGACCA\n"

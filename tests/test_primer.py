@@ -3,56 +3,15 @@
 import naive
 import numpy as np
 import pytest
-from cases import edited
-from commands import random_letters
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.commands import random_letters
+from support.primers import CASES, primer, primer_cases, records, related, rows
 
 import kmatch
 from kmatch.engine.cpu.primer.extend import Sizes, extend_primers
 from kmatch.engine.primers import Starts
 from kmatch.sequences.alphabet import encode_text
-
-
-def records(*texts):
-    return [(f"r{i}", text) for i, text in enumerate(texts)]
-
-
-def primer(target, background, k, **options):
-    genomes = (kmatch.Genome.from_records(texts) for texts in (target, background))
-    return kmatch.primer(*genomes, k, **{"device": "cpu", **options})
-
-
-def rows(found):
-    columns = (found.record_number, found.start, found.end, found.strand)
-    return list(zip(*(column.tolist() for column in columns), strict=True))
-
-
-def _case(target, background, k, **options):
-    return records(*target), records(*background), k, options
-
-
-CASES = {
-    "as published": _case(["ACTG"], ["AGCAAG"], 2, background_strand="+"),
-    "both strands": _case(["ACTGACTTACCAGT"], ["AGCAAG", "TTGACC"], 2, both_strands=True),
-    "no background": _case(["ACTGA"], [""], 3),
-    "no background record": _case(["ACTGA"], [], 3),
-    "empty records": _case(["", "ACTGA", "", "ACT"], ["", "ACT", ""], 2),
-    "only empty records": _case(["", ""], ["ACT"], 2),
-    "no target record": _case([], ["ACT"], 2),
-    "target shorter than k": _case(["ACT", "ACTGACT"], ["G"], 5),
-    "k = 1": _case(["ACGTACGTAAAACCCC"], ["ACGTAC"], 1),
-    "N in the target": _case(["ACGTNNACGTACGNTAC"], ["ACGTACGT"], 2),
-    "N in the background": _case(["ACGTACGTACGTAC"], ["ACNNACGT", "NNNN"], 2),
-    "lower case, U and other letters": _case(["acguRACGTAC-gta"], ["ACGUacgtYY"], 2),
-    "target inside the background": _case(["ACGTTGCATTAGCC"], ["GGTACGTTGCATTAGCCTT"], 2),
-    "minus strand inside the background": _case(["ACGTTGCATT"], ["GGAATGCAACGTCC"], 1),
-    "a repeat": _case(["A" * 30 + "C" + "A" * 9], ["A" * 25], 2),
-    "satellites": _case(["AATGG" * 12], ["AATGG" * 3, "AATCG" * 9], 3),
-    "max length": _case(["ACGTTGCATTAGCCAACTGTTG"], ["ACGTTGCATTAGC"], 3, max_length=6),
-    "max length = k": _case(["ACGTTGCATTAGCCAACTGTTG"], ["CC"], 3, max_length=3),
-    "k of a whole word": _case(["ACGTTGCATTAGCCAGTA" * 6], ["ACTTGCATAGCCATA" * 4], 64),
-}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -66,38 +25,6 @@ def test_cases(name):
 def test_the_published_example():
     target, background, k, options = CASES["as published"]
     assert rows(primer(target, background, k, **options)) == [(0, 0, 3, "+"), (0, 1, 4, "+")]
-
-
-_units = st.text("ACGT", min_size=1, max_size=5)
-_edits = st.lists(
-    st.tuples(st.integers(0, 99), st.sampled_from("XID"), st.sampled_from("ACGTN")), max_size=5
-)
-
-
-@st.composite
-def primer_cases(draw, longest=70):
-    """(target, background, k, options): random letters, repeats, and edited pieces in common.
-
-    longest: letters of a target record; one of the background has up to 20 more.
-    """
-    piece = (
-        st.text("ACGT", max_size=40)
-        | st.text("ACGTNacgu", max_size=9)
-        | st.builds(lambda unit, times: unit * times, _units, st.integers(0, 12))
-    )
-    targets = draw(st.lists(st.lists(piece, max_size=3).map("".join), min_size=1, max_size=3))
-    target = [text[:longest] for text in targets]
-    copies = st.builds(edited, st.sampled_from(target), _edits)
-    turned = copies.map(lambda text: naive.reverse_complement(naive.known(text)))
-    texts = st.lists(st.lists(piece | copies | turned, max_size=3).map("".join), max_size=3)
-    background = [text[: longest + 20] for text in draw(texts)]
-    k = draw(st.sampled_from([1, 2, 3, 4, 7, 8, 9, 17]))
-    options = {
-        "background_strand": draw(st.sampled_from(["both", "+"])),
-        "both_strands": draw(st.booleans()),
-        "max_length": draw(st.sampled_from([None, None, k, k + 1, k + 9])),
-    }
-    return records(*target), records(*background), k, options
 
 
 geometries = st.fixed_dictionaries(
@@ -190,7 +117,7 @@ def far_lengths(texts, background, k, starts, longest=None):
         rows = min(end - r, longest or end - r)
         row = np.zeros(len(columns), np.int64)
         for length in range(1, rows + 2):
-            if length > rows:
+            if length > rows:  # there is none
                 break
             wrong = columns != "ACGT".find(whole[r + length - 1])
             row[1:] = np.minimum(row[:-1] + wrong[1:], row[1:] + 1)
@@ -200,15 +127,6 @@ def far_lengths(texts, background, k, starts, longest=None):
                 break
         found.append(length)
     return found
-
-
-def related(rng, text, share):
-    """A text in which a share of the letters was changed, left out or doubled."""
-    wrong = rng.random(len(text)) < share
-    return "".join(
-        rng.choice(["", "A", "C", "GT"]) if bad else letter
-        for letter, bad in zip(text, wrong, strict=True)
-    )
 
 
 TALL = [
@@ -241,10 +159,10 @@ def test_tiles_of_many_strips(kind, k, longest, geometry):
     bounds, limits = extended(texts, background, k, longest, **geometry)
     starts = [*range(0, 1800, 90), 511, 512, 1023, 1024, 1299, 1300]
     lengths = far_lengths(texts, background, k, starts, longest)
-    for r, length in zip(starts, lengths, strict=True):
-        assert bounds[r] == length or (bounds[r] > limits[r] and length >= limits[r])
+    # Above its limit a bound says only that there is no primer.
+    assert [min(bounds[r], limits[r] + 1) for r in starts] == lengths
     if kind == "the target":
-        assert (bounds[:1300] > limits[:1300]).all() or longest
+        assert (bounds[:1300] > limits[:1300]).all()
 
 
 def test_only_what_is_alike_goes_deeper():
@@ -288,9 +206,25 @@ def test_bounds_do_not_depend_on_how_they_are_found():
         known, _ = extended(texts, [text], 15, bounds=known)
     assert (known == expected).all()
     # The columns are parted between the threads, where rows are few enough.
-    few = extended(texts[1:2], background, 15, 40, threads=1)[0]
+    few, limits = extended(texts[1:2], background, 15, 40, threads=1)
     assert (extended(texts[1:2], background, 15, 40, threads=4)[0] == few).all()
-    assert (few[few <= limits[900:940]] >= 15).all()
+    lengths = far_lengths(texts[1:2], background, 15, range(40), 40)
+    assert np.minimum(few, limits + 1).tolist() == lengths
+    assert 0 < np.count_nonzero(few <= limits) < 40
+
+
+@pytest.mark.parametrize("longest", [None, 14, 13])
+def test_a_primer_as_long_as_it_may_be(longest):
+    """The last start with a primer has one that ends with the record, or at the longest length."""
+    text, other = random_letters(60, 18), random_letters(300, 3)
+    bounds, limits = extended([text], [other], 6, longest)
+    lengths = far_lengths([text], [other], 6, range(60), longest)
+    assert np.minimum(bounds, limits + 1).tolist() == lengths
+    assert (bounds == limits).any() and (bounds > limits).any()
+    found = primer(records(text), records(other), 6, max_length=longest, background_strand="+")
+    assert found.length.tolist() == [
+        x for x, most in zip(lengths, limits, strict=True) if x <= most
+    ]
 
 
 def test_a_target_inside_the_background_yields_nothing():

@@ -7,9 +7,18 @@ import subprocess
 
 import naive
 import pytest
-from commands import KMATCH, compressed, fasta, here, process, random_letters
-from test_bad_input import failed, misused
-from test_cli import HEAVY, loaded
+from support.commands import (
+    HEAVY,
+    KMATCH,
+    compressed,
+    failed,
+    fasta,
+    here,
+    loaded,
+    misused,
+    process,
+    random_letters,
+)
 
 import kmatch
 

@@ -6,8 +6,8 @@ import naive
 import numpy as np
 import pytest
 from Bio.SeqUtils import MeltingTemp, gc_fraction
-from commands import random_letters
-from test_primer import CASES, primer, records, rows
+from support.commands import random_letters
+from support.primers import CASES, primer, records, rows
 
 import kmatch
 

@@ -6,11 +6,14 @@ from unittest import mock
 import naive
 import numpy as np
 import pytest
-from cases import edit_cases, geometries, hamming_cases, multi_cases
-from commands import fasta, here, random_letters
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from published_cases import (
+from support.cases import edit_cases, geometries, hamming_cases, multi_cases
+from support.commands import fasta, here, random_letters
+from support.mismatches import rows
+from support.primers import CASES as PRIMERS
+from support.primers import primer_cases
+from support.published import (
     CASES,
     HO_TEXT,
     HO_X,
@@ -25,9 +28,6 @@ from published_cases import (
     matrices,
     primer_algorithms,
 )
-from test_hamming import rows
-from test_primer import CASES as PRIMERS
-from test_primer import primer_cases
 
 import kmatch
 from kmatch.published import run

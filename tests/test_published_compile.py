@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 from numba import types
-from test_cuda_compile import CAPABILITIES, _check_toolkit
+from support.capabilities import CAPABILITIES, check_toolkit
 
 TEXT, PATTERNS = types.uint8[::1], types.uint8[:, ::1]
 RESULT, TABLE, NUMBERS = types.int32[::1], types.int32[:, ::1], types.int64[::1]
@@ -56,7 +56,7 @@ def test_kernels_compile(monkeypatch, name, capability):
     dispatcher = pytest.importorskip("numba.cuda.dispatcher")
     from numba import cuda
 
-    _check_toolkit(cuda)
+    check_toolkit(cuda)
     module, function, constants, signature = KERNELS[name]
     device = SimpleNamespace(compute_capability=capability)
     monkeypatch.setattr(dispatcher, "get_current_device", lambda: device)

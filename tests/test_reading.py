@@ -5,9 +5,18 @@ import io
 
 import pytest
 from Bio.SeqIO.FastaIO import SimpleFastaParser
-from commands import compressed, fasta, genbank, here, marked, process, random_letters, twobit
 from hypothesis import given
 from hypothesis import strategies as st
+from support.commands import (
+    compressed,
+    fasta,
+    genbank,
+    here,
+    marked,
+    process,
+    random_letters,
+    twobit,
+)
 
 import kmatch
 from kmatch.sequences.readers.genome_files import long_lines

@@ -5,7 +5,7 @@ import gzip
 import naive
 import numpy as np
 import pytest
-from commands import fasta, here
+from support.commands import fasta, here
 
 import kmatch
 

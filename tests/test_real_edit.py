@@ -5,7 +5,7 @@ import gzip
 import naive
 import numpy as np
 import pytest
-from differences import anchors, check_alignments, edited, far_ends, rows
+from support.differences import anchors, check_alignments, edited, far_ends, rows
 
 import kmatch
 

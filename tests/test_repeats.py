@@ -6,10 +6,10 @@ from dataclasses import replace
 import naive
 import numpy as np
 import pytest
-from cases import edit_cases, edit_geometries, geometries, multi_cases, reports
-from commands import here
 from hypothesis import given
 from hypothesis import strategies as st
+from support.cases import edit_cases, edit_geometries, geometries, multi_cases, reports
+from support.commands import here
 
 import kmatch
 from kmatch.results.hits import Hits

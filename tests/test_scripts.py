@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import here
+from support.commands import here
 
 from kmatch.sequences.patterns import load_patterns
 

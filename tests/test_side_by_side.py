@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from commands import random_letters
-from packing import packed
+from support.commands import random_letters
+from support.packing import packed
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine

@@ -5,7 +5,7 @@ import pty
 import subprocess
 
 import pytest
-from commands import KMATCH, fasta, process, random_letters
+from support.commands import KMATCH, fasta, process, random_letters
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import warnings
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
-from commands import compressed, fasta, genbank, here, twobit
+from support.commands import compressed, fasta, genbank, here, twobit
 
 import kmatch
 from fuzzing import texts

@@ -2,6 +2,7 @@
 
 import argparse
 import faulthandler
+import secrets
 import shlex
 import sys
 import tempfile
@@ -10,7 +11,7 @@ import traceback
 from collections import Counter
 from pathlib import Path
 
-from fuzzing import damage, drawing, searches
+from fuzzing import damage, drawing, properties, searches
 from fuzzing.damage import Damaged
 from fuzzing.shrinking import shrink
 
@@ -32,11 +33,26 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog="scripts/fuzz", description=DESCRIPTION)
     parser.add_argument("--seconds", type=float, default=60, help="to go on for (%(default)s)")
     parser.add_argument("--cases", type=int, help="to run, in place of --seconds")
-    parser.add_argument("--seed", type=int, default=0, help="of the cases (%(default)s)")
+    parser.add_argument("--seed", type=int, help="of the cases; by default another every time")
     parser.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N (%(default)s)")
-    parser.add_argument("--only", metavar="WORD", default="", help="kinds with this word in them")
+    parser.add_argument(
+        "--only", metavar="WORD", default="", help="kinds, or properties, with this word"
+    )
     parser.add_argument("--failures", type=int, help="to end after; by default it goes on")
+    parser.add_argument(
+        "--properties", action="store_true", help="run those of the tests in place of cases"
+    )
     given = parser.parse_args(arguments)
+    if given.seed is None:
+        given.seed = secrets.randbelow(1 << 32)
+    if given.properties:
+        return int(properties.run(given.seed, given.seconds, given.only) > 0)
+    return run(given)
+
+
+def run(given):
+    """Run cases until the time is over, or so many; returns 1 where any failed."""
+    print(f"seed {given.seed}", flush=True)
     until = time.monotonic() + given.seconds
     counts, failures = Counter(), 0
     folder = Path(tempfile.mkdtemp(prefix="kmatch-fuzz-"))

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 import naive
-from commands import compressed, fasta, genbank, here, process, twobit
-from packing import packed
+from support.commands import compressed, fasta, genbank, here, process, twobit
+from support.packing import packed
 
 import kmatch
 from fuzzing.patches import patching

@@ -1,7 +1,7 @@
 """Texts and patterns drawn from a `random.Random`."""
 
 import naive
-from cases import IUPAC, LETTERS, edited
+from support.cases import IUPAC, LETTERS, edited
 
 PLAIN = "ACGT"
 

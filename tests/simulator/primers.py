@@ -1,19 +1,19 @@
-"""Primers in the CUDA simulator, as in cuda_cases.py, and by a plain kernel how work is cut."""
+"""Primers in the CUDA simulator, as in engine.py, and by a plain kernel how work is cut."""
 
 from unittest import mock
 
 import naive
 import numpy as np
 import pytest
-from cases import edited
-from commands import random_letters
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
-from test_primer import CASES as PRIMERS
-from test_primer import primer as search_primers
-from test_primer import primer_cases, records
-from test_primer import rows as rows_of_primers
+from support.cases import edited
+from support.commands import random_letters
+from support.primers import CASES as PRIMERS
+from support.primers import primer as search_primers
+from support.primers import primer_cases, records
+from support.primers import rows as rows_of_primers
 
 from kmatch.engine.columns import FRESH
 from kmatch.engine.cuda import primer

@@ -13,6 +13,7 @@ from kmatch.results.hits import Hits
 from kmatch.search.best import best_batches
 from kmatch.search.edit import edit_batches
 from kmatch.sequences.patterns import load_patterns
+from support.mismatches import rows as places
 
 
 def edit(records, patterns, k, **options):
@@ -32,12 +33,6 @@ def best(records, patterns, **options):
 def rows(hits):
     """Hits as the oracle gives them: by numbers, with the CIGARs of the TSV file."""
     return [(*row, cigar) for row, cigar in zip(places(hits), cigars(hits), strict=True)]
-
-
-def places(hits):
-    """Hits as rows without CIGARs."""
-    numbers = (hits.record_number, hits.start, hits.end, hits.pattern_number, hits.distance)
-    return list(zip(*(x.tolist() for x in numbers), hits.strand.tolist(), strict=True))
 
 
 def cigars(hits):

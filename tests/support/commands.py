@@ -146,3 +146,37 @@ def _blocks(flags):
     edges = np.flatnonzero(np.diff([False, *flags, False]))
     starts, ends = edges[::2], edges[1::2]
     return [len(starts), *starts.tolist(), *(ends - starts).tolist()]
+
+
+def failed(result, *words):
+    """Check the one line of status 1 and that it holds `words`."""
+    message = result.err.decode()
+    assert result.status == 1, message
+    assert message.startswith("kmatch: error: ") and message.endswith("\n")
+    assert message.count("\n") == 1 and "Traceback" not in message
+    for word in words:
+        assert str(word) in message
+    rows = [line for line in result.out.splitlines() if not line.startswith(b"sequence\t")]
+    assert rows == []
+
+
+def misused(result, word=""):
+    message = result.err.decode()
+    assert result.status == 2, message
+    assert word in message and "Traceback" not in message
+    assert result.out == b""
+
+
+HEAVY = {"numpy", "numba", "llvmlite", "Bio", "rich", "xopen"}
+LOADED = """
+import sys
+{body}
+print(*sorted({{name.split(".")[0] for name in sys.modules}}), file=sys.stderr)
+"""
+
+
+def loaded(body, *arguments):
+    """The status of a script and the top-level modules that are loaded at its end."""
+    command = [sys.executable, "-c", LOADED.format(body=body), *arguments]
+    done = subprocess.run(command, capture_output=True, timeout=60)
+    return done.returncode, set(done.stderr.decode().splitlines()[-1].split())

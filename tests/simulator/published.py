@@ -1,9 +1,10 @@
-"""Published algorithms in the CUDA simulator, on few and tiny cases. Run by test_cuda_sim.py."""
+"""Published algorithms in the CUDA simulator, on few and tiny cases. Run by test_simulator.py."""
 
 import numpy as np
 import pytest
-from cases import LONG
-from published_cases import (
+from support.cases import LONG
+from support.primers import CASES as PRIMERS
+from support.published import (
     LIU_FIG_11,
     algorithms,
     case,
@@ -16,7 +17,6 @@ from published_cases import (
     matrices,
     primer_algorithms,
 )
-from test_primer import CASES as PRIMERS
 
 from kmatch.bench.data import make_case, random_letters
 from kmatch.bench.rows import Bench

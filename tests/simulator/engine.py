@@ -1,15 +1,15 @@
-"""Cases for the CUDA simulator, which is slow: few and tiny. Run by test_cuda_sim.py."""
+"""Cases for the CUDA simulator, which is slow: few and tiny. Run by test_simulator.py."""
 
 import naive
 import numpy as np
 import pytest
-from cases import EDIT, HAMMING, edit_cases, hamming_cases
-from differences import best, edit
-from differences import rows as rows_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from packing import packed
-from test_hamming import rows, search
+from support.cases import EDIT, HAMMING, edit_cases, hamming_cases
+from support.differences import best, edit
+from support.differences import rows as rows_of
+from support.mismatches import rows, search
+from support.packing import packed
 
 import kmatch
 from kmatch.engine.cuda import (

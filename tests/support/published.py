@@ -2,20 +2,19 @@
 
 import naive
 import numpy as np
-from cases import EDIT, HAMMING, MULTI
-from differences import best, edit
-from differences import rows as edit_rows
-from test_hamming import rows
-from test_hamming import search as hamming
-from test_multi import EQUAL, oracle
-from test_multi import search as multi
-from test_primer import primer
-from test_primer import rows as primer_rows
 
 from kmatch.engine.devices import choose_engine
 from kmatch.published.registry import PUBLISHED, find
 from kmatch.published.run import Run
 from kmatch.sequences.alphabet import encode
+from support.cases import EDIT, HAMMING, MULTI
+from support.differences import best, edit
+from support.differences import rows as edit_rows
+from support.mismatches import EQUAL, oracle, rows
+from support.mismatches import search as hamming
+from support.mismatches import search_panel as multi
+from support.primers import primer
+from support.primers import rows as primer_rows
 
 CASES = {"hamming": HAMMING, "multi": EQUAL | MULTI, "edit": EDIT, "best": EDIT}
 

@@ -1,0 +1,54 @@
+"""Searching for k mismatches in tests: hits as rows, by functions that take tiny buffers."""
+
+import csv
+
+import naive
+
+import kmatch
+from kmatch.results.hits import Hits
+from kmatch.search.hamming import hamming_batches
+from kmatch.search.multi import multi_batches
+from kmatch.sequences.patterns import load_patterns
+from support.cases import HAMMING
+from support.commands import here
+
+EQUAL = {name: case for name, case in HAMMING.items() if len(set(map(len, case[1]))) == 1}
+KNOWN_HEADER = ("sequence", "start", "end", "guide", "mismatches", "strand", "site")
+
+
+def rows(hits):
+    columns = (hits.record_number, hits.start, hits.end, hits.pattern_number, hits.distance)
+    return list(zip(*(column.tolist() for column in columns), hits.strand.tolist(), strict=True))
+
+
+def search(records, patterns, k, **options):
+    panel = load_patterns(patterns)
+    genome = kmatch.Genome.from_records(records)
+    return Hits(hamming_batches(genome, panel, k, **options), panel)
+
+
+def search_panel(records, patterns, k, **options):
+    panel = load_patterns(patterns)
+    genome = kmatch.Genome.from_records(records)
+    return Hits(multi_batches(genome, panel, k, **options), panel)
+
+
+def oracle(records, patterns, k, pam=None, pam_side="3p", **options):
+    if pam is None:
+        return naive.hamming(records, patterns, k, **options)
+    return naive.multi(records, patterns, k, pam, pam_side, **options)
+
+
+def check_off_targets(real, device):
+    """All sites of 99 guides on chromosome 20, as other programs list them."""
+    with open(real("tables/chr20_guides_off_targets.tsv")) as handle:
+        known = {tuple(row) for row in csv.reader(handle, delimiter="\t")} - {KNOWN_HEADER}
+    genome = real("human_grch37_chr20.fa.gz")
+    table = here(
+        *("multi", genome, real("tables/chr20_guides.txt"), "-k", 4, "--pam", "NGG"),
+        *("--format", "tsv", "--device", device),
+    )
+    assert (table.status, table.err) == (0, b"")
+    lines = [line.split("\t") for line in table.out.decode().splitlines()[1:]]
+    assert len(lines) == len(known) == 302
+    assert {(*line[:6], line[7]) for line in lines} == known
