@@ -1,12 +1,20 @@
-"""What may be meant otherwise in a panel of patterns: PAMs, ends, and files that are exchanged."""
+"""What may be a mistake in a panel of patterns: a PAM in it, exact ends, exchanged files."""
 
 import os
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from kmatch.errors import InputError
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-def check_ends(panel, exact_5p, exact_3p):
+    from kmatch.cli.messages import Messages
+    from kmatch.sequences.patterns import Pattern, PatternSet
+
+
+def check_ends(panel: "PatternSet", exact_5p: int, exact_3p: int) -> None:
     """Raise InputError for a pattern that is shorter than its end that must match."""
     for option, letters in (("--exact-5p", exact_5p), ("--exact-3p", exact_3p)):
         for pattern in panel:
@@ -17,10 +25,10 @@ def check_ends(panel, exact_5p, exact_3p):
                 )
 
 
-def check_pam(talk, panel, sequence, side):
-    """Look whether the patterns hold the PAM that is to stand beside them.
+def check_pam(messages: "Messages", panel: "PatternSet", sequence: str, side: str) -> None:
+    """Check that the patterns do not hold the PAM that is to stand beside them.
 
-    Raises InputError where two or more all do; a single one, which may by chance, is a warning.
+    Raises InputError where two or more all do; warns of a single one, which may by chance.
     """
     from kmatch.sequences.alphabet import encode
 
@@ -33,37 +41,41 @@ def check_pam(talk, panel, sequence, side):
             f"all {len(panel):,} patterns {where} with the PAM {sequence}, which would have to "
             "stand there twice; leave it out of the patterns, or leave --pam out"
         )
-    talk.warn(
+    messages.warn(
         f"pattern '{panel[0].name}' {ends} with the PAM {sequence}; only where it stands there "
         "twice is a hit"
     )
 
 
-def _holds(pattern, pam, side):
+def _holds(pattern: "Pattern", pam: "NDArray[np.uint8]", side: str) -> bool:
     size = len(pam)
     if len(pattern) <= size:
         return False
     letters = pattern.masks[:size] if side == "5p" else pattern.masks[-size:]
-    return not (letters & ~pam).any()
+    return not bool((letters & ~pam).any())
 
 
-def warn_of_long_patterns(talk, panel, longest, label):
-    """Warn of patterns that fit into no record; longest: letters of the longest record, or more;
-    0 where no record has any."""
+def warn_of_long_patterns(
+    messages: "Messages", panel: "PatternSet", longest: int, label: str
+) -> None:
+    """Warn of patterns that are longer than every record.
+
+    longest: letters of the longest record, or more; 0 where that is unknown or no record has any.
+    """
     long = [pattern for pattern in panel if len(pattern) > longest]
     if not long or not longest:
         return
     others = f", and {len(long) - 1:,} more," if len(long) > 1 else ""
     verb = "are" if others else "is"
-    talk.warn_once(
+    messages.warn_once(
         "exchanged",
         f"pattern '{long[0].name}' of {len(long[0]):,} letters{others} {verb} longer than every "
         f"record of {label}, at most {longest:,}; are genome and patterns exchanged?",
     )
 
 
-def letters_at_most(path):
-    """Letters that no record of a file can have more of, or 0 where that cannot be told at once."""
+def letters_at_most(path: str) -> int:
+    """A number of letters that no record of a file exceeds, or 0 where none is known at once."""
     if path != "-" and os.path.isfile(path):
         with suppress(OSError), open(path, "rb") as file:
             if file.read(1) == b">":

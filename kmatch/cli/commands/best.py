@@ -1,15 +1,21 @@
 """`kmatch best`."""
 
-import os
+from collections.abc import Iterable
 from functools import partial
 
 import click
 
 from kmatch.cli.command import command
-from kmatch.cli.options import algorithm_option, pattern_arguments, search_options
-from kmatch.cli.places import check_places, format_of
-from kmatch.cli.searching import load_panel, write_hits
-from kmatch.cli.talk import Talk
+from kmatch.cli.options import (
+    Inputs,
+    Loudness,
+    Running,
+    algorithm_option,
+    pattern_arguments,
+    search_options,
+)
+from kmatch.cli.outputs import Table
+from kmatch.cli.pattern_search import PatternSearch
 
 
 @command(short_help="The closest occurrences of each pattern.")
@@ -17,24 +23,18 @@ from kmatch.cli.talk import Talk
 @pattern_arguments
 @algorithm_option("best")
 @search_options
-def best(genome, patterns, sequences, output, form, quiet, verbose, debug, **options):
+def best(inputs: Inputs, strand: str, table: Table, running: Running, loudness: Loudness) -> None:
     """Find where GENOME comes closest to each pattern, counting differences, on both strands.
 
     GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or - for
     standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
     """
-    form = format_of(form, output)
-    check_places((genome, patterns), {"-o": output or "-"})
-    talk = Talk(quiet, verbose)
-    panel = load_panel(talk, genome, patterns, sequences)
-    from kmatch.genome import Genome
+    search = PatternSearch(inputs, table, loudness, rereads=True)
     from kmatch.search.best import best_batches
 
-    def nowhere(names):
+    def warn(names: Iterable[str]) -> None:
         for name in names:
-            talk.warn(f"pattern '{name}' matches nowhere")
+            search.messages.warn(f"pattern '{name}' matches nowhere")
 
-    # It is read twice, which a pipe cannot be.
-    text = Genome(genome, keep=not os.path.isfile(genome), on_warning=talk.warn)
-    search = partial(best_batches, text, panel, on_nowhere=nowhere, **options)
-    write_hits(talk, text, panel, output, form, search)
+    options = {"strand": strand, "on_nowhere": warn, **running._asdict()}
+    search.write(partial(best_batches, search.genome, search.panel, **options))

@@ -1,19 +1,30 @@
 """`kmatch edit`."""
 
 from functools import partial
+from typing import NamedTuple
 
 import click
 
 from kmatch.cli.command import command
 from kmatch.cli.options import (
+    Inputs,
+    Loudness,
+    Running,
     algorithm_option,
     distance_option,
     pattern_arguments,
     search_options,
 )
-from kmatch.cli.places import check_places, format_of
-from kmatch.cli.searching import load_panel, write_hits
-from kmatch.cli.talk import Talk
+from kmatch.cli.outputs import Table
+from kmatch.cli.pattern_search import PatternSearch
+
+
+class Wanted(NamedTuple):
+    """The occurrences to find."""
+
+    k: int
+    report: str
+    strand: str
 
 
 @command(short_help="Every occurrence within k differences of a pattern.")
@@ -29,19 +40,16 @@ from kmatch.cli.talk import Talk
 )
 @algorithm_option("edit")
 @search_options
-def edit(genome, patterns, sequences, k, output, form, quiet, verbose, debug, **options):
+def edit(
+    inputs: Inputs, wanted: Wanted, table: Table, running: Running, loudness: Loudness
+) -> None:
     """Find the occurrences of patterns in GENOME with at most k differences, on both strands.
 
     GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or - for
     standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
     """
-    form = format_of(form, output)
-    check_places((genome, patterns), {"-o": output or "-"})
-    talk = Talk(quiet, verbose)
-    panel = load_panel(talk, genome, patterns, sequences)
-    from kmatch.genome import Genome
+    search = PatternSearch(inputs, table, loudness)
     from kmatch.search.edit import edit_batches
 
-    text = Genome(genome, keep=False, on_warning=talk.warn)
-    search = partial(edit_batches, text, panel, k, **options)
-    write_hits(talk, text, panel, output, form, search)
+    options = wanted._asdict() | running._asdict()
+    search.write(partial(edit_batches, search.genome, search.panel, **options))

@@ -1,21 +1,33 @@
 """`kmatch hamming`."""
 
 from functools import partial
+from typing import NamedTuple
 
 import click
 
 from kmatch.cli.checks import check_ends
 from kmatch.cli.command import command
 from kmatch.cli.options import (
+    Inputs,
+    Loudness,
+    Running,
     algorithm_option,
     distance_option,
     exact_options,
     pattern_arguments,
     search_options,
 )
-from kmatch.cli.places import check_places, format_of
-from kmatch.cli.searching import load_panel, write_hits
-from kmatch.cli.talk import Talk
+from kmatch.cli.outputs import Table
+from kmatch.cli.pattern_search import PatternSearch
+
+
+class Wanted(NamedTuple):
+    """The windows to find."""
+
+    k: int
+    exact_5p: int
+    exact_3p: int
+    strand: str
 
 
 @command(short_help="Every window within k mismatches of a pattern.")
@@ -25,20 +37,17 @@ from kmatch.cli.talk import Talk
 @exact_options
 @algorithm_option("hamming")
 @search_options
-def hamming(genome, patterns, sequences, k, output, form, quiet, verbose, debug, **options):
+def hamming(
+    inputs: Inputs, wanted: Wanted, table: Table, running: Running, loudness: Loudness
+) -> None:
     """Find every window of GENOME with at most k mismatches to a pattern, on both strands.
 
     GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or - for
     standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
     """
-    form = format_of(form, output)
-    check_places((genome, patterns), {"-o": output or "-"})
-    talk = Talk(quiet, verbose)
-    panel = load_panel(talk, genome, patterns, sequences)
-    check_ends(panel, options["exact_5p"], options["exact_3p"])
-    from kmatch.genome import Genome
+    search = PatternSearch(inputs, table, loudness)
+    check_ends(search.panel, wanted.exact_5p, wanted.exact_3p)
     from kmatch.search.hamming import hamming_batches
 
-    text = Genome(genome, keep=False, on_warning=talk.warn)
-    search = partial(hamming_batches, text, panel, k, **options)
-    write_hits(talk, text, panel, output, form, search)
+    options = wanted._asdict() | running._asdict()
+    search.write(partial(hamming_batches, search.genome, search.panel, **options))
