@@ -38,7 +38,7 @@ def command(short_help: str) -> Callable[[Callable[..., None]], Command]:
     """Make a Command of a function that carries decorators for its options.
 
     The function takes the values by name. A parameter annotated with a NamedTuple takes a group of
-    them: the values of the options that the tuple's fields name.
+    them: the values of the options that the tuple's fields name. Other fields keep their defaults.
     """
 
     def make(function: Callable[..., None]) -> Command:
@@ -56,7 +56,8 @@ def _grouped(function: Callable[..., None]) -> Callable[..., None]:
     @wraps(function)
     def call(**values: Any) -> None:
         for name, kind in groups.items():
-            values[name] = kind(**{field: values.pop(field) for field in kind._fields})
+            given = [field for field in kind._fields if field in values]
+            values[name] = kind(**{field: values.pop(field) for field in given})
         function(**values)
 
     return call

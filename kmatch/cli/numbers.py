@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-LARGEST = 2**31 - 1
+from kmatch.arguments import MOST
 
 
 class Count(click.IntRange):
@@ -13,8 +13,8 @@ class Count(click.IntRange):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         number: int = super().convert(value, param, ctx)
-        if number > LARGEST:
-            self.fail(f"{number} is more than kmatch counts to, {LARGEST}.", param, ctx)
+        if number > MOST:
+            self.fail(f"{number} is more than kmatch counts to, {MOST}.", param, ctx)
         return number
 
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from kmatch.arguments import STRANDS
 from kmatch.cli.numbers import Count
 from kmatch.cli.outputs import FORMATS
 
@@ -25,14 +26,6 @@ class Loudness(NamedTuple):
 
     quiet: bool
     verbose: bool
-
-
-class Running(NamedTuple):
-    """What a search runs on, and by which algorithm."""
-
-    device: str
-    threads: int | None
-    algorithm: str
 
 
 def search_options(function: Function) -> Function:
@@ -84,7 +77,7 @@ _TABLE_OPTIONS = (
 )
 _STRAND = click.option(
     "--strand",
-    type=click.Choice(["both", "+", "-"]),
+    type=click.Choice(STRANDS),
     default="both",
     show_default=True,
     help="+ finds the pattern as written, - its reverse complement.",

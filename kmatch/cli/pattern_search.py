@@ -12,17 +12,18 @@ from kmatch.cli.checks import letters_at_most, warn_of_long_patterns
 from kmatch.cli.messages import Messages
 from kmatch.cli.options import Inputs, Loudness, check_inputs
 from kmatch.cli.outputs import Table, check_table
+from kmatch.search.running import Running
 
 if TYPE_CHECKING:
     from kmatch.engine.protocol import Engine
     from kmatch.results.hits import HitBatch
     from kmatch.sequences.patterns import PatternSet
 
-Batches = Callable[..., "Iterable[HitBatch]"]  # called with on_progress and on_engine
+Batches = Callable[..., "Iterable[HitBatch]"]  # called with running
 
 
 class PatternSearch:
-    """A search for patterns: what it reads, the table that it writes, what it says.
+    """A search for patterns: what it reads, the table that it writes, how it runs, what it says.
 
     others: its outputs besides the table, by option; rereads: whether it reads the genome twice.
     Raises UsageError and InputError where these cannot be used.
@@ -32,6 +33,7 @@ class PatternSearch:
         self,
         inputs: Inputs,
         table: Table,
+        running: Running,
         loudness: Loudness,
         *,
         others: Mapping[str, str | None] | None = None,
@@ -44,10 +46,11 @@ class PatternSearch:
 
         # A pipe cannot be read twice.
         keep = rereads and not os.path.isfile(inputs.genome)
+        self._running = running
         self.genome = Genome(inputs.genome, keep=keep, on_warning=self.messages.warn)
 
     def write(self, batches: Batches) -> None:
-        """Write the table of the HitBatches of batches(on_progress=…, on_engine=…)."""
+        """Write the table of the HitBatches of batches(running=…)."""
         from kmatch.results.files.output import open_output
         from kmatch.results.tables import TableWriter
 
@@ -69,7 +72,6 @@ class PatternSearch:
 
         messages, genome = self.messages, self.genome
         hits, longest = 0, LongestRecord()
-        genome.on_spans = longest.hear
         with (
             messages.announcing_compiling(),
             _compiling_beside() as help_out,
@@ -80,7 +82,13 @@ class PatternSearch:
                 messages.device(engine)
                 help_out(engine)
 
-            for batch in batches(on_progress=advance, on_engine=hear):
+            running = self._running._replace(
+                on_progress=advance,
+                on_engine=hear,
+                on_spans=longest.hear,
+                on_warning=messages.warn,
+            )
+            for batch in batches(running=running):
                 interrupts.check()
                 if to_terminal:
                     messages.make_way()
@@ -95,9 +103,12 @@ def _load_panel(inputs: Inputs, messages: Messages) -> "PatternSet":
     """The patterns of a file or of `-p`; warns of names that repeat."""
     check_inputs(inputs)
     from kmatch.sequences.names import listed
-    from kmatch.sequences.patterns import load_patterns, repeated_names
+    from kmatch.sequences.patterns import load_patterns, read_patterns, repeated_names
 
-    panel = load_patterns(inputs.patterns or list(inputs.sequences), messages.warn)
+    if inputs.patterns:
+        panel = read_patterns(inputs.patterns, messages.warn)
+    else:
+        panel = load_patterns(list(inputs.sequences), messages.warn)
     if names := repeated_names(panel):
         messages.warn(
             f"{listed(names)}: the name stands for more than one pattern; all are searched"

@@ -82,9 +82,9 @@ def within(records, letters):
 def hooks(random, one):
     """Tiny chunks and little room; what a hit costs bounds how tiny."""
     if one.problem == "primer":
-        geometry = {"height": random.choice([8, 16, 24]), "block": random.choice([1, 7, 200])}
+        sizes = random.choice([8, 16, 24]), random.choice([1, 7, 200])
         given = {"part": random.choice([1, 30, 1 << 20])}
-        return given | ({"geometry": geometry} if one.device == "cpu" else {})
+        return given | ({"sizes": sizes} if one.device == "cpu" else {})
     gap = max(map(len, one.patterns)) if one.problem == "best" else one.k + 16
     total = sum(map(len, one.records)) + gap * len(one.records)  # positions, about
     given = {

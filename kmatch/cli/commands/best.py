@@ -1,6 +1,5 @@
 """`kmatch best`."""
 
-from collections.abc import Iterable
 from functools import partial
 
 import click
@@ -9,13 +8,13 @@ from kmatch.cli.command import command
 from kmatch.cli.options import (
     Inputs,
     Loudness,
-    Running,
     algorithm_option,
     pattern_arguments,
     search_options,
 )
 from kmatch.cli.outputs import Table
 from kmatch.cli.pattern_search import PatternSearch
+from kmatch.search.running import Running
 
 
 @command(short_help="The closest occurrences of each pattern.")
@@ -29,12 +28,8 @@ def best(inputs: Inputs, strand: str, table: Table, running: Running, loudness: 
     GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or - for
     standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
     """
-    search = PatternSearch(inputs, table, loudness, rereads=True)
-    from kmatch.search.best import best_batches
+    search = PatternSearch(inputs, table, running, loudness, rereads=True)
+    from kmatch.search.best import BestOptions, best_batches
 
-    def warn(names: Iterable[str]) -> None:
-        for name in names:
-            search.messages.warn(f"pattern '{name}' matches nowhere")
-
-    options = {"strand": strand, "on_nowhere": warn, **running._asdict()}
-    search.write(partial(best_batches, search.genome, search.panel, **options))
+    options = BestOptions(strand=strand)
+    search.write(partial(best_batches, search.genome, search.panel, options))

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import click
 
+from kmatch.arguments import REPORTS
 from kmatch.cli.command import command
 from kmatch.cli.options import (
     Inputs,
     Loudness,
-    Running,
     algorithm_option,
     distance_option,
     pattern_arguments,
@@ -17,6 +17,7 @@ from kmatch.cli.options import (
 )
 from kmatch.cli.outputs import Table
 from kmatch.cli.pattern_search import PatternSearch
+from kmatch.search.running import Running
 
 
 class Wanted(NamedTuple):
@@ -33,7 +34,7 @@ class Wanted(NamedTuple):
 @distance_option("Differences (mismatches, insertions, deletions) allowed; less than a pattern.")
 @click.option(
     "--report",
-    type=click.Choice(["minima", "ends", "loci"]),
+    type=click.Choice(REPORTS),
     default="minima",
     show_default=True,
     help="The best of neighbouring ends, every end, or the best of overlapping minima.",
@@ -48,8 +49,8 @@ def edit(
     GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or - for
     standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
     """
-    search = PatternSearch(inputs, table, loudness)
-    from kmatch.search.edit import edit_batches
+    search = PatternSearch(inputs, table, running, loudness)
+    from kmatch.search.edit import EditOptions, edit_batches
 
-    options = wanted._asdict() | running._asdict()
-    search.write(partial(edit_batches, search.genome, search.panel, **options))
+    options = EditOptions(report=wanted.report, strand=wanted.strand)
+    search.write(partial(edit_batches, search.genome, search.panel, wanted.k, options))

@@ -5,12 +5,10 @@ from typing import NamedTuple
 
 import click
 
-from kmatch.cli.checks import check_ends
 from kmatch.cli.command import command
 from kmatch.cli.options import (
     Inputs,
     Loudness,
-    Running,
     algorithm_option,
     distance_option,
     exact_options,
@@ -19,15 +17,16 @@ from kmatch.cli.options import (
 )
 from kmatch.cli.outputs import Table
 from kmatch.cli.pattern_search import PatternSearch
+from kmatch.search.running import Running
 
 
 class Wanted(NamedTuple):
     """The windows to find."""
 
     k: int
+    strand: str
     exact_5p: int
     exact_3p: int
-    strand: str
 
 
 @command(short_help="Every window within k mismatches of a pattern.")
@@ -45,9 +44,11 @@ def hamming(
     GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or - for
     standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
     """
-    search = PatternSearch(inputs, table, loudness)
-    check_ends(search.panel, wanted.exact_5p, wanted.exact_3p)
-    from kmatch.search.hamming import hamming_batches
+    search = PatternSearch(inputs, table, running, loudness)
+    from kmatch.search.checks import check_ends
+    from kmatch.search.hamming import HammingOptions, hamming_batches
 
-    options = wanted._asdict() | running._asdict()
-    search.write(partial(hamming_batches, search.genome, search.panel, **options))
+    k, strand, exact_5p, exact_3p = wanted
+    check_ends(search.panel, {"--exact-5p": exact_5p, "--exact-3p": exact_3p})
+    options = HammingOptions(strand=strand, exact_5p=exact_5p, exact_3p=exact_3p)
+    search.write(partial(hamming_batches, search.genome, search.panel, k, options))

@@ -5,12 +5,11 @@ from typing import NamedTuple
 
 import click
 
-from kmatch.cli.checks import check_ends, check_pam
+from kmatch.arguments import PAM_SIDES
 from kmatch.cli.command import command
 from kmatch.cli.options import (
     Inputs,
     Loudness,
-    Running,
     algorithm_option,
     distance_option,
     exact_options,
@@ -19,6 +18,7 @@ from kmatch.cli.options import (
 )
 from kmatch.cli.outputs import Table
 from kmatch.cli.pattern_search import Batches, PatternSearch
+from kmatch.search.running import Running
 
 
 class Wanted(NamedTuple):
@@ -27,9 +27,9 @@ class Wanted(NamedTuple):
     k: int
     pam: str | None
     pam_side: str
+    strand: str
     exact_5p: int
     exact_3p: int
-    strand: str
 
 
 class Counts(NamedTuple):
@@ -46,7 +46,7 @@ class Counts(NamedTuple):
 @click.option("--pam", metavar="SEQ", help="What must stand, without mismatch, beside a pattern.")
 @click.option(
     "--pam-side",
-    type=click.Choice(["3p", "5p"]),
+    type=click.Choice(PAM_SIDES),
     default="3p",
     show_default=True,
     help="The PAM follows the pattern (NGG) or comes before it (TTTV).",
@@ -76,18 +76,22 @@ def multi(
     a tab and SEQ.
     """
     _check_tables(counts, table)
-    search = PatternSearch(inputs, table, loudness, others={"--summary": counts.summary})
-    check_ends(search.panel, wanted.exact_5p, wanted.exact_3p)
-    if wanted.pam:
-        check_pam(search.messages, search.panel, wanted.pam, wanted.pam_side)
-    from kmatch.search.multi import multi_batches
+    others = {"--summary": counts.summary}
+    search = PatternSearch(inputs, table, running, loudness, others=others)
+    from kmatch.search.checks import check_ends, check_pam
+    from kmatch.search.multi import MultiOptions, multi_batches
 
-    options = wanted._asdict() | running._asdict()
-    batches = partial(multi_batches, search.genome, search.panel, **options)
+    k, pam, side, strand, exact_5p, exact_3p = wanted
+    check_ends(search.panel, {"--exact-5p": exact_5p, "--exact-3p": exact_3p})
+    check_pam(search.panel, pam, side, search.messages.warn)
+    options = MultiOptions(
+        pam=pam, pam_side=side, strand=strand, exact_5p=exact_5p, exact_3p=exact_3p
+    )
+    batches = partial(multi_batches, search.genome, search.panel, k, options)
     if counts.summary_only:
-        _write_summary(search, batches, wanted.k)
+        _write_summary(search, batches, k)
     elif counts.summary:
-        _write_both(search, batches, wanted.k, counts.summary)
+        _write_both(search, batches, k, counts.summary)
     else:
         search.write(batches)
 

@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from kmatch.arguments import BACKGROUND_STRANDS
 from kmatch.cli.command import command
 from kmatch.cli.messages import Messages
 from kmatch.cli.numbers import Count, Number, NumberRange
-from kmatch.cli.options import Loudness, Running, algorithm_option, common_options
+from kmatch.cli.options import Loudness, algorithm_option, common_options
 from kmatch.cli.outputs import Table, check_table
+from kmatch.search.running import Running
 
 if TYPE_CHECKING:
     from kmatch.results.primer_tables import PrimerWriter, RegionWriter
@@ -65,7 +66,7 @@ class Wanted(NamedTuple):
 @click.option("--both-strands", is_flag=True, help="Primers of the target's strand - too.")
 @click.option(
     "--background-strand",
-    type=click.Choice(["both", "+"]),
+    type=click.Choice(BACKGROUND_STRANDS),
     default="both",
     show_default=True,
     help="Strands of the background that primers differ from.",
@@ -96,17 +97,26 @@ def primer(
     table = check_table(table, inputs, {"--regions": regions})
     messages = Messages(*loudness)
     from kmatch.genome import Genome
-    from kmatch.search.primer import primer_batches
+    from kmatch.search.primer import PrimerOptions, primer_batches
 
     target, background = (Genome(path, keep=False, on_warning=messages.warn) for path in inputs)
-    options = wanted._asdict() | running._asdict()
-    search = partial(primer_batches, target, background, **options)
+    options = PrimerOptions(
+        min_length=wanted.min_length,
+        max_length=wanted.max_length,
+        gc=wanted.gc,
+        tm=wanted.tm,
+        both_strands=wanted.both_strands,
+        background_strand=wanted.background_strand,
+    )
     primers = 0
     with (
         _writers(wanted, table, regions) as writers,
         messages.progress(inputs.background) as advance,
     ):
-        for batch in search(on_progress=advance, on_engine=messages.device):
+        running = running._replace(
+            on_progress=advance, on_engine=messages.device, on_warning=messages.warn
+        )
+        for batch in primer_batches(target, background, wanted.k, options, running):
             if table.is_standard:
                 messages.make_way()
             for writer in writers:
