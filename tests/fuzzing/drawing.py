@@ -8,6 +8,7 @@ import naive
 from fuzzing import damage, texts
 from fuzzing.patches import draw_patches
 from fuzzing.searches import Search
+from kmatch.engine.cpu.primer.extend import Sizes
 
 PROBLEMS = ("hamming", "multi", "multi beside a PAM", "edit", "best", "primer")
 COST = 150_000  # letters of text times letters of patterns that an oracle is asked for
@@ -82,7 +83,7 @@ def within(records, letters):
 def hooks(random, one):
     """Tiny chunks and little room; what a hit costs bounds how tiny."""
     if one.problem == "primer":
-        geometry = {"height": random.choice([8, 16, 24]), "block": random.choice([1, 7, 200])}
+        geometry = {"sizes": Sizes(random.choice([8, 16, 24]), random.choice([1, 7, 200]))}
         given = {"part": random.choice([1, 30, 1 << 20])}
         return given | ({"geometry": geometry} if one.device == "cpu" else {})
     gap = max(map(len, one.patterns)) if one.problem == "best" else one.k + 16
