@@ -25,6 +25,7 @@ from kmatch.engine.differences import difference_query
 from kmatch.jit import kernel
 from kmatch.search.chunks import packed_chunks, plan_reading
 from kmatch.search.differences.ends import NO_COLUMNS
+from kmatch.search.hooked import hooked
 from kmatch.search.panel import build_reading_panel
 from kmatch.sequences.patterns import load_patterns
 
@@ -110,7 +111,7 @@ def pack(genome, plan, engine):
 def search(genome, patterns, k, length):
     sequences = [pattern.sequence for pattern in patterns]
     options = {"threads": 1, "device": "cpu", "strand": "+", "chunk_length": length}
-    return kmatch.edit(genome, sequences, k, **options)
+    return hooked("edit", genome, sequences, k, **options)
 
 
 def stage(options, call):

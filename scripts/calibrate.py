@@ -32,9 +32,10 @@ from kmatch.engine.cpu.hamming import seeds
 from kmatch.engine.host import sites
 from kmatch.search.edit import edit_batches
 from kmatch.search.hamming import hamming_batches
+from kmatch.search.mismatches.pam import Pam
 from kmatch.search.mismatches.seeds import some_codes
-from kmatch.search.mismatches.sites import Pam
 from kmatch.search.multi import multi_batches
+from kmatch.search.running import by_name
 from kmatch.sequences.patterns import load_patterns
 
 STRANDS = 2
@@ -74,7 +75,7 @@ def kernels(batches, text, patterns, k, options, **more):
         watches = []
         search = {"device": "cpu", "threads": 1, "capacity": ROOM, **more}
         search["on_engine"] = lambda engine, watches=watches: watches.append(engine.time_kernels())
-        for _ in batches(genome, panel, k, **search):
+        for _ in by_name(batches, genome, panel, k, **search):
             pass
         least = min(least, watches[0].seconds)
     return least / len(text.letters) * 1e9, watches[0].rows
@@ -161,7 +162,7 @@ def site_cells(text, options):
             search = {"pam": PAM, "threads": 1, "device": "cpu", "filtering": filtering}
 
             def run(genome, panel=panel, k=k, search=search):
-                return sum(len(batch) for batch in multi_batches(genome, panel, k, **search))
+                return sum(map(len, by_name(multi_batches, genome, panel, k, **search)))
 
             seconds = least_seconds(run, genome, options) - least_seconds(run, little, options)
             ns = max(seconds, 1e-6) / len(text.letters) * 1e9

@@ -241,7 +241,7 @@ def test_any_primers(case, deepest, cells):
     """Few rows and columns at a time, so that borders are everywhere."""
     target, background, k, options = case
     sizes = Sizes(rows=1, more=4, deepest=deepest, stretch=1, columns=4, cells=cells)
-    found = primer(target, background, k, device="cuda", geometry={"sizes": sizes}, **options)
+    found = primer(target, background, k, device="cuda", sizes=sizes, **options)
     assert rows_of_primers(found) == naive.primers(target, background, k, **options)
 
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.cases import HAMMING, geometries, hamming_cases
+from support.hooks import hamming_batches
 from support.mismatches import rows, search
 
 import kmatch
 from kmatch.results.hits import Hits
 from kmatch.search import chunks
-from kmatch.search.hamming import hamming_batches
 
 
 @pytest.mark.parametrize("geometry", [{}, {"chunk_length": 7, "words": 1}, {"chunk_length": 64}])

@@ -31,12 +31,8 @@ geometries = st.fixed_dictionaries(
     {
         "part": st.sampled_from([1, 30, 1 << 20]),
         "threads": st.integers(1, 3),
-        "geometry": st.fixed_dictionaries(
-            {
-                "sizes": st.builds(
-                    Sizes, st.sampled_from([8, 16, 24]), st.sampled_from([1, 2, 7, 30, 200])
-                )
-            }
+        "sizes": st.builds(
+            Sizes, st.sampled_from([8, 16, 24]), st.sampled_from([1, 2, 7, 30, 200])
         ),
     }
 )

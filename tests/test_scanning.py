@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.hooks import edit_batches, hamming_batches, multi_batches
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.hits import Found
-from kmatch.search.edit import edit_batches
-from kmatch.search.hamming import hamming_batches
-from kmatch.search.multi import multi_batches
 from kmatch.search.scanning import Scanner
 from kmatch.sequences.patterns import load_patterns
 

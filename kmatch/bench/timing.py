@@ -9,6 +9,7 @@ import numpy as np
 
 import kmatch
 from kmatch.published.run import Run
+from kmatch.search.hooked import hooked, hooked_primer
 from kmatch.sequences.alphabet import encode, encode_text
 
 REPEAT = 3
@@ -41,16 +42,15 @@ def _genome(case):
 
 def _search(case, genome, device, threads, on_engine=None):
     options = {"device": device, "threads": threads, "on_engine": on_engine}
-    search = getattr(kmatch, case.command)
     if case.background is not None:
         background = kmatch.Genome.from_records([("background", case.background)])
-        return search(genome, background, case.k, background_strand="+", **options)
+        return hooked_primer(genome, background, case.k, background_strand="+", **options)
     options |= {"strand": "+", **ENDS.get(case.command, {})}
     if case.command == "best":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            return search(genome, case.patterns, **options)
-    return search(genome, case.patterns, case.k, **options)
+            return hooked(case.command, genome, case.patterns, **options)
+    return hooked(case.command, genome, case.patterns, case.k, **options)
 
 
 def _keys(case, hits):

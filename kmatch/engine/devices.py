@@ -7,6 +7,7 @@ import sys
 from functools import cache
 from threading import Thread
 
+from kmatch.arguments import check_threads
 from kmatch.engine.choice import best_device
 from kmatch.errors import DeviceError
 
@@ -22,7 +23,8 @@ def choose_engine(device, threads=None, work=None):
     for which `auto` takes the device that will be done first, or None. Raises DeviceError for a
     device that is unknown or cannot be used.
     """
-    if not DEVICE.fullmatch(device):
+    check_threads(threads)
+    if not isinstance(device, str) or not DEVICE.fullmatch(device):
         raise DeviceError(f"unknown device '{device}'; use auto, cpu, cuda or cuda:N")
     if device == "cpu":
         return _cpu_engine(threads, "asked for", work)

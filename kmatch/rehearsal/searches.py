@@ -5,13 +5,10 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
+from kmatch.api import hamming, primer
 from kmatch.genome import Genome
 from kmatch.packed.packing import HALO_STEP, write_packed
-from kmatch.search.best import best
-from kmatch.search.edit import edit
-from kmatch.search.hamming import hamming
-from kmatch.search.multi import multi
-from kmatch.search.primer import primer
+from kmatch.search.hooked import hooked
 
 UNIT = "ACGTTGCATTAGCCAGTACTGAACCGGTT"
 LETTERS = UNIT * 20
@@ -19,9 +16,9 @@ PATTERNS = {"plain": UNIT[:20], "letters": "N" + UNIT[21:]}
 PANEL = {"plain": UNIT[:20], "letters": "N" + UNIT[1:20]}
 
 
-def _search(search, patterns, *arguments, device, **options):
+def _search(command, patterns, *arguments, device, **options):
     genome = Genome.from_records([("tiny", LETTERS)])
-    _write(search(genome, patterns, *arguments, device=device, **options))
+    _write(hooked(command, genome, patterns, *arguments, device=device, **options))
 
 
 def _primer(device):
@@ -53,16 +50,16 @@ def _write(found):
 FILES = "files"
 # By name, those that take longest first: each with the kernels that it needs and few others.
 TASKS = {
-    "edit": partial(_search, edit, PATTERNS, 2, filtering=False, report="loci"),
+    "edit": partial(_search, "edit", PATTERNS, 2, filtering=False, report="loci"),
     "primer": _primer,
-    "filter": partial(_search, edit, PATTERNS, 2, filtering=True),
-    "hamming": partial(_search, hamming, PATTERNS, 2),
-    "best": partial(_search, best, PATTERNS, filtering=False),
+    "filter": partial(_search, "edit", PATTERNS, 2, filtering=True),
+    "hamming": partial(_search, "hamming", PATTERNS, 2),
+    "best": partial(_search, "best", PATTERNS, filtering=False),
     FILES: _files,
-    "seeds": partial(_search, multi, PANEL, 2, filtering=True),
-    "multi": partial(_search, multi, PANEL, 2, filtering=False),
-    "pam sites": partial(_search, multi, PANEL, 2, pam="NGG", filtering=True),
-    "pam": partial(_search, multi, PANEL, 2, pam="NGG", filtering=False),
+    "seeds": partial(_search, "multi", PANEL, 2, filtering=True),
+    "multi": partial(_search, "multi", PANEL, 2, filtering=False),
+    "pam sites": partial(_search, "multi", PANEL, 2, pam="NGG", filtering=True),
+    "pam": partial(_search, "multi", PANEL, 2, pam="NGG", filtering=False),
 }
 
 

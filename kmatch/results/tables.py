@@ -67,10 +67,8 @@ class TableWriter(Sender):
 
 
 def _columns(batch, rows):
-    """The columns of some rows, and the names of the records that these are in, as `bed_lines`
-    takes them: a chunk may show a hundred thousand records, and have hits in few."""
-    numbers, record = np.unique(batch.record[rows], return_inverse=True)
-    names = [batch.spans.names[number] for number in (numbers - batch.spans.first).tolist()]
+    """The columns of some rows, and the names of their records, as `bed_lines` takes them."""
+    names, record = batch.record_names(rows)
     columns = (
         record,
         batch.start[rows],

@@ -7,7 +7,7 @@ import numpy as np
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, geometry_for
 from kmatch.engine.host.letters import LETTERS
 from kmatch.packed.chunks import serves, stored_chunks
-from kmatch.search.lengths import telling_spans
+from kmatch.search.running import RUNNING
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records
 
 _KEPT = WeakKeyDictionary()  # of a Genome: (plan, words, device), and its PackedChunks
@@ -104,13 +104,19 @@ class PackedChunk:
         return part
 
 
-@telling_spans
-def packed_chunks(genome, plan, engine, words=None, on_progress=None):
+def packed_chunks(genome, plan, engine, words=None, running=RUNNING):
     """Yield the PackedChunks of a genome; a genome that is kept packs itself once for a plan.
 
     A packed genome is searched as it is, where its chunks serve; otherwise it is unpacked and
     packed anew.
     """
+    for chunk in _packed_chunks(genome, plan, engine, words, running.on_progress):
+        if running.on_spans:
+            running.on_spans(chunk.spans)
+        yield chunk
+
+
+def _packed_chunks(genome, plan, engine, words, on_progress):
     if genome.file is not None and serves(genome.file, plan, words):
         for stored in stored_chunks(genome.file, engine, on_progress):
             yield PackedChunk(*stored, words)

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.arguments import STRANDS, check_choice, checked_count
 from kmatch.arrays import bounds_of, gather, place_in_row
 from kmatch.engine.alignments import Written
 from kmatch.engine.queries import (
@@ -15,9 +16,22 @@ from kmatch.engine.queries import (
 from kmatch.errors import InputError
 from kmatch.sequences.alphabet import complement, reverse_complement
 from kmatch.sequences.names import shown
-from kmatch.sequences.patterns import pattern_set
+from kmatch.sequences.patterns import PatternSet, pattern_set
 
-STRANDS = {"both": (0, 1), "+": (0,), "-": (1,)}
+_STRANDS = {"both": (0, 1), "+": (0,), "-": (1,)}
+
+
+class Sought(NamedTuple):
+    """What is searched for: patterns within k, on strands.
+
+    strand: `both`, `+` or `-`; ends: letters that must match, of a pattern's beginning and of its
+    end.
+    """
+
+    patterns: PatternSet
+    k: int
+    strand: str
+    ends: tuple[int, int]
 
 
 class Panel(NamedTuple):
@@ -50,9 +64,8 @@ class ReadingPanel(NamedTuple):
 
 
 def check_distance(patterns, k):
-    """Raise InputError unless 0 ≤ k < m for every pattern."""
-    if k < 0:
-        raise InputError(f"k is {k}; it counts mismatches and cannot be negative")
+    """k as int; InputError unless it is a whole number with 0 ≤ k < m for every pattern."""
+    k = checked_count("k", k)
     patterns = pattern_set(patterns)
     if len(short := np.flatnonzero(patterns.lengths <= k)):
         pattern = patterns[short[0]]
@@ -60,6 +73,7 @@ def check_distance(patterns, k):
             f"pattern '{shown(pattern.name)}' has {len(pattern)} letters: "
             f"k = {k} must be smaller, or it would match everywhere"
         )
+    return k
 
 
 def exact_ends(patterns, k, ends):
@@ -150,6 +164,5 @@ def select_patterns(patterns, wanted, strand):
 
 def wanted_strands(strand):
     """0 for the strand `+` and 1 for `-`, as a tuple; InputError for another strand."""
-    if strand not in STRANDS:
-        raise InputError(f"unknown strand '{strand}'; use both, + or -")
-    return STRANDS[strand]
+    check_choice("strand", strand, STRANDS)
+    return _STRANDS[strand]

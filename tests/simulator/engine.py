@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from support.cases import EDIT, HAMMING, edit_cases, hamming_cases
 from support.differences import best, edit
 from support.differences import rows as rows_of
+from support.hooks import hamming_batches
 from support.mismatches import rows, search
 from support.packing import packed
 
@@ -32,7 +33,6 @@ from kmatch.engine.cuda import edit as cuda_edit
 from kmatch.engine.geometry import Geometry
 from kmatch.errors import DeviceError
 from kmatch.results.hits import Hits
-from kmatch.search.hamming import hamming_batches
 from kmatch.sequences.patterns import load_patterns
 
 MISMATCHES = (

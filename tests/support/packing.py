@@ -12,6 +12,6 @@ def packed(records, **geometry):
     with tempfile.TemporaryFile() as handle:
         write_packed(kmatch.Genome.from_records(records).records(), handle, **geometry)
         handle.flush()
-        genome = kmatch.Genome("packed")
+        genome = kmatch.Genome("-")
         genome.file = PackedFile(handle, "packed")
     return genome

@@ -33,7 +33,7 @@ WIDTH = 200  # of tables that do not go to a terminal
 @click.option("-t", "--threads", type=Count(min=1), help="CPU threads of the engine.")
 @click.option("-q", "--quiet", is_flag=True, help="No line on what is measured.")
 @debug_option
-def bench(commands, genome, size, paper, seconds, path, plot, device, threads, quiet, debug):
+def bench(commands, paper, path, plot, quiet, **options):
     """Time all algorithms of some COMMANDS, or of all, and compare their hits.
 
     Slow algorithms get the beginning of the text. Exit status 1 when any finds other hits than the
@@ -41,6 +41,7 @@ def bench(commands, genome, size, paper, seconds, path, plot, device, threads, q
     """
     if paper and commands:
         raise click.UsageError("--paper sets what is measured; leave the commands out")
+    genome = options["genome"]
     check_places((genome,), {"--json": path, "--plot": plot})
     if plot:
         from kmatch.bench.plot import load_matplotlib
@@ -50,10 +51,10 @@ def bench(commands, genome, size, paper, seconds, path, plot, device, threads, q
     from kmatch.bench.rows import Bench
 
     talk = Talk(quiet, verbose=True)
-    measure = Bench(device, threads, seconds=seconds)
+    measure = Bench(options["device"], options["threads"], seconds=options["seconds"])
     for line in measure.describe():
         talk.detail(line)
-    report = Report(measure, genome, size, WIDTH, path)
+    report = Report(measure, genome, options["size"], WIDTH, path)
     if paper:
         report.paper(paper)
     else:

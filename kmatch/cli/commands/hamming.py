@@ -4,7 +4,6 @@ from functools import partial
 
 import click
 
-from kmatch.cli.checks import check_ends
 from kmatch.cli.command import command
 from kmatch.cli.options import (
     algorithm_option,
@@ -13,9 +12,8 @@ from kmatch.cli.options import (
     pattern_arguments,
     search_options,
 )
-from kmatch.cli.places import check_places, format_of
+from kmatch.cli.places import check_places
 from kmatch.cli.searching import load_panel, write_hits
-from kmatch.cli.talk import Talk
 
 
 @command(short_help="Every window within k mismatches of a pattern.")
@@ -25,20 +23,21 @@ from kmatch.cli.talk import Talk
 @exact_options
 @algorithm_option("hamming")
 @search_options
-def hamming(genome, patterns, sequences, k, output, form, quiet, verbose, debug, **options):
+def hamming(genome, patterns, k, table, talk, **options):
     """Find every window of GENOME with at most k mismatches to a pattern, on both strands.
 
     GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or - for
     standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
     """
-    form = format_of(form, output)
-    check_places((genome, patterns), {"-o": output or "-"})
-    talk = Talk(quiet, verbose)
-    panel = load_panel(talk, genome, patterns, sequences)
-    check_ends(panel, options["exact_5p"], options["exact_3p"])
+    check_places((genome, patterns.path), {"-o": table.path or "-"})
+    panel = load_panel(talk, genome, patterns)
+    from kmatch.search.checks import check_ends
+
+    check_ends(panel, {f"--exact-{end}": options[f"exact_{end}"] for end in ("5p", "3p")})
     from kmatch.genome import Genome
     from kmatch.search.hamming import hamming_batches
+    from kmatch.search.running import by_name
 
     text = Genome(genome, keep=False, on_warning=talk.warn)
-    search = partial(hamming_batches, text, panel, k, **options)
-    write_hits(talk, text, panel, output, form, search)
+    search = partial(by_name, hamming_batches, text, panel, k, **options)
+    write_hits(talk, text, panel, table, search)

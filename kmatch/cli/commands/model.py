@@ -43,21 +43,22 @@ def _sizes(*names, default, text):
 )
 @click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all.")
 @debug_option
-def model(n, m, w, l, p, form, output, debug):  # noqa: E741  the paper's names
+def model(form, output, debug, **sizes):
     """Count the time units of Nakano's access patterns and algorithms on memory machine models.
 
     The Discrete and the Unified Memory Machine (DMM, UMM) are simulated request by request, over
     all combinations of the sizes, with random letters.
     """
-    sizes = list(product(n, m, w, l, p))
-    if max(m) > min(n):
+    longest, shortest = max(sizes["m"]), min(sizes["n"])
+    if longest > shortest:
         raise click.UsageError(
-            f"a pattern of {max(m)} letters is longer than {min(n)}; -m is at most -n"
+            f"a pattern of {longest} letters is longer than {shortest}; -m is at most -n"
         )
+    runs = product(*(sizes[name] for name in "nmwlp"))
     from kmatch.model.runs import Sizes, simulate
     from kmatch.results.files.output import open_output
 
-    rows = [_row(run) for some in sizes for run in simulate(Sizes(*some))]
+    rows = [_row(run) for some in runs for run in simulate(Sizes(*some))]
     with open_output(output) as handle:
         if form == "table" or (form is None and output is None and sys.stdout.isatty()):
             handle.write(_table(rows).encode())

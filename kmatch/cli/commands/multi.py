@@ -4,7 +4,7 @@ from functools import partial
 
 import click
 
-from kmatch.cli.checks import check_ends, check_pam
+from kmatch.arguments import PAM_SIDES
 from kmatch.cli.command import command
 from kmatch.cli.options import (
     algorithm_option,
@@ -13,9 +13,8 @@ from kmatch.cli.options import (
     pattern_arguments,
     search_options,
 )
-from kmatch.cli.places import check_places, format_of
+from kmatch.cli.places import check_places
 from kmatch.cli.searching import drain, load_panel, write_hits
-from kmatch.cli.talk import Talk
 
 
 @command(short_help="k mismatches for a panel of equal-length patterns in one pass.")
@@ -25,7 +24,7 @@ from kmatch.cli.talk import Talk
 @click.option("--pam", metavar="SEQ", help="What must stand, without mismatch, beside a pattern.")
 @click.option(
     "--pam-side",
-    type=click.Choice(["3p", "5p"]),
+    type=click.Choice(PAM_SIDES),
     default="3p",
     show_default=True,
     help="The PAM follows the pattern (NGG) or comes before it (TTTV).",
@@ -39,20 +38,7 @@ from kmatch.cli.talk import Talk
 )
 @algorithm_option("multi")
 @search_options
-def multi(
-    genome,
-    patterns,
-    sequences,
-    k,
-    summary,
-    summary_only,
-    output,
-    form,
-    quiet,
-    verbose,
-    debug,
-    **options,
-):
+def multi(genome, patterns, k, table, talk, **options):
     """Find every window of GENOME with at most k mismatches to a pattern of a panel.
 
     All patterns have one length. A hit spans the pattern and the PAM, its distance counts the
@@ -60,25 +46,27 @@ def multi(
     pack, or - for standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME,
     a tab and SEQ.
     """
-    _check_tables(summary, summary_only, form)
-    form = format_of(form, output)
-    check_places((genome, patterns), {"-o": output or "-", "--summary": summary})
-    talk = Talk(quiet, verbose)
-    panel = load_panel(talk, genome, patterns, sequences)
-    check_ends(panel, options["exact_5p"], options["exact_3p"])
-    if options["pam"]:
-        check_pam(talk, panel, options["pam"], options["pam_side"])
+    summary, summary_only = options.pop("summary"), options.pop("summary_only")
+    _check_tables(summary, summary_only, table.asked)
+    check_places((genome, patterns.path), {"-o": table.path or "-", "--summary": summary})
+    panel = load_panel(talk, genome, patterns)
+    from kmatch.search.checks import check_ends, check_pam
+
+    check_ends(panel, {f"--exact-{end}": options[f"exact_{end}"] for end in ("5p", "3p")})
+    check_pam(panel, options["pam"], options["pam_side"], talk.warn)
     from kmatch.genome import Genome
+    from kmatch.results.summary import Summary
     from kmatch.search.multi import multi_batches
+    from kmatch.search.running import by_name
 
     text = Genome(genome, keep=False, on_warning=talk.warn)
-    search = partial(multi_batches, text, panel, k, **options)
+    search = partial(by_name, multi_batches, text, panel, k, **options)
     if summary_only:
-        _write_summary(talk, text, panel, k, output, search)
+        _write_summary(talk, text, Summary(panel, k), table.path, search)
     elif summary:
-        _write_both(talk, text, panel, k, (output, form), summary, search)
+        _write_both(talk, text, Summary(panel, k), table, summary, search)
     else:
-        write_hits(talk, text, panel, output, form, search)
+        write_hits(talk, text, panel, table, search)
 
 
 def _check_tables(summary, summary_only, form):
@@ -89,26 +77,21 @@ def _check_tables(summary, summary_only, form):
         )
 
 
-def _write_summary(talk, text, panel, k, output, search):
+def _write_summary(talk, text, counts, output, search):
     from kmatch.results.files.output import open_output
-    from kmatch.results.summary import Summary
 
-    counts = Summary(panel, k)
     with open_output(output) as handle:
-        drain(talk, text, panel, search, counts.add)
+        drain(talk, text, counts.patterns, search, counts.add)
         counts.write(handle)
 
 
-def _write_both(talk, text, panel, k, table, summary, search):
+def _write_both(talk, text, counts, table, summary, search):
     from kmatch.results.files.output import flush_all, open_output
-    from kmatch.results.summary import Summary
     from kmatch.results.tables import TableWriter
 
-    output, form = table
-    counts = Summary(panel, k)
-    with open_output(output) as hits, open_output(summary) as handle:
-        writer = TableWriter(hits, form, panel)
-        to_terminal = output in (None, "-")
+    panel, to_terminal = counts.patterns, table.to_terminal
+    with open_output(table.path) as hits, open_output(summary) as handle:
+        writer = TableWriter(hits, table.form, panel)
         drain(talk, text, panel, search, writer.write, counts.add, to_terminal=to_terminal)
         counts.write(handle)
         flush_all(hits, handle)

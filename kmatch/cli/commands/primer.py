@@ -4,11 +4,11 @@ from contextlib import ExitStack
 
 import click
 
+from kmatch.arguments import BACKGROUND_STRANDS
 from kmatch.cli.command import command
 from kmatch.cli.numbers import Count, Number
 from kmatch.cli.options import algorithm_option, common_options
-from kmatch.cli.places import check_places, format_of
-from kmatch.cli.talk import Talk
+from kmatch.cli.places import check_places
 
 
 @command(short_help="Shortest substrings of a target unlike anything in a background.")
@@ -40,7 +40,7 @@ from kmatch.cli.talk import Talk
 @click.option("--both-strands", is_flag=True, help="Primers of the target's strand - too.")
 @click.option(
     "--background-strand",
-    type=click.Choice(["both", "+"]),
+    type=click.Choice(BACKGROUND_STRANDS),
     default="both",
     show_default=True,
     help="Strands of the background that primers differ from.",
@@ -52,7 +52,7 @@ from kmatch.cli.talk import Talk
 )
 @algorithm_option("primer")
 @common_options
-def primer(target, background, regions, output, form, quiet, verbose, debug, k, **options):
+def primer(target, background, k, regions, table, talk, **options):
     """Find where primers can lie that bind TARGET and nothing in BACKGROUND.
 
     For each position of TARGET, the shortest substring from there on with at least k differences
@@ -61,23 +61,23 @@ def primer(target, background, regions, output, form, quiet, verbose, debug, k, 
     """
     if target == background == "-":
         raise click.UsageError("only one of TARGET and BACKGROUND can be standard input")
-    form = format_of(form, output)
-    check_places((target, background), {"-o": output or "-", "--regions": regions})
-    talk = Talk(quiet, verbose)
+    check_places((target, background), {"-o": table.path or "-", "--regions": regions})
     from kmatch.genome import Genome
     from kmatch.results.files.output import flush_all, open_output
     from kmatch.results.primer_tables import PrimerWriter, RegionWriter
     from kmatch.search.primer import primer_batches
+    from kmatch.search.running import by_name
 
     primers, both = 0, options["both_strands"]
     with ExitStack() as stack:
-        handles = [stack.enter_context(open_output(output))]
-        writers = [PrimerWriter(handles[0], form, k, both)]
+        handles = [stack.enter_context(open_output(table.path))]
+        writers = [PrimerWriter(handles[0], table.form, k, both)]
         if regions:
             handles.append(stack.enter_context(open_output(regions)))
             writers.append(RegionWriter(handles[1], both))
         advance = stack.enter_context(talk.progress(background))
-        for batch in primer_batches(
+        for batch in by_name(
+            primer_batches,
             Genome(target, keep=False, on_warning=talk.warn),
             Genome(background, keep=False, on_warning=talk.warn),
             k,
@@ -85,7 +85,7 @@ def primer(target, background, regions, output, form, quiet, verbose, debug, k, 
             on_engine=talk.device,
             **options,
         ):
-            if output in (None, "-"):
+            if table.to_terminal:
                 talk.make_way()
             for writer in writers:
                 writer.write(batch)

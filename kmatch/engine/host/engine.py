@@ -8,7 +8,6 @@ from kmatch.engine.choice import expected_seconds
 from kmatch.engine.host.sharing import slabs
 from kmatch.engine.host.stopwatch import Stopwatch
 from kmatch.engine.host.workers import Workers
-from kmatch.errors import InputError
 
 
 class HostEngine:
@@ -22,8 +21,6 @@ class HostEngine:
 
     def __init__(self, threads=None, work=None):
         self.cores = numba.config.NUMBA_NUM_THREADS
-        if threads is not None and threads < 1:
-            raise InputError(f"{threads} threads cannot search; give 1 or more")
         self.threads = min(threads or self.cores, self.cores)
         self.expected = expected_seconds(self.name, work, self.threads)
         self._workers = Workers(self.threads)

@@ -15,8 +15,6 @@ from kmatch.search.differences.plateaus import FOREVER, Plateaus, join_chains
 from kmatch.search.differences.rows import NO_ROWS, fill_columns, in_order, make_rows, split_rows
 from kmatch.search.scanning import Scanner
 
-REPORTS = ("minima", "ends", "loci")
-
 NO_COLUMNS = Columns(*(np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2)
 NO_ENDS = np.zeros((3, 0), np.int64)  # positions, queries and distances
 UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
@@ -25,8 +23,8 @@ UNPACKED = 512  # positions for each of which there may be an end before a chunk
 class DifferenceSearch:
     """A search for differences over the chunks of a genome.
 
-    panel: ReadingPanel; limits: int64[Q], the k of each query; report: one of REPORTS; filtering:
-    True or False where the engine is not to choose; capacity: see Scanner.
+    panel: ReadingPanel; limits: int64[Q], the k of each query; report: `minima`, `ends` or `loci`;
+    filtering: True or False where the engine is not to choose; capacity: see Scanner.
     """
 
     def __init__(self, engine, panel, limits, report, filtering=None, capacity=None):

@@ -1,10 +1,12 @@
 """k mismatches of a large panel by the exact pieces that a hit must hold."""
 
+from typing import Any
+
 import numpy as np
 
 from kmatch.engine.hits import Found
 from kmatch.search.mismatches.windows import WindowScans
-from kmatch.search.panel import exact_ends, panel_letters, rank_panel
+from kmatch.search.panel import Sought, exact_ends, panel_letters, rank_panel
 from kmatch.search.scanning import Scanner
 from kmatch.sequences.patterns import pattern_set
 
@@ -24,16 +26,15 @@ def some_codes(patterns):
 class SeedSearch(WindowScans):
     """Looks up the patterns of A, C, G and T; those with other letters are compared one by one.
 
-    engine: of a device; patterns: list of Pattern of one length; the other arguments are those of
-    `WindowSearch`.
+    engine: of a device; sought: patterns of one length; capacity: see Scanner.
     """
 
-    def __init__(self, engine, patterns, k, strand, ends, capacity):
-        self._engine, self._k = engine, k
-        patterns = pattern_set(patterns)
-        self.panel = panel = rank_panel(patterns, strand)
+    def __init__(self, engine: Any, sought: Sought, capacity: int | None = None) -> None:
+        self._engine, self._k = engine, sought.k
+        k, patterns = sought.k, pattern_set(sought.patterns)
+        self.panel = panel = rank_panel(patterns, sought.strand)
         length = len(patterns[0])
-        exact_each = exact_ends(patterns, k, ends)
+        exact_each = exact_ends(patterns, k, sought.ends)
         exact = exact_each[:length]
         masks = panel.written[0].reshape(-1, length)
         plain = (masks & (masks - 1) == 0).all(axis=1)[panel.pattern]

@@ -1,98 +1,37 @@
 """k mismatches beside a PAM: its sites are found first, and only they are compared further."""
 
+from typing import Any
+
 import numpy as np
 
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry
-from kmatch.engine.queries import Query, query_arrays, window_arrays
-from kmatch.errors import InputError
+from kmatch.engine.queries import query_arrays, window_arrays
 from kmatch.search.chunks import NO_LETTERS
 from kmatch.search.codes import code_batches
+from kmatch.search.mismatches.pam import Pam
 from kmatch.search.mismatches.windows import window_batches
-from kmatch.search.panel import exact_ends, rank_panel, wanted_strands
+from kmatch.search.panel import Sought, exact_ends, rank_panel, wanted_strands
 from kmatch.search.scanning import Scanner
-from kmatch.sequences.alphabet import encode, reverse_complement
-from kmatch.sequences.patterns import Pattern, PatternSet, pattern_set
+from kmatch.sequences.patterns import pattern_set
 
-SIDES = ("3p", "5p")
 UNPACKED = 256  # positions for each of which there may be a site before a chunk is unpacked
-
-
-class Pam:
-    """What stands beside each pattern, as `masks`, uint8[p], on the side `3p` or `5p`.
-
-    Raises InputError for a letter outside IUPAC, no letter at all, or another side.
-    """
-
-    def __init__(self, sequence, side):
-        if side not in SIDES:
-            raise InputError(f"unknown side of the PAM '{side}'; use {' or '.join(SIDES)}")
-        if not sequence:
-            raise InputError("the PAM is empty; give its letters, such as NGG")
-        self.sequence = sequence
-        self.masks = encode(sequence, sequence, "PAM")
-        self.leads = side == "5p"
-
-    def __len__(self):
-        return len(self.masks)
-
-    @property
-    def share(self):
-        """Of random positions, those where the PAM stands."""
-        return float(np.prod(np.bitwise_count(self.masks) / 4))
-
-    def beside(self, letters, pam):
-        """Pattern letters and PAM letters, uint8, joined as they are written."""
-        return np.concatenate([pam, letters] if self.leads else [letters, pam])
-
-    def join(self, pattern):
-        """The Pattern that a hit spans, under the pattern's name."""
-        pair = (
-            (self.sequence, pattern.sequence) if self.leads else (pattern.sequence, self.sequence)
-        )
-        return Pattern(pattern.name, "".join(pair), self.beside(pattern.masks, self.masks))
-
-    def beside_each(self, letters, pam, patterns):
-        """The same for the letters of many patterns of one length, side by side."""
-        rows = letters.reshape(patterns, -1)
-        pams = np.broadcast_to(pam, (patterns, len(pam)))
-        return np.concatenate([pams, rows] if self.leads else [rows, pams], axis=1).reshape(-1)
-
-    def join_all(self, patterns):
-        """The PatternSet that hits span, of a PatternSet of one length."""
-        before, behind = (self.sequence, "") if self.leads else ("", self.sequence)
-        return PatternSet(
-            patterns.names,
-            [f"{before}{sequence}{behind}" for sequence in patterns.sequences],
-            self.beside_each(patterns.masks, self.masks, len(patterns)),
-            patterns.begins + len(self) * np.arange(len(patterns.begins)),
-        )
-
-    def query(self, length, minus):
-        """The Query that finds windows of `length` letters and a PAM by their PAM."""
-        masks = self.beside(np.zeros(length, np.uint8), self.masks)
-        masks = reverse_complement(masks) if minus else masks
-        return Query([], [(i, mask) for i, mask in enumerate(masks.tolist()) if mask])
-
-    def skipped(self, minus):
-        """Letters of the PAM that stand, on the forward strand, before the pattern's window."""
-        return np.where(minus == self.leads, 0, len(self))
 
 
 class SiteSearch:
     """The search for patterns of one length beside a PAM.
 
-    engine: of a device; patterns: list of Pattern; k: int; pam: Pam; strand: `both`, `+` or `-`;
-    ends: letters of a pattern that must match, at its beginning and its end; capacity: see Scanner.
+    engine: of a device; capacity: see Scanner.
     """
 
-    def __init__(self, engine, patterns, k, pam, strand, ends, capacity):
-        self._engine, self._k, self._pam = engine, k, pam
-        patterns = pattern_set(patterns)
+    def __init__(self, engine: Any, sought: Sought, pam: Pam, capacity: int | None = None) -> None:
+        self._engine, self._k, self._pam = engine, sought.k, pam
+        k, strand = sought.k, sought.strand
+        patterns = pattern_set(sought.patterns)
         self._length = len(patterns[0])
         self.panel = rank_panel(pam.join_all(patterns), strand)
         self._strands = np.array(wanted_strands(strand), np.uint8)
         self._pams = query_arrays([pam.query(self._length, minus) for minus in self._strands], 0)
-        exact = exact_ends(patterns, k, ends)
+        exact = exact_ends(patterns, k, sought.ends)
         self._letters = window_arrays(patterns.masks, patterns.begins, exact, k)
         self._patterns = len(patterns)
         self._sites = Scanner(engine, len(self._strands), capacity)

@@ -3,6 +3,7 @@
 import codecs
 import io
 import os
+import stat
 import sys
 import zlib
 from contextlib import contextmanager
@@ -119,13 +120,30 @@ def open_source(path):
         # Python locks the buffer while a thread waits for a pipe, and would end with a crash.
         yield Source(label, getattr(sys.stdin.buffer, "raw", sys.stdin.buffer), None)
         return
-    try:
-        raw = open(path, "rb", buffering=0)  # noqa: SIM115
-    except OSError as error:
-        advice = "; download it first" if "://" in label else ""
-        raise InputError(f"{label}: cannot be read: {error.strerror}{advice}") from error
-    with raw:
+    with _opened(path) as raw:
         yield Source(label, raw, os.fstat(raw.fileno()).st_size)
+
+
+def check_readable(path):
+    """Raise InputError for a path that cannot be opened; `-` and pipes, which open once, can."""
+    if str(path) == "-":
+        return
+    try:
+        kept = stat.S_ISREG(os.stat(path).st_mode) or os.path.isdir(path)
+    except (OSError, ValueError):
+        kept = True  # opening it tells why
+    if kept:
+        _opened(path).close()
+
+
+def _opened(path):
+    label = label_of(path)
+    try:
+        return open(path, "rb", buffering=0)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        advice = "; download it first" if "://" in label else ""
+        raise InputError(f"{label}: cannot be read: {reason}{advice}") from error
 
 
 @contextmanager
