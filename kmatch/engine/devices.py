@@ -74,12 +74,12 @@ def _cuda_engine(number, threads, reason, work):
 
 
 def _no_driver():
-    """Whether CUDA's driver is missing, told without loading Numba's part for it."""
+    """Whether CUDA's driver is missing, found out without loading Numba's part for it."""
     return not _elsewhere() and _driver() is None
 
 
 def _elsewhere():
-    """Whether Numba was told of another driver, or to simulate one."""
+    """Whether Numba uses another driver, or simulates one."""
     simulated = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") != "0"
     return simulated or bool(os.environ.get("NUMBA_CUDA_DRIVER"))
 

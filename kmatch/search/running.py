@@ -34,8 +34,8 @@ class Hooks(NamedTuple):
 
     chunk_length, words: positions of a chunk, and words of a row of its planes; capacity: hit codes
     of a scan (see Scanner); filtering: whether seeds, sites of the PAM or pieces are looked for
-    first; part: letters of the background that an engine extends primers along at a time; sizes: how
-    the engine then cuts the work (see its `extend_primers`).
+    first; part: letters of the background that an engine extends primers along at a time; sizes:
+    how the engine then cuts the work (see its `extend_primers`).
     """
 
     chunk_length: int | None = None

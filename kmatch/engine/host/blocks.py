@@ -9,8 +9,8 @@ from kmatch.engine.differences import Profile
 from kmatch.jit import inlined, kernel
 
 LETTERS = 9  # text masks: 0 (nothing), 1, 2, 4, 8
-ZERO, ONE = np.uint64(0), np.uint64(1)
-ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
+NONE, ONE = np.uint64(0), np.uint64(1)
+ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @kernel

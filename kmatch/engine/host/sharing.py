@@ -16,9 +16,9 @@ def fetch_add(typingctx, array, index, amount):
     def build(context, builder, signature, arguments):
         kind = signature.args[0]
         data = context.make_array(kind)(context, builder, arguments[0]).data
-        place = context.cast(builder, arguments[1], signature.args[1], types.int64)
+        offset = context.cast(builder, arguments[1], signature.args[1], types.int64)
         number = context.cast(builder, arguments[2], signature.args[2], types.int64)
-        address = builder.gep(data, [place])
+        address = builder.gep(data, [offset])
         return builder.atomic_rmw("add", address, number, "monotonic")
 
     return types.int64(array, index, amount), build

@@ -6,10 +6,12 @@ every step. The window is enough: an alignment of distance d reads no more, and 
 traceback, which only steps to cells of optimal alignments.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from kmatch.engine.host.alignments import MATCH, MISMATCH
-from kmatch.engine.host.blocks import ONE, ONES, ZERO, block
+from kmatch.engine.host.blocks import ALL_ONES, NONE, ONE, block
 from kmatch.engine.host.letters import COMPLEMENT, LETTERS, decode
 from kmatch.engine.host.sharing import SLAB, next_item
 from kmatch.jit import inlined, kernel
@@ -17,18 +19,34 @@ from kmatch.jit import inlined, kernel
 SKIP_TEXT, SKIP_PATTERN = np.uint8(ord("D")), np.uint8(ord("I"))
 
 
-@kernel
-def _fill(table, begin, blocks, text, length, bits):
-    """Bits of all cells, block by block: diagonal 0 at 2·(b·length + j), left +1 next to it.
+class Matrix(NamedTuple):
+    """The matrix of a query and a window of text.
 
-    text: uint8 masks, the anchored end first; column j of the matrix is text[length − 1 − j]. What
-    leaves a block at its last row goes to the next one through `bits` itself.
+    table, begin, blocks: the query's Profile; text: uint8 masks, the anchored end first, of which
+    column j of the matrix is text[length − 1 − j]; length: its letters; bits: uint64, those of all
+    cells, block by block: diagonal 0 at 2·(b·length + j), left +1 next to it.
     """
+
+    table: np.ndarray
+    begin: int
+    blocks: int
+    text: np.ndarray
+    length: int
+    bits: np.ndarray
+
+
+@kernel
+def _fill(matrix):
+    """Fill the bits of all cells.
+
+    What leaves a block at its last row goes to the next one through `bits` itself.
+    """
+    table, begin, blocks, text, length, bits = matrix
     for b in range(blocks):
-        pv, mv = ONES, ZERO
+        pv, mv = ALL_ONES, NONE
         at = 2 * b * length
         above = at - 2 * length
-        plus = minus = ZERO
+        plus = minus = NONE
         for j in range(length):
             if b > 0:
                 plus, minus = (
@@ -43,8 +61,9 @@ def _fill(table, begin, blocks, text, length, bits):
 
 
 @inlined
-def _step(table, begin, blocks, text, length, bits, i, j):
+def _step(matrix, i, j):
     """The step to take from cell (i, j), i >= 1: diagonal before D before I."""
+    table, begin, blocks, text, length, bits = matrix
     if j == 0:
         return SKIP_PATTERN
     b, bit = (i - 1) >> 6, np.uint64((i - 1) & 63)
@@ -57,14 +76,14 @@ def _step(table, begin, blocks, text, length, bits, i, j):
 
 
 @kernel
-def _walk(table, begin, blocks, m, text, length, bits, ops, last):
+def _walk(matrix, m, ops, last):
     """From the anchored end back: returns (text letters used, columns).
 
     The operations go to ops[last − 1], ops[last − 2], …, where `last` is not 0.
     """
-    i, j, columns = m, length, 0
+    i, j, columns = m, matrix.length, 0
     while i > 0:
-        step = _step(table, begin, blocks, text, length, bits, i, j)
+        step = _step(matrix, i, j)
         columns += 1
         if last > 0:
             ops[last - columns] = step
@@ -72,7 +91,7 @@ def _walk(table, begin, blocks, m, text, length, bits, ops, last):
             i -= 1
         if step != SKIP_PATTERN:
             j -= 1
-    return length - j, columns
+    return matrix.length - j, columns
 
 
 @kernel
@@ -93,12 +112,12 @@ def _read(chunk, letters, position, step, length, text):
 
 
 @kernel
-def _trace_hit(h, chunk, letters, search, ends, room, columns):
+def _trace_hit(h, chunk, letters, search, ends, memory, columns):
     """Trace hit number h: (used text letters, columns)."""
     _, begins, backward, _ = search.reading
     table, tables = search.profile
     positions, queries, distances, limits = ends
-    text, bits = room
+    text, bits = memory
     op_ends, ops, text_ends, out = columns
     query, position = queries[h], positions[h]
     m, begin = begins[query + 1] - begins[query], tables[query]
@@ -112,10 +131,9 @@ def _trace_hit(h, chunk, letters, search, ends, room, columns):
         if writes:
             ops[op_ends[h] : op_ends[h + 1]] = MATCH
     else:
-        blocks = (m + 63) >> 6
-        _fill(table, begin, blocks, text, length, bits)
-        end = op_ends[h + 1] if writes else 0
-        used, size = _walk(table, begin, blocks, m, text, length, bits, ops, end)
+        matrix = Matrix(table, begin, (m + 63) >> 6, text, length, bits)
+        _fill(matrix)
+        used, size = _walk(matrix, m, ops, op_ends[h + 1] if writes else 0)
     if writes:
         _write_text(text, used, backward[query] != 0, out, text_ends[h])
     return used, size
@@ -134,11 +152,11 @@ def trace(work, chunk, letters, search, ends, traced, columns):
     others, sizes = traced
     longest = np.diff(begins).max()
     text = np.empty(longest + search.k, np.uint8)
-    room = (text, np.empty((2 * ((longest + 63) >> 6) + 1) * (longest + search.k), np.uint64))
+    memory = (text, np.empty((2 * ((longest + 63) >> 6) + 1) * (longest + search.k), np.uint64))
     slab = next_item(work)
     while slab >= 0:
         for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
-            used, size = _trace_hit(h, chunk, letters, search, ends, room, columns)
+            used, size = _trace_hit(h, chunk, letters, search, ends, memory, columns)
             step = 1 if backward[queries[h]] else -1
             others[h] = positions[h] + step * (used - 1)
             sizes[h] = size

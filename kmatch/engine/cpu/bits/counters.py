@@ -9,15 +9,37 @@ counter's bits are in use. With kept = BEYOND there are more than four, and in p
 plane stands what the eights carry, for `ripple`.
 """
 
-import numpy as np
+from typing import NamedTuple
 
 from kmatch.engine.cpu.bits.logic import majority, parity
-from kmatch.engine.cpu.bits.vectors import WIDE, fill_wide, load_wide, store
+from kmatch.engine.cpu.bits.vectors import ALL_ONES, NONE, WIDE, fill_wide, load_wide, store
 from kmatch.jit import inlined, kernel
 
-ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-NONE = np.uint64(0)
 BEYOND = 5
+
+
+class Counter(NamedTuple):
+    """How a lane's mismatches are counted: bits of a counter that overflows past k, and the number
+    it starts with."""
+
+    bits: int
+    first_count: int
+
+
+@kernel
+def counter_of(k):
+    """The Counter that overflows past k."""
+    bits = counter_bits(k)
+    return Counter(bits, (1 << bits) - (k + 1))
+
+
+@kernel
+def counter_bits(k):
+    """Bits of a counter that overflows past k."""
+    bits = 1
+    while (1 << bits) < k + 1:
+        bits += 1
+    return bits
 
 
 @inlined
@@ -36,7 +58,7 @@ def _half(a, b):
 def begin(first_count):
     """Counters at their start, all lanes live."""
     return (
-        fill_wide(ALL),
+        fill_wide(ALL_ONES),
         fill_wide(_start(first_count, 0)),
         fill_wide(_start(first_count, 1)),
         fill_wide(_start(first_count, 2)),
@@ -46,7 +68,7 @@ def begin(first_count):
 
 @inlined
 def _start(first_count, bit):
-    return NONE if first_count >> bit & 1 else ALL
+    return NONE if first_count >> bit & 1 else ALL_ONES
 
 
 @inlined
@@ -84,10 +106,10 @@ def _carry_twos(kept, live, ones, twos, fours, eights, carry):
 
 
 @kernel
-def begin_high(counts, bits, first_count):
+def begin_high(counts, counter):
     """Start the bits from the fifth on: bit b is a vector at counts[(1 + b)·WIDE]."""
-    for b in range(4, bits):
-        store(counts, (1 + b) * WIDE, fill_wide(_start(first_count, b)))
+    for b in range(4, counter.bits):
+        store(counts, (1 + b) * WIDE, fill_wide(_start(counter.first_count, b)))
 
 
 @inlined
@@ -97,7 +119,7 @@ def ripple(counts, bits, live, counters):
     for b in range(4, bits):
         count, carry = _half(load_wide(counts, (1 + b) * WIDE), carry)
         store(counts, (1 + b) * WIDE, count)
-    return live & carry, (fill_wide(ALL), ones, twos, fours, eights)
+    return live & carry, (fill_wide(ALL_ONES), ones, twos, fours, eights)
 
 
 @inlined

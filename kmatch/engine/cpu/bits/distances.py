@@ -5,14 +5,12 @@ A counter is `bits` vectors of a flat uint64 array, lowest first, in two's compl
 
 import numpy as np
 
-from kmatch.engine.cpu.bits.vectors import WORDS, fill, load, nonzero, store
+from kmatch.engine.cpu.bits.vectors import ALL_ONES, NONE, WORDS, fill, load, nonzero, store
 from kmatch.jit import inlined, kernel
-
-ZERO, ONES = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @kernel
-def width(length, k):
+def counter_bits(length, k):
     """Bits of a counter that holds every D - (k+1), 0 <= D <= length: a multiple of three."""
     bits = 3
     while (1 << (bits - 1)) < max(k + 1, length - k):
@@ -41,7 +39,7 @@ def copy(state, source, target, bits):
 
 
 @kernel
-def put(state, counter, bits, number):
+def put_number(state, counter, bits, number):
     """Set every lane to a number."""
     for i in range(bits):
         store(state, counter + i * WORDS, fill(_spread(number, i)))
@@ -50,7 +48,7 @@ def put(state, counter, bits, number):
 @kernel
 def add_number(state, counter, bits, number):
     """Add one number to every lane."""
-    carry = fill(ZERO)
+    carry = fill(NONE)
     for i in range(bits):
         old = load(state, counter + i * WORDS)
         bit = fill(_spread(number, i))
@@ -60,7 +58,7 @@ def add_number(state, counter, bits, number):
 
 @inlined
 def _spread(number, i):
-    return ONES if (number >> i) & 1 else ZERO
+    return ALL_ONES if (number >> i) & 1 else NONE
 
 
 @kernel
@@ -138,7 +136,7 @@ def follow(state, counter, bits, border, spare, columns):
     """Add a block of columns (plus, minus a column, at `border`) to a counter.
 
     Returns whether a lane was negative before or after any column; leaves such lanes at `spare`,
-    which has room for as many columns.
+    which takes as many columns.
     """
     for i in range(0, bits - 3, 3):
         _carry3(state, counter + i * WORDS, border, spare, columns)

@@ -8,7 +8,7 @@ from kmatch.engine.cpu.bits.vectors import AVX512, WIDE, WORDS
 
 
 def _ternary(table, plain):
-    """A function of three bits, told by its truth table and, for other processors, by operations.
+    """A function of three bits, given by its truth table and, for other processors, by operations.
 
     Bit 4a + 2b + c of the table is the function of a, b and c. AVX-512 has an instruction for any
     of them, of which LLVM finds few by itself.
@@ -51,7 +51,7 @@ def _ternlog(builder, operands, table):
     return builder.call(function, [*operands, ir.Constant(ir.IntType(32), table)])
 
 
-def _or_of(builder, a, b, c):
+def _any_of(builder, a, b, c):
     return builder.or_(builder.or_(a, b), c)
 
 
@@ -59,16 +59,16 @@ def _parity(builder, a, b, c):
     return builder.xor(builder.xor(a, b), c)
 
 
-def _most(builder, a, b, c):
-    either = builder.and_(c, builder.xor(a, b))
-    return builder.or_(builder.and_(a, b), either)
+def _majority(builder, a, b, c):
+    other = builder.and_(c, builder.xor(a, b))
+    return builder.or_(builder.and_(a, b), other)
 
 
 def _or_without(builder, a, b, c):
     return builder.or_(a, builder.and_(builder.not_(b), c))
 
 
-def _or_with(builder, a, b, c):
+def _or_both(builder, a, b, c):
     return builder.or_(a, builder.and_(b, c))
 
 
@@ -76,9 +76,9 @@ def _without(builder, a, b, c):
     return builder.and_(builder.not_(a), builder.or_(b, c))
 
 
-either = _ternary(0xFE, _or_of)  # a | b | c
+any_of = _ternary(0xFE, _any_of)  # a | b | c
 parity = _ternary(0x96, _parity)  # a ^ b ^ c
-majority = _ternary(0xE8, _most)  # two of a, b and c
+majority = _ternary(0xE8, _majority)  # two of a, b and c
 or_without = _ternary(0xF2, _or_without)  # a | ~b & c
-or_with = _ternary(0xF8, _or_with)  # a | b & c
+or_both = _ternary(0xF8, _or_both)  # a | b & c
 without = _ternary(0x0E, _without)  # ~a & (b | c)

@@ -19,6 +19,7 @@ from kmatch.jit import kernel
 AVX512 = get_host_cpu_features().get("avx512f", False)
 WORDS = 8 if AVX512 else 4
 WIDE = 2 * WORDS
+ALL_ONES, NONE, ONE = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(0), np.uint64(1)
 
 
 class Vector(types.Type):
@@ -47,9 +48,9 @@ def _loader(words):
         """The vector that begins at array[index] of a flat uint64 array."""
 
         def build(context, builder, signature, arguments):
-            place = context.cast(builder, arguments[1], signature.args[1], types.int64)
+            offset = context.cast(builder, arguments[1], signature.args[1], types.int64)
             kind = signature.args[0]
-            address = _address(context, builder, kind, arguments[0], place, words)
+            address = _address(context, builder, kind, arguments[0], offset, words)
             return builder.load(address, align=8)
 
         return Vector(words)(array, index), build
@@ -65,8 +66,8 @@ def _filler(words):
         def build(context, builder, signature, arguments):
             empty = ir.Constant(ir.VectorType(ir.IntType(64), words), ir.Undefined)
             one = builder.insert_element(empty, arguments[0], ir.Constant(ir.IntType(32), 0))
-            places = ir.Constant(ir.VectorType(ir.IntType(32), words), [0] * words)
-            return builder.shuffle_vector(one, empty, places)
+            first = ir.Constant(ir.VectorType(ir.IntType(32), words), [0] * words)
+            return builder.shuffle_vector(one, empty, first)
 
         return Vector(words)(types.uint64), build
 
@@ -82,9 +83,9 @@ def store(typingctx, array, index, value):
     """Write a vector to array[index], array[index + 1], …"""
 
     def build(context, builder, signature, arguments):
-        place = context.cast(builder, arguments[1], signature.args[1], types.int64)
+        offset = context.cast(builder, arguments[1], signature.args[1], types.int64)
         kind, words = signature.args[0], signature.args[2].words
-        address = _address(context, builder, kind, arguments[0], place, words)
+        address = _address(context, builder, kind, arguments[0], offset, words)
         builder.store(arguments[2], address, align=8)
         return context.get_dummy_value()
 
@@ -167,6 +168,6 @@ def _overload_invert(value):
 @kernel
 def aligned(words):
     """A flat uint64 array of zeros that begins on a cache line."""
-    room = np.zeros(words + 7, np.uint64)
-    skip = -(room.ctypes.data // 8) % 8
-    return room[skip : skip + words]
+    array = np.zeros(words + 7, np.uint64)
+    skip = -(array.ctypes.data // 8) % 8
+    return array[skip : skip + words]

@@ -4,16 +4,36 @@ An exact piece is a chain of ANDs over the striped planes: the text shifted by j
 words further, so planes are read as flat rows of words. What survives is verified.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from kmatch.engine.cpu.bits.vectors import WORDS, aligned, load, lowest, nonzero, store
-from kmatch.engine.cpu.edit.verify import verify
+from kmatch.engine.cpu.bits.vectors import (
+    NONE,
+    ONE,
+    WORDS,
+    aligned,
+    load,
+    lowest,
+    nonzero,
+    store,
+)
+from kmatch.engine.cpu.edit.verify import Sought, verify
 from kmatch.jit import inlined, kernel
 
 STEP = 4 * WORDS  # words taken at a time
 CACHED = 1024  # words of a plane that all pieces go over before the next: they stay in the L1 cache
 HASTE = 8  # letters between looks at whether anything is left
 TOP = np.uint64(1 << 63)  # the last lane of a word
+
+
+class Piece(NamedTuple):
+    """A piece of a query: chain: int64, how far each letter's words lie from those of its position;
+    sign: 1 reads up, −1 down; shift: of a survivor's row to that of the end it expects."""
+
+    chain: np.ndarray
+    sign: int
+    shift: int
 
 
 @kernel
@@ -70,14 +90,14 @@ def _word(planes, chain, first):
 
 
 @kernel
-def _note(word, first, words, lane_rows, sign, shift, centers, count):
+def _note(word, first, text, piece, centers, count):
     """Write the reading coordinate at which each survivor of a word expects its end."""
-    row, lane = first // words, 64 * (first % words)
+    row, lane = first // text.words, 64 * (first % text.words)
     while word != 0:
         bit = lowest(word)
-        word &= word - np.uint64(1)
+        word &= word - ONE
         if count < centers.size:
-            centers[count] = sign * ((lane + bit) * lane_rows + row + shift)
+            centers[count] = piece.sign * ((lane + bit) * text.rows + row + piece.shift)
         count += 1
     return count
 
@@ -87,25 +107,26 @@ def _owned(word, at, words, own):
     """Beyond the own rows only the last lane counts; other lanes' letters are their neighbours'."""
     if at < own:
         return word
-    return word & TOP if at % words == words - 1 else word & np.uint64(0)
+    return word & TOP if at % words == words - 1 else word & NONE
 
 
 @kernel
-def _survivors(planes, words, lane_rows, chain, at, end, sign, shift, out, centers, count):
+def _survivors(text, piece, at, end, out, centers, count):
     """Survivors of one piece among words at … end−1 of the flat rows; returns the count so far."""
-    own = lane_rows * words
+    planes, words = text.planes, text.words
+    own = text.rows * words
     while count <= centers.size:
-        at = _seek(planes, chain, at, end, out)
+        at = _seek(planes, piece.chain, at, end, out)
         if at + STEP > end:
             break
         for i in range(STEP):
             if out[i] != 0:
                 word = _owned(out[i], at + i, words, own)
-                count = _note(word, at + i, words, lane_rows, sign, shift, centers, count)
+                count = _note(word, at + i, text, piece, centers, count)
         at += STEP
     while at < end and count <= centers.size:
-        word = _owned(_word(planes, chain, at), at, words, own)
-        count = _note(word, at, words, lane_rows, sign, shift, centers, count)
+        word = _owned(_word(planes, piece.chain, at), at, words, own)
+        count = _note(word, at, text, piece, centers, count)
         at += 1
     return count
 
@@ -122,13 +143,13 @@ def _chains(letters, bounds, plane_words, words, sign):
 
 
 @kernel
-def filter_rows(text, rows, search, query, most, buffer, slot):
-    """Search the rows first … last−1, (first, last), for one query; tells whether all is found.
+def filter_rows(text, rows, search, query, most, writer):
+    """Search the rows first … last−1, (first, last), for one query; returns whether all is found.
 
     text: Text; search: DifferenceQuery; query: its number; most: survivors that are worth it: where
     there are more, nothing is kept and the answer is no.
     """
-    planes, words, lane_rows, plane_words = text
+    words, plane_words = text.words, text.plane_words
     codes, begins, backward, _ = search.reading
     letters, k = codes[begins[query] : begins[query + 1]], search.limits[query]
     sign = -1 if backward[query] else 1
@@ -138,20 +159,17 @@ def filter_rows(text, rows, search, query, most, buffer, slot):
     out, centers = aligned(STEP), np.empty(most, np.int64)
     count = 0
     end = rows[1] * words
-    if rows[1] == lane_rows:  # the last lane goes on into the halo
+    if rows[1] == text.rows:  # the last lane goes on into the halo
         end = plane_words
     for at in range(rows[0] * words, end, CACHED):
-        for piece in range(k + 1):
-            a, b = bounds[piece], bounds[piece + 1]
+        for number in range(k + 1):
+            a, b = bounds[number], bounds[number + 1]
             stop = min(at + CACHED, end, (all_rows - (b - a) + 1) * words)
-            shift = m - a - 1 if sign > 0 else b - m
-            count = _survivors(
-                planes, words, lane_rows, chains[a:b], at, stop, sign, shift, out, centers, count
-            )
+            piece = Piece(chains[a:b], sign, m - a - 1 if sign > 0 else b - m)
+            count = _survivors(text, piece, at, stop, out, centers, count)
         if count > most:
             return False
     found = np.sort(centers[:count])
-    table = (search.profile.table, search.profile.begins[query])
-    here = (len(search.limits), query, search.k + 1)
-    verify(text, table, m, k, sign, found, here, buffer, slot)
+    profile = search.profile
+    verify(text, Sought(profile.table, profile.begins[query], m, k, sign, query), found, writer)
     return True

@@ -1,6 +1,6 @@
 """Myers' recurrence in Hyyrö's form, bit-sliced: one bit of a word is one lane.
 
-A lane reads its own stretch of text, a column of the matrix a text position. A row of the matrix
+A lane reads its own text_rows of text, a column of the matrix a text position. A row of the matrix
 is a pattern letter and keeps its vertical deltas from column to column, as nv (not +1) and mv (−1);
 the horizontal deltas ph, mh (+1, −1) go down the rows and, between strips of rows, through a border
 of one pair a column. Five ternary operations make 512 cells; with two-input operations they are
@@ -10,23 +10,38 @@ eight, because nv is kept in place of pv.
 border's ph, mh of column c at `border` + 2·WORDS·c.
 """
 
-from kmatch.engine.cpu.bits.logic import either, or_without, without
+from typing import NamedTuple
+
+from kmatch.engine.cpu.bits.logic import any_of, or_without, without
 from kmatch.engine.cpu.bits.vectors import WORDS, load, store
 from kmatch.jit import inlined, kernel
 
 PAIR = 2 * WORDS  # a pair of vectors: nv and mv, or ph and mh
 
 
+class TextRows(NamedTuple):
+    """Text rows that are read one after the other.
+
+    first: where the first begins in a plane, row·W; step: W, or −W to read the text from right to
+    left; columns: how many.
+    """
+
+    first: int
+    step: int
+    columns: int
+
+
 @inlined
 def cell(eq, ph, mh, nv, mv):
     """One row of one column: the new (ph, mh, nv, mv); eq: the lanes whose letters match."""
     # Hyyrö's eq|mv and eq|mh may be one: where the other delta is −1, its result is certain anyway.
-    zero = either(eq, mv, mh)
+    zero = any_of(eq, mv, mh)
     return or_without(mv, zero, nv), ~nv & zero, without(mh, zero, ph), ph & zero
 
 
 @kernel
-def _strip8(planes, state, rows, top, border, first, step, columns):
+def _strip8(planes, state, rows, top, border, text_rows):
+    first, step, columns = text_rows
     a = PAIR * top
     nv0, mv0, e0 = load(state, a), load(state, a + WORDS), rows[top] + first
     nv1, mv1, e1 = load(state, a + PAIR), load(state, a + PAIR + WORDS), rows[top + 1] + first
@@ -85,7 +100,8 @@ def _strip8(planes, state, rows, top, border, first, step, columns):
 
 
 @kernel
-def _strip4(planes, state, rows, top, border, first, step, columns):
+def _strip4(planes, state, rows, top, border, text_rows):
+    first, step, columns = text_rows
     a = PAIR * top
     nv0, mv0, e0 = load(state, a), load(state, a + WORDS), rows[top] + first
     nv1, mv1, e1 = load(state, a + PAIR), load(state, a + PAIR + WORDS), rows[top + 1] + first
@@ -116,7 +132,8 @@ def _strip4(planes, state, rows, top, border, first, step, columns):
 
 
 @kernel
-def _strip1(planes, state, rows, top, border, first, step, columns):
+def _strip1(planes, state, rows, top, border, text_rows):
+    first, step, columns = text_rows
     a = PAIR * top
     nv, mv, e = load(state, a), load(state, a + WORDS), rows[top] + first
     for h in range(border, border + PAIR * columns, PAIR):
@@ -135,19 +152,18 @@ def _keep(state, address, nv, mv):
 
 
 @kernel
-def advance(planes, state, rows, top, bottom, border, first, step, columns):
-    """Take pattern rows top..bottom-1 of a tile over `columns` text rows.
+def advance(planes, state, rows, top, bottom, border, text_rows):
+    """Take pattern rows top..bottom-1 of a tile over some text rows.
 
-    planes: uint64, flat. state: uint64, flat, as above. rows: int64, for each pattern letter the
-    index in `planes` of its plane's row 0 at the tile's first word. first: index of the first text
-    row less that (row * W). step: W, or -W to read the text right to left.
+    planes: uint64, flat; state: uint64, flat, as above; rows: int64, for each pattern letter the
+    index in `planes` of its plane's row 0 at the tile's first word; text_rows: TextRows.
     """
     while bottom - top >= 8:
-        _strip8(planes, state, rows, top, border, first, step, columns)
+        _strip8(planes, state, rows, top, border, text_rows)
         top += 8
     if bottom - top >= 4:
-        _strip4(planes, state, rows, top, border, first, step, columns)
+        _strip4(planes, state, rows, top, border, text_rows)
         top += 4
     while top < bottom:
-        _strip1(planes, state, rows, top, border, first, step, columns)
+        _strip1(planes, state, rows, top, border, text_rows)
         top += 1

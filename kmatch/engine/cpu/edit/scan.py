@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from kmatch.engine.cpu.bits.buffer import give_up, leave, new_slot
+from kmatch.engine.cpu.bits.buffer import give_up, leave, new_writer
 from kmatch.engine.cpu.bits.vectors import WORDS
 from kmatch.engine.cpu.edit.pieces import filter_rows
-from kmatch.engine.cpu.edit.tile import search_tile
+from kmatch.engine.cpu.edit.tile import Tile, Way, search_tile
 from kmatch.engine.hits import HitBuffer
 from kmatch.engine.host.sharing import next_item
 from kmatch.jit import kernel
@@ -26,7 +26,7 @@ def stretches(queries, longest, rows, threads):
 
 
 @kernel
-def _search_rows(text, query, rows, reading, place, limit, lowering, buffer, slot):
+def _search_rows(text, reading, query, rows, limit, lowering, writer):
     """Search rows first … last−1, (first, last), of all tiles for one query."""
     _, words, lane_rows, plane_words = text
     letters, begins, backward, _ = reading
@@ -35,17 +35,16 @@ def _search_rows(text, query, rows, reading, place, limit, lowering, buffer, slo
     pattern = letters[begins[query] : begins[query + 1]] * plane_words
     warm = min(halo, len(pattern) + limit[0])
     if backward[query]:
-        way = (last - 1 + warm, -1, warm, warm + last - first)
+        way = Way(last - 1 + warm, -1, warm, warm + last - first)
     else:
-        way = (first + halo - warm, 1, warm, warm + last - first)
-    queries, factor = place
-    for tile in range(words // WORDS):
-        here = (64 * WORDS * tile, lane_rows, queries, query, factor)
-        search_tile(text, pattern + tile * WORDS, way, here, limit, lowering, buffer, slot)
+        way = Way(first + halo - warm, 1, warm, warm + last - first)
+    for number in range(words // WORDS):
+        tile = Tile(64 * WORDS * number, lane_rows, query)
+        search_tile(text, pattern + number * WORDS, way, tile, limit, lowering, writer)
 
 
 @kernel
-def _scan_around(text, query, rows, reading, place, limit, buffer, slot):
+def _scan_around(text, reading, query, rows, limit, writer):
     """Scan for all ends of hits that hold a piece beginning in some rows of any lane.
 
     A filter of other rows does not find them: they may lie in rows next to these, in the lane
@@ -58,15 +57,15 @@ def _scan_around(text, query, rows, reading, place, limit, buffer, slot):
     low = first - shift - reach
     high = (lane_rows if last == lane_rows else last - shift) + reach
     if high - low >= lane_rows:
-        _search_rows(text, query, (0, lane_rows), reading, place, limit, False, buffer, slot)
+        _search_rows(text, reading, query, (0, lane_rows), limit, False, writer)
         return
     begin = low % lane_rows
     end = begin + high - low
     here = (begin, min(end, lane_rows))
-    _search_rows(text, query, here, reading, place, limit, False, buffer, slot)
+    _search_rows(text, reading, query, here, limit, False, writer)
     if end > lane_rows:
         beyond = (0, end - lane_rows)
-        _search_rows(text, query, beyond, reading, place, limit, False, buffer, slot)
+        _search_rows(text, reading, query, beyond, limit, False, writer)
 
 
 @kernel
@@ -78,26 +77,24 @@ def scan_edit(work, text, search, budgets, parts, buffer):
     scanned; parts: see `stretches`; buffer: HitBuffer, receives the codes, some of them twice where
     there is a filter. See `Engine.start_edit` for the positions that a query owns.
     """
-    reading, limits = search.reading, search.limits
-    rows, queries = text.rows, len(limits)
-    slot, limit = new_slot(), np.zeros(1, np.int64)
-    place = (queries, search.k + 1)
+    rows, queries = text.rows, len(search.limits)
+    writer, limit = new_writer(buffer, queries, search.k), np.zeros(1, np.int64)
     item = next_item(work)
     while item >= 0:
         part, query = item // queries, item % queries
         first, last = rows * part // parts, rows * (part + 1) // parts
         here = (first, last)
-        limit[0] = limits[query]
+        limit[0] = search.limits[query]
         if budgets[query] > 0:
             budget = min(budgets[query], SURVIVORS * 64 * text.words * rows)
             most = 64 + budget * (last - first) // rows
-            if not filter_rows(text, here, search, query, most, buffer, slot):
-                _scan_around(text, query, here, reading, place, limit, buffer, slot)
+            if not filter_rows(text, here, search, query, most, writer):
+                _scan_around(text, search.reading, query, here, limit, writer)
         else:
-            _search_rows(text, query, here, reading, place, limit, False, buffer, slot)
-        give_up(work, buffer, slot)
+            _search_rows(text, search.reading, query, here, limit, False, writer)
+        give_up(work, writer)
         item = next_item(work)
-    leave(buffer, slot)
+    leave(writer)
 
 
 @kernel
@@ -109,14 +106,14 @@ def smallest_edit(work, text, reading, bounds, parts, lowest):
     m + bound. Other arguments as for `scan_edit`.
     """
     rows, queries = text.rows, len(bounds)
-    nowhere = HitBuffer(np.empty(0, np.int64), np.zeros(3, np.int64))
-    slot, limit = new_slot(), np.zeros(1, np.int64)
+    nowhere = new_writer(HitBuffer(np.empty(0, np.int64), np.zeros(3, np.int64)), queries, 0)
+    limit = np.zeros(1, np.int64)
     item = next_item(work)
     while item >= 0:
         part, query = item // queries, item % queries
         limit[0] = bounds[query]
         if bounds[query] >= 0:
             here = (rows * part // parts, rows * (part + 1) // parts)
-            _search_rows(text, query, here, reading, (queries, 1), limit, True, nowhere, slot)
+            _search_rows(text, reading, query, here, limit, True, nowhere)
         lowest[part, query] = limit[0] + 1
         item = next_item(work)

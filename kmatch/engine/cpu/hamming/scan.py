@@ -1,28 +1,49 @@
 """k mismatches over striped bit planes."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from kmatch.engine.cpu.bits.buffer import give_up, leave, new_slot, put
+from kmatch.engine.cpu.bits.buffer import give_up, leave, new_writer, put
 from kmatch.engine.cpu.bits.counters import (
-    ALL,
     BEYOND,
+    Counter,
     add_four,
     add_one,
     begin,
     begin_high,
+    counter_of,
     ripple,
     save,
 )
-from kmatch.engine.cpu.bits.vectors import WIDE, fill_wide, load_wide, lowest, nonzero
+from kmatch.engine.cpu.bits.vectors import (
+    ALL_ONES,
+    NONE,
+    ONE,
+    WIDE,
+    fill_wide,
+    load_wide,
+    lowest,
+    nonzero,
+)
 from kmatch.engine.host.sharing import next_item
 from kmatch.jit import kernel
 
 TILE = 512  # words of text that all queries go over before the next: they stay in the L1 cache
 
 
+class Letters(NamedTuple):
+    """Queries in a chunk: offsets: int64[L], how far a letter's words lie from those of a window's
+    start; bounds: as in QueryArrays; counter: Counter."""
+
+    offsets: np.ndarray
+    bounds: np.ndarray
+    counter: Counter
+
+
 def _make_seek(kept):
     @kernel
-    def seek(text, at, last, offsets, query, bits, first_count, counts):
+    def seek(planes, at, last, offsets, query, counter, counts):
         """Count one query on WIDE words of lanes after the other until one is within k.
 
         Returns where those words are, `last` or more if there are none; counts, uint64, then holds
@@ -33,32 +54,32 @@ def _make_seek(kept):
         first, exact, end, look = query
         fours = first + (exact - first) // 4 * 4
         while at < last:
-            counters = begin(first_count)
-            live = fill_wide(ALL)
+            counters = begin(counter.first_count)
+            live = fill_wide(ALL_ONES)
             some = True
             if kept == BEYOND:
-                begin_high(counts, bits, first_count)
+                begin_high(counts, counter)
             for i in range(first, fours, 4):
-                a = load_wide(text, at + offsets[i])
-                b = load_wide(text, at + offsets[i + 1])
-                c = load_wide(text, at + offsets[i + 2])
-                d = load_wide(text, at + offsets[i + 3])
+                a = load_wide(planes, at + offsets[i])
+                b = load_wide(planes, at + offsets[i + 1])
+                c = load_wide(planes, at + offsets[i + 2])
+                d = load_wide(planes, at + offsets[i + 3])
                 counters = add_four(kept, counters, a, b, c, d)
                 if kept == BEYOND:
-                    live, counters = ripple(counts, bits, live, counters)
+                    live, counters = ripple(counts, counter.bits, live, counters)
                 if i + 4 >= look:
                     some = nonzero(live if kept == BEYOND else counters[0]) != 0
                     if not some:
                         break
             if some:
                 for i in range(fours, exact):
-                    counters = add_one(kept, counters, load_wide(text, at + offsets[i]))
+                    counters = add_one(kept, counters, load_wide(planes, at + offsets[i]))
                     if kept == BEYOND:
-                        live, counters = ripple(counts, bits, live, counters)
+                        live, counters = ripple(counts, counter.bits, live, counters)
                 if kept != BEYOND:
                     live = counters[0]
                 for i in range(exact, end):
-                    live = live & load_wide(text, at + offsets[i])
+                    live = live & load_wide(planes, at + offsets[i])
                 if nonzero(live) != 0:
                     save(counts, live, counters)
                     break
@@ -74,66 +95,54 @@ _seek_1, _seek_2, _seek_3, _seek_4, _seek_beyond = (
 
 
 @kernel
-def _seek(text, at, last, offsets, query, bits, first_count, counts):
-    if bits == 1:
-        return _seek_1(text, at, last, offsets, query, bits, first_count, counts)
-    if bits == 2:
-        return _seek_2(text, at, last, offsets, query, bits, first_count, counts)
-    if bits == 3:
-        return _seek_3(text, at, last, offsets, query, bits, first_count, counts)
-    if bits == 4:
-        return _seek_4(text, at, last, offsets, query, bits, first_count, counts)
-    return _seek_beyond(text, at, last, offsets, query, bits, first_count, counts)
+def _seek(planes, at, last, offsets, query, counter, counts):
+    if counter.bits == 1:
+        return _seek_1(planes, at, last, offsets, query, counter, counts)
+    if counter.bits == 2:
+        return _seek_2(planes, at, last, offsets, query, counter, counts)
+    if counter.bits == 3:
+        return _seek_3(planes, at, last, offsets, query, counter, counts)
+    if counter.bits == 4:
+        return _seek_4(planes, at, last, offsets, query, counter, counts)
+    return _seek_beyond(planes, at, last, offsets, query, counter, counts)
 
 
 @kernel
-def _distance(counts, bits, first_count, word, bit):
+def _distance(counts, counter, word, bit):
     count = 0
-    for b in range(bits):
+    for b in range(counter.bits):
         complemented = counts[(1 + b) * WIDE + word] >> np.uint64(bit)
-        count |= (1 - np.int64(complemented & np.uint64(1))) << b
-    return count - first_count
+        count |= (1 - np.int64(complemented & ONE)) << b
+    return count - counter.first_count
 
 
 @kernel
-def _collect(counts, bits, k, at, shape, rank, ranks, buffer, slot):
+def _collect(counts, counter, text, at, query, writer):
     """Keep the codes of the live lanes of the words from `at` on."""
-    words, rows = shape
-    first_count = (1 << bits) - (k + 1)
+    words, rows = text.words, text.rows
     for w in range(min(WIDE, rows * words - at)):
         row, word = divmod(at + w, words)
         live = counts[w]
-        while live != np.uint64(0):
+        while live != NONE:
             bit = lowest(live)
-            live &= live - np.uint64(1)
+            live &= live - ONE
             position = (64 * word + bit) * rows + row
-            distance = _distance(counts, bits, first_count, w, bit)
-            put(buffer, slot, (position * ranks + rank) * (k + 1) + distance)
+            put(writer, position, query, _distance(counts, counter, w, bit))
 
 
 @kernel
-def _scan_tile(text, shape, offsets, bounds, k, tile, counts, buffer, slot):
+def _scan_tile(text, letters, tile, counts, writer):
     """Scan TILE words of the rows from word `tile` on for all queries."""
-    bits = _bits(k)
-    first_count = (1 << bits) - (k + 1)
+    planes, bounds, counter = text.planes, letters.bounds, letters.counter
     for q in range(len(bounds)):
         query = (bounds[q, 0], bounds[q, 1], bounds[q, 2], bounds[q, 3])
-        at, end = tile, min(tile + TILE, shape[0] * shape[1])
+        at, end = tile, min(tile + TILE, text.words * text.rows)
         while True:
-            at = _seek(text, at, end, offsets, query, bits, first_count, counts)
+            at = _seek(planes, at, end, letters.offsets, query, counter, counts)
             if at >= end:
                 break
-            _collect(counts, bits, k, at, shape, q, len(bounds), buffer, slot)
+            _collect(counts, counter, text, at, q, writer)
             at += WIDE
-
-
-@kernel
-def _bits(k):
-    """Bits of a counter that overflows past k."""
-    bits = 1
-    while (1 << bits) < k + 1:
-        bits += 1
-    return bits
 
 
 def tiles(words, rows):
@@ -148,17 +157,15 @@ def scan(work, text, query, k, buffer):
     work: the tiles of the chunk, see `tiles`; text: Text; query: QueryArrays; k: int, counted
     letters that may mismatch; buffer: HitBuffer, receives the codes.
     """
-    planes, words, rows, plane_words = text
-    letters, shifts, bounds, _ = query
-    offsets = np.empty(len(letters), np.int64)
-    for i in range(len(letters)):
-        offsets[i] = letters[i] * plane_words + shifts[i] * words
-    counts = np.empty((1 + max(_bits(k), 4)) * WIDE, np.uint64)
-    slot = new_slot()
+    offsets = np.empty(len(query.planes), np.int64)
+    for i in range(len(offsets)):
+        offsets[i] = query.planes[i] * text.plane_words + query.shifts[i] * text.words
+    letters = Letters(offsets, query.bounds, counter_of(k))
+    counts = np.empty((1 + max(letters.counter.bits, 4)) * WIDE, np.uint64)
+    writer = new_writer(buffer, len(query.bounds), k)
     tile = next_item(work)
     while tile >= 0:
-        shape = (words, rows)
-        _scan_tile(planes, shape, offsets, bounds, k, tile * TILE, counts, buffer, slot)
-        give_up(work, buffer, slot)
+        _scan_tile(text, letters, tile * TILE, counts, writer)
+        give_up(work, writer)
         tile = next_item(work)
-    leave(buffer, slot)
+    leave(writer)

@@ -12,7 +12,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from kmatch.engine.cpu.bits.buffer import give_up, leave, new_slot, put
+from kmatch.engine.cpu.bits.buffer import give_up, leave, new_writer, put
 from kmatch.engine.host.sharing import next_item
 from kmatch.jit import inlined, kernel
 
@@ -32,7 +32,7 @@ CANDIDATE = 2.0  # to compare what was found
 class SeedTables(NamedTuple):
     """Patterns by the codes of their pieces; Q queries of one length, k + 1 pieces.
 
-    first, size: int64[k+1], a piece's place in a window and the letters of it that are looked up;
+    first, size: int64[k+1], a piece's offset in a window and the letters of it that are looked up;
     starts: int32[Σ(4^size + 1)], those of table i from origins[i], int64[k+1]; under a code stand
     the entries starts[code] … starts[code+1]−1: low, high: uint64[(k+1)·Q], letters, and ranks:
     int32[(k+1)·Q]; used: uint64, the letters of a window; exact: uint64[R], by rank, those that
@@ -184,28 +184,31 @@ def _is_first(wrong, piece, first, size):
 
 
 @kernel
-def _scan_lane(here, beyond, lane, count, position, piece, tables, k, buffer, slot):
-    """Look one piece up at `count` rows of a lane."""
+def _scan_lane(letters, lane, position, count, piece, tables, writer):
+    """Look one piece up at `count` rows of a lane, the first of them at a position.
+
+    letters: of 64 lanes and 64 rows, and those of the rows behind them; see `_read_block`.
+    """
+    here, beyond = letters
     first, size, origins, starts, low, high, ranks, used, exact = tables
-    place, letters = np.uint64(first[piece]), np.uint64(size[piece])
+    offset, letters = np.uint64(first[piece]), np.uint64(size[piece])
     mask = (np.uint64(1) << letters) - np.uint64(1)
     table = starts[origins[piece] :]
     for r in range(count):
         shift = np.uint64(r)
         none = _shifted(here[2, lane], beyond[2, lane], shift)
-        if none >> place & mask != np.uint64(0):
+        if none >> offset & mask != np.uint64(0):
             continue
         ones = _shifted(here[0, lane], beyond[0, lane], shift)
         twos = _shifted(here[1, lane], beyond[1, lane], shift)
-        code = np.int64((ones >> place & mask) | (twos >> place & mask) << letters)
+        code = np.int64((ones >> offset & mask) | (twos >> offset & mask) << letters)
         for entry in range(table[code], table[code + 1]):
             wrong = ((ones ^ low[entry]) | (twos ^ high[entry]) | none) & used
             distance = _popcount(wrong)
-            if distance <= k:
+            if distance < writer.factor:
                 rank = ranks[entry]
                 if wrong & exact[rank] == np.uint64(0) and _is_first(wrong, piece, first, size):
-                    found = ((position + r) * len(exact) + rank) * (k + 1) + distance
-                    put(buffer, slot, found)
+                    put(writer, position + r, rank, distance)
 
 
 def blocks(words, rows):
@@ -222,17 +225,17 @@ def scan_seeds(work, text, tables, k, buffer):
     """
     planes, words, rows, plane_words = text
     here, beyond = np.empty((3, BLOCK), np.uint64), np.empty((3, BLOCK), np.uint64)
-    slot = new_slot()
+    writer = new_writer(buffer, len(tables.exact), k)
     block = next_item(work)
     while block >= 0:
         word, row = block % words, block // words * BLOCK
         _read_block(planes, words, plane_words, word, row, here)
         _read_block(planes, words, plane_words, word, row + BLOCK, beyond)
         count = min(BLOCK, rows - row)
-        for piece in range(len(tables[0])):
+        for piece in range(len(tables.first)):
             for lane in range(64):
                 position = (64 * word + lane) * rows + row
-                _scan_lane(here, beyond, lane, count, position, piece, tables, k, buffer, slot)
-        give_up(work, buffer, slot)
+                _scan_lane((here, beyond), lane, position, count, piece, tables, writer)
+        give_up(work, writer)
         block = next_item(work)
-    leave(buffer, slot)
+    leave(writer)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.engine.cpu.primer.tile import LANES, climb, extend_tile
+from kmatch.engine.cpu.primer.tile import LANES, Tile, climb, extend_tile
 from kmatch.engine.primers import WorkDone
 
 WARM_SHARE = 8  # a stretch of columns is at least this many times as long as its warm-up
@@ -51,16 +51,8 @@ def extend_primers(starts, columns, k, on_progress=None, *, threads, sizes=SIZES
         first, begin, end = items[number]
         rows = slice(first, first + LANES)
         mine = [_padded(array[rows]) for array in (bounds, limits, opens)]
-        extend_tile(
-            (planes, first),
-            columns[begin:end],
-            *mine,
-            k,
-            height,
-            block,
-            watches[number],
-            tally[number],
-        )
+        tile = Tile(planes, first, *mine, k, height, block)
+        extend_tile(tile, columns[begin:end], watches[number], tally[number])
         watches[number, 0] = end - begin
         return first, mine[0]
 

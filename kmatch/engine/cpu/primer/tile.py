@@ -13,15 +13,19 @@ values of a lane at rows from its bound on were at least K: what a lane has pass
 for again.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from kmatch.engine.columns import FRESH
-from kmatch.engine.cpu.bits.distances import copy, follow, put, width
-from kmatch.engine.cpu.bits.vectors import WORDS, aligned, load, lowest, nonzero
+from kmatch.engine.cpu.bits.distances import copy, counter_bits, follow, put_number
+from kmatch.engine.cpu.bits.vectors import ONE, WORDS, aligned, load, lowest, nonzero
 from kmatch.engine.cpu.edit.recurrence import PAIR
+from kmatch.engine.cpu.primer.slots import Memory, Strips, grown, release
 from kmatch.engine.cpu.primer.strips import (
-    ONE,
     ROW,
+    Borders,
+    Rows,
     any_lane,
     begin_rows,
     cap,
@@ -36,7 +40,7 @@ from kmatch.engine.cpu.primer.strips import (
 from kmatch.jit import inlined, kernel
 
 LANES = 64 * WORDS
-COUNTER = 33 * WORDS  # room for the bits of a counter
+COUNTER = 33 * WORDS  # the most that a counter takes
 FIRST_SLOTS = 8
 
 # The working memory begins with four counters; then come masks and deltas for sweeps that probe.
@@ -54,14 +58,39 @@ CORNER, FOOT, WANTED, INSIDE, MASKS = (
 ALIVE, RAISED, SWAPPED = 1, 2, 4  # what `_take` says of a strip
 
 
-@inlined
-def _deltas(slot, height):
-    return slot + MASKS + height * WORDS
+class Tile(NamedTuple):
+    """A tile of starts, and how it is taken.
+
+    planes: uint64[4, w], the target's, a bit a letter, with zeros at their end; first: the tile's
+    first start; bounds, limits: int64[LANES], as in Starts, limits 0 in lanes without a start;
+    opens: bool[LANES], see `climb`; k: int; height: rows of a strip, a multiple of GROUP; block:
+    columns of a block.
+    """
+
+    planes: np.ndarray
+    first: int
+    bounds: np.ndarray
+    limits: np.ndarray
+    opens: np.ndarray
+    k: int
+    height: int
+    block: int
+
+
+class Strip(NamedTuple):
+    """A strip that has a slot: where this lies, the row above the strip, the bits of a counter, and
+    the addresses of its rows."""
+
+    slot: int
+    top: int
+    bits: int
+    rows: Rows
 
 
 @inlined
-def _planes(slot, height):
-    return _deltas(slot, height) + height * PAIR
+def _rows(slot, height):
+    deltas = slot + MASKS + height * WORDS
+    return Rows(deltas + height * PAIR, deltas, slot + MASKS, height)
 
 
 @kernel
@@ -79,44 +108,43 @@ def climb(bounds, limits, opens, first, last):
 
 
 @kernel
-def _aim(state, slot, height, top, bounds, limits):
+def _aim(state, strip, tile):
     """Set a strip's masks: a lane's row of interest is its bound or the lowest row."""
-    clear(state, slot + WANTED, 2 + height)
+    slot, top, _, rows = strip
+    clear(state, slot + WANTED, 2 + rows.height)
     for lane in range(LANES):
-        bound = bounds[lane]
-        if top < bound <= limits[lane]:
+        bound = tile.bounds[lane]
+        if top < bound <= tile.limits[lane]:
             word, bit = lane >> 6, ONE << np.uint64(lane & 63)
-            state[slot + MASKS + WORDS * (min(bound - top, height) - 1) + word] |= bit
+            state[slot + MASKS + WORDS * (min(bound - top, rows.height) - 1) + word] |= bit
             state[slot + WANTED + word] |= bit
-            if bound <= top + height:
+            if bound <= top + rows.height:
                 state[slot + INSIDE + word] |= bit
 
 
 @kernel
-def _enter(state, slot, height, top, k, bits, bits_above, text):
+def _enter(state, strip, tile, bits_above):
     """Begin a strip whose left column was forgotten: it grows by one a row up to K.
 
     LEFT is the counter at the lowest row of the strip above.
     """
-    planes, first = text
-    read_rows(planes, first + top, height, state, _planes(slot, height))
+    slot, top, bits, rows = strip
+    read_rows(tile.planes, tile.first + top, rows.height, state, rows.planes)
     if top == 0:
-        put(state, slot + CORNER, bits, -k)
+        put_number(state, slot + CORNER, bits, -tile.k)
     else:
         copy(state, LEFT, slot + CORNER, bits_above)
         widen(state, slot + CORNER, bits_above, bits)
-    deltas = _deltas(slot, height)
-    begin_rows(state, slot + CORNER, deltas, height, bits, slot + FOOT)
+    begin_rows(state, slot + CORNER, rows, bits, slot + FOOT)
 
 
 @kernel
-def _gather(state, slot, masks, height, bits, columns, source, target, found):
+def _gather(state, strip, masks, columns, borders):
     """Take a strip over the columns and leave at `found` the lanes under K at their rows."""
-    deltas = _deltas(slot, height)
-    start_counters(state, slot + CORNER, deltas, masks, height, bits, RUN, COUNT)
-    planes = _planes(slot, height)
-    sweep_gathering(state, planes, deltas, masks, height, columns, source, target, found)
-    return follow(state, COUNT, bits, found, found, columns.size)
+    rows = Rows(strip.rows.planes, strip.rows.deltas, masks, strip.rows.height)
+    start_counters(state, strip.slot + CORNER, rows, strip.bits, RUN, COUNT)
+    sweep_gathering(state, rows, columns, borders)
+    return follow(state, COUNT, strip.bits, borders.found, borders.found, columns.size)
 
 
 @inlined
@@ -135,14 +163,14 @@ def _next_row(low, high, end, step, first):
 
 
 @kernel
-def _raise(state, slot, height, top, bits, columns, borders, saved, bounds, limits):
-    """Raise the bounds of the lanes at `borders[2]`, which are under K there, within a strip.
+def _raise(state, strip, columns, borders, tile):
+    """Raise the bounds of the lanes at `found`, which are under K there, within a strip.
 
-    A new bound is the first row that is not under K, or the one below the strip or the limit.
-    saved: where the deltas at the left are. All lanes are tried at once, each at a row of its own.
-    Returns how many sweeps it took.
+    A new bound is the first row that is not under K, or the one below the strip or the limit. All
+    lanes are tried at once, each at a row of its own. Returns how many sweeps it took.
     """
-    source, target, found = borders
+    slot, top, _, strip_rows = strip
+    bounds, height, found = tile.bounds, strip_rows.height, borders.found
     rows = np.zeros((4, LANES), np.int64)
     low, high, end, tried = rows[0], rows[1], rows[2], rows[3]
     for word in range(WORDS):
@@ -151,7 +179,7 @@ def _raise(state, slot, height, top, bits, columns, borders, saved, bounds, limi
             lane = 64 * word + lowest(left)
             left &= left - ONE
             low[lane] = bounds[lane]
-            high[lane] = end[lane] = min(top + height, limits[lane]) + 1
+            high[lane] = end[lane] = min(top + height, tile.limits[lane]) + 1
     step, sweeps = 1, 0
     while (high > low + 1).any():
         clear(state, PROBE, height)
@@ -160,8 +188,8 @@ def _raise(state, slot, height, top, bits, columns, borders, saved, bounds, limi
             row = _next_row(low[lane], high[lane], end[lane], step, top + 1)
             state[PROBE + WORDS * (row - top - 1) + (lane >> 6)] |= ONE << np.uint64(lane & 63)
             tried[lane] = row
-        copy(state, saved, _deltas(slot, height), 2 * height)
-        _gather(state, slot, PROBE, height, bits, columns, source, target, found)
+        copy(state, _saved(height), strip_rows.deltas, 2 * height)
+        _gather(state, strip, PROBE, columns, borders)
         for lane in np.flatnonzero(tried):
             if (state[found + (lane >> 6)] >> np.uint64(lane & 63)) & ONE:
                 low[lane] = tried[lane]
@@ -173,44 +201,48 @@ def _raise(state, slot, height, top, bits, columns, borders, saved, bounds, limi
     return sweeps
 
 
+@inlined
+def _saved(height):
+    """Where the deltas at the left of a strip are kept, which is taken more than once."""
+    return PROBE + height * WORDS
+
+
 @kernel
-def _take(state, slot, height, top, k, bits, columns, borders, saved, tile, tally):
+def _take(state, strip, columns, borders, tile, tally):
     """Take a strip over a block of columns; returns ALIVE, RAISED and SWAPPED as they apply.
 
     ALIVE: a lane is under K in its lowest row; RAISED: bounds have been; SWAPPED: the border is at
-    borders[1] now.
+    `target` now.
     """
-    bounds, limits, opens = tile
-    source, target, found = borders
-    planes, deltas = _planes(slot, height), _deltas(slot, height)
+    slot, top, bits, rows = strip
+    source, _, found = borders
+    height = rows.height
     cells = LANES * height * columns.size
     tally[0] += cells
-    if top + height < k:
-        sweep(state, planes, deltas, height, columns, source, source)
+    if top + height < tile.k:
+        sweep(state, rows, columns, source, source)
         return ALIVE
     sign = load(state, slot + FOOT + WORDS * (bits - 1))
     if not any_lane(state, slot + INSIDE, 1):
         alive = nonzero(sign & load(state, slot + WANTED)) != 0
-        sweep(state, planes, deltas, height, columns, source, source)
+        sweep(state, rows, columns, source, source)
         if not alive:
             copy(state, slot + FOOT, COUNT, bits)
             follow(state, COUNT, bits, source, found, columns.size)
             alive = nonzero(load(state, found) & load(state, slot + WANTED)) != 0
         return ALIVE if alive else 0
-    copy(state, deltas, saved, 2 * height)
-    _gather(state, slot, slot + MASKS, height, bits, columns, source, target, found)
+    copy(state, rows.deltas, _saved(height), 2 * height)
+    _gather(state, strip, rows.masks, columns, borders)
     low, inside = load(state, found), load(state, slot + INSIDE)
     alive = nonzero(low & ~inside) != 0
     if nonzero(low & inside) == 0:
         return (ALIVE if alive else 0) | SWAPPED
-    tally[0] += cells * _raise(
-        state, slot, height, top, bits, columns, borders, saved, bounds, limits
-    )
-    climb(bounds, limits, opens, 1, LANES)
+    tally[0] += cells * _raise(state, strip, columns, borders, tile)
+    climb(tile.bounds, tile.limits, tile.opens, 1, LANES)
     if not alive:
         # Lanes that the law has raised may be dead below: that shows in the next strip.
         for lane in range(LANES):
-            alive |= top + height < bounds[lane] <= limits[lane]
+            alive |= top + height < tile.bounds[lane] <= tile.limits[lane]
     return (ALIVE if alive else 0) | RAISED | SWAPPED
 
 
@@ -225,101 +257,88 @@ def _deepest_rows(bounds, limits):
 
 
 @kernel
-def _grown(state, versions, free, size):
-    """Twice the slots: (state, versions, free), when no slot is free."""
-    slots = versions.size
-    more = aligned(state.size + slots * size)
-    wider, room = np.empty(2 * slots, np.int64), np.empty(2 * slots, np.int64)
-    for i in range(state.size):  # not by slices, which take seconds to compile
-        more[i] = state[i]
-    for i in range(slots):
-        wider[i], room[i] = versions[i], slots + i
-    return more, wider, room
-
-
-@kernel
-def _leave(state, slot, height, bits, bits_above, joined):
+def _leave(state, strip, bits_above, joined):
     """Make the last column of a block the left one of the next; returns whether it is under K.
 
     LAST is the counter there at the lowest row of the strip above, if that was `joined`, and then
     at that of this strip.
     """
+    slot, _, bits, rows = strip
     if joined:
         widen(state, LAST, bits_above, bits)
     else:
         copy(state, slot + CORNER, LAST, bits)
-    masks, wanted = slot + MASKS, slot + WANTED
     cap(state, LAST, slot + CORNER, bits)
-    under = settle(state, LAST, _deltas(slot, height), masks, wanted, height, bits)
+    under = settle(state, LAST, rows, slot + WANTED, bits)
     cap(state, LAST, slot + FOOT, bits)
     return under
 
 
-@kernel
-def _release(where, free, marks, strip):
-    """Forget a strip's left column."""
-    free[marks[0]] = where[strip]
-    marks[0] += 1
-    where[strip] = -1
+@inlined
+def _slot_size(height):
+    return MASKS + height * (WORDS + PAIR + ROW)
+
+
+@inlined
+def _counter_bits(row, tile):
+    """Bits of a counter at a row."""
+    return counter_bits(min(row, tile.k + tile.block), tile.k - 1)
 
 
 @kernel
-def _descend(state, versions, free, where, marks, text, columns, k, height, block, tile, tally):
-    """Take a block of columns down the strips; returns (state, versions, free), perhaps grown.
-
-    where: int64, the slot of each strip that has a left column, else -1; marks: int64[5], how many
-    slots are free, a strip below which none has a left column, the version of the bounds, and what
-    `_deepest_rows` says.
-    """
-    bounds, limits, _ = tile
-    saved = PROBE + height * WORDS
-    source = saved + height * PAIR
+def _descend(memory, strips, columns, tile, tally):
+    """Take a block of columns down the strips; returns the Memory, perhaps grown."""
+    slots, marks = strips
+    height, block = tile.height, tile.block
+    source = _saved(height) + height * PAIR
     target, found = source + block * PAIR, source + 2 * block * PAIR
-    base, size = source + 3 * block * PAIR, MASKS + height * (WORDS + PAIR + ROW)
-    alive, joined, strip, kept, row = True, False, 0, 0, 0
-    clear(state, source, 2 * columns.size)
-    while strip < where.size and (alive or strip < marks[1]):
-        top, number = strip * height, where[strip]
-        if top >= marks[3] or not (alive or number >= 0):
-            if number >= 0:
-                _release(where, free, marks, strip)
-            alive, joined, strip = False, False, strip + 1
+    base, size = source + 3 * block * PAIR, _slot_size(height)
+    alive, joined, number, kept, row = True, False, 0, 0, 0
+    clear(memory.state, source, 2 * columns.size)
+    while number < slots.size and (alive or number < marks[1]):
+        top, held = number * height, slots[number]
+        if top >= marks[3] or not (alive or held >= 0):
+            if held >= 0:
+                release(strips, memory.free, number)
+            alive, joined, number = False, False, number + 1
             continue
         row = top + height
-        bits_above, bits = width(min(top, k + block), k - 1), width(min(row, k + block), k - 1)
-        if number < 0:
+        bits_above = _counter_bits(top, tile)
+        fresh = held < 0
+        if fresh:
             if marks[0] == 0:
-                marks[0] = versions.size
-                state, versions, free = _grown(state, versions, free, size)
+                marks[0] = memory.versions.size
+                memory = grown(memory, size)
             marks[0] -= 1
-            number = where[strip] = free[marks[0]]
-            versions[number] = -1
-            _enter(state, base + size * number, height, top, k, bits, bits_above, text)
-        slot = base + size * number
-        if versions[number] != marks[2]:
-            _aim(state, slot, height, top, bounds, limits)
-            versions[number] = marks[2]
-        if strip and not joined:
+            held = slots[number] = memory.free[marks[0]]
+            memory.versions[held] = -1
+        state, slot = memory.state, base + size * held
+        strip = Strip(slot, top, _counter_bits(row, tile), _rows(slot, height))
+        if fresh:
+            _enter(state, strip, tile, bits_above)
+        if memory.versions[held] != marks[2]:
+            _aim(state, strip, tile)
+            memory.versions[held] = marks[2]
+        if number and not joined:
             clear(state, source, 2 * columns.size)
-        copy(state, slot + FOOT, LEFT, bits)
-        borders = (source, target, found)
-        said = _take(state, slot, height, top, k, bits, columns, borders, saved, tile, tally)
+        copy(state, slot + FOOT, LEFT, strip.bits)
+        said = _take(state, strip, columns, Borders(source, target, found), tile, tally)
         if said & SWAPPED:
             source, target = target, source
         if said & RAISED:
             marks[2] += 1
-            marks[3:] = _deepest_rows(bounds, limits)
-            _aim(state, slot, height, top, bounds, limits)
-            versions[number] = marks[2]
-        if _leave(state, slot, height, bits, bits_above, joined) or row < k:
-            kept = strip + 1
+            marks[3:] = _deepest_rows(tile.bounds, tile.limits)
+            _aim(state, strip, tile)
+            memory.versions[held] = marks[2]
+        if _leave(state, strip, bits_above, joined) or row < tile.k:
+            kept = number + 1
         else:
-            _release(where, free, marks, strip)
-        alive, joined, strip = said & ALIVE != 0, True, strip + 1
+            release(strips, memory.free, number)
+        alive, joined, number = said & ALIVE != 0, True, number + 1
     marks[1] = kept
     tally[1] += 1
     tally[2] += row < marks[4]
-    return state, versions, free
+    return memory
 
 
 @kernel
@@ -332,44 +351,29 @@ def _block_end(columns, begin, block):
 
 
 @kernel
-def extend_tile(text, columns, bounds, limits, opens, k, height, block, watch, tally):
-    """Raise the bounds of a tile's lanes by a stretch of background.
+def extend_tile(tile, columns, watch, tally):
+    """Raise the bounds of a Tile's lanes by a stretch of background.
 
-    text: the target's planes, uint64[4, w] with zeros at their end, and the tile's first start;
-    columns: uint8, letters 0 to 3, 4 for none, FRESH before a record; bounds, limits: int64[LANES],
-    as for `extend_primers`, limits 0 in lanes without a start; opens: bool[LANES], see `climb`;
-    height: rows of a strip, a multiple of GROUP; block: columns of a block; watch: int64[2], set to
-    the columns done, and read for the wish to stop; tally: int64[3], adds cells computed, blocks,
-    and blocks given up while a lane had rows left.
+    columns: uint8, letters 0 to 3, 4 for none, FRESH before a record; watch: int64[2], set to the
+    columns done, and read for the wish to stop; tally: int64[3], adds cells computed, blocks, and
+    blocks given up while a lane had rows left.
     """
-    size = MASKS + height * (WORDS + PAIR + ROW)
-    state = aligned(PROBE + height * (WORDS + PAIR) + 3 * block * PAIR + FIRST_SLOTS * size)
-    versions, free = np.arange(FIRST_SLOTS), np.arange(FIRST_SLOTS)
-    deepest, rows = _deepest_rows(bounds, limits)
-    where = np.full(rows // height + 1, -1)
+    height, block = tile.height, tile.block
+    fixed = _saved(height) + height * PAIR + 3 * block * PAIR
+    state = aligned(fixed + FIRST_SLOTS * _slot_size(height))
+    memory = Memory(state, np.arange(FIRST_SLOTS), np.arange(FIRST_SLOTS))
+    deepest, rows = _deepest_rows(tile.bounds, tile.limits)
     marks = np.array([FIRST_SLOTS, 0, 0, deepest, rows])
-    begin, tile = 0, (bounds, limits, opens)
+    strips = Strips(np.full(rows // height + 1, -1), marks)
+    begin = 0
     while begin < columns.size and marks[3] and not watch[1]:
         if columns[begin] == FRESH:
             for strip in range(marks[1]):
-                if where[strip] >= 0:
-                    _release(where, free, marks, strip)
+                if strips.slots[strip] >= 0:
+                    release(strips, memory.free, strip)
             marks[1] = 0
             begin += 1
             continue
         end = _block_end(columns, begin, block)
-        state, versions, free = _descend(
-            state,
-            versions,
-            free,
-            where,
-            marks,
-            text,
-            columns[begin:end],
-            k,
-            height,
-            block,
-            tile,
-            tally,
-        )
+        memory = _descend(memory, strips, columns[begin:end], tile, tally)
         begin = watch[0] = end

@@ -12,17 +12,17 @@ UPPER_T_OR_U = 0xDE
 
 
 @kernel
-def _octet(base, ignored, x0, x1, x2, x3, x4, x5, x6, x7):
-    """Which of eight letters are `base`, a bit each; `ignored` holds the bits not compared."""
+def _octet(base, compared, letters):
+    """Which of eight letters are `base`, a bit each; `compared` holds the bits that tell."""
     return (
-        (x0 & ignored == base)
-        | (x1 & ignored == base) << 1
-        | (x2 & ignored == base) << 2
-        | (x3 & ignored == base) << 3
-        | (x4 & ignored == base) << 4
-        | (x5 & ignored == base) << 5
-        | (x6 & ignored == base) << 6
-        | (x7 & ignored == base) << 7
+        (letters[0] & compared == base)
+        | (letters[1] & compared == base) << 1
+        | (letters[2] & compared == base) << 2
+        | (letters[3] & compared == base) << 3
+        | (letters[4] & compared == base) << 4
+        | (letters[5] & compared == base) << 5
+        | (letters[6] & compared == base) << 6
+        | (letters[7] & compared == base) << 7
     )
 
 
@@ -38,12 +38,15 @@ def _eight_lanes(letters, first, rows, out):
     lane6 = letters[first + 6 * rows :][:BLOCK]
     lane7 = letters[first + 7 * rows :][:BLOCK]
     for r in range(BLOCK):
-        x0, x1, x2, x3 = lane0[r], lane1[r], lane2[r], lane3[r]
-        x4, x5, x6, x7 = lane4[r], lane5[r], lane6[r], lane7[r]
-        out[r] = _octet(ord("A"), UPPER, x0, x1, x2, x3, x4, x5, x6, x7)
-        out[BLOCK + r] = _octet(ord("C"), UPPER, x0, x1, x2, x3, x4, x5, x6, x7)
-        out[2 * BLOCK + r] = _octet(ord("G"), UPPER, x0, x1, x2, x3, x4, x5, x6, x7)
-        out[3 * BLOCK + r] = _octet(ord("T"), UPPER_T_OR_U, x0, x1, x2, x3, x4, x5, x6, x7)
+        low, high = (
+            (lane0[r], lane1[r], lane2[r], lane3[r]),
+            (lane4[r], lane5[r], lane6[r], lane7[r]),
+        )
+        eight = low + high
+        out[r] = _octet(ord("A"), UPPER, eight)
+        out[BLOCK + r] = _octet(ord("C"), UPPER, eight)
+        out[2 * BLOCK + r] = _octet(ord("G"), UPPER, eight)
+        out[3 * BLOCK + r] = _octet(ord("T"), UPPER_T_OR_U, eight)
 
 
 @kernel
