@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kmatch import interrupts
-from kmatch.cli.checks import letters_at_most, warn_of_long_patterns
+from kmatch.cli.exchanged import letters_at_most, warn_of_long_patterns
 from kmatch.cli.messages import Messages
 from kmatch.cli.options import Inputs, Loudness, check_inputs
 from kmatch.cli.outputs import Table, check_table
