@@ -4,6 +4,8 @@ X has m letters and Y n, uint8. x, y and the matrices lie behind one another in 
 multiple of w. `counts`, int64[2], receives the warps dispatched and their pipeline stages.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from kmatch.jit import kernel
@@ -33,9 +35,24 @@ def _aligned(size, width):
     return -(-size // width) * width
 
 
+class Memory(NamedTuple):
+    """Where things lie in memory, x at 0.
+
+    at_y: y; at: the matrix, of kind `matrix`, with rows of `row` numbers; cells: int32, what is
+    kept of it.
+    """
+
+    matrix: int
+    row: int
+    at_y: int
+    at: int
+    cells: np.ndarray
+
+
 @kernel
-def _address(matrix, i, j, m, row):
-    """Where d[i][j] lies in a matrix; −1 where s' does not keep it. row: its length in d or s."""
+def _address(memory, i, j, m):
+    """Where d[i][j] lies in a matrix; −1 where s' does not keep it."""
+    matrix, row = memory.matrix, memory.row
     if matrix == D:
         return i * row + j
     if matrix == SLID:
@@ -46,7 +63,7 @@ def _address(matrix, i, j, m, row):
 
 
 @kernel
-def _distance(i, j, matrix, m, row, cells):
+def _distance(memory, i, j, m):
     """d[i][j] by formulas (1) and (2), or as it was stored.
 
     Only three anti-diagonals are ever read, so `cells` holds three rows of s, in turn.
@@ -55,7 +72,7 @@ def _distance(i, j, matrix, m, row, cells):
         return 0
     if j == 0:
         return i
-    return cells[_address(matrix, i, j, m, row) % len(cells)]
+    return memory.cells[_address(memory, i, j, m) % len(memory.cells)]
 
 
 @kernel
@@ -69,43 +86,44 @@ def diagonals(x, y, matrix, machine, counts):
     row = _aligned(n + 1, width) if matrix == D else n + 1
     at_y = _aligned(m, width)
     at = at_y + _aligned(n, width)
-    cells = np.empty(((m + 1) * row, 3 * row, 3 * m)[matrix], np.int32)
+    size = ((m + 1) * row, 3 * row, 3 * m)[matrix]
+    memory = Memory(matrix, row, at_y, at, np.empty(size, np.int32))
     time = 0
     if matrix != THREE_ROWS:
-        top = np.array([at + _address(matrix, 0, j, m, row) for j in range(1, n + 1)])
-        left = np.array([at + _address(matrix, i, 0, m, row) for i in range(m + 1)])
+        top = np.array([at + _address(memory, 0, j, m) for j in range(1, n + 1)])
+        left = np.array([at + _address(memory, i, 0, m) for i in range(m + 1)])
         time += sweep(top, m, machine, counts) + sweep(left, m, machine, counts)
     smallest = m
     requests = np.empty((ACCESSES, m), np.int64)
     for step in range(1, n + m):
         requests[:] = -1
         for i in range(max(1, step - n + 1), min(m, step) + 1):
-            distance = _cell(x, y, step, i, matrix, row, at_y, at, cells, requests)
+            distance = _cell(x, y, step, i, memory, requests)
             if i == m:
                 smallest = min(smallest, distance)
         time += run_body(requests, machine, counts)
     if matrix != THREE_ROWS:
-        last = np.array([at + _address(matrix, m, j, m, row) for j in range(n + 1)])
+        last = np.array([at + _address(memory, m, j, m) for j in range(n + 1)])
         time += read_alone(last, machine, counts)
     return time, smallest
 
 
 @kernel
-def _cell(x, y, step, i, matrix, row, at_y, at, cells, requests):
+def _cell(x, y, step, i, memory, requests):
     """The cell of a step in row i, stored, with the requests of its thread."""
     m, thread, j = len(x), i - 1, step - i + 1
     requests[0, thread] = i - 1
-    requests[1, thread] = at_y + j - 1
+    requests[1, thread] = memory.at_y + j - 1
     places = ((i, j - 1), (i - 1, j), (i - 1, j - 1), (i, j))
     for number, (row_number, column) in enumerate(places):
-        address = _address(matrix, row_number, column, m, row)
-        requests[2 + number, thread] = at + address if address >= 0 else -1
-    left = _distance(i, j - 1, matrix, m, row, cells)
-    above = _distance(i - 1, j, matrix, m, row, cells)
-    corner = _distance(i - 1, j - 1, matrix, m, row, cells)
+        address = _address(memory, row_number, column, m)
+        requests[2 + number, thread] = memory.at + address if address >= 0 else -1
+    left = _distance(memory, i, j - 1, m)
+    above = _distance(memory, i - 1, j, m)
+    corner = _distance(memory, i - 1, j - 1, m)
     differs = 0 if x[i - 1] == y[j - 1] else 1
     distance = min(left + 1, above + 1, corner + differs)
-    cells[_address(matrix, i, j, m, row) % len(cells)] = distance
+    memory.cells[_address(memory, i, j, m) % len(memory.cells)] = distance
     return distance
 
 
@@ -120,7 +138,7 @@ def partition(x, y, machine, counts):
     row = windows * m
     at_y = _aligned(m, width)
     at = at_y + _aligned(n, width)
-    cells = np.empty(3 * row, np.int32)
+    memory = Memory(THREE_ROWS, row, at_y, at, np.empty(3 * row, np.int32))
     smallest = np.full(windows, m)
     requests = np.empty((ACCESSES, row), np.int64)
     time = 0
@@ -129,7 +147,7 @@ def partition(x, y, machine, counts):
         for window in range(windows):
             letters = min(3 * m, n - window * m)
             for i in range(max(1, step - letters + 1), min(m, step) + 1):
-                distance = _window_cell(x, y, step, i, window, row, at_y, at, cells, requests)
+                distance = _window_cell(x, y, step, i, window, memory, requests)
                 if i == m:
                     smallest[window] = min(smallest[window], distance)
         time += run_body(requests, machine, counts)
@@ -137,8 +155,9 @@ def partition(x, y, machine, counts):
 
 
 @kernel
-def _window_cell(x, y, step, i, window, row, at_y, at, cells, requests):
+def _window_cell(x, y, step, i, window, memory, requests):
     """The cell of a step in row i of a window, stored, with the requests of its thread."""
+    _, row, at_y, at, cells = memory
     m = len(x)
     j = step - i + 1
     first = window * m

@@ -131,22 +131,25 @@ def _slide_run(text, pattern, step, turn, first, last, rows):
     first, last = max(first, 1 - turn), min(last, len(text) + 1 - turn)
     if first >= last:
         return
-    here, before, twice = (step + 1) % 3 * m, step % 3 * m, (step - 1) % 3 * m
+    lines = ((step + 1) % 3 * m, step % 3 * m, (step - 1) % 3 * m)
+    here = lines[0]
     inner, edge = max(first, 1, 2 - turn), min(last, step - turn)
     if first < inner:
-        rows[here + first] = _edge_cell(text, pattern, step, turn, first, before, twice, rows)
+        rows[here + first] = _edge_cell(text, pattern, step, turn, first, lines, rows)
     if inner < edge:
-        _inner_cells(text, pattern, step, turn, inner, edge, here, before, twice, rows)
+        _inner_cells(text, pattern, step, turn, (inner, edge), lines, rows)
     if max(inner, edge) < last:
-        rows[here + last - 1] = _edge_cell(text, pattern, step, turn, last - 1, before, twice, rows)
+        rows[here + last - 1] = _edge_cell(text, pattern, step, turn, last - 1, lines, rows)
 
 
 @kernel
-def _edge_cell(text, pattern, step, turn, at, before, twice, rows):
+def _edge_cell(text, pattern, step, turn, at, lines, rows):
     """s[k+1][j] where j = 1, where i = 1, or where column j − 1 is at the other end of s'.
 
-    s[j][j] is 0 and s[i][0] is i; neither is kept.
+    lines: where rows k + 1, k and k − 1 of s begin in s'. s[j][j] is 0 and s[i][0] is i; neither is
+    kept.
     """
+    _, before, twice = lines
     j = turn + at
     i = step - j + 1
     edge = at - 1 if at else len(pattern) - 1
@@ -158,11 +161,13 @@ def _edge_cell(text, pattern, step, turn, at, before, twice, rows):
 
 
 @kernel
-def _inner_cells(text, pattern, step, turn, first, last, here, before, twice, rows):
+def _inner_cells(text, pattern, step, turn, span, lines, rows):
     """s[k+1][j] by formulas (3) to (5) from s[k][j−1], s[k][j] and s[k−1][j−1], for neighbours j.
 
-    Places are unsigned, as the loop is vectorised only where none can count from an array's end.
+    Indices are unsigned, as the loop is vectorised only where none can count from an array's end.
     """
+    first, last = span
+    here, before, twice = lines
     one, next_one = np.int32(1), np.uint64(1)
     letter, other = np.uint64(turn + first - 1), np.uint64(step - turn - first)
     here, before, twice = (

@@ -30,7 +30,8 @@ def naive(text, patterns, k):
 
 
 @kernel
-def _shift_add_word(text, table, size, top, full, m, k, result):
+def _shift_add_word(text, counters, m, k, result):
+    table, _, size, top, full = counters
     state = np.uint64(0)
     for i in range(len(text)):
         state = ((state << size) & full) + table[text[i]]
@@ -40,7 +41,8 @@ def _shift_add_word(text, table, size, top, full, m, k, result):
 
 
 @kernel
-def _shift_add_words(text, table, words, size, top, full, m, k, result):
+def _shift_add_words(text, counters, m, k, result):
+    table, words, size, top, full = counters
     state = np.zeros(words, np.uint64)
     for i in range(len(text)):
         row, carry = words * np.int64(text[i]), np.uint64(0)
@@ -60,13 +62,13 @@ def shift_add(text, pattern, k):
     one counter and adds its table entry; the last counter is then the distance of the pattern.
     """
     m = len(pattern)
-    table, words, size, top, full = shift_add_table(pattern)
+    counters = shift_add_table(pattern)
     result = text.table(len(text.masks) - m + 1)
     with text.timed():
-        if words == 1:
-            _shift_add_word(text.masks, table, size, top, full, m, k, result)
+        if counters.words == 1:
+            _shift_add_word(text.masks, counters, m, k, result)
         else:
-            _shift_add_words(text.masks, table, words, size, top, full, m, k, result)
+            _shift_add_words(text.masks, counters, m, k, result)
     return result
 
 
