@@ -24,9 +24,10 @@ import numpy as np
 import kmatch
 from kmatch.bench.data import Case
 from kmatch.bench.timing import by_engine, by_published
-from kmatch.engine.cuda import edit, hamming
-from kmatch.engine.cuda.driver import Stopwatch, cuda, empty, on_device
-from kmatch.engine.cuda.edit_filter import Filter
+from kmatch.engine.cuda.edit import scan as edit
+from kmatch.engine.cuda.edit.filter import Filter
+from kmatch.engine.cuda.gpu.driver import Stopwatch, cuda, empty, on_device
+from kmatch.engine.cuda.hamming import scan as hamming
 from kmatch.engine.devices import choose_engine
 from kmatch.published.registry import find
 from kmatch.search.chunks import packed_chunks, plan_chunks, plan_reading

@@ -3,13 +3,15 @@
 import re
 import shutil
 import subprocess
+from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
 from numba import types
 from support.capabilities import CAPABILITIES, check_toolkit
 
-from kmatch.engine.cuda import queries
+from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda.hamming import queries
 
 SHAPE = {count: types.UniTuple(types.int64, count) for count in range(2, 9)}
 WORDS, NUMBERS, INTS = types.uint64[::1], types.int64[::1], types.int32[::1]
@@ -33,6 +35,17 @@ PRIMER = (
     *(SHAPE[6], WORDS, INTS, NUMBERS),
 )
 
+MAKERS = {
+    "hamming": ("hamming.scan", "make_scan"),
+    "edit": ("edit.scan", "make_scan"),
+    "strips": ("edit.strips", "make_scan"),
+    "pieces": ("edit.pieces", "make_search"),
+    "verify": ("edit.verify", "make_verify"),
+    "pack": ("text.pack", "make_pack"),
+    "unite": ("text.pack", "make_unite"),
+    "primer": ("primer.strips", "make_extend"),
+    "spread": ("text.lanes", "make_spread"),
+}
 KERNELS = {
     "hamming, few mismatches": ("hamming", (2, 16, 14), HAMMING),
     "hamming, many mismatches": ("hamming", (5, 8, 8), HAMMING),
@@ -74,29 +87,8 @@ def compile_ptx(monkeypatch):
     check_toolkit(cuda)
 
     def compiled(kind, constants, signature, capability):
-        from kmatch.engine.cuda import (
-            driver,
-            edit,
-            hamming,
-            lanes,
-            pack,
-            pieces,
-            primer_strips,
-            strips,
-            verify,
-        )
-
-        make = {
-            "hamming": hamming.make_scan,
-            "edit": edit.make_scan,
-            "strips": strips.make_scan,
-            "pieces": pieces.make_search,
-            "verify": verify.make_verify,
-            "pack": pack.make_pack,
-            "unite": pack.make_unite,
-            "primer": primer_strips.make_extend,
-            "spread": lanes.make_spread,
-        }[kind]
+        module, maker = MAKERS[kind]
+        make = getattr(import_module(f"kmatch.engine.cuda.{module}"), maker)
         # Functions that kernels call are typed for the GPU at hand; here that is none.
         device = SimpleNamespace(compute_capability=capability)
         monkeypatch.setattr(dispatcher, "get_current_device", lambda: device)

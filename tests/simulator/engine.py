@@ -12,23 +12,15 @@ from support.mismatches import rows, search
 from support.packing import packed
 
 import kmatch
-from kmatch.engine.cuda import (
-    device,
-    driver,
-    edit_filter,
-    engine,
-    hamming,
-    lanes,
-    pack,
-    pieces,
-    queries,
-    recurrence,
-    room,
-    scans,
-    strips,
-    verify,
-)
-from kmatch.engine.cuda import edit as cuda_edit
+from kmatch.engine.cuda import engine
+from kmatch.engine.cuda.bits import buffer
+from kmatch.engine.cuda.edit import filter as edit_filter
+from kmatch.engine.cuda.edit import pieces, recurrence, strips, verify
+from kmatch.engine.cuda.edit import scan as edit_scan
+from kmatch.engine.cuda.gpu import device, driver, scans
+from kmatch.engine.cuda.hamming import queries
+from kmatch.engine.cuda.hamming import scan as hamming_scan
+from kmatch.engine.cuda.text import lanes, pack
 from kmatch.engine.geometry import Geometry
 from kmatch.errors import DeviceError
 from kmatch.results.hits import Hits
@@ -88,12 +80,12 @@ def test_edit(name, filtering):
 def test_a_thread_can_ask_for_room_for_all_its_positions():
     """One more, and hits of a GPU would be written over others; the simulator has no such limit."""
     rows = (queries.BROAD.depth, queries.DEEP.depth, pieces.DEPTH, recurrence.COLUMNS)
-    assert 64 * max(rows) < 1 << room.BITS
+    assert 64 * max(rows) < 1 << buffer.BITS
 
 
 @pytest.mark.parametrize("grain", [0, 1])
 def test_tiles_come_by_the_copies_of_older_gpus(grain, monkeypatch):
-    for module in (hamming, pieces):
+    for module in (hamming_scan, pieces):
         monkeypatch.setattr(module, "background_grain", lambda words: grain)
     records, patterns, k, options = HAMMING["at 0"]
     found = rows(search(records, patterns, k, device="cuda", words=2, **options))
@@ -138,13 +130,13 @@ def test_the_filter_leaves_what_survives_too_often_to_the_scan(monkeypatch):
     monkeypatch.setattr(edit_filter, "MOST_SURVIVORS", 3)
     records, patterns = [("r", "ACACACACACACAC" + "GTTGCA")], ["GTTGC", "ACACA"]
     scanned = []
-    begin = cuda_edit.Searches.__init__
+    begin = edit_scan.Searches.__init__
 
     def spy(self, shape, reading, limits, chosen, *arguments, **options):
         scanned.append(chosen.tolist())
         begin(self, shape, reading, limits, chosen, *arguments, **options)
 
-    monkeypatch.setattr(cuda_edit.Searches, "__init__", spy)
+    monkeypatch.setattr(edit_scan.Searches, "__init__", spy)
     found = rows_of(edit(records, patterns, 1, device="cuda", filtering=True, strand="+"))
     assert found == naive.edit(records, patterns, 1, strand="+")
     assert scanned == [[1]]
@@ -257,7 +249,7 @@ def test_stretches_cover_all_rows():
     shape = (geometry.words, geometry.rows, geometry.plane_words)
     reading = (np.zeros(20, np.int64), np.array([0, 20]), np.zeros(1, np.uint8))
     limits = np.array([3])
-    searches = cuda_edit.Searches(shape, reading, limits, np.array([0]), 3, 0)
+    searches = edit_scan.Searches(shape, reading, limits, np.array([0]), 3, 0)
     ((plan, *_),) = searches._plans
     assert plan.blocks * plan.stretch >= geometry.rows > (plan.blocks - 1) * plan.stretch
     assert plan.blocks > 1

@@ -14,13 +14,13 @@ import numpy as np
 
 from kmatch.engine.cpu.primer.extend import extend_primers as extend_primers_on_cpu
 from kmatch.engine.cpu.text.pack import pack_by
-from kmatch.engine.cuda import driver
-from kmatch.engine.cuda.device import open_gpu
-from kmatch.engine.cuda.edit import Searches, scan_edit, smallest_edit
-from kmatch.engine.cuda.edit_filter import Filter
-from kmatch.engine.cuda.hamming import scan, upload
-from kmatch.engine.cuda.primer import extend_primers
-from kmatch.engine.cuda.scans import FilteredScan, Rooms, Scan
+from kmatch.engine.cuda.edit.filter import Filter
+from kmatch.engine.cuda.edit.scan import Searches, scan_edit, smallest_edit
+from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda.gpu.device import open_gpu
+from kmatch.engine.cuda.gpu.scans import FilteredScan, Rooms, Scan
+from kmatch.engine.cuda.hamming.scan import scan, upload
+from kmatch.engine.cuda.primer.extend import extend_primers
 from kmatch.engine.geometry import Layout
 from kmatch.engine.host.engine import HostEngine
 from kmatch.engine.host.stopwatch import Stopwatch

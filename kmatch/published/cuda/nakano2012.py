@@ -7,8 +7,8 @@ machine: shared memory is that of a DMM, global memory that of a UMM.
 import numpy as np
 from numba import int32
 
-from kmatch.engine.cuda.driver import cuda
-from kmatch.engine.cuda.hits import smaller
+from kmatch.engine.cuda.bits.words import smaller
+from kmatch.engine.cuda.gpu.driver import cuda
 
 TOO_FAR = -1
 WARP = 32

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 from numba import int32, uint8, uint32, uint64
 
-from kmatch.engine.cuda.driver import cuda
+from kmatch.engine.cuda.gpu.driver import cuda
 from kmatch.published.counters import (
     ROWS,
     counter_size,

@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from numba import uint64
 
-from kmatch.engine.cuda.counters import clear, count_four, mismatches
-from kmatch.engine.cuda.driver import background_grain, cuda, on_device
-from kmatch.engine.cuda.hits import ALL, NONE, ONE, any_live, lowest
-from kmatch.engine.cuda.queries import ALWAYS, THREADS, QueryPlan, plan_queries
-from kmatch.engine.cuda.room import reserve
-from kmatch.engine.cuda.tiles import copy_tile, finish_copies
+from kmatch.engine.cuda.bits.buffer import reserve
+from kmatch.engine.cuda.bits.counters import clear, count_four, mismatches
+from kmatch.engine.cuda.bits.words import ALL, NONE, ONE, any_live, lowest
+from kmatch.engine.cuda.gpu.driver import background_grain, cuda, on_device
+from kmatch.engine.cuda.hamming.queries import ALWAYS, THREADS, QueryPlan, plan_queries
+from kmatch.engine.cuda.text.tiles import copy_tile, finish_copies
 
 CODE = uint64(0xFFFF)
 

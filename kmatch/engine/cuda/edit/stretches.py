@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.engine.cuda.driver import multiprocessors
-from kmatch.engine.cuda.recurrence import COLUMNS, THREADS
+from kmatch.engine.cuda.edit.recurrence import COLUMNS, THREADS
+from kmatch.engine.cuda.gpu.driver import multiprocessors
 
 SHORT = 32  # letters of a pattern whose column stays in registers
 STEP = 4  # short patterns' rows are rounded up to a multiple of this

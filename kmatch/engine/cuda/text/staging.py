@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from kmatch.engine.cuda import driver
+from kmatch.engine.cuda.gpu import driver
 
 PARTS = 4  # of planes, by as many threads
 SLOTS = 2  # planes that are under way at a time

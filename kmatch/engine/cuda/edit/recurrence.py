@@ -13,9 +13,9 @@ Nothing here uses `cuda` beyond its decorator: the simulator wants that beside t
 
 from numba import uint64
 
-from kmatch.engine.cuda.driver import cuda
-from kmatch.engine.cuda.hits import ALL, NONE, ONE, lowest
-from kmatch.engine.cuda.logic import and_alike, any_of, or_neither
+from kmatch.engine.cuda.bits.logic import and_alike, any_of, or_neither
+from kmatch.engine.cuda.bits.words import ALL, NONE, ONE, lowest
+from kmatch.engine.cuda.gpu.driver import cuda
 
 THREADS = 64
 COLUMNS = 4

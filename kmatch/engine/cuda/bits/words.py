@@ -5,7 +5,7 @@ The simulator wants functions that name `cuda` beside their kernels, so there is
 
 from numba import int64, uint64
 
-from kmatch.engine.cuda.driver import SIMULATED, cuda
+from kmatch.engine.cuda.gpu.driver import SIMULATED, cuda
 
 ALL = uint64(0xFFFFFFFFFFFFFFFF)
 NONE = uint64(0)

@@ -4,7 +4,7 @@ Bounds only grow, and the smaller the share of the background that raised them, 
 spare; so a small piece of the background goes first. What is alive below the rows that a piece was
 taken down goes again, down twice as many rows with a warm-up to match, and with it what lies to its
 right, in the next piece too, as far as its alignments get. See
-`kmatch.engine.cuda.primer_strips` for the kernel.
+`kmatch.engine.cuda.primer.strips` for the kernel.
 """
 
 from itertools import pairwise
@@ -14,9 +14,10 @@ import numpy as np
 
 from kmatch.engine.columns import FRESH, UNKNOWN
 from kmatch.engine.cpu.primer.extend import target_planes
-from kmatch.engine.cuda import driver
-from kmatch.engine.cuda.primer_pieces import NEVER, all_units, further_units
-from kmatch.engine.cuda.primer_strips import (
+from kmatch.engine.cuda.edit.recurrence import COLUMNS, counter_bits
+from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda.primer.pieces import NEVER, all_units, further_units
+from kmatch.engine.cuda.primer.strips import (
     AGAIN,
     GIVEN_UP,
     STRETCHES,
@@ -27,7 +28,6 @@ from kmatch.engine.cuda.primer_strips import (
     make_extend,
     stretch_of,
 )
-from kmatch.engine.cuda.recurrence import COLUMNS, counter_bits
 from kmatch.engine.primers import WorkDone
 
 MEMORY_SHARE = 0.5  # of the free device memory that deltas may take

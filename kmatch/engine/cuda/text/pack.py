@@ -4,8 +4,8 @@ from functools import cache
 
 from numba import uint64
 
-from kmatch.engine.cuda.driver import cuda, multiprocessors, on_device
-from kmatch.engine.cuda.hits import NONE
+from kmatch.engine.cuda.bits.words import NONE
+from kmatch.engine.cuda.gpu.driver import cuda, multiprocessors, on_device
 
 THREADS = 256
 BLOCKS = 8  # for every multiprocessor

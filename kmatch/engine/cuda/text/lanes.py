@@ -8,8 +8,8 @@ from functools import cache
 
 from numba import uint64
 
-from kmatch.engine.cuda.driver import cuda
-from kmatch.engine.cuda.hits import NONE
+from kmatch.engine.cuda.bits.words import NONE
+from kmatch.engine.cuda.gpu.driver import cuda
 
 PARTS = 8  # of a lane
 NARROW = 8  # words in a row that is spread

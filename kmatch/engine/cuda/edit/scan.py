@@ -8,9 +8,9 @@ from functools import cache
 
 from numba import int64, uint32, uint64
 
-from kmatch.engine.cuda.driver import cuda, on_device
-from kmatch.engine.cuda.hits import ALL, NONE
-from kmatch.engine.cuda.recurrence import (
+from kmatch.engine.cuda.bits.buffer import reserve
+from kmatch.engine.cuda.bits.words import ALL, NONE
+from kmatch.engine.cuda.edit.recurrence import (
     COLUMNS,
     THREADS,
     add,
@@ -21,9 +21,9 @@ from kmatch.engine.cuda.recurrence import (
     stage,
     write,
 )
-from kmatch.engine.cuda.room import reserve
-from kmatch.engine.cuda.stretches import plan_searches
-from kmatch.engine.cuda.strips import launch_strips, room_for_deltas
+from kmatch.engine.cuda.edit.stretches import plan_searches
+from kmatch.engine.cuda.edit.strips import launch_strips, room_for_deltas
+from kmatch.engine.cuda.gpu.driver import cuda, on_device
 
 
 @cuda.jit(device=True)

@@ -8,7 +8,7 @@ import threading
 
 from numba import int64, uint32
 
-from kmatch.engine.cuda.driver import SIMULATED, cuda
+from kmatch.engine.cuda.gpu.driver import SIMULATED, cuda
 
 BITS = 10  # of `many`; threads have fewer positions than 1,024
 

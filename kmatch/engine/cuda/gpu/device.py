@@ -5,10 +5,10 @@ from functools import cache
 
 import numpy as np
 
-from kmatch.engine.cuda import driver
-from kmatch.engine.cuda.lanes import spread, spread_shape, spreads
-from kmatch.engine.cuda.pack import pack, unite
-from kmatch.engine.cuda.staging import Staging
+from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda.text.lanes import spread, spread_shape, spreads
+from kmatch.engine.cuda.text.pack import pack, unite
+from kmatch.engine.cuda.text.staging import Staging
 from kmatch.engine.geometry import SPARE
 from kmatch.errors import DeviceError
 

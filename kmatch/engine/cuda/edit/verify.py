@@ -8,9 +8,9 @@ from functools import cache
 
 from numba import int64, uint64
 
-from kmatch.engine.cuda.driver import cuda, multiprocessors
-from kmatch.engine.cuda.hits import ALL, NONE, ONE, smaller
-from kmatch.engine.cuda.room import reserve
+from kmatch.engine.cuda.bits.buffer import reserve
+from kmatch.engine.cuda.bits.words import ALL, NONE, ONE, smaller
+from kmatch.engine.cuda.gpu.driver import cuda, multiprocessors
 
 THREADS = 64
 BLOCKS = 16  # for every multiprocessor

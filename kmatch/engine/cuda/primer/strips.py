@@ -1,11 +1,12 @@
 """The kernel for k-difference primers: starts of a target, strip by strip down their rows.
 
-Roles are swapped (see `kmatch.engine.cuda.recurrence`): a lane is a start in the target and row i
-of the matrix its letter i; a column is a letter of the background, the same for all lanes, which
-selects one of the row's planes in shared memory. A tile is WIDTH words of neighbouring starts, one
-word a thread, and a block takes STRETCHES stretches of the background past one tile. A stretch is
-read from some columns before it, with a fresh start (D[i] = i): an alignment of i letters within k
-spans fewer than i + k columns, so values below k come out exact, and any other is too high at most.
+Roles are swapped (see `kmatch.engine.cuda.edit.recurrence`): a lane is a start in the target and
+row i of the matrix its letter i; a column is a letter of the background, the same for all lanes,
+which selects one of the row's planes in shared memory. A tile is WIDTH words of neighbouring
+starts, one word a thread, and a block takes STRETCHES stretches of the background past one tile. A
+stretch is read from some columns before it, with a fresh start (D[i] = i): an alignment of i
+letters within k spans fewer than i + k columns, so values below k come out exact, and any other is
+too high at most.
 
 In a strip every lane has one row of interest: the row of its bound, or the strip's last where the
 bound lies below. The horizontal deltas there are gathered on the way down, and one counter a column
@@ -19,10 +20,10 @@ from functools import cache
 from numba import int32, int64, uint8, uint64
 
 from kmatch.engine.columns import FRESH, UNKNOWN
-from kmatch.engine.cuda.driver import cuda
-from kmatch.engine.cuda.hits import ALL, NONE, ONE, lowest, smaller
-from kmatch.engine.cuda.logic import or_both
-from kmatch.engine.cuda.recurrence import COLUMNS, add, cell, put
+from kmatch.engine.cuda.bits.logic import or_both
+from kmatch.engine.cuda.bits.words import ALL, NONE, ONE, lowest, smaller
+from kmatch.engine.cuda.edit.recurrence import COLUMNS, add, cell, put
+from kmatch.engine.cuda.gpu.driver import cuda
 
 WIDTH = 32  # words of a tile
 STRETCHES = 2  # of a block

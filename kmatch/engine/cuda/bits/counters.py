@@ -10,9 +10,9 @@ and the counters stay in registers.
 
 from numba import uint64
 
-from kmatch.engine.cuda.driver import cuda
-from kmatch.engine.cuda.hits import ALL, NONE, ONE
-from kmatch.engine.cuda.logic import all_of, majority, parity
+from kmatch.engine.cuda.bits.logic import all_of, majority, parity
+from kmatch.engine.cuda.bits.words import ALL, NONE, ONE
+from kmatch.engine.cuda.gpu.driver import cuda
 
 
 @cuda.jit(device=True)

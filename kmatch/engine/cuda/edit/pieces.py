@@ -13,11 +13,11 @@ import numpy as np
 from numba import uint64
 
 from kmatch.engine.cpu.edit.pieces import cut
-from kmatch.engine.cuda.driver import background_grain, cuda, multiprocessors
-from kmatch.engine.cuda.hits import ALL, NONE, ONE, any_live, lowest
-from kmatch.engine.cuda.logic import all_of
-from kmatch.engine.cuda.room import reserve
-from kmatch.engine.cuda.tiles import copy_tile, finish_copies
+from kmatch.engine.cuda.bits.buffer import reserve
+from kmatch.engine.cuda.bits.logic import all_of
+from kmatch.engine.cuda.bits.words import ALL, NONE, ONE, any_live, lowest
+from kmatch.engine.cuda.gpu.driver import background_grain, cuda, multiprocessors
+from kmatch.engine.cuda.text.tiles import copy_tile, finish_copies
 
 THREADS = 64
 WIDTH = 16  # words in a row of a tile

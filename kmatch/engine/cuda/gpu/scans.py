@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kmatch.engine.cuda import driver
-from kmatch.engine.cuda.edit_filter import FIRST_ROOM, worthwhile
+from kmatch.engine.cuda.edit.filter import FIRST_ROOM, worthwhile
+from kmatch.engine.cuda.gpu import driver
 from kmatch.engine.hits import Found
 from kmatch.errors import DeviceError
 

@@ -12,9 +12,9 @@ from functools import cache
 import numpy as np
 from numba import int32, int64, uint64
 
-from kmatch.engine.cuda.driver import cuda, empty, memory, multiprocessors
-from kmatch.engine.cuda.hits import ALL, NONE, smaller
-from kmatch.engine.cuda.recurrence import (
+from kmatch.engine.cuda.bits.buffer import reserve
+from kmatch.engine.cuda.bits.words import ALL, NONE, smaller
+from kmatch.engine.cuda.edit.recurrence import (
     COLUMNS,
     THREADS,
     add,
@@ -24,7 +24,7 @@ from kmatch.engine.cuda.recurrence import (
     stage,
     write,
 )
-from kmatch.engine.cuda.room import reserve
+from kmatch.engine.cuda.gpu.driver import cuda, empty, memory, multiprocessors
 
 SPAN = 128  # columns of a strip before the next; a multiple of COLUMNS
 MEMORY_SHARE = 0.5  # of the free device memory that deltas may take

@@ -10,8 +10,8 @@ from llvmlite import ir
 from numba import types, uint64
 from numba.extending import intrinsic
 
-from kmatch.engine.cuda.driver import SIMULATED, cuda
-from kmatch.engine.cuda.hits import NONE, ONE, smaller
+from kmatch.engine.cuda.bits.words import NONE, ONE, smaller
+from kmatch.engine.cuda.gpu.driver import SIMULATED, cuda
 
 GLOBAL, SHARED = 1, 3  # address spaces of NVVM
 
