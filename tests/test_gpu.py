@@ -201,10 +201,10 @@ def test_many_differences(records, texts, length, count, k, report):
     assert _both(kmatch.edit, records, texts(length, count, min(k, 2)), k, report=report)
 
 
-def test_what_survives_the_filter_finds_room(records, texts, monkeypatch):
+def test_all_survivors_of_the_filter_are_kept(records, texts, monkeypatch):
     from kmatch.engine.cuda.gpu import scans
 
-    monkeypatch.setattr(scans, "FIRST_ROOM", 1)
+    monkeypatch.setattr(scans, "FIRST_SURVIVORS", 1)
     assert _both(kmatch.edit, records, texts(20, 6, 1), 1, report="ends")
 
 
@@ -356,7 +356,7 @@ def test_out_of_memory_is_an_error():
     from kmatch.engine.cuda.gpu.device import open_gpu
 
     with pytest.raises(kmatch.DeviceError, match="out of memory"):
-        open_gpu(FOUND[0][0]).room(1 << 40)
+        open_gpu(FOUND[0][0]).array(1 << 40)
 
 
 @pytest.mark.parametrize(("command", "algorithm"), algorithms("cuda"), ids=label)

@@ -3,9 +3,8 @@
 import numpy as np
 
 from kmatch.engine.cuda.edit.pieces import launch_pieces, plan_pieces, used_letters
-from kmatch.engine.cuda.edit.verify import MOST_WORDS, launch_verify
+from kmatch.engine.cuda.edit.verify import MOST_WORDS, Patterns, launch_verify
 from kmatch.engine.cuda.gpu.driver import on_device
-from kmatch.engine.host.blocks import profiles
 
 # Picoseconds of an H200, fitted to filters and scans of 1 and 64 patterns; only ratios matter.
 CELL = 0.0145  # a cell of the bit-sliced recurrence
@@ -16,7 +15,7 @@ COLUMN = 100.0  # a column of a window: four words from anywhere in memory
 BLOCK = 3.0  # 64 pattern letters of a column
 
 OFTEN = 9  # letters of a piece after which hardly a thread has anything left to look for
-FIRST_ROOM = 1 << 18  # survivors there is room for at first
+FIRST_SURVIVORS = 1 << 18  # that there is memory for at first
 MOST_SURVIVORS = 1 << 26
 
 
@@ -31,12 +30,12 @@ def estimate(letters, k, backward):
     return m * CELL, looked * LETTER + (k + 1) * LOOK + survivors * window, window
 
 
-def choose(positions, letters, begins, backward, limits, always):
+def choose(positions, reading, limits, always):
     """How many survivors the filter is worth to each query, int64[Q]; 0 where the scan is faster.
 
-    positions: of a chunk; letters, begins, backward: ReadingArrays; always: filter all queries
-    that can be verified.
+    positions: of a chunk; reading: ReadingArrays; always: filter all queries that can be verified.
     """
+    letters, begins, backward, _ = reading
     budgets = np.zeros(len(limits), np.int64)
     for query, k in enumerate(limits.tolist()):
         pattern = letters[begins[query] : begins[query + 1]]
@@ -53,56 +52,48 @@ def choose(positions, letters, begins, backward, limits, always):
 class Filter:
     """The pieces of the queries that are worth a filter, on the GPU, planned once for all chunks.
 
-    shape: (words, rows, plane_words) of the chunks; reading: letters, begins and backward of
-    ReadingArrays; bases: uint8, the bases of each plane; limits, k, always: as for `filter_edit`.
+    text: a Text of the chunks' layout; query: DifferenceQuery; always: see `choose`; stream: in
+    which it runs.
     """
 
-    def __init__(self, shape, reading, bases, limits, k, always, stream):
-        words, rows, plane_words = shape
-        self.stream, self._shape = stream, (words, rows, plane_words // words)
-        self._reading, self._limits = reading, limits
-        self.keying = (len(limits), k + 1)
-        self.budgets = choose(64 * words * rows, *reading, limits, always)
+    def __init__(self, text, query, always, stream):
+        reading, limits = query.reading, query.limits
+        self.stream, self._reading, self._limits = stream, reading, limits
+        self._coding = (len(limits), query.k + 1)
+        self.budgets = choose(64 * text.words * text.rows, reading, limits, always)
         self._plans = {}
-        letters, begins, backward = reading
         if self.budgets.any():
-            table, places = profiles(letters, begins, bases)
-            self._profile = on_device(table, stream), on_device(places, stream)
-            lengths = np.diff(begins)
-            searches = np.stack([lengths, limits, backward], axis=1).astype(np.int32)
-            self._searches = on_device(searches, stream)
-            self._most = int(lengths[self.budgets > 0].max())
+            lengths = np.diff(reading.begins)
+            searches = np.stack([lengths, limits, reading.backward], axis=1).astype(np.int32)
+            arrays = (*query.profile, searches)
+            self._arrays = [on_device(array, stream) for array in arrays]
+            self._longest = int(lengths[self.budgets > 0].max())
 
-    def run(self, text, chosen, counts, survivors, found, codes, ends):
+    def run(self, text, chosen, survivors, buffer):
         """Start the filter of the chosen queries and what verifies its survivors.
 
-        text: uint64, a chunk's planes; counts: int64[Q]; found: int64[1]; both 0 before, they count
-        the survivors of each query and all of them; survivors, codes: int64, receive as many as
-        there is room for; ends: int64[1], counts the codes on. All arrays but `chosen` are on the
-        GPU.
+        text: a chunk whose planes are on the GPU; survivors: Survivors; buffer: HitBuffer, receives
+        the hits, some of them several times.
         """
         plan, arrays = self._plan(chosen)
-        shape, stream = self._shape, self.stream
-        launch_pieces(text, shape, plan, arrays, counts, survivors, found, stream)
-        launch_verify(
-            text, shape, self._profile, self._searches, self._most, arrays[1], self.keying,
-            survivors, found, codes, ends, stream,
-        )  # fmt: skip
+        launch_pieces(text, plan, arrays, survivors, self.stream)
+        patterns = Patterns(*self._arrays, arrays[1])
+        coding, stream = self._coding, self.stream
+        launch_verify(text, patterns, self._longest, survivors, coding, buffer, stream)
 
     def _plan(self, chosen):
         key = chosen.tobytes()
         if key not in self._plans:
-            plan = plan_pieces(*self._reading, self._limits, chosen)
-            arrays = on_device(plan.codes, self.stream), on_device(plan.pieces, self.stream)
+            plan = plan_pieces(self._reading, self._limits, chosen)
+            arrays = on_device(plan.letters, self.stream), on_device(plan.pieces, self.stream)
             self._plans = {key: (plan, arrays)}
         return self._plans[key]
 
 
 def worthwhile(chosen, counts, budgets):
-    """Of the chosen queries those with as few survivors as they are worth, and as all of which
-    find room.
+    """Those of the chosen queries whose survivors are worth it, as far as there is memory for all.
 
-    counts, budgets: int64[Q], survivors that there are, and that are worth it.
+    counts, budgets: int64[Q], how many survivors there are, and how many are worth it.
     """
     chosen = chosen[counts[chosen] <= budgets[chosen]]
     fewest = chosen[np.argsort(counts[chosen], kind="stable")]

@@ -6,42 +6,77 @@ so that what a row costs in addresses is shared by them; ph, mh are the horizont
 columns. A cell's diagonal delta is 0 where d = eq | mv | mh, which leaves five three-input
 operations a cell.
 
-Counters of D − (k + 1) are bit-sliced too, in two's complement: the sign bit says at most k.
-
 Nothing here uses `cuda` beyond its decorator: the simulator wants that beside the kernels.
 """
 
+from typing import Any, NamedTuple
+
 from numba import uint64
 
-from kmatch.engine.cuda.bits.logic import and_alike, any_of, or_neither
-from kmatch.engine.cuda.bits.words import ALL, NONE, ONE, lowest
+from kmatch.engine.cuda.bits.logic import any_of, or_neither
 from kmatch.engine.cuda.gpu.driver import cuda
 
 THREADS = 64
 COLUMNS = 4
 
 
-@cuda.jit(device=True)
-def stage(text, plane_words, planes, at, step, left, tile, thread):
-    """Copy COLUMNS rows of the text planes to shared memory.
+class State(NamedTuple):
+    """What a thread keeps in registers: vertical deltas of its rows, horizontal ones of COLUMNS
+    columns, and a counter of distances in the last row (see `bits.distances`)."""
 
-    Plane p, column c goes to (p·COLUMNS + c)·THREADS. at: where this thread's word of the first
-    row is; step: words to the next row, negative where the text is read downwards; left: columns
-    there are. What is beyond repeats the last one.
+    pv: Any
+    mv: Any
+    ph: Any
+    mh: Any
+    counter: Any
+
+
+class Way(NamedTuple):
+    """How a thread goes through the text.
+
+    text, planes: its planes and how many of them are read; plane_words: words of one; at: the
+    thread's word of the row that comes first; step: words to the next row, negative where the text
+    is read downwards.
     """
+
+    text: Any
+    planes: int
+    plane_words: int
+    at: int
+    step: int
+
+
+class Tile(NamedTuple):
+    """Shared memory as a thread sees it.
+
+    words: COLUMNS columns of the text planes, plane p, column c at (p·COLUMNS + c)·THREADS;
+    letters: where there the plane of each row's letter begins.
+    """
+
+    words: Any
+    letters: Any
+    thread: int
+
+
+@cuda.jit(device=True)
+def stage(way, t, left, tile):
+    """Copy COLUMNS rows of the text, from step t on, to a tile; left: rows that there are, of which
+    the last one is copied again."""
+    at = way.at + way.step * t
     for c in range(COLUMNS):
         for p in range(4):
-            to = uint64(thread) + uint64((p * COLUMNS + c) * THREADS)
-            tile[to] = text[uint64(at + p * plane_words)]
-        for p in range(4, planes):
-            to = uint64(thread) + uint64((p * COLUMNS + c) * THREADS)
-            tile[to] = text[uint64(at + p * plane_words)]
-        at += step if c + 1 < left else 0
+            to = uint64(tile.thread) + uint64((p * COLUMNS + c) * THREADS)
+            tile.words[to] = way.text[uint64(at + p * way.plane_words)]
+        for p in range(4, way.planes):
+            to = uint64(tile.thread) + uint64((p * COLUMNS + c) * THREADS)
+            tile.words[to] = way.text[uint64(at + p * way.plane_words)]
+        at += way.step if c + 1 < left else 0
 
 
 @cuda.jit(device=True)
-def cell(eq, i, c, pv, mv, ph, mh):
+def cell(eq, i, c, state):
     """Take column c down row i; eq: the lanes in which pattern and text letter are the same."""
+    pv, mv, ph, mh = state.pv, state.mv, state.ph, state.mh
     d = any_of(eq, mv[i], mh[c])
     up = or_neither(mv[i], d, pv[i])
     down = pv[i] & d
@@ -52,38 +87,38 @@ def cell(eq, i, c, pv, mv, ph, mh):
 
 
 @cuda.jit(device=True)
-def _row(tile, places, thread, i, pv, mv, ph, mh):
-    at = uint64(places[i] + thread)
+def _row(tile, i, state):
+    at = uint64(tile.letters[i] + tile.thread)
     for c in range(COLUMNS):
-        cell(tile[at + uint64(c * THREADS)], i, c, pv, mv, ph, mh)
+        cell(tile.words[at + uint64(c * THREADS)], i, c, state)
 
 
 @cuda.jit(device=True)
-def _rows_2(tile, places, thread, i, pv, mv, ph, mh):
-    _row(tile, places, thread, i, pv, mv, ph, mh)
-    _row(tile, places, thread, i + 1, pv, mv, ph, mh)
+def _rows_2(tile, i, state):
+    _row(tile, i, state)
+    _row(tile, i + 1, state)
 
 
 @cuda.jit(device=True)
-def _rows_4(tile, places, thread, i, pv, mv, ph, mh):
-    _rows_2(tile, places, thread, i, pv, mv, ph, mh)
-    _rows_2(tile, places, thread, i + 2, pv, mv, ph, mh)
+def _rows_4(tile, i, state):
+    _rows_2(tile, i, state)
+    _rows_2(tile, i + 2, state)
 
 
 @cuda.jit(device=True)
-def _rows_8(tile, places, thread, i, pv, mv, ph, mh):
-    _rows_4(tile, places, thread, i, pv, mv, ph, mh)
-    _rows_4(tile, places, thread, i + 4, pv, mv, ph, mh)
+def _rows_8(tile, i, state):
+    _rows_4(tile, i, state)
+    _rows_4(tile, i + 4, state)
 
 
 @cuda.jit(device=True)
-def _rows_16(tile, places, thread, i, pv, mv, ph, mh):
-    _rows_8(tile, places, thread, i, pv, mv, ph, mh)
-    _rows_8(tile, places, thread, i + 8, pv, mv, ph, mh)
+def _rows_16(tile, i, state):
+    _rows_8(tile, i, state)
+    _rows_8(tile, i + 8, state)
 
 
 @cuda.jit(device=True)
-def advance(rows, tile, places, thread, pv, mv, ph, mh):
+def advance(rows, tile, state):
     """Take COLUMNS columns down `rows` rows, a constant of the kernel, at most 32.
 
     The rows are written out by halves: the compiler gives up unrolling a loop of so many, and
@@ -91,89 +126,20 @@ def advance(rows, tile, places, thread, pv, mv, ph, mh):
     """
     i = 0
     if rows & 32:
-        _rows_16(tile, places, thread, 0, pv, mv, ph, mh)
-        _rows_16(tile, places, thread, 16, pv, mv, ph, mh)
+        _rows_16(tile, 0, state)
+        _rows_16(tile, 16, state)
         i += 32
     if rows & 16:
-        _rows_16(tile, places, thread, i, pv, mv, ph, mh)
+        _rows_16(tile, i, state)
         i += 16
     if rows & 8:
-        _rows_8(tile, places, thread, i, pv, mv, ph, mh)
+        _rows_8(tile, i, state)
         i += 8
     if rows & 4:
-        _rows_4(tile, places, thread, i, pv, mv, ph, mh)
+        _rows_4(tile, i, state)
         i += 4
     if rows & 2:
-        _rows_2(tile, places, thread, i, pv, mv, ph, mh)
+        _rows_2(tile, i, state)
         i += 2
     if rows & 1:
-        _row(tile, places, thread, i, pv, mv, ph, mh)
-
-
-@cuda.jit(device=True)
-def put(bits, counter, number):
-    """Set a counter of `bits` bits to a number in every lane."""
-    for b in range(bits):
-        counter[b] = ALL if (number >> b) & 1 else NONE
-
-
-@cuda.jit(device=True)
-def add(bits, counter, plus, minus):
-    """Add 1 in the lanes of plus, −1 in those of minus; returns the sign plane."""
-    flip = plus | minus
-    for b in range(bits - 1):
-        old = counter[b]
-        counter[b] = old ^ flip
-        flip = and_alike(flip, old, plus)
-    counter[bits - 1] ^= flip
-    return counter[bits - 1]
-
-
-@cuda.jit(device=True)
-def _read(bits, counter, bit):
-    """The number in a lane whose sign is set."""
-    number = 0
-    for b in range(bits - 1):
-        number += int((counter[b] >> uint64(bit)) & ONE) << b
-    return number - (1 << (bits - 1))
-
-
-@cuda.jit(device=True)
-def least(bits, left, counter):
-    """The smallest number in the lanes set in left, whose signs are set."""
-    number = 0
-    for i in range(bits - 1):
-        b = bits - 2 - i
-        lower = left & ~counter[b]
-        if lower:
-            left = lower
-        else:
-            number += 1 << b
-    return number - (1 << (bits - 1))
-
-
-@cuda.jit(device=True)
-def write(bits, left, counter, first, lane_rows, place, limit, codes, to):
-    """Write the codes of the lanes set in left from codes[to] on, where there is room.
-
-    first: the position of the word's first lane; place: (queries, query, factor of the codes);
-    limit: the number in a counter is the distance less limit + 1.
-    """
-    ranks, rank, factor = place
-    code = (first * ranks + rank) * factor + limit + 1
-    apart = lane_rows * ranks * factor
-    while left:
-        bit = lowest(left)
-        left &= left - ONE
-        if to < len(codes):
-            codes[to] = code + bit * apart + _read(bits, counter, bit)
-        to += 1
-
-
-def counter_bits(rows, k):
-    """Bits of a counter that holds every D − (k + 1) of `rows` rows.
-
-    An even number: half as many kernels to compile are worth an operation a column.
-    """
-    bits = max(k + 1, rows - k).bit_length() + 1
-    return bits + bits % 2
+        _row(tile, i, state)

@@ -8,67 +8,58 @@ from functools import cache
 
 from numba import int64, uint32, uint64
 
-from kmatch.engine.cuda.bits.buffer import reserve
-from kmatch.engine.cuda.bits.words import ALL, NONE
-from kmatch.engine.cuda.edit.recurrence import (
-    COLUMNS,
-    THREADS,
-    add,
-    advance,
-    counter_bits,
-    least,
-    put,
-    stage,
-    write,
-)
-from kmatch.engine.cuda.edit.stretches import plan_searches
-from kmatch.engine.cuda.edit.strips import launch_strips, room_for_deltas
+from kmatch.engine.cuda.bits.buffer import Coding, HitBuffer, reserve
+from kmatch.engine.cuda.bits.distances import Ends, add, counter_bits, least, put, write
+from kmatch.engine.cuda.bits.words import ALL_ONES, NONE
+from kmatch.engine.cuda.edit.recurrence import COLUMNS, THREADS, State, Tile, Way, advance, stage
+from kmatch.engine.cuda.edit.stretches import Shape, plan_searches
+from kmatch.engine.cuda.edit.strips import launch_strips, memory_for_deltas
 from kmatch.engine.cuda.gpu.driver import cuda, on_device
 
 
 @cuda.jit(device=True)
-def _begin(bits, rows, length, limit, pv, mv, counter):
+def _begin(bits, rows, length, limit, state):
     """A column that grows by one a row; rows that fill up the pattern match everywhere."""
     for i in range(rows):
-        pv[i] = NONE if i < rows - length else ALL
-        mv[i] = NONE
-    put(bits, counter, length - limit - 1)
+        state.pv[i] = NONE if i < rows - length else ALL_ONES
+        state.mv[i] = NONE
+    put(bits, state.counter, length - limit - 1)
 
 
 @cuda.jit(device=True)
-def _go_back(bits, ph, mh, counter):
+def _go_back(bits, state):
     """Take the last COLUMNS columns back out of a counter."""
     for c in range(COLUMNS):
-        add(bits, counter, mh[c], ph[c])
+        add(bits, state.counter, state.mh[c], state.ph[c])
 
 
 @cuda.jit(device=True)
-def _report(bits, smallest, columns, ph, mh, counter, at, place, limit, codes, found):
+def _report(bits, smallest, columns, state, ends, coding, buffer):
     """Append the codes of ends in the last COLUMNS columns, or lower the smallest distance.
 
     The counter goes back and over them once more, first to count the ends: what each column has
     would take registers that the search needs. columns: the first and the end of those that count;
-    at: (position of the first lane in the first column, step to the next column, lane_rows).
+    ends: Ends of the first of the COLUMNS.
     """
     begin, end = columns
-    first, step, lane_rows = at
     to = 0
-    _go_back(bits, ph, mh, counter)
+    _go_back(bits, state)
     if not smallest:
         many = 0
         for c in range(COLUMNS):
-            left = add(bits, counter, ph[c], mh[c])
+            left = add(bits, state.counter, state.ph[c], state.mh[c])
             if begin <= c and c < end:
                 many += int(cuda.popc(left))
-        to = reserve(found, 0, many)
-        _go_back(bits, ph, mh, counter)
+        to = reserve(buffer.count, 0, many)
+        _go_back(bits, state)
     for c in range(COLUMNS):
-        left = add(bits, counter, ph[c], mh[c])
+        left = add(bits, state.counter, state.ph[c], state.mh[c])
         if left and begin <= c and c < end:
             if smallest:
-                cuda.atomic.min(found, place[1], least(bits, left, counter) + limit + 1)
+                distance = least(bits, left, state.counter) + coding.limit + 1
+                cuda.atomic.min(buffer.count, coding.query, distance)
             else:
-                write(bits, left, counter, first + step * c, lane_rows, place, limit, codes, to)
+                write(bits, left, state.counter, ends, c, coding, buffer, to)
                 to += int(cuda.popc(left))
 
 
@@ -77,62 +68,57 @@ def make_scan(rows, bits, smallest):
     """The kernel for patterns of up to `rows` letters and counters of `bits` bits."""
 
     @cuda.jit(cache=True)
-    def kernel(text, shape, letters, searches, keying, codes, found):
-        plane_words, words, lane_rows, halo, planes, stretch = shape
-        tile = cuda.shared.array(0, uint64)
-        places = cuda.shared.array(rows, uint32)
-        pv = cuda.local.array(rows, uint64)
-        mv = cuda.local.array(rows, uint64)
-        ph = cuda.local.array(COLUMNS, uint64)
-        mh = cuda.local.array(COLUMNS, uint64)
-        counter = cuda.local.array(bits, uint64)
+    def kernel(text, shape, letters, searches, codes, count):
+        shared = cuda.shared.array(0, uint64)
+        staged = cuda.shared.array(rows, uint32)
+        state = State(
+            cuda.local.array(rows, uint64),
+            cuda.local.array(rows, uint64),
+            cuda.local.array(COLUMNS, uint64),
+            cuda.local.array(COLUMNS, uint64),
+            cuda.local.array(bits, uint64),
+        )
+        buffer = HitBuffer(codes, count)
         thread = cuda.threadIdx.x
-        across = (words + THREADS - 1) // THREADS
+        tile = Tile(shared, staged, uint32(thread))
+        across = (shape.words + THREADS - 1) // THREADS
         word = cuda.blockIdx.x % across * THREADS + thread
-        begin = cuda.blockIdx.x // across * stretch
-        end = begin + stretch if begin + stretch < lane_rows else lane_rows
+        begin = cuda.blockIdx.x // across * shape.stretch
+        end = begin + shape.stretch if begin + shape.stretch < shape.rows else shape.rows
         search = searches[cuda.blockIdx.y]
-        rank, length, backward, warm = search[0], search[1], search[2], search[3]
+        query, length, backward, warm = search[0], search[1], search[2], search[3]
         limit = int64(search[4])
         if thread < rows:
-            places[thread] = letters[cuda.blockIdx.y, thread]
+            staged[thread] = letters[cuda.blockIdx.y, thread]
         for c in range(COLUMNS):
-            tile[(planes * COLUMNS + c) * THREADS + thread] = ALL
+            shared[(shape.planes * COLUMNS + c) * THREADS + thread] = ALL_ONES
         cuda.syncthreads()
-        if word >= words:
+        if word >= shape.words:
             return
         if smallest:
             # A distance that is known already need not be found again.
-            known = found[rank]
+            known = count[query]
             limit = known - 1 if known <= limit else limit
-        _begin(bits, rows, length, limit, pv, mv, counter)
-        place = (keying[0], rank, keying[1])
-        row = end - 1 + warm if backward else begin + halo - warm
+        _begin(bits, rows, length, limit, state)
+        coding = Coding(shape.queries, query, shape.factor, limit)
+        row = end - 1 + warm if backward else begin + shape.halo - warm
         step = -1 if backward else 1
         columns = warm + end - begin
+        at = row * shape.words + word
+        way = Way(text, shape.planes, shape.plane_words, at, step * shape.words)
         for t in range(0, columns, COLUMNS):
-            stage(
-                text,
-                plane_words,
-                planes,
-                row * words + word,
-                step * words,
-                columns - t,
-                tile,
-                thread,
-            )
+            stage(way, t, columns - t, tile)
             for c in range(COLUMNS):
-                ph[c] = NONE
-                mh[c] = NONE
-            advance(rows, tile, places, uint32(thread), pv, mv, ph, mh)
+                state.ph[c] = NONE
+                state.mh[c] = NONE
+            advance(rows, tile, state)
             low = NONE
             for c in range(COLUMNS):
-                low |= add(bits, counter, ph[c], mh[c])
+                low |= add(bits, state.counter, state.ph[c], state.mh[c])
             if low and warm < t + COLUMNS:
-                at = (64 * word * lane_rows + row, step, lane_rows)
+                ends = Ends(64 * word * shape.rows + row, step, shape.rows, ALL_ONES)
                 _report(
-                    bits, smallest, (warm - t, columns - t), ph, mh, counter, at, place,
-                    limit, codes, found,
+                    bits, smallest, (warm - t, columns - t), state, ends, coding, buffer,
                 )  # fmt: skip
             row += step * COLUMNS
 
@@ -142,53 +128,58 @@ def make_scan(rows, bits, smallest):
 class Searches:
     """The searches of a chunk's lanes on the GPU, planned once for all chunks of the same layout.
 
-    shape: (words, rows, plane_words) of the chunks; reading: letters, begins and backward of
-    ReadingArrays; limits: int64[Q], the k of each query; chosen: int64, queries to search; k: the
-    largest limit; smallest: whether smallest distances are sought in place of all ends.
+    text: a Text of that layout; reading: ReadingArrays; limits: int64[Q], the k of each query;
+    chosen: int64, queries to search; k: the largest limit; stream: in which they run; smallest:
+    whether smallest distances are sought in place of all ends.
     """
 
-    def __init__(self, shape, reading, limits, chosen, k, stream, smallest=False):
-        words, rows, plane_words = shape
+    def __init__(self, text, reading, limits, chosen, k, stream, smallest=False):
         self.stream, self.smallest = stream, smallest
-        self.keying = (len(limits), k + 1)
-        halo = plane_words // words - rows
         self._plans = []
-        for plan in plan_searches(words, rows, halo, *reading, limits, chosen):
+        for plan in plan_searches(text, reading, limits, chosen):
             bits = counter_bits(plan.rows * plan.strips, int(plan.searches[:, 4].max()))
-            sizes = (plane_words, words, rows, halo, plan.planes, plan.stretch)
+            shape = Shape(
+                text.plane_words,
+                text.words,
+                text.rows,
+                text.plane_words // text.words - text.rows,
+                plan.planes,
+                plan.stretch,
+                len(limits),
+                k + 1,
+            )
             arrays = (on_device(plan.letters, stream), on_device(plan.searches, stream))
-            deltas = room_for_deltas(plan, bits, stream) if plan.strips > 1 else None
-            self._plans.append((plan, bits, sizes, arrays, deltas))
+            kept = memory_for_deltas(plan, bits, stream) if plan.strips > 1 else None
+            self._plans.append((plan, bits, shape, arrays, kept))
 
-    def run(self, text, codes, found):
-        """Start all searches; text: uint64, a chunk's planes on the GPU."""
-        for plan, bits, sizes, arrays, deltas in self._plans:
-            arguments = (text, sizes, *arrays, self.keying, codes, found)
+    def run(self, text, buffer):
+        """Start all searches; text: a chunk whose planes are on the GPU; buffer: HitBuffer."""
+        for plan, bits, shape, arrays, kept in self._plans:
+            arguments = (text.planes, shape, *arrays, *buffer)
             if plan.strips == 1:
                 grid = (plan.blocks, len(plan.searches))
                 kernel = make_scan(plan.rows, bits, self.smallest)
                 kernel[grid, THREADS, self.stream, plan.shared_bytes](*arguments)
             else:
-                launch_strips(plan, bits, self.smallest, arguments, deltas, self.stream)
+                launch_strips(plan, bits, self.smallest, arguments, kept, self.stream)
 
 
-def scan_edit(text, searches, codes, found):
+def scan_edit(text, searches, buffer):
     """Find every anchored end of the searches' queries within their limits.
 
-    text: uint64, the planes of a chunk; searches: Searches; codes: int64[c], receives hit codes in
-    any order, position being that of the letter read last; found: int64[1], 0 before, counts them,
-    and may exceed the c that found room. All arrays are on the GPU.
+    text: a chunk whose planes are on the GPU; searches: Searches; buffer: HitBuffer, receives hit
+    codes, position being that of the letter read last.
 
     A query read upwards owns the positions halo … halo + 64·words·rows − 1, one read downwards
     0 … 64·words·rows − 1. The halo is at least m + k of every query.
     """
-    searches.run(text, codes, found)
+    searches.run(text, buffer)
 
 
-def smallest_edit(text, searches, codes, lowest):
-    """Lower `lowest`, int64[Q] on the GPU, to the smallest distances of the searches' queries.
+def smallest_edit(text, searches, buffer):
+    """Lower the counts of a buffer, int64[Q], to the smallest distances of the searches' queries.
 
-    A distance above a query's limit is not found. codes: int64[0]; other arguments as for
+    A distance above a query's limit is not found. The codes are not used. Other arguments as for
     `scan_edit`.
     """
-    searches.run(text, codes, lowest)
+    searches.run(text, buffer)

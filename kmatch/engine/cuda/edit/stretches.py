@@ -1,5 +1,6 @@
 """How a search for k differences is cut into the work of blocks of threads."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,23 @@ BUSY = 6  # blocks that keep a multiprocessor busy, when short patterns are sear
 BUSY_STRIPS = 4  # and when longer ones are
 MOST = 24  # blocks that it is given at the most
 MOST_QUERIES = 1 << 15  # of a launch: the second dimension of a grid ends at 65535
+
+
+class Shape(NamedTuple):
+    """What a search's kernel is told of a chunk and of the work.
+
+    plane_words, words, rows: of a Text; halo: rows that a lane repeats of the next one; planes:
+    those that are read; stretch: rows of a lane that a thread owns; queries, factor: see `Coding`.
+    """
+
+    plane_words: int
+    words: int
+    rows: int
+    halo: int
+    planes: int
+    stretch: int
+    queries: int
+    factor: int
 
 
 class SearchPlan(NamedTuple):
@@ -36,47 +54,54 @@ class SearchPlan(NamedTuple):
     shared_bytes: int
 
 
-def shape(length):
+def _strips_of(length):
     """(rows of a strip, strips) for a pattern."""
     if length <= SHORT:
         return -(-length // STEP) * STEP, 1
     # Fewest rows in all; of these the widest strips.
-    return min(((rows, -(-length // rows)) for rows in reversed(STRIP_ROWS)), key=_all_rows)
+    return min(((rows, -(-length // rows)) for rows in reversed(STRIP_ROWS)), key=math.prod)
 
 
-def _all_rows(shape):
-    rows, strips = shape
-    return rows * strips
+def plan_searches(text, reading, limits, chosen):
+    """The SearchPlans for the chosen queries of ReadingArrays, each within its limit.
 
-
-def plan_searches(words, lane_rows, halo, letters, begins, backward, limits, chosen):
-    """The SearchPlans for the chosen queries of ReadingArrays, each within its limit."""
-    shapes = {}
+    text: a Text of the chunks' layout.
+    """
+    halo = text.plane_words // text.words - text.rows
+    planes = max(int(reading.letters.max()) + 1, 4)
+    lengths, alike = np.diff(reading.begins), {}
     for query in chosen.tolist():
-        shapes.setdefault(shape(int(begins[query + 1] - begins[query])), []).append(query)
-    for (rows, strips), queries in shapes.items():
+        alike.setdefault(_strips_of(int(lengths[query])), []).append(query)
+    for (rows, strips), queries in alike.items():
         for first in range(0, len(queries), MOST_QUERIES):
             part = queries[first : first + MOST_QUERIES]
-            reading = _reading(rows * strips, part, halo, letters, begins, backward, limits)
-            yield _plan(rows, strips, words, lane_rows, *reading)
+            letters = _letters(rows * strips, planes, part, reading)
+            searches = _searches(part, halo, reading, limits)
+            yield _plan(rows, strips, text, planes, letters, searches)
 
 
-def _reading(rows, queries, halo, letters, begins, backward, limits):
-    """Text planes that are read, the letters filled up to `rows`, and the searches."""
-    planes = max(int(letters.max()) + 1, 4)
-    filled = np.full((len(queries), rows), planes, np.int64)
-    searches = np.zeros((len(queries), 5), np.int32)
+def _letters(rows, planes, queries, reading):
+    """The planes of the queries' letters, int64[n, rows], filled up at the front with the plane
+    behind all others."""
+    letters = np.full((len(queries), rows), planes, np.int64)
     for i, query in enumerate(queries):
-        length, limit = int(begins[query + 1] - begins[query]), int(limits[query])
-        filled[i, rows - length :] = letters[begins[query] : begins[query + 1]]
-        searches[i] = query, length, backward[query], min(halo, length + limit), limit
-    return planes, filled, searches
+        own = reading.letters[reading.begins[query] : reading.begins[query + 1]]
+        letters[i, rows - len(own) :] = own
+    return letters
 
 
-def _plan(rows, strips, words, lane_rows, planes, letters, searches):
-    across = -(-words // THREADS)
+def _searches(queries, halo, reading, limits):
+    """See SearchPlan."""
+    lengths, limits = np.diff(reading.begins)[queries], limits[queries]
+    warm = np.minimum(halo, lengths + limits)
+    columns = (queries, lengths, reading.backward[queries], warm, limits)
+    return np.stack(columns, axis=1).astype(np.int32)
+
+
+def _plan(rows, strips, text, planes, letters, searches):
+    across = -(-text.words // THREADS)
     busy = BUSY if strips == 1 else BUSY_STRIPS
-    stretch = _stretch(across * len(searches), lane_rows, int(searches[:, 3].max()), busy)
+    stretch = _stretch(across * len(searches), text.rows, int(searches[:, 3].max()), busy)
     return SearchPlan(
         rows,
         strips,
@@ -84,7 +109,7 @@ def _plan(rows, strips, words, lane_rows, planes, letters, searches):
         (letters * COLUMNS * THREADS).astype(np.uint32),
         searches,
         stretch,
-        across * -(-lane_rows // stretch),
+        across * -(-text.rows // stretch),
         8 * ((planes + 1) * COLUMNS * THREADS + rows),
     )
 
@@ -92,8 +117,8 @@ def _plan(rows, strips, words, lane_rows, planes, letters, searches):
 def _stretch(blocks, lane_rows, warm, busy):
     """Rows of a stretch: short ones share out the work well, long ones warm up less often.
 
-    A multiprocessor with fewer than `busy` blocks is done no sooner a block, and the last of many
-    to be done keeps the others waiting for the time of about one.
+    With fewer than `busy` blocks a multiprocessor finishes none of them sooner, and the last of
+    many blocks keeps all waiting for about the time of one.
     """
     processors = multiprocessors()
     stretches = np.arange(1, min(max(MOST * processors // blocks, 1), lane_rows) + 1)

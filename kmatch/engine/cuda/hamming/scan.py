@@ -8,114 +8,155 @@ the windows that are still within k.
 """
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from numba import uint64
 
-from kmatch.engine.cuda.bits.buffer import reserve
+from kmatch.engine.cuda.bits.buffer import Coding, HitBuffer, reserve
 from kmatch.engine.cuda.bits.counters import clear, count_four, mismatches
-from kmatch.engine.cuda.bits.words import ALL, NONE, ONE, any_live, lowest
+from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, ONE, any_live, lowest
 from kmatch.engine.cuda.gpu.driver import background_grain, cuda, on_device
 from kmatch.engine.cuda.hamming.queries import ALWAYS, THREADS, QueryPlan, plan_queries
-from kmatch.engine.cuda.text.tiles import copy_tile, finish_copies
+from kmatch.engine.cuda.text.tiles import Part, Size, copy_tile, finish_copies
+from kmatch.engine.geometry import Text
 
 CODE = uint64(0xFFFF)
 
 
+class Letters(NamedTuple):
+    """Letters of all queries: QueryPlan's arrays on the GPU."""
+
+    planes: Any
+    shifts: Any
+    codes: Any
+
+
+class Lanes(NamedTuple):
+    """The lanes of a thread: those of one word, in every `apart`-th row from `row` on."""
+
+    row: int
+    apart: int
+    word: int
+
+
+class Tile(NamedTuple):
+    """Shared memory, and the number of the thread that reads it."""
+
+    words: Any
+    thread: int
+
+
+class State(NamedTuple):
+    """What a thread keeps in registers: the live lanes of each row, and their counters."""
+
+    live: Any
+    counters: Any
+
+
+class Step(NamedTuple):
+    """The groups of a query's letters: see QueryPlan."""
+
+    begin: int
+    unseen: int
+    counted: int
+    exact: int
+    required: int
+    end: int
+
+
 @cuda.jit(device=True)
-def _count_staged(bits, depth, tile, thread, code, live, counters):
-    w = (code & CODE) + thread
-    x = ((code >> uint64(16)) & CODE) + thread
-    y = ((code >> uint64(32)) & CODE) + thread
-    z = (code >> uint64(48)) + thread
+def _count_staged(bits, depth, tile, code, state):
+    w = (code & CODE) + tile.thread
+    x = ((code >> uint64(16)) & CODE) + tile.thread
+    y = ((code >> uint64(32)) & CODE) + tile.thread
+    z = (code >> uint64(48)) + tile.thread
     for i in range(depth):
         s = uint64(i * THREADS)
-        count_four(bits, live, counters, i, tile[w + s], tile[x + s], tile[y + s], tile[z + s])
+        a, b, c, d = tile.words[w + s], tile.words[x + s], tile.words[y + s], tile.words[z + s]
+        count_four(bits, state.live, state.counters, i, a, b, c, d)
 
 
 @cuda.jit(device=True)
-def _require_staged(depth, tile, thread, code, live):
+def _require_staged(depth, tile, code, live):
     for j in range(4):
-        at = ((code >> uint64(16 * j)) & CODE) + thread
+        at = ((code >> uint64(16 * j)) & CODE) + tile.thread
         for i in range(depth):
-            live[i] &= tile[at + uint64(i * THREADS)]
+            live[i] &= tile.words[at + uint64(i * THREADS)]
 
 
 @cuda.jit(device=True)
-def _far(text, plane_words, words, letters, shifts, i, row, word):
+def _far(text, letters, i, row, word):
     """The lanes in which letter i of the windows at a row matches, from device memory."""
-    if letters[i] == ALWAYS:
-        return ALL
-    return text[letters[i] * plane_words + (row + shifts[i]) * words + word]
+    if letters.planes[i] == ALWAYS:
+        return ALL_ONES
+    at = letters.planes[i] * text.plane_words + (row + letters.shifts[i]) * text.words + word
+    return text.planes[uint64(at)]
 
 
 @cuda.jit(device=True)
-def _count_far(bits, depth, text, place, queries, first, live, counters):
-    plane_words, words, rows, row, apart, word = place
-    letters, shifts = queries
+def _count_far(bits, depth, text, lanes, letters, first, state):
     for i in range(depth):
-        at = row + i * apart
-        if live[i] and at < rows:
-            w = _far(text, plane_words, words, letters, shifts, first, at, word)
-            x = _far(text, plane_words, words, letters, shifts, first + 1, at, word)
-            y = _far(text, plane_words, words, letters, shifts, first + 2, at, word)
-            z = _far(text, plane_words, words, letters, shifts, first + 3, at, word)
-            count_four(bits, live, counters, i, w, x, y, z)
+        row = lanes.row + i * lanes.apart
+        if state.live[i] and row < text.rows:
+            w = _far(text, letters, first, row, lanes.word)
+            x = _far(text, letters, first + 1, row, lanes.word)
+            y = _far(text, letters, first + 2, row, lanes.word)
+            z = _far(text, letters, first + 3, row, lanes.word)
+            count_four(bits, state.live, state.counters, i, w, x, y, z)
 
 
 @cuda.jit(device=True)
-def _require_far(depth, text, place, queries, letter, live):
-    plane_words, words, rows, row, apart, word = place
-    letters, shifts = queries
+def _require_far(depth, text, lanes, letters, letter, live):
     for i in range(depth):
-        at = row + i * apart
-        if live[i] and at < rows:
-            live[i] &= _far(text, plane_words, words, letters, shifts, letter, at, word)
+        row = lanes.row + i * lanes.apart
+        if live[i] and row < text.rows:
+            live[i] &= _far(text, letters, letter, row, lanes.word)
 
 
 @cuda.jit(device=True)
-def _search(bits, depth, text, place, tile, thread, queries, codes, step, live, counters):
+def _search(bits, depth, text, lanes, tile, letters, step, state):
     """Count one query; `live` is then where it is within k and its exact letters match."""
-    begin, unseen, counted, exact, required, end = step
-    for g in range(begin, unseen):
-        _count_staged(bits, depth, tile, thread, codes[g], live, counters)
-    g = unseen
-    while g < counted and any_live(depth, live):
-        _count_staged(bits, depth, tile, thread, codes[g], live, counters)
+    live, codes = state.live, letters.codes
+    for g in range(step.begin, step.unseen):
+        _count_staged(bits, depth, tile, codes[g], state)
+    g = step.unseen
+    while g < step.counted and any_live(depth, live):
+        _count_staged(bits, depth, tile, codes[g], state)
         g += 1
-    while g < exact and any_live(depth, live):
-        _count_far(bits, depth, text, place, queries, 4 * g, live, counters)
+    while g < step.exact and any_live(depth, live):
+        _count_far(bits, depth, text, lanes, letters, 4 * g, state)
         g += 1
-    g = exact
-    while g < required and any_live(depth, live):
-        _require_staged(depth, tile, thread, codes[g], live)
+    g = step.exact
+    while g < step.required and any_live(depth, live):
+        _require_staged(depth, tile, codes[g], live)
         g += 1
-    letter = 4 * required
-    while letter < 4 * end and any_live(depth, live):
-        _require_far(depth, text, place, queries, letter, live)
+    letter = 4 * step.required
+    while letter < 4 * step.end and any_live(depth, live):
+        _require_far(depth, text, lanes, letters, letter, live)
         letter += 1
 
 
 @cuda.jit(device=True)
-def _collect(bits, depth, place, live, counters, first_count, rank, ranks, k, codes, found):
-    """Append the codes of live lanes to `codes`; count on where it is full."""
-    _, _, rows, row, apart, word = place
+def _collect(bits, depth, text, lanes, state, coding, buffer):
+    """Append the codes of live lanes to the buffer; count on where it is full."""
+    live, rows = state.live, text.rows
     many = 0
     for i in range(depth):
-        live[i] = live[i] if row + i * apart < rows else NONE
+        live[i] = live[i] if lanes.row + i * lanes.apart < rows else NONE
         many += int(cuda.popc(live[i]))
     if many:
-        to = reserve(found, 0, many)
-        factor = ranks * (k + 1)
+        to = reserve(buffer.count, 0, many)
+        factor, first_count = coding.queries * coding.factor, (1 << bits) - coding.factor
         for i in range(depth):
             left = live[i]
-            code = (64 * word * rows + row + i * apart) * factor + rank * (k + 1)
+            position = 64 * lanes.word * rows + lanes.row + i * lanes.apart
+            code = position * factor + coding.query * coding.factor
             while left:
                 bit = lowest(left)
                 left &= left - ONE
-                if to < len(codes):
-                    distance = mismatches(bits, counters, i, bit, first_count)
-                    codes[to] = code + bit * rows * factor + distance
+                if to < len(buffer.codes):
+                    distance = mismatches(bits, state.counters, i, bit, first_count)
+                    buffer.codes[to] = code + bit * rows * factor + distance
                 to += 1
 
 
@@ -127,46 +168,53 @@ def make_scan(bits, tile_words, depth, grain):
     block_rows = apart * depth
 
     @cuda.jit(cache=True)
-    def kernel(text, shape, letters, shifts, groups, steps, k, codes, found):
-        words, rows, plane_rows, planes, tile_rows, ones = shape
-        plane_words = plane_rows * words
-        tile = cuda.shared.array(0, uint64)
-        live = cuda.local.array(depth, uint64)
-        counters = cuda.local.array(counter_words, uint64)
-        across = (words + tile_words - 1) // tile_words
+    def kernel(planes, shape, letter_planes, shifts, groups, steps, codes, count):
+        text = Text(planes, shape.words, shape.rows, shape.plane_rows * shape.words)
+        letters, buffer = Letters(letter_planes, shifts, groups), HitBuffer(codes, count)
+        shared = cuda.shared.array(0, uint64)
+        state = State(cuda.local.array(depth, uint64), cuda.local.array(counter_words, uint64))
+        across = (shape.words + tile_words - 1) // tile_words
         thread = cuda.threadIdx.x
         band = cuda.blockIdx.x // across
         left = (cuda.blockIdx.x - band * across) * tile_words
         word = left + thread % tile_words
         row = band * block_rows
-        for i in range(thread, ones, THREADS):
-            tile[uint64(i)] = ALL
-        text_place = (plane_words, words, row, plane_rows, left)
-        size = (planes, tile_rows, tile_words)
-        copy_tile(grain, text, text_place, size, thread, THREADS, tile, ones)
+        for i in range(thread, shape.ones, THREADS):
+            shared[uint64(i)] = ALL_ONES
+        part = Part(row, left, shape.plane_rows)
+        size = Size(shape.planes, shape.tile_rows, tile_words)
+        copy_tile(grain, text, part, size, thread, THREADS, shared, shape.ones)
         finish_copies(grain)
         cuda.syncthreads()
         row += thread // tile_words
-        if word >= words or row >= rows:
+        if word >= shape.words or row >= shape.rows:
             return
-        place = (plane_words, words, rows, row, apart, word)
-        first_count = (1 << bits) - (k + 1)
+        tile, lanes = Tile(shared, uint64(thread)), Lanes(row, apart, word)
+        first_count = (1 << bits) - (shape.k + 1)
         for q in range(len(steps)):
             for i in range(depth):
-                clear(bits, live, counters, i, first_count)
+                clear(bits, state.live, state.counters, i, first_count)
             s = steps[q]
-            step = (s[0], s[1], s[2], s[3], s[4], s[5])
-            queries = (letters, shifts)
-            _search(
-                bits, depth, text, place, tile, uint64(thread), queries, groups, step, live,
-                counters,
-            )  # fmt: skip
-            if any_live(depth, live):
-                _collect(
-                    bits, depth, place, live, counters, first_count, q, len(steps), k, codes, found,
-                )  # fmt: skip
+            step = Step(s[0], s[1], s[2], s[3], s[4], s[5])
+            _search(bits, depth, text, lanes, tile, letters, step, state)
+            if any_live(depth, state.live):
+                coding = Coding(len(steps), q, shape.k + 1, shape.k)
+                _collect(bits, depth, text, lanes, state, coding, buffer)
 
     return kernel
+
+
+class Shape(NamedTuple):
+    """What the kernel is told of a chunk, whose lanes have rows of their own and of the halo, and
+    of a QueryPlan."""
+
+    words: int
+    rows: int
+    plane_rows: int
+    planes: int
+    tile_rows: int
+    ones: int
+    k: int
 
 
 class Queries(NamedTuple):
@@ -177,23 +225,22 @@ class Queries(NamedTuple):
     arrays: tuple
 
 
-def upload(letters, shifts, bounds, k, stream):
+def upload(query, k, stream):
     """The Queries for QueryArrays, to be searched within k."""
-    plan = plan_queries(letters, shifts, bounds, k)
+    plan = plan_queries(query, k)
     arrays = (plan.letters, plan.shifts, plan.codes, plan.steps)
     return Queries(plan, k, tuple(on_device(array, stream) for array in arrays))
 
 
-def scan(text, words, rows, plane_words, queries, codes, found, stream):
+def scan(text, queries, buffer, stream):
     """Find every window within k mismatches of each query.
 
-    text: uint64, the planes of a chunk as `kmatch.engine.geometry` lays them out; queries: Queries;
-    codes: int64[c], receives hit codes in any order; found: int64[1], 0 before, counts the hits,
-    which may be more than the c that found room. All arrays are on the GPU.
+    text: a chunk whose planes are on the GPU; queries: Queries; buffer: HitBuffer.
     """
-    plan = queries.plan
+    plan, (planes, words, rows, plane_words) = queries.plan, text
     kernel = make_scan(plan.bits, plan.tile.words, plan.tile.depth, background_grain(words))
     blocks = -(-words // plan.tile.words) * -(-rows // plan.tile.rows)
-    shape = (words, rows, plane_words // words, plan.planes, plan.tile_rows, plan.ones)
+    plane_rows = plane_words // words
+    shape = Shape(words, rows, plane_rows, plan.planes, plan.tile_rows, plan.ones, queries.k)
     launch = kernel[blocks, THREADS, stream, plan.shared_bytes]
-    launch(text, shape, *queries.arrays, queries.k, codes, found)
+    launch(planes, shape, *queries.arrays, *buffer)
