@@ -18,10 +18,11 @@ from kmatch.engine.cuda.edit import filter as edit_filter
 from kmatch.engine.cuda.edit import pieces, recurrence, strips, verify
 from kmatch.engine.cuda.edit import scan as edit_scan
 from kmatch.engine.cuda.gpu import device, driver, scans
+from kmatch.engine.cuda.gpu.driver import cuda
 from kmatch.engine.cuda.hamming import queries
 from kmatch.engine.cuda.hamming import scan as hamming_scan
-from kmatch.engine.cuda.text import lanes, pack
-from kmatch.engine.geometry import Geometry
+from kmatch.engine.cuda.text import lanes, pack, tiles
+from kmatch.engine.geometry import Geometry, Text
 from kmatch.engine.queries import reading_arrays
 from kmatch.errors import DeviceError
 from kmatch.results.hits import Hits
@@ -94,6 +95,31 @@ def test_tiles_come_by_the_copies_of_older_gpus(grain, monkeypatch):
     records, patterns, k, options = EDIT["at the end"]
     found = rows_of(edit(records, patterns, k, device="cuda", filtering=True, **options))
     assert found == naive.edit(records, patterns, k, **options)
+
+
+@pytest.mark.parametrize(("grain", "planes"), [(0, 5), (1, 4), (1, 7), (2, 6)])
+def test_a_tile_takes_every_word_of_its_part_once(grain, planes, monkeypatch):
+    """Two copies to one word under way at a time, even of the same value, are a race."""
+    written = []
+    copy, clear = tiles._copy, tiles._clear
+    monkeypatch.setattr(tiles, "_copy", lambda *a: (written.append(int(a[2])), copy(*a)))
+    monkeypatch.setattr(tiles, "_clear", lambda *a: (written.append(int(a[2])), clear(*a)))
+    words, plane_rows, rows, row, threads = 2, 5, 4, 2, 2
+
+    @cuda.jit
+    def kernel(text, tile):
+        text = Text(text, words, 3, words * plane_rows)
+        part, size = tiles.Part(row, 0, plane_rows), tiles.Size(planes, rows, words)
+        thread = cuda.threadIdx.x
+        tiles.copy_tile(grain, text, part, size, thread, threads, tile, 0)
+
+    text = np.arange(1, planes * plane_rows * words + 1, dtype=np.uint64)
+    tile = np.full(planes * rows * words, 99, np.uint64)
+    kernel[1, threads](text, tile)
+    expected = np.zeros((planes, rows, words), np.uint64)
+    expected[:, : plane_rows - row] = text.reshape(planes, plane_rows, words)[:, row:]
+    assert np.array_equal(tile, expected.reshape(-1))
+    assert len(written) == len(set(written)) == len(tile) // max(grain, 1)
 
 
 @pytest.mark.parametrize("name", ["palindrome", "loci that only touch"])

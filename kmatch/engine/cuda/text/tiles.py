@@ -127,13 +127,12 @@ def copy_tile(grain, text, part, size, thread, threads, tile, to):
     first, apart = thread // across, threads // across
     column = smaller(left + thread % across * many, words - many)
     near, step = smaller(end - row, rows), uint64(apart * words)
-    for p in range(0, planes, 4):
-        a, b = p, smaller(p + 1, planes - 1)
-        c, d = smaller(p + 2, planes - 1), smaller(p + 3, planes - 1)
-        at_a, at_b = uint64(a * plane_words), uint64(b * plane_words)
-        at_c, at_d = uint64(c * plane_words), uint64(d * plane_words)
-        to_a, to_b = uint64(to + a * rows * width), uint64(to + b * rows * width)
-        to_c, to_d = uint64(to + c * rows * width), uint64(to + d * rows * width)
+    fours = planes // 4 * 4
+    for p in range(0, fours, 4):
+        at_a, at_b = uint64(p * plane_words), uint64((p + 1) * plane_words)
+        at_c, at_d = uint64((p + 2) * plane_words), uint64((p + 3) * plane_words)
+        to_a, to_b = uint64(to + p * rows * width), uint64(to + (p + 1) * rows * width)
+        to_c, to_d = uint64(to + (p + 2) * rows * width), uint64(to + (p + 3) * rows * width)
         at, into = uint64((row + first) * words + column), uint64(thread * many)
         for _ in range(first, near, apart):
             _copy(grain, tile, to_a + into, text.planes, at_a + at)
@@ -147,6 +146,16 @@ def copy_tile(grain, text, part, size, thread, threads, tile, to):
             _clear(grain, tile, to_b + into)
             _clear(grain, tile, to_c + into)
             _clear(grain, tile, to_d + into)
+            into += uint64(threads * many)
+    for p in range(fours, planes):  # those of IUPAC letters
+        at_p, to_p = uint64(p * plane_words), uint64(to + p * rows * width)
+        at, into = uint64((row + first) * words + column), uint64(thread * many)
+        for _ in range(first, near, apart):
+            _copy(grain, tile, to_p + into, text.planes, at_p + at)
+            at += step
+            into += uint64(threads * many)
+        while into < uint64(rows * width):
+            _clear(grain, tile, to_p + into)
             into += uint64(threads * many)
 
 
