@@ -16,7 +16,7 @@ from kmatch.engine.cuda.gpu.driver import cuda
 
 
 @cuda.jit(device=True)
-def clear(bits, live, counters, row, first_count):
+def begin(bits, live, counters, row, first_count):
     """Begin a row: every lane is live, every counter at its start."""
     live[row] = ALL_ONES
     for b in range(bits):
@@ -24,7 +24,7 @@ def clear(bits, live, counters, row, first_count):
 
 
 @cuda.jit(device=True)
-def count_four(bits, live, counters, row, w, x, y, z):
+def add_four(bits, live, counters, row, w, x, y, z):
     """Count the mismatches of four letters."""
     at = row * bits
     ones = counters[at]

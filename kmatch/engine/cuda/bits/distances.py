@@ -26,17 +26,17 @@ class Ends(NamedTuple):
     owned: int
 
 
-def counter_bits(rows, k):
-    """Bits of a counter that holds every D − (k + 1) of `rows` rows.
+def counter_bits(length, k):
+    """Bits of a counter that holds every D − (k + 1) of `length` rows.
 
     An even number: half as many kernels to compile are worth an operation a column.
     """
-    bits = max(k + 1, rows - k).bit_length() + 1
+    bits = max(k + 1, length - k).bit_length() + 1
     return bits + bits % 2
 
 
 @cuda.jit(device=True)
-def put(bits, counter, number):
+def put_number(bits, counter, number):
     """Set a counter of `bits` bits to a number in every lane."""
     for b in range(bits):
         counter[b] = ALL_ONES if (number >> b) & 1 else NONE
@@ -64,7 +64,7 @@ def _read(bits, counter, bit):
 
 
 @cuda.jit(device=True)
-def least(bits, left, counter):
+def smallest_number(bits, left, counter):
     """The smallest number in the lanes set in left, whose signs are set."""
     number = 0
     for i in range(bits - 1):

@@ -9,7 +9,14 @@ from functools import cache
 from numba import int64, uint32, uint64
 
 from kmatch.engine.cuda.bits.buffer import Coding, HitBuffer, reserve
-from kmatch.engine.cuda.bits.distances import Ends, add, counter_bits, least, put, write
+from kmatch.engine.cuda.bits.distances import (
+    Ends,
+    add,
+    counter_bits,
+    put_number,
+    smallest_number,
+    write,
+)
 from kmatch.engine.cuda.bits.words import ALL_ONES, NONE
 from kmatch.engine.cuda.edit.recurrence import COLUMNS, THREADS, State, Tile, Way, advance, stage
 from kmatch.engine.cuda.edit.stretches import Shape, plan_searches
@@ -23,7 +30,7 @@ def _begin(bits, rows, length, limit, state):
     for i in range(rows):
         state.pv[i] = NONE if i < rows - length else ALL_ONES
         state.mv[i] = NONE
-    put(bits, state.counter, length - limit - 1)
+    put_number(bits, state.counter, length - limit - 1)
 
 
 @cuda.jit(device=True)
@@ -56,7 +63,7 @@ def _report(bits, smallest, columns, state, ends, coding, buffer):
         left = add(bits, state.counter, state.ph[c], state.mh[c])
         if left and begin <= c and c < end:
             if smallest:
-                distance = least(bits, left, state.counter) + coding.limit + 1
+                distance = smallest_number(bits, left, state.counter) + coding.limit + 1
                 cuda.atomic.min(buffer.count, coding.query, distance)
             else:
                 write(bits, left, state.counter, ends, c, coding, buffer, to)

@@ -14,7 +14,7 @@ import numpy as np
 from numba import int32, int64, uint64
 
 from kmatch.engine.cuda.bits.buffer import Coding, HitBuffer, reserve
-from kmatch.engine.cuda.bits.distances import Ends, add, least, put, write
+from kmatch.engine.cuda.bits.distances import Ends, add, put_number, smallest_number, write
 from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, smaller
 from kmatch.engine.cuda.edit.recurrence import COLUMNS, THREADS, State, Tile, Way, advance, stage
 from kmatch.engine.cuda.gpu.driver import cuda, empty, memory, multiprocessors
@@ -129,7 +129,7 @@ def _report(bits, smallest, columns, own, counter, ends, coding, buffer):
         left = add(bits, counter, plus, minus) & ends.owned
         if left and warm <= t:
             if smallest:
-                distance = least(bits, left, counter) + coding.limit + 1
+                distance = smallest_number(bits, left, counter) + coding.limit + 1
                 cuda.atomic.min(buffer.count, coding.query, distance)
             else:
                 to = reserve(buffer.count, 0, int(cuda.popc(left)))
@@ -195,7 +195,7 @@ def make_scan(rows, bits, smallest):
         columns = warm + end - begin
         strips = letters.shape[1] // rows
         missing = strips * rows - length
-        put(bits, counter, rows - missing - limit - 1)
+        put_number(bits, counter, rows - missing - limit - 1)
         _save_counter(bits, own, 0, counter, 0)
         last = 0  # the lowest strip that takes part
         fresh = 0  # the strip that starts anew

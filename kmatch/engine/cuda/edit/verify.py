@@ -28,10 +28,10 @@ def _letter(text, plane_words, at, bit):
 
 
 @cuda.jit(device=True)
-def _column(table, at, words, last, pv, mv):
+def _column(table, at, blocks, last, pv, mv):
     """Advance all words by one text letter; returns the change of the last row."""
     plus = minus = ph = mh = NONE
-    for b in range(words):
+    for b in range(blocks):
         eq = table[at + b]
         xv = eq | mv[b]
         eq |= minus

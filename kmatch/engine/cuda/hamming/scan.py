@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from numba import uint64
 
 from kmatch.engine.cuda.bits.buffer import Coding, HitBuffer, reserve
-from kmatch.engine.cuda.bits.counters import clear, count_four, mismatches
+from kmatch.engine.cuda.bits.counters import add_four, begin, mismatches
 from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, ONE, any_live, lowest
 from kmatch.engine.cuda.gpu.driver import background_grain, cuda, on_device
 from kmatch.engine.cuda.hamming.queries import ALWAYS, THREADS, QueryPlan, plan_queries
@@ -73,7 +73,7 @@ def _count_staged(bits, depth, tile, code, state):
     for i in range(depth):
         s = uint64(i * THREADS)
         a, b, c, d = tile.words[w + s], tile.words[x + s], tile.words[y + s], tile.words[z + s]
-        count_four(bits, state.live, state.counters, i, a, b, c, d)
+        add_four(bits, state.live, state.counters, i, a, b, c, d)
 
 
 @cuda.jit(device=True)
@@ -102,7 +102,7 @@ def _count_far(bits, depth, text, lanes, letters, first, state):
             x = _far(text, letters, first + 1, row, lanes.word)
             y = _far(text, letters, first + 2, row, lanes.word)
             z = _far(text, letters, first + 3, row, lanes.word)
-            count_four(bits, state.live, state.counters, i, w, x, y, z)
+            add_four(bits, state.live, state.counters, i, w, x, y, z)
 
 
 @cuda.jit(device=True)
@@ -193,7 +193,7 @@ def make_scan(bits, tile_words, depth, grain):
         first_count = (1 << bits) - (shape.k + 1)
         for q in range(len(steps)):
             for i in range(depth):
-                clear(bits, state.live, state.counters, i, first_count)
+                begin(bits, state.live, state.counters, i, first_count)
             s = steps[q]
             step = Step(s[0], s[1], s[2], s[3], s[4], s[5])
             _search(bits, depth, text, lanes, tile, letters, step, state)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from numba import uint64
 
 from kmatch.engine.columns import FRESH
-from kmatch.engine.cuda.bits.distances import add, put
+from kmatch.engine.cuda.bits.distances import add, put_number
 from kmatch.engine.cuda.bits.logic import or_both
 from kmatch.engine.cuda.bits.words import ALL_ONES, NONE
 from kmatch.engine.cuda.edit.recurrence import COLUMNS, cell
@@ -108,15 +108,15 @@ def _advance(rows, gather, strip, state):
 
 
 @cuda.jit(device=True)
-def _begin(rows, bits, kind, strip, base, state):
+def begin_rows(rows, bits, kind, strip, base, state):
     """A column that grows by one a row; counters at the rows of interest; base: top row − k."""
     for i in range(rows):
         state.pv[i] = ALL_ONES
         state.mv[i] = NONE
     if kind == LAST:
-        put(bits, state.counter, base + rows)
+        put_number(bits, state.counter, base + rows)
     if kind == GATHERED:
-        put(bits, state.counter, 0)
+        put_number(bits, state.counter, 0)
         for i in range(rows):
             wanted = strip.masks[strip.lane + uint64(i * strip.width)]
             for b in range(bits):
@@ -128,15 +128,15 @@ def _begin(rows, bits, kind, strip, base, state):
 def sweep(rows, bits, kind, strip, stretch, base, borders, state):
     """Take a stretch through a strip; returns the lanes alive at the rows of interest.
 
-    kind: PLAIN, LAST or GATHERED; base: see `_begin`.
+    kind: PLAIN, LAST or GATHERED; base: see `begin_rows`.
     """
     width, deltas = strip.width, borders.deltas
-    _begin(rows, bits, kind, strip, base, state)
+    begin_rows(rows, bits, kind, strip, base, state)
     alive = NONE
     for t in range(stretch.begin, stretch.end, COLUMNS):
         letters = stretch.columns[t // COLUMNS]
         if letters & 7 == FRESH:
-            _begin(rows, bits, kind, strip, base, state)
+            begin_rows(rows, bits, kind, strip, base, state)
             continue
         here = (t - stretch.begin) * 2 * width
         for c in range(COLUMNS):
