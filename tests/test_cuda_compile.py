@@ -65,6 +65,9 @@ PRIMERS = {  # what they spill lies outside the loops over columns
 }
 
 
+_ptx = {}
+
+
 @pytest.fixture
 def compile_ptx(monkeypatch):
     """A function that compiles a kernel of a module for a compute capability."""
@@ -74,6 +77,12 @@ def compile_ptx(monkeypatch):
     check_toolkit(cuda)
 
     def compiled(kind, constants, signature, capability):
+        key = (kind, constants, capability)  # several tests look at one kernel
+        if key not in _ptx:
+            _ptx[key] = compile_kernel(kind, constants, signature, capability)
+        return _ptx[key]
+
+    def compile_kernel(kind, constants, signature, capability):
         from kmatch.engine.cuda import (
             driver,
             edit,
