@@ -1,4 +1,4 @@
-"""Exhaustive approximate search of DNA patterns in genomes."""
+"""Exhaustive approximate search of DNA patterns in genomes; `kmatch.api` says what there is."""
 
 from importlib import import_module
 
@@ -6,15 +6,17 @@ __version__ = "0.1.0"
 
 # Loaded on first use: `kmatch --help` must not wait for NumPy and Numba.
 _HOMES = {
-    "Genome": "kmatch.sequences.genome",
-    "Hits": "kmatch.search.hits",
-    "hamming": "kmatch.search.hamming",
-    "multi": "kmatch.search.multi",
-    "edit": "kmatch.search.edit",
-    "best": "kmatch.search.best",
-    "Primers": "kmatch.search.primers",
-    "primer": "kmatch.search.primer",
-    "pack": "kmatch.search.packing",
+    "Genome": "kmatch.genome",
+    "Hit": "kmatch.results.hits",
+    "Hits": "kmatch.results.hits",
+    "hamming": "kmatch.api",
+    "multi": "kmatch.api",
+    "edit": "kmatch.api",
+    "best": "kmatch.api",
+    "Primer": "kmatch.results.primers",
+    "Primers": "kmatch.results.primers",
+    "primer": "kmatch.api",
+    "pack": "kmatch.api",
     "KmatchError": "kmatch.errors",
     "InputError": "kmatch.errors",
     "DeviceError": "kmatch.errors",
@@ -23,12 +25,30 @@ _HOMES = {
 
 __all__ = ["__version__", *_HOMES]
 
+TYPE_CHECKING = False  # what type checkers take to be true
+if TYPE_CHECKING:
+    from kmatch.api import best as best
+    from kmatch.api import edit as edit
+    from kmatch.api import hamming as hamming
+    from kmatch.api import multi as multi
+    from kmatch.api import pack as pack
+    from kmatch.api import primer as primer
+    from kmatch.errors import DeviceError as DeviceError
+    from kmatch.errors import InputError as InputError
+    from kmatch.errors import KmatchError as KmatchError
+    from kmatch.errors import OutputError as OutputError
+    from kmatch.genome import Genome as Genome
+    from kmatch.results.hits import Hit as Hit
+    from kmatch.results.hits import Hits as Hits
+    from kmatch.results.primers import Primer as Primer
+    from kmatch.results.primers import Primers as Primers
 
-def __getattr__(name):
+
+def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'kmatch' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted(__all__)

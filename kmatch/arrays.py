@@ -2,6 +2,15 @@
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+Bools = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Objects = NDArray[np.object_]
+Strings = NDArray[np.str_]
 
 
 def bounds_of(lengths):

@@ -16,14 +16,16 @@ from benchmarks import parse_options, timed, write_results
 from workloads import random_text
 
 import kmatch
-from kmatch.engine.cpu.edit_tile import BLOCK
+from kmatch.engine.alignments import Ends, Traced
+from kmatch.engine.cpu.bits.vectors import WORDS, aligned
+from kmatch.engine.cpu.edit.recurrence import PAIR, advance
+from kmatch.engine.cpu.edit.tile import BLOCK
 from kmatch.engine.cpu.engine import CpuEngine
-from kmatch.engine.cpu.recurrence import PAIR, advance
-from kmatch.engine.cpu.vectors import WORDS, aligned
 from kmatch.engine.differences import difference_query
 from kmatch.jit import kernel
 from kmatch.search.chunks import packed_chunks, plan_reading
-from kmatch.search.differences import NO_COLUMNS
+from kmatch.search.differences.ends import NO_COLUMNS
+from kmatch.search.hooked import hooked
 from kmatch.search.panel import build_reading_panel
 from kmatch.sequences.patterns import load_patterns
 
@@ -34,7 +36,9 @@ TRACED = 1_000_000
 
 
 @kernel
-def recurrence_alone(planes, words, rows, plane_words, letters, begins, state):
+def recurrence_alone(text, reading, state):
+    planes, words, rows, plane_words = text
+    letters, begins = reading.letters, reading.begins
     for tile in range(words // WORDS):
         for query in range(len(begins) - 1):
             pattern = letters[begins[query] : begins[query + 1]] * plane_words + tile * WORDS
@@ -60,7 +64,7 @@ def measure(rng, text, m, k, options):
     packing, chunk = stage(options, lambda: pack(genome, plan, engine))
     planes = chunk.text(panel.letters.masks, engine)
     state = aligned(PAIR * (m + BLOCK))
-    alone, _ = stage(options, lambda: recurrence_alone(*planes, *query.reading[:2], state))
+    alone, _ = stage(options, lambda: recurrence_alone(planes, query.reading, state))
     cells = len(text) * len(patterns)
     room = ROOM * cells  # for all ends that there may be
     scan, found = stage(options, lambda: engine.start_edit(planes, query, False, room).found())
@@ -89,26 +93,25 @@ def trace_time(options, engine, query, chunk, codes):
     begin, length = chunk.spans.begins[0], chunk.spans.lengths[0]
     own = np.flatnonzero(position < begin + length)[:TRACED]
     limit = np.full(len(own), begin)
-    hits = (position[own], number[own], distance[own], limit)
-    about = (query.profile, query.reading[1:], hits, query.k)
-    ends = tuple(np.empty((2, len(own)), np.int64))
+    ends = Ends(position[own], number[own], distance[own], limit)
+    traced = Traced(*np.empty((2, len(own)), np.int64))
     chunk.unpack(engine)  # as a search does where there are many ends
 
     def trace():
-        engine.trace(chunk.plain, chunk.letters, *about, ends, NO_COLUMNS)
+        engine.trace(chunk.plain, chunk.letters, query, ends, traced, NO_COLUMNS)
 
     return stage(options, trace)[0], len(own)
 
 
 def pack(genome, plan, engine):
-    genome.packed.clear()
+    genome.keep = False  # or it would be packed once
     return next(packed_chunks(genome, plan, engine, engine.layout.reading_words))
 
 
 def search(genome, patterns, k, length):
     sequences = [pattern.sequence for pattern in patterns]
     options = {"threads": 1, "device": "cpu", "strand": "+", "chunk_length": length}
-    return kmatch.edit(genome, sequences, k, **options)
+    return hooked("edit", genome, sequences, k, **options)
 
 
 def stage(options, call):

@@ -56,6 +56,7 @@ from numba import cuda
 cuda.current_context()
 began = time.perf_counter()
 import kmatch
+from kmatch.search.hooked import hooked
 times = []
 @contextmanager
 def timing(stream):
@@ -64,7 +65,7 @@ def timing(stream):
 def watch(engine):
     engine.timing = timing
 genome = kmatch.Genome.from_records([("r", "ACGTTGCATTAGCCAGTACTGAACCGGTT" * 100)])
-kmatch.{call}(genome, ["ACGTTGCATTAGCCAGTACT"], 3, device="cuda", on_engine=watch)
+hooked("{call}", genome, ["ACGTTGCATTAGCCAGTACT"], 3, device="cuda", on_engine=watch)
 print(times[0], time.perf_counter() - began)
 """
 

@@ -24,6 +24,7 @@ import numpy as np
 import kmatch
 from kmatch.engine.columns import FRESH
 from kmatch.engine.devices import choose_engine
+from kmatch.engine.primers import Starts
 from kmatch.search.primer import CODES, COMPLEMENT
 from kmatch.sequences.alphabet import encode_text
 
@@ -110,7 +111,7 @@ def run(engine, given):
     masks, begins, limits, bounds, columns, k = given
     bounds = bounds.copy()
     began = time.perf_counter()
-    work = engine.extend_primers(masks, begins, limits, bounds, columns, k)
+    work = engine.extend_primers(Starts(masks, begins, limits, bounds), columns, k)
     return time.perf_counter() - began, work, bounds
 
 
@@ -133,7 +134,8 @@ def same_on_cpu(cpu, given, found, first):
     part_limits[: len(ends)] = ends
     part_bounds[: len(ends)] = np.minimum(bounds[starts], ends + 1)
     masks = masks[first:last]
-    cpu.extend_primers(masks, np.array([0, last - first]), part_limits, part_bounds, columns, k)
+    part = Starts(masks, np.array([0, last - first]), part_limits, part_bounds)
+    cpu.extend_primers(part, columns, k)
     return bool(np.array_equal(part_bounds[: len(ends)], found[starts]))
 
 

@@ -32,6 +32,7 @@ import kmatch
 from kmatch.search.edit import edit_batches
 from kmatch.search.hamming import hamming_batches
 from kmatch.search.multi import multi_batches
+from kmatch.search.running import by_name
 from kmatch.sequences.patterns import load_patterns
 
 LENGTHS, LIMITS, COUNTS = (12, 20, 32, 64), (1, 2, 3, 4, 5, 6), (1, 10, 100, 1_000, 10_000, 100_000)
@@ -137,8 +138,10 @@ def ways(search, options):
     found = {}
 
     def add(name, batches, **others):
-        call = partial(batches, patterns=panel, k=search.k, **more, **others)
-        found[name] = lambda genome: sum(len(batch) for batch in call(genome))
+        def call(genome):
+            return sum(map(len, by_name(batches, genome, panel, search.k, **more, **others)))
+
+        found[name] = call
 
     pam = {"pam": search.pam} if search.pam else {}
     for name, filtering in WAYS.items():

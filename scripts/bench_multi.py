@@ -39,7 +39,7 @@ from versus import compare_cases, differ
 from workloads import cut_panel, file_panel, file_text, random_panel
 
 import kmatch
-from kmatch.bench.timing import Stopwatch
+from kmatch.search.hooked import hooked
 
 CASES = [
     ("cut", 100, 20, 3),
@@ -67,6 +67,7 @@ genome, panel, k, pam, device = sys.argv[1:]
 import kmatch
 from kmatch.engine.devices import choose_engine
 from kmatch.search.multi import multi_batches
+from kmatch.search.running import by_name
 from kmatch.sequences.patterns import load_patterns
 stage("import NumPy and what reads and searches")
 panel = load_patterns(panel)
@@ -77,7 +78,7 @@ genome = kmatch.Genome(genome)
 genome.records()
 stage("read the genome")
 options = {"pam": pam or None, "device": device}
-search = lambda: [len(x) for x in multi_batches(genome, panel, int(k), **options)]
+search = lambda: [len(x) for x in by_name(multi_batches, genome, panel, int(k), **options)]
 search()
 stage("the first search: packing, copying, loading kernels")
 search()
@@ -140,10 +141,10 @@ def measure(options, folder, kind, patterns, k, pam):
 def kernel_seconds(path, panel, k, pam, device):
     """Seconds that a search spends in its kernels, once they are loaded and the text is packed."""
     genome = kmatch.Genome(path)
-    search = partial(kmatch.multi, genome, str(panel), k, pam=pam, device=device)
+    search = partial(hooked, "multi", genome, str(panel), k, pam=pam, device=device)
     search()
     watches = []
-    search(on_engine=lambda engine: watches.append(Stopwatch(engine)))
+    search(on_engine=lambda engine: watches.append(engine.time_kernels()))
     return watches[0].seconds
 
 

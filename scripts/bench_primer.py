@@ -28,6 +28,7 @@ from numba import njit
 from workloads import random_text
 
 import kmatch
+from kmatch.search.hooked import hooked_primer
 
 GENE, CHROMOSOME, VIRUS = "human_il1rapl1", "human_grch37_chr20", "sarscov2_mn908947"
 UNKNOWN = 4
@@ -79,18 +80,18 @@ def main():
 def measure(name, options):
     target, background, k, limits = CASES[name](options.data)
     genomes = [kmatch.Genome.from_records([("r", text)]) for text in (target, background)]
-    works = []
+    watches = []
 
     def search():
-        works.clear()
+        watches.clear()
         began = time.process_time()
-        found = kmatch.primer(
+        found = hooked_primer(
             *genomes,
             k,
             **limits,
             device=options.device,
             threads=options.threads,
-            on_engine=lambda engine: record_work(engine, works),
+            on_engine=lambda engine: watches.append(engine.time_kernels()),
         )
         return found, time.process_time() - began
 
@@ -108,17 +109,7 @@ def measure(name, options):
     rows = np.minimum(np.arange(len(target), 0, -1), limits.get("max_length", len(target)))
     rows[found.start] = found.length
     needed = int(rows.sum()) * len(background) * strands
-    return report(name, options.device, (seconds, busy), found, needed, works)
-
-
-def record_work(engine, works):
-    """Keep what an engine says of each call."""
-    extend = engine.extend_primers
-
-    def recorded(*arguments, **others):
-        works.append(extend(*arguments, **others))
-
-    engine.extend_primers = recorded
+    return report(name, options.device, (seconds, busy), found, needed, watches[0].done)
 
 
 def check(target, background, k, limits, found, many):

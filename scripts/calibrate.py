@@ -27,13 +27,15 @@ from benchmarks import Table, is_wanted, text_parser, texts, timed, write_result
 from workloads import LETTERS, TooFew, cut_panel, guide_panel
 
 import kmatch
-from kmatch.bench.timing import Stopwatch
-from kmatch.engine.cpu import edit_filter, seeds, sites
+from kmatch.engine.cpu.edit import filter as edit_filter
+from kmatch.engine.cpu.hamming import seeds
+from kmatch.engine.host import sites
 from kmatch.search.edit import edit_batches
 from kmatch.search.hamming import hamming_batches
+from kmatch.search.mismatches.pam import Pam
+from kmatch.search.mismatches.seeds import some_codes
 from kmatch.search.multi import multi_batches
-from kmatch.search.seeds import some_codes
-from kmatch.search.sites import Pam
+from kmatch.search.running import by_name
 from kmatch.sequences.patterns import load_patterns
 
 STRANDS = 2
@@ -65,22 +67,6 @@ class Model(NamedTuple):
     cells: object
 
 
-class Watch(Stopwatch):
-    """A Stopwatch that notes the rows of the chunk that was searched for differences last."""
-
-    rows = 1
-
-    def __init__(self, engine):
-        super().__init__(engine)
-        start = engine.start_edit
-
-        def noted(text, *arguments):
-            self.rows = text[2]
-            return start(text, *arguments)
-
-        engine.start_edit = noted
-
-
 def kernels(batches, text, patterns, k, options, **more):
     """(nanoseconds of the kernels for each letter, rows of the last chunk) of a search."""
     genome = kmatch.Genome.from_records([("text", text.letters)])
@@ -88,8 +74,8 @@ def kernels(batches, text, patterns, k, options, **more):
     for _ in range(1 + options.repeat):  # the first one compiles and packs
         watches = []
         search = {"device": "cpu", "threads": 1, "capacity": ROOM, **more}
-        search["on_engine"] = lambda engine, watches=watches: watches.append(Watch(engine))
-        for _ in batches(genome, panel, k, **search):
+        search["on_engine"] = lambda engine, watches=watches: watches.append(engine.time_kernels())
+        for _ in by_name(batches, genome, panel, k, **search):
             pass
         least = min(least, watches[0].seconds)
     return least / len(text.letters) * 1e9, watches[0].rows
@@ -176,7 +162,7 @@ def site_cells(text, options):
             search = {"pam": PAM, "threads": 1, "device": "cpu", "filtering": filtering}
 
             def run(genome, panel=panel, k=k, search=search):
-                return sum(len(batch) for batch in multi_batches(genome, panel, k, **search))
+                return sum(map(len, by_name(multi_batches, genome, panel, k, **search)))
 
             seconds = least_seconds(run, genome, options) - least_seconds(run, little, options)
             ns = max(seconds, 1e-6) / len(text.letters) * 1e9

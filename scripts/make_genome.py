@@ -16,8 +16,8 @@ import time
 import numpy as np
 from numba import njit, prange
 
-from kmatch.output.files import open_output
-from kmatch.search.packing import write_packed
+from kmatch.packed.packing import write_packed
+from kmatch.results.files.output import open_output
 from kmatch.sequences.records import Record
 
 # Human chromosomes 1 to 22, X and Y in Mbp, GRCh38; what is left is scaffolds.

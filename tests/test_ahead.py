@@ -9,9 +9,10 @@ from Bio.SeqIO.FastaIO import SimpleFastaParser
 from support.commands import fasta, here, marked, random_letters
 
 import kmatch
-from kmatch.sequences import ahead, reading
-from kmatch.sequences.ahead import read_ahead
-from kmatch.sequences.reading import long_lines, read_parts
+from kmatch.search.hooked import hooked
+from kmatch.sequences.readers import ahead, genome_files
+from kmatch.sequences.readers.ahead import read_ahead
+from kmatch.sequences.readers.genome_files import long_lines, read_parts
 from kmatch.sequences.records import Record, whole_records
 
 RECORDS = [
@@ -26,7 +27,7 @@ RECORDS = [
 
 @pytest.mark.parametrize("block", [1, 7, 64, 1_000])
 def test_parts_are_the_records(tmp_path, monkeypatch, block):
-    monkeypatch.setattr(reading, "BLOCK", block)
+    monkeypatch.setattr(genome_files, "BLOCK", block)
     path = tmp_path / "genome.fa"
     path.write_bytes(fasta(RECORDS))
     parts = [part for part, _, _ in read_parts(path)]
@@ -40,20 +41,21 @@ def test_parts_are_the_records(tmp_path, monkeypatch, block):
 @pytest.mark.parametrize("chunk", [40, 333, 5_000])
 @pytest.mark.parametrize("block", [7, 64])
 def test_searches_do_not_see_parts(tmp_path, monkeypatch, block, chunk):
-    monkeypatch.setattr(reading, "BLOCK", block)
+    monkeypatch.setattr(genome_files, "BLOCK", block)
     path = tmp_path / "genome.fa"
     path.write_bytes(fasta(RECORDS))
     searches = [
-        (kmatch.hamming, ["ACGTT", "NGGAC"], {"k": 1}),
-        (kmatch.edit, ["ACGTTGA"], {"k": 2, "report": "ends"}),
-        (kmatch.edit, ["ACGTTGA"], {"k": 2, "report": "loci"}),
-        (kmatch.best, ["ACGTTGACCAGA"], {}),
+        ("hamming", ["ACGTT", "NGGAC"], [1], {}),
+        ("edit", ["ACGTTGA"], [2], {"report": "ends"}),
+        ("edit", ["ACGTTGA"], [2], {"report": "loci"}),
+        ("best", ["ACGTTGACCAGA"], [], {}),
     ]
-    for search, patterns, options in searches:
+    for command, patterns, k, options in searches:
         tables = []
         for genome in (kmatch.Genome(path, keep=False), kmatch.Genome.from_records(RECORDS)):
             table = io.StringIO()
-            search(genome, patterns, chunk_length=chunk, **options).to_tsv(table)
+            found = hooked(command, genome, patterns, *k, chunk_length=chunk, **options)
+            found.to_tsv(table)
             tables.append(table.getvalue())
         assert tables[0] == tables[1] and tables[0].count("\n") > 1
 

@@ -10,7 +10,7 @@ from kmatch.jit.sources import PACKAGE
 AHEAD = """
 import sys
 from kmatch.jit import telling_of_compiling
-from kmatch.search.rehearsal import rehearse
+from kmatch.rehearsal.searches import rehearse
 rehearse("cpu")
 
 from numba.core.dispatcher import Dispatcher

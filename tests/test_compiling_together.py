@@ -12,7 +12,7 @@ from support.package_copy import copy_package
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, geometry_for
 from kmatch.jit import claims
-from kmatch.search import compiling, rehearsal
+from kmatch.rehearsal import compiling, searches
 
 # In place of the searches: tasks that need four small kernels, two of them the same.
 KERNELS = """
@@ -63,13 +63,13 @@ def site(tmp_path):
     """A folder with a kmatch that has few kernels to compile."""
     package = copy_package(tmp_path)
     (package / "engine" / "small.py").write_text(KERNELS)
-    (package / "search" / "rehearsal.py").write_text(TASKS)
+    (package / "rehearsal" / "searches.py").write_text(TASKS)
     return tmp_path
 
 
 def start(site, *words, **environment):
     """Start Python on the copy, with two cores wherever there are more or fewer."""
-    cores = "from kmatch.search import compiling; compiling._cores = lambda: 2\n"
+    cores = "from kmatch.rehearsal import compiling; compiling._cores = lambda: 2\n"
     known = environment_of(site) | environment
     run = [sys.executable, "-c", cores + "from kmatch.cli.main import main\nmain()\n", *words]
     pipe = subprocess.PIPE
@@ -143,7 +143,7 @@ from types import SimpleNamespace
 from kmatch.engine import small
 from kmatch.jit import telling_of_compiling
 from kmatch.jit.folders import kernel_folders, nothing_compiled
-from kmatch.search import compiling
+from kmatch.rehearsal import compiling
 
 compiling._cores = lambda: 3
 compiled, deadline = [], time.monotonic() + 60
@@ -241,12 +241,11 @@ def test_packing_without_a_kernel_packs_alike():
     geometry = geometry_for(700, 64, 8, 8)
     letters = np.zeros(geometry.letters + LANES_PER_WORD, np.uint8)
     letters[:700] = rng.choice(np.frombuffer(b"ACGTUNacgtun", np.uint8), 700)
-    shape = (geometry.words, geometry.rows, geometry.plane_rows)
     planes = np.zeros((2, 4 * geometry.plane_words + SPARE), np.uint64)
-    CpuEngine().pack(letters, *shape, planes[0])
-    compiling._pack(None, letters, *shape, planes[1])
+    CpuEngine().pack(letters, geometry.text(planes[0]))
+    compiling._pack(letters, geometry.text(planes[1]))
     assert planes[0].any() and np.array_equal(*planes)
 
 
 def test_every_command_that_is_helped_names_tasks():
-    assert {name for names in compiling.NEEDED.values() for name in names} <= set(rehearsal.TASKS)
+    assert {name for names in compiling.NEEDED.values() for name in names} <= set(searches.TASKS)

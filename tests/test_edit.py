@@ -22,10 +22,10 @@ from support.differences import (
     planted,
     rows,
 )
+from support.hooks import edit_batches
 
 import kmatch
-from kmatch.search.edit import edit_batches
-from kmatch.search.hits import Hits
+from kmatch.results.hits import Hits
 from kmatch.sequences.patterns import make_pattern
 
 REPORTS = ["minima", "ends", "loci"]

@@ -34,7 +34,7 @@ from support.published import (
 import kmatch
 from kmatch.engine.cuda.driver import find_devices
 from kmatch.engine.cuda.primer import Sizes
-from kmatch.search.packing import write_packed
+from kmatch.packed.packing import write_packed
 
 FOUND, REASON = find_devices()
 pytestmark = pytest.mark.gpu
@@ -241,7 +241,7 @@ def test_any_primers(case, deepest, cells):
     """Few rows and columns at a time, so that borders are everywhere."""
     target, background, k, options = case
     sizes = Sizes(rows=1, more=4, deepest=deepest, stretch=1, columns=4, cells=cells)
-    found = primer(target, background, k, device="cuda", geometry={"sizes": sizes}, **options)
+    found = primer(target, background, k, device="cuda", sizes=sizes, **options)
     assert rows_of_primers(found) == naive.primers(target, background, k, **options)
 
 

@@ -10,7 +10,7 @@ import pytest
 from support.commands import KMATCH, failed, fasta, here, process, random_letters, shell
 
 from kmatch.cli.messages import MESSAGE, WORD, one_line, shorten
-from kmatch.output.files import open_output
+from kmatch.results.files.output import open_output
 
 EVIL = "p\x1b]0;owned\x07"
 SEARCH = ("-p", "ACGTTGC", "-p", "TTGACCA", "-k", 2)
@@ -154,9 +154,9 @@ MACHINE = {
 @pytest.mark.parametrize(
     "place",
     [
-        "kmatch.sequences.lines.split_lines",  # while the genome is read, in its thread
+        "kmatch.sequences.readers.lines.split_lines",  # while the genome is read, in its thread
         "kmatch.search.hamming.choose_algorithm",
-        "kmatch.output.tables.bed_lines",
+        "kmatch.results.tables.bed_lines",
     ],
 )
 def test_the_machine_is_not_an_input_or_output(tmp_path, genome, monkeypatch, place, kind, output):

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.cases import MULTI, geometries, multi_cases
 from support.commands import fasta, here, random_letters
+from support.hooks import multi_batches
 from support.mismatches import EQUAL, check_off_targets, oracle, rows, search_panel
 
 import kmatch
 from kmatch.engine.devices import choose_engine
-from kmatch.output.summary import Summary
-from kmatch.search.hits import Hits
-from kmatch.search.multi import multi_batches
+from kmatch.results.hits import Hits
+from kmatch.results.summary import Summary
 from kmatch.sequences.patterns import load_patterns
 
 

@@ -16,10 +16,11 @@ from support.packing import packed
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.geometry import Geometry
+from kmatch.packed.packing import WORDS, write_packed
+from kmatch.packed.reader import PackedFile
+from kmatch.packed.writer import PackedWriter
 from kmatch.search import chunks
-from kmatch.search.packing import WORDS, write_packed
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
-from kmatch.sequences.packed import PackedFile, PackedWriter
 from kmatch.sequences.records import Record
 
 TINY = {"length": 100, "halo": 128}
@@ -203,7 +204,7 @@ def test_coordinates_beyond_four_billion(tmp_path):
     letters = np.zeros(1 << 17, np.uint8)
     letters[: len(last)] = np.frombuffer(last.encode(), np.uint8)
     end, planes = Geometry(WORDS, 8, 64), np.empty(4 * 72 * WORDS, np.uint64)
-    CpuEngine().pack(letters, WORDS, end.rows, end.plane_rows, planes)
+    CpuEngine().pack(letters, end.text(planes))
     with open(tmp_path / "genome", "wb") as handle:
         writer = Repeating(handle, plan, WORDS)
         nothing = np.zeros(4 * chunk.plane_words, np.uint64)

@@ -7,7 +7,7 @@ import pytest
 from support.commands import here, random_letters
 from support.packing import packed
 
-from kmatch.sequences.packed import HEADER, PACKED, SPARE, VERSION
+from kmatch.packed.format import HEADER, MAGIC, SPARE, VERSION
 
 TEXT = [("first", random_letters(5000)), ("second", "ACGTN" * 30)]
 
@@ -83,7 +83,7 @@ def test_a_newer_version(whole, tmp_path):
     assert b"of version 2, and this kmatch reads 1; take a newer" in refused(tmp_path / "newer")
 
 
-TAIL = struct.Struct(f"<QII{len(PACKED)}s")
+TAIL = struct.Struct(f"<QII{len(MAGIC)}s")
 NO_PLACE = (3, 7)  # numbers of the index that lead nowhere: the gap, and one that is not used
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from kmatch.errors import OutputError
-from kmatch.output.files import open_output
+from kmatch.results.files.output import open_output
 
 LEFT = ".0123abcd.partial"
 
@@ -88,7 +88,7 @@ def test_a_name_that_is_too_long_is_an_error(tmp_path):
 def test_what_a_killed_run_left_is_cleared(tmp_path):
     script = """
 import os, signal, sys
-from kmatch.output.files import open_output
+from kmatch.results.files.output import open_output
 with open_output(sys.argv[1]) as handle:
     handle.write(b"half of it")
     os.kill(os.getpid(), signal.SIGKILL)
@@ -145,14 +145,14 @@ def test_a_lock_is_what_tells(tmp_path):
 
 
 def test_without_locks_nothing_is_cleared(tmp_path, monkeypatch):
-    monkeypatch.setattr("kmatch.output.partial.fcntl", None)
+    monkeypatch.setattr("kmatch.results.files.partial.fcntl", None)
     (tmp_path / f"hits.bed{LEFT}").write_bytes(b"")
     write(tmp_path / "hits.bed")
     assert sorted(os.listdir(tmp_path)) == ["hits.bed", f"hits.bed{LEFT}"]
 
 
 def test_one_that_is_cleared_before_it_is_locked_is_begun_again(tmp_path, monkeypatch):
-    from kmatch.output import partial
+    from kmatch.results.files import partial
 
     lock, taken = partial._lock, []
 

@@ -9,7 +9,8 @@ from support.commands import random_letters
 from support.primers import CASES, primer, primer_cases, records, related, rows
 
 import kmatch
-from kmatch.engine.cpu.primer import extend_primers
+from kmatch.engine.cpu.primer.extend import Sizes, extend_primers
+from kmatch.engine.primers import Starts
 from kmatch.sequences.alphabet import encode_text
 
 
@@ -30,8 +31,8 @@ geometries = st.fixed_dictionaries(
     {
         "part": st.sampled_from([1, 30, 1 << 20]),
         "threads": st.integers(1, 3),
-        "geometry": st.fixed_dictionaries(
-            {"height": st.sampled_from([8, 16, 24]), "block": st.sampled_from([1, 2, 7, 30, 200])}
+        "sizes": st.builds(
+            Sizes, st.sampled_from([8, 16, 24]), st.sampled_from([1, 2, 7, 30, 200])
         ),
     }
 )
@@ -95,9 +96,9 @@ def worked(texts, background, k, longest=None, bounds=None, **geometry):
     limits = np.concatenate([np.arange(len(text), 0, -1) for text in texts])
     limits = np.minimum(limits, longest or len(masks))
     bounds = np.minimum(k, limits + 1) if bounds is None else bounds.copy()
-    options = {"threads": 2, **geometry}
-    columns = columns_of(*background)
-    return bounds, limits, extend_primers(masks, begins, limits, bounds, columns, k, **options)
+    threads, sizes = geometry.pop("threads", 2), Sizes(**geometry)
+    starts, columns = Starts(masks, begins, limits, bounds), columns_of(*background)
+    return bounds, limits, extend_primers(starts, columns, k, threads=threads, sizes=sizes)
 
 
 def far_lengths(texts, background, k, starts, longest=None):

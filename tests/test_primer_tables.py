@@ -10,6 +10,7 @@ from support.commands import random_letters
 from support.primers import CASES, primer, records, rows
 
 import kmatch
+from kmatch.search.hooked import hooked_primer
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +130,7 @@ def test_progress_goes_up_to_the_size(tmp_path):
     path = tmp_path / "b.fa"
     path.write_text("".join(f">b{i}\n{random_letters(4_000, i)}\n" for i in range(5)))
     told = []
-    kmatch.primer(
+    hooked_primer(
         kmatch.Genome.from_records(records(random_letters(600))),
         kmatch.Genome(path, keep=False),
         8,

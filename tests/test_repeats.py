@@ -10,13 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.cases import edit_cases, edit_geometries, geometries, multi_cases, reports
 from support.commands import here
+from support.hooks import best_batches, edit_batches, hamming_batches, multi_batches
 
 import kmatch
-from kmatch.search.best import best_batches
-from kmatch.search.edit import edit_batches
-from kmatch.search.hamming import hamming_batches
-from kmatch.search.hits import Hits
-from kmatch.search.multi import multi_batches
+from kmatch.results.hits import Hits
 from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.sequences.patterns import load_patterns
 
@@ -133,8 +130,9 @@ def test_one_warning_of_all_that_match_nowhere(tmp_path):
     panel = {"a": "GGGG", "b": "AC", "c": "gggg", "d": "GGGG"}
     text = kmatch.Genome.from_records([("r", "ACACAA")])
     told = []
-    found = Hits(best_batches(text, load_patterns(panel), strand="+", on_nowhere=told.append), [])
-    assert told == [["a", "c", "d"]] and set(found.pattern_number.tolist()) == {1}
+    found = Hits(best_batches(text, load_patterns(panel), strand="+", on_warning=told.append), [])
+    assert told == [f"pattern '{name}' matches nowhere" for name in "acd"]
+    assert set(found.pattern_number.tolist()) == {1}
     path = tmp_path / "panel.txt"
     path.write_text("".join(f"{name}\tACGT\n" for name in "aabbbc"))
     result = here("hamming", "-", path, "-k", 0, "--strand", "+", stdin=b">r\nACGT\n")

@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.hooks import edit_batches, hamming_batches, multi_batches
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.hits import Found
-from kmatch.search.edit import edit_batches
-from kmatch.search.hamming import hamming_batches
-from kmatch.search.multi import multi_batches
 from kmatch.search.scanning import Scanner
 from kmatch.sequences.patterns import load_patterns
 
@@ -114,12 +112,20 @@ def test_rows_scanned_do_not_grow_with_the_hits(name, monkeypatch):
     for kind, text in texts.items():
         started = []
 
-        def spy(self, *arguments, started=started, start=CpuEngine._start):
-            _, words, height, _ = arguments[3]
-            started.append(words * height)
-            return start(self, *arguments)
+        class Counting(CpuEngine):
+            def start_scan(self, text, *arguments, started=started):
+                started.append(text.words * text.rows)
+                return super().start_scan(text, *arguments)
 
-        monkeypatch.setattr(CpuEngine, "_start", spy)
+            def start_seeds(self, text, *arguments, started=started):
+                started.append(text.words * text.rows)
+                return super().start_seeds(text, *arguments)
+
+            def start_edit(self, text, *arguments, started=started):
+                started.append(text.words * text.rows)
+                return super().start_edit(text, *arguments)
+
+        monkeypatch.setattr("kmatch.engine.cpu.engine.CpuEngine", Counting)
         genome = kmatch.Genome.from_records([("r", text)])
         options |= {"device": "cpu", "chunk_length": 6000, "capacity": 2000}
         hits = sum(map(len, search(genome, panel, 3, **options)))

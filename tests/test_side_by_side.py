@@ -45,8 +45,8 @@ def lanes_with(planes, number, words):
 
 def test_planes_are_those_that_were_asked_for(chunk):
     class Engine(CpuEngine):
-        def unite(self, planes, plane_words, masks):
-            return super().unite(planes, plane_words, np.array(masks[:], np.uint8))
+        def unite(self, text, masks):
+            return super().unite(text, np.array(masks[:], np.uint8))
 
     engine, words = Engine(1), chunk.geometry.plane_words
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.errors import InputError
+from kmatch.genome import Genome
 from kmatch.sequences.alphabet import encode_text
-from kmatch.sequences.genome import Genome
 
 SEED = 1
 NEAR = 1 << 14  # patterns are cut from the first letters, so that a shorter text holds them too

@@ -3,13 +3,13 @@
 import statistics
 import time
 import warnings
-from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
 
 import kmatch
 from kmatch.published.run import Run
+from kmatch.search.hooked import hooked, hooked_primer
 from kmatch.sequences.alphabet import encode, encode_text
 
 REPEAT = 3
@@ -25,42 +25,6 @@ class Answer(NamedTuple):
     call: float
 
 
-class Stopwatch:
-    """Adds up the seconds of the kernels of an engine that a search was just given.
-
-    On a GPU by events, all but those of primers, which are timed with the host's part in them.
-    """
-
-    def __init__(self, engine):
-        self._seconds, self._events = 0.0, None
-        if engine.name == "cuda":
-            from kmatch.engine.cuda import driver
-
-            self._events = driver.Stopwatch()
-            engine.timing = self._events.timing
-        else:
-            engine.timing = self._timing
-        engine.extend_primers = self._timed(engine.extend_primers)
-
-    @property
-    def seconds(self):
-        """What the kernels took so far."""
-        return self._seconds + (self._events.seconds if self._events else 0.0)
-
-    @contextmanager
-    def _timing(self):
-        began = time.perf_counter()
-        yield
-        self._seconds += time.perf_counter() - began
-
-    def _timed(self, kernel):
-        def timed(*arguments, **options):
-            with self._timing():
-                return kernel(*arguments, **options)
-
-        return timed
-
-
 def by_engine(case, device, threads=None):
     """The Answer of the engine: call, from letters to hits; kernel, in a text packed before."""
     genome = _genome(case)
@@ -68,7 +32,7 @@ def by_engine(case, device, threads=None):
     hits = _search(case, genome, device, threads)
     call = time.perf_counter() - began
     watches = []  # the genome is packed now, and on the device
-    _search(case, genome, device, threads, lambda engine: watches.append(Stopwatch(engine)))
+    _search(case, genome, device, threads, lambda engine: watches.append(engine.time_kernels()))
     return Answer(_keys(case, hits), watches[0].seconds, call)
 
 
@@ -78,16 +42,15 @@ def _genome(case):
 
 def _search(case, genome, device, threads, on_engine=None):
     options = {"device": device, "threads": threads, "on_engine": on_engine}
-    search = getattr(kmatch, case.command)
     if case.background is not None:
         background = kmatch.Genome.from_records([("background", case.background)])
-        return search(genome, background, case.k, background_strand="+", **options)
+        return hooked_primer(genome, background, case.k, background_strand="+", **options)
     options |= {"strand": "+", **ENDS.get(case.command, {})}
     if case.command == "best":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            return search(genome, case.patterns, **options)
-    return search(genome, case.patterns, case.k, **options)
+            return hooked(case.command, genome, case.patterns, **options)
+    return hooked(case.command, genome, case.patterns, case.k, **options)
 
 
 def _keys(case, hits):

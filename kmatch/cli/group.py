@@ -5,16 +5,16 @@ import os
 import click
 
 from kmatch import __version__
-from kmatch.cli.bench import bench
-from kmatch.cli.best import best
-from kmatch.cli.edit import edit
-from kmatch.cli.hamming import hamming
-from kmatch.cli.info import info
+from kmatch.cli.commands.bench import bench
+from kmatch.cli.commands.best import best
+from kmatch.cli.commands.edit import edit
+from kmatch.cli.commands.hamming import hamming
+from kmatch.cli.commands.info import info
+from kmatch.cli.commands.model import model
+from kmatch.cli.commands.multi import multi
+from kmatch.cli.commands.pack import pack
+from kmatch.cli.commands.primer import primer
 from kmatch.cli.messages import one_line
-from kmatch.cli.model import model
-from kmatch.cli.multi import multi
-from kmatch.cli.pack import pack
-from kmatch.cli.primer import primer
 from kmatch.cli.talk import telling_warnings
 
 _COMPLETE = "_KMATCH_COMPLETE"  # what shells set to ask for completions

@@ -4,7 +4,7 @@ import math
 
 import click
 
-MOST = 2**31 - 1
+from kmatch.arguments import MOST
 
 
 class Count(click.IntRange):

@@ -1,19 +1,59 @@
 """Options that searches share, and what they stand for."""
 
+from functools import wraps
+from typing import NamedTuple
+
 import click
 
+from kmatch.arguments import STRANDS
 from kmatch.cli.numbers import Count
-from kmatch.cli.places import FORMATS
+from kmatch.cli.places import FORMATS, format_of
+from kmatch.cli.talk import Talk
+
+
+class Table(NamedTuple):
+    """Where the table goes that a search writes: path, None or `-` for standard output; form:
+    `bed` or `tsv`; asked: the form that was asked for, or None."""
+
+    path: str | None
+    form: str
+    asked: str | None
+
+    @property
+    def to_terminal(self):
+        """Whether it goes to standard output, which may be a terminal."""
+        return self.path in (None, "-")
+
+
+class Given(NamedTuple):
+    """Patterns as a command is given them: path, of a file or None; sequences: of `-p`."""
+
+    path: str | None
+    sequences: list
 
 
 def search_options(command):
     """Add the options common to the searches for patterns."""
-    return _with([*_TABLE_OPTIONS, _STRAND, *_RUN_OPTIONS], command)
+    return _with([*_TABLE_OPTIONS, _STRAND, *_RUN_OPTIONS], _gathered(command))
 
 
 def common_options(command):
     """Add the options common to all searches."""
-    return _with([*_TABLE_OPTIONS, *_RUN_OPTIONS], command)
+    return _with([*_TABLE_OPTIONS, *_RUN_OPTIONS], _gathered(command))
+
+
+def _gathered(command):
+    """A command that is called with `table`, `talk` and, where there are any, `patterns`."""
+
+    @wraps(command)
+    def run(*, output, form, quiet, verbose, debug, **options):
+        table = Table(output, format_of(form, output), form)
+        if "sequences" in options:
+            given = Given(options.pop("patterns"), list(options.pop("sequences")))
+            options["patterns"] = given
+        return command(table=table, talk=Talk(quiet, verbose), **options)
+
+    return run
 
 
 def _with(options, command):
@@ -55,7 +95,7 @@ _TABLE_OPTIONS = [
 ]
 _STRAND = click.option(
     "--strand",
-    type=click.Choice(["both", "+", "-"]),
+    type=click.Choice(STRANDS),
     default="both",
     show_default=True,
     help="+ finds the pattern as written, - its reverse complement.",
@@ -111,9 +151,9 @@ def pattern_arguments(command):
     return click.argument("patterns", required=False)(command)
 
 
-def check_inputs(genome, path, sequences):
+def check_inputs(genome, given):
     """Raise UsageError for patterns by file and by `-p`, or neither, or two inputs named `-`."""
-    if bool(path) == bool(sequences):
+    if bool(given.path) == bool(given.sequences):
         raise click.UsageError("give the patterns as a file or with -p, one of the two")
-    if path == "-" and genome == "-":
+    if given.path == "-" and genome == "-":
         raise click.UsageError("only one of GENOME and PATTERNS can be standard input")

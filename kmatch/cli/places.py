@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import click
 
-from kmatch.output.files import is_special
+from kmatch.results.files.output import is_special
 
 FORMATS = ("bed", "tsv")
 _SUFFIXES = {"": None, ".bed": "bed", ".tsv": "tsv", ".txt": None}

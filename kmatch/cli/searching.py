@@ -9,13 +9,16 @@ from kmatch.cli.checks import letters_at_most, warn_of_long_patterns
 from kmatch.cli.options import check_inputs
 
 
-def load_panel(talk, genome, path, sequences):
+def load_panel(talk, genome, given):
     """The patterns of a file or of `-p`; names that repeat are told."""
-    check_inputs(genome, path, sequences)
+    check_inputs(genome, given)
     from kmatch.sequences.names import listed
-    from kmatch.sequences.patterns import load_patterns, repeated_names
+    from kmatch.sequences.patterns import load_patterns, read_patterns, repeated_names
 
-    panel = load_patterns(path or list(sequences), talk.warn)
+    if given.path:
+        panel = read_patterns(given.path, talk.warn)
+    else:
+        panel = load_patterns(given.sequences, talk.warn)
     if names := repeated_names(panel):
         talk.warn(f"{listed(names)}: the name stands for more than one pattern; all are searched")
     # Before the search too: with patterns as long as a genome it takes long.
@@ -23,32 +26,33 @@ def load_panel(talk, genome, path, sequences):
     return panel
 
 
-def write_hits(talk, genome, panel, output, form, search):
-    """Write the HitBatches of search(on_progress=…, on_engine=…) and tell how many they held."""
-    from kmatch.output.files import open_output
-    from kmatch.output.tables import TableWriter
+def write_hits(talk, genome, panel, table, search):
+    """Write the hits of a search, as `drain` calls it, and tell how many there were."""
+    from kmatch.results.files.output import open_output
+    from kmatch.results.tables import TableWriter
 
-    with open_output(output) as handle:
-        writer = TableWriter(handle, form, panel)
-        drain(talk, genome, panel, search, writer.write, to_terminal=output in (None, "-"))
+    with open_output(table.path) as handle:
+        writer = TableWriter(handle, table.form, panel)
+        drain(talk, genome, panel, search, writer.write, to_terminal=table.to_terminal)
 
 
 def drain(talk, genome, panel, search, *takers, to_terminal=False):
     """Hand each HitBatch of a search of `genome` to all takers and tell how many hits it had.
 
-    to_terminal: whether a taker writes to standard output, which may be where progress is drawn.
+    search(on_progress=…, …) takes who hears of it, by the names in Running; to_terminal: whether a
+    taker writes to standard output, which may be where progress is drawn.
     """
     from kmatch.search.lengths import LongestRecord
 
     hits, longest = 0, LongestRecord()
-    genome.on_spans = longest.hear
     with talk.compiling(), _compiling_beside() as help_out, talk.progress(genome.label) as advance:
 
         def tell(engine):
             talk.device(engine)
             help_out(engine)
 
-        for batch in search(on_progress=advance, on_engine=tell):
+        hear = {"on_spans": longest.hear, "on_warning": talk.warn}
+        for batch in search(on_progress=advance, on_engine=tell, **hear):
             interrupts.check()
             if to_terminal:
                 talk.make_way()
@@ -67,6 +71,6 @@ def _compiling_beside():
     context = click.get_current_context()
     if context.params["algorithm"] != ENGINE or not nothing_compiled():
         return nullcontext(lambda engine: None)
-    from kmatch.search.compiling import compiling_beside
+    from kmatch.rehearsal.compiling import compiling_beside
 
     return compiling_beside(context.command.name)

@@ -5,8 +5,8 @@ import os
 import sys
 from contextlib import contextmanager, suppress
 
-from kmatch.output.files import STANDARD
-from kmatch.output.handles import output_error
+from kmatch.results.files.handles import output_error
+from kmatch.results.files.output import STANDARD
 
 
 @contextmanager

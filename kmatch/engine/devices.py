@@ -7,7 +7,8 @@ import sys
 from functools import cache
 from threading import Thread
 
-from kmatch.engine.choice import best_device, expected_seconds
+from kmatch.arguments import check_threads
+from kmatch.engine.choice import best_device
 from kmatch.errors import DeviceError
 
 DEVICE = re.compile(r"auto|cpu|cuda(:\d+(,\d+)*)?")
@@ -16,53 +17,47 @@ DRIVERS = {"win32": ["nvcuda.dll"], "linux": ["libcuda.so.1", "libcuda.so"]}
 
 
 def choose_engine(device, threads=None, work=None):
-    """The engine for a device, whose methods are the kernels.
+    """The Engine for a device (see `kmatch.engine.protocol`).
 
     device: `auto`, `cpu`, `cuda` or `cuda:N`; threads: int or None for all cores; work: the Work
-    for which `auto` takes the device that will be done first; `expected` of the engine is the
-    seconds that it will take then, or None. Raises DeviceError for a device that is unknown or
-    cannot be used.
+    for which `auto` takes the device that will be done first, or None. Raises DeviceError for a
+    device that is unknown or cannot be used.
     """
-    if not DEVICE.fullmatch(device):
+    check_threads(threads)
+    if not isinstance(device, str) or not DEVICE.fullmatch(device):
         raise DeviceError(f"unknown device '{device}'; use auto, cpu, cuda or cuda:N")
-    engine = _engine_for(device, threads, work)
-    engine.expected = expected_seconds(engine.name, work, engine.threads)
-    return engine
-
-
-def _engine_for(device, threads, work):
     if device == "cpu":
-        return _cpu_engine(threads, "asked for")
+        return _cpu_engine(threads, "asked for", work)
     if device == "auto":
         return _first_done(threads, work)
     if "," in device:
         raise DeviceError(f"device {device}: a search runs on one GPU; use cuda:N or cpu")
     try:
         number = int(device[5:]) if ":" in device else None
-        return _cuda_engine(number, threads, "asked for")
+        return _cuda_engine(number, threads, "asked for", work)
     except DeviceError as error:
         raise DeviceError(f"device {device}: no usable GPU ({error}); use cpu") from error
 
 
 def _first_done(threads, work):
     if _no_driver():
-        return _cpu_engine(threads, f"no usable GPU: {NO_DRIVER}")
+        return _cpu_engine(threads, f"no usable GPU: {NO_DRIVER}", work)
     kind, reason = best_device(work, threads or os.cpu_count() or 1)
     if kind == "cpu":
-        return _cpu_engine(threads, reason)
+        return _cpu_engine(threads, reason, work)
     try:
-        return _cuda_engine(None, threads, reason)
+        return _cuda_engine(None, threads, reason, work)
     except DeviceError as error:
-        return _cpu_engine(threads, f"no usable GPU: {error}")
+        return _cpu_engine(threads, f"no usable GPU: {error}", work)
 
 
-def _cpu_engine(threads, reason):
+def _cpu_engine(threads, reason, work):
     from kmatch.engine.cpu.engine import CpuEngine
 
-    return CpuEngine(threads, reason)
+    return CpuEngine(threads, reason, work)
 
 
-def _cuda_engine(number, threads, reason):
+def _cuda_engine(number, threads, reason, work):
     """The engine of a GPU, None for the first. Raises DeviceError with the reason there is none."""
     if _no_driver():
         raise DeviceError(NO_DRIVER)
@@ -75,16 +70,16 @@ def _cuda_engine(number, threads, reason):
         raise DeviceError(why or f"the GPUs here are {', '.join(f'cuda:{n}' for n, *_ in found)}")
     from kmatch.engine.cuda.engine import CudaEngine
 
-    return CudaEngine(chosen[0][0], chosen[0][1], threads, reason)
+    return CudaEngine(chosen[0][0], chosen[0][1], threads, reason, work)
 
 
 def _no_driver():
-    """Whether CUDA's driver is missing, told without loading Numba's part for it."""
+    """Whether CUDA's driver is missing, found out without loading Numba's part for it."""
     return not _elsewhere() and _driver() is None
 
 
 def _elsewhere():
-    """Whether Numba was told of another driver, or to simulate one."""
+    """Whether Numba uses another driver, or simulates one."""
     simulated = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") != "0"
     return simulated or bool(os.environ.get("NUMBA_CUDA_DRIVER"))
 

@@ -7,27 +7,32 @@ import numpy as np
 from kmatch.engine.queries import ReadingArrays
 
 
+class Profile(NamedTuple):
+    """For each text letter the letters of Q queries that match it, a bit a row.
+
+    table: uint64; begins: int64[Q+1]; query q, text mask x (0, 1, 2, 4 or 8), block b of 64 rows is
+    at begins[q] + x·blocks + b, with ⌈m / 64⌉ blocks.
+    """
+
+    table: np.ndarray
+    begins: np.ndarray
+
+
 class DifferenceQuery(NamedTuple):
     """Q queries within their limits.
 
-    letters: ReadingArrays; limits: int64[Q], the k of each; k: the largest; profile: see
-    `kmatch.engine.cpu.blocks.profiles`; reach: letters and k of the longest query.
+    reading: ReadingArrays; limits: int64[Q], the k of each, smaller than its length; k: the
+    largest; profile: Profile; reach: letters and k of the longest query.
     """
 
-    letters: ReadingArrays
+    reading: ReadingArrays
     limits: np.ndarray
     k: int
-    profile: tuple
+    profile: Profile
     reach: int
 
-    @property
-    def reading(self):
-        """Letters, begins and backward, as kernels take them."""
-        return self.letters.letters, self.letters.begins, self.letters.backward
 
-
-def difference_query(letters, limits, engine):
+def difference_query(reading, limits, engine):
     """The DifferenceQuery of ReadingArrays and the k of each query, int64[Q]."""
-    profile = engine.profiles(letters.letters, letters.begins, letters.bases)
-    reach = int((np.diff(letters.begins) + limits).max())
-    return DifferenceQuery(letters, limits, int(limits.max()), profile, reach)
+    reach = int((np.diff(reading.begins) + limits).max())
+    return DifferenceQuery(reading, limits, int(limits.max()), engine.profiles(reading), reach)

@@ -11,12 +11,25 @@ letters. The SPARE words at the end may be read, whatever they hold, and count f
 """
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
 
 LANES_PER_WORD = 64
 SPARE = 64
 CACHE_LINE = 8  # words; rows of more are multiples of it
 FEW_THREADS = 4
 HALO_SHARE = 4  # a lane is at least this many halos long, where the text allows
+
+
+class Text(NamedTuple):
+    """A chunk as kernels take it: its planes, uint64, words in a row (W), rows that a lane owns (B)
+    and words of a plane, those of the halo among them."""
+
+    planes: np.ndarray
+    words: int
+    rows: int
+    plane_words: int
 
 
 @dataclass(frozen=True)
@@ -48,6 +61,10 @@ class Geometry:
     def letters(self):
         """Letters of text that packing reads."""
         return self.positions + self.halo
+
+    def text(self, planes):
+        """The Text of planes that are laid out like this."""
+        return Text(planes, self.words, self.rows, self.plane_words)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Room for the codes of hits that kernels find in a chunk.
+"""Buffers for the codes of hits that kernels find in a chunk.
 
 A hit code is an int64, (position·Q + query)·(k + 1) + distance with Q queries. The order of codes
 is that of position, then query.
@@ -12,9 +12,9 @@ NO_CODE = np.iinfo(np.int64).max
 
 
 class HitBuffer(NamedTuple):
-    """Room that threads take in blocks.
+    """A buffer that threads take in blocks.
 
-    codes: int64[c]; tally: int64[3], codes handed out in blocks, hits that found no room, and the
+    codes: int64[c]; tally: int64[3], codes handed out in blocks, hits that did not fit, and the
     items of work that were begun when the first of these was seen, 0 where all were.
     """
 
@@ -23,8 +23,8 @@ class HitBuffer(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a kernel found: sorted codes, int64[n]; `share` of the work was done when room ran out,
-    1 where it did not, and then codes are a sample of what there is, `lost` more having been seen.
+    """What a kernel found: sorted codes, int64[n]; share: of the work that was done when the buffer
+    was full, 1 where all was. With less the codes are a sample; `lost` more were seen.
     """
 
     codes: np.ndarray

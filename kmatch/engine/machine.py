@@ -11,7 +11,7 @@ VECTOR_FEATURES = ("avx512f", "avx512vl", "avx2", "avx", "sse4.2", "neon", "sve"
 
 
 def describe_versions():
-    """Yield (name, value) pairs: the versions, told without loading what they are of."""
+    """Yield (name, value) pairs: the versions, found without loading what they are of."""
     yield "kmatch", __version__
     yield "python", f"{platform.python_version()} ({platform.platform()})"
     yield "packages", ", ".join(f"{name} {version(name)}" for name in PACKAGES)

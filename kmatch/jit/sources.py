@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parents[1]
 
 # Folders above the engine: a file of theirs counts where one of MAKERS says that it makes kernels.
 # Every other file counts. Tests hold that no kernel lies elsewhere, nor what kernels import.
-HOST = {"bench", "distributed", "output", "packed", "results", "search", "sequences"}
+HOST = {"bench", "distributed", "packed", "rehearsal", "results", "search", "sequences"}
 KERNEL_FREE = {"cli"}
 MAKERS = (b"@kernel", b"@parallel_kernel", b"@inlined", b"numba")
 

@@ -12,19 +12,28 @@ POSITIONS = 1 << 26  # of a chunk: a table takes four bytes of each
 PANEL = 1 << 6  # patterns of one length that are searched at a time, and a row of the table each
 
 
-def choose_algorithm(command, name, patterns, device, threads, work=None):
-    """The engine of a device, and how a published algorithm runs there: None for `bitplane`.
+def choose_algorithm(command, patterns, running, work=None):
+    """The engine of a search, and how a published algorithm runs there: None for `bitplane`.
 
-    device, threads, work: as for `choose_engine`; `auto` is the CPU for what only runs there.
-    Raises InputError for an unknown name or patterns that the algorithm's layout cannot hold,
-    DeviceError for a device that cannot be used or that the algorithm was not made for.
+    running: a Running, whose on_engine hears of the engine; `auto` is the CPU for what only runs
+    there; work: as for `choose_engine`. Raises InputError for an unknown name or patterns that the
+    algorithm's layout cannot hold, DeviceError for a device that cannot be used or that the
+    algorithm was not made for.
     """
+    chosen = _chosen(command, patterns, running, work)
+    if running.on_engine:
+        running.on_engine(chosen[0])
+    return chosen
+
+
+def _chosen(command, patterns, running, work):
+    name, device = running.algorithm, running.device
     algorithm = find(command, name)
     if algorithm is None:
-        return choose_engine(device, threads, work), None
+        return choose_engine(device, running.threads, work), None
     if device == "auto" and "cuda" not in algorithm.devices:
         device = "cpu"
-    engine = choose_engine(device, threads)
+    engine = choose_engine(device, running.threads)
     if engine.name not in algorithm.devices:
         raise DeviceError(
             f"algorithm '{name}' ({algorithm.paper}) runs on {' or '.join(algorithm.devices)}, "

@@ -1,13 +1,16 @@
 """Packed chunks of a genome, and the planes a search needs of them."""
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 
-from kmatch.engine.cpu.letters import LETTERS
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, geometry_for
-from kmatch.search.lengths import telling_spans
-from kmatch.search.stored import serves, stored_chunks
+from kmatch.engine.host.letters import LETTERS
+from kmatch.packed.chunks import serves, stored_chunks
+from kmatch.search.running import RUNNING
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records
 
+_KEPT = WeakKeyDictionary()  # of a Genome: (plan, words, device), and its PackedChunks
 SMALLEST = 1 << 16  # positions, however many queries there are
 NO_LETTERS = np.zeros(0, np.uint8)
 
@@ -59,19 +62,16 @@ class PackedChunk:
 
     @property
     def plain(self):
-        """The chunk as kernels take it: planes, words, rows, plane_words."""
-        return self._as_text(self.planes)
+        """The chunk as kernels take it, a Text."""
+        return self.geometry.text(self.planes)
 
     def text(self, masks, engine):
         """The same with the planes of `masks` behind A, C, G and T."""
         present, planes = self._united
         if present[: len(masks)] != tuple(masks):
-            planes = engine.unite(planes, self.geometry.plane_words, masks)
+            planes = engine.unite(self.geometry.text(planes), masks).planes
             self._united = tuple(masks), planes
-        return self._as_text(planes)
-
-    def _as_text(self, planes):
-        return planes, self.geometry.words, self.geometry.rows, self.geometry.plane_words
+        return self.geometry.text(planes)
 
     def unpack(self, engine):
         """Fill `letters`, uint8[length + halo]: a dense chunk is read in order, not by lanes."""
@@ -104,20 +104,27 @@ class PackedChunk:
         return part
 
 
-@telling_spans
-def packed_chunks(genome, plan, engine, words=None, on_progress=None):
+def packed_chunks(genome, plan, engine, words=None, running=RUNNING):
     """Yield the PackedChunks of a genome; a genome that is kept packs itself once for a plan.
 
     A packed genome is searched as it is, where its chunks serve; otherwise it is unpacked and
     packed anew.
     """
+    for chunk in _packed_chunks(genome, plan, engine, words, running.on_progress):
+        if running.on_spans:
+            running.on_spans(chunk.spans)
+        yield chunk
+
+
+def _packed_chunks(genome, plan, engine, words, on_progress):
     if genome.file is not None and serves(genome.file, plan, words):
         for stored in stored_chunks(genome.file, engine, on_progress):
             yield PackedChunk(*stored, words)
         return
     keep = genome.keep and genome.file is None
     key = (plan, words, engine.place)
-    if ready := genome.packed.get(key):
+    kept_for, ready = _KEPT.get(genome, (None, None))
+    if kept_for == key:
         yield from _one_ahead(ready, engine)
         return
     kept = []
@@ -128,7 +135,7 @@ def packed_chunks(genome, plan, engine, words=None, on_progress=None):
             kept.append(packed)
         yield packed
     if keep:
-        genome.packed = {key: kept}  # other plans' chunks would only hold memory
+        _KEPT[genome] = key, kept  # other plans' chunks would only hold memory
 
 
 def _one_ahead(chunks, engine):
@@ -142,7 +149,7 @@ def _one_ahead(chunks, engine):
 def _pack(chunk, plan, engine, words):
     geometry = geometry_for(chunk.length, plan.halo, words, engine.layout.words)
     planes = engine.planes(4 * geometry.plane_words + SPARE)
-    engine.pack(chunk.letters, geometry.words, geometry.rows, geometry.plane_rows, planes)
+    engine.pack(chunk.letters, geometry.text(planes))
     return PackedChunk(chunk, geometry, planes, words)
 
 

@@ -1,66 +1,54 @@
 """Every occurrence within k differences of a pattern."""
 
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
 import numpy as np
 
-from kmatch.errors import InputError
+from kmatch.arguments import REPORTS, check_choice
+from kmatch.genome import Genome
 from kmatch.published.run import choose_algorithm
+from kmatch.results.hits import HitBatch
 from kmatch.search.chunks import packed_chunks, plan_reading
-from kmatch.search.differences import REPORTS
-from kmatch.search.hits import Hits
 from kmatch.search.panel import build_reading_panel, check_distance
 from kmatch.search.published import difference_search
 from kmatch.search.repeats import distinct_patterns, with_copies
+from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.work import difference_work
-from kmatch.sequences.genome import as_genome
-from kmatch.sequences.patterns import load_patterns
+from kmatch.sequences.patterns import Pattern
 
 
-def edit(genome, patterns, k, **options):
-    """Find the occurrences of patterns in a genome with at most k differences.
+class EditOptions(NamedTuple):
+    """report: `minima`, `ends` or `loci`; strand: `both`, `+` or `-`."""
 
-    genome: a Genome or a path; patterns: a list of sequences, a dict name → sequence, or a path;
-    options: those of `edit_batches`. Returns Hits.
-    Raises InputError for an unusable file or pattern, or k ≥ m, and DeviceError for the device.
-    """
-    panel = load_patterns(patterns)
-    return Hits(edit_batches(as_genome(genome), panel, k, **options), panel)
+    report: str = "minima"
+    strand: str = "both"
+
+
+OPTIONS = EditOptions()
 
 
 def edit_batches(
-    genome,
-    patterns,
-    k,
-    *,
-    report="minima",
-    strand="both",
-    device="auto",
-    threads=None,
-    algorithm="bitplane",
-    on_progress=None,
-    on_engine=None,
-    chunk_length=None,
-    capacity=None,
-    filtering=None,
-):
+    genome: Genome,
+    patterns: Sequence[Pattern],
+    k: int,
+    options: EditOptions = OPTIONS,
+    running: Running = RUNNING,
+    hooks: Hooks = HOOKS,
+) -> Iterator[HitBatch]:
     """Yield the hits as HitBatches, in order, while the genome is read.
 
-    genome: a Genome; patterns: a list of Pattern; k: int, 0 ≤ k < m; report: `minima`, `ends` or
-    `loci`; strand: `both`, `+` or `-`; device, threads, algorithm, on_progress, on_engine: as for
-    `hamming_batches`; chunk_length, capacity, filtering: positions of a chunk, room for hits (see
-    Scanner) and whether to filter, which tests set and the engine chooses otherwise.
+    k: 0 ≤ k < m. Raises InputError and DeviceError as `kmatch.edit` does, at the first batch.
     """
-    patterns, copies = distinct_patterns(patterns)
-    check_distance(patterns, k)
-    if report not in REPORTS:
-        raise InputError(f"unknown report '{report}'; use {', '.join(REPORTS)}")
-    work = difference_work(genome, patterns, k, strand)
-    engine, run = choose_algorithm("edit", algorithm, patterns, device, threads, work)
-    if on_engine:
-        on_engine(engine)
-    panel = build_reading_panel(patterns, strand)
+    distinct, copies = distinct_patterns(patterns)
+    k = check_distance(distinct, k)
+    check_choice("report", options.report, REPORTS)
+    work = difference_work(genome, distinct, k, options.strand)
+    engine, run = choose_algorithm("edit", distinct, running, work)
+    panel = build_reading_panel(distinct, options.strand)
     limits = np.full(len(panel.lengths), k, np.int64)
     layout = run.layout if run else engine.layout
-    plan = plan_reading(int(panel.lengths.max()), k, k + 1, chunk_length, layout)
-    chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, on_progress)
-    search = difference_search(engine, run, panel, limits, report, filtering, capacity)
+    plan = plan_reading(int(panel.lengths.max()), k, k + 1, hooks.chunk_length, layout)
+    chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, running)
+    search = difference_search(engine, run, panel, limits, options.report, hooks)
     yield from with_copies(search.run(chunks), copies)

@@ -1,95 +1,93 @@
 """Every window within k mismatches of a pattern."""
 
-import numpy as np
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
+from kmatch.arguments import checked_count
+from kmatch.genome import Genome
 from kmatch.published.run import choose_algorithm
-from kmatch.search.chunks import packed_chunks, plan_chunks
-from kmatch.search.hits import Hits
-from kmatch.search.panel import build_panel, check_distance, exact_ends
+from kmatch.results.hits import HitBatch
+from kmatch.search.chunks import PackedChunk, packed_chunks, plan_chunks
+from kmatch.search.mismatches.pam import Pam
+from kmatch.search.mismatches.windows import WindowScans
+from kmatch.search.panel import Sought, build_panel, check_distance, exact_ends
 from kmatch.search.repeats import distinct_patterns, with_copies
+from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning import Scanner
-from kmatch.search.windows import WindowScans
 from kmatch.search.work import window_work
-from kmatch.sequences.genome import as_genome
-from kmatch.sequences.patterns import load_patterns, pattern_set
+from kmatch.sequences.patterns import Pattern, pattern_set
 
 
-def hamming(genome, patterns, k, **options):
-    """Find every window of a genome with at most k mismatches to a pattern.
+class HammingOptions(NamedTuple):
+    """strand: `both`, `+` or `-`; exact_5p, exact_3p: first and last letters that must match."""
 
-    genome: a Genome or a path; patterns: a list of sequences, a dict name → sequence, or a path;
-    options: those of `hamming_batches`. Returns Hits.
-    Raises InputError for an unusable file or pattern, or k ≥ m, and DeviceError for the device.
-    """
-    panel = load_patterns(patterns)
-    return Hits(hamming_batches(as_genome(genome), panel, k, **options), panel)
+    strand: str = "both"
+    exact_5p: int = 0
+    exact_3p: int = 0
+
+
+OPTIONS = HammingOptions()
 
 
 def hamming_batches(
-    genome,
-    patterns,
-    k,
-    *,
-    strand="both",
-    exact_5p=0,
-    exact_3p=0,
-    device="auto",
-    threads=None,
-    algorithm="bitplane",
-    on_progress=None,
-    on_engine=None,
-    chunk_length=None,
-    words=None,
-    capacity=None,
-):
+    genome: Genome,
+    patterns: Sequence[Pattern],
+    k: int,
+    options: HammingOptions = OPTIONS,
+    running: Running = RUNNING,
+    hooks: Hooks = HOOKS,
+) -> Iterator[HitBatch]:
     """Yield the hits as HitBatches, in order, while the genome is read.
 
-    genome: a Genome; patterns: a list of Pattern; k: int, 0 ≤ k < m; strand: `both`, `+` or `-`;
-    exact_5p, exact_3p: first and last letters of a pattern that must match; device: `auto`, `cpu`,
-    `cuda` or `cuda:N`; threads: int or None for all cores; algorithm: `bitplane`, or the name of a
-    published one (see `kmatch.published.registry`); on_progress(consumed, size) hears of
-    bytes read, on_engine(engine) of the engine chosen; chunk_length, words, capacity: positions
-    and words a row of a chunk and the room for hits (see Scanner), which tests make tiny.
+    k: 0 ≤ k < m. Raises InputError and DeviceError as `kmatch.hamming` does, at the first batch.
     """
-    patterns, copies = distinct_patterns(patterns)
-    check_distance(patterns, k)
-    work = window_work(genome, patterns, k, strand)
-    engine, run = choose_algorithm("hamming", algorithm, patterns, device, threads, work)
-    if on_engine:
-        on_engine(engine)
-    ends, layout = (exact_5p, exact_3p), run.layout if run else engine.layout
+    distinct, copies = distinct_patterns(patterns)
+    k = check_distance(distinct, k)
+    ends = checked_ends(options.exact_5p, options.exact_3p)
+    sought = Sought(distinct, k, options.strand, ends)
+    work = window_work(genome, distinct, k, options.strand)
+    engine, run = choose_algorithm("hamming", distinct, running, work)
+    search: Any
     if run:
         from kmatch.search.published import PublishedWindows
 
-        search = PublishedWindows(engine, run, patterns, k, strand, ends)
+        search = PublishedWindows(engine, run, sought)
     else:
-        search = WindowSearch(engine, patterns, k, strand, ends, capacity)
-    lengths = search.panel.lengths
-    plan = plan_chunks(int(lengths.max()), k, len(lengths), chunk_length, layout)
-    chunks = packed_chunks(genome, plan, engine, words, on_progress)
+        search = WindowSearch(engine, sought, hooks.capacity)
+    lengths, layout = search.panel.lengths, run.layout if run else engine.layout
+    plan = plan_chunks(int(lengths.max()), k, len(lengths), hooks.chunk_length, layout)
+    chunks = packed_chunks(genome, plan, engine, hooks.words, running)
     yield from with_copies(search.run(chunks), copies)
+
+
+def checked_ends(exact_5p: int, exact_3p: int) -> tuple[int, int]:
+    """How many letters must match at a pattern's beginning and at its end, as ints.
+
+    Raises InputError for what is no such number.
+    """
+    return checked_count("exact_5p", exact_5p), checked_count("exact_3p", exact_3p)
 
 
 class WindowSearch(WindowScans):
     """Every window of chunks held against every pattern.
 
-    engine: of a device; patterns, k, strand, capacity: as for `hamming_batches`; ends: the letters
-    that must match, of a pattern's beginning and of its end; pam: a Pam that must stand beside
-    every pattern, or None.
+    engine: of a device; capacity: see Scanner; pam: a Pam that must stand beside every pattern, or
+    None.
     """
 
-    def __init__(self, engine, patterns, k, strand, ends, capacity, pam=None):
-        self._engine, self._k = engine, k
-        patterns = pattern_set(patterns)
-        exact = exact_ends(patterns, k, ends)
+    def __init__(
+        self, engine: Any, sought: Sought, capacity: int | None = None, pam: Pam | None = None
+    ) -> None:
+        self._engine, self._k = engine, sought.k
+        patterns = pattern_set(sought.patterns)
+        exact = exact_ends(patterns, sought.k, sought.ends)
         if pam:
-            exact = pam.beside_each(exact, np.ones(len(pam), bool), len(patterns))
+            exact = pam.beside_each(exact, pam.every_letter, len(patterns))
             patterns = pam.join_all(patterns)
-        self.panel = build_panel(patterns, k, strand, exact)
-        self._scanner = Scanner(engine, len(self.panel.lengths) * (k + 1), capacity)
+        self.panel = build_panel(patterns, sought.k, sought.strand, exact)
+        self._scanner = Scanner(engine, len(self.panel.lengths) * (sought.k + 1), capacity)
 
-    def _start(self, chunk, capacity):
+    def _start(self, chunk: PackedChunk, capacity: int) -> Any:
         letters = self.panel.letters
-        queries = (letters.planes, letters.shifts, letters.bounds)
         text = chunk.text(letters.masks, self._engine)
-        return self._engine.start_scan(text, queries, self._k, capacity)
+        return self._engine.start_scan(text, letters, self._k, capacity)

@@ -1,98 +1,105 @@
 """k mismatches of a panel of equal-length patterns, anywhere or beside a PAM."""
 
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
 import numpy as np
 
+from kmatch.arguments import PAM_SIDES, check_choice
+from kmatch.engine.protocol import SeedLookup, SiteChoice
 from kmatch.errors import InputError
+from kmatch.genome import Genome
 from kmatch.published.run import choose_algorithm
+from kmatch.results.hits import HitBatch
 from kmatch.search.chunks import packed_chunks, plan_chunks
-from kmatch.search.hamming import WindowSearch
-from kmatch.search.hits import Hits
-from kmatch.search.panel import check_distance, wanted_strands
+from kmatch.search.hamming import WindowSearch, checked_ends
+from kmatch.search.mismatches.pam import Pam
+from kmatch.search.mismatches.seeds import LONGEST, SeedSearch, some_codes
+from kmatch.search.mismatches.sites import SiteSearch
+from kmatch.search.panel import Sought, check_distance, wanted_strands
 from kmatch.search.published import PublishedWindows
 from kmatch.search.repeats import distinct_patterns, with_copies
-from kmatch.search.seeds import LONGEST, SeedSearch, some_codes
-from kmatch.search.sites import Pam, SiteSearch
+from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.work import window_work
-from kmatch.sequences.genome import as_genome
 from kmatch.sequences.names import shown
-from kmatch.sequences.patterns import load_patterns
+from kmatch.sequences.patterns import Pattern, PatternSet
 
 
-def multi(genome, patterns, k, **options):
-    """Find every window of a genome with at most k mismatches to a pattern of a panel.
+class MultiOptions(NamedTuple):
+    """pam: IUPAC letters that must stand beside a pattern, after it (pam_side `3p`) or before it
+    (`5p`), or None; the others are those of HammingOptions."""
 
-    genome: a Genome or a path; patterns: a list of sequences of one length, a dict name →
-    sequence, or a path; options: those of `multi_batches`. Returns Hits.
-    Raises InputError for an unusable file, pattern or PAM, patterns of unequal length, or k ≥ m,
-    and DeviceError for the device.
-    """
-    panel = load_patterns(patterns)
-    return Hits(multi_batches(as_genome(genome), panel, k, **options), panel)
+    pam: str | None = None
+    pam_side: str = "3p"
+    strand: str = "both"
+    exact_5p: int = 0
+    exact_3p: int = 0
+
+
+OPTIONS = MultiOptions()
 
 
 def multi_batches(
-    genome,
-    patterns,
-    k,
-    *,
-    pam=None,
-    pam_side="3p",
-    strand="both",
-    exact_5p=0,
-    exact_3p=0,
-    device="auto",
-    threads=None,
-    algorithm="bitplane",
-    on_progress=None,
-    on_engine=None,
-    chunk_length=None,
-    words=None,
-    capacity=None,
-    filtering=None,
-):
+    genome: Genome,
+    patterns: Sequence[Pattern],
+    k: int,
+    options: MultiOptions = OPTIONS,
+    running: Running = RUNNING,
+    hooks: Hooks = HOOKS,
+) -> Iterator[HitBatch]:
     """Yield the hits as HitBatches, in order, while the genome is read.
 
-    genome: a Genome; patterns: a list of Pattern of one length m; k: int, 0 ≤ k < m; pam: IUPAC
-    letters that must stand beside a pattern, after it (pam_side `3p`) or before it (`5p`): a hit
-    spans both, its distance counts the pattern alone; filtering: whether to look up pieces of the
-    patterns, or find the sites of the PAM, instead of comparing all, which tests set and the engine
-    chooses otherwise. The other options are those of `hamming_batches`.
+    patterns: of one length m; k: 0 ≤ k < m. A hit spans the pattern and the PAM, its distance
+    counts the pattern alone. Raises InputError and DeviceError as `kmatch.multi` does, at the first
+    batch.
     """
-    patterns, copies = distinct_patterns(patterns)
-    _check_lengths(patterns)
-    check_distance(patterns, k)
-    pam = Pam(pam, pam_side) if pam is not None else None
-    work = window_work(genome, patterns, k, strand)
-    engine, run = choose_algorithm("multi", algorithm, patterns, device, threads, work)
-    if on_engine:
-        on_engine(engine)
-    length, ends = len(patterns[0]), (exact_5p, exact_3p)
-    strands = len(wanted_strands(strand))
-    queries = len(patterns) * strands
-    if filtering is None:
-        if pam:
-            filtering = engine.sites_pay(queries, strands, pam.share)
-        else:
-            filtering = engine.seeds_pay(some_codes(patterns), k, queries)
+    distinct, copies = distinct_patterns(patterns)
+    _check_lengths(distinct)
+    k = check_distance(distinct, k)
+    check_choice("side of the PAM", options.pam_side, PAM_SIDES)
+    pam = Pam(options.pam, options.pam_side) if options.pam is not None else None
+    ends = checked_ends(options.exact_5p, options.exact_3p)
+    sought = Sought(distinct, k, options.strand, ends)
+    work = window_work(genome, distinct, k, options.strand)
+    engine, run = choose_algorithm("multi", distinct, running, work)
+    search: Any
     if run:
-        search = PublishedWindows(engine, run, patterns, k, strand, ends, pam)
-        whole = int(search.panel.lengths.max())
-        plan = plan_chunks(whole, k, queries, chunk_length, run.layout)
-    elif filtering and pam:
-        search = SiteSearch(engine, patterns, k, pam, strand, ends, capacity)
-        plan = plan_chunks(length + len(pam), k, 1, chunk_length, engine.layout)
-    else:
-        if filtering and length <= LONGEST:
-            search = SeedSearch(engine, patterns, k, strand, ends, capacity)
+        search = PublishedWindows(engine, run, sought, pam)
+    elif _filters(engine, sought, pam, hooks.filtering):
+        if pam:
+            search = SiteSearch(engine, sought, pam, hooks.capacity)
         else:
-            search = WindowSearch(engine, patterns, k, strand, ends, capacity, pam)
-        longest = length + len(pam) if pam else length
-        plan = plan_chunks(longest, k, queries, chunk_length, engine.layout)
-    chunks = packed_chunks(genome, plan, engine, words, on_progress)
+            search = SeedSearch(engine, sought, hooks.capacity)
+    else:
+        search = WindowSearch(engine, sought, hooks.capacity, pam)
+    # The sites of a PAM are few, however many the patterns.
+    queries = 1 if isinstance(search, SiteSearch) else len(search.panel.lengths)
+    longest, layout = int(search.panel.lengths.max()), run.layout if run else engine.layout
+    plan = plan_chunks(longest, k, queries, hooks.chunk_length, layout)
+    chunks = packed_chunks(genome, plan, engine, hooks.words, running)
     yield from with_copies(search.run(chunks), copies)
 
 
-def _check_lengths(patterns):
+def _filters(engine: Any, sought: Sought, pam: Pam | None, filtering: bool | None) -> bool:
+    """Whether to look for the sites of the PAM, or for pieces of the patterns, at first.
+
+    filtering: None where the engine is to choose.
+    """
+    patterns = sought.patterns
+    strands = len(wanted_strands(sought.strand))
+    queries = len(patterns) * strands
+    if pam:
+        if filtering is None and isinstance(engine, SiteChoice):
+            filtering = engine.sites_pay(queries, strands, pam.share)
+        return bool(filtering)
+    if not isinstance(engine, SeedLookup) or len(patterns[0]) > LONGEST:
+        return False
+    if filtering is None:
+        filtering = engine.seeds_pay(some_codes(patterns), sought.k, queries)
+    return bool(filtering)
+
+
+def _check_lengths(patterns: PatternSet) -> None:
     if len(others := np.flatnonzero(patterns.lengths != patterns.lengths[0])):
         first, pattern = patterns[0], patterns[others[0]]
         raise InputError(

@@ -4,7 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.arguments import STRANDS, check_choice, checked_count
 from kmatch.arrays import bounds_of, gather, place_in_row
+from kmatch.engine.alignments import Written
 from kmatch.engine.queries import (
     QueryArrays,
     ReadingArrays,
@@ -14,21 +16,34 @@ from kmatch.engine.queries import (
 from kmatch.errors import InputError
 from kmatch.sequences.alphabet import complement, reverse_complement
 from kmatch.sequences.names import shown
-from kmatch.sequences.patterns import pattern_set
+from kmatch.sequences.patterns import PatternSet, pattern_set
 
-STRANDS = {"both": (0, 1), "+": (0,), "-": (1,)}
+_STRANDS = {"both": (0, 1), "+": (0,), "-": (1,)}
+
+
+class Sought(NamedTuple):
+    """What is searched for: patterns within k, on strands.
+
+    strand: `both`, `+` or `-`; ends: letters that must match, of a pattern's beginning and of its
+    end.
+    """
+
+    patterns: PatternSet
+    k: int
+    strand: str
+    ends: tuple[int, int]
 
 
 class Panel(NamedTuple):
     """Patterns as the engine reads them.
 
-    written: the masks of all patterns, uint8, and where each begins, int64[P+1]; letters:
+    written: Written; letters:
     QueryArrays; pattern, minus: int32[Q] and uint8[Q], the pattern and the strand of each query;
     lengths: int64[Q], letters in a query's window. Queries are ranked so that hits sorted by start
     and rank are sorted by start, end, strand and pattern.
     """
 
-    written: tuple
+    written: Written
     letters: QueryArrays
     pattern: np.ndarray
     minus: np.ndarray
@@ -49,9 +64,8 @@ class ReadingPanel(NamedTuple):
 
 
 def check_distance(patterns, k):
-    """Raise InputError unless 0 ≤ k < m for every pattern."""
-    if k < 0:
-        raise InputError(f"k is {k}; it counts mismatches and cannot be negative")
+    """k as int; InputError unless it is a whole number with 0 ≤ k < m for every pattern."""
+    k = checked_count("k", k)
     patterns = pattern_set(patterns)
     if len(short := np.flatnonzero(patterns.lengths <= k)):
         pattern = patterns[short[0]]
@@ -59,6 +73,7 @@ def check_distance(patterns, k):
             f"pattern '{shown(pattern.name)}' has {len(pattern)} letters: "
             f"k = {k} must be smaller, or it would match everywhere"
         )
+    return k
 
 
 def exact_ends(patterns, k, ends):
@@ -94,7 +109,7 @@ def rank_panel(patterns, strand):
     numbers, minus = _each_strand(len(patterns), strand)
     lengths = patterns.lengths[numbers]
     order = np.argsort(lengths, kind="stable")
-    written = (patterns.masks, patterns.begins)
+    written = Written(patterns.masks, patterns.begins)
     return Panel(written, None, numbers[order], minus[order], lengths[order])
 
 
@@ -149,6 +164,5 @@ def select_patterns(patterns, wanted, strand):
 
 def wanted_strands(strand):
     """0 for the strand `+` and 1 for `-`, as a tuple; InputError for another strand."""
-    if strand not in STRANDS:
-        raise InputError(f"unknown strand '{strand}'; use both, + or -")
-    return STRANDS[strand]
+    check_choice("strand", strand, STRANDS)
+    return _STRANDS[strand]

@@ -1,18 +1,24 @@
 """For each position of a target the shortest substring that differs from all of a background."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.arguments import BACKGROUND_STRANDS, check_choice, check_limits, checked_count
 from kmatch.engine.columns import FRESH, UNKNOWN
+from kmatch.engine.primers import Starts
 from kmatch.errors import InputError
+from kmatch.genome import Genome
 from kmatch.published.run import choose_algorithm
+from kmatch.results.primers import PrimerBatch
 from kmatch.search.panel import wanted_strands
-from kmatch.search.primers import PrimerBatch, Primers
 from kmatch.search.published import extend_published
+from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.sequences.alphabet import encode_text
-from kmatch.sequences.genome import as_genome
+from kmatch.sequences.records import Record
 
 PART = 1 << 24  # background letters that an engine is given at a time, where records are shorter
 CODES = np.array([4, 0, 1, 4, 2, 4, 4, 4, 3], np.uint8)  # UNKNOWN but for masks of one base
@@ -20,111 +26,96 @@ LETTER_CODES = CODES[encode_text(np.arange(256, dtype=np.uint8))]  # of ASCII co
 COMPLEMENT = np.array([3, 2, 1, 0, 4], np.uint8)  # of codes
 
 
-def primer(target, background, k, **options):
-    """Find the shortest substrings of a target with at least k differences from a background.
+class PrimerOptions(NamedTuple):
+    """min_length, max_length: letters a primer has at least (a shorter one is lengthened) and at
+    most; gc: (least, most) share of G and C; tm: (least, most) melting temperature in °C, which a
+    primer with an N has not; both_strands: also the primers of the target's strand `-`;
+    background_strand: `both` or `+`. None sets no limit."""
 
-    target, background: a Genome or a path each; options: those of `primer_batches`. Returns
-    Primers. Raises InputError for an unusable file or numbers that do not fit, and DeviceError for
-    the device.
-    """
-    batches = primer_batches(as_genome(target), as_genome(background), k, **options)
-    return Primers(batches, k, options.get("both_strands", False))
+    min_length: int | None = None
+    max_length: int | None = None
+    gc: tuple[float, float] | None = None
+    tm: tuple[float, float] | None = None
+    both_strands: bool = False
+    background_strand: str = "both"
+
+
+OPTIONS = PrimerOptions()
 
 
 def primer_batches(
-    target,
-    background,
-    k,
-    *,
-    min_length=None,
-    max_length=None,
-    gc=None,
-    tm=None,
-    both_strands=False,
-    background_strand="both",
-    device="auto",
-    threads=None,
-    algorithm="bitplane",
-    on_progress=None,
-    on_engine=None,
-    part=PART,
-    geometry=None,
-):
+    target: Genome,
+    background: Genome,
+    k: int,
+    options: PrimerOptions = OPTIONS,
+    running: Running = RUNNING,
+    hooks: Hooks = HOOKS,
+) -> Iterator[PrimerBatch]:
     """Yield a PrimerBatch for each target record, once the background was read.
 
-    target, background: Genome; k: int, at least 1; min_length, max_length: letters a primer has at
-    least (a shorter one is lengthened) and at most; gc: (least, most) share of G and C; tm: (least,
-    most) melting temperature in °C, which a primer with an N has not; both_strands: also the
-    primers of the target's strand `-`; background_strand: `both` or `+`; device, threads,
-    algorithm, on_engine: as for `hamming_batches`; on_progress(consumed, size) hears of bytes of
-    the background that are done with; part: letters of background at a time; geometry: options of
-    an engine's `extend_primers`, which tests make tiny.
+    k: at least 1. running.on_progress hears of bytes of the background that are done with. Raises
+    InputError and DeviceError as `kmatch.primer` does, at the first batch.
     """
-    _check_numbers(k, min_length, max_length, gc, tm)
-    if background_strand not in ("both", "+"):
-        raise InputError(f"unknown background strand '{background_strand}'; use both or +")
-    engine, run = choose_algorithm("primer", algorithm, (), device, threads)
-    if on_engine:
-        on_engine(engine)
-    extend = partial(extend_published, run) if run else engine.extend_primers
-    starts = _Starts(list(target.records()), k, min_length, max_length, both_strands)
-    progress = _Progress(on_progress)
-    strands = wanted_strands(background_strand)
-    for columns in _parts(background.records(progress.read), strands, part, progress):
-        extend(
-            starts.masks,
-            starts.begins,
-            starts.limits,
-            starts.bounds,
-            columns,
-            k,
-            on_progress=progress.share,
-            **(geometry or {}),
-        )
+    k, options = _checked(k, options)
+    engine, run = choose_algorithm("primer", (), running)
+    extend = partial(engine.extend_primers, sizes=hooks.sizes)
+    if run:
+        extend = partial(extend_published, run)
+    starts = _Starts(list(target.records()), k, options)
+    progress = _Progress(running.on_progress)
+    strands = wanted_strands(options.background_strand)
+    records = background.records(progress.read)
+    for columns in _parts(records, strands, hooks.part or PART, progress):
+        extend(starts.known, columns, k, on_progress=progress.share)
     for batch in starts.batches():
-        yield _select(batch, gc, tm)
+        yield _select(batch, options.gc, options.tm)
 
 
-def _check_numbers(k, min_length, max_length, gc, tm):
-    if k < 1:
-        raise InputError(f"k is {k}; a primer has at least 1 difference")
-    for name, length in (("minimum", min_length), ("maximum", max_length)):
-        if length is not None and length < 1:
-            raise InputError(f"the {name} length is {length}; it must be 1 or more")
-    if max_length is not None and max_length < k:
-        raise InputError(
-            f"the maximum length {max_length} is less than k = {k}: "
-            "k differences need k letters or more"
-        )
-    if min_length and max_length and min_length > max_length:
-        raise InputError(f"the minimum length {min_length} is more than the maximum {max_length}")
-    for name, span in (("GC content", gc), ("melting temperature", tm)):
-        if span is not None and not span[0] <= span[1]:
-            raise InputError(f"{name}: the least, {span[0]:g}, is more than the most, {span[1]:g}")
-    if gc is not None and gc[1] > 1:
-        raise InputError(f"GC content is a share: give 0 to 1, not {gc[1]:g}")
+def _checked(k: int, options: PrimerOptions) -> tuple[int, PrimerOptions]:
+    """k and the options, whose whole numbers are ints; InputError where they do not fit."""
+    k = checked_count("k", k, 1)
+    shortest, longest = options.min_length, options.max_length
+    if shortest is not None:
+        shortest = checked_count("the minimum length", shortest, 1)
+    if longest is not None:
+        longest = checked_count("the maximum length", longest, 1)
+        if longest < k:
+            raise InputError(
+                f"the maximum length {longest} is less than k = {k}: "
+                "k differences need k letters or more"
+            )
+    if shortest and longest and shortest > longest:
+        raise InputError(f"the minimum length {shortest} is more than the maximum {longest}")
+    check_limits("GC content", options.gc)
+    check_limits("melting temperature", options.tm)
+    for share in options.gc or ():
+        if not 0 <= share <= 1:
+            raise InputError(f"GC content is a share: give 0 to 1, not {share:g}")
+    check_choice("background strand", options.background_strand, BACKGROUND_STRANDS)
+    return k, options._replace(min_length=shortest, max_length=longest)
 
 
 class _Starts:
     """The starts of all target records, those of the strand `-` after those of `+`.
 
-    masks, begins, limits, bounds: as engines take them (see `extend_primers`).
+    known: the Starts of all of them, whose bounds engines raise.
     """
 
-    def __init__(self, records, k, min_length, max_length, both_strands):
+    def __init__(self, records: list[Record], k: int, options: PrimerOptions) -> None:
         self._names = [record.name for record in records]
         self._codes = [LETTER_CODES[record.letters] for record in records]
-        self._strands = (0, 1) if both_strands else (0,)
+        self._strands = (0, 1) if options.both_strands else (0,)
         letters = [_strand(codes, minus) for minus in self._strands for codes in self._codes]
         sizes = np.array([len(codes) for codes in letters], np.int64)
-        self.begins = np.cumsum([0, *sizes], dtype=np.int64)
+        begins = np.cumsum([0, *sizes], dtype=np.int64)
         codes = np.concatenate([*letters, np.zeros(0, np.uint8)])
-        self.masks = np.where(codes < UNKNOWN, 1 << codes, 0).astype(np.uint8)
-        self.limits = np.repeat(self.begins[1:], sizes) - np.arange(len(codes))
-        if max_length is not None:
-            np.minimum(self.limits, max_length, out=self.limits)
+        masks = np.where(codes < UNKNOWN, 1 << codes, 0).astype(np.uint8)
+        limits = np.repeat(begins[1:], sizes) - np.arange(len(codes))
+        if options.max_length is not None:
+            np.minimum(limits, options.max_length, out=limits)
         # A bound to begin with: the engine goes on from what is known.
-        self.bounds = np.minimum(max(k, min_length or 0), self.limits + 1)
+        bounds = np.minimum(max(k, options.min_length or 0), limits + 1)
+        self.known = Starts(masks, begins, limits, bounds)
 
     def batches(self):
         """Yield the PrimerBatch of each record."""
@@ -146,8 +137,9 @@ class _Starts:
     def _found(self, number, minus):
         """(start, end, minus) of a record's primers on one strand, on forward coordinates."""
         index = number + minus * len(self._names)
-        rows = slice(self.begins[index], self.begins[index + 1])
-        bounds, limits = self.bounds[rows], self.limits[rows]
+        _, begins, limits, bounds = self.known
+        rows = slice(begins[index], begins[index + 1])
+        bounds, limits = bounds[rows], limits[rows]
         start = np.flatnonzero(bounds <= limits)
         end = start + bounds[start]
         if minus:

@@ -3,15 +3,22 @@
 The engine reads the genome and traces alignments; the algorithm finds where patterns match.
 """
 
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from kmatch.arrays import Longs
 from kmatch.engine.columns import FRESH
-from kmatch.search.differences import DifferenceSearch
-from kmatch.search.panel import rank_panel
-from kmatch.search.windows import window_batches
+from kmatch.published.run import Run
+from kmatch.search.differences.ends import DifferenceSearch
+from kmatch.search.mismatches.pam import Pam
+from kmatch.search.mismatches.windows import window_batches
+from kmatch.search.panel import ReadingPanel, Sought, rank_panel
+from kmatch.search.running import Hooks
 from kmatch.sequences.alphabet import reverse_complement
+from kmatch.sequences.patterns import Pattern
 
 COLUMN_MASKS = np.array([1, 2, 4, 8, 0, 0], np.uint8)  # of the codes of a background
 
@@ -19,18 +26,18 @@ COLUMN_MASKS = np.array([1, 2, 4, 8, 0, 0], np.uint8)  # of the codes of a backg
 class PublishedWindows:
     """Every window of chunks within k mismatches, by a published algorithm.
 
-    engine, run: of `choose_algorithm`; patterns: list of Pattern; k: int; strand: `both`, `+` or
-    `-`; ends: letters of a pattern that must match, at its beginning and its end; pam: Pam or None.
+    engine, run: of `choose_algorithm`; pam: what must stand beside every pattern, or None.
     """
 
-    def __init__(self, engine, run, patterns, k, strand, ends, pam=None):
-        self._engine, self._run, self._k = engine, run, k
+    def __init__(self, engine: Any, run: Run, sought: Sought, pam: Pam | None = None) -> None:
+        self._engine, self._run, self._k = engine, run, sought.k
+        patterns: Sequence[Pattern] = sought.patterns
         whole = [pam.join(pattern) for pattern in patterns] if pam else patterns
-        self.panel = panel = rank_panel(whole, strand)
+        self.panel = panel = rank_panel(whole, sought.strand)
         self._masks, self._required, self._skipped = [], [], np.zeros(len(panel.lengths), np.int64)
         for rank, (number, minus) in enumerate(zip(panel.pattern, panel.minus, strict=True)):
             masks = patterns[number].masks
-            exact = required_letters(masks, ends)
+            exact = required_letters(masks, sought.ends)
             if pam:
                 exact = pam.beside(exact, pam.masks)
                 self._skipped[rank] = pam.skipped(minus)
@@ -99,11 +106,13 @@ class PublishedDifferences(DifferenceSearch):
         return np.sort(np.concatenate(found))
 
 
-def difference_search(engine, run, panel, limits, report, filtering, capacity):
+def difference_search(
+    engine: Any, run: Run | None, panel: ReadingPanel, limits: Longs, report: str, hooks: Hooks
+) -> DifferenceSearch:
     """The DifferenceSearch of the engine, or of a published algorithm where `run` is not None."""
     if run:
         return PublishedDifferences(engine, run, panel, limits, report)
-    return DifferenceSearch(engine, panel, limits, report, filtering, capacity)
+    return DifferenceSearch(engine, panel, limits, report, hooks.filtering, hooks.capacity)
 
 
 def published_distances(chunks, panel, patterns, engine, run):
@@ -137,12 +146,13 @@ def chunk_masks(chunk, beyond, engine):
     return masks
 
 
-def extend_published(run, masks, begins, limits, bounds, columns, k, on_progress=None):
+def extend_published(run, starts, columns, k, on_progress=None):
     """As an engine's `extend_primers`, by a published algorithm.
 
     Records of the background are parted by k letters that match nothing, so that no alignment
     across them has fewer than k differences.
     """
+    masks, begins, limits, bounds = starts
     background = run.text(np.repeat(COLUMN_MASKS[columns], np.where(columns == FRESH, k, 1)))
     for number, (first, end) in enumerate(pairwise(begins)):
         if end > first:

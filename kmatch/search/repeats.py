@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import bounds_of, gather
-from kmatch.search.hits import Columns
+from kmatch.results.alignments import take_rows
 from kmatch.sequences.patterns import pattern_set
 
 
@@ -130,19 +130,8 @@ def _picked(batch, row, pattern):
         wanted = row[rows]
         first = wanted.min(initial=len(batch))
         columns = batch.align(slice(first, wanted.max(initial=first - 1) + 1))
-        return _picked_columns(columns, wanted - first)
+        return take_rows(columns, wanted - first)
 
     columns = ("record", "start", "end", "distance", "minus")
     picked = {name: getattr(batch, name)[row] for name in columns}
     return replace(batch, **picked, pattern=pattern, align=align)
-
-
-def _picked_columns(columns, rows):
-    op_ends = bounds_of(np.diff(columns.op_ends)[rows])
-    text_ends = bounds_of(np.diff(columns.text_ends)[rows])
-    return Columns(
-        op_ends,
-        gather(columns.ops, columns.op_ends[rows], op_ends),
-        text_ends,
-        gather(columns.text, columns.text_ends[rows], text_ends),
-    )

@@ -2,7 +2,8 @@
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,9 @@ from kmatch.arrays import bounds_of, gather
 from kmatch.errors import InputError
 from kmatch.sequences.alphabet import letter_masks, odd_letter
 from kmatch.sequences.names import clean_names, shown, warn
-from kmatch.sequences.pattern_files import read_pairs
+from kmatch.sequences.readers.pattern_files import read_pairs
+
+Patterns = str | os.PathLike[str] | Mapping[str, str] | Iterable[str]  # see load_patterns
 
 
 class Pattern:
@@ -80,22 +83,53 @@ def make_pattern(sequence, name=None):
     return _checked([name], [sequence], warn)[0]
 
 
-def load_patterns(patterns, on_warning=warn):
-    """The PatternSet of a path, a list of sequences or a dict name → sequence.
+def load_patterns(
+    patterns: Patterns | PatternSet, on_warning: Callable[[str], None] = warn
+) -> PatternSet:
+    """The PatternSet of what a user gives as patterns.
 
+    patterns: a list of sequences; a dict name → sequence; a path, of which `-` is standard input;
+    or one sequence. A str is a path where a file of that name exists, and otherwise a sequence
+    where it has IUPAC letters only. A pattern without a name is named by its sequence.
     on_warning(message) hears of names that could not stay as they are; by default that is a
     UserWarning. Raises InputError where there are no patterns, or where a letter is outside IUPAC.
     """
-    if isinstance(patterns, str | os.PathLike):
+    if isinstance(patterns, PatternSet):
+        return patterns
+    if isinstance(patterns, os.PathLike):
         return read_patterns(patterns, on_warning)
-    if isinstance(patterns, dict):
+    if isinstance(patterns, str):
+        return _of_text(patterns, on_warning)
+    names: list[Any]
+    if isinstance(patterns, Mapping):
         names, sequences = list(patterns), list(patterns.values())
     else:
-        sequences = list(patterns)
+        try:
+            sequences = list(patterns)
+        except TypeError:
+            raise InputError(
+                f"patterns are {patterns!r}; give a sequence, a list, a dict or a path"
+            ) from None
         names = [None] * len(sequences)
     if not sequences:
         raise InputError("no patterns were given")
+    for number, pair in enumerate(zip(names, sequences, strict=True), 1):
+        if not (isinstance(pair[1], str) and isinstance(pair[0], str | None)):
+            odd = pair[0] if isinstance(pair[1], str) else pair[1]
+            raise InputError(f"pattern {number} is {odd!r}; sequences and names are str")
     return _checked(names, sequences, on_warning)
+
+
+def _of_text(text: str, on_warning: Callable[[str], None]) -> PatternSet:
+    """The PatternSet of a str that is a path, or a sequence."""
+    if text == "-" or os.path.exists(text):
+        return read_patterns(text, on_warning)
+    if letter_masks([text]).all():
+        return _checked([None], [text], on_warning)
+    try:
+        return read_patterns(text, on_warning)
+    except InputError as error:
+        raise InputError(f"{error}; a sequence would have IUPAC letters only") from error
 
 
 def read_patterns(path, on_warning=warn):

@@ -47,7 +47,7 @@ def check_letters(where, letters):
 
     where: the input, the record's number, counted from 1, and its name; letters: uint8[n].
     """
-    from kmatch.sequences.lines import find_foreign
+    from kmatch.sequences.readers.lines import find_foreign
 
     letters = np.ascontiguousarray(letters).view()
     letters.flags.writeable = False  # kernels are compiled for each kind

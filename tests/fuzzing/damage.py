@@ -11,7 +11,7 @@ from support.commands import compressed, fasta, genbank, here, twobit
 import kmatch
 from fuzzing import texts
 from fuzzing.searches import Wrong
-from kmatch.search.packing import write_packed
+from kmatch.packed.packing import write_packed
 
 MEMORY = 4 << 30  # bytes more than there are, for inputs that claim to be large
 STATUSES = (0, 1, 2)

@@ -42,9 +42,23 @@ def search(random, problem, records=None):
     if pam:
         options["pam"] = random.choice(["NGG", "TTTV", "GATC", "N", "RY", "NNNNA"])
         options["pam_side"] = random.choice(["3p", "5p"])
+        if all_hold(written, **options):  # which is wrong usage
+            options["pam"] = "N"
     cost = COST // 3 if problem == "best" else COST
     records = within(records, cost // sum(map(len, written)))
     return Search(problem, records, written, k, options, form=random.choice(["bed", "tsv"]))
+
+
+def all_hold(patterns, pam, pam_side, **others):
+    """Whether all patterns end, or with `5p` begin, with a PAM."""
+    size = len(pam)
+    parts = [pattern[:size] if pam_side == "5p" else pattern[-size:] for pattern in patterns]
+    bases = {letter: set(naive.IUPAC[letter]) for letter in naive.IUPAC}
+    return all(
+        len(pattern) > size
+        and all(bases[a] <= bases[b] for a, b in zip(part.upper(), pam, strict=True))
+        for pattern, part in zip(patterns, parts, strict=True)
+    )
 
 
 def primer(random):
@@ -82,9 +96,9 @@ def within(records, letters):
 def hooks(random, one):
     """Tiny chunks and little room; what a hit costs bounds how tiny."""
     if one.problem == "primer":
-        geometry = {"height": random.choice([8, 16, 24]), "block": random.choice([1, 7, 200])}
+        sizes = random.choice([8, 16, 24]), random.choice([1, 7, 200])
         given = {"part": random.choice([1, 30, 1 << 20])}
-        return given | ({"geometry": geometry} if one.device == "cpu" else {})
+        return given | ({"sizes": sizes} if one.device == "cpu" else {})
     gap = max(map(len, one.patterns)) if one.problem == "best" else one.k + 16
     total = sum(map(len, one.records)) + gap * len(one.records)  # positions, about
     given = {

@@ -4,24 +4,27 @@ from unittest import mock
 
 import numpy as np
 
-from kmatch.engine.cpu import edit, edit_filter
-from kmatch.engine.cpu.engine import CpuEngine
+from kmatch.engine.cpu import engine
+from kmatch.engine.cpu.edit import filter as edit_filter
+from kmatch.engine.cpu.edit import scan as edit_scan
 from kmatch.engine.geometry import Layout
-from kmatch.output import primers, tables
-from kmatch.search import codes, differences, rows, scanning, stored
-from kmatch.sequences import ahead, reading
+from kmatch.packed import chunks as stored
+from kmatch.results import primer_tables, tables
+from kmatch.search import codes, scanning
+from kmatch.search.differences import ends, rows
+from kmatch.sequences.readers import ahead, genome_files
 
 # By a name: where they stand, and what they may be.
 CONSTANTS = {
     "batch": (((codes, "BATCH"),), (1, 2, 3, 10)),
-    "unpacked": (((differences, "UNPACKED"),), (0, 1, 1 << 40)),
+    "unpacked": (((ends, "UNPACKED"),), (0, 1, 1 << 40)),
     "scans": (((scanning, "AHEAD"),), (0, 1, 5)),
     "key bits": (((rows, "KEY_BITS"),), (0, 12)),
-    "lines": (((tables, "ROWS"), (primers, "ROWS")), (1, 2, 5)),
-    "block": (((reading, "BLOCK"),), (1, 7, 64)),
+    "lines": (((tables, "ROWS"), (primer_tables, "ROWS")), (1, 2, 5)),
+    "block": (((genome_files, "BLOCK"),), (1, 7, 64)),
     "read": (((ahead, "BATCH"), (ahead, "ROOM")), (1, 10, 100)),
     "smaller": (((stored, "SMALLER"),), (1, 1 << 40)),
-    "capacity": (((CpuEngine, "capacity"),), (20, 50, 200)),
+    "capacity": (((engine, "CAPACITY"),), (20, 50, 200)),
 }
 LAYOUTS = (
     {"site_letters": 1},
@@ -45,16 +48,16 @@ def patching(patches):
         for home, constant in CONSTANTS.get(name, ((), ()))[0]:
             yield mock.patch.object(home, constant, value)
     if layout := patches.get("layout"):
-        yield mock.patch.object(CpuEngine, "layout", Layout(**layout))
+        yield mock.patch.object(engine, "LAYOUT", Layout(**layout))
     if parts := patches.get("parts"):
 
         def stretches(queries, longest, rows, threads):
             return min(parts, rows)
 
-        yield mock.patch.object(edit, "stretches", stretches)
+        yield mock.patch.object(edit_scan, "stretches", stretches)
     if patches.get("few"):
 
-        def choose(text, reading, limits, count, always):
-            return np.ones(len(limits), np.int64)
+        def choose(text, search, always):
+            return np.ones(len(search.limits), np.int64)
 
         yield mock.patch.object(edit_filter, "choose", choose)

@@ -13,17 +13,14 @@ from pathlib import Path
 
 import naive
 from support.commands import compressed, fasta, genbank, here, process, twobit
+from support.hooks import best_batches, edit_batches, hamming_batches, multi_batches, primer_batches
 from support.packing import packed
 
 import kmatch
 from fuzzing.patches import patching
-from kmatch.search.best import best_batches
-from kmatch.search.edit import edit_batches
-from kmatch.search.hamming import hamming_batches
-from kmatch.search.hits import Hits
-from kmatch.search.multi import multi_batches
-from kmatch.search.primer import primer_batches
-from kmatch.search.primers import Primers
+from kmatch.engine.cpu.primer.extend import Sizes
+from kmatch.results.hits import Hits
+from kmatch.results.primers import Primers
 from kmatch.sequences.patterns import make_pattern
 
 BATCHES = {
@@ -164,6 +161,8 @@ def by_batches(search, genome):
     options |= {"device": search.device, "threads": search.threads}
     batches = BATCHES[search.problem]
     if search.problem == "primer":
+        if "sizes" in options:
+            options["sizes"] = Sizes(*options["sizes"])
         other = kmatch.Genome.from_records(background(search))
         found = Primers(batches(genome, other, search.k, **options), search.k)
         return as_table(found, "bed")

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from support.cases import EDIT, HAMMING, edit_cases, hamming_cases
 from support.differences import best, edit
 from support.differences import rows as rows_of
+from support.hooks import hamming_batches
 from support.mismatches import rows, search
 from support.packing import packed
 
@@ -31,8 +32,7 @@ from kmatch.engine.cuda import (
 from kmatch.engine.cuda import edit as cuda_edit
 from kmatch.engine.geometry import Geometry
 from kmatch.errors import DeviceError
-from kmatch.search.hamming import hamming_batches
-from kmatch.search.hits import Hits
+from kmatch.results.hits import Hits
 from kmatch.sequences.patterns import load_patterns
 
 MISMATCHES = (
@@ -246,7 +246,7 @@ def test_the_gpu_packs_as_the_cpu_does(words, monkeypatch):
     for packers in (0, 99):
         monkeypatch.setattr(engine, "PACKERS", packers)
         planes = gpu.planes(4 * geometry.plane_words)
-        gpu.pack(letters, geometry.words, geometry.rows, geometry.plane_rows, planes)
+        gpu.pack(letters, geometry.text(planes))
         packed.append(planes.tolist())
         assert gpu._gpu.text(planes).copy_to_host().tolist() == packed[0]
     assert packed[0] == packed[1]

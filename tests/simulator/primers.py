@@ -37,7 +37,7 @@ FEW_PRIMERS = (
 
 def primers(case, sizes):
     target, background, k, options = case
-    options = options | {"device": "cuda", "geometry": {"sizes": sizes}}
+    options = options | {"device": "cuda", "sizes": sizes}
     return rows_of_primers(search_primers(target, background, k, **options))
 
 

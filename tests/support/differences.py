@@ -9,10 +9,9 @@ import naive
 import numpy as np
 
 import kmatch
-from kmatch.search.best import best_batches
-from kmatch.search.edit import edit_batches
-from kmatch.search.hits import Hits
+from kmatch.results.hits import Hits
 from kmatch.sequences.patterns import load_patterns
+from support.hooks import best_batches, edit_batches
 from support.mismatches import rows as places
 
 

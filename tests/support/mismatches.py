@@ -5,12 +5,11 @@ import csv
 import naive
 
 import kmatch
-from kmatch.search.hamming import hamming_batches
-from kmatch.search.hits import Hits
-from kmatch.search.multi import multi_batches
+from kmatch.results.hits import Hits
 from kmatch.sequences.patterns import load_patterns
 from support.cases import HAMMING
 from support.commands import here
+from support.hooks import hamming_batches, multi_batches
 
 EQUAL = {name: case for name, case in HAMMING.items() if len(set(map(len, case[1]))) == 1}
 KNOWN_HEADER = ("sequence", "start", "end", "guide", "mismatches", "strand", "site")

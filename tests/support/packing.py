@@ -3,8 +3,8 @@
 import tempfile
 
 import kmatch
-from kmatch.search.packing import write_packed
-from kmatch.sequences.packed import PackedFile
+from kmatch.packed.packing import write_packed
+from kmatch.packed.reader import PackedFile
 
 
 def packed(records, **geometry):
@@ -12,6 +12,6 @@ def packed(records, **geometry):
     with tempfile.TemporaryFile() as handle:
         write_packed(kmatch.Genome.from_records(records).records(), handle, **geometry)
         handle.flush()
-        genome = kmatch.Genome("packed")
+        genome = kmatch.Genome("-")
         genome.file = PackedFile(handle, "packed")
     return genome

@@ -4,6 +4,7 @@ import naive
 from hypothesis import strategies as st
 
 import kmatch
+from kmatch.search.hooked import hooked_primer
 from support.cases import edited
 
 
@@ -13,7 +14,7 @@ def records(*texts):
 
 def primer(target, background, k, **options):
     genomes = (kmatch.Genome.from_records(texts) for texts in (target, background))
-    return kmatch.primer(*genomes, k, **{"device": "cpu", **options})
+    return hooked_primer(*genomes, k, **{"device": "cpu", **options})
 
 
 def rows(found):

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from kmatch.engine.cpu.blocks import profiles
 from kmatch.engine.cuda.driver import on_device
 from kmatch.engine.cuda.pieces import launch_pieces, plan_pieces, used_letters
 from kmatch.engine.cuda.verify import MOST_WORDS, launch_verify
+from kmatch.engine.host.blocks import profiles
 
 # Picoseconds of an H200, fitted to filters and scans of 1 and 64 patterns; only ratios matter.
 CELL = 0.0145  # a cell of the bit-sliced recurrence

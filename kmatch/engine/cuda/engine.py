@@ -12,7 +12,8 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from kmatch.engine.cpu.engine import CpuEngine
+from kmatch.engine.cpu.primer.extend import extend_primers as extend_primers_on_cpu
+from kmatch.engine.cpu.text.pack import pack_by
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import open_gpu
 from kmatch.engine.cuda.edit import Searches, scan_edit, smallest_edit
@@ -21,6 +22,9 @@ from kmatch.engine.cuda.hamming import scan, upload
 from kmatch.engine.cuda.primer import extend_primers
 from kmatch.engine.cuda.scans import FilteredScan, Rooms, Scan
 from kmatch.engine.geometry import Layout
+from kmatch.engine.host.engine import HostEngine
+from kmatch.engine.host.stopwatch import Stopwatch
+from kmatch.engine.primers import Starts
 
 WORDS = 1016  # of a row: eight times an odd number, as packing stores a column at a time
 LAYOUT = Layout(
@@ -38,54 +42,59 @@ PACKERS = 4  # CPU threads that pack faster than the GPU is sent letters
 MEMORY_SHARE = 8  # two chunks and their IUPAC planes, of 2 bytes a position each, leave room
 
 
-class CudaEngine:
-    """Kernels of the GPU with a number, and of `threads` CPU threads, None for all cores.
+class CudaEngine(HostEngine):
+    """An Engine (see `kmatch.engine.protocol`): kernels of the GPU with a number.
 
-    Raises DeviceError where the GPU cannot be used.
+    name: of the GPU; threads: of the CPU, None for all cores; reason: why the GPU was chosen; work:
+    see HostEngine. Raises DeviceError where the GPU cannot be used.
     """
 
     name = "cuda"
-    capacity = CAPACITY
 
-    def __init__(self, number, name, threads=None, reason=""):
-        self._cpu = CpuEngine(threads)
-        self.threads, self.expected = self._cpu.threads, None
+    def __init__(self, number, name, threads=None, reason="", work=None):
+        super().__init__(threads, work)
         self._gpu = open_gpu(number)
         self.place = f"cuda:{number}"
-        self.description = f"{self.place}, {name}, and {self._cpu.threads} CPU threads ({reason})"
+        self.description = f"{self.place}, {name}, and {self.threads} CPU threads ({reason})"
+        self.capacity = CAPACITY
         self.layout = LAYOUT.within(driver.memory()[1] // MEMORY_SHARE)
         self._made = {}  # what searches planned last, by what it is
         self.rooms = Rooms(self._gpu)
         self._told = []  # int64[1] each, in pinned memory
         self._results = driver.new_stream()  # copies results while the next scan is under way
-        self.timing = nullcontext  # kernels run in timing(stream), which a benchmark sets
+        self.timing = nullcontext  # kernels run in timing(stream)
+
+    def time_kernels(self):
+        self._gpu.use()
+        self._watch = _Stopwatch()
+        self.timing = self._watch.events.timing
+        return self._watch
 
     def planes(self, size):
-        """uint64[size], uninitialised, in pinned memory, for planes that do not change once they
-        were scanned: the GPU keeps its copy."""
+        """In pinned memory; the GPU keeps its copy."""
         self._gpu.use()
         return self._gpu.planes(size)
 
     def keep(self, planes):
-        """Remember of planes that they do not change: the GPU then keeps its copy."""
         self._gpu.keep(planes)
 
     def fetch(self, planes):
-        """Begin to copy planes that will be scanned soon to the GPU."""
         self._gpu.use()
         self._gpu.fetch(planes)
 
-    def pack(self, *arguments):
-        """See `kmatch.engine.cpu.pack.pack`."""
-        if self._cpu.threads >= PACKERS:
-            self._cpu.pack(*arguments)
+    def pack(self, letters, text):
+        if self.threads >= PACKERS:
+            pack_by(self._workers, letters, text)
         else:
             self._gpu.use()
-            self._gpu.pack(*arguments)
+            planes, words, rows, plane_words = text
+            self._gpu.pack(letters, words, rows, plane_words // words, planes)
 
-    def unite(self, planes, plane_words, masks):
-        """Planes that have those of IUPAC letters behind them once they are on the GPU."""
-        return self._gpu.unite(planes, plane_words, masks) if len(masks) else planes
+    def unite(self, text, masks):
+        """Only on the GPU are the planes of IUPAC letters behind the others."""
+        if not len(masks):
+            return text
+        return text._replace(planes=self._gpu.unite(text.planes, text.plane_words, masks))
 
     @property
     def stream(self):
@@ -109,13 +118,14 @@ class CudaEngine:
         room[: len(codes)].copy_to_host(codes, stream=self._results)
         self._results.synchronize()
 
-    def start_scan(self, text, queries, k, capacity):
-        """A Scan for windows within k mismatches; see `kmatch.engine.cuda.hamming.scan`."""
+    def start_scan(self, text, query, k, capacity):
         self._gpu.use()
+        self._note(text)
         planes, *shape = text
         stream = self.stream
         text, shape = self._gpu.broad_text(planes, tuple(shape))
-        uploaded = self._once("windows", queries, (k,), lambda: upload(*queries, k, stream))
+        letters = query[:3]
+        uploaded = self._once("windows", letters, (k,), lambda: upload(*letters, k, stream))
 
         def launch(codes, found):
             scan(text, *shape, uploaded, codes, found, stream)
@@ -123,32 +133,28 @@ class CudaEngine:
         return Scan(self, capacity, launch)
 
     def start_edit(self, text, query, filtering, capacity):
-        """A Scan for ends within k differences; see `kmatch.engine.cuda.edit.scan_edit`.
-
-        query: DifferenceQuery; filtering: True or False where the engine is not to choose.
-        """
         self._gpu.use()
+        self._note(text)
         planes, *shape = text
         text, shape = self._gpu.broad_text(planes, tuple(shape))
-        letters, limits, k = query.letters, query.limits, query.k
+        bases, limits, k = query.reading.bases, query.limits, query.k
+        reading = query.reading[:3]
 
         def start(chosen, codes, found):
             searches = self._once(
                 "scan",
-                (*query.reading, limits),
+                (*reading, limits),
                 (shape, chosen.tobytes(), k),
-                lambda: Searches(shape, query.reading, limits, chosen, k, self.stream),
+                lambda: Searches(shape, reading, limits, chosen, k, self.stream),
             )
             scan_edit(text, searches, codes, found)
 
         if filtering is not False:
             queries = self._once(
                 "filter",
-                (*query.reading, letters.bases, limits),
+                (*reading, bases, limits),
                 (shape, k, bool(filtering)),
-                lambda: Filter(
-                    shape, query.reading, letters.bases, limits, k, bool(filtering), self.stream
-                ),
+                lambda: Filter(shape, reading, bases, limits, k, bool(filtering), self.stream),
             )
             if queries.budgets.any():
                 return FilteredScan(self, capacity, text, queries, start)
@@ -156,14 +162,14 @@ class CudaEngine:
         return Scan(self, capacity, lambda codes, found: start(every, codes, found))
 
     def smallest_edit(self, text, reading, bounds):
-        """See `kmatch.engine.cpu.edit.smallest_edit`; returns int64[Q], over the whole chunk."""
         self._gpu.use()
+        self._note(text)
         chosen = np.flatnonzero(bounds >= 0)
         if not len(chosen):
             return bounds + 1
         planes, *shape = text
         text, shape = self._gpu.broad_text(planes, tuple(shape))
-        searches = Searches(shape, reading, bounds, chosen, 0, self.stream, smallest=True)
+        searches = Searches(shape, reading[:3], bounds, chosen, 0, self.stream, smallest=True)
         lowest = driver.on_device(bounds + 1, self.stream)
         with self.timing(self.stream):
             smallest_edit(text, searches, self.counter(), lowest)
@@ -171,46 +177,22 @@ class CudaEngine:
         self.stream.synchronize()
         return found
 
-    def extend_primers(self, *arguments, **options):
-        """See `kmatch.engine.cpu.primer.extend_primers`; options: on_progress, sizes."""
+    def extend_primers(self, starts, columns, k, on_progress=None, sizes=None):
         self._gpu.use()
-        return extend_primers(self._gpu, self._cpu.extend_primers, *arguments, **options)
+        options = {"sizes": sizes} if sizes else {}
+        with self._timed():
+            done = extend_primers(
+                self._gpu, self._extend_on_cpu, *starts, columns, k, on_progress, **options
+            )
+        return self._noted(done)
 
-    def align_gapless(self, *arguments):
-        """See `kmatch.engine.cpu.alignments.align_gapless`."""
-        self._cpu.align_gapless(*arguments)
+    def _extend_on_cpu(self, target, begins, limits, bounds, columns, k):
+        starts = Starts(target, begins, limits, bounds)
+        extend_primers_on_cpu(starts, columns, k, threads=self.threads)
 
-    def trace(self, *arguments):
-        """See `kmatch.engine.cpu.trace.trace`."""
-        self._cpu.trace(*arguments)
-
-    def profiles(self, *arguments):
-        """See `kmatch.engine.cpu.blocks.profiles`."""
-        return self._cpu.profiles(*arguments)
-
-    def seeds_pay(self, *arguments):
-        """Never: a GPU compares all windows faster than a CPU looks seeds up."""
-        return False
-
-    def seed_tables(self, *arguments):
-        """See `kmatch.engine.cpu.seeds.seed_tables`."""
-        return self._cpu.seed_tables(*arguments)
-
-    def start_seeds(self, *arguments):
-        """See `kmatch.engine.cpu.seeds.scan_seeds`."""
-        return self._cpu.start_seeds(*arguments)
-
-    def sites_pay(self, *arguments):
-        """Never: a GPU compares all windows faster than a CPU reads those beside a PAM."""
-        return False
-
-    def read_sites(self, *arguments):
-        """See `kmatch.engine.cpu.sites.read_sites`."""
-        self._cpu.read_sites(*arguments)
-
-    def read_text(self, *arguments):
-        """See `kmatch.engine.cpu.letters.read_text`."""
-        self._cpu.read_text(*arguments)
+    def _note(self, text):
+        if self._watch:
+            self._watch.rows = text.rows
 
     def _once(self, use, arrays, values, make):
         """make(), or what it gave this use last if these arrays and values were the same."""
@@ -220,3 +202,15 @@ class CudaEngine:
             made = make()
             self._made[use] = arrays, values, made
         return made
+
+
+class _Stopwatch(Stopwatch):
+    """A KernelTime; primers are timed with the host's part in them."""
+
+    def __init__(self):
+        self.events = driver.Stopwatch()
+        super().__init__()
+
+    @property
+    def seconds(self):
+        return self._seconds + self.events.seconds

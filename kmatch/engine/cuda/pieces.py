@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import uint64
 
-from kmatch.engine.cpu.pieces import cut
+from kmatch.engine.cpu.edit.pieces import cut
 from kmatch.engine.cuda.driver import background_grain, cuda, multiprocessors
 from kmatch.engine.cuda.hits import ALL, NONE, ONE, any_live, lowest
 from kmatch.engine.cuda.logic import all_of

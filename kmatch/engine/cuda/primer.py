@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.engine.columns import FRESH, UNKNOWN
-from kmatch.engine.cpu.primer import Work, target_planes
+from kmatch.engine.cpu.primer.extend import target_planes
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.primer_pieces import NEVER, all_units, further_units
 from kmatch.engine.cuda.primer_strips import (
@@ -28,6 +28,7 @@ from kmatch.engine.cuda.primer_strips import (
     stretch_of,
 )
 from kmatch.engine.cuda.recurrence import COLUMNS, counter_bits
+from kmatch.engine.primers import WorkDone
 
 MEMORY_SHARE = 0.5  # of the free device memory that deltas may take
 SEED_SHARE = 64  # the first piece is one part in so many of the background
@@ -58,7 +59,7 @@ class Sizes(NamedTuple):
 
 
 SIZES = Sizes()
-NOTHING = Work(0, 0, 0)
+NOTHING = WorkDone(0, 0, 0)
 
 
 class Alive(NamedTuple):
@@ -77,7 +78,7 @@ def extend_primers(
 
     target, begins, limits, bounds, columns, k, on_progress: as for `CudaEngine.extend_primers`;
     deeper: the CPU's function of these arguments, for starts that are alive too far down; sizes:
-    Sizes, which tests make tiny. Returns Work, without that of the CPU.
+    Sizes, which tests make tiny. Returns WorkDone, without that of the CPU.
     """
     if not (bounds <= limits).any():
         return NOTHING
@@ -121,7 +122,7 @@ def settle(limits, bounds):
 
 
 class Extension:
-    """A target and a background on the GPU; work: the Work done so far."""
+    """A target and a background on the GPU; work: the WorkDone so far."""
 
     def __init__(self, gpu, target, limits, letters, k, sizes):
         self.letters, self.work = letters, NOTHING
@@ -265,7 +266,7 @@ class Extension:
     def _count(self, tally, units, height):
         swept, again = (tally[[SWEPT, AGAIN]] * height * self._lanes).tolist()
         done = (swept + again, units, int(tally[GIVEN_UP]), again)
-        self.work = Work(*map(sum, zip(self.work, done, strict=True)))
+        self.work = WorkDone(*map(sum, zip(self.work, done, strict=True)))
 
     def _stretch(self, columns, tiles, rows):
         """Columns of a stretch: few enough to keep the GPU busy to the end, for one stretch may

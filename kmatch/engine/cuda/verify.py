@@ -101,7 +101,7 @@ def launch_verify(
 ):
     """Write the keys of all ends within k around survivors; an end may be written several times.
 
-    shape: (words, lane_rows, rows); profile: see `kmatch.engine.cpu.blocks.profiles`; searches:
+    shape: (words, lane_rows, rows); profile: see `kmatch.engine.host.blocks.profiles`; searches:
     int32[Q, 3], a query's length, limit and whether it is read downwards; most: letters of the
     longest query; pieces: see `PiecePlan`; keying: (queries, factor of the keys); survivors, count:
     see

@@ -1,0 +1,220 @@
+"""What kmatch offers to Python: a function a search, and `pack`.
+
+Every function takes a genome as a Genome or as a path, and patterns as
+
+- a list of sequences, each of which names its pattern;
+- a dict, name → sequence;
+- a path, str or PathLike, of FASTA or of text with one pattern a line, `-` being standard input;
+- one sequence as a str. A str is a path where a file of that name exists; otherwise, where it has
+  IUPAC letters only, it is a sequence.
+
+A sequence has IUPAC letters in any case, U being T. Positions are 0-based and half-open, on the
+forward strand. What is wrong with an argument or a file raises InputError, with a device
+DeviceError, with an output OutputError; all are KmatchError.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Literal
+
+from kmatch.genome import Genome, as_genome
+from kmatch.packed.packing import pack as _pack
+from kmatch.results.hits import Hits
+from kmatch.results.primers import Primers
+from kmatch.search.best import BestOptions, best_batches
+from kmatch.search.checks import check_ends, check_pam
+from kmatch.search.edit import EditOptions, edit_batches
+from kmatch.search.hamming import HammingOptions, hamming_batches
+from kmatch.search.multi import MultiOptions, multi_batches
+from kmatch.search.primer import PrimerOptions, primer_batches
+from kmatch.search.running import Running
+from kmatch.sequences.names import warn
+from kmatch.sequences.patterns import Patterns, load_patterns
+
+Path = str | os.PathLike[str]
+Strand = Literal["both", "+", "-"]
+Report = Literal["minima", "ends", "loci"]
+Side = Literal["3p", "5p"]
+Limits = tuple[float, float]
+Progress = Callable[[int, int | None], None]
+
+
+def hamming(
+    genome: Genome | Path,
+    patterns: Patterns,
+    k: int,
+    *,
+    strand: Strand = "both",
+    exact_5p: int = 0,
+    exact_3p: int = 0,
+    device: str = "auto",
+    threads: int | None = None,
+    algorithm: str = "bitplane",
+    on_progress: Progress | None = None,
+) -> Hits:
+    """Find every window of a genome with at most k mismatches to a pattern.
+
+    genome, patterns: see `kmatch.api`. k: mismatches, 0 ≤ k < m for a pattern of m letters.
+    strand: `+` finds a pattern as written, `-` its reverse complement. exact_5p, exact_3p: how many
+    of a pattern's first and last letters must match. device: `cpu`, `cuda`, `cuda:N`, or `auto`,
+    which takes the one that is expected to be done first. threads: of the CPU, None for one a core.
+    algorithm: `bitplane`, or the name of a published one. on_progress(consumed, size) hears of the
+    genome's bytes read, size being None where it is unknown.
+
+    Raises InputError for a file, a pattern or an option that cannot be used, and DeviceError for a
+    device that cannot.
+
+        hits = kmatch.hamming("genome.fa", {"OR1": "TATCACCGCCAGAGGTA"}, k=3)
+        near = hits[hits.distance <= 1]
+    """
+    panel = load_patterns(patterns)
+    check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
+    options = HammingOptions(strand, exact_5p, exact_3p)
+    running = Running(device, threads, algorithm, on_progress)
+    return Hits(hamming_batches(as_genome(genome), panel, k, options, running), panel)
+
+
+def multi(
+    genome: Genome | Path,
+    patterns: Patterns,
+    k: int,
+    *,
+    pam: str | None = None,
+    pam_side: Side = "3p",
+    strand: Strand = "both",
+    exact_5p: int = 0,
+    exact_3p: int = 0,
+    device: str = "auto",
+    threads: int | None = None,
+    algorithm: str = "bitplane",
+    on_progress: Progress | None = None,
+) -> Hits:
+    """Find every window of a genome with at most k mismatches to a pattern of a panel.
+
+    The patterns, up to hundreds of thousands, have one length. pam: IUPAC letters that must stand,
+    without mismatch, beside a pattern: after it (pam_side `3p`, as NGG) or before it (`5p`, as
+    TTTV). A hit spans the pattern and the PAM; its distance counts the pattern alone. The other
+    arguments are those of `hamming`.
+
+    Raises InputError and DeviceError as `hamming` does, and InputError for patterns of unequal
+    length and for several patterns that all hold the PAM themselves; where a single one does, that
+    is a UserWarning.
+
+        hits = kmatch.multi("genome.fa", "guides.txt", k=4, pam="NGG")
+        hits.to_tsv("hits.tsv.gz")
+    """
+    panel = load_patterns(patterns)
+    check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
+    check_pam(panel, pam, pam_side, warn)
+    options = MultiOptions(pam, pam_side, strand, exact_5p, exact_3p)
+    running = Running(device, threads, algorithm, on_progress)
+    return Hits(multi_batches(as_genome(genome), panel, k, options, running), panel)
+
+
+def edit(
+    genome: Genome | Path,
+    patterns: Patterns,
+    k: int,
+    *,
+    report: Report = "minima",
+    strand: Strand = "both",
+    device: str = "auto",
+    threads: int | None = None,
+    algorithm: str = "bitplane",
+    on_progress: Progress | None = None,
+) -> Hits:
+    """Find the occurrences of patterns in a genome with at most k differences.
+
+    Differences are mismatches, insertions and deletions; 0 ≤ k < m for a pattern of m letters.
+    report: `ends` gives an occurrence for every position where one ends, `minima` the best of
+    neighbouring ends, `loci` the best of overlapping minima. The other arguments, and what is
+    raised, are those of `hamming`.
+
+        hits = kmatch.edit("genome.fa", "ACGTTGCATTAGCCAGTACT", k=2)
+        hits.cigar, hits.match
+    """
+    panel = load_patterns(patterns)
+    options = EditOptions(report, strand)
+    running = Running(device, threads, algorithm, on_progress)
+    return Hits(edit_batches(as_genome(genome), panel, k, options, running), panel)
+
+
+def best(
+    genome: Genome | Path,
+    patterns: Patterns,
+    *,
+    strand: Strand = "both",
+    device: str = "auto",
+    threads: int | None = None,
+    algorithm: str = "bitplane",
+    on_progress: Progress | None = None,
+) -> Hits:
+    """Find the closest occurrences of patterns in a genome, by differences.
+
+    They are the minima at the smallest distance that a pattern has anywhere in the genome. A
+    pattern that matches nowhere has none, and a UserWarning names it. The arguments, and what is
+    raised, are those of `hamming`.
+
+        hits = kmatch.best("genome.fa", ["ACGTTACGTAGGCATCAGT"])
+        hits.distance.min()
+    """
+    panel = load_patterns(patterns)
+    running = Running(device, threads, algorithm, on_progress)
+    return Hits(best_batches(as_genome(genome), panel, BestOptions(strand), running), panel)
+
+
+def primer(
+    target: Genome | Path,
+    background: Genome | Path,
+    k: int,
+    *,
+    min_length: int | None = None,
+    max_length: int | None = None,
+    gc: Limits | None = None,
+    tm: Limits | None = None,
+    both_strands: bool = False,
+    background_strand: Literal["both", "+"] = "both",
+    device: str = "auto",
+    threads: int | None = None,
+    algorithm: str = "bitplane",
+    on_progress: Progress | None = None,
+) -> Primers:
+    """Find, for each position of a target, the shortest substring unlike all of a background.
+
+    It has at least k differences, 1 or more, from every substring of the background. min_length:
+    letters that shorter primers are lengthened to. max_length: letters beyond which none is looked
+    for. gc: (least, most) share of G and C, 0 to 1. tm: (least, most) melting temperature in °C.
+    both_strands: also the primers of the target's reverse complement. background_strand: the
+    strands of the background that count, `both` or `+`. device, threads, algorithm: as for
+    `hamming`. on_progress(consumed, size) hears of bytes of the background that are done with.
+
+    Raises InputError for a file that cannot be used and for numbers that do not fit, and
+    DeviceError for a device that cannot be used.
+
+        primers = kmatch.primer("virus.fa", "host.fa.gz", k=10, max_length=30)
+        primers[primers.tm > 55].to_bed("primers.bed")
+    """
+    options = PrimerOptions(min_length, max_length, gc, tm, both_strands, background_strand)
+    running = Running(device, threads, algorithm, on_progress)
+    batches = primer_batches(as_genome(target), as_genome(background), k, options, running)
+    return Primers(batches, k, both_strands)
+
+
+def pack(
+    genome: Genome | Path,
+    path: Path,
+    *,
+    threads: int | None = None,
+    on_progress: Progress | None = None,
+) -> tuple[int, int]:
+    """Write a genome to a file as bit planes, which every search takes as a genome.
+
+    path: of the file, which is either whole or absent. threads: of the CPU, None for one a core.
+    on_progress(consumed, size) hears of bytes read. Returns the records and the letters written.
+
+    Raises InputError for a genome that cannot be used, and OutputError where writing fails.
+
+        kmatch.pack("genome.fa.gz", "genome.kmatch")
+        hits = kmatch.hamming("genome.kmatch", "guides.txt", k=3)
+    """
+    return _pack(genome, path, threads=threads, on_progress=on_progress)

@@ -1,0 +1,68 @@
+"""What arguments of searches may be: the same for the command line and for Python.
+
+It imports neither NumPy nor Numba, as the command line reads it to say how it is used.
+"""
+
+import math
+from numbers import Real
+from operator import index
+from typing import Any
+
+from kmatch.errors import InputError
+
+STRANDS = ("both", "+", "-")
+BACKGROUND_STRANDS = ("both", "+")
+PAM_SIDES = ("3p", "5p")
+REPORTS = ("minima", "ends", "loci")
+MOST = 2**31 - 1  # letters, differences or threads that are counted
+
+
+def check_choice(what: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Raise InputError unless a value is one of the choices; what: the argument, in words."""
+    if not isinstance(value, str) or value not in choices:
+        *others, last = choices
+        given = f"'{value}'" if isinstance(value, str) else repr(value)
+        raise InputError(f"unknown {what} {given}; use {', '.join(others)} or {last}")
+
+
+def checked_count(name: str, value: Any, least: int = 0) -> int:
+    """A whole number as int; InputError where it is none, or not from `least` to MOST."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = index(value)
+    except TypeError:
+        raise InputError(f"{name} is {value!r}; give a whole number") from None
+    if number < least:
+        raise InputError(f"{name} is {number}; it must be {least} or more")
+    if number > MOST:
+        raise InputError(beyond(name, number))
+    return number
+
+
+def beyond(name: str, number: int) -> str:
+    """That a number is too large to count with."""
+    return f"{name} is {number}, more than kmatch counts to, {MOST}"
+
+
+def check_threads(threads: Any) -> None:
+    """Raise InputError unless threads is None or 1 or more."""
+    if threads is None:
+        return
+    if checked_count("threads", threads, -MOST) < 1:
+        raise InputError(f"{threads} threads cannot search; give 1 or more")
+
+
+def check_limits(what: str, limits: Any) -> None:
+    """Raise InputError unless limits is None or (least, most), finite numbers in order."""
+    if limits is None:
+        return
+    try:
+        least, most = limits
+        finite = all(isinstance(x, Real) and math.isfinite(x) for x in (least, most))
+    except (TypeError, ValueError):
+        finite = False
+    if not finite:
+        raise InputError(f"{what} is {limits!r}; give two numbers, the least and the most")
+    if least > most:
+        raise InputError(f"{what}: the least, {least:g}, is more than the most, {most:g}")

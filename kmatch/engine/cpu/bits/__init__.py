@@ -1,0 +1,1 @@
+"""Vectors of lanes: logic, bit-sliced counters, and hit codes written out."""

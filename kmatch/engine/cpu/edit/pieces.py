@@ -1,0 +1,175 @@
+"""Filter for small k/m: a hit within k differences holds one of k + 1 pieces exactly.
+
+An exact piece is a chain of ANDs over the striped planes: the text shifted by j letters lies j·W
+words further, so planes are read as flat rows of words. What survives is verified.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kmatch.engine.cpu.bits.vectors import (
+    NONE,
+    ONE,
+    WORDS,
+    aligned,
+    load,
+    lowest,
+    nonzero,
+    store,
+)
+from kmatch.engine.cpu.edit.verify import Sought, verify
+from kmatch.jit import inlined, kernel
+
+STEP = 4 * WORDS  # words taken at a time
+CACHED = 1024  # words of a plane that all pieces go over before the next: they stay in the L1 cache
+HASTE = 8  # letters between looks at whether anything is left
+TOP = np.uint64(1 << 63)  # the last lane of a word
+
+
+class Piece(NamedTuple):
+    """A piece of a query: chain: int64, how far each letter's words lie from those of its position;
+    sign: 1 reads up, −1 down; shift: of a survivor's row to that of the end it expects."""
+
+    chain: np.ndarray
+    sign: int
+    shift: int
+
+
+@kernel
+def cut(length, k):
+    """Bounds of k + 1 pieces of nearly equal length (int64[k + 2])."""
+    return np.arange(k + 2) * length // (k + 1)
+
+
+@kernel
+def _seek(planes, chain, at, end, out):
+    """AND of STEP words from at + chain[i] on, for at, at + STEP, … until any bit is left.
+
+    Writes them to `out` and returns their index; beyond end − STEP if there are none.
+    """
+    while at + STEP <= end:
+        a, b, c, d = _four(planes, at + chain[0])
+        i, alive = 1, True
+        while alive and i < chain.size:
+            stop = min(chain.size, i + HASTE)
+            while i < stop:
+                e, f, g, h = _four(planes, at + chain[i])
+                a, b, c, d = a & e, b & f, c & g, d & h
+                i += 1
+            alive = nonzero(a | b | c | d) != 0
+        if alive and nonzero(a | b | c | d) != 0:
+            store(out, 0, a)
+            store(out, WORDS, b)
+            store(out, 2 * WORDS, c)
+            store(out, 3 * WORDS, d)
+            break
+        at += STEP
+    return at
+
+
+@inlined
+def _four(planes, at):
+    return (
+        load(planes, at),
+        load(planes, at + WORDS),
+        load(planes, at + 2 * WORDS),
+        load(planes, at + 3 * WORDS),
+    )
+
+
+@kernel
+def _word(planes, chain, first):
+    """The same for one word."""
+    word = planes[first + chain[0]]
+    for i in range(1, chain.size):
+        if word == 0:
+            break
+        word &= planes[first + chain[i]]
+    return word
+
+
+@kernel
+def _note(word, first, text, piece, centers, count):
+    """Write the reading coordinate at which each survivor of a word expects its end."""
+    row, lane = first // text.words, 64 * (first % text.words)
+    while word != 0:
+        bit = lowest(word)
+        word &= word - ONE
+        if count < centers.size:
+            centers[count] = piece.sign * ((lane + bit) * text.rows + row + piece.shift)
+        count += 1
+    return count
+
+
+@inlined
+def _owned(word, at, words, own):
+    """Beyond the own rows only the last lane counts; other lanes' letters are their neighbours'."""
+    if at < own:
+        return word
+    return word & TOP if at % words == words - 1 else word & NONE
+
+
+@kernel
+def _survivors(text, piece, at, end, out, centers, count):
+    """Survivors of one piece among words at … end−1 of the flat rows; returns the count so far."""
+    planes, words = text.planes, text.words
+    own = text.rows * words
+    while count <= centers.size:
+        at = _seek(planes, piece.chain, at, end, out)
+        if at + STEP > end:
+            break
+        for i in range(STEP):
+            if out[i] != 0:
+                word = _owned(out[i], at + i, words, own)
+                count = _note(word, at + i, text, piece, centers, count)
+        at += STEP
+    while at < end and count <= centers.size:
+        word = _owned(_word(planes, piece.chain, at), at, words, own)
+        count = _note(word, at, text, piece, centers, count)
+        at += 1
+    return count
+
+
+@kernel
+def _chains(letters, bounds, plane_words, words, sign):
+    """How far each letter's words lie from those of its piece's first position (int64[m])."""
+    chains = np.empty(letters.size, np.int64)
+    for piece in range(bounds.size - 1):
+        a, b = bounds[piece], bounds[piece + 1]
+        for i in range(b - a):  # a pattern read downwards lies in the text last letter first
+            chains[a + i] = letters[a + i if sign > 0 else b - 1 - i] * plane_words + i * words
+    return chains
+
+
+@kernel
+def filter_rows(text, rows, search, query, most, writer):
+    """Search the rows first … last−1, (first, last), for one query; returns whether all is found.
+
+    text: Text; search: DifferenceQuery; query: its number; most: survivors that are worth it: where
+    there are more, nothing is kept and the answer is no.
+    """
+    words, plane_words = text.words, text.plane_words
+    codes, begins, backward, _ = search.reading
+    letters, k = codes[begins[query] : begins[query + 1]], search.limits[query]
+    sign = -1 if backward[query] else 1
+    m, all_rows = letters.size, plane_words // words
+    bounds = cut(m, k)
+    chains = _chains(letters, bounds, plane_words, words, sign)
+    out, centers = aligned(STEP), np.empty(most, np.int64)
+    count = 0
+    end = rows[1] * words
+    if rows[1] == text.rows:  # the last lane goes on into the halo
+        end = plane_words
+    for at in range(rows[0] * words, end, CACHED):
+        for number in range(k + 1):
+            a, b = bounds[number], bounds[number + 1]
+            stop = min(at + CACHED, end, (all_rows - (b - a) + 1) * words)
+            piece = Piece(chains[a:b], sign, m - a - 1 if sign > 0 else b - m)
+            count = _survivors(text, piece, at, stop, out, centers, count)
+        if count > most:
+            return False
+    found = np.sort(centers[:count])
+    profile = search.profile
+    verify(text, Sought(profile.table, profile.begins[query], m, k, sign, query), found, writer)
+    return True

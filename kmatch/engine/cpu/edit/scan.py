@@ -1,0 +1,119 @@
+"""k differences over striped bit planes: every anchored end within k, or the smallest distance."""
+
+import numpy as np
+
+from kmatch.engine.cpu.bits.buffer import give_up, leave, new_writer
+from kmatch.engine.cpu.bits.vectors import WORDS
+from kmatch.engine.cpu.edit.pieces import filter_rows
+from kmatch.engine.cpu.edit.tile import Tile, Way, search_tile
+from kmatch.engine.hits import HitBuffer
+from kmatch.engine.host.sharing import next_item
+from kmatch.jit import kernel
+
+WARM_SHARE = 8  # a stretch of rows is at least this many warm-ups long, where the text allows
+STRETCH = 2048  # rows that all queries go over before the next: they stay in the L2 cache
+TASKS_PER_THREAD = 4
+SURVIVORS = 4  # of a filter for a text position: more are never worth it
+
+
+def stretches(queries, longest, rows, threads):
+    """Parts of a chunk's rows that are searched apart: short ones, and work for all threads.
+
+    longest: letters and k of the longest query, by which every part warms up.
+    """
+    wanted = max(-(-TASKS_PER_THREAD * threads // max(queries, 1)), rows // STRETCH)
+    return max(min(wanted, rows // (WARM_SHARE * longest)), 1)
+
+
+@kernel
+def _search_rows(text, reading, query, rows, limit, lowering, writer):
+    """Search rows first … last−1, (first, last), of all tiles for one query."""
+    _, words, lane_rows, plane_words = text
+    letters, begins, backward, _ = reading
+    halo = plane_words // words - lane_rows
+    first, last = rows
+    pattern = letters[begins[query] : begins[query + 1]] * plane_words
+    warm = min(halo, len(pattern) + limit[0])
+    if backward[query]:
+        way = Way(last - 1 + warm, -1, warm, warm + last - first)
+    else:
+        way = Way(first + halo - warm, 1, warm, warm + last - first)
+    for number in range(words // WORDS):
+        tile = Tile(64 * WORDS * number, lane_rows, query)
+        search_tile(text, pattern + number * WORDS, way, tile, limit, lowering, writer)
+
+
+@kernel
+def _scan_around(text, reading, query, rows, limit, writer):
+    """Scan for all ends of hits that hold a piece beginning in some rows of any lane.
+
+    A filter of other rows does not find them: they may lie in rows next to these, in the lane
+    before or after, and, where the rows are a lane's last, in the halo.
+    """
+    _, words, lane_rows, plane_words = text
+    first, last = rows
+    reach = reading.begins[query + 1] - reading.begins[query] + limit[0]
+    shift = 0 if reading.backward[query] else plane_words // words - lane_rows
+    low = first - shift - reach
+    high = (lane_rows if last == lane_rows else last - shift) + reach
+    if high - low >= lane_rows:
+        _search_rows(text, reading, query, (0, lane_rows), limit, False, writer)
+        return
+    begin = low % lane_rows
+    end = begin + high - low
+    here = (begin, min(end, lane_rows))
+    _search_rows(text, reading, query, here, limit, False, writer)
+    if end > lane_rows:
+        beyond = (0, end - lane_rows)
+        _search_rows(text, reading, query, beyond, limit, False, writer)
+
+
+@kernel
+def scan_edit(work, text, search, budgets, parts, buffer):
+    """Find every anchored end of each query within its limit.
+
+    work: parts × queries; text: Text, words a multiple of WORDS; search: DifferenceQuery; budgets:
+    int64[Q], how many survivors of a filter are worth it in the whole chunk, 0 where all is to be
+    scanned; parts: see `stretches`; buffer: HitBuffer, receives the codes, some of them twice where
+    there is a filter. See `Engine.start_edit` for the positions that a query owns.
+    """
+    rows, queries = text.rows, len(search.limits)
+    writer, limit = new_writer(buffer, queries, search.k), np.zeros(1, np.int64)
+    item = next_item(work)
+    while item >= 0:
+        part, query = item // queries, item % queries
+        first, last = rows * part // parts, rows * (part + 1) // parts
+        here = (first, last)
+        limit[0] = search.limits[query]
+        if budgets[query] > 0:
+            budget = min(budgets[query], SURVIVORS * 64 * text.words * rows)
+            most = 64 + budget * (last - first) // rows
+            if not filter_rows(text, here, search, query, most, writer):
+                _scan_around(text, search.reading, query, here, limit, writer)
+        else:
+            _search_rows(text, search.reading, query, here, limit, False, writer)
+        give_up(work, writer)
+        item = next_item(work)
+    leave(writer)
+
+
+@kernel
+def smallest_edit(work, text, reading, bounds, parts, lowest):
+    """Find the smallest distance of each query in a chunk, where it is at most its bound.
+
+    work: parts × queries; bounds: int64[Q], smaller than m, −1 where nothing is sought; lowest:
+    int64[parts, Q], receives the smallest distance in each part, or bound + 1. The halo is at least
+    m + bound. Other arguments as for `scan_edit`.
+    """
+    rows, queries = text.rows, len(bounds)
+    nowhere = new_writer(HitBuffer(np.empty(0, np.int64), np.zeros(3, np.int64)), queries, 0)
+    limit = np.zeros(1, np.int64)
+    item = next_item(work)
+    while item >= 0:
+        part, query = item // queries, item % queries
+        limit[0] = bounds[query]
+        if bounds[query] >= 0:
+            here = (rows * part // parts, rows * (part + 1) // parts)
+            _search_rows(text, reading, query, here, limit, True, nowhere)
+        lowest[part, query] = limit[0] + 1
+        item = next_item(work)

@@ -1,0 +1,200 @@
+"""One tile under one query: the recurrence over every text row, and the hits it owns.
+
+A tile is WORDS words of the rows, so 64·WORDS lanes. Columns go in blocks, pattern rows in groups.
+A group below one that stays above k, and with no value at most k of its own, is left alone, as in
+Ukkonen's cut-off: whatever enters a group within k comes over the border above it. When it is
+entered again it starts from upper bounds (the border's value and one more a row), which is enough:
+values at most k come out exact, others above k.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kmatch.engine.cpu.bits.buffer import put
+from kmatch.engine.cpu.bits.distances import (
+    add,
+    add_number,
+    copy,
+    counter_bits,
+    follow,
+    put_number,
+    read,
+    smallest,
+)
+from kmatch.engine.cpu.bits.vectors import (
+    NONE,
+    ONE,
+    WORDS,
+    aligned,
+    fill,
+    load,
+    lowest,
+    nonzero,
+    store,
+)
+from kmatch.engine.cpu.edit.recurrence import PAIR, TextRows, advance
+from kmatch.jit import kernel
+
+BLOCK = 64  # columns in a block: border and planes of a block stay in the first-level cache
+GROUP = 32  # pattern rows in a group after the first
+
+
+class Way(NamedTuple):
+    """Text rows that are read as columns of the matrix.
+
+    row: the first; step: 1 to read rows upwards or −1 downwards; warm: columns before the first
+    whose hits are wanted; columns: all that are read.
+    """
+
+    row: int
+    step: int
+    warm: int
+    columns: int
+
+
+class Tile(NamedTuple):
+    """A tile under a query: its first lane, the rows of a lane, and the number of the query."""
+
+    lane: int
+    rows: int
+    query: int
+
+
+@kernel
+def groups(length, k):
+    """Ends of the groups of pattern rows (int64); random text exceeds k within the first."""
+    first = (2 * k + 24) // 8 * 8
+    if first + GROUP // 2 > length:
+        return np.array([length])
+    count = 1 + (length - first + GROUP - 1) // GROUP
+    ends = first + GROUP * np.arange(count)
+    ends[-1] = length
+    return ends
+
+
+@kernel
+def _clear(state, first, pairs):
+    """Pairs of zeros: no horizontal delta, or vertical deltas that grow by one a row."""
+    for at in range(first, first + PAIR * pairs, WORDS):
+        store(state, at, fill(NONE))
+
+
+@kernel
+def _alive(state, above, spare, bits, top, bottom):
+    """Whether a value of the rows top..bottom-1 of the last column is at most k in a lane."""
+    copy(state, above, spare, bits)
+    low = fill(NONE)
+    for row in range(top, bottom):
+        plus, minus = ~load(state, PAIR * row), load(state, PAIR * row + WORDS)
+        low = low | add(state, spare, bits, plus, minus)
+    return nonzero(low) != 0
+
+
+@kernel
+def _emit(state, counter, bits, row, tile, limit, writer):
+    """Keep the codes of the lanes at most k in the column of a text row."""
+    sign = counter + (bits - 1) * WORDS
+    for word in range(WORDS):
+        left = state[sign + word]
+        while left != 0:
+            bit = lowest(left)
+            left &= left - ONE
+            position = (tile.lane + 64 * word + bit) * tile.rows + row
+            distance = limit + 1 + read(state, counter, bits, word, bit)
+            put(writer, position, tile.query, distance)
+
+
+@kernel
+def _lower(state, counters, bits, count, limit):
+    """Lower k, limit[0], to the smallest distance of the last counter's lanes, one of them at most
+    k."""
+    low = smallest(state, counters + (count - 1) * bits * WORDS, bits)
+    for group in range(count):
+        add_number(state, counters + group * bits * WORDS, bits, -low)
+    limit[0] += low
+
+
+@kernel
+def _finish(state, counter, bits, border, seen, tile, limit, writer):
+    """Follow the pattern's last row through a block; keep the hits of a Way."""
+    for c in range(seen.columns):
+        h = border + PAIR * c
+        sign = add(state, counter, bits, load(state, h), load(state, h + WORDS))
+        if c >= seen.warm and nonzero(sign) != 0:
+            _emit(state, counter, bits, seen.row + seen.step * c, tile, limit, writer)
+
+
+@kernel
+def _finish_lowering(state, counters, bits, count, border, seen, limit):
+    """The same, but lower k below what is seen in place of keeping it."""
+    counter = counters + (count - 1) * bits * WORDS
+    for c in range(seen.columns):
+        h = border + PAIR * c
+        sign = add(state, counter, bits, load(state, h), load(state, h + WORDS))
+        if c >= seen.warm and nonzero(sign) != 0:
+            _lower(state, counters, bits, count, limit)
+            if limit[0] < 0:
+                return
+
+
+@kernel
+def search_tile(text, pattern, way, tile, limit, lowering, writer):
+    """Search one tile for one pattern.
+
+    text: Text; pattern: int64, for each letter the index in its planes of row 0 at the tile's first
+    word; way: Way, of all columns; tile: Tile; limit: int64[1], k; writer: Writer, receives the
+    hits. With `lowering` nothing is kept, and k ends as one less than the smallest distance seen,
+    so −1 says that the pattern occurs.
+    """
+    planes, words = text.planes, text.words
+    row, step, warm, columns = way
+    if limit[0] < 0:
+        return
+    length = pattern.size
+    least = 0 if lowering else limit[0]
+    ends = groups(length, least)
+    bits = counter_bits(length, least)
+    size = bits * WORDS
+    border = PAIR * length
+    carries = border + PAIR * BLOCK
+    counters = carries + PAIR * BLOCK
+    spare = counters + ends.size * size
+    state = aligned(spare + size)
+    _clear(state, 0, ends[0])
+    put_number(state, counters, bits, ends[0] - limit[0] - 1)
+    last = 0  # the lowest group that takes part
+    for begin in range(0, columns, BLOCK):
+        many = min(BLOCK, columns - begin)
+        text_rows = TextRows((row + step * begin) * words, step * words, many)
+        _clear(state, border, many)
+        group = top = 0
+        while True:
+            advance(planes, state, pattern, top, ends[group], border, text_rows)
+            counter = counters + group * size
+            copy(state, counter, spare, bits)
+            low = follow(state, counter, bits, border, carries, many)
+            if group == ends.size - 1:
+                if low:
+                    copy(state, spare, counter, bits)
+                    seen = Way(row + step * begin, step, warm - begin, many)
+                    if lowering:
+                        _finish_lowering(state, counters, bits, ends.size, border, seen, limit)
+                        if limit[0] < 0:  # nothing is closer
+                            return
+                    else:
+                        _finish(state, counter, bits, border, seen, tile, limit[0], writer)
+                break
+            if group == last:
+                if not low:
+                    break
+                _clear(state, PAIR * ends[group], ends[group + 1] - ends[group])
+                copy(state, spare, counter + size, bits)
+                add_number(state, counter + size, bits, ends[group + 1] - ends[group])
+                last += 1
+            top = ends[group]
+            group += 1
+        while last > 0 and not _alive(
+            state, counters + (last - 1) * size, spare, bits, ends[last - 1], ends[last]
+        ):
+            last -= 1

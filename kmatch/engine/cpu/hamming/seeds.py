@@ -1,0 +1,241 @@
+"""k mismatches of many patterns by look-up: a hit holds one of k + 1 pieces exactly.
+
+All patterns' pieces number i stand in table i under their code; every text position looks its own
+codes up, and what stands there is compared whole. Letters are two bits, low and high, in words of
+their own: A 00, C 01, G 10, T 11, so a window of up to 64 letters is three words: low bits, high
+bits and which letters are none of the four.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from kmatch.engine.cpu.bits.buffer import give_up, leave, new_writer, put
+from kmatch.engine.host.sharing import next_item
+from kmatch.jit import inlined, kernel
+
+KEY_LETTERS = 10  # looked up of a piece: a table has four to the power of this places
+BLOCK = 64  # rows of a lane taken at a time
+
+# Nanoseconds on one core of a shared AVX-512 Xeon, fitted by eye to random patterns of
+# 12, 20 and 32 letters, k from 1 to 5, on 2 Mbp of human chromosome 20: 300 and 1,000 of them
+# compared, 300 to 20,000 looked up.
+PAIR = 0.028  # to compare a text position with a pattern
+POSITION = 6.0  # to read a text position
+LOOKUP = 6.0  # to look a piece up
+ANY = 6.0  # where something is found, which the processor cannot foretell
+CANDIDATE = 2.0  # to compare what was found
+
+
+class SeedTables(NamedTuple):
+    """Patterns by the codes of their pieces; Q queries of one length, k + 1 pieces.
+
+    first, size: int64[k+1], a piece's offset in a window and the letters of it that are looked up;
+    starts: int32[Σ(4^size + 1)], those of table i from origins[i], int64[k+1]; under a code stand
+    the entries starts[code] … starts[code+1]−1: low, high: uint64[(k+1)·Q], letters, and ranks:
+    int32[(k+1)·Q]; used: uint64, the letters of a window; exact: uint64[R], by rank, those that
+    must match.
+    """
+
+    first: np.ndarray
+    size: np.ndarray
+    origins: np.ndarray
+    starts: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    ranks: np.ndarray
+    used: np.uint64
+    exact: np.uint64
+
+
+def cut_pieces(length, k, patterns):
+    """Where the pieces of a pattern begin and how many of their letters are looked up, int64[k+1].
+
+    A table need not have many more places than there are patterns.
+    """
+    bounds = np.arange(k + 2) * length // (k + 1)
+    most = min(KEY_LETTERS, int(np.log2(patterns + 1)) // 2 + 2)
+    return bounds[:-1], np.minimum(np.diff(bounds), most)
+
+
+def pays(codes, k, queries):
+    """Whether looking up is faster than comparing every text position with every pattern.
+
+    codes: uint8[n, m], letters 0 to 3 of some of the patterns, m at most 64: the text is taken to
+    be like them, or random where they are all different; queries: how many there are in all.
+    """
+    length = codes.shape[1]
+    first, size = cut_pieces(length, k, queries)
+    shares = np.array([_share(codes[:, at : at + n]) for at, n in zip(first, size, strict=True)])
+    candidates = queries * np.maximum(shares, 0.25**size)
+    pieces = LOOKUP + ANY * np.minimum(candidates, 1) + CANDIDATE * candidates
+    return bool(POSITION + pieces.sum() < PAIR * queries)
+
+
+def _share(pieces):
+    """The share of pairs of different patterns that have the same piece."""
+    count, size = pieces.shape
+    codes = pieces.astype(np.int64) @ (4 ** np.arange(size))
+    many = np.unique(codes, return_counts=True)[1]
+    return (many * (many - 1)).sum() / max(count * (count - 1), 1)
+
+
+def seed_tables(codes, ranks, exact, k):
+    """The SeedTables of queries as they are read along the forward text.
+
+    codes: uint8[Q, m], letters 0 to 3; ranks: int[Q], those of the queries among R; exact:
+    bool[R, m], letters that must match, by rank.
+    """
+    count, length = codes.shape
+    first, size = cut_pieces(length, k, count)
+    low, high = _bits(codes & 1), _bits(codes >> 1)
+    tables = [_table(low, high, at, letters) for at, letters in zip(first, size, strict=True)]
+    order = np.concatenate([entries for _, entries in tables])
+    places = [len(starts) for starts, _ in tables]
+    return SeedTables(
+        first,
+        size,
+        np.cumsum([0, *places[:-1]]),
+        np.concatenate([starts + i * count for i, (starts, _) in enumerate(tables)]).astype(
+            np.int32
+        ),
+        low[order],
+        high[order],
+        ranks[order].astype(np.int32),
+        _bits(np.ones((1, length), np.uint8))[0],
+        _bits(exact),
+    )
+
+
+def _bits(flags):
+    """Rows of up to 64 flags as words, the first flag in the lowest bit (uint64)."""
+    octets = np.zeros((len(flags), 8), np.uint8)
+    packed = np.packbits(flags.astype(np.uint8), axis=1, bitorder="little")
+    octets[:, : packed.shape[1]] = packed
+    return octets.view("<u8")[:, 0].astype(np.uint64)
+
+
+def _table(low, high, first, size):
+    """Where the entries of each code begin (int64[4^size + 1]), and the queries in their order."""
+    mask = np.uint64((1 << int(size)) - 1)
+    first, size = np.uint64(first), np.uint64(size)
+    codes = ((low >> first) & mask) | ((high >> first) & mask) << size
+    counts = np.bincount(codes.astype(np.int64), minlength=4 ** int(size))
+    return np.concatenate([[0], np.cumsum(counts)]), np.argsort(codes, kind="stable")
+
+
+@intrinsic
+def _popcount(typingctx, word):
+    """Number of set bits of a word (int64)."""
+
+    def build(context, builder, signature, arguments):
+        unsigned = context.cast(builder, arguments[0], signature.args[0], types.uint64)
+        return builder.ctpop(unsigned)
+
+    return types.int64(word), build
+
+
+@inlined
+def _shifted(word, following, shift):
+    """Bits `shift` … shift+63 of two words, for shift < 64."""
+    return word >> shift | following << np.uint64(1) << (np.uint64(63) - shift)
+
+
+@kernel
+def _transpose(words):
+    """Exchange bit j of word i with bit i of word j, in 64 words."""
+    step, mask = 32, np.uint64(0xFFFFFFFF)
+    while step:
+        shift = np.uint64(step)
+        for i in range(64):
+            if i & step == 0:
+                change = (words[i] >> shift ^ words[i + step]) & mask
+                words[i] ^= change << shift
+                words[i + step] ^= change
+        step >>= 1
+        mask ^= mask << np.uint64(step)
+
+
+@kernel
+def _read_block(planes, words, plane_words, word, row, text):
+    """Letters of 64 lanes from row `row` on: text, uint64[3, 64], receives 64 rows a lane."""
+    for r in range(BLOCK):
+        at = (row + r) * words + word
+        if at < plane_words:
+            a, c = planes[at], planes[plane_words + at]
+            g, t = planes[2 * plane_words + at], planes[3 * plane_words + at]
+            text[0, r], text[1, r], text[2, r] = c | t, g | t, ~(a | c | g | t)
+        else:
+            text[0, r], text[1, r], text[2, r] = np.uint64(0), np.uint64(0), ~np.uint64(0)
+    for plane in range(3):
+        _transpose(text[plane])
+
+
+@kernel
+def _is_first(wrong, piece, first, size):
+    """Whether no piece before this one matches exactly too."""
+    for i in range(piece):
+        letters = (np.uint64(1) << np.uint64(size[i])) - np.uint64(1)
+        if wrong >> np.uint64(first[i]) & letters == np.uint64(0):
+            return False
+    return True
+
+
+@kernel
+def _scan_lane(letters, lane, position, count, piece, tables, writer):
+    """Look one piece up at `count` rows of a lane, the first of them at a position.
+
+    letters: of 64 lanes and 64 rows, and those of the rows behind them; see `_read_block`.
+    """
+    here, beyond = letters
+    first, size, origins, starts, low, high, ranks, used, exact = tables
+    offset, letters = np.uint64(first[piece]), np.uint64(size[piece])
+    mask = (np.uint64(1) << letters) - np.uint64(1)
+    table = starts[origins[piece] :]
+    for r in range(count):
+        shift = np.uint64(r)
+        none = _shifted(here[2, lane], beyond[2, lane], shift)
+        if none >> offset & mask != np.uint64(0):
+            continue
+        ones = _shifted(here[0, lane], beyond[0, lane], shift)
+        twos = _shifted(here[1, lane], beyond[1, lane], shift)
+        code = np.int64((ones >> offset & mask) | (twos >> offset & mask) << letters)
+        for entry in range(table[code], table[code + 1]):
+            wrong = ((ones ^ low[entry]) | (twos ^ high[entry]) | none) & used
+            distance = _popcount(wrong)
+            if distance < writer.factor:
+                rank = ranks[entry]
+                if wrong & exact[rank] == np.uint64(0) and _is_first(wrong, piece, first, size):
+                    put(writer, position + r, rank, distance)
+
+
+def blocks(words, rows):
+    """Items of work in a look-up over a chunk: 64 lanes by BLOCK rows each."""
+    return -(-rows // BLOCK) * words
+
+
+@kernel
+def scan_seeds(work, text, tables, k, buffer):
+    """Find every window within k mismatches of the queries of SeedTables.
+
+    work: see `blocks`; text: Text of a chunk whose halo is at least a pattern; tables: SeedTables;
+    k, buffer: as for `kmatch.engine.cpu.hamming.scan.scan`, with the ranks of the tables.
+    """
+    planes, words, rows, plane_words = text
+    here, beyond = np.empty((3, BLOCK), np.uint64), np.empty((3, BLOCK), np.uint64)
+    writer = new_writer(buffer, len(tables.exact), k)
+    block = next_item(work)
+    while block >= 0:
+        word, row = block % words, block // words * BLOCK
+        _read_block(planes, words, plane_words, word, row, here)
+        _read_block(planes, words, plane_words, word, row + BLOCK, beyond)
+        count = min(BLOCK, rows - row)
+        for piece in range(len(tables.first)):
+            for lane in range(64):
+                position = (64 * word + lane) * rows + row
+                _scan_lane((here, beyond), lane, position, count, piece, tables, writer)
+        give_up(work, writer)
+        block = next_item(work)
+    leave(writer)

@@ -1,0 +1,379 @@
+"""One tile of starts under a stretch of background: bounds of the lengths, raised until they hold.
+
+A tile is 64·WORDS neighbouring starts of the target, one a lane. Columns go in blocks, rows in
+strips. In a strip a lane has one row of interest: its bound, or the lowest row if the bound lies
+deeper; a lane whose bound lies above has passed, one whose bound is past its limit is lost. A block
+is given up below the strip in which no lane is under K at its row of interest. A lane under K at
+its bound gets a higher one, found by taking the strip again with other rows of interest.
+
+A strip in which nothing is under K, neither at its top nor at its left, is left out, as in
+Ukkonen's cut-off. Between blocks values above K become K: values under K stay exact, others stay at
+least K, and a left column that was forgotten is known, all of it being K. Bounds only grow, and all
+values of a lane at rows from its bound on were at least K: what a lane has passed is never asked
+for again.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kmatch.engine.columns import FRESH
+from kmatch.engine.cpu.bits.distances import copy, counter_bits, follow, put_number
+from kmatch.engine.cpu.bits.vectors import ONE, WORDS, aligned, load, lowest, nonzero
+from kmatch.engine.cpu.edit.recurrence import PAIR
+from kmatch.engine.cpu.primer.slots import Memory, Strips, grown, release
+from kmatch.engine.cpu.primer.strips import (
+    ROW,
+    Borders,
+    Rows,
+    any_lane,
+    begin_rows,
+    cap,
+    clear,
+    read_rows,
+    settle,
+    start_counters,
+    sweep,
+    sweep_gathering,
+    widen,
+)
+from kmatch.jit import inlined, kernel
+
+LANES = 64 * WORDS
+COUNTER = 33 * WORDS  # the most that a counter takes
+FIRST_SLOTS = 8
+
+# The working memory begins with four counters; then come masks and deltas for sweeps that probe.
+RUN, COUNT, LEFT, LAST, PROBE = 0, COUNTER, 2 * COUNTER, 3 * COUNTER, 4 * COUNTER
+# A slot holds the state of a strip: counters of the left column at the row above the strip and at
+# its lowest row, lanes with a row of interest, those of them whose bound is inside, then for each
+# row the lanes that it interests, the deltas, and the planes.
+CORNER, FOOT, WANTED, INSIDE, MASKS = (
+    0,
+    COUNTER,
+    2 * COUNTER,
+    2 * COUNTER + WORDS,
+    2 * COUNTER + PAIR,
+)
+ALIVE, RAISED, SWAPPED = 1, 2, 4  # what `_take` says of a strip
+
+
+class Tile(NamedTuple):
+    """A tile of starts, and how it is taken.
+
+    planes: uint64[4, w], the target's, a bit a letter, with zeros at their end; first: the tile's
+    first start; bounds, limits: int64[LANES], as in Starts, limits 0 in lanes without a start;
+    opens: bool[LANES], see `climb`; k: int; height: rows of a strip, a multiple of GROUP; block:
+    columns of a block.
+    """
+
+    planes: np.ndarray
+    first: int
+    bounds: np.ndarray
+    limits: np.ndarray
+    opens: np.ndarray
+    k: int
+    height: int
+    block: int
+
+
+class Strip(NamedTuple):
+    """A strip that has a slot: where this lies, the row above the strip, the bits of a counter, and
+    the addresses of its rows."""
+
+    slot: int
+    top: int
+    bits: int
+    rows: Rows
+
+
+@inlined
+def _rows(slot, height):
+    deltas = slot + MASKS + height * WORDS
+    return Rows(deltas + height * PAIR, deltas, slot + MASKS, height)
+
+
+@kernel
+def climb(bounds, limits, opens, first, last):
+    """Let r + bounds[r] never fall within a record, from start `first` to `last` and while it did.
+
+    bounds, limits: int64; opens: bool, whether a record begins at a start.
+    """
+    for r in range(max(first, 1), bounds.size):
+        least = min(bounds[r - 1] - 1, limits[r] + 1)
+        if not opens[r] and bounds[r] < least:
+            bounds[r] = least
+        elif r >= last:
+            return
+
+
+@kernel
+def _aim(state, strip, tile):
+    """Set a strip's masks: a lane's row of interest is its bound or the lowest row."""
+    slot, top, _, rows = strip
+    clear(state, slot + WANTED, 2 + rows.height)
+    for lane in range(LANES):
+        bound = tile.bounds[lane]
+        if top < bound <= tile.limits[lane]:
+            word, bit = lane >> 6, ONE << np.uint64(lane & 63)
+            state[slot + MASKS + WORDS * (min(bound - top, rows.height) - 1) + word] |= bit
+            state[slot + WANTED + word] |= bit
+            if bound <= top + rows.height:
+                state[slot + INSIDE + word] |= bit
+
+
+@kernel
+def _enter(state, strip, tile, bits_above):
+    """Begin a strip whose left column was forgotten: it grows by one a row up to K.
+
+    LEFT is the counter at the lowest row of the strip above.
+    """
+    slot, top, bits, rows = strip
+    read_rows(tile.planes, tile.first + top, rows.height, state, rows.planes)
+    if top == 0:
+        put_number(state, slot + CORNER, bits, -tile.k)
+    else:
+        copy(state, LEFT, slot + CORNER, bits_above)
+        widen(state, slot + CORNER, bits_above, bits)
+    begin_rows(state, slot + CORNER, rows, bits, slot + FOOT)
+
+
+@kernel
+def _gather(state, strip, masks, columns, borders):
+    """Take a strip over the columns and leave at `found` the lanes under K at their rows."""
+    rows = Rows(strip.rows.planes, strip.rows.deltas, masks, strip.rows.height)
+    start_counters(state, strip.slot + CORNER, rows, strip.bits, RUN, COUNT)
+    sweep_gathering(state, rows, columns, borders)
+    return follow(state, COUNT, strip.bits, borders.found, borders.found, columns.size)
+
+
+@inlined
+def _next_row(low, high, end, step, first):
+    """The row at which a lane is tried next: under K at `low`, not at `high` or not at all allowed.
+
+    end: `high` before any try; step: twice as long each time; first: the strip's first row.
+    """
+    if high < end:
+        row = (low + high) >> 1
+    elif step == 1 and low == first:
+        row = end - 1  # it came from above under K, and is likely to go on through the strip
+    else:
+        row = min(low + step, end - 1)
+    return row
+
+
+@kernel
+def _raise(state, strip, columns, borders, tile):
+    """Raise the bounds of the lanes at `found`, which are under K there, within a strip.
+
+    A new bound is the first row that is not under K, or the one below the strip or the limit. All
+    lanes are tried at once, each at a row of its own. Returns how many sweeps it took.
+    """
+    slot, top, _, strip_rows = strip
+    bounds, height, found = tile.bounds, strip_rows.height, borders.found
+    rows = np.zeros((4, LANES), np.int64)
+    low, high, end, tried = rows[0], rows[1], rows[2], rows[3]
+    for word in range(WORDS):
+        left = state[found + word] & state[slot + INSIDE + word]
+        while left != 0:
+            lane = 64 * word + lowest(left)
+            left &= left - ONE
+            low[lane] = bounds[lane]
+            high[lane] = end[lane] = min(top + height, tile.limits[lane]) + 1
+    step, sweeps = 1, 0
+    while (high > low + 1).any():
+        clear(state, PROBE, height)
+        tried[:] = 0
+        for lane in np.flatnonzero(high > low + 1):
+            row = _next_row(low[lane], high[lane], end[lane], step, top + 1)
+            state[PROBE + WORDS * (row - top - 1) + (lane >> 6)] |= ONE << np.uint64(lane & 63)
+            tried[lane] = row
+        copy(state, _saved(height), strip_rows.deltas, 2 * height)
+        _gather(state, strip, PROBE, columns, borders)
+        for lane in np.flatnonzero(tried):
+            if (state[found + (lane >> 6)] >> np.uint64(lane & 63)) & ONE:
+                low[lane] = tried[lane]
+            else:
+                high[lane] = tried[lane]
+        step, sweeps = 2 * step, sweeps + 1
+    for lane in np.flatnonzero(high):
+        bounds[lane] = high[lane]
+    return sweeps
+
+
+@inlined
+def _saved(height):
+    """Where the deltas at the left of a strip are kept, which is taken more than once."""
+    return PROBE + height * WORDS
+
+
+@kernel
+def _take(state, strip, columns, borders, tile, tally):
+    """Take a strip over a block of columns; returns ALIVE, RAISED and SWAPPED as they apply.
+
+    ALIVE: a lane is under K in its lowest row; RAISED: bounds have been; SWAPPED: the border is at
+    `target` now.
+    """
+    slot, top, bits, rows = strip
+    source, _, found = borders
+    height = rows.height
+    cells = LANES * height * columns.size
+    tally[0] += cells
+    if top + height < tile.k:
+        sweep(state, rows, columns, source, source)
+        return ALIVE
+    sign = load(state, slot + FOOT + WORDS * (bits - 1))
+    if not any_lane(state, slot + INSIDE, 1):
+        alive = nonzero(sign & load(state, slot + WANTED)) != 0
+        sweep(state, rows, columns, source, source)
+        if not alive:
+            copy(state, slot + FOOT, COUNT, bits)
+            follow(state, COUNT, bits, source, found, columns.size)
+            alive = nonzero(load(state, found) & load(state, slot + WANTED)) != 0
+        return ALIVE if alive else 0
+    copy(state, rows.deltas, _saved(height), 2 * height)
+    _gather(state, strip, rows.masks, columns, borders)
+    low, inside = load(state, found), load(state, slot + INSIDE)
+    alive = nonzero(low & ~inside) != 0
+    if nonzero(low & inside) == 0:
+        return (ALIVE if alive else 0) | SWAPPED
+    tally[0] += cells * _raise(state, strip, columns, borders, tile)
+    climb(tile.bounds, tile.limits, tile.opens, 1, LANES)
+    if not alive:
+        # Lanes that the law has raised may be dead below: that shows in the next strip.
+        for lane in range(LANES):
+            alive |= top + height < tile.bounds[lane] <= tile.limits[lane]
+    return (ALIVE if alive else 0) | RAISED | SWAPPED
+
+
+@kernel
+def _deepest_rows(bounds, limits):
+    """The largest bound and the largest limit of the lanes that are not lost; 0 where all are."""
+    bound = limit = 0
+    for lane in range(LANES):
+        if bounds[lane] <= limits[lane]:
+            bound, limit = max(bound, bounds[lane]), max(limit, limits[lane])
+    return bound, limit
+
+
+@kernel
+def _leave(state, strip, bits_above, joined):
+    """Make the last column of a block the left one of the next; returns whether it is under K.
+
+    LAST is the counter there at the lowest row of the strip above, if that was `joined`, and then
+    at that of this strip.
+    """
+    slot, _, bits, rows = strip
+    if joined:
+        widen(state, LAST, bits_above, bits)
+    else:
+        copy(state, slot + CORNER, LAST, bits)
+    cap(state, LAST, slot + CORNER, bits)
+    under = settle(state, LAST, rows, slot + WANTED, bits)
+    cap(state, LAST, slot + FOOT, bits)
+    return under
+
+
+@inlined
+def _slot_size(height):
+    return MASKS + height * (WORDS + PAIR + ROW)
+
+
+@inlined
+def _counter_bits(row, tile):
+    """Bits of a counter at a row."""
+    return counter_bits(min(row, tile.k + tile.block), tile.k - 1)
+
+
+@kernel
+def _descend(memory, strips, columns, tile, tally):
+    """Take a block of columns down the strips; returns the Memory, perhaps grown."""
+    slots, marks = strips
+    height, block = tile.height, tile.block
+    source = _saved(height) + height * PAIR
+    target, found = source + block * PAIR, source + 2 * block * PAIR
+    base, size = source + 3 * block * PAIR, _slot_size(height)
+    alive, joined, number, kept, row = True, False, 0, 0, 0
+    clear(memory.state, source, 2 * columns.size)
+    while number < slots.size and (alive or number < marks[1]):
+        top, held = number * height, slots[number]
+        if top >= marks[3] or not (alive or held >= 0):
+            if held >= 0:
+                release(strips, memory.free, number)
+            alive, joined, number = False, False, number + 1
+            continue
+        row = top + height
+        bits_above = _counter_bits(top, tile)
+        fresh = held < 0
+        if fresh:
+            if marks[0] == 0:
+                marks[0] = memory.versions.size
+                memory = grown(memory, size)
+            marks[0] -= 1
+            held = slots[number] = memory.free[marks[0]]
+            memory.versions[held] = -1
+        state, slot = memory.state, base + size * held
+        strip = Strip(slot, top, _counter_bits(row, tile), _rows(slot, height))
+        if fresh:
+            _enter(state, strip, tile, bits_above)
+        if memory.versions[held] != marks[2]:
+            _aim(state, strip, tile)
+            memory.versions[held] = marks[2]
+        if number and not joined:
+            clear(state, source, 2 * columns.size)
+        copy(state, slot + FOOT, LEFT, strip.bits)
+        said = _take(state, strip, columns, Borders(source, target, found), tile, tally)
+        if said & SWAPPED:
+            source, target = target, source
+        if said & RAISED:
+            marks[2] += 1
+            marks[3:] = _deepest_rows(tile.bounds, tile.limits)
+            _aim(state, strip, tile)
+            memory.versions[held] = marks[2]
+        if _leave(state, strip, bits_above, joined) or row < tile.k:
+            kept = number + 1
+        else:
+            release(strips, memory.free, number)
+        alive, joined, number = said & ALIVE != 0, True, number + 1
+    marks[1] = kept
+    tally[1] += 1
+    tally[2] += row < marks[4]
+    return memory
+
+
+@kernel
+def _block_end(columns, begin, block):
+    """Where a block ends: after so many columns, or before the next record."""
+    end = begin
+    while end < min(begin + block, columns.size) and columns[end] != FRESH:
+        end += 1
+    return end
+
+
+@kernel
+def extend_tile(tile, columns, watch, tally):
+    """Raise the bounds of a Tile's lanes by a stretch of background.
+
+    columns: uint8, letters 0 to 3, 4 for none, FRESH before a record; watch: int64[2], set to the
+    columns done, and read for the wish to stop; tally: int64[3], adds cells computed, blocks, and
+    blocks given up while a lane had rows left.
+    """
+    height, block = tile.height, tile.block
+    fixed = _saved(height) + height * PAIR + 3 * block * PAIR
+    state = aligned(fixed + FIRST_SLOTS * _slot_size(height))
+    memory = Memory(state, np.arange(FIRST_SLOTS), np.arange(FIRST_SLOTS))
+    deepest, rows = _deepest_rows(tile.bounds, tile.limits)
+    marks = np.array([FIRST_SLOTS, 0, 0, deepest, rows])
+    strips = Strips(np.full(rows // height + 1, -1), marks)
+    begin = 0
+    while begin < columns.size and marks[3] and not watch[1]:
+        if columns[begin] == FRESH:
+            for strip in range(marks[1]):
+                if strips.slots[strip] >= 0:
+                    release(strips, memory.free, strip)
+            marks[1] = 0
+            begin += 1
+            continue
+        end = _block_end(columns, begin, block)
+        memory = _descend(memory, strips, columns[begin:end], tile, tally)
+        begin = watch[0] = end

@@ -1,0 +1,92 @@
+"""Letters back out of striped planes."""
+
+import numpy as np
+
+from kmatch.engine.host.sharing import next_item
+from kmatch.jit import kernel
+
+LETTERS = np.frombuffer(b"NACNGNNNTNNNNNNN", np.uint8)  # by mask; several bases cannot occur
+BLOCK = 64  # rows read at a time
+ONE = np.uint64(1)
+COMPLEMENT = np.array([0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15], np.uint8)
+
+
+@kernel
+def decode(text, position, step, count, letters):
+    """Write the text's letters at position, position + step, … as masks of bases.
+
+    text: Text; position: of the chunk, every one from 0 to 64·words·rows + halo − 1; step: 1 or −1;
+    letters: uint8[≥ count].
+    """
+    planes, words, lane_rows, plane = text
+    lane = min(position // lane_rows, 64 * words - 1)
+    row = position - lane * lane_rows
+    for i in range(count):
+        at, bit = row * words + (lane >> 6), np.uint64(lane & 63)
+        letter = (planes[at] >> bit) & np.uint64(1)
+        letter |= ((planes[at + plane] >> bit) & np.uint64(1)) << np.uint64(1)
+        letter |= ((planes[at + 2 * plane] >> bit) & np.uint64(1)) << np.uint64(2)
+        letter |= ((planes[at + 3 * plane] >> bit) & np.uint64(1)) << np.uint64(3)
+        letters[i] = letter
+        row += step
+        if row < 0:
+            lane, row = lane - 1, lane_rows - 1
+        elif row == lane_rows and lane < 64 * words - 1:
+            lane, row = lane + 1, 0
+
+
+@kernel
+def read_window(text, position, minus, window):
+    """Fill a window, uint8[m], with the masks of its bases in the direction of its strand.
+
+    position: where the window starts in the chunk; minus: not 0 reads the reverse complement.
+    """
+    length = len(window)
+    first, step = (position + length - 1, -1) if minus else (position, 1)
+    decode(text, first, step, length, window)
+    if minus:
+        for j in range(length):
+            window[j] = COMPLEMENT[window[j]]
+
+
+@kernel
+def _read_column(planes, plane_words, at, words, count, column):
+    """The 4 planes of `count` rows of a word, column: uint64[4, BLOCK]."""
+    for p in range(4):
+        for r in range(count):
+            column[p, r] = planes[p * plane_words + at + r * words]
+
+
+@kernel
+def _read_lane(column, bit, count, text):
+    for r in range(count):
+        letter = (column[0, r] >> bit) & ONE
+        letter |= ((column[1, r] >> bit) & ONE) << np.uint64(1)
+        letter |= ((column[2, r] >> bit) & ONE) << np.uint64(2)
+        letter |= ((column[3, r] >> bit) & ONE) << np.uint64(3)
+        text[r] = letter
+
+
+@kernel
+def read_text(work, text, letters):
+    """Fill `letters`, uint8[n], with the masks of a chunk's first n letters, halo and all at most.
+
+    work: the words of a row; text: Text.
+    """
+    planes, words, rows, plane_words = text
+    column = np.empty((4, BLOCK), np.uint64)
+    word = next_item(work)
+    while word >= 0:
+        for row in range(0, rows, BLOCK):
+            count = min(BLOCK, rows - row)
+            _read_column(planes, plane_words, row * words + word, words, count, column)
+            for bit in range(64):
+                first = (64 * word + bit) * rows + row
+                if first < len(letters):
+                    many = min(count, len(letters) - first)
+                    _read_lane(column, np.uint64(bit), many, letters[first:])
+        owned = 64 * words * rows
+        if word == words - 1 and owned < len(letters):
+            rest = len(letters) - owned
+            decode(text, owned, 1, rest, letters[owned:])
+        word = next_item(work)

@@ -1,0 +1,39 @@
+"""Work shared out among threads: each takes the next item as soon as it is done with one.
+
+`work` is int64[2], the next item and how many there are.
+"""
+
+from numba import types
+from numba.extending import intrinsic
+
+from kmatch.jit import kernel
+
+
+@intrinsic
+def fetch_add(typingctx, array, index, amount):
+    """Add to array[index] of a flat int64 array at once for all threads; returns what was there."""
+
+    def build(context, builder, signature, arguments):
+        kind = signature.args[0]
+        data = context.make_array(kind)(context, builder, arguments[0]).data
+        offset = context.cast(builder, arguments[1], signature.args[1], types.int64)
+        number = context.cast(builder, arguments[2], signature.args[2], types.int64)
+        address = builder.gep(data, [offset])
+        return builder.atomic_rmw("add", address, number, "monotonic")
+
+    return types.int64(array, index, amount), build
+
+
+SLAB = 2048  # windows or hits that are one item of work
+
+
+def slabs(count):
+    """Items of work in so many windows or hits."""
+    return -(-count // SLAB)
+
+
+@kernel
+def next_item(work):
+    """The next item to do, −1 where there is none."""
+    item = fetch_add(work, 0, 1)
+    return item if item < work[1] else -1

@@ -1,0 +1,163 @@
+"""Traceback of hits: the other end, and the columns of the alignment.
+
+The matrix of the pattern × the m + d text letters before the anchored end, as bits: for each cell
+whether it equals its diagonal neighbour and whether it is one more than its left one. That decides
+every step. The window is enough: an alignment of distance d reads no more, and neither does a
+traceback, which only steps to cells of optimal alignments.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kmatch.engine.host.alignments import MATCH, MISMATCH
+from kmatch.engine.host.blocks import ALL_ONES, NONE, ONE, block
+from kmatch.engine.host.letters import COMPLEMENT, LETTERS, decode
+from kmatch.engine.host.sharing import SLAB, next_item
+from kmatch.jit import inlined, kernel
+
+SKIP_TEXT, SKIP_PATTERN = np.uint8(ord("D")), np.uint8(ord("I"))
+
+
+class Matrix(NamedTuple):
+    """The matrix of a query and a window of text.
+
+    table, begin, blocks: the query's Profile; text: uint8 masks, the anchored end first, of which
+    column j of the matrix is text[length − 1 − j]; length: its letters; bits: uint64, those of all
+    cells, block by block: diagonal 0 at 2·(b·length + j), left +1 next to it.
+    """
+
+    table: np.ndarray
+    begin: int
+    blocks: int
+    text: np.ndarray
+    length: int
+    bits: np.ndarray
+
+
+@kernel
+def _fill(matrix):
+    """Fill the bits of all cells.
+
+    What leaves a block at its last row goes to the next one through `bits` itself.
+    """
+    table, begin, blocks, text, length, bits = matrix
+    for b in range(blocks):
+        pv, mv = ALL_ONES, NONE
+        at = 2 * b * length
+        above = at - 2 * length
+        plus = minus = NONE
+        for j in range(length):
+            if b > 0:
+                plus, minus = (
+                    bits[above + 2 * j + 1] >> np.uint64(63),
+                    bits[2 * blocks * length + j],
+                )
+            eq = table[begin + np.int64(text[length - 1 - j]) * blocks + b]
+            pv, mv, ph, mh, zero = block(eq, pv, mv, plus, minus)
+            bits[at + 2 * j] = zero
+            bits[at + 2 * j + 1] = ph
+            bits[2 * blocks * length + j] = mh >> np.uint64(63)
+
+
+@inlined
+def _step(matrix, i, j):
+    """The step to take from cell (i, j), i >= 1: diagonal before D before I."""
+    table, begin, blocks, text, length, bits = matrix
+    if j == 0:
+        return SKIP_PATTERN
+    b, bit = (i - 1) >> 6, np.uint64((i - 1) & 63)
+    at = 2 * (b * length + j - 1)
+    if (table[begin + np.int64(text[length - j]) * blocks + b] >> bit) & ONE:
+        return MATCH
+    if not (bits[at] >> bit) & ONE:
+        return MISMATCH
+    return SKIP_TEXT if (bits[at + 1] >> bit) & ONE else SKIP_PATTERN
+
+
+@kernel
+def _walk(matrix, m, ops, last):
+    """From the anchored end back: returns (text letters used, columns).
+
+    The operations go to ops[last − 1], ops[last − 2], …, where `last` is not 0.
+    """
+    i, j, columns = m, matrix.length, 0
+    while i > 0:
+        step = _step(matrix, i, j)
+        columns += 1
+        if last > 0:
+            ops[last - columns] = step
+        if step != SKIP_TEXT:
+            i -= 1
+        if step != SKIP_PATTERN:
+            j -= 1
+    return matrix.length - j, columns
+
+
+@kernel
+def _write_text(text, used, minus, out, first):
+    for i in range(used):
+        base = text[used - 1 - i]
+        out[first + i] = LETTERS[COMPLEMENT[base] if minus else base]
+
+
+@kernel
+def _read(chunk, letters, position, step, length, text):
+    """The text from the anchored end back, out of the letters where they are at hand."""
+    if len(letters) == 0:
+        decode(chunk, position, step, length, text)
+        return
+    for i in range(length):
+        text[i] = letters[position + i * step]
+
+
+@kernel
+def _trace_hit(h, chunk, letters, search, ends, memory, columns):
+    """Trace hit number h: (used text letters, columns)."""
+    _, begins, backward, _ = search.reading
+    table, tables = search.profile
+    positions, queries, distances, limits = ends
+    text, bits = memory
+    op_ends, ops, text_ends, out = columns
+    query, position = queries[h], positions[h]
+    m, begin = begins[query + 1] - begins[query], tables[query]
+    step = 1 if backward[query] else -1
+    writes = len(op_ends) > 0
+    length = min(m + distances[h], (limits[h] - position) * step + 1)
+    if writes or distances[h] > 0:
+        _read(chunk, letters, position, step, length, text)
+    if distances[h] == 0:
+        used = size = m
+        if writes:
+            ops[op_ends[h] : op_ends[h + 1]] = MATCH
+    else:
+        matrix = Matrix(table, begin, (m + 63) >> 6, text, length, bits)
+        _fill(matrix)
+        used, size = _walk(matrix, m, ops, op_ends[h + 1] if writes else 0)
+    if writes:
+        _write_text(text, used, backward[query] != 0, out, text_ends[h])
+    return used, size
+
+
+@kernel
+def trace(work, chunk, letters, search, ends, traced, columns):
+    """Find the other end of n hits, and write their alignments where they are wanted.
+
+    work: see `slabs`; chunk: Text; letters: uint8, the chunk's letters as masks, or none where they
+    are to be read from the planes; search: DifferenceQuery; ends: Ends; traced: Traced; columns:
+    Columns, with empty ends where alignments are not wanted; these two are filled here.
+    """
+    _, begins, backward, _ = search.reading
+    positions, queries = ends.position, ends.query
+    others, sizes = traced
+    longest = np.diff(begins).max()
+    text = np.empty(longest + search.k, np.uint8)
+    memory = (text, np.empty((2 * ((longest + 63) >> 6) + 1) * (longest + search.k), np.uint64))
+    slab = next_item(work)
+    while slab >= 0:
+        for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
+            used, size = _trace_hit(h, chunk, letters, search, ends, memory, columns)
+            step = 1 if backward[queries[h]] else -1
+            others[h] = positions[h] + step * (used - 1)
+            sizes[h] = size
+        slab = next_item(work)

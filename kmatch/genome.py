@@ -1,0 +1,233 @@
+"""The genome that is searched."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from threading import RLock
+from typing import Any, Self
+
+import numpy as np
+
+from kmatch.arrays import Bytes, Longs
+from kmatch.errors import InputError
+from kmatch.packed.format import MAGIC as PACKED
+from kmatch.packed.reader import PackedFile, open_packed, parts_of_pipe
+from kmatch.sequences.names import clean_names, shown, warn
+from kmatch.sequences.readers.ahead import read_ahead
+from kmatch.sequences.readers.files import HEAD, MAGIC, check_readable, label_of
+from kmatch.sequences.readers.genome_files import read_parts
+from kmatch.sequences.records import Record, Stretch, check_letters, gathered, whole_records
+
+COMPRESSION = 4  # letters a byte of a compressed file
+NAMED = 4  # records that a repr names
+
+Progress = Callable[[int, int | None], None] | None
+
+
+class Genome:
+    """Sequences to search: a file, standard input, or records already in memory.
+
+    path: str or PathLike, of FASTA, 2bit or GenBank, compressed or not, or a packed genome; `-` is
+    standard input. With keep=True (the default) the sequences stay in memory, 1 byte a base and
+    half a byte more once packed, and a Genome can be searched many times; with keep=False every
+    search reads the file anew, record by record. A packed genome is mapped into memory and searched
+    there, however often. Threads may share a Genome.
+
+    on_warning(message) hears, once, of names that could not stay as they are; by default that is a
+    UserWarning. Raises InputError for a file that cannot be opened, and, when it is read, for one
+    that cannot be used.
+
+        genome = kmatch.Genome("genome.fa.gz")
+        small = kmatch.Genome.from_records([("chr1", "ACGTTGCA")])
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        keep: bool = True,
+        on_warning: Callable[[str], None] = warn,
+    ) -> None:
+        if not isinstance(path, str | os.PathLike):
+            raise InputError(
+                f"a genome is a path or a Genome, not {path!r}; for sequences in memory there is "
+                "Genome.from_records"
+            )
+        check_readable(path)
+        self._begin(path, keep, on_warning)
+
+    def _begin(self, path: Any, keep: bool, on_warning: Callable[[str], None]) -> None:
+        self.label = label_of(path)
+        self.keep = keep
+        self._path = path
+        self._on_warning = on_warning
+        self._kept: list[Stretch] | None = None
+        self._told = False  # of names
+        self._lock = RLock()  # held while what is kept is read
+
+    @classmethod
+    def from_records(cls, records: Iterable[tuple[str, Any]]) -> Self:
+        """A Genome of (name, sequence) pairs; sequences are str, bytes or uint8 arrays of ASCII.
+
+        Raises InputError for other sequences, and for letters that stand for no nucleotide.
+        """
+        genome = cls.__new__(cls)
+        genome._begin("records in memory", True, warn)
+        names, letters = [], []
+        for number, (name, sequence) in enumerate(records, 1):
+            if not isinstance(name, str):
+                raise InputError(f"the name of record {number} is {name!r}; give a str")
+            names.append(name)
+            letters.append(_letters(name, sequence))
+            check_letters((genome.label, number, name), letters[-1])
+        names = genome._cleaned(names)
+        genome._kept = list(gathered(Record(*pair) for pair in zip(names, letters, strict=True)))
+        return genome
+
+    def __len__(self) -> int:
+        """How many records there are; as `names`, it reads the file at first."""
+        return len(self.names)
+
+    def __bool__(self) -> bool:
+        return True  # without reading
+
+    def __repr__(self) -> str:
+        known = self._known
+        if known is None:
+            return f"<Genome {self.label!r}, not read yet>"
+        names, lengths = known
+        records = f"{len(names):,} record{'' if len(names) == 1 else 's'}"
+        first = ", ".join(shown(name) for name in names[:NAMED])
+        more = f" ({first}{', …' if len(names) > NAMED else ''})" if names else ""
+        return f"<Genome {self.label!r}: {records}{more}, {int(lengths.sum()):,} letters>"
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the records, in order; the file is read for them at first."""
+        return self._listed[0]
+
+    @property
+    def lengths(self) -> Longs:
+        """Letters of each record, int64[n]; the file is read for them at first."""
+        return self._listed[1]
+
+    @cached_property
+    def _listed(self) -> tuple[list[str], Longs]:
+        known = self._known
+        return known if known is not None else _names_and_lengths(self.parts())
+
+    @property
+    def _known(self) -> tuple[list[str], Longs] | None:
+        """Names and lengths, as far as they are known without reading."""
+        if "_listed" in vars(self):
+            return self._listed
+        if self._kept is not None:
+            return _names_and_lengths(self._kept)
+        file = vars(self).get("file")
+        return None if file is None else (file.names, np.array(file.lengths, np.int64))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process needs of it; it opens a packed file itself."""
+        return {name: value for name, value in vars(self).items() if name not in ("_lock", "file")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=RLock())
+
+    @cached_property
+    def file(self) -> PackedFile | None:
+        """The PackedFile that the path is, or None. Raises InputError where it is damaged."""
+        with self._lock:
+            if "file" in vars(self):  # another thread has opened it meanwhile
+                return vars(self)["file"]  # type: ignore[no-any-return]
+            file = open_packed(self._path, self.label) if self._kept is None else None
+            if file is not None:
+                file.names = self._cleaned(file.names)
+            vars(self)["file"] = file
+            return file
+
+    @property
+    def expected_letters(self) -> int | None:
+        """About how many letters there are, told without reading them; None where that is unknown.
+
+        A compressed file is taken to hold four letters a byte.
+        """
+        if self.file is not None:
+            return sum(self.file.lengths)
+        if self._kept is not None:
+            return sum(len(part.letters) for part in self._kept)
+        if not os.path.isfile(self._path):  # a pipe would lose what is read here
+            return None
+        try:
+            size = os.path.getsize(self._path)
+            with open(self._path, "rb") as handle:
+                start = handle.read(HEAD)
+        except OSError:
+            return None
+        compressed = any(start.startswith(magic) for magic in MAGIC.values())
+        return (size * COMPRESSION if compressed else size) or None
+
+    def records(self, on_progress: Progress = None) -> Iterator[Record]:
+        """Iterate over the Records; `on_progress(consumed, size)` hears of bytes read."""
+        if self.file is not None:
+            return self.file.records(on_progress)
+        return whole_records(self.parts(on_progress))
+
+    def parts(self, on_progress: Progress = None) -> Iterator[Stretch]:
+        """The same as Stretches: short ones come together, long ones in parts."""
+        if self.file is not None:
+            return self.file.stretches(on_progress)
+        if self._kept is not None:
+            return iter(self._kept)
+        if not self.keep:
+            return self._parts(on_progress)
+        with self._lock:
+            if self._kept is None:
+                self._kept = list(self._parts(on_progress))
+            return iter(self._kept)
+
+    def _parts(self, on_progress: Progress) -> Iterator[Stretch]:
+        number = 0
+        for part, consumed, size in read_ahead(read_parts(self._path, [(PACKED, parts_of_pipe)])):
+            if on_progress:
+                on_progress(consumed, size)
+            yield part._replace(names=self._cleaned(part.names, number))
+            number += len(part.names) - part.goes_on
+
+    def _cleaned(self, names: list[str], number: int = 0) -> list[str]:
+        """Names without control characters; number: of records before these."""
+        names, control = clean_names(names)
+        if control is not None and not self._told:
+            self._told = True
+            self._on_warning(
+                f"{self.label}: the name of record {number + control + 1} holds control "
+                "characters; '_' stands for each, there and in other records' names"
+            )
+        return names
+
+
+def as_genome(genome: Genome | str | os.PathLike[str]) -> Genome:
+    """A Genome as it is, or the Genome of a path."""
+    return genome if isinstance(genome, Genome) else Genome(genome)
+
+
+def _names_and_lengths(parts: Iterable[Stretch]) -> tuple[list[str], Longs]:
+    names: list[str] = []
+    lengths: list[int] = []
+    for part in parts:
+        first, *_ = sizes = part.lengths.tolist()
+        if part.goes_on:
+            lengths[-1] += first
+        names += part.names[part.goes_on :]
+        lengths += sizes[part.goes_on :]
+    return names, np.array(lengths, np.int64)
+
+
+def _letters(name: str, sequence: Any) -> Bytes:
+    if isinstance(sequence, str):
+        sequence = sequence.encode("latin-1", "replace")
+    if isinstance(sequence, bytes | bytearray | memoryview):
+        return np.frombuffer(sequence, np.uint8)
+    letters = np.asarray(sequence)
+    if letters.dtype != np.uint8 or letters.ndim != 1:
+        raise InputError(f"record '{name}': the sequence must be str, bytes or a uint8 array")
+    return letters

@@ -1,1 +1,0 @@
-"""Hit tables: BED, TSV, and files that are whole or absent."""

@@ -1,0 +1,260 @@
+"""Reading a packed genome, mapped into memory."""
+
+import mmap
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from contextlib import contextmanager
+
+import numpy as np
+
+from kmatch.arrays import bounds_of, gather
+from kmatch.errors import InputError
+from kmatch.packed.format import (
+    HEADER,
+    INDEX,
+    LANES_PER_WORD,
+    MAGIC,
+    SPARE,
+    TAIL,
+    VERSION,
+    crc32,
+    header,
+)
+from kmatch.sequences.chunks import ChunkPlan, Spans
+from kmatch.sequences.records import MOST, SHORT, STRETCH, Record, Stretch
+
+_AGAIN = "copy it again, or make it anew with kmatch pack"
+
+
+def open_packed(path, label):
+    """The PackedFile of a path, or of standard input (`-`) where that is a file.
+
+    None for other files, and for pipes; the reader of records tells what cannot be opened.
+    """
+    try:
+        with _handle(path) as handle:
+            number = handle.fileno()
+            regular = stat.S_ISREG(os.fstat(number).st_mode)
+            if regular and os.pread(number, len(MAGIC), 0) == MAGIC:
+                return PackedFile(handle, label)
+    except (OSError, AttributeError):  # there may be no standard input
+        pass
+    return None
+
+
+def parts_of_pipe(source):
+    """The Stretches of a packed genome out of a pipe or a compressed file, from a copy."""
+    with tempfile.TemporaryFile() as copy:
+        shutil.copyfileobj(source.handle, copy)
+        copy.flush()
+        yield from PackedFile(copy, source.label).stretches()
+
+
+@contextmanager
+def _handle(path):
+    if str(path) == "-":
+        yield sys.stdin
+    else:
+        # A pipe would wait here for its writer, and lose what is read.
+        with open(path if os.path.isfile(path) else os.devnull, "rb") as handle:
+            yield handle
+
+
+class PackedFile:
+    """A packed genome, mapped into memory; several processes may map one.
+
+    handle: of a regular file; label: how messages name it. `plan` and `words` are those it was
+    packed with; `lengths` of the chunks, `rows` of theirs. Raises InputError for a file that is
+    cut, damaged, or of a newer version.
+    """
+
+    def __init__(self, handle, label):
+        self.label = label
+        self.size = os.fstat(handle.fileno()).st_size
+        if self.size < HEADER + SPARE + INDEX.size + TAIL.size:
+            raise self._damaged("is cut")
+        # Copied on writing, which never happens: kernels are compiled for arrays that could be.
+        self._map = mmap.mmap(handle.fileno(), self.size, access=mmap.ACCESS_COPY)
+        self._check_header()
+        self._read_index(*self._tail())
+        self._planes = [None] * len(self.offsets)
+        self._checked = [False] * len(self.offsets)
+        self._unpacked = None, None
+
+    def _damaged(self, what):
+        return InputError(f"{self.label}: the packed genome {what}; {_AGAIN}")
+
+    def _check_header(self):
+        version = int.from_bytes(self._map[len(MAGIC) : len(MAGIC) + 4], "little")
+        if version > VERSION:
+            raise InputError(
+                f"{self.label}: a packed genome of version {version}, and this kmatch reads "
+                f"{VERSION}; take a newer kmatch, or pack it again"
+            )
+        if self._map[:HEADER] != header():
+            raise self._damaged("is damaged in its first bytes")
+
+    def _tail(self):
+        end = self.size - TAIL.size
+        begin, checksum, version, magic = TAIL.unpack(self._map[end:])
+        if magic != MAGIC or version != VERSION:
+            raise self._damaged("is cut or damaged at its end")
+        tail = self._map[begin:end] if HEADER <= begin <= end - SPARE - INDEX.size else b""
+        if not tail or crc32(tail) != checksum:
+            raise self._damaged("is damaged in its index")
+        return tail, begin
+
+    def _read_index(self, tail, end):
+        numbers = INDEX.unpack_from(tail, SPARE)
+        self.words, length, halo, gap, chunks, records, letters, _ = numbers
+        at, size = SPARE + INDEX.size, 32 * chunks + 24 * records + letters
+        if min(numbers) < 0 or not self.words or not length or at + size != len(tail):
+            raise self._damaged("is damaged in its index")
+        self.plan = ChunkPlan(length, halo, gap, lead=halo)
+        table = np.frombuffer(tail, "<i8", 4 * chunks, at).reshape(-1, 4)
+        self.offsets, self.lengths, self.rows, self._sums = table.T.tolist()
+        at += table.nbytes
+        table = np.frombuffer(tail, "<i8", 3 * records, at).reshape(-1, 3)
+        self._begins, self._sizes, ends = np.ascontiguousarray(table.T, np.int64)
+        if not (self._chunks_lie_within(end) and self._records_lie_within(ends, letters)):
+            raise self._damaged("is damaged in its index")
+        self._ends = self._begins + self._sizes
+        names, ends = tail[at + table.nbytes :], ends.tolist()
+        self.names = [
+            names[a:b].decode("utf-8", "surrogateescape")
+            for a, b in zip([0, *ends], ends, strict=False)
+        ]
+
+    def _chunks_lie_within(self, end):
+        """Whether all chunks end before a place of the file. Kernels look at no bounds."""
+        chunks = zip(self.offsets, self.rows, self.lengths, strict=True)
+        return all(owned == self.plan.length for owned in self.lengths[:-1]) and all(
+            offset >= HEADER
+            and offset % 8 == 0
+            and 0 <= owned <= self._positions(rows)
+            and offset + 8 * self._plane_words(rows) * 4 <= end
+            for offset, rows, owned in chunks
+        )
+
+    def _records_lie_within(self, ends, letters):
+        """Whether all records lie in the chunks, one behind the other, and their names too."""
+        begins, sizes, places = self._begins, self._sizes, sum(self.lengths)
+        if not len(begins):
+            return not self.lengths
+        return (
+            min(begins[0], sizes.min(), ends[0]) >= 0
+            and begins[-1] <= places
+            and (sizes <= places - begins).all()
+            and (np.diff(begins) >= 0).all()
+            and (np.diff(ends) >= 0).all()
+            and ends[-1] <= letters
+        )
+
+    def _positions(self, rows):
+        return LANES_PER_WORD * self.words * rows
+
+    def _plane_words(self, rows):
+        return (rows + self.plan.halo) * self.words
+
+    def planes(self, number):
+        """The planes of a chunk, uint64[4·(rows + halo)·words] and SPARE bytes; always the same."""
+        if self._planes[number] is None:
+            words = 4 * self._plane_words(self.rows[number]) + SPARE // 8
+            self._planes[number] = np.frombuffer(self._map, "<u8", words, self.offsets[number])
+        return self._planes[number]
+
+    def check(self, number):
+        """Raise InputError unless the planes of a chunk are those that were written."""
+        if not self._checked[number]:
+            if crc32(self.planes(number)[: -SPARE // 8]) != self._sums[number]:
+                raise self._damaged(f"is damaged in its chunk {number}")
+            self._checked[number] = True
+
+    def read_until(self, number):
+        """Bytes of the file up to the end of a chunk's planes."""
+        return self.offsets[number] + 8 * 4 * self._plane_words(self.rows[number])
+
+    def spans(self, number):
+        """The Spans of a chunk."""
+        base = number * self.plan.length
+        shown = base + self.plan.length + self.plan.halo
+        first = int(np.searchsorted(self._ends, base, side="right"))
+        first = min(first, len(self.names) - 1)
+        last = max(first + 1, int(np.searchsorted(self._begins, shown)))
+        begins = self._begins[first:last] - base
+        return Spans(first, self.names[first:last], begins, self._sizes[first:last])
+
+    def records(self, on_progress=None):
+        """Yield the Records, with Letters that are unpacked when they are looked at."""
+        for name, begin, size in zip(self.names, self._begins, self._sizes, strict=True):
+            self._tell_progress(on_progress, int(begin))
+            yield Record(name, Letters(self, int(begin), int(size)))
+
+    def stretches(self, on_progress=None):
+        """Yield the Records as Stretches, so that short ones come together."""
+        short = self._sizes <= SHORT
+        first, last = 0, len(short)
+        while first < last:
+            shown = self._begins[first] + STRETCH
+            end = int(np.searchsorted(self._begins[: first + MOST], shown))
+            end = max(first + 1, int(np.argmin(np.append(short[first:end], False))) + first)
+            begin = int(self._begins[first])
+            self._tell_progress(on_progress, begin)
+            if end == first + 1:
+                letters = Letters(self, begin, int(self._sizes[first]))
+            else:
+                bounds = bounds_of(self._sizes[first:end])
+                together = self.letters(begin, int(self._ends[end - 1]))
+                letters = gather(together, self._begins[first:end] - begin, bounds)
+            yield Stretch(self.names[first:end], self._sizes[first:end], letters)
+            first = end
+
+    def _tell_progress(self, on_progress, place):
+        if on_progress and len(self.offsets):
+            on_progress(
+                self.offsets[min(place // self.plan.length, len(self.offsets) - 1)], self.size
+            )
+
+    def letters(self, begin, end):
+        """The letters at places begin … end − 1, uint8: A, C, G, T, and N for anything else."""
+        letters = np.empty(end - begin, np.uint8)
+        length = self.plan.length
+        for number in range(begin // length, -(-end // length)):
+            first, last = max(begin, number * length), min(end, (number + 1) * length)
+            chunk = self._unpack(number)
+            letters[first - begin : last - begin] = chunk[first % length :][: last - first]
+        return letters
+
+    def _unpack(self, number):
+        held, letters = self._unpacked  # read once: other threads may unpack other chunks
+        if held != number:
+            from kmatch.packed.unpack import unpack
+
+            self.check(number)
+            rows = self.rows[number]
+            letters = np.empty(self._positions(rows), np.uint8)
+            unpack(self.planes(number), self.words, rows, self._plane_words(rows), letters)
+            self._unpacked = number, letters
+        return letters
+
+
+class Letters:
+    """The letters of a record of a PackedFile: its slices are uint8 arrays."""
+
+    dtype = np.dtype(np.uint8)
+
+    def __init__(self, file, begin, size):
+        self._file, self._begin, self._size = file, begin, size
+
+    def __len__(self):
+        return self._size
+
+    def __getitem__(self, part):
+        first, last, step = part.indices(self._size)
+        return self._file.letters(self._begin + first, self._begin + max(first, last))[::step]
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self[:], dtype)

@@ -1,0 +1,1 @@
+"""Hits and primers as columns, and how they are written: BED, TSV, summaries."""

@@ -1,0 +1,1 @@
+"""Where results go: streams and files that are whole or absent."""

@@ -1,0 +1,141 @@
+"""Primers as tables of columns."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from kmatch.arrays import Bytes, Floats, Longs, Objects, Strings, bounds_of
+from kmatch.results.hits import SIGNS
+from kmatch.results.melting import gc_fractions, melting_temperatures
+from kmatch.results.table import Table
+
+
+@dataclass(frozen=True)
+class PrimerBatch:
+    """Primers of one target record, n rows, sorted by start, end and strand.
+
+    record: the record's number; name; start, end: int64[n], 0-based and half-open on the forward
+    strand; minus: uint8[n], 1 for the strand `-`; codes: uint8, the record's letters, 0 to 3 and 4
+    for any other; regions: int64[r, 3], stretches (start, end, minus) in which every position has a
+    primer within the length limits, sorted.
+    """
+
+    record: int
+    name: str
+    start: Longs
+    end: Longs
+    minus: Bytes
+    codes: Bytes
+    regions: Longs
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @cached_property
+    def first(self) -> Longs:
+        """Where the first letter of each primer is, int64[n]."""
+        return np.where(self.minus, self.end - 1, self.start)
+
+    @cached_property
+    def gc(self) -> Floats:
+        """Share of G and C, float64[n]; see `gc_fractions`."""
+        return gc_fractions(self.codes, self.start, self.end)
+
+    @cached_property
+    def tm(self) -> Floats:
+        """Melting temperatures in °C, float64[n]; see `melting_temperatures`."""
+        return melting_temperatures(self.codes, self.start, self.end)
+
+
+class Primer(NamedTuple):
+    """A row of Primers; start and end are 0-based and half-open on the forward strand."""
+
+    record: str
+    start: int
+    end: int
+    length: int
+    strand: str
+    gc: float
+    tm: float
+
+
+class Primers(Table[PrimerBatch, Primer]):
+    """The primers of a search, in order of target record, start, end and strand.
+
+    Columns are NumPy arrays of one length: `record` holds names (object), `start`, `end` and
+    `length` int64, `strand` `+` or `-`, `gc` shares and `tm` °C as float64. `record_number` counts
+    from 0.
+
+    Iteration gives rows, `primers[3]` a row, as a Primer; `primers[:10]`,
+    `primers[primers.tm > 60]` and `primers[numbers]` give Primers.
+    """
+
+    _row = Primer
+    _shown = _columns = ("record", "start", "end", "length", "strand", "gc", "tm")
+    _lazy = ("record", "gc", "tm")
+    _noun = "primer"
+
+    def __init__(self, batches: Iterable[PrimerBatch], k: int, both_strands: bool = False) -> None:
+        super().__init__(batches)
+        self.k, self.both_strands = k, both_strands
+        self._searched = self.batches  # whose regions are told, whatever rows are chosen
+        self.record_number: Longs = np.repeat(
+            np.array([batch.record for batch in self.batches], np.int64), self._sizes()
+        )
+        self.start: Longs = self._column("start", np.int64)
+        self.end: Longs = self._column("end", np.int64)
+        self.strand: Strings = SIGNS[self._column("minus", np.uint8)]
+
+    @property
+    def length(self) -> Longs:
+        """Letters of each primer."""
+        return self.end - self.start
+
+    @cached_property
+    def record(self) -> Objects:
+        """Names of the target's records."""
+        return np.repeat(np.array([batch.name for batch in self.batches], object), self._sizes())
+
+    @cached_property
+    def gc(self) -> Floats:
+        """Shares of G and C."""
+        return np.asarray(self._column("gc", np.float64), np.float64)
+
+    @cached_property
+    def tm(self) -> Floats:
+        """Melting temperatures in °C; NaN for a primer with an N."""
+        return np.asarray(self._column("tm", np.float64), np.float64)
+
+    def regions_to_bed(self, target: Any) -> None:
+        """Write the stretches in which every position has a primer as BED, as `to_bed` does.
+
+        They are those of the whole search, whichever of its rows are here.
+        """
+        from kmatch.results.primer_tables import RegionWriter
+
+        self._write_to(target, lambda file: RegionWriter(file, self.both_strands), self._searched)
+
+    def _taken(self, rows: Longs) -> Self:
+        bounds = bounds_of(self._sizes())
+        source = np.searchsorted(bounds, rows, side="right") - 1
+        parts = np.split(np.arange(len(rows)), np.flatnonzero(np.diff(source)) + 1)
+        batches = []
+        for part in parts if len(rows) else ():
+            number = int(source[part[0]])
+            batch, mine = self.batches[number], rows[part] - bounds[number]
+            chosen = {name: getattr(batch, name)[mine] for name in ("start", "end", "minus")}
+            batches.append(replace(batch, **chosen))
+        found = type(self)(batches, self.k, self.both_strands)
+        found._searched = self._searched
+        return found
+
+    def _writer(self, form: str, handle: Any) -> Any:
+        from kmatch.results.primer_tables import PrimerWriter
+
+        return PrimerWriter(handle, form, self.k, self.both_strands)
+
+    def _sizes(self) -> list[int]:
+        return [len(batch) for batch in self.batches]

@@ -1,0 +1,128 @@
+"""Rows of batches as a table in Python: columns, rows, selections, files."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Generic, Self, TypeVar, overload
+
+import numpy as np
+
+from kmatch.arrays import Longs
+from kmatch.errors import OutputError
+
+SHOWN = 6  # rows of a repr
+CELL = 24  # characters of a name there
+
+Batch = TypeVar("Batch")
+Row = TypeVar("Row")
+
+
+class Table(Generic[Batch, Row]):
+    """Rows of batches; a subclass says which columns they have and what writes them.
+
+    It has columns by the names in `_columns`, of which rows, as `_row`, and reprs show `_shown`;
+    those in `_lazy` are computed when first used.
+    """
+
+    _row: Any
+    _shown: Sequence[str]
+    _columns: Sequence[str]
+    _lazy: Sequence[str]
+    _noun: str
+    start: Longs
+
+    def __init__(self, batches: Iterable[Batch]) -> None:
+        self.batches = list(batches)
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def __iter__(self) -> Iterator[Row]:
+        columns = [getattr(self, name).tolist() for name in self._shown]
+        return map(self._row._make, zip(*columns, strict=True))
+
+    @overload
+    def __getitem__(self, rows: int | np.integer[Any]) -> Row: ...
+    @overload
+    def __getitem__(self, rows: Any) -> Self: ...
+    def __getitem__(self, rows: Any) -> Any:
+        """A row by its number; the rows of a slice, of a mask, bool[n], or of numbers, int[m]."""
+        if not isinstance(rows, slice) and not len(np.shape(rows)):
+            number = range(len(self))[rows]
+            return self._row._make(
+                getattr(self, name)[number : number + 1].tolist()[0] for name in self._shown
+            )
+        if not isinstance(rows, slice):
+            rows = np.asarray(rows)
+            rows = rows if rows.size else rows.astype(np.int64)
+        numbers = np.arange(len(self))[rows]
+        if numbers.ndim != 1:
+            raise IndexError("rows are chosen by a slice, a mask or one list of numbers")
+        return self._selected(numbers)
+
+    def __repr__(self) -> str:
+        size = f"{len(self):,} {self._noun}{'' if len(self) == 1 else 's'}"
+        if not len(self):
+            return f"<{type(self).__name__}: {size}>"
+        lines = [list(self._shown), *([_cell(value) for value in row] for row in self[:SHOWN])]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        shown = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
+        if len(self) > SHOWN:
+            shown.append("…")
+        return "\n  ".join([f"<{type(self).__name__}: {size}", *shown]) + ">"
+
+    def to_bed(self, target: Any) -> None:
+        """Write BED lines to a path or to a text or binary handle.
+
+        A file is whole or absent; `.gz` in its name compresses, and `-` is standard output. Raises
+        OutputError where it cannot be written.
+        """
+        self._write("bed", target)
+
+    def to_tsv(self, target: Any) -> None:
+        """Write a header line and TSV lines to a path or to a handle, as `to_bed` does."""
+        self._write("tsv", target)
+
+    def to_dataframe(self) -> Any:
+        """The columns as a pandas.DataFrame. Raises OutputError where pandas is not installed."""
+        try:
+            from pandas import DataFrame
+        except ImportError as error:
+            raise OutputError(
+                "to_dataframe() needs pandas; install it with: pip install pandas"
+            ) from error
+        return DataFrame({name: getattr(self, name) for name in self._columns})
+
+    def _write(self, form: str, target: Any) -> None:
+        self._write_to(target, lambda handle: self._writer(form, handle), self.batches)
+
+    def _write_to(self, target: Any, make_writer: Any, batches: Iterable[Batch]) -> None:
+        if isinstance(target, str | os.PathLike):
+            from kmatch.results.files.output import open_output
+
+            with open_output(target) as handle:
+                self._write_to(handle, make_writer, batches)
+            return
+        writer = make_writer(target)
+        for batch in batches:
+            writer.write(batch)
+
+    def _selected(self, rows: Longs) -> Self:
+        found = self._taken(rows)
+        known = vars(self).keys() & set(self._lazy)
+        vars(found).update({name: vars(self)[name][rows] for name in known})
+        return found
+
+    def _column(self, name: str, kind: Any) -> Any:
+        parts = [getattr(batch, name) for batch in self.batches]
+        return np.concatenate(parts) if parts else np.zeros(0, kind)
+
+    def _taken(self, rows: Longs) -> Self:
+        raise NotImplementedError
+
+    def _writer(self, form: str, handle: Any) -> Any:
+        raise NotImplementedError
+
+
+def _cell(value: Any) -> str:
+    text = f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+    return text if len(text) <= CELL else text[: CELL - 1] + "…"

@@ -1,0 +1,59 @@
+"""What is likely not meant: ends beyond a pattern, and patterns that hold the PAM beside them."""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from kmatch.arguments import PAM_SIDES, check_choice, checked_count
+from kmatch.arrays import Bytes
+from kmatch.errors import InputError
+from kmatch.search.mismatches.pam import Pam
+from kmatch.sequences.names import shown
+from kmatch.sequences.patterns import Pattern, PatternSet
+
+
+def check_ends(panel: PatternSet, ends: Mapping[str, int]) -> None:
+    """Raise InputError for a pattern that is shorter than one of its ends that must match.
+
+    ends: how many letters of each must, by the names that their options have.
+    """
+    for option, letters in ends.items():
+        if len(short := np.flatnonzero(panel.lengths < checked_count(option, letters))):
+            pattern = panel[int(short[0])]
+            raise InputError(
+                f"pattern '{shown(pattern.name)}' has {len(pattern)} letters: {option} {letters} "
+                "asks for more to match"
+            )
+
+
+def check_pam(
+    panel: PatternSet, sequence: str | None, side: str, on_warning: Callable[[str], None]
+) -> None:
+    """Look whether the patterns hold the PAM that is to stand beside them.
+
+    Raises InputError where two or more all do; a single one, which may by chance, is a warning.
+    """
+    check_choice("side of the PAM", side, PAM_SIDES)
+    if sequence is None:
+        return
+    pam = Pam(sequence, side)
+    if (pam.masks == 15).all() or not all(_holds(pattern, pam) for pattern in panel):
+        return
+    where, ends = ("begin", "begins") if pam.leads else ("end", "ends")
+    if len(panel) > 1:
+        raise InputError(
+            f"all {len(panel):,} patterns {where} with the PAM {sequence}, which would have to "
+            "stand there twice; leave it out of the patterns, or search without a PAM"
+        )
+    on_warning(
+        f"pattern '{panel[0].name}' {ends} with the PAM {sequence}; only where it stands there "
+        "twice is a hit"
+    )
+
+
+def _holds(pattern: Pattern, pam: Pam) -> bool:
+    size = len(pam)
+    if len(pattern) <= size:
+        return False
+    letters: Bytes = pattern.masks[:size] if pam.leads else pattern.masks[-size:]
+    return not (letters & ~pam.masks).any()

@@ -1,0 +1,1 @@
+"""What searches for k differences share: ends, plateaus, tracebacks and their order."""

@@ -1,0 +1,180 @@
+"""From anchored ends to sorted hits: records, minima, tracebacks, loci and order.
+
+Places are those of the genome as it is laid out, record after record, so they order hits as the
+records do. A hit is given out when no hit that is still to come can stand before it.
+"""
+
+import numpy as np
+
+from kmatch.engine.alignments import Columns, Ends, Traced
+from kmatch.engine.differences import difference_query
+from kmatch.results.hits import hit_batch
+from kmatch.search.chunks import NO_LETTERS
+from kmatch.search.codes import code_batches, split_ends
+from kmatch.search.differences.plateaus import FOREVER, Plateaus, join_chains
+from kmatch.search.differences.rows import NO_ROWS, fill_columns, in_order, make_rows, split_rows
+from kmatch.search.scanning import Scanner
+
+NO_COLUMNS = Columns(*(np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2)
+NO_ENDS = np.zeros((3, 0), np.int64)  # positions, queries and distances
+UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
+
+
+class DifferenceSearch:
+    """A search for differences over the chunks of a genome.
+
+    panel: ReadingPanel; limits: int64[Q], the k of each query; report: `minima`, `ends` or `loci`;
+    filtering: True or False where the engine is not to choose; capacity: see Scanner.
+    """
+
+    def __init__(self, engine, panel, limits, report, filtering=None, capacity=None):
+        self._engine, self._panel = engine, panel
+        self._query = difference_query(panel.letters, limits, engine)
+        self._report, self._filtering = report, filtering
+        self._scanner = Scanner(engine, len(limits) * (self._query.k + 1), capacity)
+        self._plateaus = Plateaus(panel.letters.backward)
+        self._chunks = {}  # by number, as long as rows of theirs wait
+        self._waiting = NO_ROWS  # hits before which another may still come
+        self._suspended = NO_ROWS  # ends that may turn out not to be minima
+
+    def run(self, chunks):
+        """Yield the HitBatches of an iterable of PackedChunks."""
+        number = -1
+        for number, (chunk, codes) in enumerate(self.find_codes(chunks)):
+            self._chunks[number] = chunk
+            if len(codes) * UNPACKED > chunk.length:
+                chunk.unpack(self._engine)
+            yield from self._take(number, codes)
+            self._suspend(number)
+            self._forget(number)
+        if number >= 0:
+            yield from self._report_ends(number, *NO_ENDS, FOREVER, FOREVER)
+
+    def find_codes(self, chunks):
+        """Yield (chunk, codes): chunks or parts of them, in order, and their sorted codes."""
+
+        def start(chunk, capacity):
+            text = chunk.text(self._panel.letters.masks, self._engine)
+            return self._engine.start_edit(text, self._query, self._filtering, capacity)
+
+        return self._scanner.scan(chunks, start)
+
+    def _take(self, number, codes):
+        """Report what the ends in a chunk make certain."""
+        chunk, k = self._chunks[number], self._query.k
+        halo, base = chunk.geometry.halo, chunk.base
+        spans = (chunk.spans.begins, chunk.spans.lengths)
+        before, factor = -1, len(self._query.limits) * (k + 1)
+        owned, minus = (halo, chunk.length), self._panel.minus
+        for batch in code_batches(codes):
+            columns = np.empty((3, len(batch)), np.int64)
+            count = split_ends(batch, before, k, minus, spans, owned, *columns)
+            before = batch[-1]
+            seen = base + min(int(before // factor), chunk.length)  # more may come at its position
+            yield from self._report_ends(number, *columns[:, :count], seen, seen)
+        own = base + chunk.length
+        yield from self._report_ends(number, *NO_ENDS, own + halo, own)
+
+    def _report_ends(self, number, position, query, distance, forward_end, backward_end):
+        """Take ends of a chunk; all before forward_end (backward_end for `-`) have come then."""
+        if self._report != "ends":
+            base = self._chunks[number].base
+            query, place, distance = self._plateaus.feed(
+                query, position + base, distance, forward_end, backward_end
+            )
+            position = place - base
+        known = position >= 0
+        resumed = np.isin(self._suspended["query"], query[~known])
+        rows = self._traced(number, position[known], query[known], distance[known])
+        self._waiting = np.concatenate([self._waiting, rows, self._suspended[resumed]])
+        self._suspended = self._suspended[~resumed]
+        # A hit that is still to come starts behind what its halo shows, or where a minimum may be.
+        _, undecided, _ = self._plateaus.undecided()
+        begin = min(backward_end, forward_end - self._chunks[number].geometry.halo)
+        yield from self._release(min(begin, undecided.min(initial=FOREVER)))
+
+    def _suspend(self, number):
+        """Trace ends that may become minima while their chunk is at hand."""
+        query, place, distance = self._plateaus.undecided()
+        base = self._chunks[number].base
+        new = place >= base
+        kept = self._suspended[np.isin(self._suspended["query"], query[~new])]
+        rows = self._traced(number, place[new] - base, query[new], distance[new])
+        self._suspended = np.concatenate([kept, rows])
+
+    def _forget(self, number):
+        sources = np.concatenate([self._waiting["source"], self._suspended["source"]])
+        used = {number, *np.unique(sources).tolist()}
+        for unused in self._chunks.keys() - used:
+            self._chunks.pop(unused).letters = NO_LETTERS
+
+    def _traced(self, number, position, query, distance):
+        """Rows of ends in a chunk, with their other ends."""
+        if not len(position):
+            return NO_ROWS
+        chunk = self._chunks[number]
+        other, size = self._trace(chunk, position, query, distance, NO_COLUMNS)
+        return make_rows(number, chunk.base, position, query, distance, other, size)
+
+    def _trace(self, chunk, position, query, distance, columns):
+        """The other ends and the numbers of columns of ends in a chunk; fills columns, if any."""
+        span = _span(chunk, position)
+        begin = chunk.spans.begins[span]
+        last = np.minimum(begin + chunk.spans.lengths[span], chunk.geometry.letters) - 1
+        limit = np.where(self._panel.minus[query], last, np.maximum(begin, 0))
+        ends = Ends(position, query, distance, limit)
+        traced = Traced(*np.empty((2, len(position)), np.int64))
+        self._engine.trace(chunk.plain, chunk.letters, self._query, ends, traced, columns)
+        return traced
+
+    def _release(self, place):
+        """Yield the waiting hits that start before a place, sorted; none is to come before it."""
+        ready = self._loci(place) if self._report == "loci" else self._before(place)
+        ready = in_order(ready, len(self._query.limits))
+        cuts = np.flatnonzero(np.diff(ready["source"])) + 1
+        for rows in np.split(ready, cuts) if len(ready) else ():
+            yield self._batch(self._chunks[rows["source"][0]], rows)
+
+    def _before(self, place):
+        rows, self._waiting = split_rows(self._waiting, place)
+        return rows
+
+    def _loci(self, place):
+        """The hits that stand for chains which no hit to come can touch or stand before."""
+        rows = self._waiting[np.lexsort((self._waiting["first"], self._waiting["query"]))]
+        columns = {name: rows[name].copy() for name in rows.dtype.names}
+        standing = np.empty(len(rows), np.bool_)
+        names = ("query", "first", "reach", "start", "end", "distance")
+        backward = self._panel.letters.backward
+        join_chains(backward, *(columns[name] for name in names), standing)
+        rows["first"], rows["reach"] = columns["first"], columns["reach"]
+        rows = rows[standing]
+        is_open = rows["reach"] > place
+        ready = ~is_open & (rows["start"] < rows["first"][is_open].min(initial=place))
+        self._waiting = rows[~ready]
+        return rows[ready]
+
+    def _batch(self, chunk, rows):
+        places = tuple(np.empty((3, len(rows)), np.int64))
+        kinds = tuple(np.empty(len(rows), kind) for kind in (np.int32, np.int32, np.uint8))
+        spans = (chunk.spans.begins, chunk.spans.lengths)
+        queries = (self._panel.pattern, self._panel.minus)
+        fill_columns(rows, chunk.base, spans, queries, places, kinds)
+
+        def align(part):
+            return self._align(chunk, rows[part])
+
+        return hit_batch(chunk.spans, places, kinds, align)
+
+    def _align(self, chunk, rows):
+        op_ends = np.concatenate([[0], np.cumsum(rows["size"])])
+        text_ends = np.concatenate([[0], np.cumsum(rows["end"] - rows["start"])])
+        ops, text = np.empty(op_ends[-1], np.uint8), np.empty(text_ends[-1], np.uint8)
+        ends = (rows[name].copy() for name in ("anchor", "query", "distance"))
+        columns = Columns(op_ends, ops, text_ends, text)
+        self._trace(chunk, *ends, columns)
+        return columns
+
+
+def _span(chunk, position):
+    return np.searchsorted(chunk.spans.begins, position, side="right") - 1

@@ -1,0 +1,103 @@
+"""Rows of hits that wait, put in order and made into columns, in compiled code."""
+
+import numpy as np
+
+from kmatch.engine.host.sorting import sorted_order
+from kmatch.jit import kernel
+
+# A hit: its places, those of the chain of minima that it stands for, its anchored end as a position
+# in chunk `source`, and its number of columns.
+_FIELDS = "start end first reach query distance anchor size source"
+ROW = np.dtype([(name, np.int64) for name in _FIELDS.split()])
+NO_ROWS = np.zeros(0, ROW)
+KEY_BITS = 62
+
+
+def make_rows(number, base, position, query, distance, other, size):
+    """Rows, ROW[n], of the ends in chunk `number`, whose first letter has the place `base`.
+
+    position, query, distance, other, size: int64[n], the anchored end, its query and distance, the
+    other end and the columns of its alignment.
+    """
+    rows = np.empty(len(position), ROW)
+    _fill_rows(rows, number, base, position, query, distance, other, size)
+    return rows
+
+
+@kernel
+def _fill_rows(rows, number, base, position, query, distance, other, size):
+    for i in range(len(rows)):
+        row = rows[i]
+        row["start"] = row["first"] = base + min(position[i], other[i])
+        row["end"] = row["reach"] = base + max(position[i], other[i]) + 1
+        row["query"], row["distance"] = query[i], distance[i]
+        row["anchor"], row["size"], row["source"] = position[i], size[i], number
+
+
+def split_rows(rows, place):
+    """(rows that start before a place, those that do not), in their order."""
+    before, behind = np.empty(len(rows), ROW), np.empty(len(rows), ROW)
+    count = _split_rows(rows, place, before, behind)
+    return before[:count], behind[: len(rows) - count]
+
+
+@kernel
+def _split_rows(rows, place, before, behind):
+    count = 0
+    for i in range(len(rows)):
+        if rows[i]["start"] < place:
+            before[count] = rows[i]
+            count += 1
+        else:
+            behind[i - count] = rows[i]
+    return count
+
+
+def in_order(rows, queries):
+    """The rows sorted by start, end and query; queries: how many there are."""
+    if not len(rows):
+        return rows
+    longest = int((rows["end"] - rows["start"]).max()) + 1
+    first, last = int(rows["start"].min()), int(rows["start"].max())
+    if (last - first + 1) * longest * queries >= 1 << KEY_BITS:
+        return rows[np.lexsort((rows["query"], rows["end"], rows["start"]))]
+    return _ordered(rows, first, longest, queries)
+
+
+@kernel
+def _ordered(rows, first, longest, queries):
+    keys = np.empty(len(rows), np.int64)
+    for i in range(len(rows)):
+        row = rows[i]
+        length = row["end"] - row["start"]
+        keys[i] = ((row["start"] - first) * longest + length) * queries + row["query"]
+    order = sorted_order(keys)
+    out = np.empty_like(rows)
+    for i in range(len(rows)):
+        out[i] = rows[order[i]]
+    return out
+
+
+@kernel
+def fill_columns(rows, base, spans, panel, places, kinds):
+    """Columns of hits from rows of one chunk, whose first letter has the place `base`.
+
+    spans: (begins, lengths) of its records; panel: (pattern int32, minus uint8), by query; places:
+    (record, start, end), int64[n], and kinds: (pattern int32, distance int32, minus uint8), [n]
+    each, filled here. `record` counts from the first of the spans.
+    """
+    begins = spans[0]
+    record, start, end = places
+    pattern, distance, minus = kinds
+    span = np.searchsorted(begins, rows[0]["anchor"], side="right") - 1
+    for i in range(len(rows)):
+        row = rows[i]
+        while span + 1 < len(begins) and begins[span + 1] <= row["anchor"]:
+            span += 1
+        while begins[span] > row["anchor"]:
+            span -= 1
+        record[i] = span
+        start[i] = row["start"] - base - begins[span]
+        end[i] = row["end"] - base - begins[span]
+        pattern[i], minus[i] = panel[0][row["query"]], panel[1][row["query"]]
+        distance[i] = row["distance"]

@@ -1,0 +1,1 @@
+"""What searches for k mismatches share: windows, seeds, and sites of a PAM."""

@@ -1,0 +1,82 @@
+"""k mismatches of a large panel by the exact pieces that a hit must hold."""
+
+from typing import Any
+
+import numpy as np
+
+from kmatch.engine.hits import Found
+from kmatch.search.mismatches.windows import WindowScans
+from kmatch.search.panel import Sought, exact_ends, panel_letters, rank_panel
+from kmatch.search.scanning import Scanner
+from kmatch.sequences.patterns import pattern_set
+
+LONGEST = 64  # letters of a pattern that can be looked up
+SOME = 4096  # patterns from which it is estimated how often pieces of them occur
+CODES = np.zeros(16, np.uint8)  # of the masks of one base; of others that of A
+CODES[[1, 2, 4, 8]] = range(4)
+
+
+def some_codes(patterns):
+    """Letters 0 to 3 of up to SOME of the patterns of a PatternSet, uint8[n, m]."""
+    length = len(patterns[0])
+    every = -(-len(patterns) // SOME)
+    return CODES[patterns.masks.reshape(-1, length)[::every]]
+
+
+class SeedSearch(WindowScans):
+    """Looks up the patterns of A, C, G and T; those with other letters are compared one by one.
+
+    engine: of a device; sought: patterns of one length; capacity: see Scanner.
+    """
+
+    def __init__(self, engine: Any, sought: Sought, capacity: int | None = None) -> None:
+        self._engine, self._k = engine, sought.k
+        k, patterns = sought.k, pattern_set(sought.patterns)
+        self.panel = panel = rank_panel(patterns, sought.strand)
+        length = len(patterns[0])
+        exact_each = exact_ends(patterns, k, sought.ends)
+        exact = exact_each[:length]
+        masks = panel.written[0].reshape(-1, length)
+        plain = (masks & (masks - 1) == 0).all(axis=1)[panel.pattern]
+        ranks, self._others = np.flatnonzero(plain), np.flatnonzero(~plain)
+        codes = CODES[masks[panel.pattern[ranks]]]
+        minus = panel.minus[ranks] == 1
+        codes[minus] = 3 - codes[minus, ::-1]
+        by_rank = np.stack([exact, exact[::-1]])[panel.minus]
+        self._tables = engine.seed_tables(codes, ranks, by_rank, k)
+        self._letters = panel_letters(panel, patterns, self._others, k, exact_each)
+        self._scanner = Scanner(engine, len(panel.lengths) * (k + 1), capacity)
+
+    def _start(self, chunk, capacity):
+        engine, k = self._engine, self._k
+        text = chunk.text(self._letters.masks, engine)
+        looked_up = engine.start_seeds(text, self._tables, k, capacity)
+        if not len(self._others):
+            return looked_up
+        letters = self._letters
+        return _Both(looked_up, engine.start_scan(text, letters, k, capacity), self._ranked)
+
+    def _ranked(self, codes):
+        """Codes of the patterns that are compared one by one, with their ranks in the panel."""
+        place, distance = np.divmod(codes, self._k + 1)
+        position, number = np.divmod(place, len(self._others))
+        rank = self._others[number]
+        return (position * len(self.panel.lengths) + rank) * (self._k + 1) + distance
+
+
+class _Both:
+    """Two scans of a chunk as one; `ranked` gives the codes of the second the first one's ranks."""
+
+    def __init__(self, first, second, ranked):
+        self._scans, self._ranked = (first, second), ranked
+
+    def found(self):
+        first, second = (scan.found() for scan in self._scans)
+        codes = np.sort(np.concatenate([first.codes, self._ranked(second.codes)]))
+        # Where room ran out in one of them, the other is taken to have done as much.
+        share = min(first.share, second.share)
+        return Found(codes, first.lost + second.lost, share)
+
+    def stop(self):
+        for scan in self._scans:
+            scan.stop()

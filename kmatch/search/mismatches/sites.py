@@ -1,0 +1,110 @@
+"""k mismatches beside a PAM: its sites are found first, and only they are compared further."""
+
+from typing import Any
+
+import numpy as np
+
+from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry
+from kmatch.engine.queries import query_arrays, window_arrays
+from kmatch.search.chunks import NO_LETTERS
+from kmatch.search.codes import code_batches
+from kmatch.search.mismatches.pam import Pam
+from kmatch.search.mismatches.windows import window_batches
+from kmatch.search.panel import Sought, exact_ends, rank_panel, wanted_strands
+from kmatch.search.scanning import Scanner
+from kmatch.sequences.patterns import pattern_set
+
+UNPACKED = 256  # positions for each of which there may be a site before a chunk is unpacked
+
+
+class SiteSearch:
+    """The search for patterns of one length beside a PAM.
+
+    engine: of a device; capacity: see Scanner.
+    """
+
+    def __init__(self, engine: Any, sought: Sought, pam: Pam, capacity: int | None = None) -> None:
+        self._engine, self._k, self._pam = engine, sought.k, pam
+        k, strand = sought.k, sought.strand
+        patterns = pattern_set(sought.patterns)
+        self._length = len(patterns[0])
+        self.panel = rank_panel(pam.join_all(patterns), strand)
+        self._strands = np.array(wanted_strands(strand), np.uint8)
+        self._pams = query_arrays([pam.query(self._length, minus) for minus in self._strands], 0)
+        exact = exact_ends(patterns, k, sought.ends)
+        self._letters = window_arrays(patterns.masks, patterns.begins, exact, k)
+        self._patterns = len(patterns)
+        self._sites = Scanner(engine, len(self._strands), capacity)
+        self._hits = Scanner(engine, self._patterns * (k + 1), capacity)
+
+    def run(self, chunks):
+        """Yield the HitBatches of an iterable of PackedChunks."""
+        for sites, codes in self._hits.scan(self._site_chunks(chunks), self._match):
+            for part in code_batches(codes):
+                part = self._window_codes(sites, part)
+                yield from window_batches(part, sites.chunk, self.panel, self._k, self._engine)
+
+    def _site_chunks(self, chunks):
+        """Yield the SiteChunks of PackedChunks, in order."""
+        most = max(self._engine.layout.site_letters // self._length, 1)
+        for chunk, codes in self._sites.scan(chunks, self._find):
+            position, strand = np.divmod(codes, len(self._strands))
+            own = np.searchsorted(position, chunk.length)
+            if own * UNPACKED > chunk.length:
+                chunk.unpack(self._engine)
+            for first in range(0, own, most):
+                rows = slice(first, min(first + most, own))
+                minus = self._strands[strand[rows]]
+                yield SiteChunk(chunk, position[rows], minus, self._pam, self._length, self._engine)
+            chunk.letters = NO_LETTERS
+
+    def _find(self, chunk, capacity):
+        """Start the scan for the PAMs of a PackedChunk."""
+        pams = self._pams
+        text = chunk.text(pams.masks, self._engine)
+        return self._engine.start_scan(text, pams, 0, capacity)
+
+    def _match(self, sites, capacity):
+        """Start the scan of a SiteChunk for all patterns."""
+        letters = self._letters
+        text = sites.text(letters.masks, self._engine)
+        return self._engine.start_scan(text, letters, self._k, capacity)
+
+    def _window_codes(self, sites, codes):
+        """Codes of windows in the chunk from those of sites and patterns; their order stays."""
+        place, distance = np.divmod(codes, self._k + 1)
+        site, number = np.divmod(place, self._patterns)
+        strand = np.searchsorted(self._strands, sites.minus[site])
+        rank = strand * self._patterns + number
+        position = sites.position[site]
+        return (position * len(self.panel.lengths) + rank) * (self._k + 1) + distance
+
+
+class SiteChunk:
+    """The patterns' windows beside some sites of a PAM: a site is a lane, so that all are compared
+    at once.
+
+    chunk: the PackedChunk they lie in; position: int64[n], where the windows and their PAMs start
+    in it; minus: uint8[n], their strand. `length` is the number of sites.
+    """
+
+    def __init__(self, chunk, position, minus, pam, letters, engine):
+        self.chunk, self.position, self.minus = chunk, position, minus
+        self.length = len(position)
+        self._pam, self._letters = pam, letters
+        geometry = Geometry(-(-self.length // LANES_PER_WORD), letters, 0)
+        windows = np.zeros(geometry.letters + LANES_PER_WORD, np.uint8)
+        begins = position + pam.skipped(minus)
+        engine.read_sites(chunk.plain, chunk.letters, begins, minus, letters, windows)
+        self._text = geometry.text(engine.planes(4 * geometry.plane_words + SPARE))
+        engine.pack(windows, self._text)
+
+    def text(self, masks, engine):
+        """The Text of one row, with the planes of `masks` behind A, C, G and T."""
+        return engine.unite(self._text, masks)._replace(rows=1)
+
+    def part(self, begin, end, engine):
+        """The SiteChunk of sites begin … end−1."""
+        rows = slice(begin, end)
+        sites = (self.position[rows], self.minus[rows])
+        return SiteChunk(self.chunk, *sites, self._pam, self._letters, engine)

@@ -1,0 +1,64 @@
+"""How a search runs: its device, who hears of it, and what only tests set."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kmatch.published.registry import ENGINE
+from kmatch.sequences.names import warn
+
+if TYPE_CHECKING:
+    from kmatch.sequences.chunks import Spans
+
+
+class Running(NamedTuple):
+    """Where a search runs, and who hears of it.
+
+    device: `auto`, `cpu`, `cuda` or `cuda:N`; threads: of the CPU, None for one a core; algorithm:
+    `bitplane`, or the name of a published one (see `kmatch.published.registry`).
+    on_progress(consumed, size) hears of bytes read, on_engine(engine) of the engine that was
+    chosen, on_spans(spans) of the records in each chunk, on_warning(message) of what is likely not
+    what was meant; by default that is a UserWarning.
+    """
+
+    device: str = "auto"
+    threads: int | None = None
+    algorithm: str = ENGINE
+    on_progress: Callable[[int, int | None], None] | None = None
+    on_engine: Callable[[Any], None] | None = None
+    on_spans: "Callable[[Spans], None] | None" = None
+    on_warning: Callable[[str], None] = warn
+
+
+class Hooks(NamedTuple):
+    """What tests and benchmarks set; None leaves the choice to the search.
+
+    chunk_length, words: positions of a chunk, and words of a row of its planes; capacity: hit codes
+    of a scan (see Scanner); filtering: whether seeds, sites of the PAM or pieces are looked for
+    first; part: letters of the background that an engine extends primers along at a time; sizes:
+    how the engine then cuts the work (see its `extend_primers`).
+    """
+
+    chunk_length: int | None = None
+    words: int | None = None
+    capacity: int | None = None
+    filtering: bool | None = None
+    part: int | None = None
+    sizes: Any = None
+
+
+RUNNING = Running()
+HOOKS = Hooks()
+
+
+def by_name(batches: Callable[..., Any], *arguments: Any, **given: Any) -> Any:
+    """What batches(*arguments, options, Running, Hooks) gives, their fields given by name.
+
+    batches: one of the functions `*_batches`. Raises TypeError for a name that none of them has.
+    """
+    bundles = []
+    for default in batches.__defaults__ or ():  # type: ignore[attr-defined]
+        names = given.keys() & set(default._fields)
+        bundles.append(default._replace(**{name: given.pop(name) for name in names}))
+    if given:
+        raise TypeError(f"{batches.__name__} has no option {', '.join(given)}")
+    return batches(*arguments, *bundles)

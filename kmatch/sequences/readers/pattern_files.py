@@ -1,0 +1,129 @@
+"""Files of patterns: FASTA, or text with one pattern a line, read within limits."""
+
+import io
+from functools import partial
+from itertools import chain
+from typing import NamedTuple
+
+from kmatch.errors import InputError
+from kmatch.sequences.names import first_word, shown
+from kmatch.sequences.readers.files import open_source, reading
+from kmatch.sequences.readers.formats import refuse_others
+
+LONGEST = 1 << 24  # characters of a line, and letters of a pattern
+MOST_CHARACTERS = 1 << 28  # of a file; all are held
+MOST_PATTERNS = 1 << 22
+
+
+class Pairs(NamedTuple):
+    """What a file of patterns holds: names, some of them empty, and sequences, lists of str.
+
+    where(number): the file and the line of a pattern, as an error begins.
+    """
+
+    names: list
+    sequences: list
+    where: object
+
+
+def read_pairs(path):
+    """The Pairs of a FASTA or text file, or of standard input (`-`).
+
+    Raises InputError for a file without patterns, or beyond the limits of this module.
+    """
+    with open_source(path) as source, reading(source.label):
+        refuse_others(source, "patterns")
+        pairs = _parse(_lines(source), source.label)
+    if not pairs.sequences:
+        raise InputError(f"{source.label}: no patterns; write one a line, or give FASTA")
+    return pairs
+
+
+def _lines(source):
+    """Yield the lines of a file with their line breaks; LF, CRLF and CR end one."""
+    if b"\0" in source.handle.peek():
+        raise _binary(source.label)
+    text = io.TextIOWrapper(source.handle, "utf-8", "surrogateescape")
+    left = MOST_CHARACTERS
+    for number, line in enumerate(iter(partial(text.readline, LONGEST + 1), ""), 1):
+        if "\0" in line:
+            raise _binary(source.label)
+        left -= len(line)
+        if len(line) > LONGEST:
+            raise InputError(
+                f"{source.label}: line {number} has more than {LONGEST:,} characters; is this "
+                "a file of patterns?"
+            )
+        if left < 0:
+            raise _too_large(source.label, f"{MOST_CHARACTERS:,} characters")
+        yield line
+
+
+def _binary(label):
+    return InputError(f"{label}: a binary file, not a list of patterns")
+
+
+def _too_large(label, limit):
+    return InputError(f"{label}: more than {limit} of patterns; search a part of them at a time")
+
+
+def _parse(lines, label):
+    above = []  # what may stand above the first header, as in a text file
+    for line in lines:
+        above.append(line)
+        if line.strip() and not line.startswith("#"):
+            parse = _fasta if line.startswith(">") else _plain
+            return parse(chain(above if parse is _plain else [line], lines), label)
+    return Pairs([], [], None)
+
+
+def _fasta(lines, label):
+    from kmatch.sequences.readers.seqio.FastaIO import SimpleFastaParser
+
+    names, sequences = [], []
+    for title, sequence in SimpleFastaParser(_marked(lines)):
+        names.append(title[:-1])
+        sequences.append(sequence)
+        if not sequence and not names[-1]:
+            raise InputError(f"{label}: pattern {len(names)} has neither a name nor letters")
+        if len(sequence) > LONGEST:
+            raise InputError(
+                f"{label}: pattern '{shown(names[-1])}' has more than {LONGEST:,} letters; "
+                "is this a file of patterns?"
+            )
+        if len(names) > MOST_PATTERNS:
+            raise _too_large(label, f"{MOST_PATTERNS:,}")
+    return Pairs(names, sequences, lambda number: f"{label}: ")
+
+
+def _marked(lines):
+    """Lines for the parser: names end with a mark, as it strips blanks that may be part of them.
+
+    Blank lines are dropped: it looks at the first character of each.
+    """
+    for line in lines:
+        if line[0] == ">":
+            yield f">{first_word(line[1:])}|"
+        elif line.strip():
+            yield line
+
+
+def _plain(lines, label):
+    names, sequences, numbers = [], [], []
+    for number, line in enumerate(lines, 1):
+        line = line.strip(" \r\n")
+        if not line or line[0] == "#" or line.isspace():
+            continue
+        name, _, sequence = line.rpartition("\t")
+        if more := name.count("\t"):
+            raise InputError(
+                f"{label}: line {number} has {more + 2} columns; "
+                "write SEQUENCE, or NAME, a tab and SEQUENCE"
+            )
+        name, sequence = name.strip(), sequence.strip()
+        names.append(name)
+        sequences.append(sequence)
+        numbers.append(number)
+        if len(numbers) > MOST_PATTERNS:
+            raise _too_large(label, f"{MOST_PATTERNS:,}")
+    return Pairs(names, sequences, lambda number: f"{label}: line {numbers[number]}: ")
