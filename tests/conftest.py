@@ -9,7 +9,7 @@ from hypothesis import settings
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("kmatch", derandomize=True, deadline=None, max_examples=100)
-settings.register_profile("fresh", deadline=None, max_examples=100, print_blob=True)
+settings.register_profile("fresh", deadline=None, max_examples=200, print_blob=True)
 settings.load_profile("kmatch")
 
 REAL = Path(os.environ.get("KMATCH_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))

@@ -32,8 +32,9 @@ from support.published import (
 )
 
 import kmatch
-from kmatch.engine.cpu.sorting import FEW, sort_codes
+from kmatch.engine.cpu.primer.extend import Sizes
 from kmatch.engine.hits import NO_CODE
+from kmatch.engine.host.sorting import FEW, sort_codes
 
 # The recurrence adds to carry; what runs over the end of a word concerns nobody.
 pytestmark = [
@@ -119,10 +120,10 @@ def test_primers(name):
 
 
 def test_primers_of_many_strips():
-    text, geometry = random_letters(40), {"height": 8, "block": 16}
+    text, sizes = random_letters(40), Sizes(height=8, block=16)
     target, background = records(text), records(text[:30] + "C" + text[31:] + random_letters(40, 2))
-    for k in (1, 5, 9):
-        found = rows_of_primers(primer(target, background, k, geometry=geometry))
+    for k in (1, 9):
+        found = rows_of_primers(primer(target, background, k, sizes=sizes))
         assert found == naive.primers(target, background, k)
 
 
