@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import warnings
+from functools import cache
 from unittest import mock
 
 import pytest
@@ -140,9 +141,14 @@ def test_a_search_with_damaged_kernels_finds_its_hits(tmp_path):
     assert second.err == b"" and sorted(place.iterdir()) == before
 
 
+@cache
+def compile_for_search():
+    assert process(*SEARCH, timeout=300).out == FOUND
+
+
 def install_warm(site, missing=None):
     """Copy kmatch to a folder with the kernels that the search needs, but for one."""
-    assert process(*SEARCH, timeout=300).out == FOUND
+    compile_for_search()
     ignored = shutil.ignore_patterns("__pycache__")
     package = shutil.copytree(PACKAGE, site / "kmatch", ignore=ignored)
     place = package / "__pycache__" / folders.own_folder().name
