@@ -11,7 +11,7 @@ TEXT, PATTERNS = types.uint8[::1], types.uint8[:, ::1]
 RESULT, TABLE, NUMBERS = types.int32[::1], types.int32[:, ::1], types.int64[::1]
 INT, WORD, SHORT, LONG = types.int64, types.uint64, types.uint32[::1], types.uint64[::1]
 PANEL = (TEXT, SHORT, INT, INT, INT, INT, TABLE)
-STATE = (TEXT, LONG, WORD, WORD, WORD, INT, INT, INT, RESULT)
+STATE = (TEXT, LONG, types.UniTuple(WORD, 3), INT, INT, INT, RESULT)
 ROWS = (TEXT, TEXT, RESULT, TABLE, INT, INT)
 
 KERNELS = {  # module, function or maker of one, its constants, signature

@@ -42,7 +42,7 @@ def slid(text, pattern, k):
     Neighbouring threads have neighbouring columns, modulo m. See `kmatch.published`.
     """
     m = len(pattern)
-    rows, table = text.room(3 * m, np.int32), text.table(len(text.masks))
+    rows, table = text.empty(3 * m, np.int32), text.table(len(text.masks))
     pattern = text.put(pattern)
     with text.timed():
         _slide[1, _threads(m), text.stream](text.masks, pattern, k, rows, table)
@@ -101,13 +101,16 @@ def _diagonals(text, pattern, k, width, table):
 
 
 @cuda.jit(device=True)
-def _slid_cell(text, pattern, k, step, at, turn, first, wanted, offset, stride, rows, table):
+def _slid_cell(text, pattern, k, moment, at, window, rows, table):
     """The cell of a step in column `at` of s'; a distance of the last row goes to the table.
 
     s[k+1][j] by formulas (3) to (5) from s[k][j−1], s[k][j] and s[k−1][j−1]; s[j][j] is 0 and
-    s[i][0] is i, neither of which is kept. turn: step mod m; first: letters of the text before the
-    window; wanted: the column behind which distances are; row r of s' is at r·stride + offset.
+    s[i][0] is i, neither of which is kept. moment: (step, step mod m); window: (letters of the text
+    before it, the column after which distances are wanted, offset, stride), where row r of s' is at
+    r·stride + offset.
     """
+    step, turn = moment
+    first, wanted, offset, stride = window
     m = len(pattern)
     j = step - turn + at - (m if at > turn else 0)
     if j < 1 or first + j > len(text):
@@ -132,7 +135,7 @@ def _slide(text, pattern, k, rows, table):
     for step in range(1, len(text) + m):
         turn = turn + 1 if turn + 1 < m else 0
         for at in range(cuda.threadIdx.x, m, cuda.blockDim.x):
-            _slid_cell(text, pattern, k, step, at, turn, 0, 0, 0, m, rows, table)
+            _slid_cell(text, pattern, k, (step, turn), at, (0, 0, 0, m), rows, table)
         cuda.syncthreads()
 
 
@@ -151,18 +154,6 @@ def _windows(text, pattern, k, windows, table):
             for at in range(cuda.threadIdx.x, m, cuda.blockDim.x):
                 column = step - turn + at - (m if at > turn else 0)
                 if column <= 3 * m:
-                    _slid_cell(
-                        text,
-                        pattern,
-                        k,
-                        step,
-                        at,
-                        turn,
-                        window * m,
-                        wanted,
-                        offset,
-                        stride,
-                        rows,
-                        table,
-                    )
+                    own = (window * m, wanted, offset, stride)
+                    _slid_cell(text, pattern, k, (step, turn), at, own, rows, table)
         cuda.syncthreads()

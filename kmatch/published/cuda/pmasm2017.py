@@ -1,9 +1,9 @@
 """Ho et al. 2017a, PMASM: k mismatches of patterns of one length on CUDA, and its rivals there.
 
-`result_table` has a row for each pattern; it holds distances where the paper's holds places, which
-the index tells. A bit_vector has up to MOST_WORDS words of 32 bits (the paper's int); larger panels
-take several launches. Indices are unsigned, as Numba would otherwise look at each access whether to
-count from the end.
+`result_table` has a row for each pattern; it holds distances where the paper's holds positions,
+which are the index. A bit_vector has up to MOST_WORDS words of 32 bits (the paper's int); larger
+panels take several launches. Indices are unsigned, as Numba would otherwise check at each access
+whether to count from the end.
 """
 
 from functools import cache
@@ -42,11 +42,11 @@ def _naive(text, patterns, k, result):
 
 
 def naive(text, patterns, k):
-    """The naive algorithm of Table 3 on CUDA: a thread a place, pattern by pattern."""
-    result, places = _result_table(text, patterns)
+    """The naive algorithm of Table 3 on CUDA: a thread a position, pattern by pattern."""
+    result, positions = _result_table(text, patterns)
     letters = text.put(patterns)
     with text.timed():
-        _naive[-(-places // THREADS), THREADS, text.stream](text.masks, letters, k, result)
+        _naive[-(-positions // THREADS), THREADS, text.stream](text.masks, letters, k, result)
     return result
 
 
@@ -55,7 +55,8 @@ def make_shift_add(words):
     """The kernel for states of `words` words of 64 bits."""
 
     @cuda.jit(cache=True)
-    def kernel(text, table, size, top, full, m, k, stretch, result):
+    def kernel(text, table, counter, m, k, stretch, result):
+        size, top, full = counter
         state = cuda.local.array(words, uint64)
         at = uint64(cuda.grid(1)) * uint64(stretch)
         first = at + uint64(m)
@@ -79,27 +80,27 @@ def make_shift_add(words):
 
 
 def shift_add(text, pattern, k):
-    """Shift-add, the paper's [8], on CUDA: a thread a stretch of places, after m − 1 letters.
+    """Shift-add, the paper's [8], on CUDA: a thread a stretch of positions, after m − 1 letters.
 
-    The paper does not tell how its own shift-add was made parallel.
+    The paper does not say how its own shift-add was made parallel.
     """
     m = len(pattern)
     words = 1 << (words_needed(m, 64) - 1).bit_length()
     memory = shift_add_table(pattern, words)
-    places, stretch = len(text.masks) - m + 1, max(SHORTEST_STRETCH, 2 * m)
-    table, result = text.put(memory.table), text.table(places)
-    blocks = -(-places // (stretch * THREADS))
+    positions, stretch = len(text.masks) - m + 1, max(SHORTEST_STRETCH, 2 * m)
+    table, result = text.put(memory.table), text.table(positions)
+    blocks = -(-positions // (stretch * THREADS))
     with text.timed():
         make_shift_add(words)[blocks, THREADS, text.stream](
-            text.masks, table, memory.size, memory.top, memory.full, m, k, stretch, result
+            text.masks, table, (memory.size, memory.top, memory.full), m, k, stretch, result
         )
     return result
 
 
 def _result_table(text, patterns):
     r, m = patterns.shape
-    places = len(text.masks) - m + 1
-    return text.table((r, places)), places
+    positions = len(text.masks) - m + 1
+    return text.table((r, positions)), positions
 
 
 def _passes(text, patterns, result):
@@ -154,8 +155,8 @@ def make_thread(words):
 
 def pmasm_thread(text, patterns, k):
     """Thread PMASM (5.3.1, Fig. 3): thread i adds the fb_vectors of its m letters and levels."""
-    result, places = _result_table(text, patterns)
-    m, blocks = patterns.shape[1], -(-places // THREADS)
+    result, positions = _result_table(text, patterns)
+    m, blocks = patterns.shape[1], -(-positions // THREADS)
     for table, memory, rows in _passes(text, patterns, result):
         shape = (m, memory.size, memory.counters, k)
         with text.timed():
@@ -190,10 +191,10 @@ def pmasm_block_thread(text, patterns, k):
     One thread sums the fb_vectors in shared memory; where a bit_vector has several words, one a
     word. m is at most the threads of a block, 1024.
     """
-    result, places = _result_table(text, patterns)
+    result, positions = _result_table(text, patterns)
     m = patterns.shape[1]
     for table, memory, rows in _passes(text, patterns, result):
-        grid = (places, m, text.stream, 4 * m * memory.words)
+        grid = (positions, m, text.stream, 4 * m * memory.words)
         shape = (memory.words, memory.size, memory.counters, k)
         with text.timed():
             _block_thread[grid](text.masks, table, *shape, rows)
@@ -235,10 +236,10 @@ def make_shared(words):
 def pmasm_shared(text, patterns, k):
     """Shared-mem PMASM (5.3.3): as thread PMASM, from the block's q + m − 1 letters in shared
     memory."""
-    result, places = _result_table(text, patterns)
+    result, positions = _result_table(text, patterns)
     m = patterns.shape[1]
     for table, memory, rows in _passes(text, patterns, result):
-        grid = (-(-places // THREADS), THREADS, text.stream, THREADS + m - 1)
+        grid = (-(-positions // THREADS), THREADS, text.stream, THREADS + m - 1)
         shape = (m, memory.size, memory.counters, k)
         with text.timed():
             make_shared(memory.words)[grid](text.masks, table, *shape, rows)
