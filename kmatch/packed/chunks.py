@@ -10,7 +10,7 @@ from kmatch.engine.geometry import Geometry
 from kmatch.engine.protocol import Engine
 from kmatch.packed.reader import PackedFile
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk
-from kmatch.sequences.records import OnProgress
+from kmatch.sequences.records import Progress
 
 AHEAD = 4  # chunks whose checksums are computed before their turn, by as many threads
 # A search that wants chunks this much smaller has so many queries that comparing them takes longer
@@ -33,7 +33,7 @@ def serves(file: PackedFile, plan: ChunkPlan, words: int | None) -> bool:
 
 
 def stored_chunks(
-    file: PackedFile, engine: Engine, on_progress: OnProgress | None = None
+    file: PackedFile, engine: Engine, on_progress: Progress | None = None
 ) -> Iterator[tuple[LetterChunk, Geometry, Words]]:
     """Yield (LetterChunk without letters, Geometry, planes) for each chunk of a PackedFile.
 

@@ -12,7 +12,7 @@ from kmatch.genome import Genome, as_genome
 from kmatch.packed.writer import PackedWriter
 from kmatch.sequences.chunks import ChunkPlan, join_records
 from kmatch.sequences.readers.files import StrPath
-from kmatch.sequences.records import OnProgress, Record, Stretch, gathered
+from kmatch.sequences.records import Progress, Record, Stretch, gathered
 
 # One vector of the recurrence: on a CPU the rows of a tile are then neighbours in memory, and a GPU
 # spreads each lane over eight.
@@ -32,7 +32,7 @@ def pack(
     path: StrPath,
     *,
     threads: int | None = None,
-    on_progress: OnProgress | None = None,
+    on_progress: Progress | None = None,
 ) -> tuple[int, int]:
     """Write a genome to a file as bit planes, which every search takes as a genome.
 

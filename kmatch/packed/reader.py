@@ -28,7 +28,7 @@ from kmatch.packed.format import (
 )
 from kmatch.sequences.chunks import ChunkPlan, Spans
 from kmatch.sequences.readers.files import Source, StrPath
-from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, OnProgress, Record, Stretch
+from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, Progress, Record, Stretch
 
 _AGAIN = "copy it again, or make it anew with kmatch pack"
 
@@ -204,13 +204,13 @@ class PackedFile:
         begins = self._begins[first:last] - base
         return Spans(first, self.names[first:last], begins, self._sizes[first:last])
 
-    def records(self, on_progress: OnProgress | None = None) -> Iterator[Record]:
+    def records(self, on_progress: Progress | None = None) -> Iterator[Record]:
         """Yield the Records; their letters are unpacked when they are read."""
         for name, begin, size in zip(self.names, self._begins, self._sizes, strict=True):
             self._report(on_progress, int(begin))
             yield Record(name, PackedLetters(self, int(begin), int(size)))
 
-    def stretches(self, on_progress: OnProgress | None = None) -> Iterator[Stretch]:
+    def stretches(self, on_progress: Progress | None = None) -> Iterator[Stretch]:
         """Yield the records as Stretches, short ones together."""
         short = self._sizes <= SHORT
         first, last = 0, len(short)
@@ -230,7 +230,7 @@ class PackedFile:
             yield Stretch(self.names[first:end], self._sizes[first:end], letters)
             first = end
 
-    def _report(self, on_progress: OnProgress | None, position: int) -> None:
+    def _report(self, on_progress: Progress | None, position: int) -> None:
         if on_progress and len(self.offsets):
             number = min(position // self.plan.length, len(self.offsets) - 1)
             on_progress(self.offsets[number], self.size)

@@ -15,7 +15,7 @@ STRETCH = 1 << 18  # letters of such a Stretch, about
 MOST = 1 << 14  # records of a Stretch
 
 # Is called with the bytes read so far and those of the whole file; None where either is unknown.
-OnProgress = Callable[[int | None, int | None], object]
+Progress = Callable[[int | None, int | None], object]
 Origin = tuple[str, int, str]  # the input, the record's number, counted from 1, and its name
 
 

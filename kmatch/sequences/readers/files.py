@@ -147,7 +147,7 @@ def open_source(path: StrPath) -> Iterator[Source]:
 
 
 def check_readable(path: StrPath) -> None:
-    """Raise InputError for a path that cannot be opened; pipes and `-`, read once, are not tried."""
+    """Raise InputError for a path that cannot be opened; pipes and `-`, read once, are left."""
     if str(path) == "-":
         return
     try:
