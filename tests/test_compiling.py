@@ -110,15 +110,16 @@ import sys
 import numba.core.runtime
 del numba.core.runtime._nrt_python
 sys.modules["numba.core.runtime._nrt_python"] = None
+before = numba.config.CACHE_DIR
 from kmatch.engine.tiny import work
-assert not numba.config.CACHE_DIR
+assert numba.config.CACHE_DIR == before
 print(work(10), sum(work.stats.cache_hits.values()), work.stats.cache_path)
 """
     printed = []
-    for factor in (2, 2, 3):
+    for factor, base in ((2, ""), (2, ""), (3, ""), (4, "/proc/nothing")):
         copy_package(site, factor)
         command = [sys.executable, "-c", script]
-        environment = os.environ | {"PYTHONPATH": str(site)}
+        environment = os.environ | {"PYTHONPATH": str(site), "NUMBA_CACHE_DIR": base}
         options = {"cwd": site, "env": environment, "capture_output": True, "text": True}
         done = subprocess.run(command, timeout=60, **options)
         assert done.stderr == ""
@@ -127,8 +128,11 @@ print(work(10), sum(work.stats.cache_hits.values()), work.stats.cache_path)
         ("21", "0"),
         ("21", "1"),
         ("31", "0"),
+        ("41", "0"),
     ]
-    assert all(folders.NAME.fullmatch(Path(folder).parent.name) for *_, folder in printed)
+    *kept, nowhere = (folder for *_, folder in printed)
+    assert all(folders.NAME.fullmatch(Path(folder).parent.name) for folder in kept)
+    assert nowhere == "None"
 
 
 def fresh_numba_parts():

@@ -15,9 +15,19 @@ from kmatch.jit.sources import KERNEL_FREE, PACKAGE, digest, kernel_sources
 READ = {path for path, _ in kernel_sources()}
 
 
+class WithoutTypeChecking(ast.NodeTransformer):
+    """Removes the blocks that only type checkers read."""
+
+    def visit_If(self, node):
+        if ast.unparse(node.test) == "TYPE_CHECKING":
+            return node.orelse
+        return self.generic_visit(node)
+
+
 def imported(path):
     """The files of kmatch that one imports, anywhere in it."""
-    for node in ast.walk(ast.parse((PACKAGE / path).read_bytes())):
+    tree = ast.parse((PACKAGE / path).read_bytes())
+    for node in ast.walk(WithoutTypeChecking().visit(tree)):
         names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]

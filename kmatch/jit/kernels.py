@@ -14,9 +14,9 @@ Decorator = Callable[[Callable[..., Any]], Any]
 
 def _kept(**options: bool) -> Decorator:
     """A decorator that compiles a function on its first call and keeps the result on disk."""
-    if not numba_parts.AS_EXPECTED:
-        return numba_parts.in_numba_cache(numba.njit(nogil=True, cache=True, **options))
     compiler = numba.njit(nogil=True, **options)
+    if not numba_parts.AS_EXPECTED:
+        return numba_parts.in_numba_cache(numba.njit(nogil=True, cache=True, **options), compiler)
 
     def decorate(function: Callable[..., Any]) -> Any:
         dispatcher = compiler(function)

@@ -47,16 +47,22 @@ if not AS_EXPECTED:
     FunctionCache = NullCache = object
 
 
-def in_numba_cache(decorator: Callable[..., Any]) -> Callable[..., Any]:
-    """A decorator that uses Numba's own cache, made to use it in our folder.
+def in_numba_cache(caching: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+    """The decorator `caching`, which uses Numba's own cache, made to use it in our folder.
 
-    That cache knows changes in a function's own file; the folder's name covers all others.
+    That cache notices changes in a function's own file only; the folder's name covers the others.
+    So where the folder cannot be written, `plain` serves, which keeps nothing.
     """
 
     def decorate(function: Any) -> Any:
-        before, config.CACHE_DIR = config.CACHE_DIR, str(own_folder())
+        folder = own_folder()
+        with suppress(OSError):
+            open_folder(folder)
+        if not os.access(folder, os.W_OK):
+            return plain(function)
+        before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
         try:
-            return decorator(function)
+            return caching(function)
         finally:
             config.CACHE_DIR = before
 
@@ -200,6 +206,6 @@ def keep_cuda_kernels() -> None:
         elif opened:
             self._cache = opened(self.py_func)
         else:
-            in_numba_cache(plain)(self)
+            in_numba_cache(plain, lambda dispatcher: None)(self)
 
     dispatcher.CUDADispatcher.enable_caching = enable_caching
