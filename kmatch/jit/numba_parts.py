@@ -130,7 +130,7 @@ def _disk_cache(parent: Any, target: str) -> Any:
                 warn_once(
                     "keeping",
                     f"{self._cache_path}: compiled kernels cannot be kept there: "
-                    f"{error.strerror or error}; each process compiles them anew; name another "
+                    f"{error.strerror or error}; each process compiles them again; name another "
                     "folder in NUMBA_CACHE_DIR",
                 )
 

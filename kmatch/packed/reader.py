@@ -30,7 +30,7 @@ from kmatch.sequences.chunks import ChunkPlan, Spans
 from kmatch.sequences.readers.files import Source, StrPath
 from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, Progress, Record, Stretch
 
-_AGAIN = "copy it again, or make it anew with kmatch pack"
+_AGAIN = "copy it again, or pack the genome again"
 
 
 def open_packed(path: StrPath, label: str) -> "PackedFile | None":
@@ -103,7 +103,7 @@ class PackedFile:
         if version > VERSION:
             raise InputError(
                 f"{self.label}: a packed genome of version {version}, and this kmatch reads "
-                f"{VERSION}; take a newer kmatch, or pack it again"
+                f"version {VERSION}; use a newer kmatch, or pack the genome again"
             )
         if self._map[:HEADER] != header():
             raise self._damaged("is damaged in its first bytes")

@@ -1,4 +1,4 @@
-"""Records of a genome, one by one or many together."""
+"""Records of a genome, singly or many together."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Protocol

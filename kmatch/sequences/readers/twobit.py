@@ -59,7 +59,7 @@ class _File:
             if begin == at:
                 raise InputError(
                     f"{self._label}: record {number} of the 2bit file has no name; "
-                    "make the file anew with one"
+                    "write the file again with one"
                 )
             name = self._data[begin:at].decode("utf-8", "replace")
             entries.append((name, self._read(at, "its index")))
