@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmatch.engine.alignments import Columns, Ends, Traced, Windows, Written
+from kmatch.engine.constraints import Constraints, View
 from kmatch.engine.differences import DifferenceQuery, Profile
 from kmatch.engine.geometry import Layout, Text
 from kmatch.engine.hits import Found
@@ -131,6 +132,40 @@ class Engine(Protocol):
 
         letters: the chunk's letters as masks, or none where they are to be read from the planes;
         traced, columns: filled here; op_ends is empty where alignments are not wanted.
+        """
+
+    def read_stretch(self, view: View, position: int, letters: Bytes) -> None:
+        """Fill `letters` with the masks of a View's letters from a position on."""
+
+    def stand_beside(
+        self,
+        view: View,
+        query: DifferenceQuery,
+        constraints: Constraints,
+        ends: tuple[Numbers, Numbers],
+        stands: NDArray[np.bool_],
+    ) -> None:
+        """Tell of anchored ends, (position, query), whether one of the PAMs stands beside them and
+        the letters there match that have to; fills `stands`."""
+
+    def constrained_distances(
+        self, view: View, query: DifferenceQuery, constraints: Constraints, ends: Ends
+    ) -> None:
+        """Replace the distances of anchored ends by those of alignments that keep to constraints,
+        −1 where none does within the query's limit."""
+
+    def trace_constrained(
+        self,
+        view: View,
+        query: DifferenceQuery,
+        constraints: Constraints,
+        ends: Ends,
+        traced: tuple[Numbers, Numbers, Numbers],
+        columns: Columns,
+    ) -> None:
+        """As `trace`, for alignments that keep to constraints, with the PAM among the columns.
+
+        traced: (other, size, letters of the PAM), int64[n] each.
         """
 
     def align_gapless(

@@ -135,17 +135,27 @@ def _ask_each(patterns, begins, numbers, is_exact):
     return exact
 
 
-def build_reading_panel(patterns, strand):
+def build_reading_panel(patterns, strand, leads=False):
     """The ReadingPanel of all patterns on the wanted strands.
 
+    leads: whether the pattern's beginning is read last, and so anchored, in place of its end.
     Raises InputError for a strand other than `both`, `+` and `-`.
     """
     patterns = pattern_set(patterns)
     numbers, minus = _each_strand(len(patterns), strand)
-    letters = {0: patterns.masks, 1: complement(patterns.masks)}
+    masks = _turned(patterns) if leads else patterns.masks
+    letters = {0: masks, 1: complement(masks)}
     joined = np.concatenate([letters[turned] for turned in wanted_strands(strand)])
     lengths = patterns.lengths[numbers]
-    return ReadingPanel(reading_arrays(joined, bounds_of(lengths), minus), numbers, minus, lengths)
+    backward = 1 - minus if leads else minus
+    reading = reading_arrays(joined, bounds_of(lengths), backward)
+    return ReadingPanel(reading, numbers, minus, lengths)
+
+
+def _turned(patterns):
+    """The letters of each pattern from its end to its beginning, side by side."""
+    begins = patterns.begins
+    return gather(patterns.masks[::-1].copy(), begins[-1] - begins[1:], begins)
 
 
 def _each_strand(patterns, strand):

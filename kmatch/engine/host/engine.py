@@ -70,3 +70,26 @@ class HostEngine:
 
         items = slabs(len(ends.position))
         self._workers.run(trace, items, text, letters, query, ends, traced, columns)
+
+    def read_stretch(self, view, position, letters):
+        from kmatch.engine.host.constraints import read_stretch
+
+        read_stretch(view, position, letters)
+
+    def stand_beside(self, view, query, constraints, ends, stands):
+        from kmatch.engine.host.constraints import stand_beside
+
+        items = slabs(len(stands))
+        self._workers.run(stand_beside, items, view, query, constraints, ends, stands)
+
+    def constrained_distances(self, view, query, constraints, ends):
+        from kmatch.engine.host.constraints import constrained_distances
+
+        items = slabs(len(ends.position))
+        self._workers.run(constrained_distances, items, view, query, constraints, ends)
+
+    def trace_constrained(self, view, query, constraints, ends, traced, columns):
+        from kmatch.engine.host.constraints import trace_constrained
+
+        items, search = slabs(len(ends.position)), (view, query, constraints)
+        self._workers.run(trace_constrained, items, *search, ends, traced, columns)
