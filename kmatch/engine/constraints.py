@@ -60,6 +60,15 @@ class View(NamedTuple):
     shown: int
 
 
+class Sites(NamedTuple):
+    """n anchors beside a PAM: position: int64[n]; strand: int64[n], which of the strands searched
+    they are on, as queries go by strands; backward: uint8[n], whether they are read downwards."""
+
+    position: Longs
+    strand: Longs
+    backward: Bytes
+
+
 def unit_states(k: int) -> States:
     """The States where only the sum of all differences is bounded, by k: one for each diagonal."""
     offset = np.arange(-k, k + 1)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmatch.engine.alignments import Columns, Ends, Traced, Windows, Written
-from kmatch.engine.constraints import Constraints, View
+from kmatch.engine.constraints import Constraints, Sites, View
 from kmatch.engine.differences import DifferenceQuery, Profile
 from kmatch.engine.geometry import Layout, Text
 from kmatch.engine.hits import Found
@@ -143,10 +143,10 @@ class Engine(Protocol):
         query: DifferenceQuery,
         constraints: Constraints,
         ends: tuple[Numbers, Numbers],
-        stands: NDArray[np.bool_],
+        beside: Numbers,
     ) -> None:
-        """Tell of anchored ends, (position, query), whether one of the PAMs stands beside them and
-        the letters there match that have to; fills `stands`."""
+        """Tell of anchored ends, (position, query), how many letters the PAM beside them has: fills
+        `beside`, −1 where none stands there or a letter does not match that has to."""
 
     def constrained_distances(
         self, view: View, query: DifferenceQuery, constraints: Constraints, ends: Ends
@@ -225,6 +225,22 @@ class SeedLookup(Protocol):
 
     def start_seeds(self, text: Text, tables: Any, k: int, capacity: int) -> Scan:
         """A Scan for the windows within k mismatches of the queries of some tables, by rank."""
+
+
+@runtime_checkable
+class AnchorScan(Protocol):
+    """An engine that can search for differences beside the sites of a PAM alone."""
+
+    def anchors_pay(self, query: DifferenceQuery, share: float) -> bool:
+        """Whether that is faster than a scan; share: of positions that are sites, on a strand."""
+
+    def find_anchors(self, view: View, query: DifferenceQuery, constraints: Constraints) -> Sites:
+        """The Sites in the letters of a View, and positions whose PAM it does not show."""
+
+    def start_anchors(
+        self, view: View, query: DifferenceQuery, sites: Sites, capacity: int
+    ) -> Scan:
+        """A Scan for the ends at sites within the limits of their queries, as `start_edit`."""
 
 
 @runtime_checkable

@@ -88,6 +88,23 @@ class CpuEngine(HostEngine):
 
         return pays(queries, strands, share)
 
+    def anchors_pay(self, query, share):
+        from kmatch.engine.cpu.edit.anchors import pay
+
+        return pay(query, share)
+
+    def find_anchors(self, view, query, constraints):
+        from kmatch.engine.host.constraints import find_anchors
+
+        return find_anchors(view, query, constraints)
+
+    def start_anchors(self, view, query, sites, capacity):
+        from kmatch.engine.cpu.edit.anchors import anchored_panel, scan_anchors, tiles, window_text
+
+        panel = anchored_panel(query)
+        text = window_text(self, view, sites, panel.letters)
+        return self._start(scan_anchors, tiles(text), capacity, text, query, sites, panel)
+
     def start_edit(self, text, query, filtering, capacity):
         from kmatch.engine.cpu.edit.filter import choose
         from kmatch.engine.cpu.edit.scan import scan_edit, stretches

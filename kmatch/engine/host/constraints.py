@@ -6,6 +6,7 @@ so far say which text letter comes next; the matrix has a column a state, not on
 
 import numpy as np
 
+from kmatch.engine.constraints import Sites
 from kmatch.engine.host.alignments import MATCH, MISMATCH
 from kmatch.engine.host.letters import COMPLEMENT, LETTERS, decode
 from kmatch.engine.host.sharing import SLAB, next_item
@@ -67,11 +68,12 @@ def _letter(search, query, i):
 
 
 @kernel
-def stand_beside(work, view, search, constraints, ends, stands):
-    """Whether a PAM stands beside anchored ends, and the letters there match that have to.
+def stand_beside(work, view, search, constraints, ends, beside):
+    """Letters of the PAM that stands beside anchored ends where the letters match that have to.
 
     work: see `slabs`; view: View; search: DifferenceQuery; constraints: Constraints; ends:
-    (position, query), int64[n] each; stands: bool[n], filled here.
+    (position, query), int64[n] each; beside: int64[n], filled here, −1 where no PAM stands, or a
+    letter does not match.
     """
     positions, queries = ends
     wide, near = constraints.pams.shape[2], constraints.near
@@ -81,16 +83,60 @@ def stand_beside(work, view, search, constraints, ends, stands):
         for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
             query, position = queries[h], positions[h]
             step = 1 if search.reading.backward[query] else -1
-            stands[h] = (
-                len(constraints.sizes) == 0
-                or _pam_at(view, constraints, query, position, step, out) != NO_PAM
-            )
-            if stands[h] and near > 0:
+            beside[h] = 0
+            if len(constraints.sizes) > 0:
+                pam = _pam_at(view, constraints, query, position, step, out)
+                beside[h] = constraints.sizes[pam] if pam != NO_PAM else -1
+            if beside[h] >= 0 and near > 0:
                 _read(view, position, step, near, out)
                 for i in range(near):
                     if not (_letter(search, query, i) & out[i]):
-                        stands[h] = False
+                        beside[h] = -1
         slab = next_item(work)
+
+
+@kernel
+def _any_pam(letters, at, step, pams, sizes):
+    """Whether a PAM stands from a position on, outwards."""
+    for number in range(len(sizes)):
+        i = 0
+        while i < sizes[number] and pams[number, i] & letters[at + step * i]:
+            i += 1
+        if i == sizes[number]:
+            return True
+    return False
+
+
+@kernel
+def _find_anchors(view, constraints, minus, backward, sites):
+    """Find the anchors on one strand; returns how many; position: int64[positions owned]."""
+    letters, shown = view.letters, view.shown
+    sizes, pams = constraints.sizes, constraints.pams[minus]
+    wide, step = pams.shape[1], -1 if backward else 1
+    text = view.text
+    halo = text.plane_words // text.words - text.rows
+    first, end = (0, shown - halo) if backward else (halo, shown)
+    count = 0
+    for position in range(first, end):
+        hidden = position < wide if backward else position + wide >= shown
+        if hidden or _any_pam(letters, position + step, step, pams, sizes):
+            sites[count] = position
+            count += 1
+    return count
+
+
+def find_anchors(view, search, constraints):
+    """The Sites of PAMs in the letters of a View; see `AnchorScan.find_anchors`."""
+    strands = np.unique(constraints.minus)
+    parts = []
+    for number, minus in enumerate(strands.tolist()):
+        query = int(np.argmax(constraints.minus == minus))
+        backward = int(search.reading.backward[query])
+        found = np.empty(view.shown, np.int64)
+        count = _find_anchors(view, constraints, minus, backward, found)
+        kinds = np.full(count, number), np.full(count, backward, np.uint8)
+        parts.append(Sites(found[:count], *kinds))
+    return Sites(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 @kernel

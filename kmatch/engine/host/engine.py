@@ -76,11 +76,11 @@ class HostEngine:
 
         read_stretch(view, position, letters)
 
-    def stand_beside(self, view, query, constraints, ends, stands):
+    def stand_beside(self, view, query, constraints, ends, beside):
         from kmatch.engine.host.constraints import stand_beside
 
-        items = slabs(len(stands))
-        self._workers.run(stand_beside, items, view, query, constraints, ends, stands)
+        items = slabs(len(beside))
+        self._workers.run(stand_beside, items, view, query, constraints, ends, beside)
 
     def constrained_distances(self, view, query, constraints, ends):
         from kmatch.engine.host.constraints import constrained_distances

@@ -68,12 +68,9 @@ class ConstrainedEnds:
         return self._chosen(number, chunk, ends)
 
     def _chosen(self, number: int, chunk: PackedChunk, ends: Longs) -> Longs:
-        view = self._view(number, chunk)
-        search = (view, self._query, self._constraints)
-        stands = np.empty(ends.shape[1], np.bool_)
         ends = np.ascontiguousarray(ends)
-        self._engine.stand_beside(*search, (ends[0], ends[1]), stands)
-        ends = np.ascontiguousarray(ends[:, stands])
+        ends = np.ascontiguousarray(ends[:, self._beside(number, chunk, ends) >= 0])
+        search = (self._view(number, chunk), self._query, self._constraints)
         if self._rules.bind_alignments and ends.size:
             limits = record_limits(chunk, ends[0], self._backward[ends[1]])
             self._engine.constrained_distances(*search, Ends(*ends, limits))
@@ -82,9 +79,13 @@ class ConstrainedEnds:
 
     def rows(self, number: int, chunk: PackedChunk, ends: Any) -> Any:
         """ROW[n] of ends, (position, query, distance), with their other ends and their PAMs."""
-        traced = self._trace(number, chunk, ends, NO_COLUMNS)
-        rows = make_rows(number, chunk.base, ends, Traced(*traced[:2]))
-        backward, beside = self._backward[ends[1]], traced[2]
+        backward = self._backward[ends[1]]
+        if self._rules.bind_alignments:
+            *traced, beside = self._trace(number, chunk, ends, NO_COLUMNS)
+        else:
+            traced, beside = self._trace_freely(chunk, ends), self._beside(number, chunk, ends)
+            traced[1][:] += beside
+        rows = make_rows(number, chunk.base, ends, Traced(*traced))
         for name in ("start", "first"):
             rows[name] -= np.where(backward, beside, 0)
         for name in ("end", "reach"):
@@ -94,6 +95,31 @@ class ConstrainedEnds:
     def align(self, number: int, chunk: PackedChunk, ends: Any, columns: Columns) -> None:
         """Fill the Columns of ends."""
         self._trace(number, chunk, ends, columns)
+
+    def start(self, chunk: PackedChunk, capacity: int) -> Any:
+        """Start the search of a chunk at the sites of the PAM alone."""
+        chunk.unpack(self._engine)
+        shown = chunk.length + chunk.geometry.halo
+        view = View(chunk.plain, chunk.letters, np.zeros(0, np.uint8), shown)
+        sites = self._engine.find_anchors(view, self._query, self._constraints)
+        return self._engine.start_anchors(view, self._query, sites, capacity)
+
+    def _beside(self, number: int, chunk: PackedChunk, ends: Any) -> Longs:
+        """Letters of the PAM beside ends, −1 where none stands or a letter does not match."""
+        beside = np.empty(len(ends[0]), np.int64)
+        search = (self._view(number, chunk), self._query, self._constraints)
+        self._engine.stand_beside(*search, (ends[0], ends[1]), beside)
+        return beside
+
+    def _trace_freely(self, chunk: PackedChunk, ends: Any) -> Any:
+        """(other, size) of ends whose alignments are bound by k alone."""
+        position, query, distance = ends
+        limits = record_limits(chunk, position, self._backward[query])
+        traced = Traced(*np.empty((2, len(position)), np.int64))
+        wanted = Ends(position, query, distance, limits)
+        text = (chunk.plain, chunk.letters)
+        self._engine.trace(*text, self._query, wanted, traced, NO_COLUMNS)
+        return traced
 
     def _trace(self, number: int, chunk: PackedChunk, ends: Any, columns: Columns) -> Any:
         position, query, distance = ends

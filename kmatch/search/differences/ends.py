@@ -8,6 +8,7 @@ import numpy as np
 
 from kmatch.engine.alignments import Columns, Ends, Traced
 from kmatch.engine.differences import difference_query
+from kmatch.engine.protocol import AnchorScan
 from kmatch.results.hits import hit_batch
 from kmatch.search.chunks import NO_LETTERS
 from kmatch.search.codes import code_batches, split_ends
@@ -42,6 +43,7 @@ class DifferenceSearch:
         self._constrained = None
         if rules.pams or rules.bind_alignments:
             self._constrained = ConstrainedEnds(engine, panel, self._query, rules)
+        self._at_sites = _at_sites(engine, self._query, rules, filtering)
         self._reach = rules.reach  # letters of a hit beyond its anchored end
         self._plateaus = Plateaus(panel.letters.backward)
         self._chunks = {}  # by number, as long as rows of theirs wait
@@ -66,6 +68,9 @@ class DifferenceSearch:
 
     def find_codes(self, chunks):
         """Yield (chunk, codes): chunks or parts of them, in order, and their sorted codes."""
+
+        if self._at_sites:
+            return self._scanner.scan(chunks, self._constrained.start)
 
         def start(chunk, capacity):
             text = chunk.text(self._panel.letters.masks, self._engine)
@@ -214,3 +219,13 @@ class DifferenceSearch:
         else:
             self._trace(chunk, *ends, columns)
         return columns
+
+
+def _at_sites(engine, query, rules, filtering):
+    """Whether to search at the sites of PAMs alone; filtering: None where the engine chooses."""
+    if not rules.pams or not isinstance(engine, AnchorScan):
+        return False
+    if filtering is None:
+        share = min(sum(pam.share for pam in rules.pams), 1.0)
+        return engine.anchors_pay(query, share)
+    return filtering
