@@ -9,7 +9,7 @@ import sys
 import pytest
 from support.commands import KMATCH, failed, fasta, here, process, random_letters, shell
 
-from kmatch.cli.messages import MESSAGE, WORD, one_line, shorten
+from kmatch.cli.printable import MESSAGE, WORD, one_line, shorten
 from kmatch.results.files.output import open_output
 
 EVIL = "p\x1b]0;owned\x07"

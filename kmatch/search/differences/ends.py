@@ -11,7 +11,7 @@ from kmatch.engine.differences import difference_query
 from kmatch.results.hits import hit_batch
 from kmatch.search.chunks import NO_LETTERS
 from kmatch.search.codes import code_batches, split_ends
-from kmatch.search.differences.plateaus import FOREVER, Plateaus, join_chains
+from kmatch.search.differences.plateaus import FOREVER, Chains, Plateaus, join_chains
 from kmatch.search.differences.rows import NO_ROWS, fill_columns, in_order, make_rows, split_rows
 from kmatch.search.scanning import Scanner
 
@@ -68,7 +68,7 @@ class DifferenceSearch:
         owned, minus = (halo, chunk.length), self._panel.minus
         for batch in code_batches(codes):
             columns = np.empty((3, len(batch)), np.int64)
-            count = split_ends(batch, before, k, minus, spans, owned, *columns)
+            count = split_ends(batch, before, k, minus, spans, owned, tuple(columns))
             before = batch[-1]
             seen = base + min(int(before // factor), chunk.length)  # more may come at its position
             yield from self._report_ends(number, *columns[:, :count], seen, seen)
@@ -113,8 +113,8 @@ class DifferenceSearch:
         if not len(position):
             return NO_ROWS
         chunk = self._chunks[number]
-        other, size = self._trace(chunk, position, query, distance, NO_COLUMNS)
-        return make_rows(number, chunk.base, position, query, distance, other, size)
+        ends = (position, query, distance)
+        return make_rows(number, chunk.base, ends, self._trace(chunk, *ends, NO_COLUMNS))
 
     def _trace(self, chunk, position, query, distance, columns):
         """The other ends and the numbers of columns of ends in a chunk; fills columns, if any."""
@@ -142,12 +142,10 @@ class DifferenceSearch:
     def _loci(self, place):
         """The hits that stand for chains which no hit to come can touch or stand before."""
         rows = self._waiting[np.lexsort((self._waiting["first"], self._waiting["query"]))]
-        columns = {name: rows[name].copy() for name in rows.dtype.names}
+        chains = Chains(*(rows[name].copy() for name in Chains._fields))
         standing = np.empty(len(rows), np.bool_)
-        names = ("query", "first", "reach", "start", "end", "distance")
-        backward = self._panel.letters.backward
-        join_chains(backward, *(columns[name] for name in names), standing)
-        rows["first"], rows["reach"] = columns["first"], columns["reach"]
+        join_chains(self._panel.letters.backward, chains, standing)
+        rows["first"], rows["reach"] = chains.first, chains.reach
         rows = rows[standing]
         is_open = rows["reach"] > place
         ready = ~is_open & (rows["start"] < rows["first"][is_open].min(initial=place))

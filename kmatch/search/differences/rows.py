@@ -13,19 +13,20 @@ NO_ROWS = np.zeros(0, ROW)
 KEY_BITS = 62
 
 
-def make_rows(number, base, position, query, distance, other, size):
+def make_rows(number, base, ends, traced):
     """Rows, ROW[n], of the ends in chunk `number`, whose first letter has the place `base`.
 
-    position, query, distance, other, size: int64[n], the anchored end, its query and distance, the
-    other end and the columns of its alignment.
+    ends: (position, query, distance), int64[n] each, anchored ends; traced: their Traced.
     """
-    rows = np.empty(len(position), ROW)
-    _fill_rows(rows, number, base, position, query, distance, other, size)
+    rows = np.empty(len(traced.other), ROW)
+    _fill_rows(rows, number, base, ends, traced)
     return rows
 
 
 @kernel
-def _fill_rows(rows, number, base, position, query, distance, other, size):
+def _fill_rows(rows, number, base, ends, traced):
+    position, query, distance = ends
+    other, size = traced
     for i in range(len(rows)):
         row = rows[i]
         row["start"] = row["first"] = base + min(position[i], other[i])

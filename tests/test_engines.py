@@ -1,0 +1,75 @@
+"""Both engines carry out the protocol, and what only one of them can do is asked for."""
+
+from inspect import signature
+
+import numpy as np
+import pytest
+
+import kmatch
+from kmatch.engine.cpu.engine import CpuEngine
+from kmatch.engine.cuda.engine import CudaEngine
+from kmatch.engine.geometry import SPARE, Geometry
+from kmatch.engine.protocol import Engine, SeedLookup, SiteChoice
+from kmatch.engine.queries import Query, query_arrays
+
+ENGINES = (CpuEngine, CudaEngine)
+
+
+def methods(protocol):
+    return {name: f for name, f in vars(protocol).items() if callable(f) and name[0] != "_"}
+
+
+def parameters(function):
+    return [(p.name, p.kind, p.default) for p in signature(function).parameters.values()]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_engines_take_the_arguments_of_the_protocol(engine):
+    wanted = methods(Engine)
+    assert len(wanted) > 10
+    for name, method in wanted.items():
+        assert parameters(getattr(engine, name)) == parameters(method), name
+
+
+@pytest.mark.parametrize("capability", [SeedLookup, SiteChoice])
+def test_capabilities_are_those_of_the_cpu(capability):
+    assert issubclass(CpuEngine, capability) and not issubclass(CudaEngine, capability)
+    for name, method in methods(capability).items():
+        assert parameters(getattr(CpuEngine, name)) == parameters(method), name
+
+
+def test_an_engine_has_what_the_protocol_names():
+    engine = CpuEngine(1)
+    assert {name for name in Engine.__annotations__ if not hasattr(engine, name)} == set()
+    assert engine.expected is None
+
+
+def timed(search, *arguments, **options):
+    times = []
+    options |= {"device": "cpu", "threads": 1}
+    search(*arguments, on_engine=lambda engine: times.append(engine.time_kernels()), **options)
+    return times[0]
+
+
+def test_kernels_are_timed():
+    text = "ACGTTGCATTAGCCAGTACTGAACCGGTT" * 200
+    genome = kmatch.Genome.from_records([("r", text)])
+    for search, rest in ((kmatch.hamming, (2,)), (kmatch.edit, (2,)), (kmatch.best, ())):
+        time = timed(search, genome, [text[3:23]], *rest)
+        assert 0 < time.seconds < 60 and time.rows > 1
+        assert not time.done
+    time = timed(kmatch.primer, genome, genome, 2, max_length=12)
+    assert time.seconds > 0 and sum(done.cells for done in time.done) > 0
+
+
+def test_scans_can_be_given_up():
+    engine = CpuEngine(2)
+    geometry = Geometry(2, 64, 8)
+    text = geometry.text(engine.planes(4 * geometry.plane_words + SPARE))
+    letters = np.zeros(geometry.letters + 64 * 3, np.uint8)
+    letters[: geometry.letters] = ord("A")
+    engine.pack(letters, text)
+    query = query_arrays([Query([(i, 1) for i in range(8)], [])], 0)
+    scan = engine.start_scan(text, query, 0, 1 << 14)
+    assert len(scan.found().codes) == geometry.positions
+    engine.start_scan(text, query, 0, 1 << 14).stop()
