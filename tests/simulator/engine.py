@@ -36,7 +36,7 @@ MISMATCHES = (
     "gaps and other letters",
     "empty records",
     "mixed lengths",
-    "exact both and more than all",
+    "exact both, over all letters",
     "every counter width",
     "long pattern",
     "IUPAC",
