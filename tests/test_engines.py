@@ -1,6 +1,7 @@
 """Both engines carry out the protocol, and what only one of them can do is asked for."""
 
 from inspect import signature
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -53,8 +54,10 @@ def timed(search, genome, *arguments, **options):
         times.append(engine.time_kernels())
 
     options |= {"device": "cpu", "threads": 1, "on_engine": begin}
+    began = perf_counter()
     for _ in search(genome, *arguments, **options):
         pass
+    assert 0 < times[0].seconds < perf_counter() - began
     return times[0]
 
 
@@ -64,10 +67,9 @@ def test_kernels_are_timed():
     panel = load_patterns([text[3:23]])
     for search, rest in ((hamming_batches, (2,)), (edit_batches, (2,)), (best_batches, ())):
         time = timed(search, genome, panel, *rest)
-        assert 0 < time.seconds < 60 and time.rows > 1
-        assert not time.done
+        assert time.rows > 1 and not time.done
     time = timed(primer_batches, genome, genome, 2, max_length=12)
-    assert time.seconds > 0 and sum(done.cells for done in time.done) > 0
+    assert sum(done.cells for done in time.done) > 0
 
 
 def test_scans_can_be_given_up():
