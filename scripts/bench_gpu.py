@@ -24,10 +24,14 @@ import numpy as np
 import kmatch
 from kmatch.bench.data import Case
 from kmatch.bench.timing import by_engine, by_published
-from kmatch.engine.cuda import edit, hamming
-from kmatch.engine.cuda.driver import Stopwatch, cuda, empty, on_device
-from kmatch.engine.cuda.edit_filter import Filter
+from kmatch.engine.cuda.bits.buffer import HitBuffer
+from kmatch.engine.cuda.edit import scan as edit
+from kmatch.engine.cuda.edit.filter import Filter
+from kmatch.engine.cuda.edit.pieces import Survivors
+from kmatch.engine.cuda.gpu.driver import Stopwatch, cuda, empty, on_device
+from kmatch.engine.cuda.hamming import scan as hamming
 from kmatch.engine.devices import choose_engine
+from kmatch.engine.differences import difference_query
 from kmatch.published.registry import find
 from kmatch.search.chunks import packed_chunks, plan_chunks, plan_reading
 from kmatch.search.panel import build_panel, build_reading_panel
@@ -130,36 +134,35 @@ class Bench:
         return next(packed_chunks(genome, plan, self.engine, self.engine.layout.reading_words))
 
     def on_gpu(self, chunk, masks):
-        """The planes of a chunk on the GPU and their shape, as the engine's kernels take them."""
-        planes, *shape = chunk.text(masks, self.engine)
-        return self.engine._gpu.broad_text(planes, tuple(shape))
+        """The Text of a chunk on the GPU, as the engine's kernels take it."""
+        return self.engine._gpu.broad_text(chunk.text(masks, self.engine))
 
     def kernel(self, start, prepare=None):
-        """(seconds, hits) of what start(codes, found) puts into the engine's stream."""
+        """(seconds, hits) of what start(HitBuffer) puts into the engine's stream."""
         stream = self.engine.stream
-        codes, found = empty(ROOM, np.int64, stream), self.engine.counter()
-        start(codes, found)
-        hits = told(found, stream)
+        buffer = HitBuffer(empty(ROOM, np.int64, stream), self.engine.new_count())
+        start(buffer)
+        hits = told(buffer.count, stream)
 
         def prepare_all():
-            clear(found, stream)
+            clear(buffer.count, stream)
             if prepare:
                 prepare()
 
-        return event_seconds(lambda: start(codes, found), stream, prepare_all), hits
+        return event_seconds(lambda: start(buffer), stream, prepare_all), hits
 
     def hamming(self, m, k, counts):
         plan = plan_chunks(m, k, 1, self.length, self.engine.layout)
         chunk = self.chunk(plan, self.length)
-        stream, (text, shape) = self.engine.stream, self.on_gpu(chunk, ())
+        stream, text = self.engine.stream, self.on_gpu(chunk, ())
         for count in counts:
             patterns = random_patterns(m, count)
             exact = np.zeros(m * count, bool)
             letters = build_panel(load_patterns(patterns), k, "+", exact).letters
-            queries = hamming.upload(letters.planes, letters.shifts, letters.bounds, k, stream)
+            queries = hamming.upload(letters, k, stream)
 
-            def start(codes, found, queries=queries):
-                hamming.scan(text, *shape, queries, codes, found, stream)
+            def start(buffer, queries=queries):
+                hamming.scan(text, queries, buffer, stream)
 
             seconds, hits = self.kernel(start)
             looked = float(np.mean(letters.bounds[:, 3] - letters.bounds[:, 0]))
@@ -172,23 +175,22 @@ class Bench:
     def edit(self, m, k, count, length=None):
         length = length or self.length
         chunk = self.chunk(plan_reading(m, k, k + 1, length, self.engine.layout), length)
-        stream, (text, shape) = self.engine.stream, self.on_gpu(chunk, ())
+        stream, text = self.engine.stream, self.on_gpu(chunk, ())
         patterns = random_patterns(m, count)
         panel = build_reading_panel(load_patterns(patterns), "+")
-        reading = (panel.letters.letters, panel.letters.begins, panel.letters.backward)
         limits, chosen = np.full(count, k, np.int64), np.arange(count)
-        searches = edit.Searches(shape, reading, limits, chosen, k, stream)
+        searches = edit.Searches(text, panel.letters, limits, chosen, k, stream)
 
-        def scan(codes, found):
-            edit.scan_edit(text, searches, codes, found)
+        def scan(buffer):
+            edit.scan_edit(text, searches, buffer)
 
         seconds, hits = self.kernel(scan)
         figures = {"scan_ms": seconds * 1e3}
-        bases, operations = panel.letters.bases, length / 64 * count * m * CELL_OPERATIONS
-        arguments = (shape, reading, bases, limits, k)
-        pays = Filter(*arguments, False, stream).budgets.all()
+        operations = length / 64 * count * m * CELL_OPERATIONS
+        query = difference_query(panel.letters, limits, self.engine)
+        pays = Filter(text, query, False, stream).budgets.all()
         figures["filtered"] = bool(pays)
-        filtering, survivors = self.filter(text, Filter(*arguments, True, stream), count)
+        filtering, survivors = self.filter(text, Filter(text, query, True, stream), count)
         figures |= {"filter_ms": filtering * 1e3, "survivors": survivors}
         same = self.same(kmatch.edit, patterns, k, length, report="ends")
         seconds = filtering if pays else seconds
@@ -199,11 +201,11 @@ class Bench:
     def filter(self, text, queries, count):
         """(seconds, survivors) of a filter and what verifies its survivors."""
         stream, chosen = queries.stream, np.flatnonzero(queries.budgets)
-        counts, many = on_device(np.zeros(count, np.int64), stream), self.engine.counter()
-        survivors = empty(16 * ROOM, np.int64, stream)
+        counts, many = on_device(np.zeros(count, np.int64), stream), self.engine.new_count()
+        survivors = Survivors(counts, empty(16 * ROOM, np.int64, stream), many)
 
-        def start(codes, found):
-            queries.run(text, chosen, counts, survivors, many, codes, found)
+        def start(buffer):
+            queries.run(text, chosen, survivors, buffer)
 
         def prepare():
             clear(counts, stream)

@@ -160,7 +160,7 @@ CUDA = """
 from types import SimpleNamespace
 from numba import cuda
 from numba.cuda.dispatcher import CUDACache
-from kmatch.engine.cuda import driver
+from kmatch.engine.cuda.gpu import driver
 from kmatch.jit.folders import own_folder
 
 @cuda.jit(cache=True)
@@ -194,5 +194,5 @@ def test_kernels_for_cuda_are_kept_alike(tmp_path):
     command = [sys.executable, tmp_path / "script.py"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("engine.cuda.driver._try-") and ".cuda" in done.stdout
+    assert done.stdout.startswith("engine.cuda.gpu.driver._try-") and ".cuda" in done.stdout
     assert done.stderr.count("KmatchWarning") == 1 and "damaged" in done.stderr

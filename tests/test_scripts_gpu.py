@@ -12,7 +12,10 @@ SCRIPTS = Path(__file__).parents[1] / "scripts"
 SIMULATED = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
-from kmatch.engine.cuda import driver, engine, pieces, primer, verify
+from kmatch.engine.cuda import engine
+from kmatch.engine.cuda.edit import pieces, verify
+from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda.primer import extend as primer
 from kmatch.published.cuda import liu2012, pmasm2017, text, wspasm2017
 
 class Stopwatch(driver.Stopwatch):

@@ -62,7 +62,7 @@ def _cuda_engine(number, threads, reason, work):
     if _no_driver():
         raise DeviceError(NO_DRIVER)
     _wake(number or 0)
-    from kmatch.engine.cuda.driver import find_devices
+    from kmatch.engine.cuda.gpu.driver import find_devices
 
     found, why = find_devices()
     chosen = [gpu for gpu in found if number in (None, gpu[0])]

@@ -16,7 +16,7 @@ from support.primers import primer_cases, records
 from support.primers import rows as rows_of_primers
 
 from kmatch.engine.columns import FRESH
-from kmatch.engine.cuda import primer
+from kmatch.engine.cuda.primer import extend as primer
 from kmatch.sequences.alphabet import encode_text
 
 # The recurrence adds to carry; what runs over the end of a word concerns nobody.

@@ -8,8 +8,8 @@ threads the cells of an anti-diagonal or a column (both grains of parallelism), 
 import numpy as np
 from numba import int32
 
-from kmatch.engine.cuda.driver import cuda
-from kmatch.engine.cuda.hits import larger, smaller
+from kmatch.engine.cuda.bits.words import larger, smaller
+from kmatch.engine.cuda.gpu.driver import cuda
 from kmatch.errors import InputError
 
 THREADS = 256  # of a block: rows of a tile of D, diagonals of a tile of L

@@ -7,7 +7,7 @@ otherwise look at each access whether to count from the end.
 
 from numba import int32, uint8, uint64
 
-from kmatch.engine.cuda.driver import cuda
+from kmatch.engine.cuda.gpu.driver import cuda
 
 BLOCK_DIM = 256
 ZERO, ONE = uint64(0), uint64(1)

@@ -3,8 +3,8 @@
 import numpy as np
 from numba import int64
 
-from kmatch.engine.cuda import driver
-from kmatch.engine.cuda.driver import cuda
+from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda.gpu.driver import cuda
 from kmatch.published.cpu.text import list_hits
 
 THREADS = 256

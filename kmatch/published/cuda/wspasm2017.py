@@ -9,8 +9,8 @@ and place 0 holds the number of the row below, which makes the last two cases of
 import numpy as np
 from numba import int32, uint8
 
-from kmatch.engine.cuda.driver import cuda
-from kmatch.engine.cuda.hits import larger, smaller
+from kmatch.engine.cuda.bits.words import larger, smaller
+from kmatch.engine.cuda.gpu.driver import cuda
 from kmatch.errors import InputError
 
 TOO_FAR = -1

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from kmatch.engine.cuda import driver
+from kmatch.engine.cuda.gpu import driver
 
 PARTS = 4  # of planes, by as many threads
 SLOTS = 2  # planes that are under way at a time
@@ -24,25 +24,25 @@ class Staging:
 
     def start(self, planes, text):
         """Begin to copy planes to text, on the GPU. Returns the Transfer."""
-        room, before = self._slots.pop(0)
+        pinned, before = self._slots.pop(0)
         if before:
             before.finish()
-        if len(room) < len(planes):
+        if len(pinned) < len(planes):
             pinned = driver.pinned(len(planes))  # of which systems may grant little
-            room = np.empty(len(planes), np.uint64) if pinned is None else pinned
-        transfer = Transfer(planes, room[: len(planes)], text, self._pool, self._stream)
-        self._slots.append((room, transfer))
+            pinned = np.empty(len(planes), np.uint64) if pinned is None else pinned
+        transfer = Transfer(planes, pinned[: len(planes)], text, self._pool, self._stream)
+        self._slots.append((pinned, transfer))
         return transfer
 
 
 class Transfer:
     """Planes under way to the GPU."""
 
-    def __init__(self, planes, room, text, pool, stream):
-        self._room, self._text, self._stream = room, text, stream
+    def __init__(self, planes, pinned, text, pool, stream):
+        self._pinned, self._text, self._stream = pinned, text, stream
         cuts = np.linspace(0, len(planes), PARTS + 1).astype(int).tolist()
         parts = [slice(*cuts[i : i + 2]) for i in range(PARTS)]
-        self._parts = [(part, pool.submit(np.copyto, room[part], planes[part])) for part in parts]
+        self._parts = [(part, pool.submit(np.copyto, pinned[part], planes[part])) for part in parts]
         self._sent = None
 
     def wait(self, stream):
@@ -59,5 +59,5 @@ class Transfer:
         while self._parts:
             part, copied = self._parts.pop(0)
             copied.result()
-            self._text[part].copy_to_device(self._room[part], stream=self._stream)
+            self._text[part].copy_to_device(self._pinned[part], stream=self._stream)
         self._sent = self._sent or driver.mark(self._stream)

@@ -8,8 +8,9 @@ from functools import cache
 
 from numba import uint64
 
-from kmatch.engine.cuda.driver import cuda
-from kmatch.engine.cuda.hits import NONE
+from kmatch.engine.cuda.bits.words import NONE
+from kmatch.engine.cuda.gpu.driver import cuda
+from kmatch.engine.geometry import Text
 
 PARTS = 8  # of a lane
 NARROW = 8  # words in a row that is spread
@@ -35,8 +36,8 @@ def make_spread():
         broad, short = words * PARTS, rows // PARTS
         plane_words = (short + halo) * broad
         for i in range(cuda.grid(1), planes * plane_words, cuda.gridsize(1)):
-            plane, place = i // plane_words, i % plane_words
-            row, word = place // broad, place % broad
+            plane, offset = i // plane_words, i % plane_words
+            row, word = offset // broad, offset % broad
             at = (plane * (rows + halo) + row) * words + word // PARTS
             shift = uint64(8 * (word % PARTS))
             lanes = NONE
@@ -48,25 +49,21 @@ def make_spread():
     return kernel
 
 
-def spreads(words, rows):
-    """Whether planes of such rows are spread."""
-    return words == NARROW and rows % PARTS == 0
+def spreads(text):
+    """Whether the planes of a Text are spread."""
+    return text.words == NARROW and text.rows % PARTS == 0
 
 
-def spread_shape(words, rows, plane_words):
-    """(words, rows, plane_words) of planes once spread."""
-    halo = plane_words // words - rows
-    return words * PARTS, rows // PARTS, (rows // PARTS + halo) * words * PARTS
+def spread_text(text, planes):
+    """The Text of planes that are those of a text once spread."""
+    halo = text.plane_words // text.words - text.rows
+    words, rows = text.words * PARTS, text.rows // PARTS
+    return Text(planes, words, rows, (rows + halo) * words)
 
 
-def spread(text, shape, out, stream):
-    """Spread planes.
-
-    text, out: uint64, on the GPU, with the planes of a chunk as `kmatch.engine.geometry` lays them
-    out before and after; shape: (words, rows, plane_words) of the text.
-    """
-    words, rows, plane_words = shape
-    halo = plane_words // words - rows
-    planes = len(out) // spread_shape(*shape)[2]
-    blocks = min(-(-len(out) // THREADS), BLOCKS)
-    make_spread()[blocks, THREADS, stream](text, planes, words, rows, halo, out)
+def spread(text, broad, stream):
+    """Fill the planes of `broad`, see `spread_text`; both are Texts on the GPU."""
+    planes, words, rows, plane_words = text
+    halo, many = plane_words // words - rows, len(broad.planes) // broad.plane_words
+    blocks = min(-(-len(broad.planes) // THREADS), BLOCKS)
+    make_spread()[blocks, THREADS, stream](planes, many, words, rows, halo, broad.planes)

@@ -1,13 +1,13 @@
-"""Small functions of several kernels.
+"""Words of 64 lanes, and small functions of several kernels.
 
 The simulator wants functions that name `cuda` beside their kernels, so there is none here for it.
 """
 
 from numba import int64, uint64
 
-from kmatch.engine.cuda.driver import SIMULATED, cuda
+from kmatch.engine.cuda.gpu.driver import SIMULATED, cuda
 
-ALL = uint64(0xFFFFFFFFFFFFFFFF)
+ALL_ONES = uint64(0xFFFFFFFFFFFFFFFF)
 NONE = uint64(0)
 ONE = uint64(1)
 

@@ -63,8 +63,9 @@ class QueryPlan(NamedTuple):
     shared_bytes: int
 
 
-def plan_queries(letters, shifts, bounds, k):
+def plan_queries(query, k):
     """The QueryPlan for QueryArrays, to be searched within k."""
+    letters, shifts, bounds, _ = query
     bits = max(int(k).bit_length(), 1)
     looks = bounds[:, 3] - bounds[:, 0]
     before_look = np.arange(len(letters)) < np.repeat(bounds[:, 3], bounds[:, 2] - bounds[:, 0])

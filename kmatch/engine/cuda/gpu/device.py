@@ -5,29 +5,29 @@ from functools import cache
 
 import numpy as np
 
-from kmatch.engine.cuda import driver
-from kmatch.engine.cuda.lanes import spread, spread_shape, spreads
-from kmatch.engine.cuda.pack import pack, unite
-from kmatch.engine.cuda.staging import Staging
+from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda.text.lanes import spread, spread_text, spreads
+from kmatch.engine.cuda.text.pack import pack, unite
+from kmatch.engine.cuda.text.staging import Staging
 from kmatch.engine.geometry import SPARE
 from kmatch.errors import DeviceError
 
 
 class _Copy:
-    """Planes on the GPU: `text`, uint64, which is complete when `ready` has come.
+    """`planes` on the GPU, uint64, which are complete when `ready` has come.
 
     spread: the same with more lanes, once a search wanted them.
     """
 
-    def __init__(self, text, ready):
-        self.text, self.ready, self.spread = text, ready, None
+    def __init__(self, planes, ready):
+        self.planes, self.ready, self.spread = planes, ready, None
 
 
 class Gpu:
     """A GPU with a stream to compute in and one to copy to it meanwhile.
 
     Planes that were searched stay in device memory as long as they exist on the host, so that the
-    next search need not copy them; where room is short, those not used for longest go.
+    next search need not copy them; where memory is short, those not used for longest go.
     """
 
     def __init__(self, number):
@@ -35,7 +35,7 @@ class Gpu:
         self.number = number
         self.stream, self._copying = driver.new_stream(), driver.new_stream()
         self._copies = {}  # _Copy or None, by id of the planes on the host, the last used ones last
-        self._united = {}  # planes, plane_words and masks, by id of what `unite` made of them
+        self._united = {}  # a Text and masks, by id of the planes that `unite` made of them
         self._pageable = set()  # those in memory that is not pinned
         self._staging = Staging(self._copying)
 
@@ -50,16 +50,16 @@ class Gpu:
         self._keep(planes)
         return planes
 
-    def pack(self, letters, words, rows, plane_rows, planes):
-        """Pack letters into planes, which are on the host and on the GPU then."""
-        text, stream = self.room(planes.shape), self._copying
-        source = self.room(letters.shape, letters.dtype)
+    def pack(self, letters, text):
+        """Pack letters into the planes of a Text, which are on the host and on the GPU then."""
+        planes, stream = self.array(text.planes.shape), self._copying
+        source = self.array(letters.shape, letters.dtype)
         source.copy_to_device(letters, stream=stream)
-        pack(source, words, rows, plane_rows, text, stream)
-        text.copy_to_host(planes, stream=stream)
+        pack(source, text._replace(planes=planes), stream)
+        planes.copy_to_host(text.planes, stream=stream)
         stream.synchronize()  # the letters' memory is used again
-        if id(planes) in self._copies:
-            self._copies[id(planes)] = _Copy(text, driver.mark(stream))
+        if id(text.planes) in self._copies:
+            self._copies[id(text.planes)] = _Copy(planes, driver.mark(stream))
 
     def keep(self, planes):
         """Remember of planes in ordinary memory that they do not change."""
@@ -69,14 +69,15 @@ class Gpu:
             self._pageable.add(number)
             weakref.finalize(planes, self._pageable.remove, number).atexit = False
 
-    def unite(self, planes, plane_words, masks):
-        """The same planes on the host, which on the GPU have the unions of `masks` behind them."""
-        planes, *_ = self._united.get(id(planes), (planes,))
-        united = planes[:]
-        self._united[id(united)] = planes, plane_words, masks
+    def unite(self, text, masks):
+        """The same Text on the host, whose planes have the unions of `masks` behind them on the
+        GPU."""
+        text, *_ = self._united.get(id(text.planes), (text,))
+        united = text.planes[:]
+        self._united[id(united)] = text, masks
         weakref.finalize(united, self._united.pop, id(united), None).atexit = False
         self._keep(united)
-        return united
+        return text._replace(planes=united)
 
     def _keep(self, planes):
         self._copies[id(planes)] = None
@@ -96,44 +97,38 @@ class Gpu:
     def _copy(self, planes):
         """Begin to copy planes, or to unite them from a copy."""
         if id(planes) in self._united:
-            planes, plane_words, masks = self._united[id(planes)]
-            source = self.fetch(planes)
+            text, masks = self._united[id(planes)]
+            source = self.fetch(text.planes)
             source.ready.wait(self._copying)
-            text = self.room((4 + len(masks)) * plane_words + SPARE)
-            unite(source.text, plane_words, masks, text, self._copying)
+            copied = self.array((4 + len(masks)) * text.plane_words + SPARE)
+            unite(text._replace(planes=source.planes), masks, copied, self._copying)
         else:
-            text = self.room(planes.shape)
+            copied = self.array(planes.shape)
             if id(planes) in self._pageable:
-                return _Copy(text, self._staging.start(planes, text))
-            text.copy_to_device(planes, stream=self._copying)
-        return _Copy(text, driver.mark(self._copying))
+                return _Copy(copied, self._staging.start(planes, copied))
+            copied.copy_to_device(planes, stream=self._copying)
+        return _Copy(copied, driver.mark(self._copying))
 
-    def text(self, planes):
-        """The planes on the GPU, for work in `stream`."""
-        return self._ready(planes).text
-
-    def broad_text(self, planes, shape):
-        """The planes on the GPU with rows that are broad enough for it, and their shape.
-
-        shape: (words, rows, plane_words) of the planes.
-        """
-        copy = self._ready(planes)
-        words, rows, plane_words = shape
-        if not spreads(words, rows):
-            return copy.text, shape
-        broad = spread_shape(*shape)
+    def broad_text(self, text):
+        """A Text with its planes on the GPU and rows that are broad enough for it."""
+        copy = self._ready(text.planes)
+        text = text._replace(planes=copy.planes)
+        if not spreads(text):
+            return text
+        broad = spread_text(text, copy.spread)
         if copy.spread is None:
-            planes = (len(copy.text) - SPARE) // plane_words
-            copy.spread = self.room(planes * broad[2])
-            spread(copy.text, shape, copy.spread, self.stream)
-        return copy.spread, broad
+            many = (len(copy.planes) - SPARE) // text.plane_words
+            copy.spread = self.array(many * broad.plane_words)
+            broad = broad._replace(planes=copy.spread)
+            spread(text, broad, self.stream)
+        return broad
 
     def _ready(self, planes):
         copy = self.fetch(planes)
         copy.ready.wait(self.stream)
         return copy
 
-    def room(self, shape, dtype=np.uint64):
+    def array(self, shape, dtype=np.uint64):
         """An array on the GPU; planes make room for it. Raises DeviceError where none is left."""
         while True:
             try:

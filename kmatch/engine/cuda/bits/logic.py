@@ -8,7 +8,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from kmatch.engine.cuda.driver import SIMULATED
+from kmatch.engine.cuda.gpu.driver import SIMULATED
 
 _A, _B, _C = 0xF0, 0xCC, 0xAA  # truth tables of the three inputs
 

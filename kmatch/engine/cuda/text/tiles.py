@@ -6,12 +6,14 @@ Copies of two words, which pass by the first cache, come a third faster than tho
 are unsigned, as Numba would otherwise look at each whether to count from the end.
 """
 
+from typing import NamedTuple
+
 from llvmlite import ir
 from numba import types, uint64
 from numba.extending import intrinsic
 
-from kmatch.engine.cuda.driver import SIMULATED, cuda
-from kmatch.engine.cuda.hits import NONE, ONE, smaller
+from kmatch.engine.cuda.bits.words import NONE, ONE, smaller
+from kmatch.engine.cuda.gpu.driver import SIMULATED, cuda
 
 GLOBAL, SHARED = 1, 3  # address spaces of NVVM
 
@@ -75,6 +77,23 @@ else:
         return types.void(), generate
 
 
+class Part(NamedTuple):
+    """The part of a text that a tile takes: its first row and column, and the end of the rows there
+    are, beyond which nothing matches; columns beyond the text's repeat the last."""
+
+    row: int
+    left: int
+    end: int
+
+
+class Size(NamedTuple):
+    """Planes, rows and words in a row of a tile."""
+
+    planes: int
+    rows: int
+    width: int
+
+
 @cuda.jit(device=True)
 def _copy(grain, tile, to, text, at):
     if grain == 2:
@@ -93,35 +112,33 @@ def _clear(grain, tile, to):
 
 
 @cuda.jit(device=True)
-def copy_tile(grain, text, place, size, thread, threads, tile, to):
+def copy_tile(grain, text, part, size, thread, threads, tile, to):
     """Begin to copy a thread's share of a tile of every plane to shared memory.
 
     Copies in the background are there after `finish_copies` of all threads. grain: words that are
     copied at once in the background, 1 or 2, or 0 where the GPU has no such copies, a constant of
-    the kernel; text: uint64; place: (plane_words, words, row, end, left), the tile's first row,
-    the end of those there are, beyond which nothing matches, and its first column, those beyond
-    the text's repeat the last; size: (planes, rows, width) of the tile; to: where it begins.
+    the kernel; text: Text; part: Part; size: Size; to: where the tile begins.
     """
-    plane_words, words, row, end, left = place
+    words, plane_words = text.words, text.plane_words
+    row, left, end = part
     planes, rows, width = size
     many = 2 if grain == 2 else 1
     across = width // many
     first, apart = thread // across, threads // across
     column = smaller(left + thread % across * many, words - many)
     near, step = smaller(end - row, rows), uint64(apart * words)
-    for p in range(0, planes, 4):
-        a, b = p, smaller(p + 1, planes - 1)
-        c, d = smaller(p + 2, planes - 1), smaller(p + 3, planes - 1)
-        at_a, at_b = uint64(a * plane_words), uint64(b * plane_words)
-        at_c, at_d = uint64(c * plane_words), uint64(d * plane_words)
-        to_a, to_b = uint64(to + a * rows * width), uint64(to + b * rows * width)
-        to_c, to_d = uint64(to + c * rows * width), uint64(to + d * rows * width)
+    fours = planes // 4 * 4
+    for p in range(0, fours, 4):
+        at_a, at_b = uint64(p * plane_words), uint64((p + 1) * plane_words)
+        at_c, at_d = uint64((p + 2) * plane_words), uint64((p + 3) * plane_words)
+        to_a, to_b = uint64(to + p * rows * width), uint64(to + (p + 1) * rows * width)
+        to_c, to_d = uint64(to + (p + 2) * rows * width), uint64(to + (p + 3) * rows * width)
         at, into = uint64((row + first) * words + column), uint64(thread * many)
         for _ in range(first, near, apart):
-            _copy(grain, tile, to_a + into, text, at_a + at)
-            _copy(grain, tile, to_b + into, text, at_b + at)
-            _copy(grain, tile, to_c + into, text, at_c + at)
-            _copy(grain, tile, to_d + into, text, at_d + at)
+            _copy(grain, tile, to_a + into, text.planes, at_a + at)
+            _copy(grain, tile, to_b + into, text.planes, at_b + at)
+            _copy(grain, tile, to_c + into, text.planes, at_c + at)
+            _copy(grain, tile, to_d + into, text.planes, at_d + at)
             at += step
             into += uint64(threads * many)
         while into < uint64(rows * width):
@@ -129,6 +146,16 @@ def copy_tile(grain, text, place, size, thread, threads, tile, to):
             _clear(grain, tile, to_b + into)
             _clear(grain, tile, to_c + into)
             _clear(grain, tile, to_d + into)
+            into += uint64(threads * many)
+    for p in range(fours, planes):  # those of IUPAC letters
+        at_p, to_p = uint64(p * plane_words), uint64(to + p * rows * width)
+        at, into = uint64((row + first) * words + column), uint64(thread * many)
+        for _ in range(first, near, apart):
+            _copy(grain, tile, to_p + into, text.planes, at_p + at)
+            at += step
+            into += uint64(threads * many)
+        while into < uint64(rows * width):
+            _clear(grain, tile, to_p + into)
             into += uint64(threads * many)
 
 

@@ -1,16 +1,38 @@
-"""Room for hits in an array, a warp's at once.
+"""Memory for hit codes, which a warp takes at once.
 
 A counter that every thread adds to takes one addition a clock. The threads of a warp that come here
-together agree by ballots where each one's hits go, and one of them adds for all.
+together agree by ballots where each one's codes go, and one of them adds for all.
 """
 
 import threading
+from typing import Any, NamedTuple
 
 from numba import int64, uint32
 
-from kmatch.engine.cuda.driver import SIMULATED, cuda
+from kmatch.engine.cuda.gpu.driver import SIMULATED, cuda
 
 BITS = 10  # of `many`; threads have fewer positions than 1,024
+
+
+class HitBuffer(NamedTuple):
+    """Where hit codes go, in any order, on the GPU.
+
+    codes: int64[c]; count: int64[1], 0 before, of all hits, which may be more than c.
+    """
+
+    codes: Any
+    count: Any
+
+
+class Coding(NamedTuple):
+    """What makes a hit code of a position and a distance, (position·queries + query)·factor +
+    distance, and the limit of the query's distances."""
+
+    queries: int
+    query: int
+    factor: int
+    limit: int
+
 
 if SIMULATED:  # which knows no ballots
     _alone = threading.Lock()

@@ -5,12 +5,13 @@ where it is read downwards, so that reading always goes up.
 """
 
 from functools import cache
+from typing import Any, NamedTuple
 
 from numba import int64, uint64
 
-from kmatch.engine.cuda.driver import cuda, multiprocessors
-from kmatch.engine.cuda.hits import ALL, NONE, ONE, smaller
-from kmatch.engine.cuda.room import reserve
+from kmatch.engine.cuda.bits.buffer import reserve
+from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, ONE, smaller
+from kmatch.engine.cuda.gpu.driver import cuda, multiprocessors
 
 THREADS = 64
 BLOCKS = 16  # for every multiprocessor
@@ -27,10 +28,10 @@ def _letter(text, plane_words, at, bit):
 
 
 @cuda.jit(device=True)
-def _column(table, at, words, last, pv, mv):
+def _column(table, at, blocks, last, pv, mv):
     """Advance all words by one text letter; returns the change of the last row."""
     plus = minus = ph = mh = NONE
-    for b in range(words):
+    for b in range(blocks):
         eq = table[at + b]
         xv = eq | mv[b]
         eq |= minus
@@ -43,21 +44,44 @@ def _column(table, at, words, last, pv, mv):
     return int64((ph >> last) & ONE) - int64((mh >> last) & ONE)
 
 
+class Shape(NamedTuple):
+    """What the kernel is told of a chunk, whose lanes have rows of their own and of the halo, and
+    of hit codes; see `Coding`."""
+
+    words: int
+    rows: int
+    plane_rows: int
+    queries: int
+    factor: int
+
+
+class Patterns(NamedTuple):
+    """Queries to verify, on the GPU.
+
+    table, begins: a Profile; searches: int32[Q, 3], a query's length, limit and whether it is read
+    downwards; pieces: see PiecePlan.
+    """
+
+    table: Any
+    begins: Any
+    searches: Any
+    pieces: Any
+
+
 @cache
-def make_verify(room):
-    """The kernel for patterns of up to `room` words."""
+def make_verify(most):
+    """The kernel for patterns of up to `most` words."""
 
     @cuda.jit(cache=True)
-    def kernel(text, shape, profile, searches, pieces, keying, survivors, count, keys, found):
-        words, lane_rows, rows = shape
-        table, begins = profile
-        ranks, factor = keying
-        pv = cuda.local.array(room, uint64)
-        mv = cuda.local.array(room, uint64)
-        plane_words = rows * words
-        lanes, halo = 64 * words, rows - lane_rows
+    def kernel(text, shape, patterns, survivors, survivor_count, codes, count):
+        words, lane_rows, plane_rows, ranks, factor = shape
+        table, begins, searches, pieces = patterns
+        pv = cuda.local.array(most, uint64)
+        mv = cuda.local.array(most, uint64)
+        plane_words = plane_rows * words
+        lanes, halo = 64 * words, plane_rows - lane_rows
         size = lanes * lane_rows
-        many = smaller(count[0], len(survivors))
+        many = smaller(survivor_count[0], len(survivors))
         for i in range(cuda.grid(1), many, cuda.gridsize(1)):
             position, piece = survivors[i] // len(pieces), survivors[i] % len(pieces)
             query = pieces[piece, 3]
@@ -71,10 +95,10 @@ def make_verify(room):
             low = own if low < own else low
             start = low - m - k + 1
             start = edge if start < edge else start
-            blocks = 1 if room == 1 else (m + 63) >> 6
+            blocks = 1 if most == 1 else (m + 63) >> 6
             last = uint64((m - 1) & 63)
-            for b in range(room):
-                pv[b], mv[b] = ALL, NONE
+            for b in range(most):
+                pv[b], mv[b] = ALL_ONES, NONE
             distance = int64(m)
             lane = smaller(start * sign // lane_rows, lanes - 1)
             row = start * sign - lane * lane_rows
@@ -83,9 +107,9 @@ def make_verify(room):
                 mask = _letter(text, plane_words, row * words + (lane >> 6), lane & 63)
                 distance += _column(table, begins[query] + mask * blocks, blocks, last, pv, mv)
                 if distance <= k and at >= low:
-                    to = reserve(found, 0, 1)
-                    if to < len(keys):
-                        keys[to] = (at * sign * ranks + query) * factor + distance
+                    to = reserve(count, 0, 1)
+                    if to < len(codes):
+                        codes[to] = (at * sign * ranks + query) * factor + distance
                 row += sign
                 if row < 0:
                     lane, row = lane - 1, lane_rows - 1
@@ -96,20 +120,17 @@ def make_verify(room):
     return kernel
 
 
-def launch_verify(
-    text, shape, profile, searches, most, pieces, keying, survivors, count, keys, found, stream
-):
-    """Write the keys of all ends within k around survivors; an end may be written several times.
+def launch_verify(text, patterns, longest, survivors, coding, buffer, stream):
+    """Write the codes of all ends within k around survivors; an end may be written several times.
 
-    shape: (words, lane_rows, rows); profile: see `kmatch.engine.host.blocks.profiles`; searches:
-    int32[Q, 3], a query's length, limit and whether it is read downwards; most: letters of the
-    longest query; pieces: see `PiecePlan`; keying: (queries, factor of the keys); survivors, count:
-    see
-    `launch_pieces`; keys: int64, written while there is room; found: int64[1], 0 before, counts
-    them. All arrays are on the GPU.
+    text: a chunk whose planes are on the GPU; patterns: Patterns; longest: letters of the longest
+    of them; survivors: Survivors; coding: number of queries, and the factor of the codes; buffer:
+    HitBuffer.
     """
-    room = 1
-    while 64 * room < most:
-        room *= 2
-    launch = make_verify(room)[BLOCKS * multiprocessors(), THREADS, stream]
-    launch(text, shape, profile, searches, pieces, keying, survivors, count, keys, found)
+    blocks = 1
+    while 64 * blocks < longest:
+        blocks *= 2
+    planes, words, rows, plane_words = text
+    shape = Shape(words, rows, plane_words // words, *coding)
+    launch = make_verify(blocks)[BLOCKS * multiprocessors(), THREADS, stream]
+    launch(planes, shape, patterns, survivors.codes, survivors.count, *buffer)

@@ -6,7 +6,7 @@ multiples of COLUMNS. Those further left come first: the bounds that they raise 
 
 import numpy as np
 
-from kmatch.engine.cuda.recurrence import COLUMNS
+from kmatch.engine.cuda.edit.recurrence import COLUMNS
 
 NEVER = -(1 << 40)  # where columns end that there are none of
 

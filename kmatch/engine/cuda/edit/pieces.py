@@ -7,17 +7,18 @@ thread has one word and DEPTH rows of the tile. What survives is verified.
 
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import uint64
 
 from kmatch.engine.cpu.edit.pieces import cut
-from kmatch.engine.cuda.driver import background_grain, cuda, multiprocessors
-from kmatch.engine.cuda.hits import ALL, NONE, ONE, any_live, lowest
-from kmatch.engine.cuda.logic import all_of
-from kmatch.engine.cuda.room import reserve
-from kmatch.engine.cuda.tiles import copy_tile, finish_copies
+from kmatch.engine.cuda.bits.buffer import reserve
+from kmatch.engine.cuda.bits.logic import all_of
+from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, ONE, any_live, lowest
+from kmatch.engine.cuda.gpu.driver import background_grain, cuda, multiprocessors
+from kmatch.engine.cuda.text.tiles import Part, Size, copy_tile, finish_copies
+from kmatch.engine.geometry import Text
 
 THREADS = 64
 WIDTH = 16  # words in a row of a tile
@@ -35,13 +36,13 @@ TOP = uint64(1 << 63)  # the last lane of a word
 class PiecePlan(NamedTuple):
     """Pieces of queries as the GPU reads them.
 
-    codes: uint64[G], four letters each, 16 bits a letter: where its word is in shared memory, less
-    the thread's number; pieces: int32[n, 5], a piece's groups, begin, end of those that are counted
+    letters: uint64[G], four each, 16 bits a letter: where its word is in shared memory, less the
+    thread's number; pieces: int32[n, 5], a piece's groups, begin, end of those that are counted
     without looking and end, its query, and where the end of a hit is expected from where the
     piece begins, along the reading; tile_rows: rows of the text that a block keeps.
     """
 
-    codes: np.ndarray
+    letters: np.ndarray
     pieces: np.ndarray
     tile_rows: int
 
@@ -59,8 +60,9 @@ def used_letters(letters, k, backward):
         yield np.stack([planes[offsets], offsets], axis=1)
 
 
-def plan_pieces(letters, begins, backward, limits, chosen):
+def plan_pieces(reading, limits, chosen):
     """The PiecePlan for the chosen queries of ReadingArrays, each within its limit."""
+    letters, begins, backward, _ = reading
     used, places = [], []
     for query in chosen.tolist():
         pattern, k = letters[begins[query] : begins[query + 1]], int(limits[query])
@@ -83,6 +85,37 @@ def plan_pieces(letters, begins, backward, limits, chosen):
     return PiecePlan(codes, np.array(pieces, np.int32), tile_rows)
 
 
+class Shape(NamedTuple):
+    """What the kernel is told of a chunk, whose lanes have rows of their own and of the halo, and
+    of a PiecePlan."""
+
+    words: int
+    rows: int
+    plane_rows: int
+    tile_rows: int
+
+
+class Survivors(NamedTuple):
+    """What the filter leaves, int64 each, on the GPU.
+
+    counts: of each query; codes: position·pieces + piece, in any order; count: int64[1], of all,
+    which may be more than there is memory for. Counts are 0 before.
+    """
+
+    counts: Any
+    codes: Any
+    count: Any
+
+
+class Lanes(NamedTuple):
+    """The lanes of a thread: those of one word, in rows from `row` on; last: whether the word is
+    the last of its row."""
+
+    row: int
+    word: int
+    last: bool
+
+
 @cuda.jit(device=True)
 def _require(tile, thread, code, live):
     """Keep the windows in which a group of letters matches."""
@@ -96,26 +129,26 @@ def _require(tile, thread, code, live):
 
 
 @cuda.jit(device=True)
-def _note(live, place, pieces, piece, counts, survivors, found):
+def _note(shape, lanes, live, pieces, piece, survivors):
     """Append the positions of live lanes to the survivors."""
-    row, word, lane_rows, rows, last = place
+    lane_rows = shape.rows
     many = 0
     for i in range(DEPTH):
-        at = row + i * APART
+        at = lanes.row + i * APART
         if at >= lane_rows:
-            live[i] &= TOP if last and at < rows else NONE
+            live[i] &= TOP if lanes.last and at < shape.plane_rows else NONE
         many += int(cuda.popc(live[i]))
     if many:
-        reserve(counts, pieces[piece, 3], many)
-        to = reserve(found, 0, many)
+        reserve(survivors.counts, pieces[piece, 3], many)
+        to = reserve(survivors.count, 0, many)
         for i in range(DEPTH):
             left = live[i]
-            first = 64 * word * lane_rows + row + i * APART
+            first = 64 * lanes.word * lane_rows + lanes.row + i * APART
             while left:
                 bit = lowest(left)
                 left &= left - ONE
-                if to < len(survivors):
-                    survivors[to] = (first + bit * lane_rows) * len(pieces) + piece
+                if to < len(survivors.codes):
+                    survivors.codes[to] = (first + bit * lane_rows) * len(pieces) + piece
                 to += 1
 
 
@@ -124,8 +157,10 @@ def make_search(grain):
     """The kernel that finds where pieces begin that occur exactly; grain: see `copy_tile`."""
 
     @cuda.jit(cache=True)
-    def kernel(text, shape, codes, pieces, counts, survivors, found):
-        words, lane_rows, rows, tile_rows = shape
+    def kernel(planes, shape, letters, pieces, counts, codes, count):
+        words, lane_rows, plane_rows, tile_rows = shape
+        text = Text(planes, words, lane_rows, plane_rows * words)
+        survivors = Survivors(counts, codes, count)
         tile = cuda.shared.array(0, uint64)
         live = cuda.local.array(DEPTH, uint64)
         thread = cuda.threadIdx.x
@@ -138,8 +173,8 @@ def make_search(grain):
         if band >= bands:
             column, band = across - 1, block - bands * (across - 1)
         word, row = column * WIDTH + thread % WIDTH, band * BAND
-        place = (rows * words, words, row, rows, column * WIDTH)
-        copy_tile(grain, text, place, (4, tile_rows, WIDTH), thread, THREADS, tile, 0)
+        part, size = Part(row, column * WIDTH, plane_rows), Size(4, tile_rows, WIDTH)
+        copy_tile(grain, text, part, size, thread, THREADS, tile, 0)
         finish_copies(grain)
         cuda.syncthreads()
         if word >= words:
@@ -147,32 +182,31 @@ def make_search(grain):
         row += thread // WIDTH
         for piece in range(cuda.blockIdx.y, len(pieces), cuda.gridDim.y):
             for i in range(DEPTH):
-                live[i] = ALL
+                live[i] = ALL_ONES
             for g in range(pieces[piece, 0], pieces[piece, 1]):
-                _require(tile, uint64(thread), codes[g], live)
+                _require(tile, uint64(thread), letters[g], live)
             g = pieces[piece, 1]
             while g < pieces[piece, 2] and any_live(DEPTH, live):
-                _require(tile, uint64(thread), codes[g], live)
+                _require(tile, uint64(thread), letters[g], live)
                 g += 1
             if any_live(DEPTH, live):
-                here = (row, word, lane_rows, rows, word == words - 1)
-                _note(live, here, pieces, piece, counts, survivors, found)
+                lanes = Lanes(row, word, word == words - 1)
+                _note(shape, lanes, live, pieces, piece, survivors)
 
     return kernel
 
 
-def launch_pieces(text, shape, plan, arrays, counts, survivors, found, stream):
+def launch_pieces(text, plan, arrays, survivors, stream):
     """Find where pieces of a PiecePlan begin that occur exactly.
 
-    text: uint64, the planes of a chunk; shape: (words, lane_rows, rows with the halo); arrays:
-    codes and pieces of the plan; counts: int64[Q], 0 before, counts a query's survivors;
-    survivors: int64[c], receives them in any order, each as position·pieces + piece; found:
-    int64[1], 0 before, counts them and may exceed the c that found room. All arrays are on the GPU.
+    text: a chunk whose planes are on the GPU; arrays: letters and pieces of the plan, there too;
+    survivors: Survivors.
     """
-    words, lane_rows, rows = shape
-    across, bands = -(-words // WIDTH), -(-lane_rows // BAND)
-    blocks = across * bands + max(-(-rows // BAND) - bands, 0)
+    planes, words, rows, plane_words = text
+    plane_rows = plane_words // words
+    across, bands = -(-words // WIDTH), -(-rows // BAND)
+    blocks = across * bands + max(-(-plane_rows // BAND) - bands, 0)
     parts = min(max(BLOCKS * multiprocessors() // blocks, 1), len(plan.pieces))
     grid = ((blocks, parts), THREADS, stream, 8 * 4 * WIDTH * plan.tile_rows)
     launch = make_search(background_grain(words))[grid]
-    launch(text, (*shape, plan.tile_rows), *arrays, counts, survivors, found)
+    launch(planes, Shape(words, rows, plane_rows, plan.tile_rows), *arrays, *survivors)

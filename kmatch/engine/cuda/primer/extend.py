@@ -4,7 +4,7 @@ Bounds only grow, and the smaller the share of the background that raised them, 
 spare; so a small piece of the background goes first. What is alive below the rows that a piece was
 taken down goes again, down twice as many rows with a warm-up to match, and with it what lies to its
 right, in the next piece too, as far as its alignments get. See
-`kmatch.engine.cuda.primer_strips` for the kernel.
+`kmatch.engine.cuda.primer.tile` for the kernel.
 """
 
 from itertools import pairwise
@@ -14,21 +14,24 @@ import numpy as np
 
 from kmatch.engine.columns import FRESH, UNKNOWN
 from kmatch.engine.cpu.primer.extend import target_planes
-from kmatch.engine.cuda import driver
-from kmatch.engine.cuda.primer_pieces import NEVER, all_units, further_units
-from kmatch.engine.cuda.primer_strips import (
+from kmatch.engine.cuda.bits.distances import counter_bits
+from kmatch.engine.cuda.edit.recurrence import COLUMNS
+from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda.primer.pieces import NEVER, all_units, further_units
+from kmatch.engine.cuda.primer.tile import (
     AGAIN,
     GIVEN_UP,
     STRETCHES,
     SWEPT,
     WAITING,
     WIDTH,
+    Outcome,
+    Shape,
     border_words,
     make_extend,
     stretch_of,
 )
-from kmatch.engine.cuda.recurrence import COLUMNS, counter_bits
-from kmatch.engine.primers import WorkDone
+from kmatch.engine.primers import Starts, WorkDone
 
 MEMORY_SHARE = 0.5  # of the free device memory that deltas may take
 SEED_SHARE = 64  # the first piece is one part in so many of the background
@@ -71,24 +74,23 @@ class Alive(NamedTuple):
     rows: int
 
 
-def extend_primers(
-    gpu, deeper, target, begins, limits, bounds, columns, k, on_progress=None, sizes=SIZES
-):
+def extend_primers(gpu, deeper, starts, columns, k, on_progress=None, sizes=SIZES):
     """Raise the bounds of primers' lengths to what a background asks for.
 
-    target, begins, limits, bounds, columns, k, on_progress: as for `CudaEngine.extend_primers`;
-    deeper: the CPU's function of these arguments, for starts that are alive too far down; sizes:
-    Sizes, which tests make tiny. Returns WorkDone, without that of the CPU.
+    starts, columns, k, on_progress, sizes: see `Engine.extend_primers`; deeper: the CPU's function
+    of the first three, for starts that are alive too far down. Returns the WorkDone, without that
+    of the CPU.
     """
+    limits, bounds = starts.limits, starts.bounds
     if not (bounds <= limits).any():
         return NOTHING
-    search = Extension(gpu, target, limits, group_columns(columns), k, sizes)
+    search = Extension(gpu, starts, group_columns(columns), k, sizes)
     for begin, end in search.pieces(bounds):
         alive = search.extend(begin, end, bounds)
         settle(limits, bounds)
         for tile in sorted({part.tile for part in alive}):
             parts = [part for part in alive if part.tile == tile]
-            search.leave(deeper, parts, target, begins, bounds)
+            search.leave(deeper, parts, starts)
             settle(limits, bounds)
         if on_progress:
             on_progress(end / len(search.letters))
@@ -124,7 +126,8 @@ def settle(limits, bounds):
 class Extension:
     """A target and a background on the GPU; work: the WorkDone so far."""
 
-    def __init__(self, gpu, target, limits, letters, k, sizes):
+    def __init__(self, gpu, starts, letters, k, sizes):
+        target, limits = starts.masks, starts.limits
         self.letters, self.work = letters, NOTHING
         self._gpu, self._k, self._sizes, self._limits = gpu, k, sizes, limits
         self._lanes = 64 * sizes.width
@@ -193,13 +196,13 @@ class Extension:
         np.maximum.at(self._reached[depth], alive[:, 0], alive[:, 2])
         return before
 
-    def leave(self, deeper, parts, target, begins, bounds):
+    def leave(self, deeper, parts, starts):
         """Have the CPU raise the bounds below the deepest row of one tile.
 
         What is alive there goes on to the right, as far as the starts' limits let it.
         """
         first, rows = parts[0].tile * self._lanes, parts[0].rows
-        lanes = slice(first, first + self._lanes)
+        bounds, lanes = starts.bounds, slice(first, first + self._lanes)
         chosen = np.flatnonzero((bounds[lanes] > rows) & (bounds[lanes] <= self._limits[lanes]))
         if not len(chosen):
             return
@@ -215,15 +218,9 @@ class Extension:
         part_bounds = np.full(last - first, NO_BOUND, np.int64)
         part_limits[chosen - first] = limits
         part_bounds[chosen - first] = bounds[chosen]
-        records = np.unique(np.clip(begins, first, last)) - first
-        deeper(
-            target[first:last],
-            records,
-            part_limits,
-            part_bounds,
-            np.concatenate(columns),
-            self._k,
-        )
+        records = np.unique(np.clip(starts.begins, first, last)) - first
+        part = Starts(starts.masks[first:last], records, part_limits, part_bounds)
+        deeper(part, np.concatenate(columns), self._k)
         bounds[chosen] = np.maximum(bounds[chosen], part_bounds[chosen - first])
 
     def _launch(self, height, most_rows, rows, passed, units, bounds):
@@ -239,7 +236,7 @@ class Extension:
             blocks = max(min(blocks, self._memory // (8 * words)), 1)
             if len(self._deltas) < blocks * words:
                 self._deltas = None
-                self._deltas = self._gpu.room(blocks * words)
+                self._deltas = self._gpu.array(blocks * words)
         waiting = driver.empty(len(units), np.int32, stream)
         tally = self._copy(np.zeros(5, np.int64))
         kernel = make_extend(height, counter_bits(most_rows, self._k - 1), width)
@@ -249,17 +246,16 @@ class Extension:
             self._ends,
             bounds,
             self._copy(units),
-            (self._plane_words, stretch, warm, self._k, strips, passed),
+            Shape(self._plane_words, stretch, warm, self._k, strips, passed),
             self._deltas,
-            waiting,
-            tally,
+            Outcome(waiting, tally),
         )
-        told = tally.copy_to_host(stream=stream)
+        counts = tally.copy_to_host(stream=stream)
         stream.synchronize()
-        self._count(told, len(units), height)
-        if not told[WAITING]:
+        self._count(counts, len(units), height)
+        if not counts[WAITING]:
             return units[:0]
-        numbers = waiting[: told[WAITING]].copy_to_host(stream=stream)
+        numbers = waiting[: counts[WAITING]].copy_to_host(stream=stream)
         stream.synchronize()
         return units[np.sort(numbers)]
 
@@ -274,9 +270,9 @@ class Extension:
         sizes, warm = self._sizes, self._warm(rows)
         share = -(-columns * tiles // (STRETCHES * self._resident))
         wanted = max(share // sizes.waves, min(2 * warm, share), warm // 2)
-        room = self._memory // (8 * self._resident * border_words(1, 0, sizes.width)) - warm
+        fitting = self._memory // (8 * self._resident * border_words(1, 0, sizes.width)) - warm
         most = max(sizes.stretch * warm, sizes.columns)
-        return _up(max(min(wanted, most, room), 1), COLUMNS)
+        return _up(max(min(wanted, most, fitting), 1), COLUMNS)
 
     def _warm(self, rows):
         return _up(rows + self._k, COLUMNS)

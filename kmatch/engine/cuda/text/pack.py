@@ -4,8 +4,8 @@ from functools import cache
 
 from numba import uint64
 
-from kmatch.engine.cuda.driver import cuda, multiprocessors, on_device
-from kmatch.engine.cuda.hits import NONE
+from kmatch.engine.cuda.bits.words import NONE
+from kmatch.engine.cuda.gpu.driver import cuda, multiprocessors, on_device
 
 THREADS = 256
 BLOCKS = 8  # for every multiprocessor
@@ -44,14 +44,14 @@ def make_pack():
     return kernel
 
 
-def pack(letters, words, rows, plane_rows, planes, stream):
-    """Fill planes A, C, G, T of a chunk.
+def pack(letters, text, stream):
+    """Fill planes A, C, G, T of a Text on the GPU.
 
-    letters: uint8[≥ 64·words·rows + plane_rows − rows], ASCII in any case, 0 beyond the text;
-    planes: uint64[≥ 4·plane_rows·words]; both are on the GPU.
+    letters: uint8[≥ 64·words·rows + halo], there too, ASCII in any case, 0 beyond the text.
     """
+    planes, words, rows, plane_words = text
     launch = make_pack()[BLOCKS * multiprocessors(), THREADS, stream]
-    launch(letters, words, rows, plane_rows, planes)
+    launch(letters, words, rows, plane_words // words, planes)
 
 
 @cache
@@ -78,11 +78,11 @@ def make_unite():
     return kernel
 
 
-def unite(planes, plane_words, masks, united, stream):
-    """Copy planes A, C, G, T and put those of IUPAC letters behind them.
+def unite(text, masks, united, stream):
+    """Copy planes A, C, G, T of a Text on the GPU and put those of IUPAC letters behind them.
 
-    planes: uint64[≥ 4·plane_words]; masks: uint8[x] on the host, the bases of planes 4 … 4+x−1;
-    united: uint64[≥ (4+x)·plane_words], filled here.
+    masks: uint8[x] on the host, the bases of planes 4 … 4+x−1; united: uint64[≥ (4+x)·plane_words],
+    filled here.
     """
     launch = make_unite()[BLOCKS * multiprocessors(), THREADS, stream]
-    launch(planes, plane_words, on_device(masks, stream), united)
+    launch(text.planes, text.plane_words, on_device(masks, stream), united)

@@ -10,21 +10,21 @@ and the counters stay in registers.
 
 from numba import uint64
 
-from kmatch.engine.cuda.driver import cuda
-from kmatch.engine.cuda.hits import ALL, NONE, ONE
-from kmatch.engine.cuda.logic import all_of, majority, parity
+from kmatch.engine.cuda.bits.logic import all_of, majority, parity
+from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, ONE
+from kmatch.engine.cuda.gpu.driver import cuda
 
 
 @cuda.jit(device=True)
-def clear(bits, live, counters, row, first_count):
+def begin(bits, live, counters, row, first_count):
     """Begin a row: every lane is live, every counter at its start."""
-    live[row] = ALL
+    live[row] = ALL_ONES
     for b in range(bits):
-        counters[row * bits + b] = NONE if (first_count >> b) & 1 else ALL
+        counters[row * bits + b] = NONE if (first_count >> b) & 1 else ALL_ONES
 
 
 @cuda.jit(device=True)
-def count_four(bits, live, counters, row, w, x, y, z):
+def add_four(bits, live, counters, row, w, x, y, z):
     """Count the mismatches of four letters."""
     at = row * bits
     ones = counters[at]
