@@ -79,6 +79,9 @@ PRIMERS = {  # what they spill lies outside the loops over columns
 }
 
 
+_ptx = {}
+
+
 @pytest.fixture
 def compile_ptx(monkeypatch):
     """A function that compiles a kernel of a module for a compute capability."""
@@ -88,7 +91,12 @@ def compile_ptx(monkeypatch):
     check_toolkit()
 
     def compiled(kind, constants, signature, capability):
-        capability = known(capability)
+        key = (kind, constants, capability)  # several tests look at one kernel
+        if key not in _ptx:
+            _ptx[key] = compile_kernel(kind, constants, signature, known(capability))
+        return _ptx[key]
+
+    def compile_kernel(kind, constants, signature, capability):
         module, maker = MAKERS[kind]
         make = getattr(import_module(f"kmatch.engine.cuda.{module}"), maker)
         # Functions that kernels call are typed for the GPU at hand; here that is none.

@@ -86,7 +86,7 @@ class Messages:
         if not self._is_watched():
             yield
             return
-        from kmatch.jit import telling_of_compiling
+        from kmatch.jit import on_compile
 
         announced = False
 
@@ -96,7 +96,7 @@ class Messages:
                 _say("compiling kernels, once a machine; this takes up to half a minute")
             announced = True
 
-        with telling_of_compiling(announce):
+        with on_compile(announce):
             yield
 
     def _is_watched(self) -> bool:

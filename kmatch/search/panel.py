@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arguments import STRANDS, check_choice, checked_count
-from kmatch.arrays import bounds_of, gather, place_in_row
+from kmatch.arrays import bounds_of, gather, offsets_in_rows
 from kmatch.engine.alignments import Written
 from kmatch.engine.queries import (
     QueryArrays,
@@ -84,7 +84,7 @@ def exact_ends(patterns, k, ends):
     begins, lengths = patterns.begins, patterns.lengths
     if k == 0 or not any(ends):
         return np.full(begins[-1], k == 0)
-    place = place_in_row(begins)
+    place = offsets_in_rows(begins)
     return (place < ends[0]) | (place >= np.repeat(lengths - ends[1], lengths))
 
 

@@ -8,6 +8,7 @@ from kmatch.sequences.names import warn
 
 if TYPE_CHECKING:
     from kmatch.sequences.chunks import Spans
+    from kmatch.sequences.records import Progress
 
 
 class Running(NamedTuple):
@@ -23,7 +24,7 @@ class Running(NamedTuple):
     device: str = "auto"
     threads: int | None = None
     algorithm: str = ENGINE
-    on_progress: Callable[[int, int | None], None] | None = None
+    on_progress: "Progress | None" = None
     on_engine: Callable[[Any], None] | None = None
     on_spans: "Callable[[Spans], None] | None" = None
     on_warning: Callable[[str], None] = warn

@@ -68,7 +68,7 @@ def test_any_primers(case):
 
 def test_primers_in_a_copy_longer_than_a_tile():
     """Alignments go on to the right of what is alive far up beside the same tile."""
-    text = random_letters(90)
+    text = random_letters(70)
     case = (records(text), records("GAT" + text + "TA"), 1, {"background_strand": "+"})
     assert primers(case, TINY._replace(deepest=128)) == expected_primers(case) == []
 

@@ -8,7 +8,7 @@ from numba import types
 from kmatch.engine.cuda.gpu import driver
 
 OLDEST = "the oldest"
-CAPABILITIES = [OLDEST, (8, 0), (9, 0)]  # from (8, 0) on copies run in the background
+CAPABILITIES = [OLDEST, (9, 0)]  # what kernels do differently begins between them, at (8, 0)
 OLD = [driver.OLDEST, (6, 0), (7, 0), (7, 5)]  # CUDA 13 compiles for none below (7, 5)
 
 

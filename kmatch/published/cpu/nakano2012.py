@@ -25,7 +25,7 @@ def diagonal(text, pattern, k):
     `kmatch.published`.
     """
     n = len(text.masks)
-    d = text.room((len(pattern) + 1, min(WIDTH, n + 1)), np.int32)
+    d = text.empty((len(pattern) + 1, min(WIDTH, n + 1)), np.int32)
     table = text.table(n)
     parts = _parts(len(pattern))
     with text.timed():
@@ -73,7 +73,7 @@ def slid(text, pattern, k):
     """The algorithm of Theorem 5, for the UMM: the slid matrix s, s[i+j][j] = d[i][j], of which
     three rows are kept. See `kmatch.published`."""
     n, m = len(text.masks), len(pattern)
-    rows, table = text.room(3 * m, np.int32), text.table(n)
+    rows, table = text.empty(3 * m, np.int32), text.table(n)
     parts = _parts(m)
     with text.timed():
         if parts > 1:
@@ -104,7 +104,7 @@ def _slide_together(text, pattern, k, parts, rows, table):
 
 @kernel
 def _report(step, m, k, first, rows, table):
-    """Put d[m][step−m+1] where it belongs."""
+    """Write d[m][step−m+1] to the table."""
     j = step - m + 1
     if j > first:
         distance = rows[(step + 1) % 3 * m + j % m]
@@ -131,25 +131,22 @@ def _slide_run(text, pattern, step, turn, first, last, rows):
     first, last = max(first, 1 - turn), min(last, len(text) + 1 - turn)
     if first >= last:
         return
-    lines = ((step + 1) % 3 * m, step % 3 * m, (step - 1) % 3 * m)
-    here = lines[0]
+    here, before, twice = (step + 1) % 3 * m, step % 3 * m, (step - 1) % 3 * m
     inner, edge = max(first, 1, 2 - turn), min(last, step - turn)
     if first < inner:
-        rows[here + first] = _edge_cell(text, pattern, step, turn, first, lines, rows)
+        rows[here + first] = _edge_cell(text, pattern, step, turn, first, before, twice, rows)
     if inner < edge:
-        _inner_cells(text, pattern, step, turn, (inner, edge), lines, rows)
+        _inner_cells(text, pattern, step, turn, (inner, edge), (here, before, twice), rows)
     if max(inner, edge) < last:
-        rows[here + last - 1] = _edge_cell(text, pattern, step, turn, last - 1, lines, rows)
+        rows[here + last - 1] = _edge_cell(text, pattern, step, turn, last - 1, before, twice, rows)
 
 
 @kernel
-def _edge_cell(text, pattern, step, turn, at, lines, rows):
+def _edge_cell(text, pattern, step, turn, at, before, twice, rows):
     """s[k+1][j] where j = 1, where i = 1, or where column j − 1 is at the other end of s'.
 
-    lines: where rows k + 1, k and k − 1 of s begin in s'. s[j][j] is 0 and s[i][0] is i; neither is
-    kept.
+    s[j][j] is 0 and s[i][0] is i; neither is kept.
     """
-    _, before, twice = lines
     j = turn + at
     i = step - j + 1
     edge = at - 1 if at else len(pattern) - 1
@@ -161,13 +158,14 @@ def _edge_cell(text, pattern, step, turn, at, lines, rows):
 
 
 @kernel
-def _inner_cells(text, pattern, step, turn, span, lines, rows):
+def _inner_cells(text, pattern, step, turn, columns, starts, rows):
     """s[k+1][j] by formulas (3) to (5) from s[k][j−1], s[k][j] and s[k−1][j−1], for neighbours j.
 
+    columns: (first, last + 1); starts: of the rows of this step, the one before and that before it.
     Indices are unsigned, as the loop is vectorised only where none can count from an array's end.
     """
-    first, last = span
-    here, before, twice = lines
+    first, last = columns
+    here, before, twice = starts
     one, next_one = np.int32(1), np.uint64(1)
     letter, other = np.uint64(turn + first - 1), np.uint64(step - turn - first)
     here, before, twice = (

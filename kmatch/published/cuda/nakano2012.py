@@ -44,7 +44,7 @@ def slid(text, pattern, k):
     Neighbouring threads have neighbouring columns, modulo m. See `kmatch.published`.
     """
     m = len(pattern)
-    rows, table = text.room(3 * m, np.int32), text.table(len(text.masks))
+    rows, table = text.empty(3 * m, np.int32), text.table(len(text.masks))
     pattern = text.put(pattern)
     with text.timed():
         _slide[1, _threads(m), text.stream](text.masks, pattern, k, rows, table)

@@ -1,18 +1,18 @@
 #!/usr/bin/env python
 """Time whole kmatch processes, from FASTA to BED, against Sassy's search alone in memory.
 
-    scripts/bench_whole.py --genome FASTA --repeats FILE [--at-rich FASTA] [--at-rich-record NAME]
+    scripts/bench/whole.py --genome FASTA --repeats FILE [--at-rich FASTA] [--at-rich-record NAME]
         [--length BASES] [--threads N] [--seconds S] [--repeat N] [--only WORD] [--json FILE]
 
-The text is the first record of FASTA behind its leading N, 34 Mbp of it unless --length says
-otherwise, or as long a one of four fifths A and T; the panels are those that real work brings:
-guides out of repeats, windows and guides cut out of the text. A process reads the text from a FASTA
-file in memory and writes its table to a file; Python's and Numba's start, compiled kernels and the
-reading are in its seconds. Sassy's (`pip install sassy-rs`) are those of one call with text and
+The text is the first record of FASTA after its leading N, 34 Mbp of it unless --length says
+otherwise, or as long a text of four fifths A and T; the panels are those of real work: guides out
+of repeats, windows and guides cut out of the text. A process reads the text from a FASTA file in
+memory and writes its table to a file; its seconds include the start of Python and Numba and the
+loading of compiled kernels. Sassy's (`pip install sassy-rs`) are those of one call with text and
 patterns in memory, in its fastest mode and on as many threads, two unless --threads says otherwise.
 Where Sassy would need more than --seconds, both get a slice of the text, and a second row gives
 kmatch's time for the whole. Gbp·pattern/s counts both strands; other columns are those of
-bench_hamming.py. Exit status 1 where hits differ (see `versus.py`).
+hamming.py. The exit status is 1 where hits differ (see `harness/sassy.py`).
 """
 
 import sys
@@ -20,19 +20,15 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-from benchmarks import (
-    Table,
-    is_wanted,
-    kmatch_command,
-    process_seconds,
-    take_turns,
-    text_parser,
-    texts,
-    write_lines,
-    write_results,
-)
-from versus import COLUMNS, Anchors, Sassy, Search, described, differ, figures, panel_of
+from harness.anchors import Anchors, read_bed
+from harness.compare import COLUMNS, Search, described, differ, figures, panel_of
+from harness.options import is_wanted, text_parser, texts
+from harness.processes import count_lines, kmatch_command, process_seconds, write_panel
+from harness.records import Table, write_results
+from harness.sassy import Sassy
+
+from kmatch.bench.data import fasta_lines
+from kmatch.bench.timing import take_turns
 
 LENGTH = 20
 CASES = [
@@ -63,7 +59,7 @@ def main():
 
 
 def measure(text, panel, search, options):
-    """Yield the row of a Search, and another without Sassy where that got a slice of the text."""
+    """Yield the row of a Search, and another of the whole text where Sassy got a slice of it."""
     peer = Sassy.load(search, options.threads)
     lengths = [len(text.letters)]
     if peer:
@@ -87,14 +83,12 @@ def measure(text, panel, search, options):
 
 
 class Process:
-    """A kmatch process with its files in a folder."""
+    """A kmatch process, with its files in a folder."""
 
     def __init__(self, folder, letters, search, threads):
         genome, panel = folder / "genome.fa", folder / "panel.txt"
-        with genome.open("wb") as handle:
-            handle.write(b">text\n")
-            write_lines(handle, letters)
-        panel.write_text("".join(f"{pattern}\n" for pattern in search.patterns))
+        genome.write_bytes(b">text\n" + fasta_lines(letters))
+        write_panel(panel, search.patterns)
         self._search, self._table = search, folder / "hits.bed"
         words = (search.command, genome, panel, "-k", search.k, "-t", threads, "--device", "cpu")
         pam = ("--pam", search.pam) if search.pam else ()
@@ -104,20 +98,12 @@ class Process:
         return process_seconds(self._command)
 
     def hits(self):
-        return self._table.read_bytes().count(b"\n")
+        return count_lines(self._table)
 
     def anchors(self):
         """The Anchors of the hits in the table."""
-        numbers = {pattern: number for number, pattern in enumerate(self._search.patterns)}
-        columns = ([], [], [], [], [])
-        for line in self._table.read_text().splitlines():
-            _, start, end, name, _, strand, distance = line.split("\t")
-            row = (numbers[name], strand == "-", int(start), int(end), int(distance))
-            for column, value in zip(columns, row, strict=True):
-                column.append(value)
-        number, minus, start, end, distance = (np.array(c, np.int64) for c in columns)
-        beyond = len(self._search.pam or "")
-        return Anchors.of_hits(number, minus == 1, start, end, distance, beyond)
+        rows = list(read_bed(self._table, self._search.patterns))
+        return Anchors.of_bed(rows, beyond=len(self._search.pam or ""))
 
 
 if __name__ == "__main__":

@@ -1,24 +1,26 @@
 #!/usr/bin/env python
 """Show where the time of kmatch's k-differences search goes, on one thread.
 
-    scripts/bench_edit_stages.py [--length BASES] [--patterns N] [--repeat N] [--json FILE]
+    scripts/bench/edit_stages.py [--length BASES] [--patterns N] [--repeat N] [--json FILE]
 
-Random text in one chunk, forward strand. Nanoseconds are those of a text position and pattern, or
-of a base or an end where it says so; each is the median of the repeats. The recurrence is run by
-itself, over the same cells; the rest of a full scan is counters, borders and ends, sorted.
+Random text in one chunk, forward strand. Nanoseconds are for a text position and pattern, or for a
+base or an end where so named, and medians of the repeats. The recurrence runs alone over the same
+cells; the rest of a scan is counters, borders, and ends with their sorting.
 """
 
 import random
 import statistics
 
 import numpy as np
-from benchmarks import parse_options, timed, write_results
-from workloads import random_text
+from harness.options import plain_parser
+from harness.records import shown_figure, write_results
+from harness.workloads import random_text
 
 import kmatch
+from kmatch.bench.timing import timed
 from kmatch.engine.alignments import Ends, Traced
 from kmatch.engine.cpu.bits.vectors import WORDS, aligned
-from kmatch.engine.cpu.edit.recurrence import PAIR, advance
+from kmatch.engine.cpu.edit.recurrence import PAIR, TextRows, advance
 from kmatch.engine.cpu.edit.tile import BLOCK
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.differences import difference_query
@@ -30,8 +32,8 @@ from kmatch.search.panel import build_reading_panel
 from kmatch.sequences.patterns import load_patterns
 
 SETTINGS = [(20, 1), (20, 3), (32, 6), (12, 6)]
-ROOM = 2  # times the cells: a chunk's last lane goes on behind the text
-FEW = 10_000  # ends, whose tracing takes no time to speak of
+SPARE = 2  # capacity for ends ÷ cells: a chunk's last lane goes on after the text
+FEW = 10_000  # ends, too few for their tracebacks to be timed
 TRACED = 1_000_000
 
 
@@ -44,11 +46,15 @@ def recurrence_alone(text, reading, state):
             pattern = letters[begins[query] : begins[query + 1]] * plane_words + tile * WORDS
             border = PAIR * len(pattern)
             for row in range(0, rows - BLOCK + 1, BLOCK):
-                advance(planes, state, pattern, 0, len(pattern), border, row * words, words, BLOCK)
+                text_rows = TextRows(row * words, words, BLOCK)
+                advance(planes, state, pattern, 0, len(pattern), border, text_rows)
 
 
 def main():
-    options = parse_options(__doc__, length=1 << 23, patterns=8)
+    parser = plain_parser(__doc__, repeat=5)
+    parser.add_argument("--length", type=int, default=1 << 23)
+    parser.add_argument("--patterns", type=int, default=8)
+    options = parser.parse_args()
     rng = random.Random(20)
     text = random_text(options.length).letters
     rows = [measure(rng, text, m, k, options) for m, k in SETTINGS]
@@ -66,8 +72,8 @@ def measure(rng, text, m, k, options):
     state = aligned(PAIR * (m + BLOCK))
     alone, _ = stage(options, lambda: recurrence_alone(planes, query.reading, state))
     cells = len(text) * len(patterns)
-    room = ROOM * cells  # for all ends that there may be
-    scan, found = stage(options, lambda: engine.start_edit(planes, query, False, room).found())
+    capacity = SPARE * cells  # for as many ends as there can be
+    scan, found = stage(options, lambda: engine.start_edit(planes, query, False, capacity).found())
     whole, hits = stage(options, lambda: search(genome, patterns, k, len(text)))
     row = {
         "m": m,
@@ -82,20 +88,20 @@ def measure(rng, text, m, k, options):
     if len(found.codes) > FEW:
         tracing, traced = trace_time(options, engine, query, chunk, found.codes)
         row["traceback, ns an end"] = tracing / traced * 1e9
-    print("; ".join(f"{key}: {value:.4g}" for key, value in row.items()), flush=True)
+    print("; ".join(f"{name}: {shown_figure(x)}" for name, x in row.items()), flush=True)
     return row
 
 
 def trace_time(options, engine, query, chunk, codes):
-    """Median seconds to trace the record's first TRACED ends, without alignments; how many."""
-    places, distance = np.divmod(codes, query.k + 1)
-    position, number = np.divmod(places, len(query.limits))
+    """Median seconds of tracebacks from the first TRACED ends of the record; how many those are."""
+    ends_of_patterns, distance = np.divmod(codes, query.k + 1)
+    position, number = np.divmod(ends_of_patterns, len(query.limits))
     begin, length = chunk.spans.begins[0], chunk.spans.lengths[0]
     own = np.flatnonzero(position < begin + length)[:TRACED]
     limit = np.full(len(own), begin)
     ends = Ends(position[own], number[own], distance[own], limit)
     traced = Traced(*np.empty((2, len(own)), np.int64))
-    chunk.unpack(engine)  # as a search does where there are many ends
+    chunk.unpack(engine)  # as in a search with many ends
 
     def trace():
         engine.trace(chunk.plain, chunk.letters, query, ends, traced, NO_COLUMNS)

@@ -1,4 +1,4 @@
-"""Texts to search, and panels of patterns cut out of them.
+"""Texts to search, panels of patterns cut out of them, and FASTA files of random letters.
 
 A text is letters in memory: random ones, the beginning of a record of a file, or letters of which
 four fifths are A and T. A panel is a list of sequences.
@@ -11,22 +11,23 @@ import numpy as np
 from numba import njit
 
 import kmatch
+from kmatch.bench.data import fasta_lines, random_letters
 from kmatch.sequences.patterns import load_patterns
 
 LETTERS = np.frombuffer(b"ACGT", np.uint8)
 COMPLEMENT = bytes.maketrans(b"ACGT", b"TGCA")
-# How often A, C, G and T follow each of them in the mitochondrion of yeast, 82.9 % A and T.
+# Row i: how often A, C, G and T follow letter i in the mitochondrion of yeast, 82.9 % A and T.
 AT_RICH = ((13738, 1843, 2603, 17984), (1763, 1965, 1004, 2131), (2572, 815, 2235, 2191),
            (18096, 2240, 1971, 12627))  # fmt: skip
 SEED = 20
-WORD = 12  # letters, by which a repeat is told
-REPEATED = 50_000  # letters of text in which a word of a repeat stands at least once more
-FEWEST = 10  # times that it stands in a short text
-TRIES = 400  # times as many windows are looked at as are wanted
+WORD = 12  # letters of the words by which repeats are found
+REPEATED = 50_000  # letters of text for each occurrence of a word, at most, that make it a repeat
+FEWEST = 10  # occurrences of a repeat's word in a short text
+TRIES = 400  # windows drawn for each one wanted
 
 
 class Text(NamedTuple):
-    """Letters to search, uint8[n] of ASCII, and what they are."""
+    """ASCII letters to search, uint8[n], and a name for them."""
 
     name: str
     letters: np.ndarray
@@ -34,12 +35,11 @@ class Text(NamedTuple):
 
 def random_text(length, seed=SEED):
     """Independent letters, each as often as the others."""
-    codes = np.random.default_rng(seed).integers(0, 4, length, np.uint8)
-    return Text("random letters", LETTERS[codes])
+    return Text("random letters", random_letters(length, seed))
 
 
 def file_text(path, length=None, record=None):
-    """The first letters of a record behind its leading N: that of a name, or the first one."""
+    """The first letters of a record after its leading N. record: a name, or None for the first."""
     for found in kmatch.Genome(path, keep=False).records():
         if record in (None, found.name):
             letters = found.letters & 0xDF  # upper case
@@ -51,8 +51,8 @@ def file_text(path, length=None, record=None):
 def at_rich_text(length, sample=None, seed=SEED):
     """Letters of which four fifths are A and T.
 
-    sample: a Text, whose beginning is taken where it is long enough; otherwise letters follow each
-    other as often as they do in it, or in the mitochondrion of yeast where there is none.
+    sample: a Text. If it is long enough, its beginning is the text; otherwise letters follow each
+    other as often as they do in it or, without a sample, in the mitochondrion of yeast.
     """
     if sample and len(sample.letters) >= length:
         return Text(sample.name, sample.letters[:length])
@@ -69,7 +69,7 @@ def at_rich_text(length, sample=None, seed=SEED):
 
 @njit
 def _walk(rng, chain, length):
-    """A Markov chain of the first order; row i of chain sums up what follows letter i."""
+    """A Markov chain of the first order. chain: row i holds cumulative shares of what follows i."""
     letters = np.empty(length, np.uint8)
     code = 0
     for i in range(length):
@@ -89,12 +89,12 @@ def random_panel(count, length=20, seed=SEED):
 
 
 def cut_panel(text, count, length=20, seed=SEED):
-    """Windows of a text at random places and on random strands, without N."""
+    """Windows of a text without N, at random positions and on random strands."""
     return _cut(text, count, (length, 0), seed, lambda window: True)
 
 
 def guide_panel(text, count, length=20, seed=SEED):
-    """Windows that stand before NGG, on both strands; the PAM is not among their letters."""
+    """Windows of both strands that stand before NGG; the PAM is not part of them."""
     return _cut(text, count, (length, 3), seed, _is_guide)
 
 
@@ -120,7 +120,7 @@ def _reverse_complement(letters):
 
 
 def _words(letters):
-    """Codes of all words of ACGT, int64."""
+    """Codes of all words without N, int64."""
     codes = np.full(256, -(4**WORD), np.int64)
     codes[LETTERS] = np.arange(4)
     digits = codes[letters]
@@ -132,9 +132,9 @@ def _words(letters):
 
 
 def _cut(text, count, lengths, seed, wanted):
-    """Different windows at random places and on random strands.
+    """Different windows at random positions and on random strands.
 
-    lengths: letters of a window, and those behind it that `wanted` looks at too.
+    lengths: letters of a window, and letters after it that `wanted` sees too.
     """
     length, beyond = lengths
     rng, found = random.Random(seed), {}
@@ -153,3 +153,16 @@ def _cut(text, count, lengths, seed, wanted):
 
 class TooFew(ValueError):
     """A text has no such panel."""
+
+
+def write_fasta(path, length, records=1, width=60, newline=b"\n", lower=False, seed=1):
+    """Write random records of one length, `length` letters in all."""
+    rng = np.random.default_rng(seed)
+    bases = np.frombuffer(b"acgt" if lower else b"ACGT", np.uint8)
+    each = length // records
+    with open(path, "wb") as handle:
+        for number in range(records):
+            handle.write(b">random%d of one length" % number + newline)
+            for first in range(0, each, step := width * max(1, (1 << 22) // width)):
+                letters = bases[rng.integers(0, 4, min(step, each - first), np.uint8)]
+                handle.write(fasta_lines(letters, width, newline))

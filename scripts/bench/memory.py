@@ -1,31 +1,30 @@
 #!/usr/bin/env python
 """Measure the peak memory of each command on genomes given and on random ones.
 
-    scripts/bench_memory.py [--length N] [--dense-length N] [--repeats FILE] [--json FILE]
+    scripts/bench/memory.py [--length N] [--dense-length N] [--repeats FILE] [--json FILE]
         [GENOME ...]
 
-The random genomes have N bp (1 Gbp) in one record, and in 100,000. Dense searches follow, whose
-hits are many: 8 patterns of 9 letters with k = 4, of which every twentieth window is one on each
-strand for each pattern, in random letters of --dense-length bp and, in each GENOME, windows of 20
-cut out of it and, with `edit` and k = 4, the guides of --repeats. Tables of these go nowhere. Peak
-memory is the most that a whole process had resident, by wait4, in MB of 10^6 bytes; the bar is 200
-MB and 4 bytes a base of the genome's largest record. Exit status 1 when a command needed more.
+The random genomes have N bp (1 Gbp) in one record and in 100,000. Dense searches follow, which have
+many hits: in random letters of --dense-length bp 8 patterns of 9 letters with k = 4, each of which
+matches every twentieth window of a strand, and in each GENOME windows of 20 cut out of it and the
+guides of --repeats with k = 4, by `edit`. Tables of these are dropped. Peak memory is the most that
+a whole process had resident, by wait4, in MB of 10^6 bytes; the bar is 200 MB and 4 bytes a base of
+the genome's largest record. The exit status is 1 where a command needed more.
 """
 
-import argparse
-import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks import kmatch_command, repeat_panel, write_fasta, write_results
-from workloads import cut_panel, file_text, random_panel
+from harness.options import plain_parser, repeat_panel
+from harness.processes import kmatch_command, peak_memory, write_panel
+from harness.records import write_results
+from harness.workloads import cut_panel, file_text, random_panel, write_fasta
 
 import kmatch
 
 GUIDE = "GTTCATGATACAGATTCTCT"
-GENOME, TARGET = "GENOME", "TARGET"  # what stands for files
+GENOME, TARGET = "GENOME", "TARGET"  # stand for files
 COMMANDS = {
     "hamming": (GENOME, "-p", GUIDE, "-k", "3"),
     "multi": (GENOME, "-p", GUIDE, "-p", GUIDE[::-1], "-k", "4", "--pam", "NGG"),
@@ -41,12 +40,11 @@ BASE_BYTES, FIXED = 4, 200e6
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = plain_parser(__doc__)
     parser.add_argument("genomes", nargs="*", type=Path)
     parser.add_argument("--length", type=int, default=1_000_000_000)
     parser.add_argument("--dense-length", type=int, default=16_000_000)
     parser.add_argument("--repeats", metavar="FILE")
-    parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     rows = []
     for genome in options.genomes:
@@ -85,6 +83,7 @@ def panels(genome, options):
 
 
 def measure(genome, longest):
+    """Yield a row for each command on a genome."""
     for command, words in COMMANDS.items():
         with tempfile.TemporaryDirectory() as folder:
             target, output = Path(folder, "target.fa"), Path(folder, "output")
@@ -99,9 +98,10 @@ def measure(genome, longest):
 
 
 def dense(genome, longest, name, command, patterns, k):
+    """The row of a search with many hits."""
     with tempfile.TemporaryDirectory() as folder:
         panel, little = Path(folder, "panel.txt"), Path(folder, "little.fa")
-        panel.write_text("".join(f"{pattern}\n" for pattern in patterns))
+        write_panel(panel, patterns)
         little.write_text(f">little\n{GUIDE * 10}\n")
         resident((command, little, panel, "-k", k))  # compiles
         return row(genome, longest, f"{command} {name}", (command, genome, panel, "-k", k))
@@ -115,14 +115,8 @@ def row(genome, longest, name, search):
 
 
 def resident(search):
-    """Bytes that `kmatch SEARCH …` had resident at the most."""
-    command = kmatch_command(*search)
-    running = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(running.pid, 0)
-    running.returncode = os.waitstatus_to_exitcode(status)
-    if running.returncode:
-        sys.exit(f"{' '.join(command)}: status {running.returncode}")
-    return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    """The most bytes that `kmatch SEARCH …` had resident."""
+    return peak_memory(kmatch_command(*search))
 
 
 if __name__ == "__main__":

@@ -1,20 +1,20 @@
 #!/usr/bin/env python
-"""Measure the constants by which kmatch chooses its way on the CPU, and show those in the code.
+"""Measure the constants by which kmatch chooses its way on the CPU, beside those in the code.
 
-    scripts/calibrate.py [--genome FASTA] [--at-rich FASTA] [--at-rich-record NAME]
+    scripts/bench/calibrate.py [--genome FASTA] [--at-rich FASTA] [--at-rich-record NAME]
         [--length BASES] [--repeat N] [--models NAME,…] [--only TEXT] [--json FILE]
 
-Each model of a cost is linear in its constants: what they are multiplied by is known of a search,
-and its time is measured, on one thread, for a number of lengths, thresholds and panels cut out of
-the text, on random letters, real DNA and a text of four fifths A and T. Least squares of the
-relative errors give the constants, none below 0, for each text and for all of them. `error` is the
-median of |fitted − measured| ÷ measured, in per cent; that under `code` is what the constants in
-the code have. Times are those of the kernels, the least of the repeats; `sites`, which does part
-of its work outside them, is timed as a whole, less what a text of 1,000 letters takes.
+Each cost model is linear in its constants. Their factors follow from a search; its time is
+measured, on one thread, for several lengths, thresholds and panels cut out of the text, on random
+letters, real DNA and a text of four fifths A and T. Least squares of the relative errors give the
+constants, none below 0, for each text and for all of them. `error` is the median of |fitted −
+measured| ÷ measured in per cent, under `code` that of the constants in the code. Times are those of
+the kernels, the least of the repeats; `sites`, which does part of its work outside them, is timed
+as a whole, less the time of a text of 1,000 letters.
 
-scan: k mismatches, every pattern compared. seeds: their pieces looked up. edit: the recurrence,
-with DEEPER as it is in the code and then as it fits best. pieces: k differences, pieces sought and
-what survives verified. sites: windows beside a PAM, found first and all compared.
+scan: k mismatches, every pattern compared. seeds: pieces of the patterns looked up. edit: the
+recurrence, with DEEPER as in the code and then as it fits best. pieces: k differences, pieces
+sought and survivors verified. sites: windows beside a PAM, both found first and all compared.
 """
 
 import time
@@ -23,10 +23,12 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from benchmarks import Table, is_wanted, text_parser, texts, timed, write_results
-from workloads import LETTERS, TooFew, cut_panel, guide_panel
+from harness.options import is_wanted, text_parser, texts
+from harness.records import Table, write_results
+from harness.workloads import LETTERS, TooFew, cut_panel, guide_panel
 
 import kmatch
+from kmatch.bench.timing import timed
 from kmatch.engine.cpu.edit import filter as edit_filter
 from kmatch.engine.cpu.hamming import seeds
 from kmatch.engine.host import sites
@@ -39,7 +41,7 @@ from kmatch.search.running import by_name
 from kmatch.sequences.patterns import load_patterns
 
 STRANDS = 2
-ROOM = 1 << 22  # hits of a chunk, so that none is scanned twice
+CAPACITY = 1 << 22  # hits of a chunk, so that none is scanned twice
 LITTLE = 1_000
 MISMATCHES = [(12, 1), (12, 3), (20, 1), (20, 3), (20, 5), (32, 2), (32, 4), (32, 6)]
 DIFFERENCES = [(12, 1), (20, 1), (20, 2), (20, 3), (32, 2), (32, 4), (64, 4), (100, 4), (100, 8)]
@@ -49,9 +51,9 @@ DEEPER = range(0, 17, 2)
 
 
 class Cell(NamedTuple):
-    """What the constants of a model are multiplied by, and the nanoseconds measured.
+    """The factors of a model's constants in a search, and the nanoseconds measured.
 
-    deeper: value of DEEPER → the factors with it, where the model depends on it.
+    deeper: the factors by value of DEEPER, in a model that depends on it.
     """
 
     factors: list
@@ -60,7 +62,7 @@ class Cell(NamedTuple):
 
 
 class Model(NamedTuple):
-    """Constants of a module, name → unit, and cells(text, options), which yields its Cells."""
+    """constants: of a module, with their units; cells: cells(text, options) yields Cells."""
 
     module: object
     constants: dict
@@ -68,12 +70,12 @@ class Model(NamedTuple):
 
 
 def kernels(batches, text, patterns, k, options, **more):
-    """(nanoseconds of the kernels for each letter, rows of the last chunk) of a search."""
+    """(nanoseconds of the kernels a letter, rows of the last chunk) of a search."""
     genome = kmatch.Genome.from_records([("text", text.letters)])
     panel, least = load_patterns(patterns), float("inf")
     for _ in range(1 + options.repeat):  # the first one compiles and packs
         watches = []
-        search = {"device": "cpu", "threads": 1, "capacity": ROOM, **more}
+        search = {"device": "cpu", "threads": 1, "capacity": CAPACITY, **more}
         search["on_engine"] = lambda engine, watches=watches: watches.append(engine.time_kernels())
         for _ in by_name(batches, genome, panel, k, **search):
             pass
@@ -105,7 +107,7 @@ def seed_cells(text, options):
 
 
 def seed_factors(codes, k, queries):
-    """What `seeds.pays` multiplies POSITION, LOOKUP, ANY and CANDIDATE by."""
+    """The factors of POSITION, LOOKUP, ANY and CANDIDATE in `seeds.pays`."""
     first, size = seeds.cut_pieces(codes.shape[1], k, queries)
     pieces = (codes[:, at : at + letters] for at, letters in zip(first, size, strict=True))
     shares = np.array([seeds._share(piece) for piece in pieces])
@@ -114,7 +116,7 @@ def seed_factors(codes, k, queries):
 
 
 def edit_cells(name, text, options):
-    """Cells of a part of `edit_filter.estimate`, which is linear in the constants."""
+    """Yield the Cells of a part of `edit_filter.estimate`, which is linear in its constants."""
     shares = np.array([(text.letters == letter).mean() for letter in LETTERS])
     for patterns, _, k in panels(cut_panel, text, DIFFERENCES, (SOUGHT,)):
         filtering = name == "pieces"
@@ -126,7 +128,7 @@ def edit_cells(name, text, options):
 
 
 def estimated(name, queries, **others):
-    """What the model gives for queries where one constant is 1 and all others are 0, for each."""
+    """The factor of each constant: the model with that constant 1 and all others 0."""
     every = [*MODELS["edit"].constants, *MODELS["pieces"].constants]
     factors = []
     for one in MODELS[name].constants:
@@ -151,7 +153,7 @@ def constants(module, values):
 
 
 def site_cells(text, options):
-    """Cells of both ways, so that PAIR is fitted to both."""
+    """Yield the Cells of both ways, so that PAIR is fitted to both."""
     genome, little = (
         kmatch.Genome.from_records([("text", letters)])
         for letters in (text.letters, text.letters[:LITTLE])
@@ -170,13 +172,13 @@ def site_cells(text, options):
 
 
 def least_seconds(run, genome, options):
-    """Seconds of a thread that a search takes, the least of the repeats, once it was run before."""
+    """The least seconds of a search's thread, after a run that is not counted."""
     run(genome)
     return min(timed(partial(run, genome), time.process_time)[1] for _ in range(options.repeat))
 
 
 def site_factors(queries, filtering):
-    """What `sites.pays` multiplies POSITION, SITE and PAIR by, of one of its two ways."""
+    """The factors of POSITION, SITE and PAIR in one of the two ways of `sites.pays`."""
     share = Pam(PAM, "3p").share
     return [1, STRANDS * share, share * queries] if filtering else [0, 0, queries]
 
@@ -222,7 +224,7 @@ MODELS = {
 
 
 def fit(cells):
-    """Constants, float64, none below 0, that have the least relative errors."""
+    """The constants, none below 0, with the least squares of relative errors."""
     factors, ns = np.array([cell.factors for cell in cells], float), np.array([c.ns for c in cells])
     weighted = factors / ns[:, None]
     constants, used = np.zeros(factors.shape[1]), factors.any(0)
@@ -263,7 +265,7 @@ def show(shown, name, model, measured):
 
 
 def with_deeper(measured, value):
-    """The Cells of each text with their factors for a value of DEEPER."""
+    """The Cells of each text with the factors for a value of DEEPER."""
     return {
         text: [cell._replace(factors=cell.deeper[value]) for cell in cells]
         for text, cells in measured.items()
@@ -281,7 +283,7 @@ def best_deeper(measured):
 
 
 def measure_models(found, options, shown):
-    """Measure, fit and show the models wanted; returns the cells by model and text."""
+    """Measure, fit and show the models of --models; returns their cells by model and text."""
     kept = {}
     for name in (name for name in MODELS if name in options.models):
         model = MODELS[name]

@@ -1,16 +1,19 @@
-"""What a caller hears of compiling: that it begins, and what goes wrong beside it."""
+"""What a caller learns of compiling: that it begins, and what fails beside it."""
 
 import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from kmatch.errors import KmatchWarning
 
-_listeners = []
-_warned = set()
+Listener = Callable[[str], object]
+
+_listeners: list[Listener] = []
+_warned: set[str] = set()
 
 
 @contextmanager
-def telling_of_compiling(listener):
+def on_compile(listener: Listener) -> Iterator[None]:
     """While the block runs, call listener(name) before each function that has to be compiled."""
     _listeners.append(listener)
     try:
@@ -19,14 +22,14 @@ def telling_of_compiling(listener):
         _listeners.remove(listener)
 
 
-def tell_of_compiling(name):
+def report_compile(name: str) -> None:
     """Call all listeners with the name of a function that is about to be compiled."""
     for listener in _listeners:
         listener(name)
 
 
-def warn_once(subject, message):
-    """Warn of a subject, the first time in this process: what fails once fails for each kernel."""
+def warn_once(subject: str, message: str) -> None:
+    """Warn of a subject once a process: what fails for one kernel fails for each."""
     if subject not in _warned:
         _warned.add(subject)
         warnings.warn(message, KmatchWarning, stacklevel=2)

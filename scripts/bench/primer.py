@@ -1,33 +1,35 @@
 #!/usr/bin/env python
-"""Time k-difference primers on real human DNA, and hold a sample of them against a plain matrix.
+"""Time k-difference primers on real human DNA, and check a sample of them with a plain matrix.
 
-    scripts/bench_primer.py [CASE ...] --data FOLDER [--device DEVICE] [--threads N]
+    scripts/bench/primer.py [CASE ...] --data FOLDER [--device DEVICE] [--threads N]
                             [--repeat N] [--sample N] [--json FILE]
 
 Cases: `small` (the default; 43,606 × 241,494, K = 100), `medium` (107,280 × 2,220,391, K = 256) and
-`large` (1,000,000 × 4,000,000, K = 100, random) have the lengths of Feuser and Moreano 2018, target
-and background being disjoint slices, on the background's strand +; `practical` is SARS-CoV-2
-against human chromosome 20, K = 6, at most 30 letters, both strands. Genomes come from FOLDER.
+`large` (1,000,000 × 4,000,000, K = 100, random) have the lengths of Feuser and Moreano 2018; target
+and background are disjoint slices, and the background has its strand + alone. `practical` is
+SARS-CoV-2 against human chromosome 20, K = 6, at most 30 letters, both strands. Genomes come from
+FOLDER.
 
-The time is that of the whole call with both sequences in memory, the median of the repeats; that of
-the CPU, all threads together, tells more where other programs run. Cells needed are rows × columns
-of all matrices, each position's rows being those up to its length, or to its limit where it has
-none; cells computed are what the engine says it did. GCUPS are billions of cells a second. A tile
-is a group of neighbouring positions under a block of the background.
+The time is that of the whole call with both sequences in memory, the median of the repeats; CPU
+time, of all threads together, is the better measure where other programs run. Cells needed are rows
+× columns of all matrices; a position's rows end at its length, or at its limit where it has no
+primer. Cells computed are the engine's own count. GCUPS are billions of cells a second. A tile is a
+group of neighbouring positions under a block of the background.
 """
 
-import argparse
 import random
 import statistics
 import time
 from pathlib import Path
 
 import numpy as np
-from benchmarks import timed, write_results
+from harness.options import plain_parser
+from harness.records import write_results
+from harness.workloads import random_text
 from numba import njit
-from workloads import random_text
 
 import kmatch
+from kmatch.bench.timing import timed
 from kmatch.search.hooked import hooked_primer
 
 GENE, CHROMOSOME, VIRUS = "human_il1rapl1", "human_grch37_chr20", "sarscov2_mn908947"
@@ -62,14 +64,12 @@ CASES = {case.__name__: case for case in (small, medium, large, practical)}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = plain_parser(__doc__, repeat=3)
     parser.add_argument("cases", nargs="*", metavar="CASE")
     parser.add_argument("--data", type=Path, required=True, help="folder of the genomes")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int)
-    parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--sample", type=int, default=5, help="positions checked")
-    parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     cases = options.cases or ["small"]
     if unknown := set(cases) - CASES.keys():
@@ -113,7 +113,7 @@ def measure(name, options):
 
 
 def check(target, background, k, limits, found, many):
-    """Hold some positions, with a primer and without, against a matrix of plain numbers."""
+    """Check some positions, with a primer and without, with a matrix of plain numbers."""
     codes, columns = as_codes(target), as_codes(background)
     strands = [columns]
     if limits.get("background_strand") != "+":
@@ -139,7 +139,7 @@ def as_codes(letters):
 
 @njit
 def row_minima(read, columns):
-    """The smallest value of each row of the matrix D, but row 0."""
+    """The smallest value in each row of the matrix D but row 0."""
     column = np.arange(len(read) + 1)
     fewest = column[1:].copy()
     for letter in columns:

@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
-"""Time primers on a GPU: scripts/bench_gpu_primer.py [--genomes FOLDER] [--json FILE]
+"""Time primers on a GPU.
 
-FOLDER holds the genomes named in CASES, by default what KMATCH_TEST_DATA names; what is not there
-is random letters, a quarter of them copies of two repeats. Seconds are medians of whole calls of
-the engine, from letters in memory and with its kernels compiled: `first_s` is the first call, with
-WARM starts alone.
-Cells are those of the matrices that were computed for the rows and columns of tiles, those
-computed again included; `full_tcups` counts instead all cells down to each start's length. The
-share of the limit is of an H200's 16.7e12 logic operations a second, at 10 for 64 cells. A sample
-of starts is held against the CPU, all that `bounds` says of them.
+    scripts/bench/gpu_primer.py [--genomes FOLDER] [--cases N …] [--samples N] [--device DEVICE]
+        [--repeat N] [--json FILE]
+
+FOLDER holds the genomes that CASES names, by default KMATCH_TEST_DATA; in place of a missing one
+there are random letters, a quarter of them copies of two repeats. Seconds are medians of whole
+calls of the engine, from letters in memory and with kernels compiled; `first_s` is the first call,
+with WARM starts alone. Cells are those computed in tiles, with those computed again; `full_tcups`
+counts all cells down to each start's length instead. The share of the limit is of an H200's 16.7e12
+logic operations a second, at 10 for 64 cells. A sample of starts is compared with the CPU.
 """
 
-import argparse
-import json
 import os
 import statistics
 import time
@@ -20,6 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from harness.options import plain_parser
+from harness.records import shown_figure, write_results
 
 import kmatch
 from kmatch.engine.columns import FRESH
@@ -30,13 +31,13 @@ from kmatch.sequences.alphabet import encode_text
 
 LOGIC, CELL_OPERATIONS = 16.7e12, 10
 HUMAN_X, HUMAN_20 = "human_il1rapl1.fa.gz", "human_grch37_chr20.fa.gz"
-REPEATS = ((300, 0.1), (6000, 0.15))  # letters of a repeat, and the share of the text it makes up
+REPEATS = ((300, 0.1), (6000, 0.15))  # letters of a repeat, and its copies' share of the text
 WARM = 2048
 SAMPLE = 512  # neighbouring starts that the CPU checks
 
 
 class Case(NamedTuple):
-    """Slices of records: (file, first letter, letters); bar: seconds that an H200 may take."""
+    """target, background: (file, first letter, letters); bar: seconds allowed on an H200."""
 
     name: str
     target: tuple
@@ -74,7 +75,7 @@ CASES = (
 
 
 def letters_of(folder, file, first, count, seed):
-    """Codes of the letters of a slice of a genome's first record, and whether it was there."""
+    """Codes of a slice of a genome's first record, and whether the file was there."""
     path = Path(folder or ".") / file
     if folder and path.exists():
         record = next(kmatch.Genome(path).records())
@@ -92,7 +93,7 @@ def letters_of(folder, file, first, count, seed):
 
 
 def arguments(case, folder):
-    """What `extend_primers` takes, and whether it is of real genomes."""
+    """The arguments of `extend_primers`, and whether they come from real genomes."""
     target, there = letters_of(folder, *case.target, 1)
     background, also = letters_of(folder, *case.background, 2)
     columns = [[FRESH], background]
@@ -116,7 +117,7 @@ def run(engine, given):
 
 
 def head(given, count):
-    """The same with only the first starts of the target."""
+    """The same arguments for the first starts of the target."""
     masks, _, limits, bounds, columns, k = given
     limits = np.minimum(limits[:count], np.arange(count, 0, -1))
     begins = np.array([0, count])
@@ -127,7 +128,7 @@ def same_on_cpu(cpu, given, found, first):
     """Whether the CPU finds the same bounds for SAMPLE starts from `first` on."""
     masks, _, limits, bounds, columns, k = given
     starts = slice(first, min(first + SAMPLE, len(found)))
-    # No further down than the bounds that were found: one too small then lies past the limit.
+    # Rows end at the bounds that were found, so that a bound too small exceeds its limit.
     ends = np.minimum(limits[starts], found[starts])
     last = int((np.arange(starts.start, starts.stop) + ends).max())
     part_limits, part_bounds = np.zeros(last - first, np.int64), np.ones(last - first, np.int64)
@@ -147,7 +148,7 @@ def measure(case, engine, cpu, options):
     _, work, found = calls[0]
     limits, columns = given[2], given[4]
     rows = np.minimum(found, limits)
-    lost = float((found > limits).mean())
+    without = float((found > limits).mean())
     samples = np.random.default_rng(3).integers(0, len(found) - 1, options.samples).tolist()
     return {
         "name": f"primers {case.name}, k = {case.k}",
@@ -157,7 +158,7 @@ def measure(case, engine, cpu, options):
         "first_s": first_s,
         "mean_length": float(rows.mean()),
         "largest_length": int(rows.max()),
-        "without_primer": lost,
+        "without_primer": without,
         "cells": work.cells,
         "tcups": work.cells / seconds / 1e12,
         "full_tcups": float(rows.sum()) * len(columns) / seconds / 1e12,
@@ -170,24 +171,19 @@ def measure(case, engine, cpu, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = plain_parser(__doc__, repeat=3)
     parser.add_argument("--genomes", metavar="FOLDER", default=os.environ.get("KMATCH_TEST_DATA"))
     parser.add_argument("--cases", type=int, nargs="*", default=range(len(CASES)), help="numbers")
-    parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--samples", type=int, default=2, help=f"each of {SAMPLE} starts")
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     engine, cpu = choose_engine(options.device), choose_engine("cpu")
     results = []
     for number in options.cases:
         results.append(measure(CASES[number], engine, cpu, options))
         for name, figure in results[-1].items():
-            print(
-                f"{name:>18}", f"{figure:.4g}" if isinstance(figure, float) else figure, flush=True
-            )
-    if options.json:
-        Path(options.json).write_text(json.dumps(results, indent=1) + "\n")
+            print(f"{name:>18}", shown_figure(figure), flush=True)
+    write_results(options.json, results)
     return not all(row["equal"] for row in results)
 
 

@@ -1,21 +1,21 @@
 #!/usr/bin/env python
-"""Hold the way that kmatch chooses against all others, over a grid of searches.
+"""Compare the way that kmatch chooses with all others, over a grid of searches.
 
-    scripts/bench_grid.py [--genome FASTA] [--at-rich FASTA] [--at-rich-record NAME]
+    scripts/bench/grid.py [--genome FASTA] [--at-rich FASTA] [--at-rich-record NAME]
         [--length BASES] [--m M,…] [--k K,…] [--patterns N,…] [--searches NAME,…] [--device DEVICE]
         [--threads N] [--cpu-time] [--seconds S] [--repeat N] [--only WORD] [--json FILE]
 
-A cell is a search, `multi`, `multi NGG` or `edit`, with m, k below m/3, a panel cut out of the text
-and a text: random letters, the beginning of a genome, or one of four fifths A and T. Its ways are
-what the engine chooses, filtering (pieces looked up, sites of the PAM found first, pieces of a
-pattern sought), none of it, and for `multi` also `hamming`. All have to find as many hits. Each is
-called once to warm up, on a slice of the text that grows until the fastest way takes long enough to
-be timed, or another that is not far behind would take --seconds; one that is gets left behind.
-Seconds are the least of the repeats, in turn, less those of a text of 1,000 letters, which are what
-patterns cost before the text is read. A cell is too slow, and said to be, where the chosen way
-takes 1.3 times as long as the fastest and more than 2 ms longer, in as many repeats again too; then
-the exit status is 1. Where the text takes less than a quarter of what the patterns cost, whole
-calls are compared (column `of`). Where other programs run, --cpu-time tells more.
+A cell is a text (random letters, the beginning of a genome, or four fifths A and T), a panel cut
+out of it, a search (`multi`, `multi NGG` or `edit`) and k below m/3. Its ways are the one that the
+engine chooses, filtering (pieces looked up, sites of the PAM found first, pieces of a pattern
+sought), scanning without a filter, and for `multi` also `hamming`. All have to find as many hits.
+They are called on a slice of the text that grows until the fastest way takes long enough to be
+timed, or another would take more than --seconds; a way far slower than the fastest is then left
+behind. Seconds are the least of the repeats, in turn, less those of a text of 1,000 letters, the
+cost of the patterns before the text is read. A cell is too slow where the chosen way takes 1.3
+times as long as the fastest and more than 2 ms longer, also after as many repeats again; then the
+exit status is 1. Where the text takes less than a quarter of the patterns' cost, whole calls are
+compared (column `of`). --cpu-time is the better measure where other programs run.
 """
 
 import sys
@@ -24,11 +24,13 @@ from functools import partial
 from operator import attrgetter
 from typing import NamedTuple
 
-from benchmarks import Table, is_wanted, take_turns, text_parser, texts, timed, write_results
-from versus import Search, described
-from workloads import TooFew, cut_panel, guide_panel
+from harness.compare import Search, described
+from harness.options import is_wanted, text_parser, texts
+from harness.records import Table, write_results
+from harness.workloads import TooFew, cut_panel, guide_panel
 
 import kmatch
+from kmatch.bench.timing import take_turns, timed
 from kmatch.search.edit import edit_batches
 from kmatch.search.hamming import hamming_batches
 from kmatch.search.multi import multi_batches
@@ -41,10 +43,10 @@ BATCHES = {"multi": multi_batches, "edit": edit_batches}
 CHOSEN = "chosen"
 WAYS = {CHOSEN: None, "filtering": True, "scanning": False}
 LITTLE, SMALLEST, GROWTH = 1_000, 1 << 14, 4  # letters, and how a slice grows
-ENOUGH = 0.1  # seconds of the fastest way, and no less than the patterns cost
-HOPELESS = 3  # times as slow as the fastest way; others go on without it
+ENOUGH = 0.1  # seconds of the fastest way, and no less than the cost of the patterns
+HOPELESS = 3  # times as slow as the fastest way, from which on a way is left behind
 TOLERANCE, NOISE = 1.3, 0.002  # the second in seconds
-KNOWN = 0.25  # of what patterns cost, from which on the text's part can be told
+KNOWN = 0.25  # of the patterns' cost: the least share of the text's seconds that can be measured
 WHOLE = attrgetter("whole")
 COLUMNS = (
     ("text", "text", "<26s"),
@@ -63,7 +65,7 @@ COLUMNS = (
 
 
 class Run(NamedTuple):
-    """Hits of a call, its seconds, and those that the text took of them."""
+    """The hits of a call, its seconds, and the part of them that the text took."""
 
     hits: int
     whole: float
@@ -71,11 +73,11 @@ class Run(NamedTuple):
 
 
 class Way(NamedTuple):
-    """A search of a panel in one way; call(genome) gives its hits."""
+    """One way of searching a panel; call(genome) returns the number of hits."""
 
     call: object
     clock: object
-    setup: float  # seconds of a text of LITTLE letters
+    setup: float  # seconds with a text of LITTLE letters
 
     @classmethod
     def measure(cls, call, clock, little, repeat):
@@ -113,7 +115,7 @@ def main():
 
 
 def cells(options, skipped):
-    """Yield (text, panel, search); `skipped` receives why others cannot be."""
+    """Yield (text, panel, search); reasons why others are impossible are added to `skipped`."""
     for kind, text in texts(options).items():
         for length in options.m:
             for count in options.patterns:
@@ -132,7 +134,7 @@ def cells(options, skipped):
 
 
 def ways(search, options):
-    """The ways of a Search, by name: call(genome) gives the number of hits."""
+    """The ways of a Search by name: call(genome) returns the number of hits."""
     panel = load_patterns(search.patterns)
     more = {"device": options.device, "threads": options.threads}
     found = {}
@@ -192,24 +194,24 @@ def grown(letters, them, seconds):
 
 
 def is_late(run, seconds):
-    """Whether a search takes too long already, or would on the next slice."""
+    """Whether a search takes too long, or would on the next slice."""
     return run.whole > seconds or GROWTH * run.seconds > seconds
 
 
 def run_all(them, genome):
-    """The Run of each Way, by name."""
+    """The Run of each Way by name."""
     return {name: way.run(genome) for name, way in them.items()}
 
 
 def least(turns):
-    """The fastest Run of each way that all turns have."""
+    """The fastest Run of each way that is in the last turn."""
     return {name: min((turn[name] for turn in turns), key=WHOLE) for name in turns[-1]}
 
 
 def judged(runs, equal):
-    """Columns of a row: the ratio to the fastest way, of which seconds, and what is wrong.
+    """Columns of a row: the ratio to the fastest way, the seconds it is of, and what is wrong.
 
-    Where the text takes little of a call, its part is not known well, and whole calls are compared.
+    Where the text takes little of a call, its part is not known well and whole calls are compared.
     """
     fastest = min(run.seconds for run in runs.values())
     known = all(fastest > KNOWN * (run.whole - run.seconds) for run in runs.values())
