@@ -1,7 +1,5 @@
 """The decorators that make kernels."""
 
-import os
-
 import numba
 
 from kmatch.jit import numba_parts
@@ -23,19 +21,11 @@ def _kept(**options):
     return decorate
 
 
-def parallel_kernel(function):
-    """A kernel whose `prange` loops run on Numba's threads."""
-    # GNU OpenMP's threads wait by spinning, which takes milliseconds a kernel where other programs
-    # want the cores; passive ones take microseconds always.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    return _parallel(function)
-
-
 folder_name()  # of the sources as they are now, which are about to be imported
 if not numba_parts.AS_EXPECTED:
     # Numba's own cache looks no further than a function's own file; the folder does.
     numba.config.CACHE_DIR = str(own_folder())
 
 kernel = _kept()
-_parallel = _kept(parallel=True)
+parallel_kernel = _kept(parallel=True)  # its `prange` loops run on Numba's threads
 inlined = numba.njit(inline="always")

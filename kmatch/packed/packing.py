@@ -4,6 +4,7 @@ from itertools import chain
 
 import numpy as np
 
+from kmatch.arguments import check_threads
 from kmatch.engine.geometry import LANES_PER_WORD, Geometry
 from kmatch.genome import as_genome
 from kmatch.packed.writer import PackedWriter
@@ -32,6 +33,7 @@ def pack(genome, path, *, threads=None, on_progress=None):
     """
     from kmatch.results.files.output import open_output
 
+    check_threads(threads)
     with open_output(path) as handle:
         return write_packed(as_genome(genome).parts(on_progress), handle, threads=threads)
 

@@ -4,6 +4,7 @@ import codecs
 import shutil
 import tempfile
 import warnings
+from threading import Lock
 
 import numpy as np
 
@@ -148,6 +149,9 @@ class _Ending:
         return data
 
 
+_FILTERS = Lock()  # the process has one list of warning filters, and threads may read side by side
+
+
 def _biopython(source, handle, form):
     """Records of a format in which Biopython meets damage with errors of any class, or warnings."""
     from Bio import BiopythonWarning, SeqIO
@@ -156,7 +160,7 @@ def _biopython(source, handle, form):
     try:
         number, records = 0, iter(SeqIO.parse(handle, form))
         while True:
-            with warnings.catch_warnings():
+            with _FILTERS, warnings.catch_warnings():
                 warnings.simplefilter("ignore", BiopythonWarning)
                 warnings.filterwarnings("error", message="Premature end|Expected sequence length")
                 record = next(records, None)
