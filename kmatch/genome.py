@@ -138,7 +138,7 @@ class Genome:
         """The PackedFile that the path is, or None. Raises InputError where it is damaged."""
         with self._lock:
             if "file" in vars(self):  # another thread has opened it meanwhile
-                return vars(self)["file"]  # type: ignore[no-any-return]
+                return vars(self)["file"]
             file = open_packed(self._path, self.label) if self._kept is None else None
             if file is not None:
                 file.names = self._cleaned(file.names)

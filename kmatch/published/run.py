@@ -1,18 +1,31 @@
 """Choosing a published algorithm and running it on a device."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kmatch.arrays import Bytes, Longs
+from kmatch.engine.choice import Work
 from kmatch.engine.devices import choose_engine
+from kmatch.engine.protocol import Engine
 from kmatch.errors import DeviceError, InputError
-from kmatch.published.registry import ENGINE, find
+from kmatch.published.registry import ENGINE, Algorithm, find
+from kmatch.sequences.patterns import Pattern
+
+if TYPE_CHECKING:
+    from kmatch.search.running import Running
 
 POSITIONS = 1 << 26  # of a chunk: a table takes four bytes of each
 PANEL = 1 << 6  # patterns of one length that are searched at a time, and a row of the table each
 
 
-def choose_algorithm(command, patterns, running, work=None):
+def choose_algorithm(
+    command: str, patterns: Sequence[Pattern], running: Running, work: Work | None = None
+) -> tuple[Engine, Run | None]:
     """The engine of a search, and how a published algorithm runs there: None for `bitplane`.
 
     running: a Running, whose on_engine hears of the engine; `auto` is the CPU for what only runs
@@ -26,7 +39,9 @@ def choose_algorithm(command, patterns, running, work=None):
     return chosen
 
 
-def _chosen(command, patterns, running, work):
+def _chosen(
+    command: str, patterns: Sequence[Pattern], running: Running, work: Work | None
+) -> tuple[Engine, Run | None]:
     name, device = running.algorithm, running.device
     algorithm = find(command, name)
     if algorithm is None:
@@ -51,14 +66,14 @@ def _chosen(command, patterns, running, work):
 class Run:
     """An algorithm on the device of an engine; `layout` is that of chunks whose tables fit."""
 
-    def __init__(self, engine, algorithm):
+    def __init__(self, engine: Any, algorithm: Algorithm) -> None:
         self._engine = engine
         function = algorithm.load(engine.name)
         self._run = partial(engine.run, function) if engine.name == "cpu" else function
         self._panel = algorithm.panel
         self.layout = engine.layout.within(POSITIONS // PANEL if algorithm.panel else POSITIONS)
 
-    def text(self, masks):
+    def text(self, masks: Bytes) -> Any:
         """A text, masks as uint8[n], on the device."""
         if self._engine.name == "cpu":
             from kmatch.published.cpu.text import HostText
@@ -68,19 +83,21 @@ class Run:
 
         return DeviceText(masks, self._engine.place)
 
-    def ends(self, text, pattern, k):
+    def ends(self, text: Any, pattern: Bytes, k: int) -> tuple[Longs, Longs]:
         """(place, distance), int64[h], of what one pattern, uint8[m], finds in a text."""
         return text.hits(self._run(text, pattern, k))
 
-    def smallest(self, text, pattern):
+    def smallest(self, text: Any, pattern: Bytes) -> int:
         """The smallest distance of a pattern to any end in a text."""
         return text.smallest(self._run(text, pattern, len(pattern)))
 
-    def primers(self, target, background, k):
+    def primers(self, target: Any, background: Any, k: int) -> tuple[Longs, Longs]:
         """(start, length), int64[h], of the primers that start in a target text."""
         return target.hits(self._run(target, background, k))
 
-    def windows(self, text, patterns, k):
+    def windows(
+        self, text: Any, patterns: list[Bytes], k: int
+    ) -> Iterator[tuple[int, Longs, Longs]]:
         """Yield (number, place, distance) for each pattern that has hits; places are starts."""
         if not self._panel:
             for number, masks in enumerate(patterns):
