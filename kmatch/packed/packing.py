@@ -6,6 +6,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from kmatch.arguments import check_threads
 from kmatch.engine.geometry import LANES_PER_WORD, Geometry
 from kmatch.engine.protocol import Engine
 from kmatch.genome import Genome, as_genome
@@ -42,6 +43,7 @@ def pack(
     """
     from kmatch.results.files.output import open_output
 
+    check_threads(threads)
     with open_output(path) as handle:
         return write_packed(as_genome(genome).parts(on_progress), handle, threads=threads)
 

@@ -1,13 +1,16 @@
 """Hit codes taken apart, in compiled code: dense chunks hold millions of them."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from kmatch.arrays import Longs
 from kmatch.jit import kernel
 
 BATCH = 1 << 16  # codes taken apart at a time
 
 
-def code_batches(codes):
+def code_batches(codes: Longs) -> Iterator[Longs]:
     """Sorted codes, int64[n], in stretches of up to BATCH."""
     for first in range(0, len(codes), BATCH):
         yield codes[first : first + BATCH]
