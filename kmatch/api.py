@@ -16,8 +16,10 @@ DeviceError, with an output OutputError; all are KmatchError.
 import os
 from typing import Literal
 
+from kmatch.arguments import check_threads
 from kmatch.genome import Genome, as_genome
-from kmatch.packed.packing import pack as _pack
+from kmatch.packed.packing import write_packed
+from kmatch.results.files.output import open_output
 from kmatch.results.hits import Hits
 from kmatch.results.primers import Primers
 from kmatch.search.best import BestOptions, best_batches
@@ -216,4 +218,6 @@ def pack(
         kmatch.pack("genome.fa.gz", "genome.kmatch")
         hits = kmatch.hamming("genome.kmatch", "guides.txt", k=3)
     """
-    return _pack(genome, path, threads=threads, on_progress=on_progress)
+    check_threads(threads)
+    with open_output(path) as handle:
+        return write_packed(as_genome(genome).parts(on_progress), handle, threads=threads)
