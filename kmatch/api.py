@@ -55,12 +55,17 @@ def hamming(
 ) -> Hits:
     """Find every window of a genome with at most k mismatches to a pattern.
 
-    genome, patterns: see `kmatch.api`. k: mismatches, 0 ≤ k < m for a pattern of m letters.
-    strand: `+` finds a pattern as written, `-` its reverse complement. exact_5p, exact_3p: how many
-    of a pattern's first and last letters must match. device: `cpu`, `cuda`, `cuda:N`, or `auto`,
-    which takes the one that is expected to be done first. threads: of the CPU, None for one a core.
-    algorithm: `bitplane`, or the name of a published one. on_progress(consumed, size) hears of the
-    genome's bytes read, size being None where it is unknown.
+    genome: a Genome, or a path to FASTA, 2bit, GenBank or a packed genome.
+    patterns: a list of sequences; a dict, name → sequence; a path to FASTA, or to text with one
+        pattern a line; or one sequence. A str is a path where a file of that name exists, and
+        otherwise a sequence where it has IUPAC letters only.
+    k: mismatches, 0 ≤ k < m for a pattern of m letters.
+    strand: `+` finds a pattern as written, `-` its reverse complement.
+    exact_5p, exact_3p: how many of a pattern's first and last letters must match.
+    device: `cpu`, `cuda`, `cuda:N`, or `auto`, the one that is expected to be done first.
+    threads: of the CPU, None for one a core.
+    algorithm: `bitplane`, or the name of a published one.
+    on_progress(consumed, size): hears of the genome's bytes read; size is None where it is unknown.
 
     Raises InputError for a file, a pattern or an option that cannot be used, and DeviceError for a
     device that cannot.
