@@ -80,7 +80,7 @@ def pattern_set(patterns):
 
 def make_pattern(sequence, name=None):
     """Check a sequence and make a Pattern of it, named by itself if it has no name."""
-    return _checked([name], [sequence], warn)[0]
+    return checked_patterns([name], [sequence], warn)[0]
 
 
 def load_patterns(
@@ -117,7 +117,7 @@ def load_patterns(
         if not (isinstance(pair[1], str) and isinstance(pair[0], str | None)):
             odd = pair[0] if isinstance(pair[1], str) else pair[1]
             raise InputError(f"pattern {number} is {odd!r}; sequences and names are str")
-    return _checked(names, sequences, on_warning)
+    return checked_patterns(names, sequences, on_warning)
 
 
 def _of_text(text: str, on_warning: Callable[[str], None]) -> PatternSet:
@@ -125,7 +125,7 @@ def _of_text(text: str, on_warning: Callable[[str], None]) -> PatternSet:
     if text == "-" or os.path.exists(text):
         return read_patterns(text, on_warning)
     if letter_masks([text]).all():
-        return _checked([None], [text], on_warning)
+        return checked_patterns([None], [text], on_warning)
     try:
         return read_patterns(text, on_warning)
     except InputError as error:
@@ -135,7 +135,7 @@ def _of_text(text: str, on_warning: Callable[[str], None]) -> PatternSet:
 def read_patterns(path, on_warning=warn):
     """The PatternSet of a FASTA or text file, or of standard input (`-`), in its order."""
     pairs = read_pairs(path)
-    return _checked(pairs.names, pairs.sequences, on_warning, pairs.where)
+    return checked_patterns(pairs.names, pairs.sequences, on_warning, pairs.where)
 
 
 def repeated_names(panel):
@@ -146,7 +146,7 @@ def repeated_names(panel):
     return [name for name, count in Counter(names).items() if count > 1]
 
 
-def _checked(names, sequences, on_warning, where=None):
+def checked_patterns(names, sequences, on_warning, where=None):
     """The PatternSet of names, of which any may be missing, and sequences.
 
     where(number): where a pattern stands, as an error begins.
