@@ -14,7 +14,6 @@ DeviceError, with an output OutputError; all are KmatchError.
 """
 
 import os
-from collections.abc import Callable
 from typing import Literal
 
 from kmatch.genome import Genome, as_genome
@@ -33,6 +32,7 @@ from kmatch.search.running import Running
 from kmatch.sequences.names import warn
 from kmatch.sequences.patterns import Patterns, load_patterns
 from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
+from kmatch.sequences.records import Progress
 
 Path = str | os.PathLike[str]
 Strand = Literal["both", "+", "-"]
@@ -40,7 +40,6 @@ Report = Literal["minima", "ends", "loci"]
 Side = Literal["3p", "5p"]
 Pairing = Literal["own", "any"]
 Limits = tuple[float, float]
-Progress = Callable[[int, int | None], None]
 
 
 def hamming(

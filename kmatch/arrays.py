@@ -1,48 +1,53 @@
-"""Rows of unequal length side by side in one array, and tables for arrays of bytes."""
+"""Types of arrays, rows of unequal length in one array, and look-up tables of bytes."""
+
+from typing import TypeVar
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Bools = NDArray[np.bool_]
-Bytes = NDArray[np.uint8]
+Bytes = NDArray[np.uint8]  # ASCII letters, or a set of bases (a mask) a letter
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
+Words = NDArray[np.uint64]  # of bit planes
 Floats = NDArray[np.float64]
 Objects = NDArray[np.object_]
 Strings = NDArray[np.str_]
 
+_Item = TypeVar("_Item", bound=np.generic)
 
-def bounds_of(lengths):
-    """Where each row begins, and where the last one ends, int64[n+1], from lengths, int64[n]."""
-    bounds = np.zeros(len(lengths) + 1, np.int64)
+
+def bounds_of(lengths: ArrayLike) -> Longs:
+    """Where each row begins, and where the last one ends, int64[n+1], from n lengths."""
+    bounds = np.zeros(np.size(lengths) + 1, np.int64)
     np.cumsum(lengths, out=bounds[1:])
     return bounds
 
 
-def place_in_row(bounds):
-    """The place of each item in its row, int64[bounds[-1]]; bounds: int64[n+1]."""
+def offsets_in_rows(bounds: Longs) -> Longs:
+    """The offset of each item in its row, int64[bounds[-1]]; bounds: int64[n+1]."""
     lengths = np.diff(bounds)
     if len(lengths) and (lengths == lengths[0]).all():
         return np.tile(np.arange(lengths[0]), len(lengths))
-    places = np.arange(bounds[-1])
-    places -= np.repeat(bounds[:-1], lengths)
-    return places
+    offsets = np.arange(bounds[-1])
+    offsets -= np.repeat(bounds[:-1], lengths)
+    return offsets
 
 
-def gather(values, begins, bounds):
-    """Rows of an array of values, one behind the other.
+def gather(values: NDArray[_Item], begins: Longs, bounds: Longs) -> NDArray[_Item]:
+    """Rows of an array of values, one after another in a new array of bounds[-1] values.
 
-    begins: int64[n], where each row begins among the values; bounds: int64[n+1], where it is to lie
-    in what is given, an array of bounds[-1] values.
+    begins: int64[n], where each row begins among the values; bounds: int64[n+1], where it begins
+    in the new array, and where the last one ends there.
     """
     lengths = np.diff(bounds)
     if len(lengths) and lengths[0] and (lengths == lengths[0]).all():
         return sliding_window_view(values, lengths[0])[begins].reshape(-1)
-    return values[place_in_row(bounds) + np.repeat(begins, lengths)]
+    return values[offsets_in_rows(bounds) + np.repeat(begins, lengths)]
 
 
-def look_up(values, table):
-    """table[values] for uint8 values and a table of them, as uint8[n], without wide indices."""
-    table = table.tobytes().ljust(256, b"\0")
-    return np.frombuffer(bytearray(values).translate(table), np.uint8)
+def look_up(values: Bytes | bytes, table: Bytes) -> Bytes:
+    """table[values] for uint8 values and a table of up to 256, without wide indices."""
+    whole = table.tobytes().ljust(256, b"\0")
+    return np.frombuffer(bytearray(values).translate(whole), np.uint8)

@@ -1,4 +1,4 @@
-"""The errors kmatch raises on purpose; each message says what is wrong and what to do."""
+"""The errors that kmatch raises on purpose; each message says what is wrong and what to do."""
 
 
 class KmatchError(Exception):
@@ -10,7 +10,7 @@ class InputError(KmatchError):
 
 
 class DeviceError(KmatchError):
-    """The device asked for cannot be used."""
+    """The requested device cannot be used."""
 
 
 class OutputError(KmatchError):
@@ -18,8 +18,8 @@ class OutputError(KmatchError):
 
 
 class ClosedPipe(OutputError):
-    """Who read the results wants no more; the command line ends quietly."""
+    """The reader of the results has gone; the command line ends quietly."""
 
 
 class KmatchWarning(UserWarning):
-    """Something is amiss that the results do not suffer from."""
+    """Something is wrong that does not change the results."""

@@ -16,12 +16,17 @@ from kmatch.sequences.names import clean_names, shown, warn
 from kmatch.sequences.readers.ahead import read_ahead
 from kmatch.sequences.readers.files import HEAD, MAGIC, check_readable, label_of
 from kmatch.sequences.readers.genome_files import read_parts
-from kmatch.sequences.records import Record, Stretch, check_letters, gathered, whole_records
+from kmatch.sequences.records import (
+    Progress,
+    Record,
+    Stretch,
+    check_letters,
+    gathered,
+    whole_records,
+)
 
 COMPRESSION = 4  # letters a byte of a compressed file
 NAMED = 4  # records that a repr names
-
-Progress = Callable[[int, int | None], None] | None
 
 
 class Genome:
@@ -138,7 +143,7 @@ class Genome:
         """The PackedFile that the path is, or None. Raises InputError where it is damaged."""
         with self._lock:
             if "file" in vars(self):  # another thread has opened it meanwhile
-                return vars(self)["file"]  # type: ignore[no-any-return]
+                return vars(self)["file"]
             file = open_packed(self._path, self.label) if self._kept is None else None
             if file is not None:
                 file.names = self._cleaned(file.names)
@@ -166,13 +171,13 @@ class Genome:
         compressed = any(start.startswith(magic) for magic in MAGIC.values())
         return (size * COMPRESSION if compressed else size) or None
 
-    def records(self, on_progress: Progress = None) -> Iterator[Record]:
+    def records(self, on_progress: Progress | None = None) -> Iterator[Record]:
         """Iterate over the Records; `on_progress(consumed, size)` hears of bytes read."""
         if self.file is not None:
             return self.file.records(on_progress)
         return whole_records(self.parts(on_progress))
 
-    def parts(self, on_progress: Progress = None) -> Iterator[Stretch]:
+    def parts(self, on_progress: Progress | None = None) -> Iterator[Stretch]:
         """The same as Stretches: short ones come together, long ones in parts."""
         if self.file is not None:
             return self.file.stretches(on_progress)
@@ -185,7 +190,7 @@ class Genome:
                 self._kept = list(self._parts(on_progress))
             return iter(self._kept)
 
-    def _parts(self, on_progress: Progress) -> Iterator[Stretch]:
+    def _parts(self, on_progress: Progress | None) -> Iterator[Stretch]:
         number = 0
         for part, consumed, size in read_ahead(read_parts(self._path, [(PACKED, parts_of_pipe)])):
             if on_progress:

@@ -1,16 +1,17 @@
-"""Signals that end kmatch, whenever they come, and leave nothing behind."""
+"""Signals end kmatch whenever they come, and leave no unfinished file behind."""
 
 import os
 import signal
 import sys
 from contextlib import suppress
+from types import FrameType, TracebackType
 
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
-unfinished = set()  # paths of files that are removed unless they become whole
-_came = []  # numbers of the signals so far
-_heard = []  # those for which there is a handler
-_SHOW_CURSOR = b"\x1b[?25h"  # which a progress bar hides
+unfinished: set[str] = set()  # paths of files that are removed unless they become whole
+_came: list[int] = []  # numbers of the signals so far
+_handled: list[int] = []  # numbers of the signals that have our handler
+_SHOW_CURSOR = b"\x1b[?25h"  # a progress bar hides the cursor
 
 
 class Interrupted(KeyboardInterrupt):
@@ -18,7 +19,7 @@ class Interrupted(KeyboardInterrupt):
     Python ends the process by SIGINT, whatever its exit status."""
 
 
-def install():
+def install() -> None:
     """Raise Interrupted at the first of SIGNALS and end at once at the second.
 
     A signal that the parent process has ignored, as nohup does, stays ignored.
@@ -26,40 +27,40 @@ def install():
     for name in SIGNALS:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            _heard.append(number)
-            signal.signal(number, _hear)
+            _handled.append(number)
+            signal.signal(number, _handle)
     sys.excepthook, sys.unraisablehook = _print, _print_unraisable
     _watch()
 
 
-def release():
-    """Remove what is unfinished; from here on a signal ends the process as it does any other."""
+def release() -> None:
+    """Remove unfinished files; from here on a signal ends the process as it ends any other."""
     remove_unfinished()
-    for number in _heard:
+    for number in _handled:
         signal.signal(number, signal.SIG_DFL)
 
 
-def came():
-    """The name of the signal that came first, or None."""
+def came() -> str | None:
+    """The name of the first signal that came, or None."""
     return signal.Signals(_came[0]).name if _came else None
 
 
-def status():
+def status() -> int:
     """The exit status of a command that was interrupted."""
     return _status(_came[0] if _came else signal.SIGINT)
 
 
-def _status(number):
+def _status(number: int) -> int:
     return 128 + number
 
 
-def check():
+def check() -> None:
     """Raise Interrupted if a signal came: an import or a callback may have swallowed it."""
     if _came:
         raise Interrupted
 
 
-def remove_unfinished():
+def remove_unfinished() -> None:
     """Remove the files that did not become whole."""
     for path in list(unfinished):
         with suppress(OSError):
@@ -67,33 +68,33 @@ def remove_unfinished():
         unfinished.discard(path)
 
 
-def _hear(number, frame):
+def _handle(number: int, frame: FrameType | None) -> None:
     _came.append(number)
     if len(_came) > 1:
         _end_at_once(_came[0])
     raise Interrupted
 
 
-def _watch():
-    """Let a thread wait for the second signal: the main one may be inside a kernel for long."""
+def _watch() -> None:
+    """Start a thread that waits for the second signal: a kernel may hold the main one for long."""
     import _thread
 
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
 
-    def wait():
-        signals = []
+    def wait() -> None:
+        signals: list[int] = []
         while len(signals) < 2:
-            signals += [number for number in os.read(reader, 1) if number in _heard]
+            signals += [number for number in os.read(reader, 1) if number in _handled]
         _end_at_once(signals[0])
 
-    # Without it the second signal waits for the kernel, as the first one does.
+    # Without the thread the second signal waits for the kernel, as the first one does.
     with suppress(RuntimeError):
         _thread.start_new_thread(wait, ())
 
 
-def _end_at_once(number):
+def _end_at_once(number: int) -> None:
     remove_unfinished()
     with suppress(OSError):
         if os.isatty(2):
@@ -102,14 +103,16 @@ def _end_at_once(number):
     os._exit(_status(number))
 
 
-# What is printed from C, or in a finalizer, was swallowed there: `check` raises it again.
+# Python prints an Interrupted that C code or a finalizer has swallowed; `check` raises it again.
 
 
-def _print(kind, error, traceback):
+def _print(
+    kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+) -> None:
     if not issubclass(kind, Interrupted):
         sys.__excepthook__(kind, error, traceback)
 
 
-def _print_unraisable(unraisable):
+def _print_unraisable(unraisable: "sys.UnraisableHookArgs") -> None:
     if not issubclass(unraisable.exc_type, Interrupted):
         sys.__unraisablehook__(unraisable)

@@ -1,3 +1,3 @@
 """Letters of other alphabets."""
 
-PROTEIN_LETTERS = "EFIJLOPQZ"  # letters that amino acids have and nucleotides have not
+PROTEIN_LETTERS = "EFIJLOPQZ"  # letters of amino acids that are no IUPAC code of a nucleotide

@@ -1,12 +1,12 @@
 #!/usr/bin/env python
-"""Make a genome like a human one: its record lengths, repeats, satellites and runs of N.
+"""Make a genome with the record lengths, repeats, satellites and runs of N of a human one.
 
     scripts/make_genome.py [--length BASES] [--seed N] FILE
 
 FILE is written as FASTA, or as a packed genome where its name ends in `.kmatch`. The same seed
-gives the same genome on every machine. A quarter of it are copies of 30 families of repeats, of 300
-to 3,000 letters, that have diverged by 2 to 20 %; a fiftieth of every chromosome is a satellite of
-171 letters; before that, and at both ends, are runs of N.
+gives the same genome on every machine. A quarter of it consists of copies of 30 families of repeats
+of 300 to 3,000 letters, diverged by 2 to 20 %; a fiftieth of every chromosome is a satellite of 171
+letters; runs of N stand before the satellite and at both ends.
 """
 
 import argparse
@@ -16,11 +16,12 @@ import time
 import numpy as np
 from numba import njit, prange
 
+from kmatch.bench.data import fasta_lines
 from kmatch.packed.packing import write_packed
 from kmatch.results.files.output import open_output
 from kmatch.sequences.records import Record
 
-# Human chromosomes 1 to 22, X and Y in Mbp, GRCh38; what is left is scaffolds.
+# Human chromosomes 1 to 22, X and Y in Mbp, GRCh38; the rest of the genome is scaffolds.
 CHROMOSOMES = {
     **dict(enumerate((
         248.96, 242.19, 198.30, 190.21, 181.54, 170.81, 159.35, 145.14, 138.39, 133.80, 135.09,
@@ -30,10 +31,9 @@ CHROMOSOMES = {
 }  # fmt: skip
 LENGTH = 3_100_000_000
 SCAFFOLD = 73_000
-SLOT = 4096  # letters, in which a copy of a repeat may lie
+SLOT = 4096  # letters that hold one copy of a repeat, or none
 FAMILIES, LONGEST = 30, 3000
 MONOMER = 171
-LINE = 60
 LETTERS = np.frombuffer(b"ACGT", np.uint8)
 SEED_OF_FAMILIES = 1 << 40
 
@@ -48,9 +48,9 @@ def mix(x):
 
 
 @njit(inline="always")
-def draw(seed, place, many):
-    """A number below `many`, of its own for every place."""
-    return np.int64((mix(seed + np.uint64(place)) >> np.uint64(33)) % np.uint64(many))
+def draw(seed, index, many):
+    """A number below `many`, another one for every index."""
+    return np.int64((mix(seed + np.uint64(index)) >> np.uint64(33)) % np.uint64(many))
 
 
 @njit(cache=True)
@@ -64,7 +64,7 @@ def fill_random(letters, seed):
 
 @njit(cache=True)
 def plant(out, source, seed, percent):
-    """Copy a source over and over, with changed letters."""
+    """Fill `out` with copies of a source, a share of whose letters is drawn anew."""
     for i in range(len(out)):
         out[i] = source[i % len(source)]
         if draw(seed, i, 100) < percent:
@@ -73,7 +73,7 @@ def plant(out, source, seed, percent):
 
 @njit(parallel=True, cache=True)
 def fill(letters, number, families):
-    """Fill the chromosome of a number, slot by slot."""
+    """Fill chromosome `number`, slot by slot."""
     size, seed = len(letters), mix(number)
     ends, arm = min(10_000, size // 100), size * 2 // 5
     for slot in prange(-(-size // SLOT)):
@@ -89,7 +89,7 @@ def fill(letters, number, families):
             at = draw(own, 3, len(part) - length + 1)
             source = families[family, :length]
             if draw(own, 4, 2):
-                source = source[::-1]  # no complement: as unlike the others as one would be
+                source = source[::-1]  # not complemented: no less unlike the others
             plant(part[at : at + length], source, own, 2 + draw(own, 5, 19))
         elif draw(own, 6, 10_000) == 0:
             part[: 50 + draw(own, 7, SLOT)] = ord("N")
@@ -99,7 +99,7 @@ def fill(letters, number, families):
 
 
 def records(length=LENGTH, seed=1):
-    """Yield the Records of a genome of so many letters."""
+    """Yield the Records of a genome of `length` letters."""
     families = np.empty((FAMILIES, LONGEST), np.uint8)
     fill_random(families.reshape(-1), np.uint64(SEED_OF_FAMILIES))
     for number, (name, size) in enumerate(sizes(length)):
@@ -109,7 +109,7 @@ def records(length=LENGTH, seed=1):
 
 
 def sizes(length):
-    """Yield (name, letters) of records that have so many letters together."""
+    """Yield the names and lengths of records of `length` letters in all."""
     left = length
     for name, size in CHROMOSOMES.items():
         size = int(size * 1e6 * length / LENGTH)
@@ -123,16 +123,11 @@ def sizes(length):
 
 
 def write_fasta(genome, handle):
-    """Write Records in lines of LINE letters; returns (records, letters)."""
+    """Write Records as FASTA; returns how many records and letters there are."""
     count = letters = 0
     for record in genome:
         handle.write(f">{record.name}\n".encode())
-        whole = len(record.letters) // LINE * LINE
-        lines = np.full((whole // LINE, LINE + 1), ord("\n"), np.uint8)
-        lines[:, :LINE] = record.letters[:whole].reshape(-1, LINE)
-        handle.write(lines)
-        if whole < len(record.letters):
-            handle.write(record.letters[whole:].tobytes() + b"\n")
+        handle.write(fasta_lines(record.letters))
         count, letters = count + 1, letters + len(record.letters)
     return count, letters
 

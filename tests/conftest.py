@@ -1,6 +1,5 @@
 import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -9,8 +8,8 @@ from hypothesis import settings
 # A shell that runs tests in the background has them ignore what the tests send.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile("kmatch", derandomize=True, deadline=None, max_examples=150)
-settings.register_profile("fresh", deadline=None, max_examples=150, print_blob=True)
+settings.register_profile("kmatch", derandomize=True, deadline=None, max_examples=100)
+settings.register_profile("fresh", deadline=None, max_examples=200, print_blob=True)
 settings.load_profile("kmatch")
 
 REAL = Path(os.environ.get("KMATCH_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -20,24 +19,12 @@ BUNDLED = Path(__file__).parents[1] / "examples" / "data"
 pytest.register_assert_rewrite("support")
 
 
-def _waits(item):
-    return item.path.name == "test_simulator.py"
+# The longest files come first, so that processes that share the files out end together.
+LONG = ("test_simulator.py", "test_scripts.py", "test_fuzz.py", "test_messages.py")
 
 
 def pytest_collection_modifyitems(items):
-    items.sort(key=_waits)
-
-
-def pytest_collection_finish(session):
-    if any(map(_waits, session.items)) and not session.config.option.collectonly:
-        from support import simulator
-
-        simulator.start()
-
-
-def pytest_unconfigure():
-    if started := sys.modules.get("support.simulator"):
-        started.stop()
+    items.sort(key=lambda item: LONG.index(name) if (name := item.path.name) in LONG else len(LONG))
 
 
 @pytest.fixture

@@ -107,7 +107,7 @@ def test_what_the_reader_raises_comes_after_what_it_read():
 
 def test_no_more_is_read_ahead_than_there_is_room_for(monkeypatch):
     monkeypatch.setattr(ahead, "BATCH", 10)
-    monkeypatch.setattr(ahead, "ROOM", 40)
+    monkeypatch.setattr(ahead, "CAPACITY", 40)
     told = []
     parts = read_ahead(parts_of([10] * 1_000, told))
     next(parts)

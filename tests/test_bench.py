@@ -12,7 +12,7 @@ import pytest
 from support.commands import fasta, here, random_letters
 
 import kmatch
-from kmatch.bench import report, timing
+from kmatch.bench import answers, report
 from kmatch.bench.data import Case, cut_patterns, make_case, read_letters
 from kmatch.bench.data import random_letters as letters_of
 from kmatch.bench.figures import figure_rows, figure_table
@@ -66,10 +66,10 @@ def test_a_search_that_compiles_gets_its_whole_text_all_the_same():
     def search(part):
         searched.append(len(part.letters))
         call = 60.0 if searched.count(1_000) == 1 and searched[-1] == 1_000 else 0.001
-        return timing.Answer(np.zeros(0, np.int64), call, call)
+        return answers.Answer(np.zeros(0, np.int64), call, call)
 
     case = make_case("hamming", letters_of(9_000), 12, 3, 3)
-    part, answer = timing.measured(search, case, 1.0, 1_000)
+    part, answer = answers.measured(search, case, 1.0, 1_000)
     assert len(part.letters) == 9_000 and answer.call == 0.001
     assert searched[1:4] == [1_000, 1_000, 9_000]
 
@@ -85,7 +85,7 @@ def test_slow_algorithms_get_less_text():
 @pytest.mark.parametrize("command", COLUMNS)
 def test_the_engine_finds_what_was_cut(command):
     case = make_case(command, letters_of(3_000), 16, 4, 2)
-    answer = timing.by_engine(case, "cpu")
+    answer = answers.by_engine(case, "cpu")
     assert (answer.keys <= 2).all() if command == "best" else len(answer.keys) >= 4
 
 
@@ -107,10 +107,10 @@ def test_the_sequential_algorithm_stands_beside_a_gpu():
     bench = Bench("cpu", seconds=2.0)
     bench._engines = {"cuda": bench._engines["cpu"]}  # for the registry, there is a GPU alone
     sequential, thread, *_ = PUBLISHED["hamming"]
-    ((device, engine),) = bench._places(sequential, {})
+    ((device, engine),) = bench._runs_on(sequential, {})
     assert (device, engine.threads) == ("cpu", 1)
-    assert [device for device, _ in bench._places(sequential, {sequential.paper: 1.0})] == []
-    assert [device for device, _ in bench._places(thread, {})] == ["cuda"]
+    assert [device for device, _ in bench._runs_on(sequential, {sequential.paper: 1.0})] == []
+    assert [device for device, _ in bench._runs_on(thread, {})] == ["cuda"]
 
 
 def test_the_command_line(tmp_path):
@@ -273,8 +273,8 @@ def test_primers(bench):
     rows = list(bench.rows(case))
     assert rows[0].hits > 30 and rows[0].rate == pytest.approx(4_800 / rows[0].kernel)
     assert all(row.equal for row in rows)
-    answer = timing.by_engine(case, "cpu")
+    answer = answers.by_engine(case, "cpu")
     found = np.divmod(answer.keys, len(case.letters) + 1)
     with mock.patch.object(Run, "primers", return_value=found):
-        other = timing.by_published(case, choose_engine("cpu"), PUBLISHED["hamming"][0])
+        other = answers.by_published(case, choose_engine("cpu"), PUBLISHED["hamming"][0])
     assert np.array_equal(other.keys, answer.keys)

@@ -1,5 +1,6 @@
 """Compiled kernels are never older than their sources, and found by whoever may use them."""
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -9,9 +10,11 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+from numba.core import caching
+from numba.core.runtime import _nrt_python
 from support.package_copy import copy_package, end, run, start
 
-from kmatch.jit import folders
+from kmatch.jit import folders, numba_parts
 
 COMPILED = "['work']"
 
@@ -103,26 +106,60 @@ def test_where_nothing_can_be_written_searches_go_on(site):
 def test_without_the_parts_of_numba_its_own_cache_serves(site):
     """In folders named alike, so that no kernel is older than its sources there either."""
     script = """
-import numba.core.caching
-del numba.core.caching.Cache
+import sys
+import numba.core.runtime
+del numba.core.runtime._nrt_python
+sys.modules["numba.core.runtime._nrt_python"] = None
+before = numba.config.CACHE_DIR
 from kmatch.engine.tiny import work
+assert numba.config.CACHE_DIR == before
 print(work(10), sum(work.stats.cache_hits.values()), work.stats.cache_path)
 """
-    told = []
-    for factor in (2, 2, 3):
+    printed = []
+    for factor, base in ((2, ""), (2, ""), (3, ""), (4, "/proc/nothing")):
         copy_package(site, factor)
         command = [sys.executable, "-c", script]
-        environment = os.environ | {"PYTHONPATH": str(site)}
+        environment = os.environ | {"PYTHONPATH": str(site), "NUMBA_CACHE_DIR": base}
         options = {"cwd": site, "env": environment, "capture_output": True, "text": True}
         done = subprocess.run(command, timeout=60, **options)
         assert done.stderr == ""
-        told.append(done.stdout.split())
-    assert [(result, loaded) for result, loaded, _ in told] == [
+        printed.append(done.stdout.split())
+    assert [(result, loaded) for result, loaded, _ in printed] == [
         ("21", "0"),
         ("21", "1"),
         ("31", "0"),
+        ("41", "0"),
     ]
-    assert all(folders.NAME.fullmatch(Path(folder).parent.name) for *_, folder in told)
+    *kept, nowhere = (folder for *_, folder in printed)
+    assert all(folders.NAME.fullmatch(Path(folder).parent.name) for folder in kept)
+    assert nowhere == "None"
+
+
+def fresh_numba_parts():
+    """The module, executed again apart from the one that kernels use."""
+    spec = importlib.util.spec_from_file_location("fresh_numba_parts", numba_parts.__file__)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+PRIVATE = [
+    *((caching, name) for name in ("FunctionCache", "IndexDataCacheFile", "NullCache")),
+    (caching.FunctionCache, "_impl_class"),
+    *((caching.FunctionCache, name) for name in numba_parts._CACHE[0]),
+    *((caching.CompileResultCacheImpl, name) for name in numba_parts._CACHE[1]),
+    (caching.IndexDataCacheFile, "_dump"),
+    (_nrt_python, "c_helpers"),
+]
+
+
+@pytest.mark.parametrize(("owner", "name"), PRIVATE)
+def test_a_part_of_numba_that_is_missing_is_noticed(monkeypatch, owner, name):
+    assert fresh_numba_parts().AS_EXPECTED
+    for each in getattr(owner, "__mro__", [owner]):
+        if name in vars(each):
+            monkeypatch.delattr(each, name)
+    assert not fresh_numba_parts().AS_EXPECTED
 
 
 def test_folders_long_out_of_use_are_removed(tmp_path):

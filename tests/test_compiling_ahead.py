@@ -9,7 +9,7 @@ from kmatch.jit.sources import PACKAGE
 
 AHEAD = """
 import sys
-from kmatch.jit import telling_of_compiling
+from kmatch.jit import on_compile
 from kmatch.rehearsal.searches import rehearse
 rehearse("cpu")
 

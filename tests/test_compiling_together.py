@@ -141,14 +141,14 @@ BESIDE = """
 import time
 from types import SimpleNamespace
 from kmatch.engine import small
-from kmatch.jit import telling_of_compiling
+from kmatch.jit import on_compile
 from kmatch.jit.folders import kernel_folders, nothing_compiled
 from kmatch.rehearsal import compiling
 
 compiling._cores = lambda: 3
 compiled, deadline = [], time.monotonic() + 60
 assert nothing_compiled()
-with telling_of_compiling(compiled.append), compiling.compiling_beside("edit") as begin:
+with on_compile(compiled.append), compiling.compiling_beside("edit") as begin:
     begin(SimpleNamespace(name=DEVICE))
     while DEVICE == "cpu" and time.monotonic() < deadline:
         if len(list(kernel_folders()[0].glob("*.kernel"))) == 3:
@@ -225,7 +225,7 @@ def test_a_process_that_died_is_not_waited_for(other):
 
 
 def test_without_locks_patience_ends(other, tmp_path):
-    with mock.patch.object(claims, "flock", None):
+    with mock.patch.object(claims, "fcntl", None):
         looks = iter([None, None])
         assert claims.await_other("b", lambda: next(looks, "done")) == "done"
         os.utime(tmp_path / "b", (0, 0))

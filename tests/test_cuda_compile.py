@@ -3,36 +3,50 @@
 import re
 import shutil
 import subprocess
+from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
 from numba import types
-from support.capabilities import CAPABILITIES, check_toolkit
+from support.capabilities import CAPABILITIES, bundle, check_toolkit, known, label, target
 
-from kmatch.engine.cuda import queries
+from kmatch.engine.cuda.edit import pieces, stretches, verify
+from kmatch.engine.cuda.edit import strips as edit_strips
+from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda.hamming import queries
+from kmatch.engine.cuda.hamming import scan as hamming_scan
+from kmatch.engine.cuda.primer import tile as primer_tile
 
-SHAPE = {count: types.UniTuple(types.int64, count) for count in range(2, 9)}
 WORDS, NUMBERS, INTS = types.uint64[::1], types.int64[::1], types.int32[::1]
-HAMMING = (
-    *(WORDS, SHAPE[6], NUMBERS, NUMBERS, WORDS, types.int32[:, ::1]),
-    *(types.int64, NUMBERS, NUMBERS),
-)
-EDIT = (
-    *(WORDS, SHAPE[6], types.uint32[:, ::1], types.int32[:, ::1]),
-    *(SHAPE[2], NUMBERS, NUMBERS),
-)
-STRIPS = (*EDIT, types.int64, types.UniTuple(WORDS, 3))
 TABLE = types.int32[:, ::1]
-PIECES = (WORDS, SHAPE[4], WORDS, TABLE, NUMBERS, NUMBERS, NUMBERS)
+
+HAMMING = (
+    *(WORDS, bundle(hamming_scan.Shape), NUMBERS, NUMBERS, WORDS, TABLE),
+    *(NUMBERS, NUMBERS),
+)
+EDIT = (WORDS, bundle(stretches.Shape), types.uint32[:, ::1], TABLE, NUMBERS, NUMBERS)
+STRIPS = (*EDIT, types.int64, bundle(edit_strips.Kept, *3 * [WORDS]))
+PIECES = (WORDS, bundle(pieces.Shape), WORDS, TABLE, NUMBERS, NUMBERS, NUMBERS)
 VERIFY = (
-    *(WORDS, SHAPE[3], types.Tuple((WORDS, NUMBERS)), TABLE, TABLE),
-    *(SHAPE[2], NUMBERS, NUMBERS, NUMBERS, NUMBERS),
+    *(WORDS, bundle(verify.Shape), bundle(verify.Patterns, WORDS, NUMBERS, TABLE, TABLE)),
+    *(NUMBERS, NUMBERS, NUMBERS, NUMBERS),
 )
 PRIMER = (
     *(WORDS, types.uint32[::1], INTS, INTS, types.int64[:, ::1]),
-    *(SHAPE[6], WORDS, INTS, NUMBERS),
+    *(bundle(primer_tile.Shape), WORDS, bundle(primer_tile.Outcome, INTS, NUMBERS)),
 )
 
+MAKERS = {
+    "hamming": ("hamming.scan", "make_scan"),
+    "edit": ("edit.scan", "make_scan"),
+    "strips": ("edit.strips", "make_scan"),
+    "pieces": ("edit.pieces", "make_search"),
+    "verify": ("edit.verify", "make_verify"),
+    "pack": ("text.pack", "make_pack"),
+    "unite": ("text.pack", "make_unite"),
+    "primer": ("primer.tile", "make_extend"),
+    "spread": ("text.lanes", "make_spread"),
+}
 KERNELS = {
     "hamming, few mismatches": ("hamming", (2, 16, 14), HAMMING),
     "hamming, many mismatches": ("hamming", (5, 8, 8), HAMMING),
@@ -65,38 +79,26 @@ PRIMERS = {  # what they spill lies outside the loops over columns
 }
 
 
+_ptx = {}
+
+
 @pytest.fixture
 def compile_ptx(monkeypatch):
     """A function that compiles a kernel of a module for a compute capability."""
     dispatcher = pytest.importorskip("numba.cuda.dispatcher")
     from numba import cuda
 
-    check_toolkit(cuda)
+    check_toolkit()
 
     def compiled(kind, constants, signature, capability):
-        from kmatch.engine.cuda import (
-            driver,
-            edit,
-            hamming,
-            lanes,
-            pack,
-            pieces,
-            primer_strips,
-            strips,
-            verify,
-        )
+        key = (kind, constants, capability)  # several tests look at one kernel
+        if key not in _ptx:
+            _ptx[key] = compile_kernel(kind, constants, signature, known(capability))
+        return _ptx[key]
 
-        make = {
-            "hamming": hamming.make_scan,
-            "edit": edit.make_scan,
-            "strips": strips.make_scan,
-            "pieces": pieces.make_search,
-            "verify": verify.make_verify,
-            "pack": pack.make_pack,
-            "unite": pack.make_unite,
-            "primer": primer_strips.make_extend,
-            "spread": lanes.make_spread,
-        }[kind]
+    def compile_kernel(kind, constants, signature, capability):
+        module, maker = MAKERS[kind]
+        make = getattr(import_module(f"kmatch.engine.cuda.{module}"), maker)
         # Functions that kernels call are typed for the GPU at hand; here that is none.
         device = SimpleNamespace(compute_capability=capability)
         monkeypatch.setattr(dispatcher, "get_current_device", lambda: device)
@@ -109,12 +111,12 @@ def compile_ptx(monkeypatch):
     return compiled
 
 
-@pytest.mark.parametrize("capability", CAPABILITIES, ids="sm_{0[0]}{0[1]}".format)
+@pytest.mark.parametrize("capability", CAPABILITIES, ids=label)
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_compile(compile_ptx, name, capability):
     kind, *_ = KERNELS[name]
     ptx = compile_ptx(*KERNELS[name], capability)
-    assert f".target sm_{capability[0]}{capability[1]}" in ptx
+    assert target(capability) in ptx
     assert "lop3.b32" in ptx or kind in ("verify", "pack", "unite", "spread")
 
 

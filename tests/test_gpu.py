@@ -32,8 +32,8 @@ from support.published import (
 )
 
 import kmatch
-from kmatch.engine.cuda.driver import find_devices
-from kmatch.engine.cuda.primer import Sizes
+from kmatch.engine.cuda.gpu.driver import find_devices
+from kmatch.engine.cuda.primer.extend import Sizes
 from kmatch.packed.packing import write_packed
 
 FOUND, REASON = find_devices()
@@ -201,10 +201,10 @@ def test_many_differences(records, texts, length, count, k, report):
     assert _both(kmatch.edit, records, texts(length, count, min(k, 2)), k, report=report)
 
 
-def test_what_survives_the_filter_finds_room(records, texts, monkeypatch):
-    from kmatch.engine.cuda import edit_filter
+def test_all_survivors_of_the_filter_are_kept(records, texts, monkeypatch):
+    from kmatch.engine.cuda.gpu import scans
 
-    monkeypatch.setattr(edit_filter, "FIRST_ROOM", 1)
+    monkeypatch.setattr(scans, "FIRST_SURVIVORS", 1)
     assert _both(kmatch.edit, records, texts(20, 6, 1), 1, report="ends")
 
 
@@ -341,7 +341,7 @@ def test_a_packed_file(records, texts, file):
 
 
 def test_planes_leave_the_gpu_when_it_is_full(records, texts):
-    from kmatch.engine.cuda.device import open_gpu
+    from kmatch.engine.cuda.gpu.device import open_gpu
 
     genome = kmatch.Genome.from_records(records)
     patterns = texts(20, 3, 2)
@@ -353,10 +353,10 @@ def test_planes_leave_the_gpu_when_it_is_full(records, texts):
 
 
 def test_out_of_memory_is_an_error():
-    from kmatch.engine.cuda.device import open_gpu
+    from kmatch.engine.cuda.gpu.device import open_gpu
 
     with pytest.raises(kmatch.DeviceError, match="out of memory"):
-        open_gpu(FOUND[0][0]).room(1 << 40)
+        open_gpu(FOUND[0][0]).array(1 << 40)
 
 
 @pytest.mark.parametrize(("command", "algorithm"), algorithms("cuda"), ids=label)

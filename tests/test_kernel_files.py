@@ -1,4 +1,4 @@
-"""Files of compiled kernels that are damaged or cannot be written: told once, never in the way."""
+"""Files of compiled kernels that are damaged or cannot be written: one warning, and no harm."""
 
 import errno
 import os
@@ -7,13 +7,14 @@ import shutil
 import subprocess
 import sys
 import warnings
+from functools import cache
 from unittest import mock
 
 import pytest
 from support.commands import process
 
 from kmatch.errors import KmatchWarning
-from kmatch.jit import files, folders, kernel, telling, telling_of_compiling
+from kmatch.jit import files, folders, kernel, on_compile, reports
 from kmatch.jit.files import CHECK, MARK, DamagedFile, KernelFiles
 from kmatch.jit.sources import PACKAGE
 
@@ -34,14 +35,14 @@ def folder(tmp_path):
 
 
 def call():
-    """Make a kernel, call it, and give the functions compiled and the warnings told."""
-    telling._warned.clear()
+    """Make a kernel, call it, and return the functions compiled and the warnings."""
+    reports._warned.clear()
     compiled = []
-    with telling_of_compiling(compiled.append), warnings.catch_warnings(record=True) as told:
+    with on_compile(compiled.append), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert kernel(double)(21) == 42
-    assert all(warning.category is KmatchWarning for warning in told)
-    return compiled, [str(warning.message) for warning in told]
+    assert all(warning.category is KmatchWarning for warning in caught)
+    return compiled, [str(warning.message) for warning in caught]
 
 
 def damages(content):
@@ -54,29 +55,29 @@ def damages(content):
     yield content + b"\0"
 
 
-def test_a_damaged_file_is_replaced_and_told_once(folder):
+def test_a_damaged_file_is_replaced_with_one_warning(folder):
     assert call() == (["double"], [])
     (path,) = folder.iterdir()
     content = path.read_bytes()
     for damaged in damages(content):
         path.write_bytes(damaged)
-        compiled, told = call()
-        assert compiled == ["double"] and len(told) == 1 and str(path) in told[0]
+        compiled, warned = call()
+        assert compiled == ["double"] and len(warned) == 1 and str(path) in warned[0]
         assert call() == ([], [])
         assert list(folder.iterdir()) == [path]
 
 
-def test_several_damaged_files_are_told_once(folder):
+def test_several_damaged_files_give_one_warning(folder):
     call()
     (path,) = folder.iterdir()
     path.write_bytes(b"")
     compiled = []
-    telling._warned.clear()
-    with telling_of_compiling(compiled.append), pytest.warns(KmatchWarning) as told:
+    reports._warned.clear()
+    with on_compile(compiled.append), pytest.warns(KmatchWarning) as warned:
         kernel(double)(21)
         path.write_bytes(b"")
         kernel(double)(21)
-    assert compiled == ["double", "double"] and len(told) == 1
+    assert compiled == ["double", "double"] and len(warned) == 1
 
 
 def test_what_pickle_cannot_read_is_damaged(tmp_path):
@@ -88,16 +89,16 @@ def test_what_pickle_cannot_read_is_damaged(tmp_path):
 
 
 @pytest.mark.parametrize("call_that_fails", ["open", "os.replace"])
-def test_a_full_disk_leaves_nothing_and_is_told_once(folder, call_that_fails):
+def test_a_full_disk_leaves_nothing_and_gives_one_warning(folder, call_that_fails):
     def fail(*arguments):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     place, _, name = call_that_fails.rpartition(".")
     owner = files.os if place else files
     with mock.patch.object(owner, name, fail, create=not place):
-        compiled, told = call()
+        compiled, warned = call()
     assert compiled == ["double"]
-    assert len(told) == 1 and str(folder) in told[0] and "No space left" in told[0]
+    assert len(warned) == 1 and str(folder) in warned[0] and "No space left" in warned[0]
     assert list(folder.iterdir()) == []
     assert call() == (["double"], [])
 
@@ -115,7 +116,7 @@ main(sys.argv[4:])
 
 @pytest.mark.parametrize("quiet", [False, True])
 def test_a_search_on_a_full_disk_finds_its_hits(tmp_path, quiet):
-    """One kernel is missing: its compiling is told, the genome is not blamed, -q says nothing."""
+    """One kernel is missing: a warning names its folder, not the genome; -q says nothing."""
     place = install_warm(tmp_path, missing="bed_lines")
     before = sorted(place.iterdir())
     words = [*SEARCH, *(["-q"] if quiet else [])]
@@ -140,9 +141,14 @@ def test_a_search_with_damaged_kernels_finds_its_hits(tmp_path):
     assert second.err == b"" and sorted(place.iterdir()) == before
 
 
+@cache
+def compile_for_search():
+    assert process(*SEARCH, timeout=300).out == FOUND
+
+
 def install_warm(site, missing=None):
     """Copy kmatch to a folder with the kernels that the search needs, but for one."""
-    assert process(*SEARCH, timeout=300).out == FOUND
+    compile_for_search()
     ignored = shutil.ignore_patterns("__pycache__")
     package = shutil.copytree(PACKAGE, site / "kmatch", ignore=ignored)
     place = package / "__pycache__" / folders.own_folder().name
@@ -160,7 +166,7 @@ CUDA = """
 from types import SimpleNamespace
 from numba import cuda
 from numba.cuda.dispatcher import CUDACache
-from kmatch.engine.cuda import driver
+from kmatch.engine.cuda.gpu import driver
 from kmatch.jit.folders import own_folder
 
 @cuda.jit(cache=True)
@@ -186,13 +192,38 @@ assert cache._load_overload("(int64)", context) is None
 """
 
 
-def test_kernels_for_cuda_are_kept_alike(tmp_path):
-    """Those of kmatch in its folder, checked; a script's where Numba keeps them."""
-    (tmp_path / "script.py").write_text(CUDA)
-    paths = {"PYTHONPATH": str(PACKAGE.parent), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+CUDA_FALLBACK = """
+from kmatch.jit import numba_parts
+numba_parts._CACHE = ("missing",), ()
+import numba
+from numba.cuda.dispatcher import CUDACache
+before = numba.config.CACHE_DIR
+from kmatch.engine.cuda.gpu import driver
+from kmatch.jit.folders import own_folder
+
+cache = driver._try._cache
+assert type(cache) is CUDACache and cache.cache_path.startswith(str(own_folder()))
+assert numba.config.CACHE_DIR == before
+"""
+
+
+def run_script(folder, text):
+    """Run a script that imports the CUDA engine, with a folder of kernels of its own."""
+    (folder / "script.py").write_text(text)
+    paths = {"PYTHONPATH": str(PACKAGE.parent), "NUMBA_CACHE_DIR": str(folder / "cache")}
     environment = os.environ | paths | {"NUMBA_ENABLE_CUDASIM": "0"}
-    command = [sys.executable, tmp_path / "script.py"]
+    command = [sys.executable, folder / "script.py"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("engine.cuda.driver._try-") and ".cuda" in done.stdout
+    return done
+
+
+def test_kernels_for_cuda_use_numbas_cache_where_its_parts_are_missing(tmp_path):
+    run_script(tmp_path, CUDA_FALLBACK)
+
+
+def test_kernels_for_cuda_are_kept_alike(tmp_path):
+    """Those of kmatch in its folder, checked; a script's where Numba keeps them."""
+    done = run_script(tmp_path, CUDA)
+    assert done.stdout.startswith("engine.cuda.gpu.driver._try-") and ".cuda" in done.stdout
     assert done.stderr.count("KmatchWarning") == 1 and "damaged" in done.stderr

@@ -9,7 +9,7 @@ import sys
 import pytest
 from support.commands import KMATCH, failed, fasta, here, process, random_letters, shell
 
-from kmatch.cli.messages import MESSAGE, WORD, one_line, shorten
+from kmatch.cli.printable import MESSAGE, WORD, one_line, shorten
 from kmatch.results.files.output import open_output
 
 EVIL = "p\x1b]0;owned\x07"
@@ -103,13 +103,15 @@ def test_names_of_commands_and_options():
 needs_full = pytest.mark.skipif(
     not os.path.exists("/dev/full"), reason="there is no /dev/full here"
 )
-LOSSES = ("2>&-", pytest.param("2>/dev/full", marks=needs_full))
+CLOSED, FULL = "2>&-", pytest.param("2>/dev/full", marks=needs_full)
+LOSSES = (CLOSED, FULL)
+FILE = ("-o", "hits.bed")
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("option", ["-v", "-q"])
-@pytest.mark.parametrize("output", [(), ("-o", "hits.bed")])
-@pytest.mark.parametrize("buffered", ["", "1"])
+@pytest.mark.parametrize(  # every two of the settings together
+    "option, output, buffered", [("-v", (), ""), ("-q", FILE, ""), ("-v", FILE, "1")]
+)
 def test_standard_error_never_costs_hits(tmp_path, genome, loss, option, output, buffered):
     twice = ("hamming", genome, *SEARCH, "-p", "TTGACCA")
     expected = here(*twice).out
@@ -208,11 +210,12 @@ main(sys.argv[1:])
 
 @needs_full
 @pytest.mark.parametrize("k", [0, 5])
-def test_of_two_full_outputs_the_right_one_is_told(tmp_path, genome, k):
+def test_of_two_full_outputs_the_right_one_is_told(tmp_path, genome, monkeypatch, k):
     def search(output, summary):
         panel = ("multi", genome, *SEARCH[:-2], "-k", k)
-        return process(*panel, "-o", output, "--summary", summary, cwd=tmp_path)
+        return here(*panel, "-o", output, "--summary", summary)
 
+    monkeypatch.chdir(tmp_path)
     failed(search("/dev/full", "sums.tsv"), "/dev/full: cannot be written")
     failed(search("hits.bed", "/dev/full"), "/dev/full: cannot be written")
     failed(search("hits.bed", "none/sums.tsv"), "none/sums.tsv", "make the folder none")

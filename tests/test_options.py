@@ -1,10 +1,14 @@
 """Every option of every command, found through Click's own objects, under values of all kinds."""
 
+import inspect
+from typing import NamedTuple
+
 import click
 import pytest
+from click.testing import CliRunner
 from support.commands import here
 
-from kmatch.cli.command import Command
+from kmatch.cli.command import Command, command
 from kmatch.cli.group import kmatch as group
 
 GENOME = b">chr1\nACGTTGCAACGTACGGTTACCAGTAGGCATTA\n>chr2\nTTGACCATTA\n"
@@ -111,6 +115,37 @@ def test_an_option_that_holds_one_value_is_given_once(command, parameter):
     result = here(command.name, *usual(command, parameter), *once, *once)
     assert result.status == 2
     assert f"{parameter.opts[-1]} is given 2 times" in result.err.decode()
+
+
+class Site(NamedTuple):
+    name: str
+    start: int
+
+
+def test_a_group_of_options_is_one_argument():
+    taken = []
+
+    @command(short_help="An example.")
+    @click.option("--start", type=int)
+    @click.option("--loud", is_flag=True)
+    @click.argument("name")
+    def example(loud: bool, site: Site):
+        """Keep what was given."""
+        taken.append((loud, site))
+
+    assert example.name == "example" and example.help == "Keep what was given."
+    assert CliRunner().invoke(example, ["chr1", "--start", "7"]).exit_code == 0
+    assert taken == [(False, Site("chr1", 7))]
+
+
+def test_a_command_takes_six_arguments_at_the_most():
+    for name, each in group.commands.items():
+        assert 1 <= len(inspect.signature(each.callback).parameters) <= 6, name
+
+
+@pytest.mark.parametrize("name", group.commands)
+def test_help_shows_no_limit_where_there_is_none(name):
+    assert "None" not in here(name, "--help").out.decode()
 
 
 def test_all_commands_know_of_options_given_twice():

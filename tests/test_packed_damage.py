@@ -80,7 +80,9 @@ def test_damage_is_found_without_hits_and_in_every_command(whole, tmp_path):
 def test_a_newer_version(whole, tmp_path):
     at = whole.index(bytes([VERSION, 0, 0, 0]))
     (tmp_path / "newer").write_bytes(whole[:at] + bytes([VERSION + 1]) + whole[at + 1 :])
-    assert b"of version 2, and this kmatch reads 1; take a newer" in refused(tmp_path / "newer")
+    assert b"of version 2, and this kmatch reads version 1; use a newer" in refused(
+        tmp_path / "newer"
+    )
 
 
 TAIL = struct.Struct(f"<QII{len(MAGIC)}s")

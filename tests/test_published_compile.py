@@ -5,13 +5,15 @@ from types import SimpleNamespace
 
 import pytest
 from numba import types
-from support.capabilities import CAPABILITIES, check_toolkit
+from support.capabilities import CAPABILITIES, bundle, check_toolkit, known, label, target
+
+from kmatch.published.cuda import pmasm2017
 
 TEXT, PATTERNS = types.uint8[::1], types.uint8[:, ::1]
 RESULT, TABLE, NUMBERS = types.int32[::1], types.int32[:, ::1], types.int64[::1]
 INT, WORD, SHORT, LONG = types.int64, types.uint64, types.uint32[::1], types.uint64[::1]
 PANEL = (TEXT, SHORT, INT, INT, INT, INT, TABLE)
-STATE = (TEXT, LONG, WORD, WORD, WORD, INT, INT, INT, RESULT)
+STATE = (TEXT, LONG, bundle(pmasm2017.ShiftAdd, WORD, WORD, WORD, INT, INT, INT), RESULT)
 ROWS = (TEXT, TEXT, RESULT, TABLE, INT, INT)
 
 KERNELS = {  # module, function or maker of one, its constants, signature
@@ -50,13 +52,14 @@ KERNELS = {  # module, function or maker of one, its constants, signature
 }
 
 
-@pytest.mark.parametrize("capability", CAPABILITIES, ids="sm_{0[0]}{0[1]}".format)
+@pytest.mark.parametrize("capability", CAPABILITIES, ids=label)
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_compile(monkeypatch, name, capability):
     dispatcher = pytest.importorskip("numba.cuda.dispatcher")
     from numba import cuda
 
-    check_toolkit(cuda)
+    check_toolkit()
+    capability = known(capability)
     module, function, constants, signature = KERNELS[name]
     device = SimpleNamespace(compute_capability=capability)
     monkeypatch.setattr(dispatcher, "get_current_device", lambda: device)
@@ -65,4 +68,4 @@ def test_kernels_compile(monkeypatch, name, capability):
         kernel.cache_clear()
         kernel = kernel(*constants)
     ptx = cuda.compile_ptx(kernel.py_func, signature, cc=capability)[0]
-    assert f".target sm_{capability[0]}{capability[1]}" in ptx
+    assert target(capability) in ptx

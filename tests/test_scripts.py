@@ -13,22 +13,26 @@ from support.commands import here
 from kmatch.sequences.patterns import load_patterns
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
-sys.path.append(str(SCRIPTS))
+sys.path += [str(SCRIPTS), str(SCRIPTS / "bench")]  # a script that is run finds its own folder
 
-import bench_edit  # noqa: E402
-import bench_edit_stages  # noqa: E402
-import bench_grid  # noqa: E402
-import bench_hamming  # noqa: E402
-import bench_memory  # noqa: E402
-import bench_multi  # noqa: E402
-import bench_packed  # noqa: E402
-import bench_primer  # noqa: E402
-import bench_process  # noqa: E402
-import bench_whole  # noqa: E402
-import benchmarks  # noqa: E402
-import calibrate  # noqa: E402
-import versus  # noqa: E402
-import workloads  # noqa: E402
+from bench import (  # noqa: E402
+    calibrate,
+    edit,
+    edit_stages,
+    grid,
+    guides,
+    hamming,
+    memory,
+    multi,
+    packed,
+    primer,
+    start,
+    tools,
+    whole,
+)
+from harness import compare, processes, records, workloads  # noqa: E402
+from harness.anchors import Anchors  # noqa: E402
+from harness.sassy import Sassy  # noqa: E402
 
 
 def text_of(letters):
@@ -109,8 +113,8 @@ def test_hits_are_held_against_sassy(command, k, pam):
     letters[20_000:20_003] = ord("N")
     text = workloads.Text("text", letters)
     cut = workloads.guide_panel if pam else workloads.cut_panel
-    search = versus.Search(command, cut(text, 20), k, pam)
-    row = versus.compare(text, "cut", search, Options)
+    search = compare.Search(command, cut(text, 20), k, pam)
+    row = compare.compare(text, "cut", search, Options)
     assert row["equal"] == "yes" and row["checked_hits"] > 20
     assert {"letters", "kmatch_s", "sassy_s", "ratio", "rate", "hits"} <= set(row)
 
@@ -119,12 +123,11 @@ def test_hits_are_held_against_sassy(command, k, pam):
 def test_a_hit_that_is_missing_or_wrong_is_seen(command):
     pytest.importorskip("sassy", reason="sassy-rs is not installed")
     text = workloads.at_rich_text(30_000)
-    search = versus.Search(command, workloads.cut_panel(text, 20), 3)
-    genome = bench_grid.genome_of(text.letters)
+    search = compare.Search(command, workloads.cut_panel(text, 20), 3)
+    genome = grid.genome_of(text.letters)
     hits = search.run(genome, threads=1, device="cpu")
-    columns = (hits.pattern_number, hits.strand == "-", hits.start, hits.end, hits.distance)
-    anchors = versus.Anchors.of_hits(*columns)
-    peer = versus.Sassy.load(search, 1)
+    anchors = Anchors.of_hits(hits)
+    peer = Sassy.load(search, 1)
     peer.choose(text.letters, 60)
     peer.seconds(text.letters)
 
@@ -141,8 +144,8 @@ def test_a_hit_that_is_missing_or_wrong_is_seen(command):
 
 def judged(chosen, other, setup=0.1, equal=True):
     runs = {"chosen": chosen, "scanning": other}
-    return bench_grid.judged(
-        {name: bench_grid.Run(5, seconds + setup, seconds) for name, seconds in runs.items()}, equal
+    return grid.judged(
+        {name: grid.Run(5, seconds + setup, seconds) for name, seconds in runs.items()}, equal
     )
 
 
@@ -188,7 +191,7 @@ def test_factors_are_those_of_the_model_in_the_code():
 
 def test_results_are_kept_with_their_command(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["/somewhere/bench.py", "--length", "5"])
-    shown = benchmarks.Table((("name", "name", "<6s"), ("seconds", "seconds", ">9.2f")))
+    shown = records.Table((("name", "name", "<6s"), ("seconds", "seconds", ">9.2f")))
     shown.add({"name": "a", "seconds": 1.5})
     shown.add({"name": "b"})
     assert capsys.readouterr().out.splitlines() == [
@@ -196,7 +199,7 @@ def test_results_are_kept_with_their_command(tmp_path, monkeypatch, capsys):
         "a            1.50",
         "b               –",
     ]
-    benchmarks.write_results(tmp_path / "r.json", shown.rows, threads=2)
+    records.write_results(tmp_path / "r.json", shown.rows, threads=2)
     record = json.loads((tmp_path / "r.json").read_text())
     assert record["command"] == "bench.py --length 5" and record["threads"] == 2
     assert record["rows"] == shown.rows
@@ -229,7 +232,7 @@ class Runs:
 
     def __init__(self, monkeypatch, folder):
         self._patch, self.folder = monkeypatch, folder
-        monkeypatch.setattr(benchmarks, "run", self._run)
+        monkeypatch.setattr(processes, "run", self._run)
         self.genome = self.write("genome.fa", f">r\n{letters_of(4_000)}\n")
         guides = workloads.guide_panel(text_of(letters_of(4_000)), 3)
         self.guides = self.write("guides.txt", "\n".join(guides) + "\n")
@@ -274,9 +277,9 @@ SASSY = find_spec("sassy") is not None
 SHORT = ("--repeat", 1, "--length", 3_000, "--only", "random")
 
 
-@pytest.mark.parametrize("module", [bench_hamming, bench_edit, bench_multi])
+@pytest.mark.parametrize("module", [hamming, edit, multi])
 def test_searches_in_memory(runs, module):
-    beside = [("before NGG", 4, 20, 4, "NGG")] if module is bench_multi else []
+    beside = [("before NGG", 4, 20, 4, "NGG")] if module is multi else []
     runs.small(module, CASES=[("cut", 4, 20, 3), *beside])
     rows = runs.main(module, *SHORT)["rows"]
     assert len(rows) == 1 + len(beside)
@@ -285,69 +288,87 @@ def test_searches_in_memory(runs, module):
         assert row.get("equal") == ("yes" if SASSY else None)
 
 
-def test_processes_of_multi_with_the_times_of_kernels(runs):
-    runs.small(bench_multi, PANELS=[(5, 1)])
-    words = ("--genome", runs.genome, "--guides", runs.guides, "--only", "process")
-    record = runs.main(bench_multi, *words, "--repeat", 1, "--length", 100, "--kernel-times", "cpu")
-    guides, cut, _ = record["processes"]
-    assert guides["hits"] >= 3 and cut["hits"] >= 5
-    assert all(0 < row["kernel_ms"] < 10_000 for row in record["processes"])
+def test_processes_with_guides_and_the_times_of_kernels(runs):
+    runs.small(guides, PANELS=[(5, 1)])
+    words = ("--genome", runs.genome, "--guides", runs.guides)
+    rows = runs.main(guides, *words, "--repeat", 1, "--kernel-times", "cpu")["rows"]
+    assert [row["panel"] for row in rows] == ["guides", "cut", "random"]
+    assert rows[0]["hits"] >= 3 and rows[1]["hits"] >= 5
+    assert all(0 < row["kernel_ms"] < 10_000 for row in rows)
 
 
 def test_whole_processes(runs):
     cases = [("real", "edit", "cut", 3, 2), ("real", "multi", "before NGG", 3, 1, "NGG")]
-    runs.small(bench_whole, CASES=cases)
+    runs.small(whole, CASES=cases)
     words = ("--genome", runs.genome, "--repeats", runs.guides, "--repeat", 1, "--length", 3_000)
-    rows = runs.main(bench_whole, *words)["rows"]
+    rows = runs.main(whole, *words)["rows"]
     assert [row["hits"] >= 3 for row in rows] == [True, True]
     assert {row.get("equal") for row in rows} == {"yes" if SASSY else None}
 
 
 def test_stages_of_edit(runs):
-    runs.small(bench_edit_stages, SETTINGS=[(12, 6)], FEW=10)
-    (row,) = runs.main(bench_edit_stages, "--length", 3_000, "--patterns", 2, "--repeat", 1)["rows"]
+    runs.small(edit_stages, SETTINGS=[(12, 6)], FEW=10)
+    (row,) = runs.main(edit_stages, "--length", 3_000, "--patterns", 2, "--repeat", 1)["rows"]
     assert row["ends"] > row["hits"] > 10 and row["traceback, ns an end"] > 0
 
 
-def test_start_up_reading_and_tools(runs):
-    ways = {"one line": bench_process.WAYS["one line"]}
-    runs.small(bench_process, WAYS=ways, COUNTS=(2,), IMPORTS="pass")
-    words = ("--length", 2_000, "--random", 3_000, "--repeat", 1, "--threads", 1)
-    rows = runs.main(bench_process, *words)["rows"]
-    assert [row["name"] for row in rows[:3]] == [
-        "phiX174", "2,000 bp, one line", "2,000 bp, gzip"
-    ]  # fmt: skip
-    assert all(row["ratio"] > 0 for row in rows[:3])
-    assert all(row["lines"] >= 2 for row in rows[3:]) and len(rows) >= 5
+def test_start_up_and_reading(runs):
+    runs.small(start, WAYS={"one line": start.WAYS["one line"]}, IMPORTS="pass")
+    rows = runs.main(start, "--length", 2_000, "--repeat", 1)["rows"]
+    names = ["phiX174", "2,000 bp, one line", "2,000 bp, gzip"]
+    assert [row["name"] for row in rows] == names
+    assert all(row["ratio"] > 0 for row in rows)
+
+
+def test_tools(runs):
+    runs.small(tools, COUNTS=(2,))
+    words = ("--random", 3_000, "--repeat", 1, "--threads", 1, "--repeats", runs.guides)
+    rows = runs.main(tools, *words, runs.genome)["rows"]
+    panels = [(row["text"], row["panel"]) for row in rows if row["tool"] == tools.EDIT]
+    assert panels == [("random.fa", "2 cut"), ("genome.fa", "2 cut"), ("genome.fa", "3 repeats")]
+    assert all(row["lines"] >= 2 and row["seconds"] > 0 for row in rows)
+
+
+def test_hits_that_only_one_tool_has_are_seen(tmp_path):
+    letters = "A" * 40 + letters_of(200) + "N" + letters_of(200, 2)
+    genome = tmp_path / "genome.fa"
+    genome.write_text(f">r\n{letters}\n")
+    tables = {tools.EDIT: tmp_path / "edit", tools.SASSYS: tmp_path / "sassy"}
+    patterns = ["C" * 20, "G" * 20]
+    tables[tools.EDIT].write_text("r\t100\t120\t" + patterns[1] + "\t950\t-\t1\n")
+    for row, missing in [("r 100 120 1 1 -", 0), ("r 100 121 1 1 -", 0), ("r 101 120 1 1 -", 2),
+                         ("r 100 120 0 1 -", 2), ("r 100 120 1 2 -", 2)]:  # fmt: skip
+        tables[tools.SASSYS].write_text(f"{row}\nr 235 255 0 3 +\n")  # this one holds the N
+        assert len(tools.differing(genome, patterns, tables)) == missing
 
 
 def test_memory(runs):
     words = ("hamming", runs.genome, "-p", "ACGTACGTAC", "-k", "1")
     # A process that is started counts what the one that starts it had, which is pytest here.
-    assert bench_memory.resident(words) > 20e6
+    assert memory.resident(words) > 20e6
 
     def pretended(words):
         assert here(*words).status == 0
         return 1
 
-    runs.small(bench_memory, resident=pretended, RECORDS=(1, 3), PANELS=((4, "2"),))
+    runs.small(memory, resident=pretended, RECORDS=(1, 3), PANELS=((4, "2"),))
     words = ("--length", 600, "--dense-length", 500, "--repeats", runs.guides, runs.genome)
-    rows = runs.main(bench_memory, *words)["rows"]
-    commands = [*bench_memory.COMMANDS]
+    rows = runs.main(memory, *words)["rows"]
+    commands = [*memory.COMMANDS]
     dense = ["edit 4 cut", "edit guides out of repeats"]
-    dense += [f"{command} {bench_memory.DENSE}" for command in ("hamming", "multi")]
+    dense += [f"{command} {memory.DENSE}" for command in ("hamming", "multi")]
     assert [row["command"] for row in rows] == [*commands, *dense, *commands, *commands]
-    runs.small(bench_memory, resident=lambda words: 1e12)
+    runs.small(memory, resident=lambda words: 1e12)
     with pytest.raises(AssertionError):  # status 1
-        runs.main(bench_memory, *words)
+        runs.main(memory, *words)
 
 
 def test_packed_genomes(runs):
-    packed = runs.folder / "genome.kmatch"
-    assert here("pack", runs.genome, "-o", packed).status == 0
-    runs.small(bench_packed, SEARCHES=[("edit", 20, 3, ("--strand", "+"))])
-    words = ("--genome", packed, "--device", "cpu", "--patterns", 3, "--repeat", 1)
-    rows = runs.main(bench_packed, *words)["rows"]
+    file = runs.folder / "genome.kmatch"
+    assert here("pack", runs.genome, "-o", file).status == 0
+    runs.small(packed, SEARCHES=[("edit", 20, 3, ("--strand", "+"))])
+    words = ("--genome", file, "--device", "cpu", "--patterns", 3, "--repeat", 1)
+    rows = runs.main(packed, *words)["rows"]
     assert [row["patterns"] for row in rows] == [3, 1]
     assert all(row["own_memory_mb"] >= 0 and "hits" in row["said"][-1] for row in rows)
 
@@ -358,14 +379,14 @@ def test_primers(runs):
     def tiny(folder):
         return target, background, 4, {"max_length": 30}
 
-    runs.small(bench_primer, CASES={"tiny": tiny})
-    (row,) = runs.main(bench_primer, "tiny", "--data", runs.folder, "--repeat", 1)["rows"]
+    runs.small(primer, CASES={"tiny": tiny})
+    (row,) = runs.main(primer, "tiny", "--data", runs.folder, "--repeat", 1)["rows"]
     assert row["primers"] > 100 and row["cells"] > 0
 
 
 def test_the_grid(runs):
     words = ("--m", 12, "--k", 1, "--patterns", 5, "--seconds", 1)
-    rows = runs.main(bench_grid, *SHORT, *words, failing=True)["rows"]
+    rows = runs.main(grid, *SHORT, *words, failing=True)["rows"]
     assert [row["search"] for row in rows] == ["multi 12,1", "multi 12,1 NGG", "edit 12,1"]
     assert all(row["hits"] >= 5 and "HITS" not in row["verdict"] for row in rows)
 

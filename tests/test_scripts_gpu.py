@@ -9,10 +9,14 @@ from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
+BENCH = SCRIPTS / "bench"
 SIMULATED = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
-from kmatch.engine.cuda import driver, engine, pieces, primer, verify
+from kmatch.engine.cuda import engine
+from kmatch.engine.cuda.edit import pieces, verify
+from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda.primer import extend as primer
 from kmatch.published.cuda import liu2012, pmasm2017, text, wspasm2017
 
 class Stopwatch(driver.Stopwatch):
@@ -25,8 +29,10 @@ verify.THREADS = 2
 wspasm2017.BLOCK = text.THREADS = wspasm2017.THREADS = liu2012.THREADS = pmasm2017.THREADS = 4
 """
 GPU = """
-import bench_gpu as bench
-bench.ROOM, bench.REPEAT, bench.TURNS = 1 << 12, 1, 1
+import gpu as bench
+from harness import gpu as harness
+harness.CAPACITY = bench.CAPACITY = 1 << 12
+harness.REPEAT = bench.REPEAT = bench.TURNS = 1
 bench.HAMMING, bench.EDIT = (8, 1, (1, 2)), ("8,1,1",)
 bench.DENSE, bench.DENSE_PANELS = (4, 1, 40), ((2, 5, 3),)
 bench.PUBLISHED["edit"] = "row"  # the simulator has no warps
@@ -38,7 +44,7 @@ bench.start_up = start_up
 bench.main()
 """
 GPU_PRIMER = """
-import bench_gpu_primer as bench
+import gpu_primer as bench
 sizes = primer.Sizes(width=1, height=4, rows=1, more=4, deepest=64, stretch=2, columns=8)
 primer.extend_primers.__defaults__ = (None, sizes)
 bench.WARM = bench.SAMPLE = 4
@@ -49,11 +55,11 @@ raise SystemExit(bench.main())
 
 def simulated(script, path, *words):
     """The rows of a script that ran in the CUDA simulator."""
-    command = (sys.executable, "-c", SIMULATED + script, SCRIPTS, *words, "--json", path)
+    command = (sys.executable, "-c", SIMULATED + script, BENCH, *words, "--json", path)
     environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}
     done = subprocess.run([*map(str, command)], env=environment, capture_output=True, text=True)
     assert not done.returncode, done.stderr[-3_000:]
-    return json.loads(path.read_text())
+    return json.loads(path.read_text())["rows"]
 
 
 def test_searches_on_a_gpu(tmp_path):
@@ -75,7 +81,7 @@ def test_the_check_of_a_gpu_keeps_what_failed(tmp_path, monkeypatch):
     loader = SourceFileLoader("gpu_check", str(SCRIPTS / "gpu_check"))
     check = module_from_spec(spec_from_loader("gpu_check", loader))
     loader.exec_module(check)
-    write = "import sys; open(sys.argv[2], 'w').write('[1]')"
+    write = "import sys; open(sys.argv[2], 'w').write('{\"rows\": [1]}')"
     monkeypatch.setattr(check, "TESTS", (sys.executable, "-c", "print('2 passed')"))
     failing = (sys.executable, "-c", "raise SystemExit('no')")
     benchmarks = {"good": (sys.executable, "-c", write), "bad": failing}

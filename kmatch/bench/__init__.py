@@ -1,1 +1,1 @@
-"""Benchmarks of all algorithms on the same data: data makers, timing, tables."""
+"""Benchmarks of all algorithms on the same data."""

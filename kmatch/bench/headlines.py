@@ -1,4 +1,4 @@
-"""What the papers say of their algorithms, to stand beside what is measured here."""
+"""The papers' own figures for their algorithms, shown beside what is measured here."""
 
 _MACHINES = {
     ("Ho et al. 2017a", "cpu"): "Xeon E31270",
@@ -32,8 +32,8 @@ _HEADLINES = {
 }
 
 
-def headline(paper, algorithm, device):
-    """The paper's own figure for an algorithm, GB of text, and its machine; or an empty string."""
+def headline(paper: str, algorithm: str, device: str) -> str:
+    """A paper's figure for an algorithm, GB of text, and its machine; empty where it has none."""
     said = _HEADLINES.get((paper, algorithm, device))
     machine = _MACHINES.get((paper, device))
     return f"{said} ({machine})" if said else ""

@@ -1,14 +1,17 @@
-"""The sizes of the papers' tables and figures, and what they printed there."""
+"""The sizes of the papers' tables and figures, and the numbers printed in them."""
 
 from typing import NamedTuple
 
 CPU, CUDA = "cpu", "cuda"
 
+Column = tuple[str, str, str]
+Printed = float | str
+
 
 class Point(NamedTuple):
-    """A row: its first cells, letters of text, letters of a pattern, patterns and k."""
+    """A row of a figure. cells: its first cells; size: letters of text; m: letters of a pattern."""
 
-    cells: tuple
+    cells: tuple[str, ...]
     size: int
     m: int
     patterns: int
@@ -18,23 +21,23 @@ class Point(NamedTuple):
 class Figure(NamedTuple):
     """A table or figure of a paper.
 
-    heads: of the points' cells; metric: `throughput` (GB of text a second), `seconds` or `speedup`
-    (over the first column); columns: (heading, algorithm, device), the engine's come after them;
-    printed: the paper's figures, a row a point, None where it has none; sets: of patterns, each
-    drawn anew, for which the largest, smallest and average figures are given.
+    heads: headings of the points' cells; metric: `throughput` (GB of text a second), `seconds` or
+    `speedup` (over the first column); columns: (heading, algorithm, device), followed by the
+    engine's; printed: the paper's figures, a row a point; sets: how many sets of patterns are
+    drawn, whose largest, smallest and average figures are given.
     """
 
     title: str
     command: str
-    heads: tuple
+    heads: tuple[str, ...]
     metric: str
-    points: tuple
-    columns: tuple
-    printed: tuple = ()
+    points: tuple[Point, ...]
+    columns: tuple[Column, ...]
+    printed: tuple[tuple[Printed, ...], ...] = ()
     sets: int = 1
 
 
-def _megabytes(sizes, m, patterns, k):
+def _megabytes(sizes: tuple[float, ...], m: int, patterns: int, k: int) -> tuple[Point, ...]:
     return tuple(Point((f"{s:.2f} Mb",), int(s * 1e6), m, patterns, k) for s in sizes)
 
 
@@ -72,9 +75,10 @@ _FEUSER = (
 )
 _GENE, _BACKGROUND = 43_606, 241_494
 
-PAPERS = {
+# A remark on the sizes, then the figures.
+PAPERS: dict[str, tuple[str, *tuple[Figure, ...]]] = {
     "liu2012": (
-        "Liu et al. 2012 tell neither the pattern sizes of Fig. 13 and 15 nor k (which changes "
+        "Liu et al. 2012 give neither the pattern sizes of Fig. 13 and 15 nor k (which changes "
         "nothing); Fig. 12, over the number of threads, has no counterpart: grids cover a text.",
         Figure(
             "Fig. 13: time by pattern size, text as long as B. anthracis", "hamming",
@@ -131,7 +135,7 @@ PAPERS = {
         ),
     ),
     "wspasm2017": (
-        "Ho et al. 2017b do not tell the pattern lengths of Fig. 6 and 7, nor the text's size.",
+        "Ho et al. 2017b do not give the pattern lengths of Fig. 6 and 7, nor the text's size.",
         Figure(
             "Table 1: throughput by text size, m = 16, k = 6", "edit", ("text",), "throughput",
             _megabytes((3.14, 4.87, 7.74, 12.88, 17.56, 22.87), 16, 1, 6), _WSPASM,

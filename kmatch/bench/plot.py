@@ -1,10 +1,14 @@
 """Rows of figures as a picture."""
 
+from collections.abc import Sequence
+from typing import Any
+
+from kmatch.bench.rows import Row
 from kmatch.errors import OutputError
 
 
-def load_matplotlib():
-    """The part of Matplotlib that draws to files. Raises OutputError where it is not installed."""
+def load_matplotlib() -> Any:
+    """Matplotlib's Figure. Raises OutputError where Matplotlib is not installed."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -14,8 +18,8 @@ def load_matplotlib():
     return Figure
 
 
-def draw(tables, path):
-    """Draw bars of bp·pattern/s, a panel for each list of Rows, to a file of any suffix it knows.
+def draw(tables: Sequence[Sequence[Row]], path: str) -> None:
+    """Draw bars of bp·pattern/s, a panel for each list of Rows; the suffix says the file's format.
 
     Raises OutputError where Matplotlib is missing or the file cannot be written.
     """

@@ -1,16 +1,21 @@
-"""What `kmatch bench` measures and prints."""
+"""The measurements that `kmatch bench` makes, prints and keeps."""
 
 import json
 import os
 import platform
+from collections.abc import Iterable
+from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 
 import kmatch
+from kmatch.arrays import Bytes
 from kmatch.bench.data import Case, make_case, random_letters, read_letters
 from kmatch.bench.figures import BACKGROUND_SEED, figure_rows, figure_table
 from kmatch.bench.papers import PAPERS
 from kmatch.bench.plot import draw
+from kmatch.bench.rows import Bench, Row
 from kmatch.bench.tables import DEFINITIONS, rows_table
 from kmatch.errors import OutputError
 
@@ -22,19 +27,26 @@ SETTINGS = {"hamming": (20, 1, 3), "multi": (20, 8, 3), "edit": (20, 1, 3), "bes
 class Report:
     """Measures with a Bench, prints tables to standard output and keeps the rows.
 
-    genome: a path or None for random letters; size: letters of text, or None for a size that suits
+    genome: a path, or None for random letters; size: letters of text, or None for a size that suits
     the devices; width: of tables that do not go to a terminal; path: of a JSON file for the rows,
-    written again after every table, or None.
+    which is written again after every table.
     """
 
-    def __init__(self, bench, genome, size, width, path=None):
+    def __init__(
+        self,
+        bench: Bench,
+        genome: str | None,
+        size: int | None,
+        width: int,
+        path: str | None = None,
+    ) -> None:
         self._bench, self._genome, self._size, self._path = bench, genome, size, path
         self._console = Console(width=None if Console().is_terminal else width)
-        self._tables = []
+        self._tables: list[list[Row]] = []
         self.equal = True
 
-    def commands(self, commands):
-        """Measure commands, each with patterns of a usual size, and print a table each."""
+    def commands(self, commands: Iterable[str]) -> None:
+        """Measure commands at the sizes of SETTINGS and print a table of each."""
         size = self._size or max(SIZES[device] for device in self._bench.devices)
         letters = self._letters(size)
         for command in commands:
@@ -50,7 +62,7 @@ class Report:
             self._show(rows_table(rows))
         self._define()
 
-    def paper(self, name):
+    def paper(self, name: str) -> None:
         """Measure at the sizes of a paper's tables and figures and print them in their shape."""
         remark, *figures = PAPERS[name]
         longest = max(point.size for figure in figures for point in figure.points)
@@ -63,11 +75,11 @@ class Report:
         self._console.print(f"In brackets the paper's figures. {remark}")
         self._define()
 
-    def draw(self, path):
-        """Draw the rows."""
+    def draw(self, path: str) -> None:
+        """Draw the rows to a file."""
         draw(self._tables, path)
 
-    def _show(self, table):
+    def _show(self, table: Table) -> None:
         self._console.print(table)
         if self._path:
             try:
@@ -77,7 +89,7 @@ class Report:
                 said = f"{self._path}: cannot be written: {error.strerror}"
                 raise OutputError(said) from error
 
-    def _record(self):
+    def _record(self) -> dict[str, Any]:
         return {
             "kmatch": kmatch.__version__,
             "machine": f"{platform.platform()}, {os.cpu_count()} cores",
@@ -87,16 +99,16 @@ class Report:
             "rows": [row.figures() for rows in self._tables for row in rows],
         }
 
-    def _letters(self, size):
+    def _letters(self, size: int) -> Bytes:
         return read_letters(self._genome, size) if self._genome else random_letters(size)
 
-    def _keep(self, rows):
+    def _keep(self, rows: list[Row]) -> None:
         self._tables.append(rows)
         self.equal &= all(row.equal for row in rows)
 
-    def _define(self):
+    def _define(self) -> None:
         for line in self._definitions():
             self._console.print(line)
 
-    def _definitions(self):
+    def _definitions(self) -> list[str]:
         return [line.format(seconds=self._bench.seconds) for line in DEFINITIONS]

@@ -1,8 +1,14 @@
 """Rows of figures as tables on a terminal."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from rich.table import Table
 
 from kmatch.bench.headlines import headline
+
+if TYPE_CHECKING:
+    from kmatch.bench.rows import Row
 
 DEFINITIONS = (
     "kernel: median time of the kernels alone, the text on the device. call: from the text in "
@@ -21,7 +27,7 @@ COLUMNS = (
 PREFIXES = ("", "k", "M", "G", "T", "P")
 
 
-def scaled(number):
+def scaled(number: float) -> str:
     """A number in three digits with a prefix: 12.3 G."""
     step = 0
     while abs(number) >= 999.5 and step < len(PREFIXES) - 1:
@@ -29,20 +35,21 @@ def scaled(number):
     return f"{number:.3g} {PREFIXES[step]}".strip()
 
 
-def seconds(number):
+def seconds(number: float) -> str:
     """A time in three digits: 12.3 ms."""
-    for unit, size in (("s", 1), ("ms", 1e-3), ("μs", 1e-6)):
-        if number >= size or unit == "μs":
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if number >= size:
             return f"{number / size:.3g} {unit}"
+    return f"{number / 1e-6:.3g} μs"
 
 
-def ratio(number):
-    """A ratio in three digits, or nothing where there is none."""
+def ratio(number: float | None) -> str:
+    """A ratio in three digits, empty where there is none."""
     return "" if number is None else f"{number:.3g}"
 
 
-def rows_table(rows):
-    """The Table of Rows of one Case."""
+def rows_table(rows: Sequence["Row"]) -> Table:
+    """The Rows of one Case as a table."""
     one = rows[0]
     what = f"m = {one.m}, " if one.m else ""
     count = f"{one.patterns} pattern{'s' * (one.patterns != 1)}, " if one.patterns else ""

@@ -14,8 +14,8 @@ from kmatch.cli.commands.model import model
 from kmatch.cli.commands.multi import multi
 from kmatch.cli.commands.pack import pack
 from kmatch.cli.commands.primer import primer
-from kmatch.cli.messages import one_line
-from kmatch.cli.talk import telling_warnings
+from kmatch.cli.messages import showing_warnings
+from kmatch.cli.printable import one_line
 
 _COMPLETE = "_KMATCH_COMPLETE"  # what shells set to ask for completions
 _NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())  # whose message is the help
@@ -23,7 +23,7 @@ _NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())  # whose mess
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", message="kmatch %(version)s")
-def kmatch():
+def kmatch() -> None:
     """Find every approximate occurrence of DNA patterns in genomes."""
 
 
@@ -31,14 +31,14 @@ for command in (hamming, multi, edit, best, primer, pack, bench, model, info):
     kmatch.add_command(command)
 
 
-def run_command(arguments):
+def run_command(arguments: list[str]) -> int:
     """Run the command that the arguments name; returns its exit status, 2 for wrong usage."""
     if asked := os.environ.get(_COMPLETE):
         from click.shell_completion import shell_complete
 
         return shell_complete(kmatch, {}, "kmatch", _COMPLETE, asked)
     try:
-        with telling_warnings(), kmatch.make_context("kmatch", arguments) as context:
+        with showing_warnings(), kmatch.make_context("kmatch", arguments) as context:
             kmatch.invoke(context)
         return 0
     except click.exceptions.Exit as end:

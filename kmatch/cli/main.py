@@ -1,26 +1,31 @@
 """The `kmatch` command and what its errors look like."""
 
+import os
 import sys
+from collections.abc import Iterable, Sequence
 
 from kmatch import interrupts
 
-_LIBRARIES = ("numba", "llvmlite")  # where what the machine lacks may be an error of any class
+_LIBRARIES = ("numba", "llvmlite")  # whose errors about the machine may be of any class
 _TRACEBACK = "--debug shows where"
 
 
-def main(arguments=None):
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
     interrupts.install()  # before anything is imported that takes its time
+    # GNU OpenMP's threads, which published algorithms run on, wait by spinning. That takes
+    # milliseconds a kernel where other programs want the cores; passive ones take microseconds.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         status = run(sys.argv[1:] if arguments is None else arguments)
         interrupts.release()
-    except KeyboardInterrupt:  # before `run` could tell of it, or after
+    except KeyboardInterrupt:  # before `run` could handle it, or after
         status = _interrupted()
         interrupts.release()
     sys.exit(status)
 
 
-def run(arguments):
+def run(arguments: Iterable[str]) -> int:
     """Run the command line; returns the exit status."""
     arguments = list(arguments)
     from kmatch.cli.streams import standard_streams
@@ -44,53 +49,55 @@ def run(arguments):
             return _interrupted()
 
 
-def _interrupted():
+def _interrupted() -> int:
     name = interrupts.came()
     by = f" by {name}" if name not in (None, "SIGINT") else ""
-    return _tell(f"interrupted{by}", interrupts.status())
+    return _say(f"interrupted{by}", interrupts.status())
 
 
-def _is_quiet(error):
+def _is_quiet(error: Exception) -> bool:
     from kmatch.errors import ClosedPipe
 
     return isinstance(error, ClosedPipe)
 
 
-def _failed(error):
+def _failed(error: Exception) -> int:
     """Say what an error was; returns the exit status."""
     from kmatch.errors import KmatchError
 
     if _is_quiet(error):
         return 0
     if isinstance(error, KmatchError):
-        return _tell(str(error), 1)
+        return _say(str(error), 1)
     if isinstance(error, MemoryError):
         advice = "search fewer patterns at a time, or a genome of shorter records"
-        return _tell(f"out of memory; {advice}", 1)
+        return _say(f"out of memory; {advice}", 1)
     words = _words(error)
-    # Inputs and outputs tell of themselves: what is left is the machine's, or a defect.
+    # Errors of inputs and outputs are KmatchErrors: what is left is the machine's, or a defect.
     if isinstance(error, OSError | ImportError | RuntimeError) or _of_a_library(error):
-        return _tell(f"the machine: {words}; {_TRACEBACK}", 1)
-    return _tell(f"a defect of kmatch: {type(error).__name__}: {words}; {_TRACEBACK}", 1)
+        return _say(f"the machine: {words}; {_TRACEBACK}", 1)
+    return _say(f"a defect of kmatch: {type(error).__name__}: {words}; {_TRACEBACK}", 1)
 
 
-def _words(error):
+def _words(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return str(error).rstrip(".") or type(error).__name__
 
 
-def _of_a_library(error):
-    """Whether an error was raised in what kmatch is compiled with, not in kmatch."""
+def _of_a_library(error: Exception) -> bool:
+    """Whether an error was raised in the libraries that compile kmatch, not in kmatch."""
+    module = ""
     traceback = error.__traceback__
-    while traceback.tb_next:
+    while traceback:
+        module = traceback.tb_frame.f_globals.get("__name__", "")
         traceback = traceback.tb_next
-    module = traceback.tb_frame.f_globals.get("__name__", "")
     return module.partition(".")[0] in _LIBRARIES
 
 
-def _tell(message, status):
-    from kmatch.cli.messages import one_line
+def _say(message: str, status: int) -> int:
+    """Print an error; returns the exit status."""
+    from kmatch.cli.printable import one_line
 
     if sys.stderr is not None:
         print(f"kmatch: error: {one_line(message)}", file=sys.stderr)

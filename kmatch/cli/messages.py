@@ -1,32 +1,125 @@
-"""What messages may hold: no control characters, and no name that fills the screen."""
+"""Messages on standard error: warnings, details and progress, as loud as asked for."""
 
-import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
-WORD = 200  # characters of one word of a message, such as a name or a path
-MESSAGE = 1000  # and of all of it
-_CUT = " … "
-_LONG_WORD = re.compile(rf"\S{{{WORD + 1},}}")
+from kmatch import interrupts
+from kmatch.cli.printable import one_line
+from kmatch.cli.progress import Advance, Compiled, compiling_bar, progress_bar
+from kmatch.errors import KmatchWarning
+
+if TYPE_CHECKING:
+    from kmatch.engine.protocol import Engine
+
+HOUR = 3600  # seconds
 
 
-def one_line(message):
-    """A message as one line that is safe to print: names in it may come from anyone's files.
+class Messages:
+    """The messages of a command; the names in them may come from anyone's files.
 
-    What cannot be printed, such as an escape sequence for the terminal, is escaped as Python does;
-    what is too long loses its middle.
+    A command's work starts and continues through these methods, so they also raise again an
+    interrupt that other code has swallowed.
     """
-    cut = _LONG_WORD.sub(lambda word: shorten(word[0], WORD), " ".join(message.split()))
-    return shorten("".join(map(_printed, shorten(cut, MESSAGE))), MESSAGE)
+
+    def __init__(self, quiet: bool = False, verbose: bool = False) -> None:
+        self.quiet = quiet
+        self.verbose = verbose and not quiet
+        self._remove_bar: Callable[[], None] = lambda: None
+        self._topics: set[str] = set()
+        if quiet:
+            warnings.simplefilter("ignore", KmatchWarning)
+
+    def warn(self, message: str) -> None:
+        if not self.quiet:
+            _say(f"warning: {message}")
+
+    def warn_once(self, topic: str, message: str) -> None:
+        """Warn, but only once of a topic."""
+        if topic not in self._topics:
+            self._topics.add(topic)
+            self.warn(message)
+
+    def detail(self, message: str) -> None:
+        """Say what --verbose asks for."""
+        if self.verbose:
+            _say(message)
+
+    def device(self, engine: "Engine") -> None:
+        """Say what the chosen engine runs on, and whether the search will take long."""
+        interrupts.check()
+        self.detail(f"device: {engine.description}")
+        seconds = engine.expected or 0
+        if seconds > HOUR and (self.verbose or self._is_watched()):
+            hours = seconds / HOUR
+            _say(f"this search will take about {hours:,.0f} h; Ctrl-C ends it and leaves no file")
+
+    @contextmanager
+    def progress(self, label: str) -> Iterator[Advance | None]:
+        """Give a function (consumed, size) that moves a bar on a terminal; elsewhere None."""
+        interrupts.check()
+        if not self._is_watched():
+            yield None
+            return
+        with progress_bar(one_line(label)) as (advance, self._remove_bar):
+            yield advance
+
+    def make_way(self) -> None:
+        """Remove the bar before rows go to the terminal on which it is drawn."""
+        if sys.stdout is not None and sys.stdout.isatty():
+            self._remove_bar()
+
+    @contextmanager
+    def compiling_progress(self) -> Iterator[Compiled | None]:
+        """As `progress`, for kernels compiled: gives a function (functions, done, tasks)."""
+        if not self._is_watched():
+            yield None
+            return
+        with compiling_bar() as advance:
+            yield advance
+
+    @contextmanager
+    def announcing_compiling(self) -> Iterator[None]:
+        """Say on a terminal, once, that kernels have to be compiled while the block runs."""
+        if not self._is_watched():
+            yield
+            return
+        from kmatch.jit import on_compile
+
+        announced = False
+
+        def announce(name: str) -> None:
+            nonlocal announced
+            if not announced:
+                _say("compiling kernels, once a machine; this takes up to half a minute")
+            announced = True
+
+        with on_compile(announce):
+            yield
+
+    def _is_watched(self) -> bool:
+        """Whether messages go to a terminal."""
+        return not self.quiet and sys.stderr.isatty()
 
 
-def shorten(text, most):
-    """A text of at most `most` characters, without its middle where it has more."""
-    if len(text) <= most:
-        return text
-    end = (most - len(_CUT)) // 3
-    return text[: most - len(_CUT) - end] + _CUT + text[-end:]
+@contextmanager
+def showing_warnings() -> Iterator[None]:
+    """Print kmatch's own warnings as other messages are, while the block runs."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", KmatchWarning)
+        plain = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if issubclass(category, KmatchWarning):
+                _say(f"warning: {message}")
+            else:
+                plain(message, category, *where, **more)
+
+        warnings.showwarning = show
+        yield
 
 
-def _printed(character):
-    if character.isprintable():
-        return character
-    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+def _say(message: str) -> None:
+    print(f"kmatch: {one_line(message)}", file=sys.stderr)

@@ -1,68 +1,50 @@
-"""Options that searches share, and what they stand for."""
+"""Options that commands share, and the groups in which commands take them."""
 
-from functools import wraps
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import click
 
 from kmatch.arguments import STRANDS
 from kmatch.cli.numbers import Count
-from kmatch.cli.places import FORMATS, format_of
-from kmatch.cli.talk import Talk
+from kmatch.cli.outputs import FORMATS
+
+Function = Callable[..., Any]
+Decorator = Callable[[Function], Function]
 
 
-class Table(NamedTuple):
-    """Where the table goes that a search writes: path, None or `-` for standard output; form:
-    `bed` or `tsv`; asked: the form that was asked for, or None."""
+class Inputs(NamedTuple):
+    """What a search for patterns reads: a genome, and patterns by file or by `-p`."""
 
-    path: str | None
-    form: str
-    asked: str | None
-
-    @property
-    def to_terminal(self):
-        """Whether it goes to standard output, which may be a terminal."""
-        return self.path in (None, "-")
+    genome: str
+    patterns: str | None
+    sequences: tuple[str, ...]
 
 
-class Given(NamedTuple):
-    """Patterns as a command is given them: path, of a file or None; sequences: of `-p`."""
+class Loudness(NamedTuple):
+    """How much a command says on standard error."""
 
-    path: str | None
-    sequences: list
+    quiet: bool
+    verbose: bool
 
 
-def search_options(command):
+def search_options(function: Function) -> Function:
     """Add the options common to the searches for patterns."""
-    return _with([*_TABLE_OPTIONS, _STRAND, *_RUN_OPTIONS], _gathered(command))
+    return _with((*_TABLE_OPTIONS, _STRAND, *_RUN_OPTIONS), function)
 
 
-def common_options(command):
+def common_options(function: Function) -> Function:
     """Add the options common to all searches."""
-    return _with([*_TABLE_OPTIONS, *_RUN_OPTIONS], _gathered(command))
+    return _with((*_TABLE_OPTIONS, *_RUN_OPTIONS), function)
 
 
-def _gathered(command):
-    """A command that is called with `table`, `talk` and, where there are any, `patterns`."""
-
-    @wraps(command)
-    def run(*, output, form, quiet, verbose, debug, **options):
-        table = Table(output, format_of(form, output), form)
-        if "sequences" in options:
-            given = Given(options.pop("patterns"), list(options.pop("sequences")))
-            options["patterns"] = given
-        return command(table=table, talk=Talk(quiet, verbose), **options)
-
-    return run
-
-
-def _with(options, command):
+def _with(options: Sequence[Decorator], function: Function) -> Function:
     for option in reversed(options):
-        command = option(command)
-    return command
+        function = option(function)
+    return function
 
 
-def _check_device(context, option, device):
+def _check_device(context: click.Context, option: click.Parameter, device: str) -> str:
     from kmatch.engine.devices import DEVICE
 
     if not DEVICE.fullmatch(device):
@@ -79,7 +61,7 @@ device_option = click.option(
     help="Where to search.",
 )
 
-_TABLE_OPTIONS = [
+_TABLE_OPTIONS = (
     click.option(
         "-o",
         "--output",
@@ -92,7 +74,7 @@ _TABLE_OPTIONS = [
         type=click.Choice(FORMATS),
         help="Output format; by default from FILE's suffix, otherwise bed.",
     ),
-]
+)
 _STRAND = click.option(
     "--strand",
     type=click.Choice(STRANDS),
@@ -107,11 +89,14 @@ quiet_option = click.option("-q", "--quiet", is_flag=True, help="No warnings, pr
 verbose_option = click.option(
     "-v", "--verbose", is_flag=True, help="Say what is done, on standard error."
 )
-debug_option = click.option("--debug", is_flag=True, help="Show a traceback when something fails.")
-_RUN_OPTIONS = [device_option, threads_option, quiet_option, verbose_option, debug_option]
+# Commands do not take it: an error is shown by `kmatch.cli.main`, which looks for it itself.
+debug_option = click.option(
+    "--debug", is_flag=True, expose_value=False, help="Show a traceback when something fails."
+)
+_RUN_OPTIONS = (device_option, threads_option, quiet_option, verbose_option, debug_option)
 
 
-def algorithm_option(command):
+def algorithm_option(command: str) -> Decorator:
     """The option --algorithm with the names that a command has."""
     from kmatch.published.registry import ENGINE, names
 
@@ -124,36 +109,36 @@ def algorithm_option(command):
     )
 
 
-def distance_option(text):
+def distance_option(text: str) -> Decorator:
     """The option -k of the searches for patterns."""
     return click.option("-k", required=True, type=Count(min=0), help=text)
 
 
-def exact_options(command):
+def exact_options(function: Function) -> Function:
     """Add --exact-5p and --exact-3p."""
     for end, which in (("3p", "Last"), ("5p", "First")):
         text = f"{which} letters that must match."
         option = click.option(f"--exact-{end}", type=Count(min=0), default=0, help=text)
-        command = option(command)
-    return command
+        function = option(function)
+    return function
 
 
-def pattern_arguments(command):
+def pattern_arguments(function: Function) -> Function:
     """Add PATTERNS and its stand-in `-p`."""
-    command = click.option(
+    function = click.option(
         "-p",
         "--pattern",
         "sequences",
         multiple=True,
         metavar="SEQ",
         help="A pattern, in place of PATTERNS; can be repeated.",
-    )(command)
-    return click.argument("patterns", required=False)(command)
+    )(function)
+    return click.argument("patterns", required=False)(function)
 
 
-def check_inputs(genome, given):
+def check_inputs(inputs: Inputs) -> None:
     """Raise UsageError for patterns by file and by `-p`, or neither, or two inputs named `-`."""
-    if bool(given.path) == bool(given.sequences):
+    if bool(inputs.patterns) == bool(inputs.sequences):
         raise click.UsageError("give the patterns as a file or with -p, one of the two")
-    if given.path == "-" and genome == "-":
+    if inputs.patterns == "-" and inputs.genome == "-":
         raise click.UsageError("only one of GENOME and PATTERNS can be standard input")

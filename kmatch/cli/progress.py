@@ -1,17 +1,21 @@
-"""Progress on a terminal."""
+"""Progress bars on a terminal."""
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from kmatch.cli.messages import shorten
+from kmatch.cli.printable import shorten
 
 LABEL = 32  # characters: the bar needs the rest of a line
 
+Advance = Callable[[int, int | None], None]  # (consumed, size), in bytes
+Compiled = Callable[[int, int, int], None]  # (functions, done, tasks)
+
 
 @contextmanager
-def progress_bar(label):
+def progress_bar(label: str) -> Iterator[tuple[Advance, Callable[[], None]]]:
     """Draw a bar on standard error while the block runs.
 
-    Gives two functions: (consumed, size) moves the bar, () takes it away before the block ends.
+    Gives two functions: (consumed, size) moves the bar, () removes it before the block ends.
     """
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
@@ -21,15 +25,15 @@ def progress_bar(label):
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(shorten(label, LABEL), total=None)
 
-        def advance(consumed, size):
+        def advance(consumed: int, size: int | None) -> None:
             progress.update(task, completed=consumed, total=size)
 
         yield advance, progress.stop
 
 
 @contextmanager
-def compiling_bar():
-    """Draw one of kernels compiled; gives a function (functions, done, tasks)."""
+def compiling_bar() -> Iterator[Compiled]:
+    """Draw a bar of the kernels compiled; gives a function (functions, done, tasks)."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -37,8 +41,8 @@ def compiling_bar():
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("0 functions", total=None)
 
-        def advance(functions, done, tasks):
-            told = f"{functions} functions"
-            progress.update(task, description=told, completed=done, total=tasks)
+        def advance(functions: int, done: int, tasks: int) -> None:
+            description = f"{functions} functions"
+            progress.update(task, description=description, completed=done, total=tasks)
 
         yield advance

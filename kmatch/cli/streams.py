@@ -1,22 +1,25 @@
-"""The standard streams of a command: output tells what fails, the error stream never fails."""
+"""The standard streams of a command: output says what fails, standard error never fails."""
 
 import io
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import NoReturn, TextIO
 
 from kmatch.results.files.handles import output_error
 from kmatch.results.files.output import STANDARD
 
 
 @contextmanager
-def standard_streams():
+def standard_streams() -> Iterator[None]:
     """While the block runs, a failure of standard output is an OutputError, and one of standard
     error, which may be closed, full or gone, is nothing at all."""
     before = sys.stdout, sys.stderr
     # Closed, standard error leaves its number to the next file, and libraries may write there.
     null = None if sys.stderr else open(os.devnull, "w")  # noqa: SIM115
-    sys.stdout, sys.stderr = _wrapped(sys.stdout, _Output), _wrapped(null or sys.stderr, _Messages)
+    sys.stdout = _wrapped(sys.stdout, _StandardOutput)
+    sys.stderr = _wrapped(null or sys.stderr, _StandardError)
     try:
         yield
     finally:
@@ -29,7 +32,7 @@ def standard_streams():
             null.close()
 
 
-def _wrapped(stream, kind):
+def _wrapped(stream: TextIO, kind: "type[_Stream]") -> TextIO:
     """The stream with another way to fail, or as it is where there are no bytes below it."""
     if not isinstance(getattr(stream, "buffer", None), io.BufferedIOBase | io.RawIOBase):
         return stream
@@ -39,26 +42,26 @@ def _wrapped(stream, kind):
         stream.buffer,
         encoding=stream.encoding,
         errors=stream.errors,
-        line_buffering=stream.line_buffering,
-        write_through=stream.write_through,
+        line_buffering=bool(stream.line_buffering),
+        write_through=getattr(stream, "write_through", False),
     )
 
 
 class _Stream(io.TextIOWrapper):
-    def write(self, text):
+    def write(self, text: str) -> int:
         try:
             return super().write(text)
         except OSError as error:
             self._fail(error)
             return len(text)
 
-    def flush(self):
+    def flush(self) -> None:
         try:
             super().flush()
         except OSError as error:
             self._fail(error)
 
-    def end(self):
+    def end(self) -> None:
         """Give the stream below back, leading nowhere if it fails: Python flushes it once more at
         its end, and would complain."""
         try:
@@ -70,16 +73,19 @@ class _Stream(io.TextIOWrapper):
                 os.close(null)
         self.detach()
 
+    def _fail(self, error: OSError) -> None:
+        raise NotImplementedError
 
-class _Output(_Stream):
+
+class _StandardOutput(_Stream):
     """Standard output, whose failures are OutputErrors."""
 
-    def _fail(self, error):
+    def _fail(self, error: OSError) -> NoReturn:
         raise output_error(STANDARD, error) from error
 
 
-class _Messages(_Stream):
+class _StandardError(_Stream):
     """Standard error; what it cannot take is lost, and nothing else is."""
 
-    def _fail(self, error):
+    def _fail(self, error: OSError) -> None:
         pass

@@ -6,9 +6,11 @@ import re
 import sys
 from functools import cache
 from threading import Thread
+from typing import Any
 
 from kmatch.arguments import check_threads
 from kmatch.engine.choice import best_device
+from kmatch.engine.protocol import Engine
 from kmatch.errors import DeviceError
 
 DEVICE = re.compile(r"auto|cpu|cuda(:\d+(,\d+)*)?")
@@ -16,7 +18,7 @@ NO_DRIVER = "the library of the NVIDIA driver was not found"
 DRIVERS = {"win32": ["nvcuda.dll"], "linux": ["libcuda.so.1", "libcuda.so"]}
 
 
-def choose_engine(device, threads=None, work=None):
+def choose_engine(device: str, threads: int | None = None, work: Any = None) -> Engine:
     """The Engine for a device (see `kmatch.engine.protocol`).
 
     device: `auto`, `cpu`, `cuda` or `cuda:N`; threads: int or None for all cores; work: the Work
@@ -62,7 +64,7 @@ def _cuda_engine(number, threads, reason, work):
     if _no_driver():
         raise DeviceError(NO_DRIVER)
     _wake(number or 0)
-    from kmatch.engine.cuda.driver import find_devices
+    from kmatch.engine.cuda.gpu.driver import find_devices
 
     found, why = find_devices()
     chosen = [gpu for gpu in found if number in (None, gpu[0])]

@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.arrays import Words
+
 LANES_PER_WORD = 64
 SPARE = 64
 CACHE_LINE = 8  # words; rows of more are multiples of it
@@ -62,7 +64,7 @@ class Geometry:
         """Letters of text that packing reads."""
         return self.positions + self.halo
 
-    def text(self, planes):
+    def text(self, planes: Words) -> Text:
         """The Text of planes that are laid out like this."""
         return Text(planes, self.words, self.rows, self.plane_words)
 

@@ -22,7 +22,7 @@ def describe_machine():
     import llvmlite.binding as llvm
     import numba
 
-    from kmatch.engine.cuda.driver import find_devices
+    from kmatch.engine.cuda.gpu.driver import find_devices
     from kmatch.jit.folders import kernel_folders, measure
 
     features = llvm.get_host_cpu_features()

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import bounds_of, look_up, place_in_row
+from kmatch.arrays import bounds_of, look_up, offsets_in_rows
 
 LOOK_EVERY = 4
 BASES_OF = np.array([mask.bit_count() for mask in range(16)], np.uint8)  # of a mask
@@ -55,7 +55,7 @@ def window_arrays(masks, bounds, exact, k):
     masks: uint8[L], the letters along the forward text; bounds: int64[Q+1], where each window's
     begin, of which none is empty; exact: bool[L], the letters that have to match.
     """
-    lengths, shifts = np.diff(bounds), place_in_row(bounds)
+    lengths, shifts = np.diff(bounds), offsets_in_rows(bounds)
     bases = np.add.reduceat(look_up(masks, BASES_OF) * ~exact, bounds[:-1], dtype=np.int64)
     if not exact.any():
         return _lay_out(masks, shifts, bounds, (lengths, bases), k)

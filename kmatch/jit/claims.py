@@ -1,28 +1,32 @@
-"""Processes that compile side by side share out the kernels: each is compiled by who claims it.
+"""Processes that compile at the same time share the kernels: the first to claim one compiles it.
 
-A claim is a file in a folder that the processes were given. No two wait for each other: who waits
-for a kernel is compiling one that calls it, and no kernel calls itself.
+A claim is a file in a folder that all these processes know. Claims cannot deadlock: a process that
+waits for a kernel is compiling one that calls it, and no kernel calls itself.
 """
 
 import os
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any, TextIO, TypeVar
 
+fcntl: Any  # None on Windows
 try:
-    from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
-except ImportError:  # Windows
-    flock = None
+    import fcntl
+except ImportError:
+    fcntl = None
 
-PATIENCE = 120.0  # seconds, where no lock tells whether who claimed a kernel still lives
+PATIENCE = 120.0  # seconds after which a claim is void where there are no locks
 PAUSE = 0.01  # seconds between looks at the disk
 
-_shared = []  # the folder of claims, while there is one
-_taken = {}  # this process's claims by path, as open files: their locks end with the process
+_shared: list[str] = []  # the folder of claims, while there is one
+_taken: dict[str, TextIO] = {}  # this process's claims by path; their locks end with the process
+_Found = TypeVar("_Found")
 
 
 @contextmanager
-def sharing(folder):
-    """While the block runs, share kernels with the processes that were given the same folder."""
+def sharing(folder: str) -> Iterator[None]:
+    """While the block runs, share kernels with the processes that use the same folder."""
     _shared.append(folder)
     try:
         yield
@@ -32,8 +36,8 @@ def sharing(folder):
             _taken.pop(path).close()
 
 
-def take(name):
-    """Whether something is this process's to do, and nobody else's; True without a folder."""
+def take(name: str) -> bool:
+    """Claim a task; whether it is this process's to do. Always True without a folder."""
     if not _shared:
         return True
     path = os.path.join(_shared[-1], name)
@@ -42,25 +46,25 @@ def take(name):
             file = _taken[path] = open(path, "x")  # noqa: SIM115  open as long as the process lives
         except FileExistsError:
             return False
-        except OSError:  # the folder is gone, or the disk full: then each does all
+        except OSError:  # the folder is gone, or the disk full: each process then does all
             return True
         with suppress(OSError):
-            if flock:
-                flock(file, LOCK_EX | LOCK_NB)
+            if fcntl:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return True
 
 
-def give_up(name):
-    """Let others take what this process took and could not do."""
+def give_up(name: str) -> None:
+    """Let others take a task that this process claimed and could not do."""
     if _shared:
         with suppress(OSError):
             os.unlink(os.path.join(_shared[-1], name))
 
 
-def await_other(name, look):
-    """What look() gives once it gives something, or None when `name` is this process's to do.
+def await_other(name: str, look: Callable[[], _Found | None]) -> _Found | None:
+    """The first result of look() that is not None, or None where `name` is this process's to do.
 
-    look: gives None as long as the process that took `name` has not done it.
+    look: returns None until the process that took `name` has done it.
     """
     while not take(name):
         found = look()
@@ -70,12 +74,12 @@ def await_other(name, look):
     return None
 
 
-def _abandoned(name):
-    """Whether the process that took a name has died, as far as can be told."""
+def _abandoned(name: str) -> bool:
+    """Whether the process that took a name has died, as far as this one can see."""
     try:
         with open(os.path.join(_shared[-1], name)) as file:
-            if flock:
-                flock(file, LOCK_SH | LOCK_NB)
+            if fcntl:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
                 return True
             return time.time() - os.fstat(file.fileno()).st_mtime > PATIENCE
     except (BlockingIOError, FileNotFoundError):

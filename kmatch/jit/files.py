@@ -1,32 +1,33 @@
-"""Compiled kernels as files: one for each kernel and signature, whole or not believed."""
+"""Compiled kernels as files: one for each kernel and signature, used only if it is whole."""
 
 import hashlib
 import os
 import pickle
 import secrets
+from collections.abc import Callable, Hashable
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 MARK = b"kmatch kernel 1\n"
-CHECK = 32  # bytes of the digest behind the mark
+CHECK = 32  # bytes of the digest that follows the mark
 
 
 class DamagedFile(Exception):
-    """A file is there and not what was written."""
+    """A file is not what was written."""
 
 
 class KernelFiles(NamedTuple):
-    """The files of one kernel: in a folder, with names that begin alike.
+    """The files of one kernel, in one folder; their names begin with `name`.
 
-    dump: makes bytes of what pickle can load. Numba keeps an index of signatures instead, which
-    two processes at once can leave pointing at the wrong one's code.
+    dump: makes bytes that pickle can load. There is no index of signatures as Numba writes it: two
+    processes that write at once can leave one that points at the wrong code.
     """
 
     folder: str
     name: str
-    dump: object
+    dump: Callable[[object], bytes]
 
-    def load(self, key):
+    def load(self, key: Hashable) -> Any:
         """What was saved under a key, or None. Raises DamagedFile."""
         path = self.path(key)
         try:
@@ -44,8 +45,8 @@ class KernelFiles(NamedTuple):
             raise DamagedFile(path) from error
         return data if found == key else None
 
-    def save(self, key, data):
-        """Save data under a key, in place of what was. Raises OSError, and leaves nothing then."""
+    def save(self, key: Hashable, data: object) -> None:
+        """Save data under a key and replace what was there. An OSError leaves no file behind."""
         kept = self.dump((key, data))
         path = self.path(key)
         part = f"{path}.{secrets.token_hex(8)}.part"
@@ -59,15 +60,15 @@ class KernelFiles(NamedTuple):
                 os.unlink(part)
             raise
 
-    def path(self, key):
-        """The file of a key: Numba's, of signature, processor, and code of the function."""
+    def path(self, key: Hashable) -> str:
+        """The file of a key, which Numba makes of signature, processor and the function's code."""
         return os.path.join(self.folder, self.file_name(key))
 
-    def file_name(self, key):
-        """Its name in the folder."""
+    def file_name(self, key: Hashable) -> str:
+        """The file's name in the folder."""
         short = hashlib.blake2b(repr(key).encode(), digest_size=12).hexdigest()
         return f"{self.name}.{short}.kernel"
 
 
-def _check(content):
+def _check(content: bytes | memoryview) -> bytes:
     return hashlib.blake2b(content, digest_size=CHECK).digest()

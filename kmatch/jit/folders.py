@@ -1,4 +1,4 @@
-"""The folders that compiled kernels lie in, each named by the digest of what they were made of."""
+"""The folders of compiled kernels, each named by a digest of the kernels' sources."""
 
 import os
 import re
@@ -6,6 +6,7 @@ import stat
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -18,26 +19,26 @@ from kmatch.jit.sources import PACKAGE, digest
 
 BESIDE = PACKAGE / "__pycache__"
 NAME = re.compile(r"kmatch-[0-9a-f]{24}")
-SUFFIXES = (".kernel", ".part", ".lcs", ".nbi", ".nbc")  # of the files that are written there
+SUFFIXES = (".kernel", ".part", ".lcs", ".nbi", ".nbc")  # of the files that kmatch and Numba write
 
-# A folder of other sources or versions is removed a month after its last use, and a day after it
-# where newer ones are many. A process that still ran from it would compile again, no worse.
+# A folder for other sources or versions is removed a month after its last use; where there are more
+# than FEW newer ones, a day after it. A process that still used it would only compile again.
 MONTH, DAY = 30 * 86400, 86400
 FEW = 4
 
 
-def own_folder():
-    """The folder that this user's kernels are written to and looked for first."""
+def own_folder() -> Path:
+    """The folder for this user's kernels, which is searched first and written to."""
     return _base() / folder_name()
 
 
-def kernel_folders():
-    """It, and that beside the package, where whoever installed kmatch compiles for all users."""
+def kernel_folders() -> list[Path]:
+    """That folder, and the one beside the package, which an installer can fill for all users."""
     return list(dict.fromkeys([own_folder(), BESIDE / folder_name()]))
 
 
-def open_folder(folder):
-    """Make a folder of kernels where there is none, and remove others that nobody uses.
+def open_folder(folder: Path) -> None:
+    """Make a folder of kernels unless it exists, and remove old ones beside it.
 
     Raises OSError where it cannot be made.
     """
@@ -47,43 +48,41 @@ def open_folder(folder):
 
 
 @cache
-def mark_used(folder):
-    """Note in a folder's time, once a process, that its kernels are in use."""
+def mark_used(folder: str) -> None:
+    """Set a folder's time, once a process, to show that its kernels are in use."""
     with suppress(OSError):
         os.utime(folder)
 
 
-def nothing_compiled():
-    """Whether no kernel of these sources and versions was compiled yet."""
+def nothing_compiled() -> bool:
+    """Whether no kernel of these sources and versions has been compiled yet."""
     return not any(any(_kernels(folder)) for folder in kernel_folders())
 
 
-def measure(folder):
+def measure(folder: Path) -> tuple[int, int]:
     """The number of compiled kernels in a folder, and their bytes."""
     sizes = []
     for entry in _kernels(folder):
-        with suppress(OSError):  # one that another process removes
+        with suppress(OSError):  # another process may remove it
             sizes.append(entry.stat().st_size)
     return len(sizes), sum(sizes)
 
 
-def _kernels(folder):
+def _kernels(folder: Path) -> Iterator[os.DirEntry[str]]:
     with suppress(OSError), os.scandir(folder) as entries:
         yield from (entry for entry in entries if entry.name.endswith(".kernel"))
 
 
 @cache
-def folder_name():
-    """The name of the folders for the sources as they are at the first call, and the versions."""
+def folder_name() -> str:
+    """The name of the folders for the sources, as they are at the first call, and the versions."""
     return f"kmatch-{digest(__version__, numba.__version__, llvmlite.__version__)}"
 
 
 @cache
-def _base():
-    """Where folders of kernels are made: as NUMBA_CACHE_DIR says, else the first to be writable.
-
-    These are beside the package, the user's cache, and a private folder for temporary files.
-    """
+def _base() -> Path:
+    """Where folders of kernels are made: NUMBA_CACHE_DIR, or else the first that is writable of
+    the package's own folder, the user's cache, and a private folder for temporary files."""
     if numba.config.CACHE_DIR:
         return Path(numba.config.CACHE_DIR)
     if _writable(BESIDE):
@@ -95,7 +94,7 @@ def _base():
     return Path(_private_folder(Path(tempfile.gettempdir()) / f"kmatch-{user}", user))
 
 
-def _user_cache():
+def _user_cache() -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches"
     if os.name == "nt":
@@ -103,14 +102,14 @@ def _user_cache():
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
-def _writable(folder):
+def _writable(folder: Path) -> bool:
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     return os.access(folder, os.W_OK)
 
 
-def _private_folder(path, user):
-    """A folder in a place where all may write: what lies there is run, so it has to be ours."""
+def _private_folder(path: Path, user: int) -> str:
+    """A folder of this user alone, where everybody may write: what it contains is executed."""
     try:
         path.mkdir(mode=0o700, exist_ok=True)
         found = path.lstat()
@@ -120,8 +119,8 @@ def _private_folder(path, user):
     return str(path) if ours else tempfile.mkdtemp(prefix="kmatch-")
 
 
-def _sweep(new):
-    """Remove the folders beside a new one that are ours by their names and long out of use."""
+def _sweep(new: Path) -> None:
+    """Remove the folders beside a new one that have names like ours and are long out of use."""
     now, others = time.time(), []
     with suppress(OSError), os.scandir(new.parent) as entries:
         for entry in entries:
@@ -133,8 +132,8 @@ def _sweep(new):
             _remove(path)
 
 
-def _remove(folder):
-    """Remove a folder of kernels; what kmatch did not write there stays, and the folder with it."""
+def _remove(folder: str) -> None:
+    """Remove a folder of kernels; a file that kmatch did not write stays, and the folder too."""
     with suppress(OSError):
         for entry in os.scandir(folder):
             if entry.name.endswith(SUFFIXES):

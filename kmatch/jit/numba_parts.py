@@ -1,118 +1,152 @@
 """The one file that touches Numba's private parts: its cache of compiled functions.
 
-Where these are not as expected, AS_EXPECTED is false and Numba's own cache serves as it is.
+Where these are not as expected, AS_EXPECTED is false, and kernels use Numba's cache as it is, by
+`in_numba_cache`.
 """
 
 import hashlib
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from typing import Any
+
+from numba import config
 
 from kmatch.jit.claims import await_other, give_up
 from kmatch.jit.files import DamagedFile, KernelFiles
 from kmatch.jit.folders import kernel_folders, mark_used, open_folder, own_folder
+from kmatch.jit.reports import report_compile, warn_once
 from kmatch.jit.sources import unchanged
-from kmatch.jit.telling import tell_of_compiling, warn_once
+
+# What this file uses of a cache, and of the class that its _impl_class names.
+_CACHE = (
+    ("_load_overload", "_save_overload", "_index_key", "_guard_against_spurious_io_errors"),
+    ("rebuild", "reduce", "check_cachable", "filename_base"),
+)
+
+
+def _is_as_expected(cache: Any) -> bool:
+    """Whether one of Numba's classes of caches has all the parts that this file uses."""
+    parts = zip((cache, getattr(cache, "_impl_class", None)), _CACHE, strict=True)
+    return all(hasattr(owner, name) for owner, names in parts for name in names)
+
 
 try:
     from llvmlite import binding as llvm
-    from numba.core.caching import Cache, CompileResultCacheImpl, FunctionCache, NullCache
-    from numba.core.caching import IndexDataCacheFile as _IndexFile
+    from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
     from numba.core.runtime import _nrt_python as runtime
 
     _HELPERS = dict(runtime.c_helpers)
-    _USED = (
-        (Cache, ("_load_overload", "_save_overload", "_index_key")),
-        (Cache, ("_guard_against_spurious_io_errors",)),
-        (_IndexFile, ("_dump",)),
-        (CompileResultCacheImpl, ("rebuild", "reduce", "check_cachable")),
-    )
-    AS_EXPECTED = all(hasattr(owner, name) for owner, names in _USED for name in names)
+    AS_EXPECTED = _is_as_expected(FunctionCache) and hasattr(IndexDataCacheFile, "_dump")
 except (ImportError, AttributeError):
     AS_EXPECTED = False
 if not AS_EXPECTED:
     FunctionCache = NullCache = object
 
 
-class _Locator:
-    """Tells Numba where a function's compiled code lies; the folder's name vouches for its age."""
+def in_numba_cache(caching: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+    """The decorator `caching`, which uses Numba's own cache, made to use it in our folder.
 
-    def __init__(self, function, folder):
+    That cache notices changes in a function's own file only; the folder's name covers the others.
+    So where the folder cannot be written, `plain` serves, which keeps nothing.
+    """
+
+    def decorate(function: Any) -> Any:
+        folder = own_folder()
+        with suppress(OSError):
+            open_folder(folder)
+        if not os.access(folder, os.W_OK):
+            return plain(function)
+        before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
+        try:
+            return caching(function)
+        finally:
+            config.CACHE_DIR = before
+
+    return decorate
+
+
+class _Locator:
+    """Tells Numba where a function's compiled code is; the folder's name ensures that it is new."""
+
+    def __init__(self, function: Callable[..., Any], folder: Path) -> None:
         self._py_file = function.__code__.co_filename
         self._folder = folder
 
-    def ensure_cache_path(self):
+    def ensure_cache_path(self) -> None:
         open_folder(self._folder)
 
-    def get_cache_path(self):
+    def get_cache_path(self) -> str:
         return str(self._folder)
 
-    def get_source_stamp(self):
+    def get_source_stamp(self) -> str:
         return self._folder.name
 
 
-def _disk_cache(parent, target):
-    """A subclass of one of Numba's caches on disk that keeps files of ours, in folders of ours.
+def _disk_cache(parent: Any, target: str) -> Any:
+    """A subclass of one of Numba's caches on disk that writes our files, in our folders.
 
-    target: a suffix of the files' names; says what compiles where it is not Numba.
+    target: a suffix of the files' names, for what the kernels run on.
     """
 
     class Impl(parent._impl_class):
-        def __init__(self, function):
+        def __init__(self, function: Callable[..., Any]) -> None:
             self._lineno = function.__code__.co_firstlineno
             self._locator = _Locator(function, own_folder())
             self._filename_base = f"{_file_name(function)}.{target}"
 
     class DiskCache(parent):
         _impl_class = Impl
+        _cache_file: Any
 
-        def __init__(self, function):
+        def __init__(self, function: Callable[..., Any]) -> None:
             super().__init__(function)
             name, dump = self._impl.filename_base, self._cache_file._dump
             folders = map(str, kernel_folders())
-            self._places = [KernelFiles(folder, name, dump) for folder in folders]
-            self._cache_file = self._places[0]
+            self._files = [KernelFiles(folder, name, dump) for folder in folders]
+            self._cache_file = self._files[0]
 
-        def _load_overload(self, signature, context):
+        def _load_overload(self, signature: Any, context: Any) -> Any:
             key = self._index_key(signature, context.codegen())
-            found = (_load(files, key) for files in self._places)
+            found = (_load(files, key) for files in self._files)
             data = next((data for data in found if data is not None), None)
             if data is None:
                 own = self._cache_file
                 data = await_other(own.file_name(key), lambda: _load(own, key))
             if data is not None:
                 return self._impl.rebuild(context, data)
-            tell_of_compiling(self._py_func.__qualname__)
+            report_compile(self._py_func.__qualname__)
             return None
 
-        def _save_overload(self, signature, data):
+        def _save_overload(self, signature: Any, data: Any) -> None:
             try:
-                if unchanged():  # not where an upgrade came while this process ran
+                if unchanged():  # an upgrade may have come while this process ran
                     super()._save_overload(signature, data)
             except OSError as error:
                 give_up(self._cache_file.file_name(self._index_key(signature, data.codegen)))
                 warn_once(
                     "keeping",
                     f"{self._cache_path}: compiled kernels cannot be kept there: "
-                    f"{error.strerror or error}; each process compiles them anew; name another "
+                    f"{error.strerror or error}; each process compiles them again; name another "
                     "folder in NUMBA_CACHE_DIR",
                 )
 
     return DiskCache
 
 
-def _file_name(function):
+def _file_name(function: Callable[..., Any]) -> str:
     name = f"{function.__module__}.{function.__qualname__}-{function.__code__.co_firstlineno}"
     plain = "".join(letter for letter in name if letter not in "<>")
-    if not plain.startswith("kmatch."):  # the folder vouches for the sources of kmatch alone
+    if not plain.startswith("kmatch."):  # the folder's name covers kmatch's sources only
         content = Path(function.__code__.co_filename).read_bytes()
         plain = f"{plain}-{hashlib.blake2b(content, digest_size=12).hexdigest()}"
     return f"{plain.removeprefix('kmatch.')[-100:]}.{sys.implementation.cache_tag}"
 
 
-def _load(files, key):
+def _load(files: KernelFiles, key: Any) -> Any:
     mark_used(files.folder)
     try:
         return files.load(key)
@@ -123,57 +157,55 @@ def _load(files, key):
         return None
 
 
-_CpuCache = _disk_cache(FunctionCache, "cpu") if AS_EXPECTED else None
+_CpuCache: Any = _disk_cache(FunctionCache, "cpu") if AS_EXPECTED else None
 
 
 class KernelCache(NullCache):
     """Numba's cache on disk for one kernel of the CPU.
 
-    It is opened when the kernel is called first, and does not set up a compiler to load what is
-    compiled, which takes a fifth of a second.
+    It is opened at the kernel's first call, and loads what is compiled without setting up a
+    compiler, which takes a fifth of a second.
     """
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
 
     @cached_property
-    def _opened(self):
+    def _opened(self) -> Any:
         return _CpuCache(self._function)
 
     @property
-    def cache_path(self):
+    def cache_path(self) -> str:
         return self._opened.cache_path
 
-    def load_overload(self, signature, context):
+    def load_overload(self, signature: Any, context: Any) -> Any:
         for name, address in _HELPERS.items():
             llvm.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
         with self._opened._guard_against_spurious_io_errors():
             return self._opened._load_overload(signature, context)
 
-    def save_overload(self, signature, data):
+    def save_overload(self, signature: Any, data: Any) -> None:
         self._opened.save_overload(signature, data)
 
 
-def keep_cuda_kernels():
+def keep_cuda_kernels() -> None:
     """Have `cuda.jit(cache=True)` keep the kernels of kmatch where those of the CPU are kept.
 
-    Functions of other packages stay where Numba keeps them.
+    Numba keeps those of other packages as ever.
     """
-    from numba import config
     from numba.cuda import dispatcher
 
     compiler = getattr(sys.modules.get("numba_cuda"), "__version__", "")
-    try:
-        opened = _disk_cache(dispatcher.CUDACache, f"cuda{compiler}")
-        plain = dispatcher.CUDADispatcher.enable_caching
-    except AttributeError:  # its own cache then, in the folder that sources have named
-        config.CACHE_DIR = str(own_folder())
-        return
+    cache = getattr(dispatcher, "CUDACache", None)
+    opened = _disk_cache(cache, f"cuda{compiler}") if _is_as_expected(cache) else None
+    plain = dispatcher.CUDADispatcher.enable_caching
 
-    def enable_caching(self):
-        if self.py_func.__module__.partition(".")[0] == "kmatch":
+    def enable_caching(self: Any) -> None:
+        if self.py_func.__module__.partition(".")[0] != "kmatch":
+            plain(self)
+        elif opened:
             self._cache = opened(self.py_func)
         else:
-            plain(self)
+            in_numba_cache(plain, lambda dispatcher: None)(self)
 
     dispatcher.CUDADispatcher.enable_caching = enable_caching

@@ -1,10 +1,10 @@
 """The Discrete and the Unified Memory Machine: what a parallel loop costs in time units.
 
-Nakano 2012, section II. w banks hold the memory, address a in bank a mod w and in address group
-a // w; w threads are a warp. Warps that have requests are dispatched in turn, one request a thread;
-a warp that waits for its last requests sends no new ones. Requests of a warp go through a pipeline:
-on the DMM one to a bank at a time, on the UMM those to one address group at a time; several to one
-address are one. A request is complete after l time units.
+Nakano 2012, section II. The memory has w banks; address a is in bank a mod w and in address group
+a // w. w threads form a warp. Warps with requests are dispatched in turn, one request a thread; a
+warp that waits for its last requests sends no new ones. A warp's requests enter a pipeline: on the
+DMM one to each bank at a time, on the UMM those to one address group at a time; requests for one
+address count once. A request is complete after l time units.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from kmatch.jit import kernel
 
 
 class Machine(NamedTuple):
-    """unified: whether it is a UMM; width: w, its banks and the threads of a warp; latency: l."""
+    """unified: whether this is a UMM; width: w, banks, and threads of a warp; latency: l."""
 
     unified: bool
     width: int
@@ -24,10 +24,10 @@ class Machine(NamedTuple):
 
 @kernel
 def run_body(requests, machine, counts):
-    """Time units in which threads run the body of a parallel loop, from a barrier to the next.
+    """The time units of a parallel loop's body, from one barrier to the next.
 
-    requests: int64[r, p], the addresses that p threads access one after the other, −1 for none;
-    counts: int64[2], receives the warps dispatched and the pipeline stages they took in addition.
+    requests: int64[r, p], the r addresses that each of p threads accesses in turn, −1 for none;
+    counts: int64[2], to which warps dispatched and pipeline stages are added.
     """
     rounds, threads = requests.shape
     warps = -(-threads // machine.width)
@@ -35,7 +35,7 @@ def run_body(requests, machine, counts):
     complete = np.zeros(warps, np.int64)
     kept = np.empty(machine.width * machine.width, np.int64)
     in_bank = np.empty(machine.width, np.int64)
-    free = 0  # when the pipeline takes the next warp
+    free = 0  # time at which the pipeline takes the next warp
     sending = True
     while sending:
         sending = False
@@ -61,7 +61,7 @@ def run_body(requests, machine, counts):
 
 @kernel
 def _address_groups(addresses, width, kept):
-    """Address groups that a warp accesses."""
+    """How many address groups a warp accesses."""
     groups = 0
     for address in addresses:
         if address >= 0 and not _holds(kept, 0, groups, address // width):
@@ -72,7 +72,7 @@ def _address_groups(addresses, width, kept):
 
 @kernel
 def _most_to_a_bank(addresses, width, kept, in_bank):
-    """Addresses in the bank of which a warp accesses most."""
+    """The most addresses that a warp accesses in one bank."""
     in_bank[:] = 0
     for address in addresses:
         if address >= 0:
@@ -93,7 +93,7 @@ def _holds(kept, first, last, value):
 
 @kernel
 def sweep(addresses, threads, machine, counts):
-    """Time units in which p threads access n addresses, int64[n], p at a time with a barrier each.
+    """The time units in which p threads access n addresses, p at a time, a barrier after each turn.
 
     Section III: thread i accesses address p·t + i in turn t.
     """
@@ -106,5 +106,5 @@ def sweep(addresses, threads, machine, counts):
 
 @kernel
 def read_alone(addresses, machine, counts):
-    """Time units in which a single thread accesses n addresses, int64[n]."""
+    """The time units in which one thread accesses n addresses."""
     return run_body(addresses.reshape((len(addresses), 1)), machine, counts)

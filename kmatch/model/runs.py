@@ -1,6 +1,7 @@
-"""Runs of the programs on both machines, beside the bounds that the paper proves for them."""
+"""Runs of the programs on both machines, beside the bounds that the paper proves."""
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +13,7 @@ SEED = 2012
 
 
 class Sizes(NamedTuple):
-    """n, m: letters of Y and of X; w, l: a machine's width and latency; p: the threads of the two
+    """n, m: letters of Y and X; w, l: a machine's width and latency; p: threads of the two
     contiguous accesses to n addresses."""
 
     n: int
@@ -23,9 +24,11 @@ class Sizes(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A program on a machine: `threads` took `time` units, of which `bound` is what `statement` of
-    the paper gives without its constant; `stages` a warp went through in the memory's pipeline;
-    asm: the distance computed, None for a program that computes none."""
+    """A program on a machine.
+
+    time: units counted; bound: those of the paper's `statement`, without its constant; stages: of
+    the memory's pipeline, for a warp's requests on average; asm: the distance computed, or None.
+    """
 
     program: str
     machine: str
@@ -38,13 +41,13 @@ class Run(NamedTuple):
     asm: int | None
 
     @property
-    def ratio(self):
-        """Time units for one of the bound's."""
+    def ratio(self) -> float:
+        """Time units counted ÷ those of the bound."""
         return self.time / self.bound
 
 
-def simulate(sizes):
-    """Yield the Runs of all programs, with random letters for X and Y.
+def simulate(sizes: Sizes) -> Iterator[Run]:
+    """Yield the Runs of all programs on random strings X and Y.
 
     Raises InputError for sizes below 1 or m > n.
     """
@@ -61,7 +64,15 @@ def simulate(sizes):
     for unified in (False, True):
         machine = Machine(unified, w, l)
 
-        def run(name, threads, statement, bound, program, *arguments, machine=machine):
+        def run(
+            name: str,
+            threads: int,
+            statement: str,
+            bound: float,
+            program: Callable[..., Any],
+            *arguments: Any,
+            machine: Machine = machine,
+        ) -> Run:
             counts = np.zeros(2, np.int64)
             result = program(*arguments, machine, counts)
             time, asm = result if isinstance(result, tuple) else (result, None)
@@ -69,7 +80,7 @@ def simulate(sizes):
             stages = int(counts[1]) / int(counts[0])
             return Run(name, kind, sizes, threads, int(time), statement, bound, stages, asm)
 
-        # Where the UMM has no upper bound, sections III and VI tell what it costs.
+        # The UMM has no upper bound here; sections III and VI say what it costs.
         bank = ("section III", float(n)) if unified else ("Lemma 2", access)
         on_d = ("section VI", float(n * m)) if unified else ("Lemma 3", cells)
         yield run("contiguous", p, "Lemma 1", access, programs.contiguous, n, p)

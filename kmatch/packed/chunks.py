@@ -1,20 +1,28 @@
-"""Searching a packed genome where it lies, in the planes of its file."""
+"""The chunks of a packed genome, searched in the planes of its file."""
 
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 
+import numpy as np
+
+from kmatch.arrays import Words
 from kmatch.engine.geometry import Geometry
-from kmatch.sequences.chunks import LetterChunk
+from kmatch.engine.protocol import Engine
+from kmatch.packed.reader import PackedFile
+from kmatch.sequences.chunks import ChunkPlan, LetterChunk
+from kmatch.sequences.records import Progress
 
-AHEAD = 4  # chunks whose checksums are made before their turn, by as many threads
-# A search that wants chunks this much smaller has so many queries that to unpack the letters and
-# pack them anew takes less time than to compare them.
+AHEAD = 4  # chunks whose checksums are computed before their turn, by as many threads
+# A search that wants chunks this much smaller has so many queries that comparing them takes longer
+# than unpacking the letters and packing them again.
 SMALLER = 16
+_NO_LETTERS = np.zeros(0, np.uint8)
 
 
-def serves(file, plan, words):
-    """Whether the chunks of a PackedFile can be searched in place of those of a ChunkPlan.
+def serves(file: PackedFile, plan: ChunkPlan, words: int | None) -> bool:
+    """Whether the chunks of a PackedFile can be searched instead of those of a ChunkPlan.
 
-    words: in a row, where the search wants so many; otherwise None.
+    words: in a row, None if the search takes any number.
     """
     return (
         plan.halo <= file.plan.halo
@@ -24,14 +32,16 @@ def serves(file, plan, words):
     )
 
 
-def stored_chunks(file, engine, on_progress=None):
-    """Yield (LetterChunk without letters, Geometry, planes) of a PackedFile, once checked.
+def stored_chunks(
+    file: PackedFile, engine: Engine, on_progress: Progress | None = None
+) -> Iterator[tuple[LetterChunk, Geometry, Words]]:
+    """Yield (LetterChunk without letters, Geometry, planes) for each chunk of a PackedFile.
 
-    The next chunk is fetched while one is searched.
+    Checksums have been compared by then. The next chunk is fetched while one is searched.
     """
     chunks = len(file.lengths)
     pool = ThreadPoolExecutor(AHEAD)
-    checks = []
+    checks: list[Future[None]] = []
     try:
         for number in range(chunks):
             for soon in range(len(checks), min(number + AHEAD, chunks)):
@@ -44,7 +54,7 @@ def stored_chunks(file, engine, on_progress=None):
                 on_progress(file.read_until(number), file.size)
             base = number * file.plan.length
             yield (
-                LetterChunk(base, None, file.lengths[number], file.spans(number)),
+                LetterChunk(base, _NO_LETTERS, file.lengths[number], file.spans(number)),
                 Geometry(file.words, file.rows[number], file.plan.halo),
                 file.planes(number),
             )

@@ -1,54 +1,76 @@
-"""Making a packed genome."""
+"""Packing a genome into a file."""
 
+from collections.abc import Iterable, Iterator
 from itertools import chain
+from typing import BinaryIO
 
 import numpy as np
 
+from kmatch.arguments import check_threads
 from kmatch.engine.geometry import LANES_PER_WORD, Geometry
-from kmatch.genome import as_genome
+from kmatch.engine.protocol import Engine
+from kmatch.genome import Genome, as_genome
 from kmatch.packed.writer import PackedWriter
 from kmatch.sequences.chunks import ChunkPlan, join_records
-from kmatch.sequences.records import gathered
+from kmatch.sequences.readers.files import StrPath
+from kmatch.sequences.records import Progress, Record, Stretch, gathered
 
-# One vector of the recurrence: to a CPU the rows of a tile then follow each other in memory, and a
-# GPU spreads each lane over eight.
+# One vector of the recurrence: on a CPU the rows of a tile are then neighbours in memory, and a GPU
+# spreads each lane over eight.
 WORDS = 8
 LENGTH = 1 << 25  # positions of a chunk
-HALO = 2048  # m + k + 1 of a search for differences, or m, that the chunks serve
-HALO_SHARE = 16  # a lane is at least this many halos long: the halo is in the file for each
-HALO_STEP = 64  # as plans are rounded
-GAP = 64  # k + 1 of a search for differences that the chunks serve
+HALO = 2048  # the largest m + k + 1 of a search for differences, or m, that the chunks serve
+HALO_SHARE = 16  # a lane is at least this many halos long, since the file repeats the halo for each
+HALO_STEP = 64  # a halo is a multiple, as in plans
+GAP = 64  # the largest k + 1 of a search for differences that the chunks serve
 NARROW_GAP = 16  # where records are short
-SHORT = 4096  # letters of a record, on average
-ROWS = 8  # a lane has a multiple of this many rows, to be spread
+SHORT = 4096  # letters of such records, on average
+ROWS = 8  # a lane has a multiple of this many rows, so that a GPU can spread it
 
 
-def pack(genome, path, *, threads=None, on_progress=None):
+def pack(
+    genome: Genome | StrPath,
+    path: StrPath,
+    *,
+    threads: int | None = None,
+    on_progress: Progress | None = None,
+) -> tuple[int, int]:
     """Write a genome to a file as bit planes, which every search takes as a genome.
 
-    genome: a Genome or a path; path: of the file, which is either whole or absent; threads: int or
-    None for all cores; on_progress(consumed, size) hears of bytes read. Returns (records, letters)
+    genome: a Genome or a path; path: of the file, which appears once it is whole; threads: None for
+    all cores; on_progress(consumed, size) is called with the bytes read. Returns (records, letters)
     written. Raises InputError for an unusable genome and OutputError where writing fails.
     """
     from kmatch.results.files.output import open_output
 
+    check_threads(threads)
     with open_output(path) as handle:
         return write_packed(as_genome(genome).parts(on_progress), handle, threads=threads)
 
 
-def write_packed(records, handle, *, threads=None, words=WORDS, length=LENGTH, halo=None, gap=None):
-    """Write an iterable of Records and Stretches to a binary handle as a packed genome.
+def write_packed(
+    records: Iterable[Record | Stretch],
+    handle: BinaryIO,
+    *,
+    threads: int | None = None,
+    words: int = WORDS,
+    length: int = LENGTH,
+    halo: int | None = None,
+    gap: int | None = None,
+) -> tuple[int, int]:
+    """Write Records and Stretches to a binary handle as a packed genome.
 
-    words, length, halo, gap: words in a row, positions of a chunk, rows that a lane shows of the
-    next one, and empty positions between records. Returns (records, letters) written.
+    words: in a row; length: positions of a chunk; halo: rows that a lane repeats of the next one;
+    gap: empty positions between records. Returns (records, letters) written.
     """
     from kmatch.engine.cpu.engine import CpuEngine
 
     engine = CpuEngine(threads)
     parts = gathered(records)
     lanes = LANES_PER_WORD * words
-    enough = min(length, lanes * HALO_SHARE * HALO)  # letters for the halo to be whole
-    first, letters, count = [], 0, 0
+    enough = min(length, lanes * HALO_SHARE * HALO)  # letters that justify the largest halo
+    first: list[Stretch] = []
+    letters, count = 0, 0
     while letters < enough and (part := next(parts, None)):
         first.append(part)
         letters += len(part.letters)
@@ -63,20 +85,22 @@ def write_packed(records, handle, *, threads=None, words=WORDS, length=LENGTH, h
     return writer.finish()
 
 
-def _write_chunks(writer, records, plan, engine, words):
+def _write_chunks(
+    writer: PackedWriter, records: Iterable[Stretch], plan: ChunkPlan, engine: Engine, words: int
+) -> None:
     lanes = LANES_PER_WORD * words
-    room = np.empty(0, np.uint64)
+    buffer = np.empty(0, np.uint64)
     for chunk in join_records(records, plan, lanes * ROWS + LANES_PER_WORD):
         rows = -(-chunk.length // (lanes * ROWS)) * ROWS
         geometry = Geometry(words, rows, plan.halo)
-        if len(room) < 4 * geometry.plane_words:
-            room = np.empty(4 * geometry.plane_words, np.uint64)
-        planes = room[: 4 * geometry.plane_words]
+        if len(buffer) < 4 * geometry.plane_words:
+            buffer = np.empty(4 * geometry.plane_words, np.uint64)
+        planes = buffer[: 4 * geometry.plane_words]
         engine.pack(chunk.letters, geometry.text(planes))
         writer.add(chunk, planes, rows)
 
 
-def _freed(parts):
-    """Parts one by one, each let go of before the next."""
+def _freed(parts: list[Stretch]) -> Iterator[Stretch]:
+    """Yield the parts of a list, and remove each from it, so that its memory can be freed."""
     while parts:
         yield parts.pop(0)

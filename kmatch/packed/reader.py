@@ -1,4 +1,4 @@
-"""Reading a packed genome, mapped into memory."""
+"""Reading a packed genome, which is mapped into memory."""
 
 import mmap
 import os
@@ -6,11 +6,14 @@ import shutil
 import stat
 import sys
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
-from kmatch.arrays import bounds_of, gather
+from kmatch.arrays import Bytes, Longs, Words, bounds_of, gather
 from kmatch.errors import InputError
 from kmatch.packed.format import (
     HEADER,
@@ -24,15 +27,16 @@ from kmatch.packed.format import (
     header,
 )
 from kmatch.sequences.chunks import ChunkPlan, Spans
-from kmatch.sequences.records import MOST, SHORT, STRETCH, Record, Stretch
+from kmatch.sequences.readers.files import Source, StrPath
+from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, Progress, Record, Stretch
 
-_AGAIN = "copy it again, or make it anew with kmatch pack"
+_AGAIN = "copy it again, or pack the genome again"
 
 
-def open_packed(path, label):
+def open_packed(path: StrPath, label: str) -> "PackedFile | None":
     """The PackedFile of a path, or of standard input (`-`) where that is a file.
 
-    None for other files, and for pipes; the reader of records tells what cannot be opened.
+    None for other files, for pipes, and for what cannot be opened: reading records reports it.
     """
     try:
         with _handle(path) as handle:
@@ -45,8 +49,8 @@ def open_packed(path, label):
     return None
 
 
-def parts_of_pipe(source):
-    """The Stretches of a packed genome out of a pipe or a compressed file, from a copy."""
+def parts_of_pipe(source: Source) -> Iterator[Stretch]:
+    """Yield the Stretches of a packed genome in a pipe or a compressed file, by a copy on disk."""
     with tempfile.TemporaryFile() as copy:
         shutil.copyfileobj(source.handle, copy)
         copy.flush()
@@ -54,11 +58,11 @@ def parts_of_pipe(source):
 
 
 @contextmanager
-def _handle(path):
+def _handle(path: StrPath) -> Iterator[BinaryIO]:
     if str(path) == "-":
-        yield sys.stdin
+        yield sys.stdin.buffer
     else:
-        # A pipe would wait here for its writer, and lose what is read.
+        # Opening a pipe would wait for its writer, and lose what is read here.
         with open(path if os.path.isfile(path) else os.devnull, "rb") as handle:
             yield handle
 
@@ -66,38 +70,46 @@ def _handle(path):
 class PackedFile:
     """A packed genome, mapped into memory; several processes may map one.
 
-    handle: of a regular file; label: how messages name it. `plan` and `words` are those it was
-    packed with; `lengths` of the chunks, `rows` of theirs. Raises InputError for a file that is
-    cut, damaged, or of a newer version.
+    handle: of a regular file; label: how messages name it. plan, words: as it was packed; names: of
+    the records; offsets, lengths, rows: of each chunk's planes in the file, the positions that it
+    owns, and its rows. Raises InputError for a file that is cut, damaged, or of a newer version.
     """
 
-    def __init__(self, handle, label):
+    names: list[str]
+    plan: ChunkPlan
+    words: int
+    offsets: list[int]
+    lengths: list[int]
+    rows: list[int]
+
+    def __init__(self, handle: BinaryIO, label: str) -> None:
         self.label = label
         self.size = os.fstat(handle.fileno()).st_size
         if self.size < HEADER + SPARE + INDEX.size + TAIL.size:
             raise self._damaged("is cut")
-        # Copied on writing, which never happens: kernels are compiled for arrays that could be.
+        # Copied on writing, which never happens, but kernels are compiled for writeable arrays.
         self._map = mmap.mmap(handle.fileno(), self.size, access=mmap.ACCESS_COPY)
         self._check_header()
         self._read_index(*self._tail())
-        self._planes = [None] * len(self.offsets)
+        self._planes: list[Words | None] = [None] * len(self.offsets)
         self._checked = [False] * len(self.offsets)
-        self._unpacked = None, None
+        self._unpacked = -1, np.zeros(0, np.uint8)  # the number of a chunk, and its letters
 
-    def _damaged(self, what):
+    def _damaged(self, what: str) -> InputError:
         return InputError(f"{self.label}: the packed genome {what}; {_AGAIN}")
 
-    def _check_header(self):
+    def _check_header(self) -> None:
         version = int.from_bytes(self._map[len(MAGIC) : len(MAGIC) + 4], "little")
         if version > VERSION:
             raise InputError(
                 f"{self.label}: a packed genome of version {version}, and this kmatch reads "
-                f"{VERSION}; take a newer kmatch, or pack it again"
+                f"version {VERSION}; use a newer kmatch, or pack the genome again"
             )
         if self._map[:HEADER] != header():
             raise self._damaged("is damaged in its first bytes")
 
-    def _tail(self):
+    def _tail(self) -> tuple[bytes, int]:
+        """The zeros before the index and the index itself, and where these zeros begin."""
         end = self.size - TAIL.size
         begin, checksum, version, magic = TAIL.unpack(self._map[end:])
         if magic != MAGIC or version != VERSION:
@@ -107,7 +119,7 @@ class PackedFile:
             raise self._damaged("is damaged in its index")
         return tail, begin
 
-    def _read_index(self, tail, end):
+    def _read_index(self, tail: bytes, end: int) -> None:
         numbers = INDEX.unpack_from(tail, SPARE)
         self.words, length, halo, gap, chunks, records, letters, _ = numbers
         at, size = SPARE + INDEX.size, 32 * chunks + 24 * records + letters
@@ -128,8 +140,8 @@ class PackedFile:
             for a, b in zip([0, *ends], ends, strict=False)
         ]
 
-    def _chunks_lie_within(self, end):
-        """Whether all chunks end before a place of the file. Kernels look at no bounds."""
+    def _chunks_lie_within(self, end: int) -> bool:
+        """Whether all chunks end before `end` in the file. Kernels check no bounds."""
         chunks = zip(self.offsets, self.rows, self.lengths, strict=True)
         return all(owned == self.plan.length for owned in self.lengths[:-1]) and all(
             offset >= HEADER
@@ -139,45 +151,50 @@ class PackedFile:
             for offset, rows, owned in chunks
         )
 
-    def _records_lie_within(self, ends, letters):
-        """Whether all records lie in the chunks, one behind the other, and their names too."""
-        begins, sizes, places = self._begins, self._sizes, sum(self.lengths)
+    def _records_lie_within(self, ends: Longs, letters: int) -> bool:
+        """Whether records lie in the chunks, one after another, and their names in the index."""
+        begins, sizes, positions = self._begins, self._sizes, sum(self.lengths)
         if not len(begins):
             return not self.lengths
-        return (
+        return bool(
             min(begins[0], sizes.min(), ends[0]) >= 0
-            and begins[-1] <= places
-            and (sizes <= places - begins).all()
+            and begins[-1] <= positions
+            and (sizes <= positions - begins).all()
             and (np.diff(begins) >= 0).all()
             and (np.diff(ends) >= 0).all()
             and ends[-1] <= letters
         )
 
-    def _positions(self, rows):
+    def _positions(self, rows: int) -> int:
         return LANES_PER_WORD * self.words * rows
 
-    def _plane_words(self, rows):
+    def _plane_words(self, rows: int) -> int:
         return (rows + self.plan.halo) * self.words
 
-    def planes(self, number):
-        """The planes of a chunk, uint64[4·(rows + halo)·words] and SPARE bytes; always the same."""
-        if self._planes[number] is None:
-            words = 4 * self._plane_words(self.rows[number]) + SPARE // 8
-            self._planes[number] = np.frombuffer(self._map, "<u8", words, self.offsets[number])
-        return self._planes[number]
+    def planes(self, number: int) -> Words:
+        """The planes of a chunk, uint64[4·(rows + halo)·words] and SPARE bytes.
 
-    def check(self, number):
-        """Raise InputError unless the planes of a chunk are those that were written."""
+        Engines know planes by the array, so each call returns the same one.
+        """
+        planes = self._planes[number]
+        if planes is None:
+            words = 4 * self._plane_words(self.rows[number]) + SPARE // 8
+            planes = np.frombuffer(self._map, "<u8", words, self.offsets[number])
+            self._planes[number] = planes
+        return planes
+
+    def check(self, number: int) -> None:
+        """Raise InputError unless the planes of a chunk match their checksum."""
         if not self._checked[number]:
             if crc32(self.planes(number)[: -SPARE // 8]) != self._sums[number]:
                 raise self._damaged(f"is damaged in its chunk {number}")
             self._checked[number] = True
 
-    def read_until(self, number):
+    def read_until(self, number: int) -> int:
         """Bytes of the file up to the end of a chunk's planes."""
         return self.offsets[number] + 8 * 4 * self._plane_words(self.rows[number])
 
-    def spans(self, number):
+    def spans(self, number: int) -> Spans:
         """The Spans of a chunk."""
         base = number * self.plan.length
         shown = base + self.plan.length + self.plan.halo
@@ -187,14 +204,14 @@ class PackedFile:
         begins = self._begins[first:last] - base
         return Spans(first, self.names[first:last], begins, self._sizes[first:last])
 
-    def records(self, on_progress=None):
-        """Yield the Records, with Letters that are unpacked when they are looked at."""
+    def records(self, on_progress: Progress | None = None) -> Iterator[Record]:
+        """Yield the Records; their letters are unpacked when they are read."""
         for name, begin, size in zip(self.names, self._begins, self._sizes, strict=True):
-            self._tell_progress(on_progress, int(begin))
-            yield Record(name, Letters(self, int(begin), int(size)))
+            self._report(on_progress, int(begin))
+            yield Record(name, PackedLetters(self, int(begin), int(size)))
 
-    def stretches(self, on_progress=None):
-        """Yield the Records as Stretches, so that short ones come together."""
+    def stretches(self, on_progress: Progress | None = None) -> Iterator[Stretch]:
+        """Yield the records as Stretches, short ones together."""
         short = self._sizes <= SHORT
         first, last = 0, len(short)
         while first < last:
@@ -202,9 +219,10 @@ class PackedFile:
             end = int(np.searchsorted(self._begins[: first + MOST], shown))
             end = max(first + 1, int(np.argmin(np.append(short[first:end], False))) + first)
             begin = int(self._begins[first])
-            self._tell_progress(on_progress, begin)
+            self._report(on_progress, begin)
+            letters: Letters
             if end == first + 1:
-                letters = Letters(self, begin, int(self._sizes[first]))
+                letters = PackedLetters(self, begin, int(self._sizes[first]))
             else:
                 bounds = bounds_of(self._sizes[first:end])
                 together = self.letters(begin, int(self._ends[end - 1]))
@@ -212,14 +230,13 @@ class PackedFile:
             yield Stretch(self.names[first:end], self._sizes[first:end], letters)
             first = end
 
-    def _tell_progress(self, on_progress, place):
+    def _report(self, on_progress: Progress | None, position: int) -> None:
         if on_progress and len(self.offsets):
-            on_progress(
-                self.offsets[min(place // self.plan.length, len(self.offsets) - 1)], self.size
-            )
+            number = min(position // self.plan.length, len(self.offsets) - 1)
+            on_progress(self.offsets[number], self.size)
 
-    def letters(self, begin, end):
-        """The letters at places begin … end − 1, uint8: A, C, G, T, and N for anything else."""
+    def letters(self, begin: int, end: int) -> Bytes:
+        """The letters at positions begin … end − 1: A, C, G, T, and N for anything else."""
         letters = np.empty(end - begin, np.uint8)
         length = self.plan.length
         for number in range(begin // length, -(-end // length)):
@@ -228,8 +245,8 @@ class PackedFile:
             letters[first - begin : last - begin] = chunk[first % length :][: last - first]
         return letters
 
-    def _unpack(self, number):
-        held, letters = self._unpacked  # read once: other threads may unpack other chunks
+    def _unpack(self, number: int) -> Bytes:
+        held, letters = self._unpacked  # read once: other threads may replace it
         if held != number:
             from kmatch.packed.unpack import unpack
 
@@ -241,20 +258,20 @@ class PackedFile:
         return letters
 
 
-class Letters:
-    """The letters of a record of a PackedFile: its slices are uint8 arrays."""
+class PackedLetters:
+    """The Letters of a record of a PackedFile, which unpacks what is read."""
 
     dtype = np.dtype(np.uint8)
 
-    def __init__(self, file, begin, size):
+    def __init__(self, file: PackedFile, begin: int, size: int) -> None:
         self._file, self._begin, self._size = file, begin, size
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._size
 
-    def __getitem__(self, part):
+    def __getitem__(self, part: slice) -> Bytes:
         first, last, step = part.indices(self._size)
         return self._file.letters(self._begin + first, self._begin + max(first, last))[::step]
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         return np.asarray(self[:], dtype)

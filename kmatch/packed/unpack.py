@@ -1,11 +1,11 @@
-"""From striped bit planes back to letters."""
+"""From bit planes back to letters."""
 
 import numpy as np
 
 from kmatch.jit import kernel
 
 BLOCK = 64  # rows unpacked at a time: one cache line of each lane
-# What a base adds to the letter N; at most one of the four planes has a bit set.
+# What each base adds to the letter N; at most one of the four planes has the bit of a position set.
 FROM_N = tuple(np.uint8((ord(base) - ord("N")) % 256) for base in "ACGT")
 
 

@@ -1,41 +1,46 @@
-"""Writing a packed genome, front to back."""
+"""Writing a packed genome from beginning to end."""
 
 from array import array
+from typing import BinaryIO
 
 import numpy as np
 
+from kmatch.arrays import Words
 from kmatch.packed.format import INDEX, MAGIC, SPARE, TAIL, VERSION, crc32, header
+from kmatch.sequences.chunks import ChunkPlan, LetterChunk
 
 
 class PackedWriter:
-    """Writes a packed genome, front to back, to a binary handle.
+    """Writes a packed genome from beginning to end.
 
-    plan: the ChunkPlan of its chunks, whose lead is its halo; words: in a row of their planes.
+    handle: binary; plan: that of the chunks, whose lead is the halo; words: in a row of the planes.
     """
 
-    def __init__(self, handle, plan, words):
+    def __init__(self, handle: BinaryIO, plan: ChunkPlan, words: int) -> None:
         self._handle, self._plan, self._words = handle, plan, words
-        self._chunks, self._names, self._places = [], [], array("q")
+        self._chunks: list[tuple[int, int, int, int]] = []
+        self._names: list[str] = []
+        self._records = array("q")  # the position of each one's first letter, and its letters
         self._end = handle.write(header())
 
-    def add(self, chunk, planes, rows):
-        """Write a LetterChunk as its planes, uint64[4·(rows + halo)·words]."""
+    def add(self, chunk: LetterChunk, planes: Words, rows: int) -> None:
+        """Write a chunk as its planes, uint64[4·(rows + halo)·words]."""
         self._chunks.append((self._end, chunk.length, rows, crc32(planes)))
-        self._handle.write(planes)
+        self._handle.write(planes.data)
         self._end += planes.nbytes
         first, names, begins, lengths = chunk.spans
-        places = np.stack([chunk.base + begins, lengths], axis=1).astype(np.int64)
-        # Of records that were there before, more letters may be known now.
+        records = np.stack([chunk.base + begins, lengths], axis=1).astype(np.int64)
+        # Records of an earlier chunk may have grown since.
         self._names[first:] = names
-        self._places[2 * first :] = array("q", places.tobytes())
+        self._records[2 * first :] = array("q", records.tobytes())
 
-    def finish(self):
-        """Write the index; the file is whole then. Returns (records, letters) in it."""
+    def finish(self) -> tuple[int, int]:
+        """Write the index, which completes the file. Returns the number of (records, letters)."""
         names = [name.encode("utf-8", "surrogateescape") for name in self._names]
         ends = np.cumsum([0, *map(len, names)])[1:]
         records = np.zeros((len(names), 3), "<i8")
         if names:
-            records[:, :2], records[:, 2] = np.array(self._places).reshape(-1, 2), ends
+            records[:, :2], records[:, 2] = np.array(self._records).reshape(-1, 2), ends
         length, halo, gap, _ = self._plan
         sizes = (len(self._chunks), len(names), sum(map(len, names)))
         tail = b"".join(

@@ -1,23 +1,21 @@
-"""The algorithms of published papers, a file a paper and device: baselines for the engine.
+"""The algorithms of published papers, one file a paper and device: baselines for the engine.
 
-Each is a function
+Each algorithm is a function
 
     run(text, pattern, k) -> table
 
-text: a Text of the device the function is for (`cpu.text.HostText`, `cuda.text.DeviceText`), whose
-`masks`, uint8[n], hold a set of bases a letter, 0 where nothing matches; pattern: uint8[m], masks
-too, in host memory, m ≤ n; a letter matches where the masks share a bit. k: int, the largest
-distance asked for, 0 ≤ k ≤ m.
+text: on the function's device (`cpu.text.HostText`, `cuda.text.DeviceText`); its `masks`, uint8[n],
+hold a set of bases a letter, 0 where nothing matches. pattern: masks, uint8[m], in host memory,
+m ≤ n; two letters match if their masks share a bit. k: int, the largest distance wanted, 0 ≤ k ≤ m.
 
-For mismatches the table has a place for each window, int32[n − m + 1], for differences one for each
-end, int32[n] (an end is the last letter of an occurrence). It holds the distance there, or −1 where
-that is more than k. A function for a panel takes patterns, uint8[r, m], and fills int32[r, n−m+1].
+The table has an entry for each window of the text (mismatches, int32[n − m + 1]) or for each end,
+the last letter of an occurrence (differences, int32[n]): the distance, or −1 where it exceeds k. A
+function for a panel takes patterns, uint8[r, m], and fills int32[r, n − m + 1].
 
-For primers it is run(target, background, k), both of them Texts, and the table, int32[n], has for
-each letter of the target the length of the shortest primer that starts there, −1 where none does.
+For primers the function is run(target, background, k), both of them texts, and the table, int32[n],
+holds for each letter of the target the length of the shortest primer from there on, −1 for none.
 
-The table is made by `text.table(shape)`; arrays that kernels need beside the text come from
-`text.put(array)` and `text.room(shape, dtype)`, and kernels run inside `with text.timed():`, which
-is how their time is told apart from that of copies (in CUDA's `text.stream`). What depends on the
-text alone is made once: `text.once(name, make)`.
+`text.table(shape)` makes the table; `text.put(array)` and `text.empty(shape, dtype)` give kernels
+further arrays. Kernels run inside `with text.timed():`, so that their time does not include copies,
+and on CUDA in `text.stream`. `text.once(name, make)` makes what depends on the text alone, once.
 """

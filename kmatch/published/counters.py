@@ -1,35 +1,38 @@
-"""Packed counters of mismatches, as Ho et al. 2017a and shift-add keep them in machine words."""
+"""Mismatch counters packed into machine words, as in Ho et al. 2017a and shift-add."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
-ROWS = 9  # of a look-up table: one for each base by its mask 1, 2, 4 or 8, and 0 for no base
+from kmatch.arrays import Bytes
+
+ROWS = 9  # of a look-up table: 1, 2, 4 and 8 are the masks of the bases, 0 is no base
 
 
 class LookUp(NamedTuple):
     """The look-up memory of PMASM for r patterns of m letters (Fig. 2).
 
-    table: words of fb_vectors, flat, that of letter t at level j at (j·ROWS + t)·words; words: of a
-    bit_vector; size: bits of a counter; counters: in a word, the first one in its highest bits.
+    table: the words of all fb_vectors, that of letter t at level j at (j·ROWS + t)·words; words: of
+    a bit_vector; size: bits of a counter; counters: of a word, the first in its highest bits.
     """
 
-    table: np.ndarray
+    table: NDArray[np.unsignedinteger[Any]]
     words: int
     size: int
     counters: int
 
 
-def counter_size(m):
+def counter_size(m: int) -> int:
     """b = ⌈log2(m + 1)⌉ bits, which hold any distance (Eq. 2)."""
     return m.bit_length()
 
 
-def look_up_memory(patterns, dtype, words=None):
+def look_up_memory(patterns: Bytes, dtype: DTypeLike, words: int | None = None) -> LookUp:
     """The LookUp for patterns, masks as uint8[r, m], in words of an unsigned dtype.
 
-    fb_lvl_j_t holds for each pattern whether it differs from t at level j. A word holds as many
-    counters as fit it whole; words: of a bit_vector, at least as many as r patterns need (Eq. 3).
+    fb_lvl_j_t says for each pattern whether it differs from t at level j. Counters do not cross the
+    border of a word. words: of a bit_vector, at least as many as r patterns need (Eq. 3).
     """
     r, m = patterns.shape
     size, bits = counter_size(m), 8 * np.dtype(dtype).itemsize
@@ -44,23 +47,23 @@ def look_up_memory(patterns, dtype, words=None):
 
 
 class ShiftAdd(NamedTuple):
-    """The table of shift-add for a pattern of m letters: a counter for each of its beginnings.
+    """The table of shift-add for a pattern of m letters: a counter for each of its prefixes.
 
     table: uint64[ROWS·words], the words for letter t begin at t·words; size: bits of a counter;
-    top: where a word's last counter begins, that of the whole pattern in the last word; full: the
-    bits that all counters of a word take. The pattern's counters come last: those before them
-    count nothing.
+    top: the lowest bit of a word's last counter, which in the last word is that of the whole
+    pattern; full: the bits of all counters of a word. The pattern's counters come last; those
+    before them count nothing.
     """
 
-    table: np.ndarray
+    table: NDArray[np.uint64]
     words: int
     size: np.uint64
     top: np.uint64
     full: np.uint64
 
 
-def shift_add_table(pattern, words=None):
-    """The ShiftAdd of a pattern, masks as uint8[m], in at least as many words as it needs."""
+def shift_add_table(pattern: Bytes, words: int | None = None) -> ShiftAdd:
+    """The ShiftAdd of a pattern, masks as uint8[m]; words: at least as many as it needs."""
     size = counter_size(len(pattern))
     counters = 64 // size
     words = words or -(-len(pattern) // counters)
@@ -73,6 +76,6 @@ def shift_add_table(pattern, words=None):
     return ShiftAdd(table.reshape(-1), words, np.uint64(size), shifts[-1], np.uint64(full))
 
 
-def words_needed(m, bits):
-    """Words of so many bits for a counter for each of m letters."""
+def words_needed(m: int, bits: int) -> int:
+    """Words of `bits` bits that hold a counter for each of m letters."""
     return -(-m // (bits // counter_size(m)))

@@ -1,21 +1,21 @@
-"""Which algorithms there are, for the command line and for benchmarks; imports none of them."""
+"""The published algorithms by command and name; imports none of them."""
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kmatch.errors import InputError
 
-ENGINE = "bitplane"  # the one that is no paper's
+ENGINE = "bitplane"  # kmatch's own algorithm
 
 
 class Algorithm(NamedTuple):
     """A published algorithm.
 
-    name: of `--algorithm`; paper: as it is cited; cpu, cuda: `module.function` under
-    `kmatch.published.cpu` and `.cuda`, empty where the algorithm has no such form; longest: letters
-    of the longest pattern that its layout holds, 0 for any; longest_on_cuda: the same where it is
-    the GPU's memory that sets a limit; panel: whether it searches many patterns of one length at
-    once.
+    name: for `--algorithm`; paper: as cited; cpu, cuda: `module.function` under
+    `kmatch.published.cpu` and `.cuda`, empty without such a form; longest: letters of the longest
+    pattern that its layout holds, 0 for any; longest_on_cuda: the same for a limit that a GPU's
+    memory sets; panel: whether it searches many patterns of one length at once.
     """
 
     name: str
@@ -27,19 +27,21 @@ class Algorithm(NamedTuple):
     panel: bool = False
 
     @property
-    def devices(self):
-        """The devices it was made for, of `cpu` and `cuda`."""
+    def devices(self) -> tuple[str, ...]:
+        """The devices that it runs on, of `cpu` and `cuda`."""
         return tuple(device for device in ("cpu", "cuda") if getattr(self, device))
 
-    def limit_below(self, length, device):
-        """The limit that a pattern of so many letters is beyond on a device, 0 for none."""
+    def limit_below(self, length: int, device: str) -> int:
+        """The limit on a device that a pattern of this length exceeds, 0 for none."""
         limits = (self.longest, self.longest_on_cuda if device == "cuda" else 0)
         return min((limit for limit in limits if 0 < limit < length), default=0)
 
-    def load(self, device):
+    def load(self, device: str) -> Callable[..., Any]:
         """The function for a device, one of `devices` (see `kmatch.published`)."""
         module, function = getattr(self, device).split(".")
-        return getattr(import_module(f"kmatch.published.{device}.{module}"), function)
+        loaded = import_module(f"kmatch.published.{device}.{module}")
+        algorithm: Callable[..., Any] = getattr(loaded, function)
+        return algorithm
 
 
 _LIU = "Liu et al. 2012"
@@ -83,7 +85,7 @@ _FEUSER = "Feuser & Moreano 2018"
 _PRIMERS = (
     Algorithm("conventional", _FEUSER, cpu="feuser2018.conventional"),
     Algorithm("alternative", _FEUSER, cpu="feuser2018.alternative"),
-    # On a GPU every block has a matrix: the grains of the two above and of these together.
+    # On a GPU every block has a matrix, so these have the grains of the two above as well.
     Algorithm(
         "conventional-fine", _FEUSER, "feuser2018.conventional_fine", "feuser2018.conventional_fine"
     ),
@@ -101,13 +103,13 @@ PUBLISHED = {
 }
 
 
-def names(command):
-    """Names for the `--algorithm` of a command, the engine's first."""
+def names(command: str) -> list[str]:
+    """The names for the `--algorithm` of a command, the engine's first."""
     return [ENGINE, *(algorithm.name for algorithm in PUBLISHED[command])]
 
 
-def find(command, name):
-    """The published Algorithm of a command, None for the engine. Raises InputError for others."""
+def find(command: str, name: str) -> Algorithm | None:
+    """The Algorithm of a name, None for the engine's. Raises InputError for an unknown one."""
     for algorithm in PUBLISHED[command]:
         if algorithm.name == name:
             return algorithm

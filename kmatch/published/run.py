@@ -1,24 +1,39 @@
-"""Choosing a published algorithm and running it on a device."""
+"""Chooses a published algorithm and runs it on a device."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kmatch.arrays import Bytes, Longs
+from kmatch.engine.choice import Work
 from kmatch.engine.devices import choose_engine
+from kmatch.engine.protocol import Engine
 from kmatch.errors import DeviceError, InputError
-from kmatch.published.registry import ENGINE, find
+from kmatch.published.registry import ENGINE, Algorithm, find
+from kmatch.sequences.patterns import Pattern
 
-POSITIONS = 1 << 26  # of a chunk: a table takes four bytes of each
-PANEL = 1 << 6  # patterns of one length that are searched at a time, and a row of the table each
+if TYPE_CHECKING:
+    from kmatch.search.running import Running
+
+Hits = tuple[Longs, Longs]  # positions and distances, or starts and lengths
+
+POSITIONS = 1 << 26  # of a chunk, four bytes of a table each
+PANEL = 1 << 6  # patterns of one length that are searched at a time, a row of the table each
 
 
-def choose_algorithm(command, patterns, running, work=None):
-    """The engine of a search, and how a published algorithm runs there: None for `bitplane`.
+def choose_algorithm(
+    command: str, patterns: Sequence[Pattern], running: Running, work: Work | None = None
+) -> tuple[Engine, Run | None]:
+    """The engine of a search, and the Run of a published algorithm there, None for `bitplane`.
 
-    running: a Running, whose on_engine hears of the engine; `auto` is the CPU for what only runs
-    there; work: as for `choose_engine`. Raises InputError for an unknown name or patterns that the
-    algorithm's layout cannot hold, DeviceError for a device that cannot be used or that the
-    algorithm was not made for.
+    running: its on_engine hears of the engine; `auto` is the CPU for algorithms that only run
+    there; work: as for `choose_engine`. Raises InputError for an unknown name and for patterns that
+    the algorithm's layout does not hold, DeviceError for a device that cannot be used or on which
+    the algorithm does not run.
     """
     chosen = _chosen(command, patterns, running, work)
     if running.on_engine:
@@ -26,7 +41,9 @@ def choose_algorithm(command, patterns, running, work=None):
     return chosen
 
 
-def _chosen(command, patterns, running, work):
+def _chosen(
+    command: str, patterns: Sequence[Pattern], running: Running, work: Work | None
+) -> tuple[Engine, Run | None]:
     name, device = running.algorithm, running.device
     algorithm = find(command, name)
     if algorithm is None:
@@ -49,16 +66,16 @@ def _chosen(command, patterns, running, work):
 
 
 class Run:
-    """An algorithm on the device of an engine; `layout` is that of chunks whose tables fit."""
+    """An algorithm on the device of an engine; `layout`: of chunks whose tables fit in memory."""
 
-    def __init__(self, engine, algorithm):
+    def __init__(self, engine: Any, algorithm: Algorithm) -> None:
         self._engine = engine
         function = algorithm.load(engine.name)
         self._run = partial(engine.run, function) if engine.name == "cpu" else function
         self._panel = algorithm.panel
         self.layout = engine.layout.within(POSITIONS // PANEL if algorithm.panel else POSITIONS)
 
-    def text(self, masks):
+    def text(self, masks: Bytes) -> Any:
         """A text, masks as uint8[n], on the device."""
         if self._engine.name == "cpu":
             from kmatch.published.cpu.text import HostText
@@ -68,20 +85,24 @@ class Run:
 
         return DeviceText(masks, self._engine.place)
 
-    def ends(self, text, pattern, k):
-        """(place, distance), int64[h], of what one pattern, uint8[m], finds in a text."""
-        return text.hits(self._run(text, pattern, k))
+    def ends(self, text: Any, pattern: Bytes, k: int) -> Hits:
+        """(position, distance) of the hits of one pattern in a text."""
+        hits: Hits = text.hits(self._run(text, pattern, k))
+        return hits
 
-    def smallest(self, text, pattern):
-        """The smallest distance of a pattern to any end in a text."""
-        return text.smallest(self._run(text, pattern, len(pattern)))
+    def smallest(self, text: Any, pattern: Bytes) -> int:
+        """The smallest distance of a pattern at any end in a text."""
+        return int(text.smallest(self._run(text, pattern, len(pattern))))
 
-    def primers(self, target, background, k):
-        """(start, length), int64[h], of the primers that start in a target text."""
-        return target.hits(self._run(target, background, k))
+    def primers(self, target: Any, background: Any, k: int) -> Hits:
+        """(start, length) of the primers in a target text."""
+        hits: Hits = target.hits(self._run(target, background, k))
+        return hits
 
-    def windows(self, text, patterns, k):
-        """Yield (number, place, distance) for each pattern that has hits; places are starts."""
+    def windows(
+        self, text: Any, patterns: Sequence[Bytes], k: int
+    ) -> Iterator[tuple[int, Longs, Longs]]:
+        """Yield (number of a pattern, starts, distances) of the hits of patterns in a text."""
         if not self._panel:
             for number, masks in enumerate(patterns):
                 yield number, *self.ends(text, masks, k)
@@ -93,6 +114,6 @@ class Run:
                 group = numbers[first : first + PANEL]
                 table = self._run(text, np.stack([patterns[number] for number in group]), k)
                 index, distance = text.hits(table)
-                row, place = np.divmod(index, table.shape[1])
+                row, start = np.divmod(index, table.shape[1])
                 cuts = np.searchsorted(row, np.arange(1, len(group)))
-                yield from zip(group, np.split(place, cuts), np.split(distance, cuts), strict=True)
+                yield from zip(group, np.split(start, cuts), np.split(distance, cuts), strict=True)

@@ -1,1 +1,1 @@
-"""Every search once on a tiny genome, in several processes, so that all kernels are compiled."""
+"""Rehearsal: every search runs once on a tiny genome, so that all kernels get compiled."""

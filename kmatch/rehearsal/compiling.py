@@ -1,8 +1,8 @@
-"""All kernels compiled in several processes, or those of a search beside it.
+"""Compiling by several processes: all kernels, or those that a running search will need.
 
-A process of its own runs each search on a tiny genome, so that each compiles other kernels; what
-several need is compiled by the first, and the others wait for it (see `kmatch.jit.claims`). They
-are started anew, not forked, which threads and CUDA would not survive.
+Each process runs other searches on a tiny genome, and so compiles other kernels; a kernel that
+several need is compiled by the first, and the others wait for it (see `kmatch.jit.claims`). The
+processes are started, not forked, which threads and CUDA would not survive.
 """
 
 import os
@@ -10,31 +10,40 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 
 import numpy as np
 
-from kmatch.engine.geometry import LANES_PER_WORD
+from kmatch.arrays import Bytes
+from kmatch.engine.geometry import LANES_PER_WORD, Text
 from kmatch.engine.host.packing import packing_by
+from kmatch.engine.protocol import Engine
 from kmatch.errors import DeviceError, KmatchWarning
-from kmatch.jit import telling_of_compiling
+from kmatch.jit import on_compile
 from kmatch.jit.claims import sharing, take
 from kmatch.jit.folders import open_folder, own_folder
 from kmatch.rehearsal.searches import FILES, TASKS, rehearse
 
-KERNEL, TASK = "kernel", "task"  # what a process says that it has done
+KERNEL, TASK = "kernel", "task"  # what a process reports as done
 CUDA_WORKERS = 4  # each takes half a gigabyte of a GPU's memory
 
-# The tasks that compile what a first search needs beside it. Searches for mismatches need few
-# kernels, one after the other: two processes on two busy cores took longer than one.
+# The tasks that compile what a first search needs while it runs. Searches for mismatches need few
+# kernels, one after another: on two busy cores two processes took longer than one.
 NEEDED = {"edit": ("edit", "filter"), "best": ("best", "filter")}
 
+Process = subprocess.Popen[bytes]
+Start = Callable[..., Process | None]
+OnCompiling = Callable[[int, int, int], object]
 
-def compile_all(on_progress=None, workers=None):
+
+def compile_all(
+    on_progress: OnCompiling | None = None, workers: int | None = None
+) -> tuple[int, list[str]]:
     """Compile all kernels, for the CPU and for CUDA where there is a GPU.
 
-    on_progress(functions, done, tasks) hears how many functions were compiled, and how many tasks
-    of all are done; workers: processes at once, by default one a core. Returns the number of
+    on_progress(functions, done, tasks) is called with the number of functions compiled, and of
+    tasks done and in all; workers: processes at once, by default one a core. Returns the number of
     functions compiled and the devices.
     """
     devices = ["cpu"]
@@ -46,7 +55,7 @@ def compile_all(on_progress=None, workers=None):
     workers = min(workers or _cores(), len(TASKS))
     counts = [0, 0, len(TASKS) * len(devices)]
 
-    def tell(what):
+    def report(what: str) -> None:
         counts[0] += what == KERNEL
         counts[1] += what == TASK
         if on_progress:
@@ -55,38 +64,39 @@ def compile_all(on_progress=None, workers=None):
     with tempfile.TemporaryDirectory(prefix="kmatch-claims-") as claims:
         for device in devices:
             many = min(workers, CUDA_WORKERS) if device == "cuda" else workers
-            if many == 1 or not _run_workers(many, claims, device, tell):
-                # The same here, where what fails says why; what was compiled is only loaded.
-                with telling_of_compiling(lambda name: tell(KERNEL)):
+            if many == 1 or not _run_workers(many, claims, device, report):
+                # Again here, where a failure shows its error; what was compiled is only loaded.
+                with on_compile(lambda name: report(KERNEL)):
                     for name in TASKS:
                         rehearse(device, [name])
-                        tell(TASK)
+                        report(TASK)
     return counts[0], devices
 
 
-def _run_workers(many, claims, device, tell):
-    """Whether all tasks were done by processes, `many` of them."""
+def _run_workers(many: int, claims: str, device: str, report: Callable[[str], None]) -> bool:
+    """Have `many` processes do all tasks; whether they did."""
     read, write = os.pipe()
     with open(read) as lines, _processes() as start:
         running = [start(write, claims, device, *TASKS) for _ in range(many)]
         os.close(write)
         for line in lines:
-            tell(line.strip())
+            report(line.strip())
         return all(process is not None and process.wait() == 0 for process in running)
 
 
 @contextmanager
-def _processes():
-    """Give a function that starts work(*arguments) in a process; at the end of the block all end.
+def _processes() -> Iterator[Start]:
+    """Yield a function that starts work(*arguments) in a process; all end with the block.
 
-    Its first argument is where the process writes to. It returns None where none can be started.
+    Its first argument is where the process writes to. It returns None if it can start none.
     """
     program = (
         f"import sys; sys.path[:] = {sys.path}; from {__name__} import work; work(*sys.argv[1:])"
     )
-    running, none = [], subprocess.DEVNULL
+    running: list[Process] = []
+    none = subprocess.DEVNULL
 
-    def start(output, *arguments):
+    def start(output: int, *arguments: str) -> Process | None:
         command = [sys.executable or "python", "-c", program, *arguments]
         try:
             running.append(subprocess.Popen(command, stdin=none, stdout=output, stderr=none))
@@ -103,13 +113,13 @@ def _processes():
             process.wait()
 
 
-def work(claims, device, *tasks):
-    """Run the tasks that no other process took; a line on standard output for what is done.
+def work(claims: str, device: str, *tasks: str) -> None:
+    """Run the tasks that no other process took; write a line for each thing done.
 
-    Fails where what it compiles cannot be kept: then it is of no use.
+    Fails where kernels cannot be kept, since it would then be of no use.
     """
     warnings.simplefilter("error", KmatchWarning)
-    with sharing(claims), telling_of_compiling(lambda name: print(KERNEL, flush=True)):
+    with sharing(claims), on_compile(lambda name: print(KERNEL, flush=True)):
         for name in tasks:
             if take(f"{device} {name}"):
                 with nullcontext() if name == FILES else packing_by(_pack):
@@ -117,8 +127,8 @@ def work(claims, device, *tasks):
                 print(TASK, flush=True)
 
 
-def _pack(letters, text):
-    """As the kernel `pack`, which all searches would otherwise wait for, by NumPy and slowly."""
+def _pack(letters: Bytes, text: Text) -> None:
+    """Pack by NumPy, slowly: all searches would wait for the kernel `pack` to be compiled."""
     planes, words, rows, plane_words = text
     lanes = rows * np.arange(LANES_PER_WORD * words)
     upper = letters[np.arange(plane_words // words)[:, None] + lanes] & 0xDF
@@ -129,10 +139,10 @@ def _pack(letters, text):
 
 
 @contextmanager
-def compiling_beside(command):
-    """While a first search runs, other processes compile what it will need, if on the CPU.
+def compiling_beside(command: str) -> Iterator[Callable[[Engine], None]]:
+    """While a first search runs on the CPU, have other processes compile what it will need.
 
-    command: that of the search; gives a function to call with its engine, once that is known.
+    command: that of the search. Yields a function to call with the engine once it is known.
     """
     with (
         tempfile.TemporaryDirectory(prefix="kmatch-claims-") as claims,
@@ -140,16 +150,16 @@ def compiling_beside(command):
         _processes() as start,
     ):
 
-        def begin(engine):
+        def begin(engine: Engine) -> None:
             with suppress(OSError):
-                open_folder(own_folder())  # where nothing can be kept, none can help
+                open_folder(own_folder())  # other processes help only where kernels can be kept
                 for name in NEEDED.get(command, ())[: _cores() - 1] if engine.name == "cpu" else ():
                     start(subprocess.DEVNULL, claims, "cpu", name)
 
         yield begin
 
 
-def _cores():
+def _cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

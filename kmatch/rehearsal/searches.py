@@ -1,9 +1,11 @@
-"""Every search once, on a tiny genome, so that all kernels are compiled and kept."""
+"""Every search once, on a tiny genome, so that all kernels get compiled and kept."""
 
 import io
 import tempfile
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from kmatch.api import hamming, primer
 from kmatch.genome import Genome
@@ -16,18 +18,20 @@ PATTERNS = {"plain": UNIT[:20], "letters": "N" + UNIT[21:]}
 PANEL = {"plain": UNIT[:20], "letters": "N" + UNIT[1:20]}
 
 
-def _search(command, patterns, *arguments, device, **options):
+def _search(
+    command: str, patterns: dict[str, str], *arguments: Any, device: str, **options: Any
+) -> None:
     genome = Genome.from_records([("tiny", LETTERS)])
     _write(hooked(command, genome, patterns, *arguments, device=device, **options))
 
 
-def _primer(device):
+def _primer(device: str) -> None:
     tiny = Genome.from_records([("tiny", LETTERS)])
     _write(primer(tiny, tiny, 2, max_length=9, device=device))
 
 
-def _files(device):
-    """What reads a file and packs it, and searches what is packed."""
+def _files(device: str) -> None:
+    """Read a file, pack it, and search the packed genome."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tiny.fa"
         path.write_text(f">tiny\n{LETTERS}\n>short\n{UNIT}\n")
@@ -36,20 +40,20 @@ def _files(device):
         with open(packed, "wb") as handle:
             write_packed(Genome(path).records(), handle, halo=HALO_STEP)
         for record in Genome(packed).records():
-            record.letters[:]
+            record.letters[:]  # unpacks them
         hamming(packed, PATTERNS, 2, device=device)
         hamming(Genome.from_records([("tiny", UNIT)]), PATTERNS, 2, device=device)
 
 
-def _write(found):
+def _write(found: Any) -> None:
     """Write hits or primers in every format."""
     found.to_bed(io.BytesIO())
     found.to_tsv(io.BytesIO())
 
 
 FILES = "files"
-# By name, those that take longest first: each with the kernels that it needs and few others.
-TASKS = {
+# By name, those that compile longest first; each needs some kernels that few others need.
+TASKS: dict[str, Callable[..., None]] = {
     "edit": partial(_search, "edit", PATTERNS, 2, filtering=False, report="loci"),
     "primer": _primer,
     "filter": partial(_search, "edit", PATTERNS, 2, filtering=True),
@@ -63,8 +67,8 @@ TASKS = {
 }
 
 
-def rehearse(device, names=tuple(TASKS)):
-    """Run searches on a device, `cpu` or `cuda`, and write what they find in every format.
+def rehearse(device: str, names: Iterable[str] = tuple(TASKS)) -> None:
+    """Run tasks on a device, `cpu` or `cuda`, and write what they find in every format.
 
     Raises DeviceError where the device cannot be used.
     """

@@ -1,11 +1,31 @@
 """Lines of BED and TSV, formatted in compiled code: dense results are millions of them."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from kmatch.jit import kernel
 
 TAB, NEWLINE, PLUS, MINUS = ord("\t"), ord("\n"), ord("+"), ord("-")
-DIGITS = 20  # room for an int64
+DIGITS = 20  # the most that an int64 takes
+
+
+class Rows(NamedTuple):
+    """n hits: record, start, end: int64[n]; pattern, distance: int32[n]; minus: uint8[n]."""
+
+    record: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    pattern: np.ndarray
+    distance: np.ndarray
+    minus: np.ndarray
+
+
+class Names(NamedTuple):
+    """Names side by side: letters: uint8; ends: int64, number i lies from ends[i] to ends[i+1]."""
+
+    letters: np.ndarray
+    ends: np.ndarray
 
 
 @kernel
@@ -42,8 +62,8 @@ def _put_runs(out, at, ops, first, last):
 
 
 @kernel
-def _put_place(out, at, names, name_ends, record, start, end):
-    at = _put_bytes(out, at, names, name_ends[record], name_ends[record + 1])
+def _put_window(out, at, names, record, start, end):
+    at = _put_bytes(out, at, names.letters, names.ends[record], names.ends[record + 1])
     out[at] = TAB
     at = _put_number(out, at + 1, start)
     out[at] = TAB
@@ -58,60 +78,44 @@ def _score(distance, length):
 
 
 @kernel
-def bed_lines(
-    record, start, end, pattern, distance, minus, names, name_ends, labels, label_ends, lengths, out
-):
+def bed_lines(rows, names, labels, lengths, out):
     """Fill `out`, uint8, with the BED lines of n hits and return the bytes written.
 
-    record, start, end: int64[n]; pattern, distance: int32[n]; minus: uint8[n]; names and labels:
-    uint8, record and pattern names side by side, number i from ends[i] to ends[i+1]; lengths:
-    int64, those of the patterns.
+    rows: Rows; names, labels: the Names of records and of patterns; lengths: int64, those of the
+    patterns.
     """
     at = 0
-    for i in range(len(start)):
-        at = _put_place(out, at, names, name_ends, record[i], start[i], end[i])
-        at = _put_bytes(out, at, labels, label_ends[pattern[i]], label_ends[pattern[i] + 1])
+    for i in range(len(rows.start)):
+        at = _put_window(out, at, names, rows.record[i], rows.start[i], rows.end[i])
+        pattern, distance = rows.pattern[i], rows.distance[i]
+        at = _put_bytes(out, at, labels.letters, labels.ends[pattern], labels.ends[pattern + 1])
         out[at] = TAB
-        at = _put_number(out, at + 1, _score(distance[i], lengths[pattern[i]]))
+        at = _put_number(out, at + 1, _score(distance, lengths[pattern]))
         out[at] = TAB
-        out[at + 1] = MINUS if minus[i] else PLUS
+        out[at + 1] = MINUS if rows.minus[i] else PLUS
         out[at + 2] = TAB
-        at = _put_number(out, at + 3, distance[i])
+        at = _put_number(out, at + 3, distance)
         out[at] = NEWLINE
         at += 1
     return at
 
 
 @kernel
-def tsv_lines(
-    record,
-    start,
-    end,
-    pattern,
-    distance,
-    minus,
-    names,
-    name_ends,
-    labels,
-    label_ends,
-    op_ends,
-    ops,
-    text_ends,
-    text,
-    out,
-):
+def tsv_lines(rows, names, labels, columns, out):
     """Fill `out` with the TSV lines of n hits and return the bytes written.
 
-    op_ends, ops, text_ends, text: the hits' Columns; the rest as for `bed_lines`.
+    columns: the hits' Columns; the rest as for `bed_lines`.
     """
+    op_ends, ops, text_ends, text = columns
     at = 0
-    for i in range(len(start)):
-        at = _put_place(out, at, names, name_ends, record[i], start[i], end[i])
-        at = _put_bytes(out, at, labels, label_ends[pattern[i]], label_ends[pattern[i] + 1])
+    for i in range(len(rows.start)):
+        at = _put_window(out, at, names, rows.record[i], rows.start[i], rows.end[i])
+        pattern = rows.pattern[i]
+        at = _put_bytes(out, at, labels.letters, labels.ends[pattern], labels.ends[pattern + 1])
         out[at] = TAB
-        at = _put_number(out, at + 1, distance[i])
+        at = _put_number(out, at + 1, rows.distance[i])
         out[at] = TAB
-        out[at + 1] = MINUS if minus[i] else PLUS
+        out[at + 1] = MINUS if rows.minus[i] else PLUS
         out[at + 2] = TAB
         at = _put_runs(out, at + 3, ops, op_ends[i], op_ends[i + 1])
         out[at] = TAB

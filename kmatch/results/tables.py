@@ -1,10 +1,14 @@
 """Writing hit batches as BED or TSV."""
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import numpy as np
 
 from kmatch.results.files.sending import Sender
-from kmatch.results.lines import DIGITS, bed_lines, tsv_lines
-from kmatch.sequences.patterns import pattern_set
+from kmatch.results.hits import HitBatch
+from kmatch.results.lines import DIGITS, Names, Rows, bed_lines, tsv_lines
+from kmatch.sequences.patterns import Pattern, pattern_set
 
 ROWS = 1 << 15  # formatted at a time
 HEADER = "sequence\tstart\tend\tpattern\tdistance\tstrand\tcigar\tmatch\n"
@@ -17,59 +21,46 @@ class TableWriter(Sender):
     patterns: list of Pattern.
     """
 
-    def __init__(self, handle, form, patterns):
+    def __init__(self, handle: Any, form: str, patterns: Sequence[Pattern]) -> None:
         super().__init__(handle)
-        patterns = pattern_set(patterns)
+        panel = pattern_set(patterns)
         self._lines = self._bed if form == "bed" else self._tsv
-        self._labels, self._label_ends = _side_by_side(patterns.names)
-        self._lengths = patterns.lengths
+        self._labels = _side_by_side(panel.names)
+        self._lengths = panel.lengths
         if form == "tsv":
             self._send(HEADER.encode())
 
-    def write(self, batch):
+    def write(self, batch: HitBatch) -> None:
         """Write a HitBatch."""
         for first in range(0, len(batch), ROWS):
             self._send(self._lines(batch, slice(first, first + ROWS)))
 
-    def _bed(self, batch, rows):
-        columns, names, ends = _columns(batch, rows)
-        room = self._fixed_room(columns, names, ends)
-        out = np.empty(room, np.uint8)
-        written = bed_lines(
-            *columns, names, ends, self._labels, self._label_ends, self._lengths, out
-        )
-        return memoryview(out)[:written]
+    def _bed(self, batch: HitBatch, rows: slice) -> memoryview:
+        found, names = _rows(batch, rows)
+        out = np.empty(self._fixed_size(found, names), np.uint8)
+        written = bed_lines(found, names, self._labels, self._lengths, out)
+        return memoryview(out.data)[:written]
 
-    def _tsv(self, batch, rows):
-        columns, names, ends = _columns(batch, rows)
-        aligned = batch.align(rows)
+    def _tsv(self, batch: HitBatch, rows: slice) -> memoryview:
+        found, names = _rows(batch, rows)
+        columns = batch.align(rows)
         # A run of one column takes two bytes, the most a column can take.
-        room = self._fixed_room(columns, names, ends) + 2 * len(aligned.ops) + len(aligned.text)
-        out = np.empty(room, np.uint8)
-        written = tsv_lines(
-            *columns,
-            names,
-            ends,
-            self._labels,
-            self._label_ends,
-            aligned.op_ends,
-            aligned.ops,
-            aligned.text_ends,
-            aligned.text,
-            out,
-        )
-        return memoryview(out)[:written]
+        size = self._fixed_size(found, names) + 2 * len(columns.ops) + len(columns.text)
+        out = np.empty(size, np.uint8)
+        written = tsv_lines(found, names, self._labels, columns, out)
+        return memoryview(out.data)[:written]
 
-    def _fixed_room(self, columns, names, ends):
-        record, pattern = columns[0], columns[3]
-        widths = np.diff(ends)[record].sum() + np.diff(self._label_ends)[pattern].sum()
-        return int(widths) + len(record) * (4 * DIGITS + 9)
+    def _fixed_size(self, found: Rows, names: Names) -> int:
+        """Bytes that lines take at the most, without alignments."""
+        records = np.diff(names.ends)[found.record].sum()
+        labels = np.diff(self._labels.ends)[found.pattern].sum()
+        return int(records + labels) + len(found.record) * (4 * DIGITS + 9)
 
 
-def _columns(batch, rows):
-    """The columns of some rows, and the names of their records, as `bed_lines` takes them."""
+def _rows(batch: HitBatch, rows: slice) -> tuple[Rows, Names]:
+    """The Rows of a slice, and the Names of the records that they are in."""
     names, record = batch.record_names(rows)
-    columns = (
+    found = Rows(
         record,
         batch.start[rows],
         batch.end[rows],
@@ -77,10 +68,10 @@ def _columns(batch, rows):
         batch.distance[rows],
         batch.minus[rows],
     )
-    return columns, *_side_by_side(names)
+    return found, _side_by_side(names)
 
 
-def _side_by_side(names):
+def _side_by_side(names: Iterable[str]) -> Names:
     encoded = [name.encode("utf-8", "surrogateescape") for name in names]
     ends = np.cumsum([0] + [len(name) for name in encoded])
-    return np.frombuffer(b"".join(encoded), np.uint8), ends
+    return Names(np.frombuffer(b"".join(encoded), np.uint8), ends)

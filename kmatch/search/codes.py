@@ -1,13 +1,16 @@
 """Hit codes taken apart, in compiled code: dense chunks hold millions of them."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from kmatch.arrays import Longs
 from kmatch.jit import kernel
 
 BATCH = 1 << 16  # codes taken apart at a time
 
 
-def code_batches(codes):
+def code_batches(codes: Longs) -> Iterator[Longs]:
     """Sorted codes, int64[n], in stretches of up to BATCH."""
     for first in range(0, len(codes), BATCH):
         yield codes[first : first + BATCH]
@@ -49,15 +52,17 @@ def split_windows(codes, k, ranks, spans, owned, whole, parts):
 
 
 @kernel
-def split_ends(codes, before, k, minus, spans, owned, position, query, distance):
+def split_ends(codes, before, k, minus, spans, owned, ends):
     """Take apart the codes of anchored ends; returns how many are kept.
 
     codes: int64[n], sorted, some of them twice; before: the code before the first; minus: uint8[Q];
-    spans: as for `split_windows`; owned: (halo, length) of the chunk; position, query, distance:
-    int64[n], filled here. Ends outside of records, or that belong to another chunk, are left out.
+    spans: as for `split_windows`; owned: (halo, length) of the chunk; ends: (position, query,
+    distance), int64[n] each, filled here. Ends outside of records, or that belong to another chunk,
+    are left out.
     """
     begins, sizes = spans
     halo, length = owned
+    position, query, distance = ends
     factor = len(minus) * (k + 1)
     count, span = 0, np.searchsorted(begins, codes[0] // factor, side="right") - 1
     for i in range(len(codes)):

@@ -8,6 +8,7 @@ from kmatch.sequences.names import warn
 
 if TYPE_CHECKING:
     from kmatch.sequences.chunks import Spans
+    from kmatch.sequences.records import Progress
 
 
 class Running(NamedTuple):
@@ -23,7 +24,7 @@ class Running(NamedTuple):
     device: str = "auto"
     threads: int | None = None
     algorithm: str = ENGINE
-    on_progress: Callable[[int, int | None], None] | None = None
+    on_progress: "Progress | None" = None
     on_engine: Callable[[Any], None] | None = None
     on_spans: "Callable[[Spans], None] | None" = None
     on_warning: Callable[[str], None] = warn
@@ -56,7 +57,7 @@ def by_name(batches: Callable[..., Any], *arguments: Any, **given: Any) -> Any:
     batches: one of the functions `*_batches`. Raises TypeError for a name that none of them has.
     """
     bundles = []
-    for default in batches.__defaults__ or ():  # type: ignore[attr-defined]
+    for default in getattr(batches, "__defaults__", ()):
         names = given.keys() & set(default._fields)
         bundles.append(default._replace(**{name: given.pop(name) for name in names}))
     if given:

@@ -1,1 +1,1 @@
-"""From files to letters: reading, the alphabet, patterns and the packed genome."""
+"""From files to letters: readers, the alphabet, records, patterns and chunks."""

@@ -1,8 +1,11 @@
 """The alphabet: a set of bases is a 4-bit mask, bit 0 for A, 1 for C, 2 for G and 3 for T."""
 
-import numpy as np
+from collections.abc import Iterable
 
-from kmatch.arrays import look_up
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kmatch.arrays import Bytes, look_up
 from kmatch.errors import InputError
 from kmatch.letters import PROTEIN_LETTERS
 from kmatch.sequences.names import shown
@@ -14,7 +17,7 @@ IUPAC = {
 }  # fmt: skip
 
 
-def _masks():
+def _masks() -> Bytes:
     table = np.zeros(256, np.uint8)
     for letter, mask in IUPAC.items():
         table[ord(letter)] = table[ord(letter.lower())] = mask
@@ -22,19 +25,20 @@ def _masks():
 
 
 _MASKS = _masks()
+_COMPLEMENTS = np.array([int(f"{mask:04b}"[::-1], 2) for mask in range(16)], np.uint8)
 _BASES = np.where(np.isin(_MASKS, (1, 2, 4, 8)), _MASKS, 0).astype(np.uint8)
 
 
-def letter_masks(sequences):
-    """Masks of the letters of all sequences, uint8, side by side; 0 for what is not IUPAC."""
+def letter_masks(sequences: Iterable[str]) -> Bytes:
+    """Masks of the letters of all sequences, one after another; 0 for a letter outside IUPAC."""
     return look_up("".join(sequences).encode("latin-1", "replace"), _MASKS)
 
 
-def encode(sequence, name, kind="pattern"):
+def encode(sequence: str, name: str, kind: str = "pattern") -> Bytes:
     """Masks of a pattern's letters, uint8[m].
 
-    Raises InputError naming the pattern, or what else `kind` says it is, the position (from 1) and
-    the character that is not one of the IUPAC letters.
+    Raises InputError for the first character outside IUPAC; it names the character, its position
+    (from 1) and the pattern, or whatever `kind` says the sequence is.
     """
     masks = letter_masks([sequence])
     if not masks.all():
@@ -42,8 +46,8 @@ def encode(sequence, name, kind="pattern"):
     return masks
 
 
-def odd_letter(sequence, at):
-    """What is wrong with a letter that is not IUPAC, at a place that counts from 0, and why."""
+def odd_letter(sequence: str, at: int) -> str:
+    """What is wrong with the letter at position `at` (from 0), and what to do about it."""
     what = f"{sequence[at]!r} at position {at + 1} is not an IUPAC letter; "
     if " " in sequence.strip():
         return what + "write a tab between a name and a sequence"
@@ -52,17 +56,16 @@ def odd_letter(sequence, at):
     return what + "use A, C, G, T, U, R, Y, S, W, K, M, B, D, H, V or N"
 
 
-def encode_text(letters):
-    """Masks of a text's letters, ASCII codes uint8[n]: 0 for any but A, C, G, T and U."""
+def encode_text(letters: Bytes) -> Bytes:
+    """Masks of a text's letters, which are ASCII codes: 0 for any but A, C, G, T and U."""
     return _BASES[letters]
 
 
-def complement(masks):
-    """Masks of the complementary bases, same shape: A and T change places, C and G too."""
-    masks = np.asarray(masks, np.uint8)
-    return ((masks & 1) << 3) | ((masks & 2) << 1) | ((masks & 4) >> 1) | (masks >> 3)
+def complement(masks: ArrayLike) -> Bytes:
+    """Masks of the complementary bases, in the same shape: A and T are swapped, C and G too."""
+    return _COMPLEMENTS[np.asarray(masks, np.uint8)]
 
 
-def reverse_complement(masks):
+def reverse_complement(masks: ArrayLike) -> Bytes:
     """Masks of the reverse complement, uint8[m]."""
     return np.ascontiguousarray(complement(masks)[::-1])

@@ -1,15 +1,24 @@
-"""Records joined to chunks of letters, so that short ones share a chunk and long ones are cut."""
+"""Records joined into chunks of letters: short ones share a chunk, long ones are cut.
 
+A genome is laid out as its records one after another, with empty letters between them. A base is a
+position in this layout.
+"""
+
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.sequences.records import gathered
+from kmatch.arrays import Bytes, Longs
+from kmatch.sequences.records import Letters, Record, Stretch, gathered
 
 
 class ChunkPlan(NamedTuple):
-    """How a genome is cut: the positions a chunk owns, the letters it shows beyond them, the empty
-    letters between records, and those before the first one."""
+    """How a genome is cut into chunks.
+
+    length: positions that a chunk owns; halo: letters that it shows of the next one; gap: empty
+    letters between records; lead: empty letters before the first record.
+    """
 
     length: int
     halo: int
@@ -20,60 +29,60 @@ class ChunkPlan(NamedTuple):
 class Spans(NamedTuple):
     """Where records lie in a chunk.
 
-    names[i] is the record with number first + i; its letter 0 is at begins[i], int64 (negative if
-    it began in an earlier chunk), and it has lengths[i] letters, of which none beyond what the
-    chunk shows need be counted.
+    names[i] is the name of record first + i; its letter 0 is at position begins[i] of the chunk
+    (negative if it began in an earlier chunk), and it has lengths[i] letters, which may leave out
+    those that this chunk does not show.
     """
 
     first: int
-    names: list
-    begins: np.ndarray
-    lengths: np.ndarray
+    names: list[str]
+    begins: Longs
+    lengths: Longs
 
 
 class LetterChunk(NamedTuple):
-    """`length` letters that this chunk owns, what follows them, and the records they belong to.
+    """The letters that a chunk owns, `length` of them, the halo, and the records they belong to.
 
-    base: the place of the chunk's first letter in the genome as it is laid out; letters: uint8,
-    ASCII codes, 0 where there is no text. The array is used again for the next chunk.
+    base: of the chunk's first letter; letters: ASCII codes, 0 where there is no text. The array is
+    used again for the next chunk.
     """
 
     base: int
-    letters: np.ndarray
+    letters: Bytes
     length: int
     spans: Spans
 
 
-def join_records(parts, plan, spare):
-    """Yield the LetterChunks of an iterable of Records and Stretches, with `spare` zeros after the
-    halo.
+def join_records(
+    parts: Iterable[Record | Stretch], plan: ChunkPlan, spare: int
+) -> Iterator[LetterChunk]:
+    """Yield the LetterChunks of Records and Stretches, with `spare` zeros after the halo.
 
-    Records follow one another with `plan.gap` empty letters between them; every chunk but the last
-    owns `plan.length` letters.
+    Every chunk but the last owns `plan.length` letters.
     """
-    room = plan.length + plan.halo
-    letters = np.zeros(room + spare, np.uint8)
-    places, filled = _Places(plan), plan.lead
+    capacity = plan.length + plan.halo
+    letters = np.zeros(capacity + spare, np.uint8)
+    layout, filled = _Layout(plan), plan.lead
     for stretch in gathered(parts):
-        text, gap = _laid_out(stretch, plan.gap if filled else 0, plan.gap)
-        places.add(stretch, filled + gap, plan.gap)
+        text, gap = _with_gaps(stretch, plan.gap if filled else 0, plan.gap)
+        layout.add(stretch, filled + gap, plan.gap)
         filled, done, size = filled + gap, 0, len(text)
         while done < size:
-            while filled >= room:
-                yield places.chunk(letters, plan.length)
-                filled = _move_on(letters, filled, places, plan)
-            step = min(size - done, room - filled)
+            while filled >= capacity:
+                yield layout.chunk(letters, plan.length)
+                filled = _move_on(letters, filled, layout, plan)
+            step = min(size - done, capacity - filled)
             letters[filled : filled + step] = text[done : done + step]
             done, filled = done + step, filled + step
-    while places.names and filled > 0:
-        yield places.chunk(letters, min(filled, plan.length))
-        filled = _move_on(letters, filled, places, plan)
+    while layout.names and filled > 0:
+        yield layout.chunk(letters, min(filled, plan.length))
+        filled = _move_on(letters, filled, layout, plan)
 
 
-def _laid_out(stretch, before, gap):
-    """The letters of a Stretch with `gap` zeros between records, and the empty letters before them.
+def _with_gaps(stretch: Stretch, before: int, gap: int) -> tuple[Letters, int]:
+    """The letters of a Stretch with `gap` zeros between records, and how many zeros come before.
 
-    before: how many of these there are, unless the first letters go on with a record.
+    before: how many these are, unless the first letters continue a record.
     """
     lengths = stretch.lengths
     if stretch.goes_on or not len(stretch.letters):
@@ -87,37 +96,37 @@ def _laid_out(stretch, before, gap):
     return text, before
 
 
-def _gaps(lengths, gap):
-    """Empty letters before each record: none before an empty one, and before the first letters."""
+def _gaps(lengths: Longs, gap: int) -> Longs:
+    """Empty letters before each record: none before empty ones, and before the first letters."""
     gaps = np.where(lengths > 0, gap, 0)
     gaps[: np.argmax(lengths > 0) + 1] = 0
     return gaps
 
 
-def _move_on(letters, filled, places, plan):
-    """Forget the owned letters: what the halo showed comes first in the next chunk."""
+def _move_on(letters: Bytes, filled: int, layout: "_Layout", plan: ChunkPlan) -> int:
+    """Drop the owned letters: the next chunk begins with those of the halo."""
     letters[: plan.halo] = letters[plan.length : plan.length + plan.halo]
     letters[plan.halo :] = 0
-    places.base += plan.length
+    layout.base += plan.length
     return filled - plan.length
 
 
-class _Places:
-    """Where the records lie that the chunks to come may show.
+class _Layout:
+    """Where the records lie that coming chunks may show.
 
-    base: the place of the next chunk's first letter; names: of these records, the first of which
-    has the number `first`.
+    base: of the next chunk's first letter; first: the number of the first of these records; names:
+    theirs.
     """
 
-    def __init__(self, plan):
+    def __init__(self, plan: ChunkPlan) -> None:
         self.base = self.first = 0
-        self.names = []
-        self._room = plan.length + plan.halo
+        self.names: list[str] = []
+        self._capacity = plan.length + plan.halo
         self._begins, self._lengths = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-        self._shown = 0  # how many of them chunks have shown
+        self._shown = 0  # how many of these records chunks have shown
 
-    def add(self, stretch, at, gap):
-        """Take the records of a Stretch, laid out from the letter `at` of the chunk on."""
+    def add(self, stretch: Stretch, at: int, gap: int) -> None:
+        """Add the records of a Stretch, laid out from position `at` of the chunk on."""
         names, lengths, _, goes_on = stretch
         begins = self.base + at + np.cumsum(lengths + _gaps(lengths, gap)) - lengths
         if goes_on:
@@ -127,24 +136,25 @@ class _Places:
             self._begins.append(begins[goes_on:])
             self._lengths.append(lengths[goes_on:].copy())
 
-    def chunk(self, letters, length):
-        """The LetterChunk of the letters from `base` on, of which it owns so many."""
+    def chunk(self, letters: Bytes, length: int) -> LetterChunk:
+        """The LetterChunk of the letters from `base` on, of which it owns `length`."""
         begins, lengths = np.concatenate(self._begins), np.concatenate(self._lengths)
         gone = self._gone(begins + lengths)
         begins, lengths = begins[gone:], lengths[gone:]
         self._begins, self._lengths = [begins], [lengths]
         del self.names[:gone]
         self.first += gone
-        # An empty record may lie right behind the last letter.
-        high = int(np.searchsorted(begins, self.base + self._room, side="right"))
+        # An empty record may lie right after the last letter.
+        high = int(np.searchsorted(begins, self.base + self._capacity, side="right"))
         self._shown = high = max(high, 1)
-        places = begins[:high] - self.base, lengths[:high].copy()
-        return LetterChunk(
-            self.base, letters, length, Spans(self.first, self.names[:high], *places)
-        )
+        names, lengths = self.names[:high], lengths[:high].copy()
+        spans = Spans(self.first, names, begins[:high] - self.base, lengths)
+        return LetterChunk(self.base, letters, length, spans)
 
-    def _gone(self, ends):
-        """How many records ended before the chunk. The last one stays, since it may go on, and none
-        goes that no chunk has shown."""
+    def _gone(self, ends: Longs) -> int:
+        """How many records can be dropped: those that ended before the chunk and were shown by one.
+
+        The last record stays, since more letters of it may come.
+        """
         ended = int(np.searchsorted(ends, self.base, side="right")) if self.base else 0
         return max(min(ended, self._shown, len(ends) - 1), 0)

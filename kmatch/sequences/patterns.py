@@ -2,63 +2,69 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, overload
 
 import numpy as np
 
-from kmatch.arrays import bounds_of, gather
+from kmatch.arrays import Bytes, Longs, bounds_of, gather
 from kmatch.errors import InputError
 from kmatch.sequences.alphabet import letter_masks, odd_letter
-from kmatch.sequences.names import clean_names, shown, warn
+from kmatch.sequences.names import OnWarning, clean_names, shown, warn
 from kmatch.sequences.readers.pattern_files import read_pairs
 
 Patterns = str | os.PathLike[str] | Mapping[str, str] | Iterable[str]  # see load_patterns
 
 
 class Pattern:
-    """A named pattern; `masks` is uint8[m], the set of bases each letter stands for."""
+    """A named pattern; masks: uint8[m], the set of bases that each letter stands for."""
 
     __slots__ = ("masks", "name", "sequence")
 
-    def __init__(self, name, sequence, masks):
+    def __init__(self, name: str, sequence: str, masks: Bytes) -> None:
         self.name, self.sequence, self.masks = name, sequence, masks
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.masks)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Pattern({shown(self.name)!r}, {shown(self.sequence)!r})"
 
 
-class PatternSet(Sequence):
-    """A sequence of Pattern, kept side by side, so that hundreds of thousands take little time.
+class PatternSet(Sequence[Pattern]):
+    """A sequence of Patterns, kept in a few arrays, so that hundreds of thousands take little time.
 
-    names, sequences: lists of str; masks: uint8[L], those of all letters; begins: int64[P+1], where
-    each pattern's letters begin; lengths: int64[P].
+    masks: those of all letters; begins: int64[P+1], where the letters of each pattern begin;
+    lengths: int64[P].
     """
 
-    def __init__(self, names, sequences, masks, begins):
+    def __init__(self, names: list[str], sequences: list[str], masks: Bytes, begins: Longs) -> None:
         self.names, self.sequences, self.masks, self.begins = names, sequences, masks, begins
         self.lengths = np.diff(begins)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.names)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Pattern]:
         bounds = self.begins.tolist()
-        places = zip(self.names, self.sequences, bounds, bounds[1:], strict=False)
-        for name, sequence, begin, end in places:
+        rows = zip(self.names, self.sequences, bounds, bounds[1:], strict=False)
+        for name, sequence, begin, end in rows:
             yield Pattern(name, sequence, self.masks[begin:end])
 
-    def __getitem__(self, place):
-        if isinstance(place, slice):
-            return self.take(np.arange(len(self))[place])
-        number = range(len(self))[place]
+    @overload
+    def __getitem__(self, index: int) -> Pattern: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "PatternSet": ...
+
+    def __getitem__(self, index: int | slice) -> "Pattern | PatternSet":
+        if isinstance(index, slice):
+            return self.take(np.arange(len(self))[index])
+        number = range(len(self))[index]
         masks = self.masks[self.begins[number] : self.begins[number + 1]]
         return Pattern(self.names[number], self.sequences[number], masks)
 
-    def take(self, numbers):
+    def take(self, numbers: Longs) -> "PatternSet":
         """The PatternSet of the patterns with these numbers, int[n]."""
         begins = bounds_of(self.lengths[numbers])
         masks = gather(self.masks, self.begins[numbers], begins)
@@ -66,10 +72,11 @@ class PatternSet(Sequence):
         return PatternSet(names, [self.sequences[number] for number in numbers], masks, begins)
 
 
-def pattern_set(patterns):
-    """A PatternSet as it is, or the PatternSet of a list of Pattern."""
+def pattern_set(patterns: Iterable[Pattern]) -> PatternSet:
+    """A PatternSet as it is, or the PatternSet of Patterns."""
     if isinstance(patterns, PatternSet):
         return patterns
+    patterns = list(patterns)
     return PatternSet(
         [pattern.name for pattern in patterns],
         [pattern.sequence for pattern in patterns],
@@ -78,21 +85,22 @@ def pattern_set(patterns):
     )
 
 
-def make_pattern(sequence, name=None):
-    """Check a sequence and make a Pattern of it, named by itself if it has no name."""
+def make_pattern(sequence: str, name: str | None = None) -> Pattern:
+    """The Pattern of a sequence, which is its name too where it has none.
+
+    Raises InputError for an empty sequence and for a letter outside IUPAC.
+    """
     return checked_patterns([name], [sequence], warn)[0]
 
 
-def load_patterns(
-    patterns: Patterns | PatternSet, on_warning: Callable[[str], None] = warn
-) -> PatternSet:
+def load_patterns(patterns: Patterns | PatternSet, on_warning: OnWarning = warn) -> PatternSet:
     """The PatternSet of what a user gives as patterns.
 
     patterns: a list of sequences; a dict name → sequence; a path, of which `-` is standard input;
     or one sequence. A str is a path where a file of that name exists, and otherwise a sequence
     where it has IUPAC letters only. A pattern without a name is named by its sequence.
-    on_warning(message) hears of names that could not stay as they are; by default that is a
-    UserWarning. Raises InputError where there are no patterns, or where a letter is outside IUPAC.
+    on_warning(message) is called for names that had to be changed; the default is a UserWarning.
+    Raises InputError where there are no patterns, or where a letter is outside IUPAC.
     """
     if isinstance(patterns, PatternSet):
         return patterns
@@ -120,7 +128,7 @@ def load_patterns(
     return checked_patterns(names, sequences, on_warning)
 
 
-def _of_text(text: str, on_warning: Callable[[str], None]) -> PatternSet:
+def _of_text(text: str, on_warning: OnWarning) -> PatternSet:
     """The PatternSet of a str that is a path, or a sequence."""
     if text == "-" or os.path.exists(text):
         return read_patterns(text, on_warning)
@@ -132,51 +140,56 @@ def _of_text(text: str, on_warning: Callable[[str], None]) -> PatternSet:
         raise InputError(f"{error}; a sequence would have IUPAC letters only") from error
 
 
-def read_patterns(path, on_warning=warn):
+def read_patterns(path: str | os.PathLike[str], on_warning: OnWarning = warn) -> PatternSet:
     """The PatternSet of a FASTA or text file, or of standard input (`-`), in its order."""
     pairs = read_pairs(path)
     return checked_patterns(pairs.names, pairs.sequences, on_warning, pairs.where)
 
 
-def repeated_names(panel):
-    """Names that more than one pattern bears, in the panel's order."""
+def repeated_names(panel: Iterable[Pattern]) -> list[str]:
+    """Names that several patterns share, in the panel's order."""
     names = pattern_set(panel).names
     if len(set(names)) == len(names):
         return []
     return [name for name, count in Counter(names).items() if count > 1]
 
 
-def checked_patterns(names, sequences, on_warning, where=None):
-    """The PatternSet of names, of which any may be missing, and sequences.
+def checked_patterns(
+    given: Sequence[str | None],
+    sequences: list[str],
+    on_warning: OnWarning,
+    where: Callable[[int], str] | None = None,
+) -> PatternSet:
+    """The PatternSet of sequences and their given names, each of which may be missing.
 
-    where(number): where a pattern stands, as an error begins.
+    where(number): the file and line of a pattern, with which messages begin.
     """
-    names = [name or sequence for name, sequence in zip(names, sequences, strict=True)]
+    names = [name or sequence for name, sequence in zip(given, sequences, strict=True)]
     begins = bounds_of(np.fromiter(map(len, sequences), np.int64, len(sequences)))
     masks = letter_masks(sequences)
     if not masks.all() or not np.diff(begins).all():
-        raise InputError(_fault(names, sequences, begins, masks, where))
+        raise InputError(_fault(PatternSet(names, sequences, masks, begins), where))
     names, control = clean_names(names)
     if control is not None:
-        place = where(control) if where else ""
+        start = where(control) if where else ""
         on_warning(
-            f"{place}the name of pattern {control + 1} holds control characters; '_' stands for "
+            f"{start}the name of pattern {control + 1} holds control characters; '_' stands for "
             "each, there and in other patterns' names"
         )
     return PatternSet(names, sequences, masks, begins)
 
 
-def _fault(names, sequences, begins, masks, where):
+def _fault(patterns: PatternSet, where: Callable[[int], str] | None) -> str:
     """What is wrong with the first pattern that cannot be searched."""
-    bad = np.diff(begins) == 0
-    bad[np.searchsorted(begins, np.flatnonzero(masks == 0), side="right") - 1] = True
+    odd = np.flatnonzero(patterns.masks == 0)
+    bad = patterns.lengths == 0
+    bad[np.searchsorted(patterns.begins, odd, side="right") - 1] = True
     number = int(np.argmax(bad))
-    name, sequence = names[number], sequences[number]
+    name, sequence = patterns.names[number], patterns.sequences[number]
     start = f"{where(number) if where else ''}pattern '{shown(name)}'"
     if not sequence:
         return f"{start} is empty"
-    at = int(np.argmin(masks[begins[number] : begins[number + 1]]))
-    advice = odd_letter(sequence, at)
+    advice = odd_letter(sequence, int(np.argmin(patterns[number].masks)))
     if name != sequence and len(name) > 3 and letter_masks([name]).all():
         advice += "; or are its columns exchanged? The name comes first"
     elif where and number == 0 and " " not in sequence:

@@ -1,95 +1,115 @@
-"""Records of a genome, one by one or many side by side."""
+"""Records of a genome, singly or many together."""
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kmatch.arrays import bounds_of
+from kmatch.arrays import Bytes, Longs, bounds_of
 from kmatch.errors import InputError
 from kmatch.sequences.names import shown
 
-SHORT = 1 << 14  # letters of records that are handed on together
-STRETCH = 1 << 18  # letters of a Stretch of these, and records
-MOST = 1 << 14
+SHORT = 1 << 14  # letters of a record that shares a Stretch with others, at most
+STRETCH = 1 << 18  # letters of such a Stretch, about
+MOST = 1 << 14  # records of a Stretch
+
+# Is called with the bytes read so far and those of the whole file; None where either is unknown.
+Progress = Callable[[int | None, int | None], object]
+Origin = tuple[str, int, str]  # the input, the record's number, counted from 1, and its name
+
+
+class Letters(Protocol):
+    """The letters of a record, ASCII in any case: uint8[n], or what reads its slices on demand."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, part: slice, /) -> Bytes: ...
+
+    def __array__(self) -> NDArray[Any]: ...
 
 
 class Record(NamedTuple):
-    """One sequence, or a part of one: its name and its letters, uint8[n], ASCII in any case.
+    """A sequence or a part of one: its name and its letters.
 
-    goes_on: whether these letters follow those of the Record before.
+    goes_on: whether these letters continue the Record before.
     """
 
     name: str
-    letters: np.ndarray
+    letters: Letters
     goes_on: bool = False
 
 
 class Stretch(NamedTuple):
-    """Short records side by side, or a part of a long one.
+    """Short records together, or a long one, or a part of it.
 
-    names: list of str; lengths: int64[r]; letters: uint8[n], ASCII in any case, those of all
-    records. goes_on: whether the first letters are further ones of the record before.
+    lengths: int64[r], letters of each record; letters: those of all records, one after another;
+    goes_on: whether the first letters continue the last record of the Stretch before.
     """
 
-    names: list
-    lengths: np.ndarray
-    letters: np.ndarray
+    names: list[str]
+    lengths: Longs
+    letters: Letters
     goes_on: bool = False
 
 
-def stretch_of(name, letters, goes_on=False):
+Part = tuple[Stretch, int | None, int | None]  # and bytes read so far and of the whole file
+
+
+def stretch_of(name: str, letters: Letters, goes_on: bool = False) -> Stretch:
     """The Stretch of one Record."""
     return Stretch([name], np.array([len(letters)], np.int64), letters, goes_on)
 
 
-def check_letters(where, letters):
-    """Raise InputError for a letter that no nucleotide code has, or a digit.
-
-    where: the input, the record's number, counted from 1, and its name; letters: uint8[n].
-    """
+def check_letters(origin: Origin, letters: Bytes) -> None:
+    """Raise InputError for a digit, or a letter that stands for no nucleotide."""
     from kmatch.sequences.readers.lines import find_foreign
 
     letters = np.ascontiguousarray(letters).view()
-    letters.flags.writeable = False  # kernels are compiled for each kind
+    letters.flags.writeable = False  # spares a second kernel, for writeable arrays
     if (at := find_foreign(letters)) >= 0:
-        raise foreign_letter(where, at, letters[at])
+        raise foreign_letter(origin, at, letters[at])
 
 
-def foreign_letter(where, at, letter):
-    """The InputError of a letter, an ASCII code, that stands where `at` letters come before."""
-    label, number, name = where
+def foreign_letter(origin: Origin, at: int, letter: int) -> InputError:
+    """The InputError for a letter, an ASCII code, at position `at` (from 0) of a record."""
+    label, number, name = origin
     return InputError(
         f"{label}: record {number}, '{shown(name)}', has {chr(letter)!r} at position {at + 1}, "
         "which stands for no nucleotide: it looks like protein; give DNA or RNA"
     )
 
 
-def gathered(parts):
-    """Yield Stretches for an iterable of Stretches and Records; short Records come together."""
-    waiting, letters = [], 0
+def gathered(parts: Iterable[Record | Stretch]) -> Iterator[Stretch]:
+    """Yield Stretches for Stretches and Records; short Records come together in one."""
+    waiting: list[Record] = []
+    letters = 0
     for part in parts:
         alone = isinstance(part, Stretch) or part.goes_on or len(part.letters) > SHORT
         if waiting and (alone or letters > STRETCH or len(waiting) >= MOST):
             yield _together(waiting)
             waiting, letters = [], 0
-        if not alone:
+        if isinstance(part, Stretch):
+            yield part
+        elif alone:
+            yield stretch_of(*part)
+        else:
             waiting.append(part)
             letters += len(part.letters)
-        else:
-            yield part if isinstance(part, Stretch) else stretch_of(*part)
     if waiting:
         yield _together(waiting)
 
 
-def _together(records):
+def _together(records: list[Record]) -> Stretch:
     names, letters, _ = zip(*records, strict=True)
     lengths = np.fromiter(map(len, letters), np.int64, len(letters))
     return Stretch(list(names), lengths, np.concatenate(letters))
 
 
-def whole_records(stretches):
+def whole_records(stretches: Iterable[Stretch]) -> Iterator[Record]:
     """Yield the whole Records of an iterable of Stretches."""
-    name, parts = None, []
+    name = ""
+    parts: list[Letters] = []
     for names, lengths, letters, goes_on in stretches:
         bounds = bounds_of(lengths).tolist()
         for number, each in enumerate(names):
@@ -102,5 +122,5 @@ def whole_records(stretches):
         yield Record(name, _joined(parts))
 
 
-def _joined(letters):
-    return letters[0] if len(letters) == 1 else np.concatenate(letters)
+def _joined(parts: list[Letters]) -> Letters:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)

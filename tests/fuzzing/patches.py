@@ -22,7 +22,7 @@ CONSTANTS = {
     "key bits": (((rows, "KEY_BITS"),), (0, 12)),
     "lines": (((tables, "ROWS"), (primer_tables, "ROWS")), (1, 2, 5)),
     "block": (((genome_files, "BLOCK"),), (1, 7, 64)),
-    "read": (((ahead, "BATCH"), (ahead, "ROOM")), (1, 10, 100)),
+    "read": (((ahead, "BATCH"), (ahead, "CAPACITY")), (1, 10, 100)),
     "smaller": (((stored, "SMALLER"),), (1, 1 << 40)),
     "capacity": (((engine, "CAPACITY"),), (20, 50, 200)),
 }

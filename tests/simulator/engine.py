@@ -13,24 +13,18 @@ from support.mismatches import rows, search
 from support.packing import packed
 
 import kmatch
-from kmatch.engine.cuda import (
-    device,
-    driver,
-    edit_filter,
-    engine,
-    hamming,
-    lanes,
-    pack,
-    pieces,
-    queries,
-    recurrence,
-    room,
-    scans,
-    strips,
-    verify,
-)
-from kmatch.engine.cuda import edit as cuda_edit
-from kmatch.engine.geometry import Geometry
+from kmatch.engine.cuda import engine
+from kmatch.engine.cuda.bits import buffer
+from kmatch.engine.cuda.edit import filter as edit_filter
+from kmatch.engine.cuda.edit import pieces, recurrence, strips, verify
+from kmatch.engine.cuda.edit import scan as edit_scan
+from kmatch.engine.cuda.gpu import device, driver, scans
+from kmatch.engine.cuda.gpu.driver import cuda
+from kmatch.engine.cuda.hamming import queries
+from kmatch.engine.cuda.hamming import scan as hamming_scan
+from kmatch.engine.cuda.text import lanes, pack, tiles
+from kmatch.engine.geometry import Geometry, Text
+from kmatch.engine.queries import reading_arrays
 from kmatch.errors import DeviceError
 from kmatch.results.hits import Hits
 from kmatch.sequences.patterns import load_patterns
@@ -42,7 +36,7 @@ MISMATCHES = (
     "gaps and other letters",
     "empty records",
     "mixed lengths",
-    "exact both and more than all",
+    "exact both, over all letters",
     "every counter width",
     "long pattern",
     "IUPAC",
@@ -85,15 +79,15 @@ def test_edit(name, filtering):
     assert found == naive.edit(records, patterns, k, **options)
 
 
-def test_a_thread_can_ask_for_room_for_all_its_positions():
+def test_a_thread_can_reserve_codes_for_all_its_positions():
     """One more, and hits of a GPU would be written over others; the simulator has no such limit."""
     rows = (queries.BROAD.depth, queries.DEEP.depth, pieces.DEPTH, recurrence.COLUMNS)
-    assert 64 * max(rows) < 1 << room.BITS
+    assert 64 * max(rows) < 1 << buffer.BITS
 
 
 @pytest.mark.parametrize("grain", [0, 1])
 def test_tiles_come_by_the_copies_of_older_gpus(grain, monkeypatch):
-    for module in (hamming, pieces):
+    for module in (hamming_scan, pieces):
         monkeypatch.setattr(module, "background_grain", lambda words: grain)
     records, patterns, k, options = HAMMING["at 0"]
     found = rows(search(records, patterns, k, device="cuda", words=2, **options))
@@ -101,6 +95,31 @@ def test_tiles_come_by_the_copies_of_older_gpus(grain, monkeypatch):
     records, patterns, k, options = EDIT["at the end"]
     found = rows_of(edit(records, patterns, k, device="cuda", filtering=True, **options))
     assert found == naive.edit(records, patterns, k, **options)
+
+
+@pytest.mark.parametrize(("grain", "planes"), [(0, 5), (1, 4), (1, 7), (2, 6)])
+def test_a_tile_takes_every_word_of_its_part_once(grain, planes, monkeypatch):
+    """Two copies to one word under way at a time, even of the same value, are a race."""
+    written = []
+    copy, clear = tiles._copy, tiles._clear
+    monkeypatch.setattr(tiles, "_copy", lambda *a: (written.append(int(a[2])), copy(*a)))
+    monkeypatch.setattr(tiles, "_clear", lambda *a: (written.append(int(a[2])), clear(*a)))
+    words, plane_rows, rows, row, threads = 2, 5, 4, 2, 2
+
+    @cuda.jit
+    def kernel(text, tile):
+        text = Text(text, words, 3, words * plane_rows)
+        part, size = tiles.Part(row, 0, plane_rows), tiles.Size(planes, rows, words)
+        thread = cuda.threadIdx.x
+        tiles.copy_tile(grain, text, part, size, thread, threads, tile, 0)
+
+    text = np.arange(1, planes * plane_rows * words + 1, dtype=np.uint64)
+    tile = np.full(planes * rows * words, 99, np.uint64)
+    kernel[1, threads](text, tile)
+    expected = np.zeros((planes, rows, words), np.uint64)
+    expected[:, : plane_rows - row] = text.reshape(planes, plane_rows, words)[:, row:]
+    assert np.array_equal(tile, expected.reshape(-1))
+    assert len(written) == len(set(written)) == len(tile) // max(grain, 1)
 
 
 @pytest.mark.parametrize("name", ["palindrome", "loci that only touch"])
@@ -126,25 +145,25 @@ def test_any_differences(case, filtering):
     assert found == naive.edit(records, patterns, k, **options)
 
 
-def test_what_survives_the_filter_finds_room(monkeypatch):
-    monkeypatch.setattr(scans, "FIRST_ROOM", 1)
+def test_all_survivors_of_the_filter_are_kept(monkeypatch):
+    monkeypatch.setattr(scans, "FIRST_SURVIVORS", 1)
     records, patterns = [("r", "ACGTACGTTTACGAACGT")], ["ACGTAC", "TTRC"]
     found = rows_of(edit(records, patterns, 1, device="cuda", filtering=True, report="ends"))
     assert found == naive.edit(records, patterns, 1, report="ends")
 
 
 def test_the_filter_leaves_what_survives_too_often_to_the_scan(monkeypatch):
-    monkeypatch.setattr(scans, "FIRST_ROOM", 1)
+    monkeypatch.setattr(scans, "FIRST_SURVIVORS", 1)
     monkeypatch.setattr(edit_filter, "MOST_SURVIVORS", 3)
     records, patterns = [("r", "ACACACACACACAC" + "GTTGCA")], ["GTTGC", "ACACA"]
     scanned = []
-    begin = cuda_edit.Searches.__init__
+    begin = edit_scan.Searches.__init__
 
-    def spy(self, shape, reading, limits, chosen, *arguments, **options):
+    def spy(self, text, reading, limits, chosen, *arguments, **options):
         scanned.append(chosen.tolist())
-        begin(self, shape, reading, limits, chosen, *arguments, **options)
+        begin(self, text, reading, limits, chosen, *arguments, **options)
 
-    monkeypatch.setattr(cuda_edit.Searches, "__init__", spy)
+    monkeypatch.setattr(edit_scan.Searches, "__init__", spy)
     found = rows_of(edit(records, patterns, 1, device="cuda", filtering=True, strand="+"))
     assert found == naive.edit(records, patterns, 1, strand="+")
     assert scanned == [[1]]
@@ -166,39 +185,44 @@ def test_no_hit_is_dropped_when_there_is_room_for_one():
     assert found == naive.edit(records, ["ACG"], 1, strand="+")
 
 
+def in_strips(records, pattern, k):
+    """The hits on the strand +, which the kernel for strips, and no filter, has found."""
+    strips.make_scan.cache_clear()
+    found = rows_of(edit(records, [pattern], k, device="cuda", filtering=False, strand="+"))
+    assert strips.make_scan.cache_info().currsize
+    strips.make_scan.cache_clear()
+    return found
+
+
 def test_strips(monkeypatch):
     monkeypatch.setattr(strips, "SPAN", 8)
-    strips.make_scan.cache_clear()
     pattern = "ACGTTGCATTAGCCAGTACTGAACCGGTTAAGCT"  # 34 letters
     records = [("r", "GATT" + pattern[:20] + "C" + pattern[20:] + "TTAC")]
-    found = rows_of(edit(records, [pattern], 2, device="cuda"))
-    assert found == naive.edit(records, [pattern], 2)
-    strips.make_scan.cache_clear()
+    assert in_strips(records, pattern, 1) == naive.edit(records, [pattern], 1, strand="+")
 
 
 def test_little_device_memory(monkeypatch):
     monkeypatch.setattr(strips, "memory", lambda: (1, 1))
     pattern = "ACGTTGCATTAGCCAGTACTGAACCGGTTAAGC"
     records = [("r", "GATT" + pattern + "TTAC")]
-    found = rows_of(edit(records, [pattern], 1, device="cuda", strand="+"))
-    assert found == naive.edit(records, [pattern], 1, strand="+")
+    assert in_strips(records, pattern, 1) == naive.edit(records, [pattern], 1, strand="+")
 
 
-def test_a_filter_that_finds_no_room_leaves_all_to_the_scan(monkeypatch):
+def test_a_filter_without_memory_leaves_all_to_the_scan(monkeypatch):
     asked = []
-    take = scans.Rooms.take
+    take = scans.Arrays.take
 
     def without_survivors(self, size):
         asked.append(size)
-        if size == scans.FIRST_ROOM:
+        if size == scans.FIRST_SURVIVORS:
             raise DeviceError("device cuda:0: out of memory")
         return take(self, size)
 
-    monkeypatch.setattr(scans.Rooms, "take", without_survivors)
+    monkeypatch.setattr(scans.Arrays, "take", without_survivors)
     records = [("r", "GATTACATTGATTACC")]
     found = rows_of(edit(records, ["GATTAC"], 1, device="cuda", filtering=True))
     assert found == naive.edit(records, ["GATTAC"], 1)
-    assert scans.FIRST_ROOM in asked
+    assert scans.FIRST_SURVIVORS in asked
 
 
 def test_no_device_memory_is_an_error_that_says_what_to_do(monkeypatch):
@@ -219,8 +243,8 @@ def test_planes_not_used_for_longest_make_room(monkeypatch):
     planes = [gpu.planes(3) for _ in range(2)]
     for array in planes:
         array[:] = 7
-        gpu.text(array)
-    gpu.text(planes[0])
+        gpu._ready(array)
+    gpu._ready(planes[0])
     empty, failures = driver.empty, [DeviceError("the GPU is out of memory")]
 
     def full_at_first(*arguments):
@@ -229,10 +253,10 @@ def test_planes_not_used_for_longest_make_room(monkeypatch):
         return empty(*arguments)
 
     monkeypatch.setattr(driver, "empty", full_at_first)
-    gpu.room(4)
+    gpu.array(4)
     kept = [gpu._copies[id(array)] is not None for array in planes]
     assert kept == [True, False]
-    assert gpu.text(planes[1]).copy_to_host().tolist() == [7, 7, 7]
+    assert gpu._ready(planes[1]).planes.copy_to_host().tolist() == [7, 7, 7]
 
 
 @pytest.mark.parametrize("words", [1, 3])
@@ -248,16 +272,15 @@ def test_the_gpu_packs_as_the_cpu_does(words, monkeypatch):
         planes = gpu.planes(4 * geometry.plane_words)
         gpu.pack(letters, geometry.text(planes))
         packed.append(planes.tolist())
-        assert gpu._gpu.text(planes).copy_to_host().tolist() == packed[0]
+        assert gpu._gpu._ready(planes).planes.copy_to_host().tolist() == packed[0]
     assert packed[0] == packed[1]
 
 
 def test_stretches_cover_all_rows():
     geometry = Geometry(1, 37, 24)
-    shape = (geometry.words, geometry.rows, geometry.plane_words)
-    reading = (np.zeros(20, np.int64), np.array([0, 20]), np.zeros(1, np.uint8))
+    reading = reading_arrays(np.ones(20, np.uint8), np.array([0, 20]), np.zeros(1, np.uint8))
     limits = np.array([3])
-    searches = cuda_edit.Searches(shape, reading, limits, np.array([0]), 3, 0)
+    searches = edit_scan.Searches(geometry.text(None), reading, limits, np.array([0]), 3, 0)
     ((plan, *_),) = searches._plans
     assert plan.blocks * plan.stretch >= geometry.rows > (plan.blocks - 1) * plan.stretch
     assert plan.blocks > 1
@@ -297,13 +320,13 @@ def test_planes_are_spread_over_more_lanes(few_threads):
     random = np.random.default_rng(1)
     rows, halo = 16, 10
     bits = random.integers(0, 2, (5, 128 * rows + halo), dtype=np.uint8)
-    narrow, broad = (_striped(bits, words, halo) for words in (2, 16))
+    narrow, expected = (_striped(bits, words, halo) for words in (2, 16))
     stream = driver.new_stream()
-    out = driver.empty(broad.size, np.uint64, stream)
-    shape = (2, rows, (rows + halo) * 2)
-    lanes.spread(driver.on_device(narrow, stream), shape, out, stream)
-    assert np.array_equal(out.copy_to_host(), broad)
-    assert lanes.spread_shape(*shape) == (16, 2, (2 + halo) * 16)
+    text = Geometry(2, rows, halo).text(driver.on_device(narrow, stream))
+    broad = lanes.spread_text(text, driver.empty(expected.size, np.uint64, stream))
+    assert broad == Geometry(16, 2, halo).text(broad.planes)
+    lanes.spread(text, broad, stream)
+    assert np.array_equal(broad.planes.copy_to_host(), expected)
 
 
 def _striped(bits, words, halo):

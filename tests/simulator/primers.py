@@ -16,7 +16,7 @@ from support.primers import primer_cases, records
 from support.primers import rows as rows_of_primers
 
 from kmatch.engine.columns import FRESH
-from kmatch.engine.cuda import primer
+from kmatch.engine.cuda.primer import extend as primer
 from kmatch.sequences.alphabet import encode_text
 
 # The recurrence adds to carry; what runs over the end of a word concerns nobody.
@@ -68,7 +68,7 @@ def test_any_primers(case):
 
 def test_primers_in_a_copy_longer_than_a_tile():
     """Alignments go on to the right of what is alive far up beside the same tile."""
-    text = random_letters(90)
+    text = random_letters(70)
     case = (records(text), records("GAT" + text + "TA"), 1, {"background_strand": "+"})
     assert primers(case, TINY._replace(deepest=128)) == expected_primers(case) == []
 

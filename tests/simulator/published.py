@@ -20,7 +20,7 @@ from support.published import (
 
 from kmatch.bench.data import make_case, random_letters
 from kmatch.bench.rows import Bench
-from kmatch.engine.cuda.driver import cuda
+from kmatch.engine.cuda.gpu.driver import cuda
 from kmatch.engine.devices import choose_engine
 from kmatch.errors import InputError
 from kmatch.published.cuda import feuser2018, wspasm2017

@@ -27,10 +27,10 @@ def work(x):
 RUN = """
 import sys
 from kmatch.engine.tiny import work
-from kmatch.jit import telling_of_compiling
+from kmatch.jit import on_compile
 
 compiled = []
-with telling_of_compiling(compiled.append):
+with on_compile(compiled.append):
     print(work(10))
 print(compiled)
 print(work._cache.cache_path)

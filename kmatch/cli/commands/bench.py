@@ -1,16 +1,34 @@
 """`kmatch bench`."""
 
+from typing import NamedTuple
+
 import click
 
 from kmatch.cli.command import command
-from kmatch.cli.numbers import Count, Number
+from kmatch.cli.messages import Messages
+from kmatch.cli.numbers import Count, NumberRange
 from kmatch.cli.options import debug_option, device_option
-from kmatch.cli.places import check_places
-from kmatch.cli.talk import Talk
+from kmatch.cli.outputs import check_outputs
 
 COMMANDS = ("hamming", "multi", "edit", "best", "primer")
 PAPERS = ("liu2012", "pmasm2017", "wspasm2017", "nakano2012", "feuser2018")
 WIDTH = 200  # of tables that do not go to a terminal
+
+
+class Measured(NamedTuple):
+    """What is measured: commands, or those of a paper, on a genome or on random letters."""
+
+    commands: tuple[str, ...]
+    paper: str | None
+    genome: str | None
+    size: int | None
+
+
+class Records(NamedTuple):
+    """Files for the figures."""
+
+    json: str | None
+    plot: str | None
 
 
 @command(short_help="All algorithms side by side on the same data.")
@@ -20,47 +38,52 @@ WIDTH = 200  # of tables that do not go to a terminal
 @click.option("--paper", type=click.Choice(PAPERS), help="The sizes of a paper's tables.")
 @click.option(
     "--seconds",
-    type=Number(min=0, min_open=True),
+    type=NumberRange(min=0, min_open=True),
     default=2.0,
     show_default=True,
     help="That a search takes at most; slower ones get less of the text.",
 )
-@click.option(
-    "--json", "path", metavar="FILE", help="Also write the figures to FILE, table by table."
-)
+@click.option("--json", metavar="FILE", help="Also write the figures to FILE, table by table.")
 @click.option("--plot", metavar="FILE", help="Also draw them (needs Matplotlib).")
 @device_option
 @click.option("-t", "--threads", type=Count(min=1), help="CPU threads of the engine.")
 @click.option("-q", "--quiet", is_flag=True, help="No line on what is measured.")
 @debug_option
-def bench(commands, paper, path, plot, quiet, **options):
+def bench(
+    measured: Measured,
+    seconds: float,
+    records: Records,
+    device: str,
+    threads: int | None,
+    quiet: bool,
+) -> None:
     """Time all algorithms of some COMMANDS, or of all, and compare their hits.
 
     Slow algorithms get the beginning of the text. Exit status 1 when any finds other hits than the
     engine.
     """
+    commands, paper, genome, size = measured
     if paper and commands:
         raise click.UsageError("--paper sets what is measured; leave the commands out")
-    genome = options["genome"]
-    check_places((genome,), {"--json": path, "--plot": plot})
-    if plot:
+    check_outputs((genome,), {"--json": records.json, "--plot": records.plot})
+    if records.plot:
         from kmatch.bench.plot import load_matplotlib
 
-        load_matplotlib()  # sooner than after minutes
+        load_matplotlib()  # now, not after minutes of measuring
     from kmatch.bench.report import Report
     from kmatch.bench.rows import Bench
 
-    talk = Talk(quiet, verbose=True)
-    measure = Bench(options["device"], options["threads"], seconds=options["seconds"])
-    for line in measure.describe():
-        talk.detail(line)
-    report = Report(measure, genome, options["size"], WIDTH, path)
+    messages = Messages(quiet, verbose=True)
+    timer = Bench(device, threads, seconds=seconds)
+    for line in timer.describe():
+        messages.detail(line)
+    report = Report(timer, genome, size, WIDTH, records.json)
     if paper:
         report.paper(paper)
     else:
         chosen = COMMANDS if not commands or "all" in commands else dict.fromkeys(commands)
         report.commands(chosen)
-    if plot:
-        report.draw(plot)
+    if records.plot:
+        report.draw(records.plot)
     if not report.equal:
         raise click.exceptions.Exit(1)

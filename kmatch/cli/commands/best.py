@@ -1,14 +1,20 @@
 """`kmatch best`."""
 
-import os
 from functools import partial
 
 import click
 
 from kmatch.cli.command import command
-from kmatch.cli.options import algorithm_option, pattern_arguments, search_options
-from kmatch.cli.places import check_places
-from kmatch.cli.searching import load_panel, write_hits
+from kmatch.cli.options import (
+    Inputs,
+    Loudness,
+    algorithm_option,
+    pattern_arguments,
+    search_options,
+)
+from kmatch.cli.outputs import Table
+from kmatch.cli.pattern_search import PatternSearch
+from kmatch.search.running import Running
 
 
 @command(short_help="The closest occurrences of each pattern.")
@@ -16,19 +22,14 @@ from kmatch.cli.searching import load_panel, write_hits
 @pattern_arguments
 @algorithm_option("best")
 @search_options
-def best(genome, patterns, table, talk, **options):
+def best(inputs: Inputs, strand: str, table: Table, running: Running, loudness: Loudness) -> None:
     """Find where GENOME comes closest to each pattern, counting differences, on both strands.
 
     GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or - for
     standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
     """
-    check_places((genome, patterns.path), {"-o": table.path or "-"})
-    panel = load_panel(talk, genome, patterns)
-    from kmatch.genome import Genome
-    from kmatch.search.best import best_batches
-    from kmatch.search.running import by_name
+    search = PatternSearch(inputs, table, running, loudness, rereads=True)
+    from kmatch.search.best import BestOptions, best_batches
 
-    # It is read twice, which a pipe cannot be.
-    text = Genome(genome, keep=not os.path.isfile(genome), on_warning=talk.warn)
-    search = partial(by_name, best_batches, text, panel, **options)
-    write_hits(talk, text, panel, table, search)
+    options = BestOptions(strand=strand)
+    search.write(partial(best_batches, search.genome, search.panel, options))

@@ -1,19 +1,31 @@
 """`kmatch edit`."""
 
 from functools import partial
+from typing import NamedTuple
 
 import click
 
 from kmatch.arguments import REPORTS
 from kmatch.cli.command import command
 from kmatch.cli.options import (
+    Inputs,
+    Loudness,
     algorithm_option,
     distance_option,
     pattern_arguments,
     search_options,
 )
-from kmatch.cli.places import check_places
-from kmatch.cli.searching import load_panel, write_hits
+from kmatch.cli.outputs import Table
+from kmatch.cli.pattern_search import PatternSearch
+from kmatch.search.running import Running
+
+
+class Wanted(NamedTuple):
+    """The occurrences to find."""
+
+    k: int
+    report: str
+    strand: str
 
 
 @command(short_help="Every occurrence within k differences of a pattern.")
@@ -29,18 +41,16 @@ from kmatch.cli.searching import load_panel, write_hits
 )
 @algorithm_option("edit")
 @search_options
-def edit(genome, patterns, k, table, talk, **options):
+def edit(
+    inputs: Inputs, wanted: Wanted, table: Table, running: Running, loudness: Loudness
+) -> None:
     """Find the occurrences of patterns in GENOME with at most k differences, on both strands.
 
     GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or - for
     standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
     """
-    check_places((genome, patterns.path), {"-o": table.path or "-"})
-    panel = load_panel(talk, genome, patterns)
-    from kmatch.genome import Genome
-    from kmatch.search.edit import edit_batches
-    from kmatch.search.running import by_name
+    search = PatternSearch(inputs, table, running, loudness)
+    from kmatch.search.edit import EditOptions, edit_batches
 
-    text = Genome(genome, keep=False, on_warning=talk.warn)
-    search = partial(by_name, edit_batches, text, panel, k, **options)
-    write_hits(talk, text, panel, table, search)
+    options = EditOptions(report=wanted.report, strand=wanted.strand)
+    search.write(partial(edit_batches, search.genome, search.panel, wanted.k, options))

@@ -1,19 +1,32 @@
 """`kmatch hamming`."""
 
 from functools import partial
+from typing import NamedTuple
 
 import click
 
 from kmatch.cli.command import command
 from kmatch.cli.options import (
+    Inputs,
+    Loudness,
     algorithm_option,
     distance_option,
     exact_options,
     pattern_arguments,
     search_options,
 )
-from kmatch.cli.places import check_places
-from kmatch.cli.searching import load_panel, write_hits
+from kmatch.cli.outputs import Table
+from kmatch.cli.pattern_search import PatternSearch
+from kmatch.search.running import Running
+
+
+class Wanted(NamedTuple):
+    """The windows to find."""
+
+    k: int
+    strand: str
+    exact_5p: int
+    exact_3p: int
 
 
 @command(short_help="Every window within k mismatches of a pattern.")
@@ -23,21 +36,19 @@ from kmatch.cli.searching import load_panel, write_hits
 @exact_options
 @algorithm_option("hamming")
 @search_options
-def hamming(genome, patterns, k, table, talk, **options):
+def hamming(
+    inputs: Inputs, wanted: Wanted, table: Table, running: Running, loudness: Loudness
+) -> None:
     """Find every window of GENOME with at most k mismatches to a pattern, on both strands.
 
     GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or - for
     standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
     """
-    check_places((genome, patterns.path), {"-o": table.path or "-"})
-    panel = load_panel(talk, genome, patterns)
+    search = PatternSearch(inputs, table, running, loudness)
     from kmatch.search.checks import check_ends
+    from kmatch.search.hamming import HammingOptions, hamming_batches
 
-    check_ends(panel, {f"--exact-{end}": options[f"exact_{end}"] for end in ("5p", "3p")})
-    from kmatch.genome import Genome
-    from kmatch.search.hamming import hamming_batches
-    from kmatch.search.running import by_name
-
-    text = Genome(genome, keep=False, on_warning=talk.warn)
-    search = partial(by_name, hamming_batches, text, panel, k, **options)
-    write_hits(talk, text, panel, table, search)
+    k, strand, exact_5p, exact_3p = wanted
+    check_ends(search.panel, {"--exact-5p": exact_5p, "--exact-3p": exact_3p})
+    options = HammingOptions(strand=strand, exact_5p=exact_5p, exact_3p=exact_3p)
+    search.write(partial(hamming_batches, search.genome, search.panel, k, options))

@@ -1,12 +1,13 @@
 """`kmatch info`."""
 
 import time
+from collections.abc import Iterable
 
 import click
 
 from kmatch.cli.command import command
+from kmatch.cli.messages import Messages
 from kmatch.cli.options import debug_option
-from kmatch.cli.talk import Talk
 
 DEVICES = {"cpu": "the CPU", "cuda": "CUDA"}
 
@@ -17,10 +18,10 @@ DEVICES = {"cpu": "the CPU", "cuda": "CUDA"}
     "--compile", "ahead", is_flag=True, help="Compile all kernels now, not at the first searches."
 )
 @debug_option
-def info(short, ahead, debug):
+def info(short: bool, ahead: bool) -> None:
     """Show versions, CPU features, threads, CUDA devices or why there are none, and the cache."""
     if short and ahead:
-        raise click.UsageError("--short tells versions and compiles nothing; leave one of them out")
+        raise click.UsageError("--short shows versions and compiles nothing; leave one of them out")
     from kmatch.engine.machine import describe_versions
 
     _show(describe_versions())
@@ -32,16 +33,16 @@ def info(short, ahead, debug):
         _compile()
 
 
-def _show(pairs):
+def _show(pairs: Iterable[tuple[str, str]]) -> None:
     for name, value in pairs:
         click.echo(f"{name:<12}{value}")
 
 
-def _compile():
+def _compile() -> None:
     from kmatch.rehearsal.compiling import compile_all
 
     began = time.perf_counter()
-    with Talk(False, False).compiling_all() as advance:
+    with Messages().compiling_progress() as advance:
         functions, devices = compile_all(advance)
     seconds = time.perf_counter() - began
     named = " and ".join(DEVICES[device] for device in devices)

@@ -1,13 +1,18 @@
 """`kmatch model`."""
 
 import sys
+from collections.abc import Iterable
 from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from kmatch.cli.command import command
 from kmatch.cli.numbers import Count
-from kmatch.cli.options import debug_option
+from kmatch.cli.options import Decorator, debug_option
+
+if TYPE_CHECKING:
+    from kmatch.model.runs import Run
 
 SIZE = Count(min=1)
 WIDTH = 110  # characters of a table
@@ -23,7 +28,17 @@ group of its own, which the UMM serves one after the other; on the slid matrix s
 in one or two groups."""
 
 
-def _sizes(*names, default, text):
+class Sizes(NamedTuple):
+    """Some of each size, of which all combinations run."""
+
+    n: tuple[int, ...]
+    m: tuple[int, ...]
+    w: tuple[int, ...]
+    l: tuple[int, ...]  # noqa: E741  the paper's name
+    p: tuple[int, ...]
+
+
+def _sizes(*names: str, default: int, text: str) -> Decorator:
     return click.option(
         *names, multiple=True, type=SIZE, default=[default], show_default=True, help=text
     )
@@ -43,22 +58,21 @@ def _sizes(*names, default, text):
 )
 @click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all.")
 @debug_option
-def model(form, output, debug, **sizes):
+def model(sizes: Sizes, form: str | None, output: str | None) -> None:
     """Count the time units of Nakano's access patterns and algorithms on memory machine models.
 
     The Discrete and the Unified Memory Machine (DMM, UMM) are simulated request by request, over
     all combinations of the sizes, with random letters.
     """
-    longest, shortest = max(sizes["m"]), min(sizes["n"])
+    longest, shortest = max(sizes.m), min(sizes.n)
     if longest > shortest:
         raise click.UsageError(
             f"a pattern of {longest} letters is longer than {shortest}; -m is at most -n"
         )
-    runs = product(*(sizes[name] for name in "nmwlp"))
-    from kmatch.model.runs import Sizes, simulate
+    from kmatch.model import runs
     from kmatch.results.files.output import open_output
 
-    rows = [_row(run) for some in runs for run in simulate(Sizes(*some))]
+    rows = [_row(run) for some in product(*sizes) for run in runs.simulate(runs.Sizes(*some))]
     with open_output(output) as handle:
         if form == "table" or (form is None and output is None and sys.stdout.isatty()):
             handle.write(_table(rows).encode())
@@ -67,7 +81,7 @@ def model(form, output, debug, **sizes):
             handle.write("".join(lines).encode())
 
 
-def _row(run):
+def _row(run: "Run") -> list[str]:
     n, m, w, l, _ = run.sizes  # noqa: E741
     asm = "." if run.asm is None else str(run.asm)
     whole = (n, m, w, l, run.threads, run.time, round(run.bound))
@@ -75,7 +89,7 @@ def _row(run):
     return [run.program, run.machine, *map(str, whole), *named]
 
 
-def _table(rows):
+def _table(rows: Iterable[list[str]]) -> str:
     import io
 
     from rich.box import SIMPLE_HEAD

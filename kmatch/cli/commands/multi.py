@@ -1,20 +1,42 @@
 """`kmatch multi`."""
 
 from functools import partial
+from typing import NamedTuple
 
 import click
 
 from kmatch.arguments import PAM_SIDES
 from kmatch.cli.command import command
 from kmatch.cli.options import (
+    Inputs,
+    Loudness,
     algorithm_option,
     distance_option,
     exact_options,
     pattern_arguments,
     search_options,
 )
-from kmatch.cli.places import check_places
-from kmatch.cli.searching import drain, load_panel, write_hits
+from kmatch.cli.outputs import Table
+from kmatch.cli.pattern_search import Batches, PatternSearch
+from kmatch.search.running import Running
+
+
+class Wanted(NamedTuple):
+    """The windows to find."""
+
+    k: int
+    pam: str | None
+    pam_side: str
+    strand: str
+    exact_5p: int
+    exact_3p: int
+
+
+class Counts(NamedTuple):
+    """The table of hits by pattern and distance: where it goes, and whether it is the only one."""
+
+    summary: str | None
+    summary_only: bool
 
 
 @command(short_help="k mismatches for a panel of equal-length patterns in one pass.")
@@ -38,7 +60,14 @@ from kmatch.cli.searching import drain, load_panel, write_hits
 )
 @algorithm_option("multi")
 @search_options
-def multi(genome, patterns, k, table, talk, **options):
+def multi(
+    inputs: Inputs,
+    wanted: Wanted,
+    table: Table,
+    counts: Counts,
+    running: Running,
+    loudness: Loudness,
+) -> None:
     """Find every window of GENOME with at most k mismatches to a pattern of a panel.
 
     All patterns have one length. A hit spans the pattern and the PAM, its distance counts the
@@ -46,52 +75,55 @@ def multi(genome, patterns, k, table, talk, **options):
     pack, or - for standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME,
     a tab and SEQ.
     """
-    summary, summary_only = options.pop("summary"), options.pop("summary_only")
-    _check_tables(summary, summary_only, table.asked)
-    check_places((genome, patterns.path), {"-o": table.path or "-", "--summary": summary})
-    panel = load_panel(talk, genome, patterns)
+    _check_tables(counts, table)
+    others = {"--summary": counts.summary}
+    search = PatternSearch(inputs, table, running, loudness, others=others)
     from kmatch.search.checks import check_ends, check_pam
+    from kmatch.search.multi import MultiOptions, multi_batches
 
-    check_ends(panel, {f"--exact-{end}": options[f"exact_{end}"] for end in ("5p", "3p")})
-    check_pam(panel, options["pam"], options["pam_side"], talk.warn)
-    from kmatch.genome import Genome
-    from kmatch.results.summary import Summary
-    from kmatch.search.multi import multi_batches
-    from kmatch.search.running import by_name
-
-    text = Genome(genome, keep=False, on_warning=talk.warn)
-    search = partial(by_name, multi_batches, text, panel, k, **options)
-    if summary_only:
-        _write_summary(talk, text, Summary(panel, k), table.path, search)
-    elif summary:
-        _write_both(talk, text, Summary(panel, k), table, summary, search)
+    k, pam, side, strand, exact_5p, exact_3p = wanted
+    check_ends(search.panel, {"--exact-5p": exact_5p, "--exact-3p": exact_3p})
+    check_pam(search.panel, pam, side, search.messages.warn)
+    options = MultiOptions(
+        pam=pam, pam_side=side, strand=strand, exact_5p=exact_5p, exact_3p=exact_3p
+    )
+    batches = partial(multi_batches, search.genome, search.panel, k, options)
+    if counts.summary_only:
+        _write_summary(search, batches, k)
+    elif counts.summary:
+        _write_both(search, batches, k, counts.summary)
     else:
-        write_hits(talk, text, panel, table, search)
+        search.write(batches)
 
 
-def _check_tables(summary, summary_only, form):
-    if summary_only and (summary or form):
-        other = "--summary" if summary else "--format"
+def _check_tables(counts: Counts, table: Table) -> None:
+    if counts.summary_only and (counts.summary or table.form):
+        other = "--summary" if counts.summary else "--format"
         raise click.UsageError(
             f"--summary-only writes one table, to standard output or -o; leave {other} out"
         )
 
 
-def _write_summary(talk, text, counts, output, search):
+def _write_summary(search: PatternSearch, batches: Batches, k: int) -> None:
     from kmatch.results.files.output import open_output
+    from kmatch.results.summary import Summary
 
-    with open_output(output) as handle:
-        drain(talk, text, counts.patterns, search, counts.add)
-        counts.write(handle)
+    summary = Summary(search.panel, k)
+    with open_output(search.table.output) as handle:
+        search.drain(batches, summary.add)
+        summary.write(handle)
 
 
-def _write_both(talk, text, counts, table, summary, search):
+def _write_both(search: PatternSearch, batches: Batches, k: int, path: str) -> None:
     from kmatch.results.files.output import flush_all, open_output
+    from kmatch.results.summary import Summary
     from kmatch.results.tables import TableWriter
 
-    panel, to_terminal = counts.patterns, table.to_terminal
-    with open_output(table.path) as hits, open_output(summary) as handle:
-        writer = TableWriter(hits, table.form, panel)
-        drain(talk, text, panel, search, writer.write, counts.add, to_terminal=to_terminal)
-        counts.write(handle)
+    output, form = search.table
+    summary = Summary(search.panel, k)
+    with open_output(output) as hits, open_output(path) as handle:
+        writer = TableWriter(hits, form, search.panel)
+        to_terminal = search.table.is_standard
+        search.drain(batches, writer.write, summary.add, to_terminal=to_terminal)
+        summary.write(handle)
         flush_all(hits, handle)

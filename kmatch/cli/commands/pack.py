@@ -5,9 +5,15 @@ import sys
 import click
 
 from kmatch.cli.command import command
-from kmatch.cli.options import debug_option, quiet_option, threads_option, verbose_option
-from kmatch.cli.places import check_places
-from kmatch.cli.talk import Talk
+from kmatch.cli.messages import Messages
+from kmatch.cli.options import (
+    Loudness,
+    debug_option,
+    quiet_option,
+    threads_option,
+    verbose_option,
+)
+from kmatch.cli.outputs import check_outputs
 
 SUFFIX = ".kmatch"
 
@@ -24,31 +30,31 @@ SUFFIX = ".kmatch"
 @quiet_option
 @verbose_option
 @debug_option
-def pack(genome, output, threads, quiet, verbose, debug):
+def pack(genome: str, output: str | None, threads: int | None, loudness: Loudness) -> None:
     """Write GENOME to a file that every command takes as a genome.
 
     GENOME is FASTA, 2bit or GenBank, compressed or not, or - for standard input. The file holds
     names, lengths and half a byte a base, and is mapped into memory and searched there.
     """
-    output = output or _beside(genome)
-    _check_output(genome, output)
-    talk = Talk(quiet, verbose)
+    path = output or _beside(genome)
+    _check_output(genome, path)
+    messages = Messages(*loudness)
     from kmatch.genome import Genome
-    from kmatch.packed.packing import pack
+    from kmatch.packed import packing
 
-    with talk.progress(genome) as advance:
-        text = Genome(genome, keep=False, on_warning=talk.warn)
-        records, letters = pack(text, output, threads=threads, on_progress=advance)
-    talk.detail(f"{output}: {letters:,} letters in {records:,} records")
+    with messages.progress(genome) as advance:
+        text = Genome(genome, keep=False, on_warning=messages.warn)
+        records, letters = packing.pack(text, path, threads=threads, on_progress=advance)
+    messages.detail(f"{path}: {letters:,} letters in {records:,} records")
 
 
-def _beside(genome):
+def _beside(genome: str) -> str:
     if genome == "-":
         raise click.UsageError("standard input has no name; give one to the packed genome with -o")
     return genome + SUFFIX
 
 
-def _check_output(genome, output):
+def _check_output(genome: str, output: str) -> None:
     if output == "-" and sys.stdout is not None and sys.stdout.isatty():
         raise click.UsageError("a packed genome is nothing to read on a terminal; give -o a file")
-    check_places((genome,), {"-o": output})
+    check_outputs((genome,), {"-o": output})

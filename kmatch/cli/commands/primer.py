@@ -1,14 +1,40 @@
 """`kmatch primer`."""
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from kmatch.arguments import BACKGROUND_STRANDS
 from kmatch.cli.command import command
-from kmatch.cli.numbers import Count, Number
-from kmatch.cli.options import algorithm_option, common_options
-from kmatch.cli.places import check_places
+from kmatch.cli.messages import Messages
+from kmatch.cli.numbers import Count, Number, NumberRange
+from kmatch.cli.options import Loudness, algorithm_option, common_options
+from kmatch.cli.outputs import Table, check_table
+from kmatch.search.running import Running
+
+if TYPE_CHECKING:
+    from kmatch.results.primer_tables import PrimerWriter, RegionWriter
+
+
+class Inputs(NamedTuple):
+    """What primers are to bind, and what they are not to bind."""
+
+    target: str
+    background: str
+
+
+class Wanted(NamedTuple):
+    """The primers to find."""
+
+    k: int
+    min_length: int | None
+    max_length: int | None
+    gc: tuple[float, float] | None
+    tm: tuple[float, float] | None
+    both_strands: bool
+    background_strand: str
 
 
 @command(short_help="Shortest substrings of a target unlike anything in a background.")
@@ -25,7 +51,7 @@ from kmatch.cli.places import check_places
 @click.option("--max-length", type=Count(min=1), help="Letters of a primer at most.")
 @click.option(
     "--gc",
-    type=Number(0, 1),
+    type=NumberRange(0, 1),
     nargs=2,
     metavar="MIN MAX",
     help="Only primers with this share of G and C, 0 to 1.",
@@ -52,43 +78,69 @@ from kmatch.cli.places import check_places
 )
 @algorithm_option("primer")
 @common_options
-def primer(target, background, k, regions, table, talk, **options):
+def primer(
+    inputs: Inputs,
+    wanted: Wanted,
+    table: Table,
+    regions: str | None,
+    running: Running,
+    loudness: Loudness,
+) -> None:
     """Find where primers can lie that bind TARGET and nothing in BACKGROUND.
 
     For each position of TARGET, the shortest substring from there on with at least k differences
     (mismatches, insertions, deletions) from every substring of BACKGROUND. Both are FASTA, 2bit or
     GenBank, compressed or not, one of them perhaps - for standard input.
     """
-    if target == background == "-":
+    if inputs.target == inputs.background == "-":
         raise click.UsageError("only one of TARGET and BACKGROUND can be standard input")
-    check_places((target, background), {"-o": table.path or "-", "--regions": regions})
+    table = check_table(table, inputs, {"--regions": regions})
+    messages = Messages(*loudness)
     from kmatch.genome import Genome
-    from kmatch.results.files.output import flush_all, open_output
-    from kmatch.results.primer_tables import PrimerWriter, RegionWriter
-    from kmatch.search.primer import primer_batches
-    from kmatch.search.running import by_name
+    from kmatch.search.primer import PrimerOptions, primer_batches
 
-    primers, both = 0, options["both_strands"]
-    with ExitStack() as stack:
-        handles = [stack.enter_context(open_output(table.path))]
-        writers = [PrimerWriter(handles[0], table.form, k, both)]
-        if regions:
-            handles.append(stack.enter_context(open_output(regions)))
-            writers.append(RegionWriter(handles[1], both))
-        advance = stack.enter_context(talk.progress(background))
-        for batch in by_name(
-            primer_batches,
-            Genome(target, keep=False, on_warning=talk.warn),
-            Genome(background, keep=False, on_warning=talk.warn),
-            k,
-            on_progress=advance,
-            on_engine=talk.device,
-            **options,
-        ):
-            if table.to_terminal:
-                talk.make_way()
+    target, background = (Genome(path, keep=False, on_warning=messages.warn) for path in inputs)
+    options = PrimerOptions(
+        min_length=wanted.min_length,
+        max_length=wanted.max_length,
+        gc=wanted.gc,
+        tm=wanted.tm,
+        both_strands=wanted.both_strands,
+        background_strand=wanted.background_strand,
+    )
+    primers = 0
+    with (
+        _writers(wanted, table, regions) as writers,
+        messages.progress(inputs.background) as advance,
+    ):
+        running = running._replace(
+            on_progress=advance, on_engine=messages.device, on_warning=messages.warn
+        )
+        for batch in primer_batches(target, background, wanted.k, options, running):
+            if table.is_standard:
+                messages.make_way()
             for writer in writers:
                 writer.write(batch)
             primers += len(batch)
+    messages.detail(f"{primers:,} primers")
+
+
+@contextmanager
+def _writers(
+    wanted: Wanted, table: Table, regions: str | None
+) -> "Iterator[list[PrimerWriter | RegionWriter]]":
+    """Give the writers of the primers and, where they are asked for, of the regions."""
+    from kmatch.results.files.output import flush_all, open_output
+    from kmatch.results.primer_tables import PrimerWriter, RegionWriter
+
+    both = wanted.both_strands
+    with ExitStack() as stack:
+        handles = [stack.enter_context(open_output(table.output))]
+        writers: list[PrimerWriter | RegionWriter] = [
+            PrimerWriter(handles[0], table.form, wanted.k, both)
+        ]
+        if regions:
+            handles.append(stack.enter_context(open_output(regions)))
+            writers.append(RegionWriter(handles[1], both))
+        yield writers
         flush_all(*handles)
-    talk.detail(f"{primers:,} primers")

@@ -1,6 +1,7 @@
 """The CPU's kernels as searches call them, run on the number of threads asked for."""
 
 from functools import partial
+from typing import Any
 
 import numba
 import numpy as np
@@ -23,7 +24,7 @@ class CpuEngine(HostEngine):
 
     name = place = "cpu"
 
-    def __init__(self, threads=None, reason="", work=None):
+    def __init__(self, threads: int | None = None, reason: str = "", work: Any = None) -> None:
         super().__init__(threads, work)
         self.layout = LAYOUT.shared_by(self.threads)
         self.capacity = CAPACITY

@@ -14,17 +14,17 @@ import numpy as np
 
 from kmatch.engine.cpu.primer.extend import extend_primers as extend_primers_on_cpu
 from kmatch.engine.cpu.text.pack import pack_by
-from kmatch.engine.cuda import driver
-from kmatch.engine.cuda.device import open_gpu
-from kmatch.engine.cuda.edit import Searches, scan_edit, smallest_edit
-from kmatch.engine.cuda.edit_filter import Filter
-from kmatch.engine.cuda.hamming import scan, upload
-from kmatch.engine.cuda.primer import extend_primers
-from kmatch.engine.cuda.scans import FilteredScan, Rooms, Scan
+from kmatch.engine.cuda.bits.buffer import HitBuffer
+from kmatch.engine.cuda.edit.filter import Filter
+from kmatch.engine.cuda.edit.scan import Searches, scan_edit, smallest_edit
+from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda.gpu.device import open_gpu
+from kmatch.engine.cuda.gpu.scans import Arrays, FilteredScan, Scan
+from kmatch.engine.cuda.hamming.scan import scan, upload
+from kmatch.engine.cuda.primer.extend import extend_primers
 from kmatch.engine.geometry import Layout
 from kmatch.engine.host.engine import HostEngine
 from kmatch.engine.host.stopwatch import Stopwatch
-from kmatch.engine.primers import Starts
 
 WORDS = 1016  # of a row: eight times an odd number, as packing stores a column at a time
 LAYOUT = Layout(
@@ -59,8 +59,8 @@ class CudaEngine(HostEngine):
         self.capacity = CAPACITY
         self.layout = LAYOUT.within(driver.memory()[1] // MEMORY_SHARE)
         self._made = {}  # what searches planned last, by what it is
-        self.rooms = Rooms(self._gpu)
-        self._told = []  # int64[1] each, in pinned memory
+        self.arrays = Arrays(self._gpu)
+        self._host_counts = []  # int64[1] each, in pinned memory
         self._results = driver.new_stream()  # copies results while the next scan is under way
         self.timing = nullcontext  # kernels run in timing(stream)
 
@@ -87,79 +87,69 @@ class CudaEngine(HostEngine):
             pack_by(self._workers, letters, text)
         else:
             self._gpu.use()
-            planes, words, rows, plane_words = text
-            self._gpu.pack(letters, words, rows, plane_words // words, planes)
+            self._gpu.pack(letters, text)
 
     def unite(self, text, masks):
         """Only on the GPU are the planes of IUPAC letters behind the others."""
-        if not len(masks):
-            return text
-        return text._replace(planes=self._gpu.unite(text.planes, text.plane_words, masks))
+        return self._gpu.unite(text, masks) if len(masks) else text
 
     @property
     def stream(self):
         """The queue of kernels."""
         return self._gpu.stream
 
-    def counter(self):
+    def new_count(self):
         """int64[1] on the GPU, 0 by the time that what is put into the stream now runs."""
         return driver.on_device(np.zeros(1, np.int64), self.stream)
 
-    def told(self):
-        """int64[1] on the host, to which the GPU writes while the host goes on, until `untold`."""
-        return self._told.pop() if self._told else driver.pinned_counter()
+    def take_host_count(self):
+        """int64[1] on the host, to which the GPU writes meanwhile; to be given back."""
+        return self._host_counts.pop() if self._host_counts else driver.pinned_counter()
 
-    def untold(self, told):
+    def give_host_count(self, count):
         """Take such an array back."""
-        self._told.append(told)
+        self._host_counts.append(count)
 
-    def copy_back(self, room, codes):
+    def copy_back(self, array, codes):
         """Fill `codes` on the host from an array on the GPU that no kernel changes any more."""
-        room[: len(codes)].copy_to_host(codes, stream=self._results)
+        array[: len(codes)].copy_to_host(codes, stream=self._results)
         self._results.synchronize()
 
     def start_scan(self, text, query, k, capacity):
         self._gpu.use()
         self._note(text)
-        planes, *shape = text
-        stream = self.stream
-        text, shape = self._gpu.broad_text(planes, tuple(shape))
-        letters = query[:3]
-        uploaded = self._once("windows", letters, (k,), lambda: upload(*letters, k, stream))
-
-        def launch(codes, found):
-            scan(text, *shape, uploaded, codes, found, stream)
-
-        return Scan(self, capacity, launch)
+        text, stream = self._gpu.broad_text(text), self.stream
+        queries = self._once("windows", query[:3], (k,), lambda: upload(query, k, stream))
+        return Scan(self, capacity, lambda buffer: scan(text, queries, buffer, stream))
 
     def start_edit(self, text, query, filtering, capacity):
         self._gpu.use()
         self._note(text)
-        planes, *shape = text
-        text, shape = self._gpu.broad_text(planes, tuple(shape))
-        bases, limits, k = query.reading.bases, query.limits, query.k
-        reading = query.reading[:3]
+        text = self._gpu.broad_text(text)
+        reading, limits, k = query.reading, query.limits, query.k
+        arrays, layout = (*reading, limits), text[1:]
 
-        def start(chosen, codes, found):
+        def start(chosen, buffer):
             searches = self._once(
                 "scan",
-                (*reading, limits),
-                (shape, chosen.tobytes(), k),
-                lambda: Searches(shape, reading, limits, chosen, k, self.stream),
+                arrays,
+                (layout, chosen.tobytes(), k),
+                lambda: Searches(text, reading, limits, chosen, k, self.stream),
             )
-            scan_edit(text, searches, codes, found)
+            scan_edit(text, searches, buffer)
 
         if filtering is not False:
+            always = bool(filtering)
             queries = self._once(
                 "filter",
-                (*reading, bases, limits),
-                (shape, k, bool(filtering)),
-                lambda: Filter(shape, reading, bases, limits, k, bool(filtering), self.stream),
+                arrays,
+                (layout, k, always),
+                lambda: Filter(text, query, always, self.stream),
             )
             if queries.budgets.any():
                 return FilteredScan(self, capacity, text, queries, start)
         every = np.arange(len(limits))
-        return Scan(self, capacity, lambda codes, found: start(every, codes, found))
+        return Scan(self, capacity, lambda buffer: start(every, buffer))
 
     def smallest_edit(self, text, reading, bounds):
         self._gpu.use()
@@ -167,12 +157,11 @@ class CudaEngine(HostEngine):
         chosen = np.flatnonzero(bounds >= 0)
         if not len(chosen):
             return bounds + 1
-        planes, *shape = text
-        text, shape = self._gpu.broad_text(planes, tuple(shape))
-        searches = Searches(shape, reading[:3], bounds, chosen, 0, self.stream, smallest=True)
+        text = self._gpu.broad_text(text)
+        searches = Searches(text, reading, bounds, chosen, 0, self.stream, smallest=True)
         lowest = driver.on_device(bounds + 1, self.stream)
         with self.timing(self.stream):
-            smallest_edit(text, searches, self.counter(), lowest)
+            smallest_edit(text, searches, HitBuffer(self.new_count(), lowest))
         found = lowest.copy_to_host(stream=self.stream)
         self.stream.synchronize()
         return found
@@ -182,12 +171,11 @@ class CudaEngine(HostEngine):
         options = {"sizes": sizes} if sizes else {}
         with self._timed():
             done = extend_primers(
-                self._gpu, self._extend_on_cpu, *starts, columns, k, on_progress, **options
+                self._gpu, self._extend_on_cpu, starts, columns, k, on_progress, **options
             )
         return self._noted(done)
 
-    def _extend_on_cpu(self, target, begins, limits, bounds, columns, k):
-        starts = Starts(target, begins, limits, bounds)
+    def _extend_on_cpu(self, starts, columns, k):
         extend_primers_on_cpu(starts, columns, k, threads=self.threads)
 
     def _note(self, text):

@@ -1,8 +1,10 @@
 """Which function packs letters on the CPU: the kernel, or one that stands in for it."""
 
+from collections.abc import Callable
 from contextlib import contextmanager
+from typing import Any
 
-_standing_in = []
+_standing_in: list[Callable[..., Any]] = []
 
 
 @contextmanager

@@ -110,7 +110,7 @@ def conventional_fine(target, background, k):
     """
     n = len(background.masks)
     table = target.table(len(target.masks))
-    rows = target.room((STRIP + 1, n + 1), np.int32)
+    rows = target.empty((STRIP + 1, n + 1), np.int32)
     parts = max(min(STRIP // GRAIN, numba.get_num_threads()), 1)
     with target.timed():
         _starts_by_strips(target.masks, background.masks, k, parts, rows, table)
@@ -163,7 +163,7 @@ def alternative_fine(target, background, k):
     """
     n = len(background.masks)
     table = target.table(len(target.masks))
-    columns = target.room((2, n + k + 2), np.int32)
+    columns = target.empty((2, n + k + 2), np.int32)
     parts = numba.get_num_threads()
     with target.timed():
         _starts_by_columns(target.masks, background.masks, k, parts, columns, table)

@@ -15,7 +15,7 @@ def _sequential(text, pattern, k, result):
 
 
 def sequential(text, pattern, k):
-    """The simple CPU algorithm of section V: ham(P, T_i) by Definition 2, place after place."""
+    """The simple CPU algorithm of section V: ham(P, T_i) by Definition 2, one by one."""
     result = text.table(len(text.masks) - len(pattern) + 1)
     with text.timed():
         _sequential(text.masks, pattern, np.int32(k), result)

@@ -25,7 +25,7 @@ def diagonal(text, pattern, k):
     `kmatch.published`.
     """
     n = len(text.masks)
-    d = text.room((len(pattern) + 1, min(WIDTH, n + 1)), np.int32)
+    d = text.empty((len(pattern) + 1, min(WIDTH, n + 1)), np.int32)
     table = text.table(n)
     parts = _parts(len(pattern))
     with text.timed():
@@ -73,7 +73,7 @@ def slid(text, pattern, k):
     """The algorithm of Theorem 5, for the UMM: the slid matrix s, s[i+j][j] = d[i][j], of which
     three rows are kept. See `kmatch.published`."""
     n, m = len(text.masks), len(pattern)
-    rows, table = text.room(3 * m, np.int32), text.table(n)
+    rows, table = text.empty(3 * m, np.int32), text.table(n)
     parts = _parts(m)
     with text.timed():
         if parts > 1:
@@ -104,7 +104,7 @@ def _slide_together(text, pattern, k, parts, rows, table):
 
 @kernel
 def _report(step, m, k, first, rows, table):
-    """Put d[m][step−m+1] where it belongs."""
+    """Write d[m][step−m+1] to the table."""
     j = step - m + 1
     if j > first:
         distance = rows[(step + 1) % 3 * m + j % m]
@@ -136,7 +136,7 @@ def _slide_run(text, pattern, step, turn, first, last, rows):
     if first < inner:
         rows[here + first] = _edge_cell(text, pattern, step, turn, first, before, twice, rows)
     if inner < edge:
-        _inner_cells(text, pattern, step, turn, inner, edge, here, before, twice, rows)
+        _inner_cells(text, pattern, step, turn, (inner, edge), (here, before, twice), rows)
     if max(inner, edge) < last:
         rows[here + last - 1] = _edge_cell(text, pattern, step, turn, last - 1, before, twice, rows)
 
@@ -158,11 +158,14 @@ def _edge_cell(text, pattern, step, turn, at, before, twice, rows):
 
 
 @kernel
-def _inner_cells(text, pattern, step, turn, first, last, here, before, twice, rows):
+def _inner_cells(text, pattern, step, turn, columns, starts, rows):
     """s[k+1][j] by formulas (3) to (5) from s[k][j−1], s[k][j] and s[k−1][j−1], for neighbours j.
 
-    Places are unsigned, as the loop is vectorised only where none can count from an array's end.
+    columns: (first, last + 1); starts: of the rows of this step, the one before and that before it.
+    Indices are unsigned, as the loop is vectorised only where none can count from an array's end.
     """
+    first, last = columns
+    here, before, twice = starts
     one, next_one = np.int32(1), np.uint64(1)
     letter, other = np.uint64(turn + first - 1), np.uint64(step - turn - first)
     here, before, twice = (

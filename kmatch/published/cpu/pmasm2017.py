@@ -1,4 +1,4 @@
-"""Ho et al. 2017a, PMASM: k mismatches of patterns of one length, and what it is compared with.
+"""Ho et al. 2017a, PMASM: k mismatches of patterns of one length, and the paper's baselines.
 
 The CPU's algorithms run on one thread, as the paper's do.
 """
@@ -21,7 +21,7 @@ def _naive(text, patterns, k, result):
 
 
 def naive(text, patterns, k):
-    """The naive algorithm of Table 3: Eq. 1 place by place, pattern by pattern."""
+    """The naive algorithm of Table 3: Eq. 1 position by position, pattern by pattern."""
     r, m = patterns.shape
     result = text.table((r, len(text.masks) - m + 1))
     with text.timed():
@@ -30,7 +30,8 @@ def naive(text, patterns, k):
 
 
 @kernel
-def _shift_add_word(text, table, size, top, full, m, k, result):
+def _shift_add_word(text, memory, m, k, result):
+    table, _, size, top, full = memory
     state = np.uint64(0)
     for i in range(len(text)):
         state = ((state << size) & full) + table[text[i]]
@@ -40,7 +41,8 @@ def _shift_add_word(text, table, size, top, full, m, k, result):
 
 
 @kernel
-def _shift_add_words(text, table, words, size, top, full, m, k, result):
+def _shift_add_words(text, memory, m, k, result):
+    table, words, size, top, full = memory
     state = np.zeros(words, np.uint64)
     for i in range(len(text)):
         row, carry = words * np.int64(text[i]), np.uint64(0)
@@ -56,26 +58,24 @@ def _shift_add_words(text, table, words, size, top, full, m, k, result):
 def shift_add(text, pattern, k):
     """The shift-add algorithm of Baeza-Yates and Gonnet, the paper's [8].
 
-    A counter of b bits (Eq. 2) for every beginning of the pattern: a letter shifts the state by
+    A counter of b bits (Eq. 2) for every prefix of the pattern: a letter shifts the state by
     one counter and adds its table entry; the last counter is then the distance of the pattern.
     """
     m = len(pattern)
-    table, words, size, top, full = shift_add_table(pattern)
+    memory = shift_add_table(pattern)
+    search = _shift_add_word if memory.words == 1 else _shift_add_words
     result = text.table(len(text.masks) - m + 1)
     with text.timed():
-        if words == 1:
-            _shift_add_word(text.masks, table, size, top, full, m, k, result)
-        else:
-            _shift_add_words(text.masks, table, words, size, top, full, m, k, result)
+        search(text.masks, memory, m, k, result)
     return result
 
 
 @kernel
 def _pmasm(text, table, size, counters, k, result):
     words, m, _ = table.shape
-    r, places = result.shape
+    r, positions = result.shape
     mask = (np.uint64(1) << np.uint64(size)) - np.uint64(1)
-    for i in range(places):
+    for i in range(positions):
         for w in range(words):
             bit_vector = np.uint64(0)
             for j in range(m):

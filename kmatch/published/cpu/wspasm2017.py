@@ -12,7 +12,7 @@ from numba import prange
 
 from kmatch.jit import kernel, parallel_kernel
 
-PARTS_PER_THREAD = 4  # so that a thread that is done early finds more to do
+PARTS_PER_THREAD = 4  # so that a thread that finishes early finds more to do
 TOO_FAR = -1
 
 
@@ -44,8 +44,8 @@ def row(text, pattern, k):
     """Algorithm 1, PASM: the cells of a row in parallel. See `kmatch.published`."""
     alphabet, letters = np.unique(pattern, return_inverse=True)
     n = len(text.masks)
-    matches = text.room((len(alphabet), n + 1), np.int32)
-    rows = text.room((2, n + 2), np.int32)
+    matches = text.empty((len(alphabet), n + 1), np.int32)
+    rows = text.empty((2, n + 2), np.int32)
     table = text.table(n)
     parts = PARTS_PER_THREAD * numba.get_num_threads()
     with text.timed():
@@ -73,7 +73,7 @@ def find_matches(text, alphabet, matches):
 def _rows(letters, matches, k, parts, rows, table):
     """Row after row of D, columns in parallel; one row waits for the other.
 
-    rows: int32[2, n+2]; place j + 1 holds column j, and place 0 the number of the row below, which
+    rows: int32[2, n+2]; index j + 1 holds column j, and index 0 the number of the row below, which
     makes the last two cases of equation (3) one.
     """
     n = len(table)

@@ -8,8 +8,8 @@ threads the cells of an anti-diagonal or a column (both grains of parallelism), 
 import numpy as np
 from numba import int32
 
-from kmatch.engine.cuda.driver import cuda
-from kmatch.engine.cuda.hits import larger, smaller
+from kmatch.engine.cuda.bits.words import larger, smaller
+from kmatch.engine.cuda.gpu.driver import cuda
 from kmatch.errors import InputError
 
 THREADS = 256  # of a block: rows of a tile of D, diagonals of a tile of L
@@ -28,7 +28,7 @@ def conventional_fine(target, background, k):
     starts, n = len(target.masks), len(background.masks)
     table = target.table(starts)
     batch = max(min(BATCH, starts, ROWS_BYTES // (4 * n + 4)), 1)
-    rows = target.room((batch, n + 1), np.int32)
+    rows = target.empty((batch, n + 1), np.int32)
     stop = target.put(np.full(1, starts))
     with target.timed():
         for first in range(0, starts, batch):
@@ -130,16 +130,16 @@ def _letter_of_target(target, r, row, ahead, shared, at):
 
 
 @cuda.jit(device=True)
-def _letter_of_background(background, j, low, start, room, shared, at):
+def _letter_of_background(background, j, low, start, size, shared, at):
     """Letter j, from shared memory if it was fetched (optimization 6).
 
-    The segment is a ring of `room` letters, letter `low` at place `start`.
+    The segment is a ring of `size` letters, letter `low` at index `start`.
     """
-    place = j - low
-    if place < 0 or place >= room:
+    index = j - low
+    if index < 0 or index >= size:
         return int32(background[j])
-    place += start
-    return shared[at + (place if place < room else place - room)]
+    index += start
+    return shared[at + (index if index < size else index - size)]
 
 
 @cuda.jit(cache=True)
@@ -156,7 +156,7 @@ def _alternative(target, background, k, first, ahead, stop, table):
     edges = columns + 2 * width
     at_target = edges + 4 * k
     at_background = at_target + ahead
-    room = ahead + THREADS
+    size = ahead + THREADS
     thread = cuda.threadIdx.x
     r = first + cuda.blockIdx.x
     m, n = len(target) - r, len(background)
@@ -174,8 +174,8 @@ def _alternative(target, background, k, first, ahead, stop, table):
     active = largest < m
     while active and begin < n + k - 1:
         j = begin + ahead + thread  # a new segment of as many letters as there are threads
-        start = begin % room
-        shared[at_background + j % room] = background[j] if j < n else 0
+        start = begin % size
+        shared[at_background + j % size] = background[j] if j < n else 0
         shared[columns + width + thread + 2] = -1
         if thread < 2:
             shared[columns + width + thread] = -1
@@ -193,7 +193,7 @@ def _alternative(target, background, k, first, ahead, stop, table):
                     and row + d < n
                     and _letter_of_target(target, r, row, ahead, shared, at_target)
                     & _letter_of_background(
-                        background, row + d, begin, start, room, shared, at_background
+                        background, row + d, begin, start, size, shared, at_background
                     )
                 ):
                     row += 1

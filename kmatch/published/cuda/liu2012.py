@@ -1,13 +1,13 @@
 """Liu et al. 2012: k mismatches on CUDA, three algorithms.
 
-None of them stops early: a place takes m comparisons whatever k is. `result` holds the distance
-where the paper's holds the place, which the index tells. Indices are unsigned, as Numba would
-otherwise look at each access whether to count from the end.
+None of them stops early: a position takes m comparisons whatever k is. `result` holds the distance
+where the paper's holds the position, which is the index. Indices are unsigned, as Numba would
+otherwise check at each access whether to count from the end.
 """
 
 from numba import int32, uint8, uint64
 
-from kmatch.engine.cuda.driver import cuda
+from kmatch.engine.cuda.gpu.driver import cuda
 
 BLOCK_DIM = 256
 ZERO, ONE = uint64(0), uint64(1)
@@ -27,11 +27,11 @@ def _thread(text, pattern, k, result):
 
 
 def thread(text, pattern, k):
-    """Algorithm 2, Thread Parallel Algorithm: a thread a place, n − m + 1 of them."""
-    places = len(text.masks) - len(pattern) + 1
-    letters, result = text.put(pattern), text.table(places)
+    """Algorithm 2, Thread Parallel Algorithm: a thread a position, n − m + 1 of them."""
+    positions = len(text.masks) - len(pattern) + 1
+    letters, result = text.put(pattern), text.table(positions)
     with text.timed():
-        _thread[-(-places // BLOCK_DIM), BLOCK_DIM, text.stream](text.masks, letters, k, result)
+        _thread[-(-positions // BLOCK_DIM), BLOCK_DIM, text.stream](text.masks, letters, k, result)
     return result
 
 
@@ -56,16 +56,16 @@ def _block_thread(text, pattern, k, half, result):
 
 
 def block_thread(text, pattern, k):
-    """Algorithm 4, Block-Thread Parallel Algorithm: a block of m threads a place.
+    """Algorithm 4, Block-Thread Parallel Algorithm: a block of m threads a position.
 
     The threads sum `num` pairwise in shared memory; m is at most the threads of a block, 1024.
     """
     m = len(pattern)
-    places = len(text.masks) - m + 1
-    letters, result = text.put(pattern), text.table(places)
+    positions = len(text.masks) - m + 1
+    letters, result = text.put(pattern), text.table(positions)
     half = 1 << (m - 1).bit_length() >> 1
     with text.timed():
-        _block_thread[places, m, text.stream, 4 * m](text.masks, letters, k, half, result)
+        _block_thread[positions, m, text.stream, 4 * m](text.masks, letters, k, half, result)
     return result
 
 
@@ -105,9 +105,9 @@ def opt_block_thread(text, pattern, k, block_dim=BLOCK_DIM):
     Shared memory holds P′ and T′, BlockDim + 2m − 1 bytes.
     """
     m = len(pattern)
-    places = len(text.masks) - m + 1
-    letters, result = text.put(pattern), text.table(places)
-    grid = (-(-places // block_dim), block_dim, text.stream, block_dim + 2 * m - 1)
+    positions = len(text.masks) - m + 1
+    letters, result = text.put(pattern), text.table(positions)
+    grid = (-(-positions // block_dim), block_dim, text.stream, block_dim + 2 * m - 1)
     with text.timed():
         _opt_block_thread[grid](text.masks, letters, k, result)
     return result

@@ -4,11 +4,13 @@ See `kmatch.published.cpu.nakano2012` for the paper and its matrices. A block of
 machine: shared memory is that of a DMM, global memory that of a UMM.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import int32
 
-from kmatch.engine.cuda.driver import cuda
-from kmatch.engine.cuda.hits import smaller
+from kmatch.engine.cuda.bits.words import smaller
+from kmatch.engine.cuda.gpu.driver import cuda
 
 TOO_FAR = -1
 WARP = 32
@@ -42,7 +44,7 @@ def slid(text, pattern, k):
     Neighbouring threads have neighbouring columns, modulo m. See `kmatch.published`.
     """
     m = len(pattern)
-    rows, table = text.room(3 * m, np.int32), text.table(len(text.masks))
+    rows, table = text.empty(3 * m, np.int32), text.table(len(text.masks))
     pattern = text.put(pattern)
     with text.timed():
         _slide[1, _threads(m), text.stream](text.masks, pattern, k, rows, table)
@@ -100,14 +102,28 @@ def _diagonals(text, pattern, k, width, table):
             d[i * width] = d[i * width + columns]
 
 
+class Window(NamedTuple):
+    """A window of the text.
+
+    first: letters before it; wanted: the column behind which distances are; rows: of s', row r at
+    r·stride + offset.
+    """
+
+    first: int
+    wanted: int
+    rows: Any
+    offset: int
+    stride: int
+
+
 @cuda.jit(device=True)
-def _slid_cell(text, pattern, k, step, at, turn, first, wanted, offset, stride, rows, table):
+def _slid_cell(text, pattern, k, step, turn, at, window, table):
     """The cell of a step in column `at` of s'; a distance of the last row goes to the table.
 
     s[k+1][j] by formulas (3) to (5) from s[k][j−1], s[k][j] and s[k−1][j−1]; s[j][j] is 0 and
-    s[i][0] is i, neither of which is kept. turn: step mod m; first: letters of the text before the
-    window; wanted: the column behind which distances are; row r of s' is at r·stride + offset.
+    s[i][0] is i, neither of which is kept. turn: step mod m.
     """
+    first, wanted, rows, offset, stride = window
     m = len(pattern)
     j = step - turn + at - (m if at > turn else 0)
     if j < 1 or first + j > len(text):
@@ -128,11 +144,12 @@ def _slid_cell(text, pattern, k, step, at, turn, first, wanted, offset, stride, 
 @cuda.jit(cache=True)
 def _slide(text, pattern, k, rows, table):
     m = len(pattern)
+    window = Window(0, 0, rows, 0, m)
     turn = 0
     for step in range(1, len(text) + m):
         turn = turn + 1 if turn + 1 < m else 0
         for at in range(cuda.threadIdx.x, m, cuda.blockDim.x):
-            _slid_cell(text, pattern, k, step, at, turn, 0, 0, 0, m, rows, table)
+            _slid_cell(text, pattern, k, step, turn, at, window, table)
         cuda.syncthreads()
 
 
@@ -141,28 +158,15 @@ def _windows(text, pattern, k, windows, table):
     """A window's m columns lie along x, the block's windows along y."""
     rows = cuda.shared.array(0, int32)
     m = len(pattern)
-    window = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
+    number = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
     offset, stride = cuda.threadIdx.y * m, cuda.blockDim.y * m
-    wanted = 2 * m if window else 0
+    window = Window(number * m, 2 * m if number else 0, rows, offset, stride)
     turn = 0
     for step in range(1, 4 * m):
         turn = turn + 1 if turn + 1 < m else 0
-        if window < windows:
+        if number < windows:
             for at in range(cuda.threadIdx.x, m, cuda.blockDim.x):
                 column = step - turn + at - (m if at > turn else 0)
                 if column <= 3 * m:
-                    _slid_cell(
-                        text,
-                        pattern,
-                        k,
-                        step,
-                        at,
-                        turn,
-                        window * m,
-                        wanted,
-                        offset,
-                        stride,
-                        rows,
-                        table,
-                    )
+                    _slid_cell(text, pattern, k, step, turn, at, window, table)
         cuda.syncthreads()

@@ -7,11 +7,12 @@ count from the end.
 """
 
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numba import int32, uint8, uint32, uint64
 
-from kmatch.engine.cuda.driver import cuda
+from kmatch.engine.cuda.gpu.driver import cuda
 from kmatch.published.counters import (
     ROWS,
     counter_size,
@@ -50,12 +51,25 @@ def naive(text, patterns, k):
     return result
 
 
+class ShiftAdd(NamedTuple):
+    """What the kernel of shift-add is told: bits of a counter, where the last one begins, the mask
+    that keeps counters in their word, letters of the pattern, k, and places of a thread."""
+
+    size: np.uint64
+    top: np.uint64
+    full: np.uint64
+    m: int
+    k: int
+    stretch: int
+
+
 @cache
 def make_shift_add(words):
     """The kernel for states of `words` words of 64 bits."""
 
     @cuda.jit(cache=True)
-    def kernel(text, table, size, top, full, m, k, stretch, result):
+    def kernel(text, table, shape, result):
+        size, top, full, m, k, stretch = shape
         state = cuda.local.array(words, uint64)
         at = uint64(cuda.grid(1)) * uint64(stretch)
         first = at + uint64(m)
@@ -89,10 +103,9 @@ def shift_add(text, pattern, k):
     places, stretch = len(text.masks) - m + 1, max(SHORTEST_STRETCH, 2 * m)
     table, result = text.put(memory.table), text.table(places)
     blocks = -(-places // (stretch * THREADS))
+    shape = ShiftAdd(memory.size, memory.top, memory.full, m, k, stretch)
     with text.timed():
-        make_shift_add(words)[blocks, THREADS, text.stream](
-            text.masks, table, memory.size, memory.top, memory.full, m, k, stretch, result
-        )
+        make_shift_add(words)[blocks, THREADS, text.stream](text.masks, table, shape, result)
     return result
 
 

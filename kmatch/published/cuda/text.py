@@ -3,18 +3,18 @@
 import numpy as np
 from numba import int64
 
-from kmatch.engine.cuda import driver
-from kmatch.engine.cuda.driver import cuda
+from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda.gpu.driver import cuda
 from kmatch.published.cpu.text import list_hits
 
 THREADS = 256
 MOST_BLOCKS = 1024
-DENSE = 64  # places a hit, below which the table is copied whole: sorting hits takes longer
+DENSE = 64  # entries a hit, below which the table is copied whole: sorting hits takes longer
 
 
 @cuda.jit(cache=True)
 def _count_hits(table, found):
-    """Add the number of places that are not negative to found[0]."""
+    """Add the number of entries that are not negative to found[0]."""
     count = 0
     for at in range(cuda.grid(1), len(table), cuda.gridsize(1)):
         if table[at] >= 0:
@@ -25,7 +25,7 @@ def _count_hits(table, found):
 
 @cuda.jit(cache=True)
 def _list_hits(table, index, distance, found):
-    """Write the places that are not negative, in any order; found[0] is 0 before."""
+    """List the entries that are not negative, in any order; found[0] counts them from 0."""
     for at in range(cuda.grid(1), len(table), cuda.gridsize(1)):
         if table[at] >= 0:
             to = cuda.atomic.add(found, 0, 1)
@@ -43,9 +43,9 @@ def _least(table, least):
 
 
 class DeviceText:
-    """`masks`, uint8[n], a set of bases a letter, on the GPU; kernels run in `stream`.
+    """masks: uint8[n], a set of bases a letter, on the GPU; kernels run in `stream`.
 
-    masks: the same on the host; place: the GPU, `cuda:N`. Raises DeviceError where it has no room.
+    Made of masks on the host, for the GPU `cuda:N`. Raises DeviceError if its memory is too small.
     """
 
     def __init__(self, masks, place):
@@ -58,7 +58,7 @@ class DeviceText:
 
     @property
     def seconds(self):
-        """What kernels took so far; 0 in the simulator, which keeps no time."""
+        """Seconds of the kernels so far; 0 in the simulator, which keeps no time."""
         return self._watch.seconds
 
     def timed(self):
@@ -66,35 +66,35 @@ class DeviceText:
         return self._watch.timing(self.stream)
 
     def once(self, name, make):
-        """make(), or what it returned under this name before."""
+        """The result of make(), which is called once for a name."""
         if name not in self._made:
             self._made[name] = make()
         return self._made[name]
 
     def put(self, array):
         """A copy of an array on the GPU."""
-        room = self.room(array.shape, array.dtype)
-        room.copy_to_device(np.ascontiguousarray(array), stream=self.stream)
-        return room
+        copy = self.empty(array.shape, array.dtype)
+        copy.copy_to_device(np.ascontiguousarray(array), stream=self.stream)
+        return copy
 
-    def room(self, shape, dtype):
+    def empty(self, shape, dtype):
         """An array on the GPU for kernels to work in."""
         return driver.empty(shape, dtype, self.stream)
 
     def table(self, shape):
-        """int32[shape] on the GPU for results; the one asked for before it is then used again."""
+        """int32[shape] on the GPU for results; it takes the memory of the table before it."""
         size = int(np.prod(shape))
         if self._table is None or len(self._table) < size:
             self._table = None  # gives the smaller one back first
-            self._table = self.room(size, np.int32)
+            self._table = self.empty(size, np.int32)
         return self._table[:size].reshape(shape)
 
     def _grid(self, flat):
-        """A grid that goes over an array in strides."""
+        """The grid that visits an array in strides."""
         return max(min(-(-len(flat) // THREADS), MOST_BLOCKS), 1), THREADS, self.stream
 
     def hits(self, table):
-        """(index, distance), both int64[h], of the places of a table that are not negative."""
+        """(index, distance) of the entries of a table that are not negative."""
         flat = table.reshape(table.size)
         grid = self._grid(flat)
         found = self.put(np.zeros(1, np.int64))
@@ -104,7 +104,7 @@ class DeviceText:
             return np.zeros((2, 0), np.int64)
         if count * DENSE > len(flat):
             return list_hits(self.fetch(flat))
-        index, distance = self.room(count, np.int64), self.room(count, np.int64)
+        index, distance = self.empty(count, np.int64), self.empty(count, np.int64)
         _list_hits[grid](flat, index, distance, self.put(np.zeros(1, np.int64)))
         index, distance = self.fetch(index), self.fetch(distance)
         order = np.argsort(index)
@@ -118,7 +118,7 @@ class DeviceText:
         return int(self.fetch(least)[0])
 
     def fetch(self, array):
-        """A copy of an array of the GPU on the host."""
+        """A copy on the host of an array on the GPU."""
         copy = array.copy_to_host(stream=self.stream)
         self.stream.synchronize()
         return copy

@@ -1,16 +1,16 @@
 """Ho, Oh, Kim 2017: k differences by Levenshtein distance, on CUDA devices.
 
 See `kmatch.published.cpu.wspasm2017` for the paper. Every thread has one column of D. Rows that
-threads exchange have two places before column 1: column j is at place j + 1, column 0 at place 1,
-and place 0 holds the number of the row below, which makes the last two cases of equations (3) and
+threads exchange have two cells before column 1: column j is at index j + 1, column 0 at index 1,
+and index 0 holds the number of the row below, which makes the last two cases of equations (3) and
 (4) one.
 """
 
 import numpy as np
 from numba import int32, uint8
 
-from kmatch.engine.cuda.driver import cuda
-from kmatch.engine.cuda.hits import larger, smaller
+from kmatch.engine.cuda.bits.words import larger, smaller
+from kmatch.engine.cuda.gpu.driver import cuda
 from kmatch.errors import InputError
 
 TOO_FAR = -1
@@ -28,7 +28,7 @@ def row(text, pattern, k):
     """
     n = len(text.masks)
     alphabet, letters = np.unique(pattern, return_inverse=True)
-    rows, table = text.room((2, n + 2), np.int32), text.table(n)
+    rows, table = text.empty((2, n + 2), np.int32), text.table(n)
     matches = _Matches(text, alphabet)
     blocks = -(-n // THREADS)
     with text.timed():
@@ -51,7 +51,7 @@ def row_shuffle(text, pattern, k):
     n = len(text.masks)
     alphabet, letters = np.unique(pattern, return_inverse=True)
     blocks = _overlapping_blocks(n, overlap)
-    rows, table = text.room((blocks, 2, PLACES), np.int32), text.table(n)
+    rows, table = text.empty((blocks, 2, PLACES), np.int32), text.table(n)
     letters, pattern = text.put(letters.astype(np.int32)), text.put(pattern)
     matches = _Matches(text, alphabet)
     with text.timed():
@@ -106,8 +106,8 @@ class _Matches:
         self._text, self._alphabet = text, text.put(alphabet)
         n = len(text.masks)
         self._grid = -(-n // BLOCK), len(alphabet)
-        self._last = text.room(self._grid[::-1], np.int32)
-        self.x = text.room((len(alphabet), n + 1), np.int32)
+        self._last = text.empty(self._grid[::-1], np.int32)
+        self.x = text.empty((len(alphabet), n + 1), np.int32)
 
     def find(self):
         """Start the kernels that fill `x`."""

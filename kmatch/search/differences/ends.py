@@ -4,19 +4,32 @@ Places are those of the genome as it is laid out, record after record, so they o
 records do. A hit is given out when no hit that is still to come can stand before it.
 """
 
+from collections.abc import Iterable, Iterator
+from typing import Any
+
 import numpy as np
 
+from kmatch.arrays import Longs
 from kmatch.engine.alignments import Columns, Ends, Traced
 from kmatch.engine.differences import difference_query
-from kmatch.results.hits import hit_batch
-from kmatch.search.chunks import NO_LETTERS
+from kmatch.engine.protocol import Engine, Scan
+from kmatch.results.hits import HitBatch, hit_batch
+from kmatch.search.chunks import NO_LETTERS, PackedChunk
 from kmatch.search.codes import code_batches, split_ends
-from kmatch.search.differences.plateaus import FOREVER, Plateaus, join_chains
-from kmatch.search.differences.rows import NO_ROWS, fill_columns, in_order, make_rows, split_rows
+from kmatch.search.differences.plateaus import FOREVER, Chains, Plateaus, join_chains
+from kmatch.search.differences.rows import (
+    NO_ROWS,
+    RowArray,
+    fill_columns,
+    in_order,
+    make_rows,
+    split_rows,
+)
+from kmatch.search.panel import ReadingPanel
 from kmatch.search.scanning import Scanner
 
 NO_COLUMNS = Columns(*(np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2)
-NO_ENDS = np.zeros((3, 0), np.int64)  # positions, queries and distances
+NO_ENDS = 3 * (np.zeros(0, np.int64),)  # positions, queries and distances
 UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
 
 
@@ -27,17 +40,25 @@ class DifferenceSearch:
     filtering: True or False where the engine is not to choose; capacity: see Scanner.
     """
 
-    def __init__(self, engine, panel, limits, report, filtering=None, capacity=None):
+    def __init__(
+        self,
+        engine: Engine,
+        panel: ReadingPanel,
+        limits: Longs,
+        report: str,
+        filtering: bool | None = None,
+        capacity: int | None = None,
+    ) -> None:
         self._engine, self._panel = engine, panel
         self._query = difference_query(panel.letters, limits, engine)
         self._report, self._filtering = report, filtering
         self._scanner = Scanner(engine, len(limits) * (self._query.k + 1), capacity)
         self._plateaus = Plateaus(panel.letters.backward)
-        self._chunks = {}  # by number, as long as rows of theirs wait
+        self._chunks: dict[int, PackedChunk] = {}  # by number, as long as rows of theirs wait
         self._waiting = NO_ROWS  # hits before which another may still come
         self._suspended = NO_ROWS  # ends that may turn out not to be minima
 
-    def run(self, chunks):
+    def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
         number = -1
         for number, (chunk, codes) in enumerate(self.find_codes(chunks)):
@@ -50,16 +71,16 @@ class DifferenceSearch:
         if number >= 0:
             yield from self._report_ends(number, *NO_ENDS, FOREVER, FOREVER)
 
-    def find_codes(self, chunks):
+    def find_codes(self, chunks: Iterable[PackedChunk]) -> Iterator[tuple[PackedChunk, Longs]]:
         """Yield (chunk, codes): chunks or parts of them, in order, and their sorted codes."""
 
-        def start(chunk, capacity):
+        def start(chunk: PackedChunk, capacity: int) -> Scan:
             text = chunk.text(self._panel.letters.masks, self._engine)
             return self._engine.start_edit(text, self._query, self._filtering, capacity)
 
         return self._scanner.scan(chunks, start)
 
-    def _take(self, number, codes):
+    def _take(self, number: int, codes: Longs) -> Iterator[HitBatch]:
         """Report what the ends in a chunk make certain."""
         chunk, k = self._chunks[number], self._query.k
         halo, base = chunk.geometry.halo, chunk.base
@@ -68,14 +89,23 @@ class DifferenceSearch:
         owned, minus = (halo, chunk.length), self._panel.minus
         for batch in code_batches(codes):
             columns = np.empty((3, len(batch)), np.int64)
-            count = split_ends(batch, before, k, minus, spans, owned, *columns)
+            count = split_ends(batch, before, k, minus, spans, owned, tuple(columns))
             before = batch[-1]
             seen = base + min(int(before // factor), chunk.length)  # more may come at its position
-            yield from self._report_ends(number, *columns[:, :count], seen, seen)
+            position, query, distance = columns[:, :count]
+            yield from self._report_ends(number, position, query, distance, seen, seen)
         own = base + chunk.length
         yield from self._report_ends(number, *NO_ENDS, own + halo, own)
 
-    def _report_ends(self, number, position, query, distance, forward_end, backward_end):
+    def _report_ends(
+        self,
+        number: int,
+        position: Longs,
+        query: Longs,
+        distance: Longs,
+        forward_end: int,
+        backward_end: int,
+    ) -> Iterator[HitBatch]:
         """Take ends of a chunk; all before forward_end (backward_end for `-`) have come then."""
         if self._report != "ends":
             base = self._chunks[number].base
@@ -93,7 +123,7 @@ class DifferenceSearch:
         begin = min(backward_end, forward_end - self._chunks[number].geometry.halo)
         yield from self._release(min(begin, undecided.min(initial=FOREVER)))
 
-    def _suspend(self, number):
+    def _suspend(self, number: int) -> None:
         """Trace ends that may become minima while their chunk is at hand."""
         query, place, distance = self._plateaus.undecided()
         base = self._chunks[number].base
@@ -102,21 +132,28 @@ class DifferenceSearch:
         rows = self._traced(number, place[new] - base, query[new], distance[new])
         self._suspended = np.concatenate([kept, rows])
 
-    def _forget(self, number):
+    def _forget(self, number: int) -> None:
         sources = np.concatenate([self._waiting["source"], self._suspended["source"]])
         used = {number, *np.unique(sources).tolist()}
         for unused in self._chunks.keys() - used:
             self._chunks.pop(unused).letters = NO_LETTERS
 
-    def _traced(self, number, position, query, distance):
+    def _traced(self, number: int, position: Longs, query: Longs, distance: Longs) -> RowArray:
         """Rows of ends in a chunk, with their other ends."""
         if not len(position):
             return NO_ROWS
         chunk = self._chunks[number]
-        other, size = self._trace(chunk, position, query, distance, NO_COLUMNS)
-        return make_rows(number, chunk.base, position, query, distance, other, size)
+        ends = (position, query, distance)
+        return make_rows(number, chunk.base, ends, self._trace(chunk, *ends, NO_COLUMNS))
 
-    def _trace(self, chunk, position, query, distance, columns):
+    def _trace(
+        self,
+        chunk: PackedChunk,
+        position: Longs,
+        query: Longs,
+        distance: Longs,
+        columns: Columns,
+    ) -> Traced:
         """The other ends and the numbers of columns of ends in a chunk; fills columns, if any."""
         span = _span(chunk, position)
         begin = chunk.spans.begins[span]
@@ -127,7 +164,7 @@ class DifferenceSearch:
         self._engine.trace(chunk.plain, chunk.letters, self._query, ends, traced, columns)
         return traced
 
-    def _release(self, place):
+    def _release(self, place: int) -> Iterator[HitBatch]:
         """Yield the waiting hits that start before a place, sorted; none is to come before it."""
         ready = self._loci(place) if self._report == "loci" else self._before(place)
         ready = in_order(ready, len(self._query.limits))
@@ -135,46 +172,44 @@ class DifferenceSearch:
         for rows in np.split(ready, cuts) if len(ready) else ():
             yield self._batch(self._chunks[rows["source"][0]], rows)
 
-    def _before(self, place):
+    def _before(self, place: int) -> RowArray:
         rows, self._waiting = split_rows(self._waiting, place)
         return rows
 
-    def _loci(self, place):
+    def _loci(self, place: int) -> RowArray:
         """The hits that stand for chains which no hit to come can touch or stand before."""
         rows = self._waiting[np.lexsort((self._waiting["first"], self._waiting["query"]))]
-        columns = {name: rows[name].copy() for name in rows.dtype.names}
+        chains = Chains(*(rows[name].copy() for name in Chains._fields))
         standing = np.empty(len(rows), np.bool_)
-        names = ("query", "first", "reach", "start", "end", "distance")
-        backward = self._panel.letters.backward
-        join_chains(backward, *(columns[name] for name in names), standing)
-        rows["first"], rows["reach"] = columns["first"], columns["reach"]
+        join_chains(self._panel.letters.backward, chains, standing)
+        rows["first"], rows["reach"] = chains.first, chains.reach
         rows = rows[standing]
         is_open = rows["reach"] > place
         ready = ~is_open & (rows["start"] < rows["first"][is_open].min(initial=place))
         self._waiting = rows[~ready]
         return rows[ready]
 
-    def _batch(self, chunk, rows):
+    def _batch(self, chunk: PackedChunk, rows: RowArray) -> HitBatch:
         places = tuple(np.empty((3, len(rows)), np.int64))
         kinds = tuple(np.empty(len(rows), kind) for kind in (np.int32, np.int32, np.uint8))
         spans = (chunk.spans.begins, chunk.spans.lengths)
         queries = (self._panel.pattern, self._panel.minus)
         fill_columns(rows, chunk.base, spans, queries, places, kinds)
 
-        def align(part):
+        def align(part: Any) -> Columns:
             return self._align(chunk, rows[part])
 
         return hit_batch(chunk.spans, places, kinds, align)
 
-    def _align(self, chunk, rows):
+    def _align(self, chunk: PackedChunk, rows: RowArray) -> Columns:
         op_ends = np.concatenate([[0], np.cumsum(rows["size"])])
         text_ends = np.concatenate([[0], np.cumsum(rows["end"] - rows["start"])])
         ops, text = np.empty(op_ends[-1], np.uint8), np.empty(text_ends[-1], np.uint8)
-        ends = (rows[name].copy() for name in ("anchor", "query", "distance"))
         columns = Columns(op_ends, ops, text_ends, text)
-        self._trace(chunk, *ends, columns)
+        position, query, distance = (rows[name].copy() for name in ("anchor", "query", "distance"))
+        self._trace(chunk, position, query, distance, columns)
         return columns
 
 
-def _span(chunk, position):
+def _span(chunk: PackedChunk, position: Longs) -> Longs:
     return np.searchsorted(chunk.spans.begins, position, side="right") - 1

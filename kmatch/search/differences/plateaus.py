@@ -1,10 +1,28 @@
-"""Minima of D[m, ·] among the ends of a search, told while the text goes by."""
+"""Minima of D[m, ·] among the ends of a search, found while the text goes by."""
+
+from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.arrays import Bytes, Longs
 from kmatch.jit import kernel
 
 FOREVER = np.iinfo(np.int64).max
+
+
+class State(NamedTuple):
+    """The plateau of each query, [Q] each.
+
+    backward: uint8; is_open: uint8, whether there is one; fell: uint8, whether D was higher before;
+    first, last, height: int64, its ends and its D.
+    """
+
+    backward: np.ndarray
+    is_open: np.ndarray
+    fell: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    height: np.ndarray
 
 
 class Plateaus:
@@ -15,32 +33,35 @@ class Plateaus:
     the first in the text for a query that reads backward.
     """
 
-    def __init__(self, backward):
+    def __init__(self, backward: Bytes) -> None:
         queries = len(backward)
-        self._backward = backward
-        self._open = np.zeros(queries, np.uint8)
-        self._fell = np.zeros(queries, np.uint8)  # D was higher before
-        self._first = np.zeros(queries, np.int64)
-        self._last = np.zeros(queries, np.int64)
-        self._distance = np.zeros(queries, np.int64)
+        flags, numbers = np.zeros((2, queries), np.uint8), np.zeros((3, queries), np.int64)
+        self._state = State(backward, *flags, *numbers)
 
-    def feed(self, query, place, distance, forward_end=FOREVER, backward_end=FOREVER):
+    def feed(
+        self,
+        query: Longs,
+        place: Longs,
+        distance: Longs,
+        forward_end: int = FOREVER,
+        backward_end: int = FOREVER,
+    ) -> Longs:
         """Take ends, sorted by place; give the minima that are now certain, in the same form.
 
         query, place, distance: int64[n]; all ends before forward_end, or backward_end for a query
         that reads backward, have then been seen.
         """
-        room = len(query) + len(self._open)
-        out = np.empty((3, room), np.int64)
-        state = (self._open, self._fell, self._first, self._last, self._distance)
-        count = _feed(*state, self._backward, query, place, distance, out)
-        count = _close(*state, self._backward, forward_end, backward_end, out, count)
+        state = self._state
+        out = np.empty((3, len(query) + len(state.backward)), np.int64)
+        count = _feed(state, query, place, distance, out)
+        count = _close(state, forward_end, backward_end, out, count)
         return out[:, :count]
 
-    def undecided(self):
+    def undecided(self) -> tuple[Longs, Longs, Longs]:
         """Backward queries on a plateau that may be a minimum, as (query, place, distance)."""
-        queries = np.flatnonzero(self._open & self._fell & self._backward)
-        return queries, self._first[queries], self._distance[queries]
+        state = self._state
+        queries = np.flatnonzero(state.is_open & state.fell & state.backward)
+        return queries, state.first[queries], state.height[queries]
 
 
 @kernel
@@ -50,7 +71,14 @@ def _put(out, count, query, place, distance):
 
 
 @kernel
-def _feed(is_open, fell, first, last, height, backward, query, place, distance, out):
+def _put_minimum(out, count, state, q):
+    place = state.first[q] if state.backward[q] else state.last[q]
+    return _put(out, count, q, place, state.height[q])
+
+
+@kernel
+def _feed(state, query, place, distance, out):
+    _, is_open, fell, first, last, height = state
     count = 0
     for i in range(len(query)):
         q, at, d = query[i], place[i], distance[i]
@@ -59,25 +87,43 @@ def _feed(is_open, fell, first, last, height, backward, query, place, distance, 
             last[q] = at
             continue
         if is_open[q] and fell[q] and not (beside and d < height[q]):
-            count = _put(out, count, q, first[q] if backward[q] else last[q], height[q])
+            count = _put_minimum(out, count, state, q)
         fell[q] = not (beside and d > height[q])
         is_open[q], first[q], last[q], height[q] = 1, at, at, d
     return count
 
 
 @kernel
-def _close(is_open, fell, first, last, height, backward, forward_end, backward_end, out, count):
+def _close(state, forward_end, backward_end, out, count):
     """End the plateaus that no further end can touch."""
+    backward, is_open, fell, _, last, _ = state
     for q in range(len(is_open)):
         if is_open[q] and last[q] + 1 < (backward_end if backward[q] else forward_end):
             is_open[q] = 0
             if fell[q]:
-                count = _put(out, count, q, first[q] if backward[q] else last[q], height[q])
+                count = _put_minimum(out, count, state, q)
     return count
 
 
+class Chains(NamedTuple):
+    """n chains of hits, int64[n] each, sorted by query and first.
+
+    query; first, reach: where a chain begins and ends; start, end, distance: the hit that stands
+    for it: the one of the smallest distance, then of the smallest start, then of the smallest end,
+    or for a query that reads backward of the largest end, then of the largest start.
+    """
+
+    query: np.ndarray
+    first: np.ndarray
+    reach: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    distance: np.ndarray
+
+
 @kernel
-def _stands_before(backward, distance, start, end, i, j):
+def _stands_before(backward, chains, i, j):
+    start, end, distance = chains.start, chains.end, chains.distance
     if distance[i] != distance[j]:
         return distance[i] < distance[j]
     if backward:
@@ -86,21 +132,19 @@ def _stands_before(backward, distance, start, end, i, j):
 
 
 @kernel
-def join_chains(backward, query, first, reach, start, end, distance, standing):
+def join_chains(backward, chains, standing):
     """Join chains of overlapping hits of a query.
 
-    backward: uint8[Q]; query, first, reach: int64[n], chains from first to reach, sorted by query
-    and first; start, end, distance: int64[n], the hit that stands for each: the one of the smallest
-    distance, then of the smallest start, then of the smallest end, or for a query that reads
-    backward of the largest end, then of the largest start. Where chains overlap, first and reach
-    receive those of the joint chain; standing: bool[n], receives which hit stands for it.
+    backward: uint8[Q]; chains: Chains; standing: bool[n], receives which hit stands for a chain.
+    Where chains overlap, first and reach of that hit receive those of the joint chain.
     """
+    query, first, reach = chains.query, chains.first, chains.reach
     begin = 0
     while begin < len(query):
         best, furthest, stop = begin, reach[begin], begin + 1
         while stop < len(query) and query[stop] == query[begin] and first[stop] < furthest:
             furthest = max(furthest, reach[stop])
-            if _stands_before(backward[query[begin]], distance, start, end, stop, best):
+            if _stands_before(backward[query[begin]], chains, stop, best):
                 best = stop
             stop += 1
         standing[begin:stop] = False

@@ -1,1 +1,1 @@
-"""Genome and pattern files: opened, told apart by content, and parsed by Biopython."""
+"""Genome and pattern files: opened, recognised by their content, and parsed by Biopython."""

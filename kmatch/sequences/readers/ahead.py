@@ -1,85 +1,90 @@
-"""Reading goes on in a thread while what was read is searched."""
+"""Reading ahead: a thread reads while what it has read is searched."""
 
 from collections import deque
+from collections.abc import Generator, Iterator
 from threading import Condition, Thread
 
+from kmatch.sequences.records import Part
+
+Batch = list[Part]
 BATCH = 1 << 20  # letters handed over at a time
-ROOM = 1 << 23  # letters read ahead
-PATIENCE = 0.5  # seconds for a reader to notice that nobody listens; it may wait for a pipe
+CAPACITY = 1 << 23  # letters read ahead, at most
+PATIENCE = 0.5  # seconds to wait for a reader to end, which may itself wait for a pipe
 
 
-def read_ahead(parts):
+def read_ahead(parts: Generator[Part]) -> Iterator[Part]:
     """Yield what `parts` of `read_parts` yields, while a thread reads on.
 
-    No more than ROOM letters wait, or one record that came as a whole. What the reader raises is
-    raised here. Once this is closed, the thread closes `parts` too.
+    The thread stops once more than CAPACITY letters wait. What it raises is raised here. When this
+    generator is closed, the thread closes `parts` too.
     """
-    shelf = _Shelf()
-    reader = Thread(target=_read, args=(parts, shelf), name="kmatch reader", daemon=True)
+    queue = _Queue()
+    reader = Thread(target=_read, args=(parts, queue), name="kmatch reader", daemon=True)
     reader.start()
     try:
-        while (batch := shelf.take()) is not None:
+        while (batch := queue.take()) is not None:
             yield from batch
     finally:
-        shelf.close()
+        queue.close()
         reader.join(PATIENCE)
 
 
-def _read(parts, shelf):
-    batch, letters = [], 0
+def _read(parts: Generator[Part], queue: "_Queue") -> None:
+    batch: Batch = []
+    letters = 0
     try:
         for part in parts:
             batch.append(part)
             letters += len(part[0].letters)
             if letters >= BATCH:
-                if not shelf.put(batch, letters):
+                if not queue.put(batch, letters):
                     return
                 batch, letters = [], 0
-        shelf.put(batch, letters)
-        shelf.put(None, 0)
+        queue.put(batch, letters)
+        queue.put(None, 0)
     except BaseException as error:
-        shelf.put(batch, letters)
-        shelf.fail(error)
+        queue.put(batch, letters)
+        queue.fail(error)
     finally:
         parts.close()
 
 
-class _Shelf:
+class _Queue:
     """Batches between two threads."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._changed = Condition()
-        self._batches = deque()
+        self._batches: deque[tuple[Batch | None, int]] = deque()
         self._letters = 0
         self._closed = False
-        self._error = None
+        self._error: BaseException | None = None
 
-    def put(self, batch, letters):
-        """Add a batch and wait until there is room for more; whether one should go on."""
+    def put(self, batch: Batch | None, letters: int) -> bool:
+        """Add a batch, or None for the end, and wait until more may be read; False once closed."""
         with self._changed:
             self._batches.append((batch, letters))
             self._letters += letters
             self._changed.notify()
-            self._changed.wait_for(lambda: self._closed or self._letters <= ROOM)
+            self._changed.wait_for(lambda: self._closed or self._letters <= CAPACITY)
             return not self._closed
 
-    def fail(self, error):
+    def fail(self, error: BaseException) -> None:
         with self._changed:
             self._error = error
             self._changed.notify()
 
-    def take(self):
-        """The next batch, None at the end; raises what the reader failed with."""
+    def take(self) -> Batch | None:
+        """The next batch, None at the end; raises the reader's error."""
         with self._changed:
             self._changed.wait_for(lambda: self._batches or self._error)
-            if not self._batches:
+            if self._error and not self._batches:
                 raise self._error
             batch, letters = self._batches.popleft()
             self._letters -= letters
             self._changed.notify()
             return batch
 
-    def close(self):
+    def close(self) -> None:
         with self._changed:
             self._closed = True
             self._changed.notify()

@@ -1,4 +1,4 @@
-"""Opening input: a path or standard input, compressed or not, told by content."""
+"""Opening an input: a path or standard input; its content shows how it is compressed."""
 
 import codecs
 import io
@@ -6,10 +6,17 @@ import os
 import stat
 import sys
 import zlib
+from collections.abc import Iterator
 from contextlib import contextmanager
 from gzip import BadGzipFile
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from kmatch.errors import InputError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+StrPath = str | os.PathLike[str]
 
 MAGIC = {
     "gz": b"\x1f\x8b",
@@ -17,80 +24,94 @@ MAGIC = {
     "xz": b"\xfd7zXZ\x00",
     "zst": b"\x28\xb5\x2f\xfd",
 }
-HEAD = 16  # bytes that tell what a file is
-BLANKS = 1 << 24  # before the first letter
+HEAD = 16  # bytes that show the format of a file
+BLANKS = 1 << 24  # blanks before the first letter, at most
 _BLOCK = 1 << 16
 _AGAIN = "copy or download it again"
+
+
+class Readable(Protocol):
+    """A binary handle."""
+
+    def read(self, size: int, /) -> bytes | None: ...
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int | None: ...
 
 
 class Source:
     """An open input.
 
-    handle: its uncompressed bytes, without a byte order mark and blank lines before the first
-    letter; head: the first HEAD of them, or fewer if there are no more; size: bytes of the file as
-    it lies on disk, None where that is unknown.
+    handle: its uncompressed bytes, without a byte order mark and without blanks before the first
+    letter; head: the first HEAD of these bytes, or all if they are fewer; size: bytes of the file
+    on disk, None where that is unknown.
     """
 
-    def __init__(self, label, raw, size):
+    def __init__(self, label: str, raw: Readable, size: int | None) -> None:
         self.label = label
         self.size = size
         self._counted = _Counted(raw)
-        start, handle = _told(self._counted, label, strip=False)
+        start, handle = _look_ahead(self._counted, label, strip=False)
         for kind, magic in MAGIC.items():
             if start.startswith(magic):
                 from xopen import xopen
 
                 with _decoding(label):
-                    handle = xopen(handle, "rb", threads=0, format=kind)
-        self.head, self.handle = _told(handle, label, strip=True)
+                    # Its types leave out readinto, which all of its handles have.
+                    unpacked = cast(Readable, xopen(handle, "rb", threads=0, format=kind))
+                break
+        else:
+            unpacked = handle
+        self.head, self.handle = _look_ahead(unpacked, label, strip=True)
         if not self.head and self.handle.peek(1):
             raise InputError(f"{label}: begins with {BLANKS:,} blanks; is this the right file?")
 
     @property
-    def consumed(self):
-        """Bytes read so far of the file as it lies on disk; None where that is unknown."""
+    def consumed(self) -> int | None:
+        """Bytes of the file on disk that were read so far; None where its size is unknown."""
         return self._counted.count if self.size else None
 
 
 class _Counted(io.RawIOBase):
     """A handle that counts the bytes it has given."""
 
-    def __init__(self, handle):
+    def __init__(self, handle: Readable) -> None:
         self._handle = handle
         self.count = 0
 
-    def readable(self):
+    def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer):
+    def readinto(self, buffer: "WriteableBuffer") -> int | None:
         count = self._handle.readinto(buffer)
         self.count += count or 0
         return count
 
 
 class _Replayed(io.RawIOBase):
-    """Bytes already read, then the rest of the handle they came from, whose errors name it."""
+    """Bytes already read, then the rest of the handle they came from; its errors name the input."""
 
-    def __init__(self, head, handle, label):
+    def __init__(self, head: bytes, handle: Readable, label: str) -> None:
         self._head, self._handle, self._label = head, handle, label
 
-    def readable(self):
+    def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer):
+    def readinto(self, buffer: "WriteableBuffer") -> int | None:
         if not self._head:
             with _decoding(self._label):
                 return self._handle.readinto(buffer)
-        data = self._head[: len(buffer)]
-        self._head = self._head[len(buffer) :]
-        buffer[: len(data)] = data
+        view = memoryview(buffer)
+        data = self._head[: len(view)]
+        self._head = self._head[len(view) :]
+        view[: len(data)] = data
         return len(data)
 
 
-def _told(handle, label, strip):
-    """The first HEAD bytes of a handle, and a handle that still gives them.
+def _look_ahead(handle: Readable, label: str, strip: bool) -> tuple[bytes, io.BufferedReader]:
+    """The first HEAD bytes of a handle, and a handle that gives all of its bytes.
 
-    None are told where there are only blanks, and more than BLANKS of them.
+    strip: whether to leave out a byte order mark and blanks first; after more than BLANKS of these
+    the first bytes are empty.
     """
     head, left = b"", BLANKS
     with _decoding(label):
@@ -102,13 +123,13 @@ def _told(handle, label, strip):
     return head[:HEAD], io.BufferedReader(_Replayed(head, handle, label), _BLOCK)
 
 
-def label_of(path):
+def label_of(path: StrPath) -> str:
     """How messages name an input."""
     return "standard input" if str(path) == "-" else str(path)
 
 
 @contextmanager
-def open_source(path):
+def open_source(path: StrPath) -> Iterator[Source]:
     """Open a path, or standard input for `-`, as a Source.
 
     Raises InputError, naming the input, where it cannot be opened.
@@ -117,26 +138,28 @@ def open_source(path):
     if str(path) == "-":
         if sys.stdin is None:
             raise InputError(f"{label}: it is closed; give a file, or pipe something in")
-        # Python locks the buffer while a thread waits for a pipe, and would end with a crash.
-        yield Source(label, getattr(sys.stdin.buffer, "raw", sys.stdin.buffer), None)
+        # A thread that waits for a pipe in the buffer would hold its lock as Python ends: a crash.
+        stdin: Any = sys.stdin.buffer  # which may stand in for the real one, without `raw`
+        yield Source(label, getattr(stdin, "raw", stdin), None)
         return
     with _opened(path) as raw:
         yield Source(label, raw, os.fstat(raw.fileno()).st_size)
 
 
-def check_readable(path):
-    """Raise InputError for a path that cannot be opened; `-` and pipes, which open once, can."""
+def check_readable(path: StrPath) -> None:
+    """Raise InputError for a path that cannot be opened; pipes and `-`, read once, are left."""
     if str(path) == "-":
         return
     try:
-        kept = stat.S_ISREG(os.stat(path).st_mode) or os.path.isdir(path)
+        mode = os.stat(path).st_mode
+        opens_often = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
     except (OSError, ValueError):
-        kept = True  # opening it tells why
-    if kept:
+        opens_often = True  # opening it gives the reason
+    if opens_often:
         _opened(path).close()
 
 
-def _opened(path):
+def _opened(path: StrPath) -> io.FileIO:
     label = label_of(path)
     try:
         return open(path, "rb", buffering=0)
@@ -147,10 +170,10 @@ def _opened(path):
 
 
 @contextmanager
-def reading(label):
+def reading(label: str) -> Iterator[None]:
     """Turn what a parser raises on damaged data into an InputError that names the input.
 
-    What the handle of a Source raises is one already: other OSErrors are not of the input.
+    The handle of a Source raises InputErrors itself, so an OSError has another cause and stays.
     """
     try:
         yield
@@ -159,7 +182,7 @@ def reading(label):
 
 
 @contextmanager
-def _decoding(label):
+def _decoding(label: str) -> Iterator[None]:
     """Turn what reading and decompressing raise into an InputError that names the input."""
     try:
         yield
@@ -175,7 +198,7 @@ def _decoding(label):
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{label}: cannot be read: {reason}") from error
     except Exception as error:
-        # The decompressors have error classes of their own with no base in common.
+        # The decompressors have error classes of their own, without a common base.
         if type(error).__name__ not in ("IsalError", "LZMAError", "ZstdError"):
             raise
         raise InputError(f"{label}: the compressed file is damaged ({error}); {_AGAIN}") from error

@@ -1,8 +1,9 @@
-"""What files that kmatch does not read look like, and what to do about them."""
+"""Formats that kmatch does not read: how to recognise them, and what to do about them."""
 
 import re
 
 from kmatch.errors import InputError
+from kmatch.sequences.readers.files import Source
 
 # How a file begins, what it is then, and what to do.
 _OTHERS = [
@@ -19,18 +20,18 @@ _OTHERS = [
     (rb"\xff\xfe|\xfe\xff", "text in UTF-16", "save it as UTF-8"),
     (rb".{257}ustar", "a tar archive", "unpack it first"),
 ]
-_START = 1 << 12  # bytes that are looked at
+_START = 1 << 12  # bytes that are examined
 
 
-def refuse_others(source, wanted):
+def refuse_others(source: Source, wanted: str) -> None:
     """Raise InputError for a Source that begins like a file of another format."""
     if found := other_format(source):
         what, advice = found
         raise InputError(f"{source.label}: looks like {what}, not {wanted}; {advice}")
 
 
-def other_format(source):
-    """What a Source looks like and what to do about it, or None where it begins like no other."""
+def other_format(source: Source) -> tuple[str, str] | None:
+    """What a Source looks like and what to do about it; None where it looks like none of these."""
     start = source.handle.peek(_START)
     for begin, what, advice in _OTHERS:
         if re.match(begin, start, re.DOTALL):

@@ -1,20 +1,21 @@
-"""Line breaks and blanks taken out of FASTA, in compiled code that other threads run beside."""
+"""Line breaks and blanks removed from FASTA, by kernels that let other threads run."""
 
 from string import digits
 
 import numpy as np
 
+from kmatch.arrays import Bytes
 from kmatch.jit import inlined, kernel
 from kmatch.letters import PROTEIN_LETTERS
 
-LONG = 1024  # letters looked at together in a line that is longer
+LONG = 1024  # letters that are examined together in a longer line
 LF, CR, GREATER = ord("\n"), ord("\r"), ord(">")
-DELETED, BREAK, ZERO, FOREIGN = 0, 1, 2, 3  # other than a letter of a text, in KINDS
-BINARY, PROTEIN = -1, -2  # where reading stops for good
+DELETED, BREAK, ZERO, FOREIGN = 0, 1, 2, 3  # values in KINDS that are no letters of a text
+BINARY, PROTEIN = -1, -2  # why reading ends with an error
 
 
-def _kinds():
-    """What becomes of each byte of a sequence line: a letter, or nothing.
+def _kinds() -> Bytes:
+    """What each byte of a sequence line becomes: a letter, or one of the four values above.
 
     Bytes that mean something to Biopython's parser or to `str.rstrip` become `*`, which is no base.
     """
@@ -59,7 +60,7 @@ def _off(byte):
 
 @inlined
 def _copy_plain(data, letters):
-    """Copy bytes and tell whether all are A, C, G, T, U or N; letters: uint8[≥ len(data)]."""
+    """Copy bytes, and return whether all are A, C, G, T, U or N; letters: uint8[≥ len(data)]."""
     odd = np.uint8(0)
     for i in range(len(data)):
         byte = data[i]
@@ -70,7 +71,10 @@ def _copy_plain(data, letters):
 
 @kernel
 def find_foreign(letters):
-    """The place of the first digit or letter that no nucleotide code has, uint8[n]; −1 if none."""
+    """The position of the first digit or letter that stands for no nucleotide; −1 if none.
+
+    letters: uint8[n].
+    """
     for first in range(0, len(letters), LONG):
         part = letters[first : first + LONG]
         odd = np.uint8(0)
@@ -85,7 +89,7 @@ def find_foreign(letters):
 
 @kernel
 def _header_end(data, at, end):
-    """Where the line break of a header is: `end` if it is not there, −1 before a zero byte."""
+    """Where the line break of a header is: `end` if none is there, −1 if a zero byte is first."""
     while at < end:
         if data[at] == LF or data[at] == CR:
             return at
@@ -97,19 +101,21 @@ def _header_end(data, at, end):
 
 @kernel
 def split_lines(data, at, end, begins, letters, cuts):
-    """Part FASTA into headers and letters.
+    """Split FASTA into headers and letters.
 
     data: uint8, of which bytes at … end−1 are read; begins: whether a line begins at the first of
-    them; letters: uint8[≥ end − at], receives the sequences' letters without line breaks and
-    blanks; cuts: int64[c, 3], receives for each header where it begins and ends in data and how
-    many letters came before. Returns (at, begins, letters, cuts): where reading stopped, which is
-    `end`, a header for which there is no room or whose line break is not there yet, BINARY at a
-    zero byte, or PROTEIN at a letter that no nucleotide code has, which comes behind those that are
-    filled; whether a line begins there; and how much was filled.
+    them; letters: uint8[≥ end − at], filled with the sequences' letters without line breaks and
+    blanks; cuts: int64[c, 3], filled for each header with where it begins and ends in data and how
+    many letters come before it.
+
+    Returns (at, begins, letters, cuts). at: where reading stopped, which is `end`, or a header that
+    is not complete or does not fit into cuts; BINARY at a zero byte; PROTEIN at a letter that
+    stands for no nucleotide, which is then written after the others. begins: whether a line begins
+    there. letters, cuts: how many were filled.
     """
     filled, count = 0, 0
-    first = at  # where the line began
-    run = 0  # letters that are expected before the next break, 0 where that is unknown
+    first = at  # where the line begins
+    run = 0  # letters expected before the next break; 0 if unknown
     while at < end:
         if begins and data[at] == GREATER:
             stop = _header_end(data, at, end)

@@ -1,32 +1,33 @@
 """Files of patterns: FASTA, or text with one pattern a line, read within limits."""
 
 import io
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
 from kmatch.errors import InputError
 from kmatch.sequences.names import first_word, shown
-from kmatch.sequences.readers.files import open_source, reading
+from kmatch.sequences.readers.files import Source, StrPath, open_source, reading
 from kmatch.sequences.readers.formats import refuse_others
 
 LONGEST = 1 << 24  # characters of a line, and letters of a pattern
-MOST_CHARACTERS = 1 << 28  # of a file; all are held
+MOST_CHARACTERS = 1 << 28  # of a file; all are kept in memory
 MOST_PATTERNS = 1 << 22
 
 
 class Pairs(NamedTuple):
-    """What a file of patterns holds: names, some of them empty, and sequences, lists of str.
+    """What a file of patterns holds: names, some of them empty, and sequences.
 
-    where(number): the file and the line of a pattern, as an error begins.
+    where(number): the file and line of a pattern, with which messages begin.
     """
 
-    names: list
-    sequences: list
-    where: object
+    names: list[str]
+    sequences: list[str]
+    where: Callable[[int], str] | None
 
 
-def read_pairs(path):
+def read_pairs(path: StrPath) -> Pairs:
     """The Pairs of a FASTA or text file, or of standard input (`-`).
 
     Raises InputError for a file without patterns, or beyond the limits of this module.
@@ -39,8 +40,8 @@ def read_pairs(path):
     return pairs
 
 
-def text_lines(source):
-    """Yield the lines of a file with their line breaks; LF, CRLF and CR end one."""
+def text_lines(source: Source) -> Iterator[str]:
+    """Yield the lines of a file with their line breaks; LF, CRLF or CR ends a line."""
     if b"\0" in source.handle.peek():
         raise _binary(source.label)
     text = io.TextIOWrapper(source.handle, "utf-8", "surrogateescape")
@@ -59,16 +60,16 @@ def text_lines(source):
         yield line
 
 
-def _binary(label):
+def _binary(label: str) -> InputError:
     return InputError(f"{label}: a binary file, not a list of patterns")
 
 
-def _too_large(label, limit):
+def _too_large(label: str, limit: str) -> InputError:
     return InputError(f"{label}: more than {limit} of patterns; search a part of them at a time")
 
 
-def _parse(lines, label):
-    above = []  # what may stand above the first header, as in a text file
+def _parse(lines: Iterator[str], label: str) -> Pairs:
+    above = []  # blank lines and comments; FASTA may have them above the first header too
     for line in lines:
         above.append(line)
         if line.strip() and not line.startswith("#"):
@@ -77,10 +78,11 @@ def _parse(lines, label):
     return Pairs([], [], None)
 
 
-def fasta_pairs(lines, label):
+def fasta_pairs(lines: Iterable[str], label: str) -> Pairs:
     from kmatch.sequences.readers.seqio.FastaIO import SimpleFastaParser
 
-    names, sequences = [], []
+    names: list[str] = []
+    sequences: list[str] = []
     for title, sequence in SimpleFastaParser(_marked(lines)):
         names.append(title[:-1])
         sequences.append(sequence)
@@ -96,10 +98,10 @@ def fasta_pairs(lines, label):
     return Pairs(names, sequences, lambda number: f"{label}: ")
 
 
-def _marked(lines):
-    """Lines for the parser: names end with a mark, as it strips blanks that may be part of them.
+def _marked(lines: Iterable[str]) -> Iterator[str]:
+    """Lines as Biopython's parser needs them, without blank ones, of which it would fail.
 
-    Blank lines are dropped: it looks at the first character of each.
+    A mark ends each name: the parser strips blanks that may be part of it.
     """
     for line in lines:
         if line[0] == ">":
@@ -108,8 +110,10 @@ def _marked(lines):
             yield line
 
 
-def _plain(lines, label):
-    names, sequences, numbers = [], [], []
+def _plain(lines: Iterable[str], label: str) -> Pairs:
+    names: list[str] = []
+    sequences: list[str] = []
+    numbers: list[int] = []
     for number, line in enumerate(lines, 1):
         line = line.strip(" \r\n")
         if not line or line[0] == "#" or line.isspace():

@@ -1,7 +1,7 @@
-"""The modules of `Bio.SeqIO` without the package's own module, which loads those of all formats.
+"""The modules of `Bio.SeqIO` without the package's own `__init__`, which loads all formats.
 
-`kmatch.sequences.readers.seqio.FastaIO` is Biopython's `Bio/SeqIO/FastaIO.py`, and takes half the
-time to import.
+`kmatch.sequences.readers.seqio.FastaIO` is Biopython's `Bio/SeqIO/FastaIO.py`, imported in half the
+time.
 """
 
 import os

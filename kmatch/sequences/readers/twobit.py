@@ -1,7 +1,8 @@
-"""Checks of a 2bit file: what it counts and where it points must lie inside it."""
+"""Checks of a 2bit file: all that its counts and offsets say must lie inside it."""
 
 import mmap
 import struct
+from typing import BinaryIO
 
 import numpy as np
 
@@ -13,10 +14,10 @@ HEADER = 16  # bytes
 _SMALLEST_ENTRY = 5  # of the index, in bytes
 
 
-def check_twobit(handle, label):
+def check_twobit(handle: BinaryIO, label: str) -> None:
     """Raise InputError unless all records of a 2bit file are whole.
 
-    handle: of a file, which is looked at where its numbers stand and not read.
+    handle: of a file on disk, of which only the counts and offsets are read.
     """
     with mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as data:
         file = _File(data, label)
@@ -25,24 +26,24 @@ def check_twobit(handle, label):
 
 
 class _File:
-    def __init__(self, data, label):
+    def __init__(self, data: mmap.mmap, label: str) -> None:
         self._data, self._label = data, label
         little = int.from_bytes(data[:4], "little") == SIGNATURE
         self._word = struct.Struct("<I" if little else ">I")
         self._words = "<u4" if little else ">u4"
 
-    def _damaged(self, what):
+    def _damaged(self, what: str) -> InputError:
         return InputError(
             f"{self._label}: the 2bit file is cut or damaged: {what}; copy or download it again"
         )
 
-    def _read(self, at, what):
+    def _read(self, at: int, what: str) -> int:
         if at + self._word.size > len(self._data):
             raise self._damaged(f"{what} ends beyond it")
-        return self._word.unpack_from(self._data, at)[0]
+        return int(self._word.unpack_from(self._data, at)[0])
 
-    def index(self):
-        """The name of each record, and where it begins, as a list."""
+    def index(self) -> list[tuple[str, int]]:
+        """The name of each record, and where it begins."""
         if version := self._read(4, "its header"):
             raise InputError(
                 f"{self._label}: 2bit of version {version}, which kmatch does not read; "
@@ -58,7 +59,7 @@ class _File:
             if begin == at:
                 raise InputError(
                     f"{self._label}: record {number} of the 2bit file has no name; "
-                    "make the file anew with one"
+                    "write the file again with one"
                 )
             name = self._data[begin:at].decode("utf-8", "replace")
             entries.append((name, self._read(at, "its index")))
@@ -67,7 +68,7 @@ class _File:
             raise self._damaged("its index points into itself")
         return entries
 
-    def check_record(self, what, at):
+    def check_record(self, what: str, at: int) -> None:
         letters = self._read(at, what)
         at += self._word.size
         for _ in ("unknown", "masked"):

@@ -1,0 +1,1 @@
+"""Words of 64 lanes: logic, counters, and where hit codes go."""

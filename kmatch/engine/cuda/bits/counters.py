@@ -1,0 +1,56 @@
+"""Bit-sliced mismatch counters in registers: carry-save adders for the rows of one thread.
+
+Everything is complemented, as on the CPU: text planes say where a letter *matches*, and both
+outputs of a full adder complement with its inputs. `counters` holds `bits` words a row, `live` one;
+a counter starts at 2^bits − (k + 1), and a lane whose counter overflows leaves `live` for good.
+
+`bits` is a constant of the kernel that calls: once these functions are inlined, their loops unroll
+and the counters stay in registers.
+"""
+
+from numba import uint64
+
+from kmatch.engine.cuda.bits.logic import all_of, majority, parity
+from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, ONE
+from kmatch.engine.cuda.gpu.driver import cuda
+
+
+@cuda.jit(device=True)
+def begin(bits, live, counters, row, first_count):
+    """Begin a row: every lane is live, every counter at its start."""
+    live[row] = ALL_ONES
+    for b in range(bits):
+        counters[row * bits + b] = NONE if (first_count >> b) & 1 else ALL_ONES
+
+
+@cuda.jit(device=True)
+def add_four(bits, live, counters, row, w, x, y, z):
+    """Count the mismatches of four letters."""
+    at = row * bits
+    ones = counters[at]
+    first = majority(ones, w, x)
+    ones = parity(ones, w, x)
+    second = majority(ones, y, z)
+    counters[at] = parity(ones, y, z)
+    if bits == 1:
+        live[row] = all_of(live[row], first, second)
+    else:
+        twos = counters[at + 1]
+        carry = majority(twos, first, second)
+        counters[at + 1] = parity(twos, first, second)
+        # Half adders, complemented: the sum is an XNOR, the carry an OR.
+        for b in range(2, bits):
+            count = counters[at + b]
+            counters[at + b] = ~(count ^ carry)
+            carry = count | carry
+        live[row] &= carry
+
+
+@cuda.jit(device=True)
+def mismatches(bits, counters, row, bit, first_count):
+    """The count of a live lane."""
+    count = 0
+    for b in range(bits):
+        complemented = (counters[row * bits + b] >> uint64(bit)) & ONE
+        count += (1 - int(complemented)) << b
+    return count - first_count

@@ -1,0 +1,94 @@
+"""Bit-sliced counters of D − (k + 1), in two's complement: the sign bit says at most k.
+
+`bits` is a constant of the kernel that calls. Nothing here uses `cuda` beyond its decorator: the
+simulator wants that beside the kernels.
+"""
+
+from typing import NamedTuple
+
+from numba import uint64
+
+from kmatch.engine.cuda.bits.logic import and_alike
+from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, ONE, lowest
+from kmatch.engine.cuda.gpu.driver import cuda
+
+
+class Ends(NamedTuple):
+    """The ends that a word's lanes have in one column.
+
+    first: the position of the first lane; step: to that in the next column; lane_rows: to that of
+    the next lane; owned: the lanes whose ends are reported.
+    """
+
+    first: int
+    step: int
+    lane_rows: int
+    owned: int
+
+
+def counter_bits(length, k):
+    """Bits of a counter that holds every D − (k + 1) of `length` rows.
+
+    An even number: half as many kernels to compile are worth an operation a column.
+    """
+    bits = max(k + 1, length - k).bit_length() + 1
+    return bits + bits % 2
+
+
+@cuda.jit(device=True)
+def put_number(bits, counter, number):
+    """Set a counter of `bits` bits to a number in every lane."""
+    for b in range(bits):
+        counter[b] = ALL_ONES if (number >> b) & 1 else NONE
+
+
+@cuda.jit(device=True)
+def add(bits, counter, plus, minus):
+    """Add 1 in the lanes of plus, −1 in those of minus; returns the sign plane."""
+    flip = plus | minus
+    for b in range(bits - 1):
+        old = counter[b]
+        counter[b] = old ^ flip
+        flip = and_alike(flip, old, plus)
+    counter[bits - 1] ^= flip
+    return counter[bits - 1]
+
+
+@cuda.jit(device=True)
+def _read(bits, counter, bit):
+    """The number in a lane whose sign is set."""
+    number = 0
+    for b in range(bits - 1):
+        number += int((counter[b] >> uint64(bit)) & ONE) << b
+    return number - (1 << (bits - 1))
+
+
+@cuda.jit(device=True)
+def smallest_number(bits, left, counter):
+    """The smallest number in the lanes set in left, whose signs are set."""
+    number = 0
+    for i in range(bits - 1):
+        b = bits - 2 - i
+        lower = left & ~counter[b]
+        if lower:
+            left = lower
+        else:
+            number += 1 << b
+    return number - (1 << (bits - 1))
+
+
+@cuda.jit(device=True)
+def write(bits, left, counter, ends, column, coding, buffer, to):
+    """Write the codes of the lanes set in left from codes[to] on, as far as the buffer goes.
+
+    ends: Ends of column 0; the number in a counter is the distance less the query's limit + 1.
+    """
+    code = (ends.first + ends.step * column) * coding.queries + coding.query
+    code = code * coding.factor + coding.limit + 1
+    apart = ends.lane_rows * coding.queries * coding.factor
+    while left:
+        bit = lowest(left)
+        left &= left - ONE
+        if to < len(buffer.codes):
+            buffer.codes[to] = code + bit * apart + _read(bits, counter, bit)
+        to += 1

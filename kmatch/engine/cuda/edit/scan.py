@@ -1,0 +1,192 @@
+"""k differences over striped text: every anchored end within k, or the smallest distance.
+
+One thread takes one word of lanes along a stretch of text rows. Patterns of up to 32 letters keep
+their whole column in registers; see `strips` for longer ones.
+"""
+
+from functools import cache
+
+from numba import int64, uint32, uint64
+
+from kmatch.engine.cuda.bits.buffer import Coding, HitBuffer, reserve
+from kmatch.engine.cuda.bits.distances import (
+    Ends,
+    add,
+    counter_bits,
+    put_number,
+    smallest_number,
+    write,
+)
+from kmatch.engine.cuda.bits.words import ALL_ONES, NONE
+from kmatch.engine.cuda.edit.recurrence import COLUMNS, THREADS, State, Tile, Way, advance, stage
+from kmatch.engine.cuda.edit.stretches import Shape, plan_searches
+from kmatch.engine.cuda.edit.strips import launch_strips, memory_for_deltas
+from kmatch.engine.cuda.gpu.driver import cuda, on_device
+
+
+@cuda.jit(device=True)
+def _begin(bits, rows, length, limit, state):
+    """A column that grows by one a row; rows that fill up the pattern match everywhere."""
+    for i in range(rows):
+        state.pv[i] = NONE if i < rows - length else ALL_ONES
+        state.mv[i] = NONE
+    put_number(bits, state.counter, length - limit - 1)
+
+
+@cuda.jit(device=True)
+def _go_back(bits, state):
+    """Take the last COLUMNS columns back out of a counter."""
+    for c in range(COLUMNS):
+        add(bits, state.counter, state.mh[c], state.ph[c])
+
+
+@cuda.jit(device=True)
+def _report(bits, smallest, columns, state, ends, coding, buffer):
+    """Append the codes of ends in the last COLUMNS columns, or lower the smallest distance.
+
+    The counter goes back and over them once more, first to count the ends: what each column has
+    would take registers that the search needs. columns: the first and the end of those that count;
+    ends: Ends of the first of the COLUMNS.
+    """
+    begin, end = columns
+    to = 0
+    _go_back(bits, state)
+    if not smallest:
+        many = 0
+        for c in range(COLUMNS):
+            left = add(bits, state.counter, state.ph[c], state.mh[c])
+            if begin <= c and c < end:
+                many += int(cuda.popc(left))
+        to = reserve(buffer.count, 0, many)
+        _go_back(bits, state)
+    for c in range(COLUMNS):
+        left = add(bits, state.counter, state.ph[c], state.mh[c])
+        if left and begin <= c and c < end:
+            if smallest:
+                distance = smallest_number(bits, left, state.counter) + coding.limit + 1
+                cuda.atomic.min(buffer.count, coding.query, distance)
+            else:
+                write(bits, left, state.counter, ends, c, coding, buffer, to)
+                to += int(cuda.popc(left))
+
+
+@cache
+def make_scan(rows, bits, smallest):
+    """The kernel for patterns of up to `rows` letters and counters of `bits` bits."""
+
+    @cuda.jit(cache=True)
+    def kernel(text, shape, letters, searches, codes, count):
+        shared = cuda.shared.array(0, uint64)
+        staged = cuda.shared.array(rows, uint32)
+        state = State(
+            cuda.local.array(rows, uint64),
+            cuda.local.array(rows, uint64),
+            cuda.local.array(COLUMNS, uint64),
+            cuda.local.array(COLUMNS, uint64),
+            cuda.local.array(bits, uint64),
+        )
+        buffer = HitBuffer(codes, count)
+        thread = cuda.threadIdx.x
+        tile = Tile(shared, staged, uint32(thread))
+        across = (shape.words + THREADS - 1) // THREADS
+        word = cuda.blockIdx.x % across * THREADS + thread
+        begin = cuda.blockIdx.x // across * shape.stretch
+        end = begin + shape.stretch if begin + shape.stretch < shape.rows else shape.rows
+        search = searches[cuda.blockIdx.y]
+        query, length, backward, warm = search[0], search[1], search[2], search[3]
+        limit = int64(search[4])
+        if thread < rows:
+            staged[thread] = letters[cuda.blockIdx.y, thread]
+        for c in range(COLUMNS):
+            shared[(shape.planes * COLUMNS + c) * THREADS + thread] = ALL_ONES
+        cuda.syncthreads()
+        if word >= shape.words:
+            return
+        if smallest:
+            # A distance that is known already need not be found again.
+            known = count[query]
+            limit = known - 1 if known <= limit else limit
+        _begin(bits, rows, length, limit, state)
+        coding = Coding(shape.queries, query, shape.factor, limit)
+        row = end - 1 + warm if backward else begin + shape.halo - warm
+        step = -1 if backward else 1
+        columns = warm + end - begin
+        at = row * shape.words + word
+        way = Way(text, shape.planes, shape.plane_words, at, step * shape.words)
+        for t in range(0, columns, COLUMNS):
+            stage(way, t, columns - t, tile)
+            for c in range(COLUMNS):
+                state.ph[c] = NONE
+                state.mh[c] = NONE
+            advance(rows, tile, state)
+            low = NONE
+            for c in range(COLUMNS):
+                low |= add(bits, state.counter, state.ph[c], state.mh[c])
+            if low and warm < t + COLUMNS:
+                ends = Ends(64 * word * shape.rows + row, step, shape.rows, ALL_ONES)
+                _report(
+                    bits, smallest, (warm - t, columns - t), state, ends, coding, buffer,
+                )  # fmt: skip
+            row += step * COLUMNS
+
+    return kernel
+
+
+class Searches:
+    """The searches of a chunk's lanes on the GPU, planned once for all chunks of the same layout.
+
+    text: a Text of that layout; reading: ReadingArrays; limits: int64[Q], the k of each query;
+    chosen: int64, queries to search; k: the largest limit; stream: in which they run; smallest:
+    whether smallest distances are sought in place of all ends.
+    """
+
+    def __init__(self, text, reading, limits, chosen, k, stream, smallest=False):
+        self.stream, self.smallest = stream, smallest
+        self._plans = []
+        for plan in plan_searches(text, reading, limits, chosen):
+            bits = counter_bits(plan.rows * plan.strips, int(plan.searches[:, 4].max()))
+            shape = Shape(
+                text.plane_words,
+                text.words,
+                text.rows,
+                text.plane_words // text.words - text.rows,
+                plan.planes,
+                plan.stretch,
+                len(limits),
+                k + 1,
+            )
+            arrays = (on_device(plan.letters, stream), on_device(plan.searches, stream))
+            kept = memory_for_deltas(plan, bits, stream) if plan.strips > 1 else None
+            self._plans.append((plan, bits, shape, arrays, kept))
+
+    def run(self, text, buffer):
+        """Start all searches; text: a chunk whose planes are on the GPU; buffer: HitBuffer."""
+        for plan, bits, shape, arrays, kept in self._plans:
+            arguments = (text.planes, shape, *arrays, *buffer)
+            if plan.strips == 1:
+                grid = (plan.blocks, len(plan.searches))
+                kernel = make_scan(plan.rows, bits, self.smallest)
+                kernel[grid, THREADS, self.stream, plan.shared_bytes](*arguments)
+            else:
+                launch_strips(plan, bits, self.smallest, arguments, kept, self.stream)
+
+
+def scan_edit(text, searches, buffer):
+    """Find every anchored end of the searches' queries within their limits.
+
+    text: a chunk whose planes are on the GPU; searches: Searches; buffer: HitBuffer, receives hit
+    codes, position being that of the letter read last.
+
+    A query read upwards owns the positions halo … halo + 64·words·rows − 1, one read downwards
+    0 … 64·words·rows − 1. The halo is at least m + k of every query.
+    """
+    searches.run(text, buffer)
+
+
+def smallest_edit(text, searches, buffer):
+    """Lower the counts of a buffer, int64[Q], to the smallest distances of the searches' queries.
+
+    A distance above a query's limit is not found. The codes are not used. Other arguments as for
+    `scan_edit`.
+    """
+    searches.run(text, buffer)

@@ -1,0 +1,266 @@
+"""k differences for patterns whose column does not fit the registers: rows go in strips.
+
+A thread takes SPAN columns at a time through one strip after the other. The horizontal deltas at a
+strip's lower border, and the vertical deltas of its rows between two spans, wait in device memory,
+a word apart for every thread. A strip below one that stays above k, without a value within k of its
+own, is left alone, as in Ukkonen's cut-off: what enters it within k comes over the border above,
+and upper bounds are enough to start it again. All threads of a block take part in the same strips.
+"""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import int32, int64, uint64
+
+from kmatch.engine.cuda.bits.buffer import Coding, HitBuffer, reserve
+from kmatch.engine.cuda.bits.distances import Ends, add, put_number, smallest_number, write
+from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, smaller
+from kmatch.engine.cuda.edit.recurrence import COLUMNS, THREADS, State, Tile, Way, advance, stage
+from kmatch.engine.cuda.gpu.driver import cuda, empty, memory, multiprocessors
+
+SPAN = 128  # columns of a strip before the next; a multiple of COLUMNS
+MEMORY_SHARE = 0.5  # of the free device memory that deltas may take
+TOGETHER = 8  # blocks of a launch for every multiprocessor
+
+
+class Kept(NamedTuple):
+    """What waits in device memory, uint64 each: vertical deltas of all rows, horizontal ones at the
+    last lower border, and the counters at the upper border of every strip."""
+
+    deltas: Any
+    borders: Any
+    totals: Any
+
+
+class Own(NamedTuple):
+    """The part of Kept that is a thread's own: its words from `at` on, `apart` words apart."""
+
+    deltas: Any
+    borders: Any
+    totals: Any
+    at: int
+    apart: int
+
+
+@cuda.jit(device=True)
+def _load(rows, own, strip, fresh, missing, state):
+    """The strip's vertical deltas; those of a column that grows by one a row where it is fresh."""
+    if fresh:
+        for i in range(rows):
+            state.pv[i] = NONE if strip * rows + i < missing else ALL_ONES
+            state.mv[i] = NONE
+    else:
+        here = own.at + 2 * strip * rows * own.apart
+        for i in range(rows):
+            state.pv[i] = own.deltas[uint64(here)]
+            state.mv[i] = own.deltas[uint64(here + own.apart)]
+            here += 2 * own.apart
+
+
+@cuda.jit(device=True)
+def _save(rows, own, strip, state):
+    here = own.at + 2 * strip * rows * own.apart
+    for i in range(rows):
+        own.deltas[uint64(here)] = state.pv[i]
+        own.deltas[uint64(here + own.apart)] = state.mv[i]
+        here += 2 * own.apart
+
+
+@cuda.jit(device=True)
+def _load_counter(bits, own, strip, counter):
+    for b in range(bits):
+        counter[b] = own.totals[uint64(own.at + (strip * bits + b) * own.apart)]
+
+
+@cuda.jit(device=True)
+def _save_counter(bits, own, strip, counter, number):
+    """Store the counter plus a number."""
+    carry = NONE
+    for b in range(bits):
+        old = counter[b]
+        bit = ALL_ONES if (number >> b) & 1 else NONE
+        own.totals[uint64(own.at + (strip * bits + b) * own.apart)] = old ^ bit ^ carry
+        carry = (old & bit) | (carry & (old | bit))
+
+
+@cuda.jit(device=True)
+def _holds(bits, rows, own, strip, counter):
+    """Whether a value of a strip's rows in the last column is within k in any lane."""
+    _load_counter(bits, own, strip - 1, counter)
+    low = NONE
+    here = own.at + 2 * strip * rows * own.apart
+    end = here + 2 * rows * own.apart
+    while here < end:
+        low |= add(bits, counter, own.deltas[uint64(here)], own.deltas[uint64(here + own.apart)])
+        here += 2 * own.apart
+    return low != NONE
+
+
+@cuda.jit(device=True)
+def _cross(rows, bits, strip, span, way, own, tile, state):
+    """Take a span's columns through one strip; returns the lanes within k at its lower border."""
+    low = NONE
+    for t in range(0, span, COLUMNS):
+        stage(way, t, span - t, tile)
+        for c in range(COLUMNS):
+            here = own.at + 2 * (t + c) * own.apart
+            state.ph[c] = own.borders[uint64(here)] if strip else NONE
+            state.mh[c] = own.borders[uint64(here + own.apart)] if strip else NONE
+        advance(rows, tile, state)
+        for c in range(COLUMNS):
+            low |= add(bits, state.counter, state.ph[c], state.mh[c])
+            here = own.at + 2 * (t + c) * own.apart
+            own.borders[uint64(here)] = state.ph[c]
+            own.borders[uint64(here + own.apart)] = state.mh[c]
+    return low
+
+
+@cuda.jit(device=True)
+def _report(bits, smallest, columns, own, counter, ends, coding, buffer):
+    """Go over the last border of a span once more, to find the ends within k.
+
+    columns: of the warm-up, and of the span; ends: Ends of the span's first column.
+    """
+    warm, span = columns
+    for t in range(span):
+        here = own.at + 2 * t * own.apart
+        plus, minus = own.borders[uint64(here)], own.borders[uint64(here + own.apart)]
+        left = add(bits, counter, plus, minus) & ends.owned
+        if left and warm <= t:
+            if smallest:
+                distance = smallest_number(bits, left, counter) + coding.limit + 1
+                cuda.atomic.min(buffer.count, coding.query, distance)
+            else:
+                to = reserve(buffer.count, 0, int(cuda.popc(left)))
+                write(bits, left, counter, ends, t, coding, buffer, to)
+
+
+@cuda.jit(device=True)
+def _limit(smallest, limit, query, count, shared):
+    """The limit of a block: distances that are known already need not be found again."""
+    if not smallest:
+        return limit
+    if cuda.threadIdx.x == 0:
+        known = count[query]
+        shared[0] = known - 1 if known <= limit else limit
+    cuda.syncthreads()
+    return shared[0]
+
+
+@cache
+def make_scan(rows, bits, smallest):
+    """The kernel for strips of `rows` rows and counters of `bits` bits."""
+    top = bits - 1
+
+    @cuda.jit(cache=True)
+    def kernel(text, shape, letters, searches, codes, count, first_unit, kept):
+        shared = cuda.shared.array(0, uint64)
+        staged = shared[(shape.planes + 1) * COLUMNS * THREADS :]
+        known = cuda.shared.array(1, int64)
+        state = State(
+            cuda.local.array(rows, uint64),
+            cuda.local.array(rows, uint64),
+            cuda.local.array(COLUMNS, uint64),
+            cuda.local.array(COLUMNS, uint64),
+            cuda.local.array(bits, uint64),
+        )
+        counter = state.counter
+        buffer = HitBuffer(codes, count)
+        thread = cuda.threadIdx.x
+        tile = Tile(shared, staged, uint64(thread))
+        me = cuda.blockIdx.x * THREADS + thread
+        own = Own(kept.deltas, kept.borders, kept.totals, me, cuda.gridDim.x * THREADS)
+        across = (shape.words + THREADS - 1) // THREADS
+        blocks = (shape.rows + shape.stretch - 1) // shape.stretch * across
+        search = (first_unit + cuda.blockIdx.x) // blocks
+        unit = (first_unit + cuda.blockIdx.x) % blocks
+        word = unit % across * THREADS + thread
+        begin = unit // across * shape.stretch
+        end = begin + shape.stretch if begin + shape.stretch < shape.rows else shape.rows
+        owned = ALL_ONES if word < shape.words else NONE
+        word = word if word < shape.words else shape.words - 1
+        query, length, backward, warm = (
+            searches[search, 0],
+            searches[search, 1],
+            searches[search, 2],
+            searches[search, 3],
+        )
+        limit = _limit(smallest, int64(searches[search, 4]), query, count, known)
+        coding = Coding(shape.queries, query, shape.factor, limit)
+        for c in range(COLUMNS):
+            shared[(shape.planes * COLUMNS + c) * THREADS + thread] = ALL_ONES
+        row = end - 1 + warm if backward else begin + shape.halo - warm
+        step = -1 if backward else 1
+        columns = warm + end - begin
+        strips = letters.shape[1] // rows
+        missing = strips * rows - length
+        put_number(bits, counter, rows - missing - limit - 1)
+        _save_counter(bits, own, 0, counter, 0)
+        last = 0  # the lowest strip that takes part
+        fresh = 0  # the strip that starts anew
+        for base in range(0, columns, SPAN):
+            span = smaller(SPAN, columns - base)
+            at = row * shape.words + word
+            way = Way(text, shape.planes, shape.plane_words, at, step * shape.words)
+            strip = 0
+            while strip <= last:
+                cuda.syncthreads()
+                if thread < rows:
+                    staged[thread] = letters[search, strip * rows + thread]
+                cuda.syncthreads()
+                _load(rows, own, strip, strip == fresh, missing, state)
+                if strip == fresh:
+                    fresh = -1
+                _load_counter(bits, own, strip, counter)
+                low = counter[top]
+                if strip == last and strip + 1 < strips:
+                    _save_counter(bits, own, strip + 1, counter, rows)
+                low |= _cross(rows, bits, strip, span, way, own, tile, state)
+                _save(rows, own, strip, state)
+                if strip + 1 == strips and low & owned:
+                    _load_counter(bits, own, strip, counter)
+                    ends = Ends(64 * word * shape.rows + row, step, shape.rows, owned)
+                    _report(bits, smallest, (warm - base, span), own, counter, ends, coding, buffer)
+                _save_counter(bits, own, strip, counter, 0)
+                if strip == last:
+                    if strip + 1 < strips and cuda.syncthreads_or(int32(low != NONE)):
+                        last += 1
+                        fresh = last
+                    else:
+                        # Does it still hold a value within k? The deltas are in memory again.
+                        if strip and not cuda.syncthreads_or(
+                            int32(_holds(bits, rows, own, strip, counter))
+                        ):
+                            last -= 1
+                        break
+                strip += 1
+            row += step * span
+
+    return kernel
+
+
+def memory_for_deltas(plan, bits, stream):
+    """The Kept of the threads of a SearchPlan.
+
+    There is memory for as many blocks as are started together, fewer where it is short.
+    """
+    words = plan.strips * (2 * plan.rows + bits) + 2 * SPAN  # a thread
+    most = int(memory()[0] * MEMORY_SHARE) // (8 * words * THREADS)
+    blocks = min(plan.blocks * len(plan.searches), most, TOGETHER * multiprocessors())
+    apart = max(blocks, 1) * THREADS
+    return Kept(
+        empty(plan.strips * plan.rows * 2 * apart, np.uint64, stream),
+        empty(2 * SPAN * apart, np.uint64, stream),
+        empty(plan.strips * bits * apart, np.uint64, stream),
+    )
+
+
+def launch_strips(plan, bits, smallest, arguments, kept, stream):
+    """Start the searches of a SearchPlan of more than one strip; arguments: those of the kernel."""
+    units = plan.blocks * len(plan.searches)
+    together = len(kept.borders) // (2 * SPAN * THREADS)
+    kernel = make_scan(plan.rows, bits, smallest)
+    for first in range(0, units, together):
+        blocks = min(together, units - first)
+        kernel[blocks, THREADS, stream, plan.shared_bytes](*arguments, first, kept)

@@ -1,0 +1,291 @@
+"""k-difference primers on a GPU: lower bounds of the shortest lengths, raised by a background.
+
+Bounds only grow, and the smaller the share of the background that raised them, the less work they
+spare; so a small piece of the background goes first. What is alive below the rows that a piece was
+taken down goes again, down twice as many rows with a warm-up to match, and with it what lies to its
+right, in the next piece too, as far as its alignments get. See
+`kmatch.engine.cuda.primer.tile` for the kernel.
+"""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from kmatch.engine.columns import FRESH, UNKNOWN
+from kmatch.engine.cpu.primer.extend import target_planes
+from kmatch.engine.cuda.bits.distances import counter_bits
+from kmatch.engine.cuda.edit.recurrence import COLUMNS
+from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda.primer.pieces import NEVER, all_units, further_units
+from kmatch.engine.cuda.primer.tile import (
+    AGAIN,
+    GIVEN_UP,
+    STRETCHES,
+    SWEPT,
+    WAITING,
+    WIDTH,
+    Outcome,
+    Shape,
+    border_words,
+    make_extend,
+    stretch_of,
+)
+from kmatch.engine.primers import Starts, WorkDone
+
+MEMORY_SHARE = 0.5  # of the free device memory that deltas may take
+SEED_SHARE = 64  # the first piece is one part in so many of the background
+GROWTH = 7  # each further one is at most so many times what went before
+NO_LIMIT, NO_BOUND = 0, 1  # of a start that is of no interest
+
+
+class Sizes(NamedTuple):
+    """How the work is cut.
+
+    width: words of a tile; height: rows of a strip; rows, more: a piece is taken down rows·k +
+    more rows first; deepest: rows below which the CPU goes on; stretch: the most columns of a
+    stretch for one of warm-up; columns: of a stretch, however short the warm-up; blocks: on a
+    multiprocessor; waves: units of work for each of them, where there are enough; cells: the most
+    of a launch for a multiprocessor.
+    """
+
+    width: int = WIDTH
+    height: int = 16
+    rows: int = 3
+    more: int = 64
+    deepest: int = 1 << 13
+    stretch: int = 12
+    columns: int = 1 << 10
+    blocks: int = 8
+    waves: int = 8
+    cells: int = 1 << 40
+
+
+SIZES = Sizes()
+NOTHING = WorkDone(0, 0, 0)
+
+
+class Alive(NamedTuple):
+    """Columns begin … end−1 beside which a tile is alive at row `rows`, which came out exact."""
+
+    tile: int
+    begin: int
+    end: int
+    rows: int
+
+
+def extend_primers(gpu, deeper, starts, columns, k, on_progress=None, sizes=SIZES):
+    """Raise the bounds of primers' lengths to what a background asks for.
+
+    starts, columns, k, on_progress, sizes: see `Engine.extend_primers`; deeper: the CPU's function
+    of the first three, for starts that are alive too far down. Returns the WorkDone, without that
+    of the CPU.
+    """
+    limits, bounds = starts.limits, starts.bounds
+    if not (bounds <= limits).any():
+        return NOTHING
+    search = Extension(gpu, starts, group_columns(columns), k, sizes)
+    for begin, end in search.pieces(bounds):
+        alive = search.extend(begin, end, bounds)
+        settle(limits, bounds)
+        for tile in sorted({part.tile for part in alive}):
+            parts = [part for part in alive if part.tile == tile]
+            search.leave(deeper, parts, starts)
+            settle(limits, bounds)
+        if on_progress:
+            on_progress(end / len(search.letters))
+    return search.work
+
+
+def group_columns(columns):
+    """Columns in groups of COLUMNS: a whole group before a record, and letters to fill up its end.
+
+    A letter that matches nothing does no harm at the end of a record.
+    """
+    cuts = np.flatnonzero(columns == FRESH)
+    parts = [columns[a + 1 : b] for a, b in pairwise([-1, *cuts.tolist(), len(columns)])]
+    ends = np.cumsum([COLUMNS + _up(len(part), COLUMNS) for part in parts])
+    grouped = np.full(ends[-1], UNKNOWN, np.uint8)
+    for end, part in zip(ends.tolist(), parts, strict=True):
+        at = end - _up(len(part), COLUMNS)
+        grouped[at - COLUMNS : at] = FRESH
+        grouped[at : at + len(part)] = part
+    return grouped
+
+
+def settle(limits, bounds):
+    """Primers of later starts do not end before those of earlier ones; bounds in place.
+
+    Records need no parting: none ends after the first letter of the next.
+    """
+    starts = np.arange(len(bounds))
+    ends = np.maximum.accumulate(starts + bounds)
+    np.minimum(ends - starts, limits + 1, out=bounds)
+
+
+class Extension:
+    """A target and a background on the GPU; work: the WorkDone so far."""
+
+    def __init__(self, gpu, starts, letters, k, sizes):
+        target, limits = starts.masks, starts.limits
+        self.letters, self.work = letters, NOTHING
+        self._gpu, self._k, self._sizes, self._limits = gpu, k, sizes, limits
+        self._lanes = 64 * sizes.width
+        self._tiles = -(-len(target) // self._lanes)
+        self._first = sizes.rows * k + sizes.more
+        self._deepest = max(sizes.deepest, self._first)
+        rest = self._tiles * self._lanes - len(target)
+        text = target_planes(target, rest + self._deepest + sizes.height)
+        self._plane_words = text.shape[1]
+        self._text = self._copy(text.reshape(-1))
+        self._columns = self._copy(letters.view(np.uint32))
+        self._ends = self._copy(self._whole_tiles(limits, NO_LIMIT))
+        self._deltas = driver.empty(1, np.uint64, gpu.stream)
+        self._memory = int(driver.memory()[0] * MEMORY_SHARE)
+        self._resident = sizes.blocks * driver.multiprocessors()
+        self._reached = []  # of every depth, as `further_units` takes it
+
+    def pieces(self, bounds):
+        """Yield the columns (begin, end) to go on with, while the bounds leave anything open."""
+        begin, seed = 0, max(len(self.letters) // SEED_SHARE, self._warm(self._first))
+        while begin < len(self.letters) and (bounds <= self._limits).any():
+            rows = int(bounds[bounds <= self._limits].sum())
+            most = max(self._sizes.cells * driver.multiprocessors() // rows, 1)
+            size = _up(min(max(begin * GROWTH, seed), most), COLUMNS)
+            end = min(begin + size, len(self.letters))
+            yield begin, end
+            begin = end
+
+    def extend(self, begin, end, bounds):
+        """Raise the bounds by a piece of the columns; returns a list of Alive."""
+        limits = self._whole_tiles(self._limits, NO_LIMIT)
+        open_bounds = self._whole_tiles(bounds, NO_BOUND)
+        raised = self._copy(open_bounds)
+        open_bounds[open_bounds > limits] = 0
+        last = int(limits[open_bounds > 0].max())
+        by_tile = open_bounds.reshape(self._tiles, self._lanes).max(axis=1)
+        tiles = np.flatnonzero(by_tile)
+        height = self._sizes.height
+        rows = _up(min(self._first, last), height)
+        most_rows = rows
+        span = STRETCHES * self._stretch(end - begin, len(tiles), rows)
+        units = all_units(tiles, begin, end, span)
+        passed = depth = 0
+        while True:
+            alive = self._launch(height, most_rows, rows, passed, units, raised)
+            reached = self._reach(depth, alive)
+            if 2 * rows > self._deepest or rows >= last:
+                break
+            units = further_units(alive, tiles, reached, self._warm(rows), begin, end, span)
+            passed, depth = rows, depth + 1
+            most_rows = _up(min(last, self._deepest), height)
+            rows = _up(min(2 * rows, last), height)
+        found = raised.copy_to_host(stream=self._gpu.stream)
+        self._gpu.stream.synchronize()
+        bounds[:] = found[: len(bounds)]
+        return [
+            Alive(tile, max(first - self._warm(rows), 0), last, rows)
+            for tile, first, last in alive.tolist()
+        ]
+
+    def _reach(self, depth, alive):
+        """Note where units end that are alive at a depth; returns it as it was before."""
+        if depth == len(self._reached):
+            self._reached.append(np.full(self._tiles, NEVER))
+        before = self._reached[depth].copy()
+        np.maximum.at(self._reached[depth], alive[:, 0], alive[:, 2])
+        return before
+
+    def leave(self, deeper, parts, starts):
+        """Have the CPU raise the bounds below the deepest row of one tile.
+
+        What is alive there goes on to the right, as far as the starts' limits let it.
+        """
+        first, rows = parts[0].tile * self._lanes, parts[0].rows
+        bounds, lanes = starts.bounds, slice(first, first + self._lanes)
+        chosen = np.flatnonzero((bounds[lanes] > rows) & (bounds[lanes] <= self._limits[lanes]))
+        if not len(chosen):
+            return
+        chosen += first
+        limits = self._limits[chosen]
+        last = int((chosen + limits).max())
+        further = int(limits.max()) - rows + self._k
+        columns = [
+            np.append(np.uint8(FRESH), self.letters[part.begin : part.end + further])
+            for part in parts
+        ]
+        part_limits = np.full(last - first, NO_LIMIT, np.int64)
+        part_bounds = np.full(last - first, NO_BOUND, np.int64)
+        part_limits[chosen - first] = limits
+        part_bounds[chosen - first] = bounds[chosen]
+        records = np.unique(np.clip(starts.begins, first, last)) - first
+        part = Starts(starts.masks[first:last], records, part_limits, part_bounds)
+        deeper(part, np.concatenate(columns), self._k)
+        bounds[chosen] = np.maximum(bounds[chosen], part_bounds[chosen - first])
+
+    def _launch(self, height, most_rows, rows, passed, units, bounds):
+        """Take units down some rows; returns those that are alive below them."""
+        if not len(units):
+            return units
+        warm, strips = self._warm(rows), rows // height
+        stretch = stretch_of(int((units[:, 2] - units[:, 1]).max()))
+        stream, width = self._gpu.stream, self._sizes.width
+        blocks = min(len(units), self._resident)
+        if strips > 1:
+            words = border_words(stretch, warm, width)
+            blocks = max(min(blocks, self._memory // (8 * words)), 1)
+            if len(self._deltas) < blocks * words:
+                self._deltas = None
+                self._deltas = self._gpu.array(blocks * words)
+        waiting = driver.empty(len(units), np.int32, stream)
+        tally = self._copy(np.zeros(5, np.int64))
+        kernel = make_extend(height, counter_bits(most_rows, self._k - 1), width)
+        kernel[blocks, STRETCHES * width, stream](
+            self._text,
+            self._columns,
+            self._ends,
+            bounds,
+            self._copy(units),
+            Shape(self._plane_words, stretch, warm, self._k, strips, passed),
+            self._deltas,
+            Outcome(waiting, tally),
+        )
+        counts = tally.copy_to_host(stream=stream)
+        stream.synchronize()
+        self._count(counts, len(units), height)
+        if not counts[WAITING]:
+            return units[:0]
+        numbers = waiting[: counts[WAITING]].copy_to_host(stream=stream)
+        stream.synchronize()
+        return units[np.sort(numbers)]
+
+    def _count(self, tally, units, height):
+        swept, again = (tally[[SWEPT, AGAIN]] * height * self._lanes).tolist()
+        done = (swept + again, units, int(tally[GIVEN_UP]), again)
+        self.work = WorkDone(*map(sum, zip(self.work, done, strict=True)))
+
+    def _stretch(self, columns, tiles, rows):
+        """Columns of a stretch: few enough to keep the GPU busy to the end, for one stretch may
+        take many times as long as another, and many against the warm-up."""
+        sizes, warm = self._sizes, self._warm(rows)
+        share = -(-columns * tiles // (STRETCHES * self._resident))
+        wanted = max(share // sizes.waves, min(2 * warm, share), warm // 2)
+        fitting = self._memory // (8 * self._resident * border_words(1, 0, sizes.width)) - warm
+        most = max(sizes.stretch * warm, sizes.columns)
+        return _up(max(min(wanted, most, fitting), 1), COLUMNS)
+
+    def _warm(self, rows):
+        return _up(rows + self._k, COLUMNS)
+
+    def _whole_tiles(self, numbers, rest):
+        whole = np.full(self._tiles * self._lanes, rest, np.int32)
+        whole[: len(numbers)] = numbers
+        return whole
+
+    def _copy(self, array):
+        return driver.on_device(array, self._gpu.stream)
+
+
+def _up(number, step):
+    """The number, rounded up to a multiple of step."""
+    return -(-number // step) * step

@@ -1,0 +1,57 @@
+"""Which columns of a background go down how many rows, beside which tiles of starts.
+
+Units of work are int64[n, 3]: a tile, the first of its columns and the one past the last, in
+multiples of COLUMNS. Those further left come first: the bounds that they raise are seen by others.
+"""
+
+import numpy as np
+
+from kmatch.engine.cuda.edit.recurrence import COLUMNS
+
+NEVER = -(1 << 40)  # where columns end that there are none of
+
+
+def all_units(tiles, begin, end, span):
+    """The units of columns begin … end−1, `span` of them each, beside some tiles."""
+    firsts = np.arange(begin, end, span)
+    tile, first = np.tile(tiles, len(firsts)), np.repeat(firsts, len(tiles))
+    return np.stack([tile, first, np.minimum(first + span, end)], axis=1)
+
+
+def further_units(alive, tiles, reached, warm, begin, end, span):
+    """The units of columns begin … end−1 to take down further rows, at most twice as many.
+
+    alive: the units that were alive below the rows before, which had `warm` columns of warm-up;
+    tiles: those that are open; reached: int64 of every tile, where the last columns before `begin`
+    end that were alive so far down, or NEVER. Further down an alignment gets to the right by no
+    more columns than those of the warm-up, so these go along.
+    """
+    before = reached[tiles]
+    before = np.stack([tiles, np.full(len(tiles), begin), before], axis=1)[before + warm > begin]
+    units = np.concatenate([alive, before])
+    units[:, 2] = np.minimum(units[:, 2] + warm, end)
+    return _cut(_merged(units, end), span + warm)
+
+
+def _merged(units, end):
+    """Units of which none touches another; none ends after `end`."""
+    tile, first, last = (units + units[:, :1] * [0, end + 1, end + 1]).T
+    order = np.argsort(first, kind="stable")
+    last = np.maximum.accumulate(last[order])
+    apart = np.append(True, first[order][1:] > last[:-1])[: len(units)]
+    begins = order[apart]
+    ends = np.append(np.flatnonzero(apart)[1:], len(units))[: len(begins)] - 1
+    tile = tile[begins]
+    return np.stack([tile, units[begins, 1], last[ends] - tile * (end + 1)], axis=1)
+
+
+def _cut(units, most):
+    """Units of at most so many columns, in order."""
+    size = units[:, 2] - units[:, 1]
+    parts = -(-size // most)
+    size = np.repeat(-(-size // (parts * COLUMNS)) * COLUMNS, parts)
+    number = np.arange(len(size)) - np.repeat(np.cumsum(parts) - parts, parts)
+    tile, first, last = np.repeat(units, parts, axis=0).T
+    first = first + number * size
+    order = np.argsort(first, kind="stable")
+    return np.stack([tile, first, np.minimum(first + size, last)], axis=1)[order]

@@ -1,0 +1,178 @@
+"""Strips of rows of k-difference primers, and how a stretch of the background is taken through one.
+
+Roles are swapped (see `kmatch.engine.cuda.edit.recurrence`): a lane is a start in the target and
+row i of the matrix its letter i; a column is a letter of the background, the same for all lanes,
+which selects one of the row's planes in shared memory.
+
+In a strip every lane has one row of interest: the row of its bound, or the strip's last where the
+bound lies below. The horizontal deltas there are gathered on the way down, and one counter a column
+follows D − k: its sign says that the lane is alive, its start is still within k of the background.
+"""
+
+from typing import Any, NamedTuple
+
+from numba import uint64
+
+from kmatch.engine.columns import FRESH
+from kmatch.engine.cuda.bits.distances import add, put_number
+from kmatch.engine.cuda.bits.logic import or_both
+from kmatch.engine.cuda.bits.words import ALL_ONES, NONE
+from kmatch.engine.cuda.edit.recurrence import COLUMNS, cell
+from kmatch.engine.cuda.gpu.driver import cuda
+
+PLAIN, LAST, GATHERED = range(3)  # which rows of a sweep are counted: none, the last, each lane's
+
+
+class State(NamedTuple):
+    """What a thread keeps in registers: vertical deltas of its rows, horizontal ones of COLUMNS
+    columns, those at each lane's row of interest, where the columns' planes are in shared memory,
+    and a counter of D − k at the rows of interest."""
+
+    pv: Any
+    mv: Any
+    ph: Any
+    mh: Any
+    rose: Any
+    fell: Any
+    planes: Any
+    counter: Any
+
+
+class Strip(NamedTuple):
+    """A strip in shared memory as a thread sees it.
+
+    width: words of a tile; planes: letter p of row i at (p·rows + i)·width; masks: the lanes of
+    which row i is the row of interest, at i·width; lane: the thread's word.
+    """
+
+    width: int
+    planes: Any
+    masks: Any
+    lane: int
+
+
+class Stretch(NamedTuple):
+    """Columns of the background, four letters a number, and which of them, first and end."""
+
+    columns: Any
+    begin: int
+    end: int
+
+
+class Borders(NamedTuple):
+    """Horizontal deltas in device memory: where those above a strip are, −1 for none, and where
+    those below it go, −1 for nowhere."""
+
+    deltas: Any
+    above: int
+    below: int
+
+
+@cuda.jit(device=True)
+def _row(gather, strip, i, state):
+    wanted = strip.masks[strip.lane + uint64(i * strip.width)] if gather else NONE
+    for c in range(COLUMNS):
+        cell(strip.planes[state.planes[c] + uint64(i * strip.width)], i, c, state)
+        if gather:
+            state.rose[c] = or_both(state.rose[c], state.ph[c], wanted)
+            state.fell[c] = or_both(state.fell[c], state.mh[c], wanted)
+
+
+@cuda.jit(device=True)
+def _rows_4(gather, strip, i, state):
+    _row(gather, strip, i, state)
+    _row(gather, strip, i + 1, state)
+    _row(gather, strip, i + 2, state)
+    _row(gather, strip, i + 3, state)
+
+
+@cuda.jit(device=True)
+def _rows_8(gather, strip, i, state):
+    _rows_4(gather, strip, i, state)
+    _rows_4(gather, strip, i + 4, state)
+
+
+@cuda.jit(device=True)
+def _advance(rows, gather, strip, state):
+    """Take COLUMNS columns down the rows of a strip, a multiple of 4 up to 28; see `advance`."""
+    i = 0
+    if rows & 16:
+        _rows_8(gather, strip, 0, state)
+        _rows_8(gather, strip, 8, state)
+        i += 16
+    if rows & 8:
+        _rows_8(gather, strip, i, state)
+        i += 8
+    if rows & 4:
+        _rows_4(gather, strip, i, state)
+
+
+@cuda.jit(device=True)
+def begin_rows(rows, bits, kind, strip, base, state):
+    """A column that grows by one a row; counters at the rows of interest; base: top row − k."""
+    for i in range(rows):
+        state.pv[i] = ALL_ONES
+        state.mv[i] = NONE
+    if kind == LAST:
+        put_number(bits, state.counter, base + rows)
+    if kind == GATHERED:
+        put_number(bits, state.counter, 0)
+        for i in range(rows):
+            wanted = strip.masks[strip.lane + uint64(i * strip.width)]
+            for b in range(bits):
+                if ((base + i + 1) >> b) & 1:
+                    state.counter[b] |= wanted
+
+
+@cuda.jit(device=True)
+def sweep(rows, bits, kind, strip, stretch, base, borders, state):
+    """Take a stretch through a strip; returns the lanes alive at the rows of interest.
+
+    kind: PLAIN, LAST or GATHERED; base: see `begin_rows`.
+    """
+    width, deltas = strip.width, borders.deltas
+    begin_rows(rows, bits, kind, strip, base, state)
+    alive = NONE
+    for t in range(stretch.begin, stretch.end, COLUMNS):
+        letters = stretch.columns[t // COLUMNS]
+        if letters & 7 == FRESH:
+            begin_rows(rows, bits, kind, strip, base, state)
+            continue
+        here = (t - stretch.begin) * 2 * width
+        for c in range(COLUMNS):
+            letter = (uint64(letters) >> uint64(8 * c)) & uint64(7)
+            state.planes[c] = letter * uint64(rows * width) + strip.lane
+            state.ph[c] = NONE
+            state.mh[c] = NONE
+            state.rose[c] = NONE
+            state.fell[c] = NONE
+        if borders.above >= 0:
+            for c in range(COLUMNS):
+                state.ph[c] = deltas[uint64(borders.above + here + 2 * c * width)]
+                state.mh[c] = deltas[uint64(borders.above + here + (2 * c + 1) * width)]
+        _advance(rows, kind == GATHERED, strip, state)
+        for c in range(COLUMNS):
+            if borders.below >= 0:
+                deltas[uint64(borders.below + here + 2 * c * width)] = state.ph[c]
+                deltas[uint64(borders.below + here + (2 * c + 1) * width)] = state.mh[c]
+            if kind == LAST:
+                alive |= add(bits, state.counter, state.ph[c], state.mh[c])
+            if kind == GATHERED:
+                alive |= add(bits, state.counter, state.rose[c], state.fell[c])
+    return alive
+
+
+@cuda.jit(device=True)
+def stage(rows, width, text, plane_words, word, top, threads, planes):
+    """Copy the planes of a strip, see Strip, each row shifted by its number.
+
+    word: the tile's first; top: the strip's first row; threads: the number of this one, and of all.
+    """
+    for to in range(threads[0], 4 * rows * width, threads[1]):
+        row = top + to // width % rows
+        source = to // (rows * width) * plane_words + word + to % width + row // 64
+        shift = uint64(row % 64)
+        bits = text[source] >> shift
+        if shift:
+            bits |= text[source + 1] << (uint64(64) - shift)
+        planes[to] = bits

@@ -1,0 +1,321 @@
+"""The kernel for k-difference primers: tiles of starts, strip by strip down their rows.
+
+A tile is WIDTH words of neighbouring starts, one word a thread, and a block takes STRETCHES
+stretches of the background past one tile. A stretch is read from some columns before it, with a
+fresh start (D[i] = i): an alignment of i letters within k spans fewer than i + k columns, so values
+below k come out exact, and any other is too high at most.
+
+A lane that is alive at its bound gets a larger one, by sweeps of the same strip at rows further
+down. A stretch without a lane alive at the strip's last row is given up.
+"""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+from numba import int32, int64, uint8, uint64
+
+from kmatch.engine.columns import UNKNOWN
+from kmatch.engine.cuda.bits.words import NONE, ONE, lowest, smaller
+from kmatch.engine.cuda.edit.recurrence import COLUMNS
+from kmatch.engine.cuda.gpu.driver import cuda
+from kmatch.engine.cuda.primer.strips import (
+    GATHERED,
+    LAST,
+    PLAIN,
+    Borders,
+    State,
+    Stretch,
+    Strip,
+    stage,
+    sweep,
+)
+
+WIDTH = 32  # words of a tile
+STRETCHES = 2  # of a block
+NOWHERE = 255  # a lane without a row of interest
+WAITING, TAKEN, GIVEN_UP, SWEPT, AGAIN = range(5)  # what `tally` counts
+
+
+class Shape(NamedTuple):
+    """What the kernel is told of the target and of the work.
+
+    plane_words: of the target's planes; stretch: the most columns of a stretch; warm: columns of
+    warm-up, like the former a multiple of COLUMNS; k; strips: how many; passed: bounds up to these
+    rows are done with.
+    """
+
+    plane_words: int
+    stretch: int
+    warm: int
+    k: int
+    strips: int
+    passed: int
+
+
+class Outcome(NamedTuple):
+    """What the kernel says of its units.
+
+    waiting: int32[n], receives those that are alive below all strips; tally: int64[5], 0 before:
+    units in waiting, units taken, those given up above the last strip, columns swept strip by
+    strip, and those swept again.
+    """
+
+    waiting: Any
+    tally: Any
+
+
+class Starts(NamedTuple):
+    """Limits and bounds of all starts, and the first of the 64 that are a thread's word."""
+
+    limits: Any
+    bounds: Any
+    first: int
+
+
+class Interest(NamedTuple):
+    """The rows of interest of a word's lanes, in shared memory.
+
+    width, word: of the tile; rows: uint8, of lane i at i·width; masks: as in Strip; deeper: the
+    lanes whose limits lie below the strip.
+    """
+
+    width: int
+    word: int
+    rows: Any
+    masks: Any
+    deeper: Any
+
+
+@cuda.jit(device=True)
+def _aim(rows, top, passed, starts, interest):
+    """Find the rows of interest of a word's lanes; returns whether one is the row of a bound.
+
+    Bounds up to `passed` are done with.
+    """
+    width, word, masks = interest.width, interest.word, interest.masks
+    for i in range(rows):
+        masks[i * width + word] = NONE
+    below, within = NONE, 0
+    for bit in range(64):
+        bound = int64(starts.bounds[starts.first + bit])
+        limit = int64(starts.limits[starts.first + bit])
+        row = NOWHERE
+        if bound <= limit and bound > passed and bound > top:
+            lane = ONE << uint64(bit)
+            row = smaller(bound - top, rows) - 1
+            masks[row * width + word] |= lane
+            if limit > top + rows:
+                below |= lane
+            if bound <= top + rows:
+                within = 1
+        interest.rows[bit * width + word] = row
+    interest.deeper[word] = below
+    return within
+
+
+@cuda.jit(device=True)
+def _aim_further(rows, top, step, rising, starts, interest):
+    """Set the rows of interest of lanes `step` rows further down, or to the last row for step 0.
+
+    Returns the lanes for which there is such a row.
+    """
+    width, word, masks = interest.width, interest.word, interest.masks
+    for i in range(rows):
+        masks[i * width + word] = NONE
+    aimed = NONE
+    while rising:
+        bit = lowest(rising)
+        rising &= rising - ONE
+        row = int64(interest.rows[bit * width + word])
+        last = smaller(int64(starts.limits[starts.first + bit]) - top, rows) - 1
+        further = row + step if step else last
+        if row < further and further <= last:
+            masks[further * width + word] |= ONE << uint64(bit)
+            aimed |= ONE << uint64(bit)
+    return aimed
+
+
+@cuda.jit(device=True)
+def _move(rows, top, step, moved, starts, interest):
+    """Keep the rows of interest of lanes as `_aim_further` had set them."""
+    while moved:
+        bit = lowest(moved)
+        moved &= moved - ONE
+        at = bit * interest.width + interest.word
+        last = smaller(int64(starts.limits[starts.first + bit]) - top, rows) - 1
+        interest.rows[at] = int64(interest.rows[at]) + step if step else last
+
+
+@cuda.jit(device=True)
+def _raise(top, risen, starts, interest):
+    """Raise the bounds of lanes that are alive at their rows of interest."""
+    while risen:
+        bit = lowest(risen)
+        risen &= risen - ONE
+        bound = top + int64(interest.rows[bit * interest.width + interest.word]) + 2
+        if starts.bounds[starts.first + bit] < bound:
+            cuda.atomic.max(starts.bounds, starts.first + bit, int32(bound))
+
+
+@cuda.jit(device=True)
+def _united(width, words, word):
+    together = NONE
+    for stretch in range(STRETCHES):
+        together |= words[stretch * width + word]
+    return together
+
+
+@cuda.jit(device=True)
+def _any(flags, mine, lanes):
+    """Whether a thread of this stretch has lanes; all threads of the block call it."""
+    cuda.syncthreads()
+    flags[mine] = 0
+    cuda.syncthreads()
+    if lanes:
+        flags[mine] = 1
+    cuda.syncthreads()
+    return flags[mine] != 0
+
+
+def stretch_of(columns):
+    """Columns of each stretch of a unit of so many."""
+    return -(-columns // (STRETCHES * COLUMNS)) * COLUMNS
+
+
+_stretch_of = cuda.jit(device=True)(stretch_of)
+
+
+@cache
+def make_extend(rows, bits, width=WIDTH):
+    """The kernel for strips of `rows` rows, a multiple of 4 up to 28, and counters of `bits` bits.
+
+    It takes, all on the GPU: text, uint64, the target's linear bit planes, long enough for the rows
+    read past the end; columns, uint32, four letters each, the first one lowest; limits and bounds,
+    int32, of every start, for whole tiles; units, int64[n, 3], tiles and the columns, first and one
+    past the last, of STRETCHES stretches; shape, a Shape; deltas, uint64, `border_words` for every
+    block; and outcome, an Outcome.
+    """
+    threads, size, tile_lanes = STRETCHES * width, rows * width, 64 * width
+    plane_size = (UNKNOWN + 1) * size
+    trials = (rows - 1).bit_length() + 1
+
+    @cuda.jit(cache=True)
+    def kernel(text, columns, limits, bounds, units, shape, deltas, outcome):
+        plane_words, stretch, warm, k, strips, passed = shape
+        waiting, tally = outcome
+        planes = cuda.shared.array(plane_size, uint64)
+        masks = cuda.shared.array(size, uint64)
+        deeper = cuda.shared.array(width, uint64)
+        alive_words = cuda.shared.array(threads, uint64)
+        rows_of_interest = cuda.shared.array(tile_lanes, uint8)
+        lives = cuda.shared.array(STRETCHES, int32)
+        ticket = cuda.shared.array(1, int64)
+        state = State(
+            cuda.local.array(rows, uint64),
+            cuda.local.array(rows, uint64),
+            cuda.local.array(COLUMNS, uint64),
+            cuda.local.array(COLUMNS, uint64),
+            cuda.local.array(COLUMNS, uint64),
+            cuda.local.array(COLUMNS, uint64),
+            cuda.local.array(COLUMNS, uint64),
+            cuda.local.array(bits, uint64),
+        )
+        thread = int64(cuda.threadIdx.x)
+        word = thread % width
+        mine = thread // width  # the stretch
+        tile_strip = Strip(width, planes, masks, uint64(word))
+        interest = Interest(width, word, rows_of_interest, masks, deeper)
+        border_size = (stretch + warm) * 2 * width
+        border = (int64(cuda.blockIdx.x) * STRETCHES + mine) * 2 * border_size + word
+        for i in range(thread, size, threads):
+            planes[UNKNOWN * size + i] = NONE
+        while True:
+            cuda.syncthreads()
+            if thread == 0:
+                ticket[0] = cuda.atomic.add(tally, TAKEN, 1)
+            cuda.syncthreads()
+            unit = ticket[0]
+            if unit >= len(units):
+                break
+            tile, first, stop = units[unit, 0], units[unit, 1], units[unit, 2]
+            begin = first + mine * _stretch_of(stop - first)
+            end = smaller(begin + _stretch_of(stop - first), stop)
+            span = Stretch(columns, begin - warm if begin > warm else 0, end)
+            going = begin < stop
+            starts = Starts(limits, bounds, (tile * width + word) * 64)
+            strip = 0
+            while True:
+                top = strip * rows
+                base = top - k
+                last = (rows - 1) * width + word
+                cuda.syncthreads()
+                stage(rows, width, text, plane_words, tile * width, top, (thread, threads), planes)
+                within = 0
+                if mine == 0:
+                    within = _aim(rows, top, passed, starts, interest)
+                within = cuda.syncthreads_or(int32(within))
+                above = border + (strip + 1) % 2 * border_size if strip else -1
+                below = border + strip % 2 * border_size if strip + 1 < strips else -1
+                if going and word == 0:
+                    cuda.atomic.add(tally, SWEPT, span.end - span.begin)
+                left = NONE  # lanes that need the strips below
+                if not within:
+                    if going:
+                        borders = Borders(deltas, above, below)
+                        left = masks[last]
+                        if base + rows < 0:
+                            sweep(rows, bits, PLAIN, tile_strip, span, base, borders, state)
+                        else:
+                            left &= sweep(rows, bits, LAST, tile_strip, span, base, borders, state)
+                else:
+                    sweeping = going
+                    rising = NONE
+                    trial, step = -1, 0
+                    while trial < trials:
+                        alive = NONE
+                        if sweeping:
+                            borders = Borders(deltas, above, below)
+                            alive = sweep(
+                                rows, bits, GATHERED, tile_strip, span, base, borders, state
+                            )
+                        below = -1  # once is enough
+                        alive_words[thread] = alive
+                        left |= alive & masks[last]
+                        if trial < 0:
+                            sweeping = _any(lives, mine, alive & ~masks[last])
+                        cuda.syncthreads()
+                        if mine == 0:
+                            together = _united(width, alive_words, word)
+                            if trial < 0:
+                                rising = together
+                            else:
+                                _move(rows, top, step, together, starts, interest)
+                        while trial < trials:
+                            # The last row first, then further and further by halves.
+                            trial += 1
+                            step = (1 << (trials - trial)) >> 1 if trial else 0
+                            aimed = NONE
+                            if mine == 0 and trial < trials:
+                                aimed = _aim_further(rows, top, step, rising, starts, interest)
+                            if cuda.syncthreads_or(int32(aimed != NONE)):
+                                break
+                        if sweeping and word == 0 and trial < trials:
+                            cuda.atomic.add(tally, AGAIN, span.end - span.begin)
+                    if mine == 0:
+                        _raise(top, rising, starts, interest)
+                going = _any(lives, mine, left & deeper[word])
+                strip += 1
+                going_on = cuda.syncthreads_or(int32(going))
+                if thread == 0 and going_on and strip == strips:
+                    waiting[cuda.atomic.add(tally, WAITING, 1)] = unit
+                if thread == 0 and not going_on and strip < strips:
+                    cuda.atomic.add(tally, GIVEN_UP, 1)
+                if not going_on or strip == strips:
+                    break
+
+    return kernel
+
+
+def border_words(stretch, warm, width=WIDTH):
+    """Words of device memory for the horizontal deltas of a block: above a strip, and below."""
+    return STRETCHES * 2 * (stretch + warm) * 2 * width

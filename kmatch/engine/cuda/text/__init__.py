@@ -1,0 +1,1 @@
+"""Planes of text on their way to the GPU and to its shared memory."""

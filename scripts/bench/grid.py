@@ -1,0 +1,232 @@
+#!/usr/bin/env python
+"""Compare the way that kmatch chooses with all others, over a grid of searches.
+
+    scripts/bench/grid.py [--genome FASTA] [--at-rich FASTA] [--at-rich-record NAME]
+        [--length BASES] [--m M,…] [--k K,…] [--patterns N,…] [--searches NAME,…] [--device DEVICE]
+        [--threads N] [--cpu-time] [--seconds S] [--repeat N] [--only WORD] [--json FILE]
+
+A cell is a text (random letters, the beginning of a genome, or four fifths A and T), a panel cut
+out of it, a search (`multi`, `multi NGG` or `edit`) and k below m/3. Its ways are the one that the
+engine chooses, filtering (pieces looked up, sites of the PAM found first, pieces of a pattern
+sought), scanning without a filter, and for `multi` also `hamming`. All have to find as many hits.
+They are called on a slice of the text that grows until the fastest way takes long enough to be
+timed, or another would take more than --seconds; a way far slower than the fastest is then left
+behind. Seconds are the least of the repeats, in turn, less those of a text of 1,000 letters, the
+cost of the patterns before the text is read. A cell is too slow where the chosen way takes 1.3
+times as long as the fastest and more than 2 ms longer, also after as many repeats again; then the
+exit status is 1. Where the text takes less than a quarter of the patterns' cost, whole calls are
+compared (column `of`). --cpu-time is the better measure where other programs run.
+"""
+
+import sys
+import time
+from functools import partial
+from operator import attrgetter
+from typing import NamedTuple
+
+from harness.compare import Search, described
+from harness.options import is_wanted, text_parser, texts
+from harness.records import Table, write_results
+from harness.workloads import TooFew, cut_panel, guide_panel
+
+import kmatch
+from kmatch.bench.timing import take_turns, timed
+from kmatch.search.edit import edit_batches
+from kmatch.search.hamming import hamming_batches
+from kmatch.search.multi import multi_batches
+from kmatch.search.running import by_name
+from kmatch.sequences.patterns import load_patterns
+
+LENGTHS, LIMITS, COUNTS = (12, 20, 32, 64), (1, 2, 3, 4, 5, 6), (1, 10, 100, 1_000, 10_000, 100_000)
+SEARCHES = {"multi": ("multi", None), "multi NGG": ("multi", "NGG"), "edit": ("edit", None)}
+BATCHES = {"multi": multi_batches, "edit": edit_batches}
+CHOSEN = "chosen"
+WAYS = {CHOSEN: None, "filtering": True, "scanning": False}
+LITTLE, SMALLEST, GROWTH = 1_000, 1 << 14, 4  # letters, and how a slice grows
+ENOUGH = 0.1  # seconds of the fastest way, and no less than the cost of the patterns
+HOPELESS = 3  # times as slow as the fastest way, from which on a way is left behind
+TOLERANCE, NOISE = 1.3, 0.002  # the second in seconds
+KNOWN = 0.25  # of the patterns' cost: the least share of the text's seconds that can be measured
+WHOLE = attrgetter("whole")
+COLUMNS = (
+    ("text", "text", "<26s"),
+    ("search", "search", "<16s"),
+    ("panel", "panel", "<18s"),
+    ("letters", "letters", ">11,d"),
+    (CHOSEN, "chosen s", ">9.4f"),
+    ("filtering", "filtering", ">9.4f"),
+    ("scanning", "scanning", ">9.4f"),
+    ("hamming", "hamming", ">9.4f"),
+    ("ratio", "÷ fastest", ">9.2f"),
+    ("basis", "of", "<4s"),
+    ("hits", "hits", ">11,d"),
+    ("verdict", "", "<10s"),
+)
+
+
+class Run(NamedTuple):
+    """The hits of a call, its seconds, and the part of them that the text took."""
+
+    hits: int
+    whole: float
+    seconds: float
+
+
+class Way(NamedTuple):
+    """One way of searching a panel; call(genome) returns the number of hits."""
+
+    call: object
+    clock: object
+    setup: float  # seconds with a text of LITTLE letters
+
+    @classmethod
+    def measure(cls, call, clock, little, repeat):
+        call(little)  # compiles
+        times = [timed(partial(call, little), clock)[1] for _ in range(repeat)]
+        return cls(call, clock, min(times))
+
+    def run(self, genome):
+        self.call(genome)  # packs the text
+        hits, seconds = timed(partial(self.call, genome), self.clock)
+        return Run(hits, seconds, seconds - self.setup)
+
+
+def numbers(words):
+    return tuple(int(word) for word in words.split(","))
+
+
+def main():
+    parser = text_parser(__doc__, length=1 << 24, seconds=20, repeat=3)
+    parser.add_argument("--m", type=numbers, default=LENGTHS)
+    parser.add_argument("--k", type=numbers, default=LIMITS)
+    parser.add_argument("--patterns", type=numbers, default=COUNTS)
+    parser.add_argument("--searches", type=lambda words: words.split(","), default=[*SEARCHES])
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--cpu-time", action="store_true", help="of all threads together")
+    options = parser.parse_args()
+    shown, skipped = Table(COLUMNS), []
+    for text, panel, search in cells(options, skipped):
+        row = measure(text, panel, search, options)
+        shown.add(row)
+    slow = sum(row["verdict"] != "" for row in shown.rows)
+    print(f"{slow} of {len(shown.rows)} cells are not right; {len(skipped)} have no panel")
+    write_results(options.json, shown.rows, skipped=skipped, device=options.device)
+    sys.exit(slow > 0)
+
+
+def cells(options, skipped):
+    """Yield (text, panel, search); reasons why others are impossible are added to `skipped`."""
+    for kind, text in texts(options).items():
+        for length in options.m:
+            for count in options.patterns:
+                for name in options.searches:
+                    command, pam = SEARCHES[name]
+                    try:
+                        cut = guide_panel if pam else cut_panel
+                        patterns = cut(text, count, length)
+                    except TooFew as error:
+                        skipped.append(str(error))
+                        continue
+                    for k in (k for k in options.k if 3 * k < length):
+                        search = Search(command, patterns, k, pam)
+                        if is_wanted(options, kind, str(search)):
+                            yield text, "before NGG" if pam else "cut", search
+
+
+def ways(search, options):
+    """The ways of a Search by name: call(genome) returns the number of hits."""
+    panel = load_patterns(search.patterns)
+    more = {"device": options.device, "threads": options.threads}
+    found = {}
+
+    def add(name, batches, **others):
+        def call(genome):
+            return sum(map(len, by_name(batches, genome, panel, search.k, **more, **others)))
+
+        found[name] = call
+
+    pam = {"pam": search.pam} if search.pam else {}
+    for name, filtering in WAYS.items():
+        add(name, BATCHES[search.command], filtering=filtering, **pam)
+    if search.command == "multi" and not pam:
+        add("hamming", hamming_batches)
+    return found
+
+
+def measure(text, panel, search, options):
+    """The row of a cell."""
+    little = genome_of(text.letters[:LITTLE])
+    clock = time.process_time if options.cpu_time else time.perf_counter
+    them = {
+        name: Way.measure(call, clock, little, options.repeat)
+        for name, call in ways(search, options).items()
+    }
+    genome, size, turns, left = grown(text.letters, them, options.seconds)
+    them = {name: them[name] for name in turns[-1]}
+    equal = all(len({run.hits for run in runs.values()}) == 1 for runs in turns)
+    turns = turns[-1:]
+    if max(run.whole for run in turns[0].values()) < options.seconds:
+        turns += take_turns(options.repeat, lambda: run_all(them, genome))[0]
+    if judged(least(turns), equal)["verdict"]:  # other programs may have disturbed
+        turns += take_turns(options.repeat, lambda: run_all(them, genome))[0]
+    best = least(turns)
+    row = described(text, panel, search) | {"letters": size, "hits": best[CHOSEN].hits}
+    row |= {"left": left, "setup": {name: way.setup for name, way in them.items()}}
+    row |= {name: run.seconds for name, run in best.items()}
+    return row | judged(best, equal)
+
+
+def grown(letters, them, seconds):
+    """(Genome of a slice of the text, its letters, the Runs on all slices, ways left behind)."""
+    size, turns, left = SMALLEST, [], {}
+    enough = max(ENOUGH, *(way.setup for way in them.values()))
+    while True:
+        genome, size = genome_of(letters[:size]), min(size, len(letters))
+        turns.append(runs := run_all(them, genome))
+        fastest = min(run.seconds for run in runs.values())
+        late = {name for name, run in runs.items() if is_late(run, seconds)}
+        far = {name for name in late if runs[name].seconds > HOPELESS * fastest} - {CHOSEN}
+        if fastest > enough or size == len(letters) or late - far:
+            return genome, size, turns, left
+        left |= {name: {"letters": size, "seconds": runs[name].seconds} for name in far}
+        them = {name: way for name, way in them.items() if name not in far}
+        size *= GROWTH
+
+
+def is_late(run, seconds):
+    """Whether a search takes too long, or would on the next slice."""
+    return run.whole > seconds or GROWTH * run.seconds > seconds
+
+
+def run_all(them, genome):
+    """The Run of each Way by name."""
+    return {name: way.run(genome) for name, way in them.items()}
+
+
+def least(turns):
+    """The fastest Run of each way that is in the last turn."""
+    return {name: min((turn[name] for turn in turns), key=WHOLE) for name in turns[-1]}
+
+
+def judged(runs, equal):
+    """Columns of a row: the ratio to the fastest way, the seconds it is of, and what is wrong.
+
+    Where the text takes little of a call, its part is not known well and whole calls are compared.
+    """
+    fastest = min(run.seconds for run in runs.values())
+    known = all(fastest > KNOWN * (run.whole - run.seconds) for run in runs.values())
+    seconds = {name: run.seconds if known else run.whole for name, run in runs.items()}
+    chosen, fastest = seconds[CHOSEN], min(seconds.values())
+    verdict = "" if equal else "HITS"
+    ratio = chosen / fastest
+    if ratio > TOLERANCE and chosen - fastest > NOISE:
+        verdict = "SLOW" if equal else "HITS, SLOW"
+    return {"ratio": ratio, "basis": "text" if known else "call", "verdict": verdict}
+
+
+def genome_of(letters):
+    return kmatch.Genome.from_records([("text", letters)])
+
+
+if __name__ == "__main__":
+    main()

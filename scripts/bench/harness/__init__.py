@@ -1,0 +1,1 @@
+"""What the measurements share: options, workloads, processes, records, and Sassy's hits."""

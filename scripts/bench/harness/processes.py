@@ -1,0 +1,74 @@
+"""Whole processes: their seconds and their memory."""
+
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from kmatch.bench.timing import timed
+
+
+def kmatch_command(*arguments):
+    """The command line of a kmatch process."""
+    return [sys.executable, "-m", "kmatch", *map(str, arguments)]
+
+
+def python_command(script, *arguments):
+    """The command line of a Python process that runs a script given as text."""
+    return [sys.executable, "-c", script, *map(str, arguments)]
+
+
+def run(command, **options):
+    """Run a process, which has to succeed, and drop its output."""
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, **options)
+
+
+def process_seconds(command, **options):
+    """Seconds of a process from start to exit."""
+    return timed(lambda: run(command, **options))[1]
+
+
+def write_panel(path, patterns):
+    """Write patterns to a text file, one a line."""
+    path.write_text("".join(f"{pattern}\n" for pattern in patterns))
+
+
+def count_lines(path):
+    return Path(path).read_bytes().count(b"\n")
+
+
+def peak_memory(command):
+    """The most bytes that a process had resident, by wait4."""
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(running.pid, 0)
+    running.returncode = os.waitstatus_to_exitcode(status)
+    if running.returncode:
+        sys.exit(f"{' '.join(command)}: status {running.returncode}")
+    return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def watch(command):
+    """(seconds, most bytes of own memory, lines on standard error) of a process."""
+    began = time.perf_counter()
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        most = 0
+        while process.poll() is None:
+            most = max(most, own_memory(process.pid))
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.01)
+        seconds = time.perf_counter() - began
+        lines = process.stderr.read().splitlines()
+    if process.returncode:
+        sys.exit(f"{' '.join(map(str, command))}\n{lines[-1]}")
+    return seconds, most, lines
+
+
+def own_memory(pid):
+    """Bytes of a process's memory that are not pages of a file; 0 without /proc."""
+    with suppress(OSError), open(f"/proc/{pid}/status") as status:
+        lines = (line.split() for line in status)
+        kinds = ("RssAnon:", "RssShmem:")
+        return sum(1024 * int(line[1]) for line in lines if line[0] in kinds)
+    return 0

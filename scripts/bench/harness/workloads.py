@@ -1,0 +1,168 @@
+"""Texts to search, panels of patterns cut out of them, and FASTA files of random letters.
+
+A text is letters in memory: random ones, the beginning of a record of a file, or letters of which
+four fifths are A and T. A panel is a list of sequences.
+"""
+
+import random
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+import kmatch
+from kmatch.bench.data import fasta_lines, random_letters
+from kmatch.sequences.patterns import load_patterns
+
+LETTERS = np.frombuffer(b"ACGT", np.uint8)
+COMPLEMENT = bytes.maketrans(b"ACGT", b"TGCA")
+# Row i: how often A, C, G and T follow letter i in the mitochondrion of yeast, 82.9 % A and T.
+AT_RICH = ((13738, 1843, 2603, 17984), (1763, 1965, 1004, 2131), (2572, 815, 2235, 2191),
+           (18096, 2240, 1971, 12627))  # fmt: skip
+SEED = 20
+WORD = 12  # letters of the words by which repeats are found
+REPEATED = 50_000  # letters of text for each occurrence of a word, at most, that make it a repeat
+FEWEST = 10  # occurrences of a repeat's word in a short text
+TRIES = 400  # windows drawn for each one wanted
+
+
+class Text(NamedTuple):
+    """ASCII letters to search, uint8[n], and a name for them."""
+
+    name: str
+    letters: np.ndarray
+
+
+def random_text(length, seed=SEED):
+    """Independent letters, each as often as the others."""
+    return Text("random letters", random_letters(length, seed))
+
+
+def file_text(path, length=None, record=None):
+    """The first letters of a record after its leading N. record: a name, or None for the first."""
+    for found in kmatch.Genome(path, keep=False).records():
+        if record in (None, found.name):
+            letters = found.letters & 0xDF  # upper case
+            begin = int(np.argmax(letters != ord("N")))
+            return Text(f"record {found.name}", letters[begin:][:length])
+    raise SystemExit(f"{path}: no record '{record}'")
+
+
+def at_rich_text(length, sample=None, seed=SEED):
+    """Letters of which four fifths are A and T.
+
+    sample: a Text. If it is long enough, its beginning is the text; otherwise letters follow each
+    other as often as they do in it or, without a sample, in the mitochondrion of yeast.
+    """
+    if sample and len(sample.letters) >= length:
+        return Text(sample.name, sample.letters[:length])
+    follow = np.array(AT_RICH, np.float64)
+    if sample:
+        codes = np.searchsorted(LETTERS, sample.letters[np.isin(sample.letters, LETTERS)])
+        follow = np.ones((4, 4))  # so that any letter may follow any
+        np.add.at(follow, (codes[:-1], codes[1:]), 1)
+    chain = np.cumsum(follow / follow.sum(1, keepdims=True), axis=1)
+    chain[:, 3] = 1.0
+    letters = _walk(np.random.default_rng(seed), chain, length)
+    return Text(f"Markov chain of {sample.name if sample else 'yeast chrM'}", letters)
+
+
+@njit
+def _walk(rng, chain, length):
+    """A Markov chain of the first order. chain: row i holds cumulative shares of what follows i."""
+    letters = np.empty(length, np.uint8)
+    code = 0
+    for i in range(length):
+        code = np.searchsorted(chain[code], rng.random(), side="right")
+        letters[i] = LETTERS[code]
+    return letters
+
+
+def file_panel(path):
+    """The sequences of a file of patterns."""
+    return [pattern.sequence for pattern in load_patterns(path)]
+
+
+def random_panel(count, length=20, seed=SEED):
+    rng = random.Random(seed)
+    return ["".join(rng.choices("ACGT", k=length)) for _ in range(count)]
+
+
+def cut_panel(text, count, length=20, seed=SEED):
+    """Windows of a text without N, at random positions and on random strands."""
+    return _cut(text, count, (length, 0), seed, lambda window: True)
+
+
+def guide_panel(text, count, length=20, seed=SEED):
+    """Windows of both strands that stand before NGG; the PAM is not part of them."""
+    return _cut(text, count, (length, 3), seed, _is_guide)
+
+
+def repeat_guide_panel(text, count, length=20, seed=SEED):
+    """Windows before NGG that hold a word of a repeat of the text."""
+    strands = (text.letters, _reverse_complement(text.letters))
+    counts = sum(np.bincount(_words(letters), minlength=4**WORD) for letters in strands)
+    common = counts > max(len(text.letters) / REPEATED, FEWEST)
+
+    def touches(window):
+        letters = np.frombuffer(window[:length], np.uint8)
+        return _is_guide(window) and bool(common[_words(letters)].any())
+
+    return _cut(text, count, (length, 3), seed, touches)
+
+
+def _is_guide(window):
+    return window.endswith(b"GG")
+
+
+def _reverse_complement(letters):
+    return np.frombuffer(letters.tobytes().translate(COMPLEMENT), np.uint8)[::-1]
+
+
+def _words(letters):
+    """Codes of all words without N, int64."""
+    codes = np.full(256, -(4**WORD), np.int64)
+    codes[LETTERS] = np.arange(4)
+    digits = codes[letters]
+    count = max(len(letters) - WORD + 1, 0)
+    words = np.zeros(count, np.int64)
+    for i in range(WORD):
+        words = 4 * words + digits[i : i + count]
+    return words[words >= 0]
+
+
+def _cut(text, count, lengths, seed, wanted):
+    """Different windows at random positions and on random strands.
+
+    lengths: letters of a window, and letters after it that `wanted` sees too.
+    """
+    length, beyond = lengths
+    rng, found = random.Random(seed), {}
+    letters = text.letters.tobytes()
+    for _ in range(TRIES * count):
+        at = rng.randrange(max(len(letters) - length - beyond, 0) + 1)
+        window = letters[at : at + length + beyond]
+        if rng.random() < 0.5:
+            window = window.translate(COMPLEMENT)[::-1]
+        if len(window) == length + beyond and not window.strip(b"ACGT") and wanted(window):
+            found[window[:length].decode()] = None
+            if len(found) == count:
+                return list(found)
+    raise TooFew(f"{text.name}: only {len(found)} of {count} windows of {length} letters")
+
+
+class TooFew(ValueError):
+    """A text has no such panel."""
+
+
+def write_fasta(path, length, records=1, width=60, newline=b"\n", lower=False, seed=1):
+    """Write random records of one length, `length` letters in all."""
+    rng = np.random.default_rng(seed)
+    bases = np.frombuffer(b"acgt" if lower else b"ACGT", np.uint8)
+    each = length // records
+    with open(path, "wb") as handle:
+        for number in range(records):
+            handle.write(b">random%d of one length" % number + newline)
+            for first in range(0, each, step := width * max(1, (1 << 22) // width)):
+                letters = bases[rng.integers(0, 4, min(step, each - first), np.uint8)]
+                handle.write(fasta_lines(letters, width, newline))

@@ -1,0 +1,3 @@
+from support.plain import make_intrinsics_callable
+
+make_intrinsics_callable()

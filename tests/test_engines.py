@@ -1,0 +1,85 @@
+"""Both engines carry out the protocol, and what only one of them can do is asked for."""
+
+from inspect import signature
+from time import perf_counter
+
+import numpy as np
+import pytest
+from support.hooks import best_batches, edit_batches, hamming_batches, primer_batches
+
+import kmatch
+from kmatch.engine.cpu.engine import CpuEngine
+from kmatch.engine.cuda.engine import CudaEngine
+from kmatch.engine.geometry import SPARE, Geometry
+from kmatch.engine.protocol import Engine, SeedLookup, SiteChoice
+from kmatch.engine.queries import Query, query_arrays
+from kmatch.sequences.patterns import load_patterns
+
+ENGINES = (CpuEngine, CudaEngine)
+
+
+def methods(protocol):
+    return {name: f for name, f in vars(protocol).items() if callable(f) and name[0] != "_"}
+
+
+def parameters(function):
+    return [(p.name, p.kind, p.default) for p in signature(function).parameters.values()]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_engines_take_the_arguments_of_the_protocol(engine):
+    wanted = methods(Engine)
+    assert len(wanted) > 10
+    for name, method in wanted.items():
+        assert parameters(getattr(engine, name)) == parameters(method), name
+
+
+@pytest.mark.parametrize("capability", [SeedLookup, SiteChoice])
+def test_capabilities_are_those_of_the_cpu(capability):
+    assert issubclass(CpuEngine, capability) and not issubclass(CudaEngine, capability)
+    for name, method in methods(capability).items():
+        assert parameters(getattr(CpuEngine, name)) == parameters(method), name
+
+
+def test_an_engine_has_what_the_protocol_names():
+    engine = CpuEngine(1)
+    assert {name for name in Engine.__annotations__ if not hasattr(engine, name)} == set()
+    assert engine.expected is None
+
+
+def timed(search, genome, *arguments, **options):
+    times = []
+
+    def begin(engine):
+        times.append(engine.time_kernels())
+
+    options |= {"device": "cpu", "threads": 1, "on_engine": begin}
+    began = perf_counter()
+    for _ in search(genome, *arguments, **options):
+        pass
+    assert 0 < times[0].seconds < perf_counter() - began
+    return times[0]
+
+
+def test_kernels_are_timed():
+    text = "ACGTTGCATTAGCCAGTACTGAACCGGTT" * 200
+    genome = kmatch.Genome.from_records([("r", text)])
+    panel = load_patterns([text[3:23]])
+    for search, rest in ((hamming_batches, (2,)), (edit_batches, (2,)), (best_batches, ())):
+        time = timed(search, genome, panel, *rest)
+        assert time.rows > 1 and not time.done
+    time = timed(primer_batches, genome, genome, 2, max_length=12)
+    assert sum(done.cells for done in time.done) > 0
+
+
+def test_scans_can_be_given_up():
+    engine = CpuEngine(2)
+    geometry = Geometry(2, 64, 8)
+    text = geometry.text(engine.planes(4 * geometry.plane_words + SPARE))
+    letters = np.zeros(geometry.letters + 64 * 3, np.uint8)
+    letters[: geometry.letters] = ord("A")
+    engine.pack(letters, text)
+    query = query_arrays([Query([(i, 1) for i in range(8)], [])], 0)
+    scan = engine.start_scan(text, query, 0, 1 << 14)
+    assert len(scan.found().codes) == geometry.positions
+    engine.start_scan(text, query, 0, 1 << 14).stop()
