@@ -189,12 +189,14 @@ def _taken(batches: list[ProductBatch], rows: Longs) -> ProductBatch:
 
     def sites(side: str) -> PrimerSites:
         parts = [getattr(batch, side) for batch in batches]
-        columns = [np.concatenate([part[at] for part in parts])[rows] for at in range(4)]
+
+        def chosen(at: int) -> Any:
+            return np.concatenate([part[at] for part in parts])[rows]
 
         def align(wanted: Any) -> Columns:
             return _aligned(parts, source[wanted], local[wanted])
 
-        return PrimerSites(*columns, align)
+        return PrimerSites(chosen(0), chosen(1), chosen(2), chosen(3), align)
 
     return ProductBatch(
         column("record"),

@@ -122,10 +122,23 @@ def _batch(
     record, minus = sites.column("record")[plus], turned.astype(np.uint8)
     start, end = sites.column("start")[plus], end[others]
     text = texts.read(record, start, end, minus) if texts else None
-    both = (_primer_sites(sites, rows) for rows in (forward, reverse))
-    return ProductBatch(record, start, end, minus, *both, sites.names(plus), text)
+    return ProductBatch(
+        record,
+        start,
+        end,
+        minus,
+        _primer_sites(sites, forward),
+        _primer_sites(sites, reverse),
+        sites.names(plus),
+        text,
+    )
 
 
 def _primer_sites(sites: Sites, rows: Longs) -> PrimerSites:
-    columns = (sites.column(name)[rows] for name in ("pattern", "start", "end", "distance"))
-    return PrimerSites(*columns, lambda part: sites.align(rows[part]))
+    return PrimerSites(
+        sites.column("pattern")[rows],
+        sites.column("start")[rows],
+        sites.column("end")[rows],
+        sites.column("distance")[rows],
+        lambda part: sites.align(rows[part]),
+    )

@@ -50,7 +50,8 @@ class PrimerPairs:
         """Raise InputError for a primer that has no partner."""
         sides = np.zeros((len(self), 2), bool)
         sides[self.pair, self.role] = True
-        lonely = np.flatnonzero(~sides.all(axis=1)[self.pair])
+        paired = sides[:, 0] & sides[:, 1]
+        lonely = np.flatnonzero(~paired[self.pair])
         if len(lonely):
             name = self.primers.names[int(lonely[0])]
             more = f", nor have {len(lonely) - 1:,} more" if len(lonely) > 1 else ""
@@ -82,7 +83,7 @@ def load_pairs(
 
 
 def _of_mapping(given: Mapping[str, tuple[Side, Side]]) -> Primers:
-    found = Primers([], [], [], [], list(given), lambda number: "")
+    found = Primers([], [], [], [], list(given), None)
     for number, (name, sides) in enumerate(given.items()):
         if isinstance(sides, str) or not isinstance(name, str) or len(sides) != 2:
             raise InputError(f"primers of {name!r} are {sides!r}; give (forward, reverse)")

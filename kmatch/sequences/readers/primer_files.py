@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kmatch.errors import InputError
-from kmatch.sequences.readers.files import open_source, reading
+from kmatch.sequences.readers.files import StrPath, open_source, reading
 from kmatch.sequences.readers.formats import refuse_others
 from kmatch.sequences.readers.pattern_files import fasta_pairs, text_lines
 
@@ -35,10 +35,10 @@ class Primers(NamedTuple):
     names: list[str]
     sequences: list[str]
     pair_names: list[str]
-    where: Callable[[int], str]
+    where: Callable[[int], str] | None
 
 
-def read_primers(path: Any) -> Primers:
+def read_primers(path: StrPath) -> Primers:
     """The Primers of a file, or of standard input (`-`). Raises InputError for one without any."""
     with open_source(path) as source, reading(source.label):
         refuse_others(source, "primers")
@@ -66,7 +66,7 @@ def _parse(lines: Iterator[str], label: str) -> Primers:
             return _of_fasta(chain([line], (line for _, line in numbered)), label)
         if _holds_primers(line):
             return _by_line(chain([(number, line)], numbered), label)
-    return _Builder().primers(str)
+    return _Builder().primers(None)
 
 
 def _holds_primers(line: str) -> bool:
@@ -77,18 +77,20 @@ class _Builder:
     """Primers as they are read."""
 
     def __init__(self) -> None:
-        self._columns: tuple[list[Any], ...] = ([], [], [], [])
-        self._pair_names: list[str] = []
+        self._found = Primers([], [], [], [], [], None)
         self._numbers: dict[str, int] = {}
 
     def add(self, pair: int, role: int, name: str, sequence: str) -> None:
-        for column, value in zip(self._columns, (pair, role, name, sequence), strict=True):
-            column.append(value)
+        pairs, roles, names, sequences, _, _ = self._found
+        pairs.append(pair)
+        roles.append(role)
+        names.append(name)
+        sequences.append(sequence)
 
     def add_pair(self, name: str, forward: str, reverse: str) -> None:
         """Add the two primers of a line; pairs that share a name stay apart."""
-        number = len(self._pair_names)
-        self._pair_names.append(name)
+        number = len(self._found.pair_names)
+        self._found.pair_names.append(name)
         self.add(number, FORWARD, f"{name}_F", forward)
         self.add(number, REVERSE, f"{name}_R", reverse)
 
@@ -96,12 +98,12 @@ class _Builder:
         """Add a primer whose name says which pair it belongs to; another name is a pair's own."""
         pair, role = role_of(name) or (name, FORWARD)
         if pair not in self._numbers:
-            self._numbers[pair] = len(self._pair_names)
-            self._pair_names.append(pair)
+            self._numbers[pair] = len(self._found.pair_names)
+            self._found.pair_names.append(pair)
         self.add(self._numbers[pair], role, name, sequence)
 
-    def primers(self, where: Callable[[int], str]) -> Primers:
-        return Primers(*self._columns, self._pair_names, where)
+    def primers(self, where: Callable[[int], str] | None) -> Primers:
+        return self._found._replace(where=where)
 
 
 def _of_fasta(lines: Iterator[str], label: str) -> Primers:
