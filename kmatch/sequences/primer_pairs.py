@@ -53,11 +53,10 @@ class PrimerPairs:
         paired = sides[:, 0] & sides[:, 1]
         lonely = np.flatnonzero(~paired[self.pair])
         if len(lonely):
-            name = self.primers.names[int(lonely[0])]
-            more = f", nor have {len(lonely) - 1:,} more" if len(lonely) > 1 else ""
+            names = [self.primers.names[number] for number in lonely.tolist()]
             raise InputError(
-                f"primer '{shown(name)}' has no partner{more}; names of a pair differ in their "
-                f"ends, {ENDINGS} (any pairs may be joined without: pairs 'any')"
+                f"primers without a partner: {listed(names)}; names of a pair end in {ENDINGS}, or "
+                "give pairs 'any', which joins any two"
             )
 
 
@@ -85,18 +84,23 @@ def load_pairs(
 def _of_mapping(given: Mapping[str, tuple[Side, Side]]) -> Primers:
     found = Primers([], [], [], [], list(given), None)
     for number, (name, sides) in enumerate(given.items()):
-        if isinstance(sides, str) or not isinstance(name, str) or len(sides) != 2:
-            raise InputError(f"primers of {name!r} are {sides!r}; give (forward, reverse)")
+        if not isinstance(name, str) or not isinstance(sides, tuple | list) or len(sides) != 2:
+            raise InputError(f"the primers of {name!r} are {sides!r}; give (forward, reverse)")
         for role, (ending, side) in enumerate(zip("FR", sides, strict=True)):
-            sequences = [side] if isinstance(side, str) else list(side)
-            for alternate, sequence in enumerate(sequences):
-                if not isinstance(sequence, str):
-                    raise InputError(f"a primer of {name!r} is {sequence!r}; sequences are str")
+            for alternate, sequence in enumerate(_alternates(name, side)):
                 found.pairs.append(number)
                 found.roles.append(role)
                 found.names.append(f"{name}_{ending}" + (f"_alt{alternate}" if alternate else ""))
                 found.sequences.append(sequence)
     return found
+
+
+def _alternates(name: str, side: Side) -> list[str]:
+    sequences = [side] if isinstance(side, str) or not isinstance(side, Iterable) else list(side)
+    for sequence in sequences:
+        if not isinstance(sequence, str):
+            raise InputError(f"a primer of '{shown(name)}' is {sequence!r}; sequences are str")
+    return sequences
 
 
 def _pairs(found: Primers, on_warning: Callable[[str], None]) -> PrimerPairs:
