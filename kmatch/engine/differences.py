@@ -1,6 +1,6 @@
 """What an engine needs to know of a search for differences."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class DifferenceQuery(NamedTuple):
     reach: int
 
 
-def difference_query(reading, limits, engine):
+def difference_query(reading: ReadingArrays, limits: Any, engine: Any) -> DifferenceQuery:
     """The DifferenceQuery of ReadingArrays and the k of each query, int64[Q]."""
     reach = int((np.diff(reading.begins) + limits).max())
     return DifferenceQuery(reading, limits, int(limits.max()), engine.profiles(reading), reach)

@@ -109,7 +109,9 @@ class Layout:
         )
 
 
-def geometry_for(length, halo, words=None, most_words=Layout.words):
+def geometry_for(
+    length: int, halo: int, words: int | None = None, most_words: int = Layout.words
+) -> Geometry:
     """The Geometry for a chunk that owns `length` positions, with `words` words in a row.
 
     Where that is None, there are up to most_words, and long patterns get fewer, longer lanes:

@@ -1,7 +1,7 @@
 """Queries as flat arrays, the form in which kernels on every device read them."""
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class QueryArrays(NamedTuple):
     masks: np.ndarray
 
 
-def query_arrays(queries, k):
+def query_arrays(queries: list[Query], k: int) -> QueryArrays:
     """Lay out a list of Query, to be searched within k, as QueryArrays."""
     letters = [letter for query in queries for part in query for letter in part]
     shifts, masks = np.array(letters, np.int64).reshape(-1, 2).T
@@ -49,7 +49,7 @@ def query_arrays(queries, k):
     return _lay_out(masks.astype(np.uint8), shifts, bounds, counts, k)
 
 
-def window_arrays(masks, bounds, exact, k):
+def window_arrays(masks: Any, bounds: Any, exact: Any, k: int) -> QueryArrays:
     """QueryArrays of Q windows whose letters lie side by side, to be searched within k.
 
     masks: uint8[L], the letters along the forward text; bounds: int64[Q+1], where each window's
@@ -131,7 +131,7 @@ class ReadingArrays(NamedTuple):
         return self.bases[4:]
 
 
-def reading_arrays(masks, begins, backward):
+def reading_arrays(masks: Any, begins: Any, backward: Any) -> ReadingArrays:
     """Lay out Q queries as ReadingArrays.
 
     masks: uint8[L], their letters side by side; begins: int64[Q+1]; backward: uint8[Q].
