@@ -107,7 +107,7 @@ def test_tables(folder):
 
 def test_pairs_of_the_command_line():
     result = here("pcr", "genome.fa", "-p", F1, R1, "-p", F2, R2, "-k", 0)
-    assert result.out.decode() == BED.replace("one", f"{F1}+{R1}").replace("two", f"{F2}+{R2}")
+    assert result.out.decode() == BED.replace("one", "pair_1").replace("two", "pair_2")
     result = here("pcr", "genome.fa", "-p", F1, R2, "-k", 0, "--pairs", "any", "-v")
     assert result.out.decode().split("\t")[1:3] == ["500", "1120"]
     assert "1 products of 1 pairs" in result.err.decode()

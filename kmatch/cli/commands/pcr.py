@@ -103,9 +103,7 @@ class _PcrSearch(PatternSearch):
         from kmatch.search.pcr import PcrOptions, check_pcr
         from kmatch.sequences.primer_pairs import load_pairs
 
-        by_name = {
-            f"{forward}+{reverse}": (forward, reverse) for forward, reverse in self._given[2]
-        }
+        by_name = {f"pair_{n}": pair for n, pair in enumerate(self._given.sequences, 1)}
         self.pairs = load_pairs(self._given.primers or by_name, self.messages.warn)
         check_pcr(self.pairs, PcrOptions(*self._wanted[1:]), "--exact-3p")
         return self.pairs.primers
