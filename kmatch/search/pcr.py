@@ -1,6 +1,7 @@
 """In-silico PCR: the products that pairs of primers make within their distances."""
 
 from collections.abc import Iterator
+from contextlib import closing, nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -99,9 +100,10 @@ def _products(
     texts: ProductTexts | None,
 ) -> Iterator[ProductBatch]:
     groups = _groups(pairs, mixed)
-    for sites, count in finished_sites(hits, limits.most):
-        for rows in joined_sites(sites, count, groups, limits):
-            yield _batch(sites, pairs, rows, texts)
+    with closing(texts) if texts else nullcontext():
+        for sites, count in finished_sites(hits, limits.most):
+            for rows in joined_sites(sites, count, groups, limits):
+                yield _batch(sites, pairs, rows, texts)
 
 
 def _batch(

@@ -1,7 +1,7 @@
 """What the text of products is: a genome is read once more beside the search, as far as needed."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -32,6 +32,10 @@ class ProductTexts:
         self._pieces = _pieces(genome)
         self._near: deque[_Piece] = deque()
 
+    def close(self) -> None:
+        """Read no further."""
+        self._pieces.close()
+
     def read(self, record: Longs, start: Longs, end: Longs, minus: Bytes) -> tuple[Longs, Bytes]:
         """The text of stretches, A, C, G, T or N, side by side, as `minus` says from which end on.
 
@@ -61,7 +65,7 @@ class ProductTexts:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _pieces(genome: Genome) -> Iterator[_Piece]:
+def _pieces(genome: Genome) -> Generator[_Piece, None, None]:
     number, begin = -1, 0
     for part in genome.parts():
         bounds = bounds_of(part.lengths).tolist()
