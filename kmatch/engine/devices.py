@@ -6,19 +6,21 @@ import re
 import sys
 from functools import cache
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kmatch.arguments import check_threads
 from kmatch.engine.choice import best_device
-from kmatch.engine.protocol import Engine
 from kmatch.errors import DeviceError
+
+if TYPE_CHECKING:
+    from kmatch.engine.protocol import Engine
 
 DEVICE = re.compile(r"auto|cpu|cuda(:\d+(,\d+)*)?")
 NO_DRIVER = "the library of the NVIDIA driver was not found"
 DRIVERS = {"win32": ["nvcuda.dll"], "linux": ["libcuda.so.1", "libcuda.so"]}
 
 
-def choose_engine(device: str, threads: int | None = None, work: Any = None) -> Engine:
+def choose_engine(device: str, threads: int | None = None, work: Any = None) -> "Engine":
     """The Engine for a device (see `kmatch.engine.protocol`).
 
     device: `auto`, `cpu`, `cuda` or `cuda:N`; threads: int or None for all cores; work: the Work
