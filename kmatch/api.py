@@ -16,8 +16,10 @@ DeviceError, with an output OutputError; all are KmatchError.
 import os
 from typing import Literal
 
+from kmatch.arguments import check_threads
 from kmatch.genome import Genome, as_genome
-from kmatch.packed.packing import pack as _pack
+from kmatch.packed.packing import write_packed
+from kmatch.results.files.output import open_output
 from kmatch.results.hits import Hits
 from kmatch.results.primers import Primers
 from kmatch.search.best import BestOptions, best_batches
@@ -53,12 +55,17 @@ def hamming(
 ) -> Hits:
     """Find every window of a genome with at most k mismatches to a pattern.
 
-    genome, patterns: see `kmatch.api`. k: mismatches, 0 ≤ k < m for a pattern of m letters.
-    strand: `+` finds a pattern as written, `-` its reverse complement. exact_5p, exact_3p: how many
-    of a pattern's first and last letters must match. device: `cpu`, `cuda`, `cuda:N`, or `auto`,
-    which takes the one that is expected to be done first. threads: of the CPU, None for one a core.
-    algorithm: `bitplane`, or the name of a published one. on_progress(consumed, size) hears of the
-    genome's bytes read, size being None where it is unknown.
+    genome: a Genome, or a path to FASTA, 2bit, GenBank or a packed genome.
+    patterns: a list of sequences; a dict, name → sequence; a path to FASTA, or to text with one
+        pattern a line; or one sequence. A str is a path where a file of that name exists, and
+        otherwise a sequence where it has IUPAC letters only.
+    k: mismatches, 0 ≤ k < m for a pattern of m letters.
+    strand: `+` finds a pattern as written, `-` its reverse complement.
+    exact_5p, exact_3p: how many of a pattern's first and last letters must match.
+    device: `cpu`, `cuda`, `cuda:N`, or `auto`, the one that is expected to be done first.
+    threads: of the CPU, None for one a core.
+    algorithm: `bitplane`, or the name of a published one.
+    on_progress(consumed, size): hears of the genome's bytes read; size is None where it is unknown.
 
     Raises InputError for a file, a pattern or an option that cannot be used, and DeviceError for a
     device that cannot.
@@ -216,4 +223,6 @@ def pack(
         kmatch.pack("genome.fa.gz", "genome.kmatch")
         hits = kmatch.hamming("genome.kmatch", "guides.txt", k=3)
     """
-    return _pack(genome, path, threads=threads, on_progress=on_progress)
+    check_threads(threads)
+    with open_output(path) as handle:
+        return write_packed(as_genome(genome).parts(on_progress), handle, threads=threads)

@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +30,7 @@ class TestSignatures:
             assert parameter.annotation is not inspect.Parameter.empty, name
             optional = parameter.default is not inspect.Parameter.empty
             assert optional == (parameter.kind is inspect.Parameter.KEYWORD_ONLY), name
+            assert re.search(rf"\b{name}\b", function.__doc__ + api.hamming.__doc__), name
         assert not set(signature.parameters) & set(Hooks._fields)
 
     def test_an_unknown_option_is_a_type_error(self):
@@ -222,6 +224,13 @@ for name, was, now in zip(names, before, settings()):
 """
 
 
+HELP = """
+import sys
+from kmatch.cli.main import run
+
+assert run(["--help"]) == run(["multi", "--help"]) == 0
+print(sorted({"numpy", "numba", "Bio"} & set(sys.modules)))
+"""
 COMMAND = """
 import os
 from kmatch.cli.main import main
@@ -248,6 +257,10 @@ class TestTheProcess:
         heavy = "; print(sorted({'numpy', 'numba', 'click', 'Bio'} & set(sys.modules)))"
         result = self.run(LIGHT + heavy)
         assert (result.stdout, result.stderr) == ("[]\n", "")
+
+    def test_help_is_light(self):
+        result = self.run(HELP)
+        assert (result.stdout.splitlines()[-1], result.stderr) == ("[]", "")
 
     def test_nothing_of_the_process_is_changed(self, tmp_path):
         result = self.run(SETTINGS, str(tmp_path))

@@ -19,7 +19,12 @@ from kmatch.search.hooked import hooked
 def hits():
     """Hits of several batches, some with insertions and deletions, of patterns that repeat."""
     near = TEXT[100:110] + TEXT[111:125]
-    patterns = {"cut": near, "short": TEXT[1_500:1_508], "again": near, "repeat": "ACRT"}
+    patterns = {
+        "cut": near,
+        "short": TEXT[1_500:1_508],
+        "again": near,
+        "R": TEXT[2_000:2_007] + "R",
+    }
     return hooked("edit", GENOME, patterns, 2, report="ends", chunk_length=333, threads=1)
 
 
@@ -27,6 +32,12 @@ def lines(found, form="tsv"):
     table = io.StringIO()
     getattr(found, f"to_{form}")(table)
     return table.getvalue().splitlines()[form == "tsv" :]
+
+
+@pytest.fixture(scope="module")
+def tables(hits):
+    """All lines of the hits, by format."""
+    return {form: lines(hits, form) for form in ("tsv", "bed")}
 
 
 class TestHits:
@@ -74,7 +85,7 @@ class TestHits:
 
     @pytest.mark.parametrize("warm", [False, True])
     @given(data=st.data())
-    def test_selections(self, hits, warm, data):
+    def test_selections(self, hits, tables, warm, data):
         size = len(hits)
         numbers = data.draw(
             st.lists(st.integers(-size, size - 1), max_size=30)
@@ -85,12 +96,11 @@ class TestHits:
         if warm:
             assert len(hits.cigar) == len(hits.match) == len(hits.record)
         some = hits[np.array(numbers, int)]
-        for form in ("tsv", "bed"):
-            whole = lines(hits, form)
+        for form, whole in tables.items():
             assert lines(some, form) == [whole[number] for number in numbers]
-        rows = list(hits)
-        assert list(some) == [rows[number] for number in numbers]
-        assert some.match.tolist() == [hits.match[number] for number in numbers]
+        assert list(some) == [hits[number] for number in numbers]
+        matches = [tables["tsv"][number].split("\t")[7] for number in numbers]
+        assert some.match.tolist() == matches
         again = some[::-2]
         assert lines(again) == lines(some)[::-2]
         assert again.cigar.tolist() == some.cigar.tolist()[::-2]

@@ -55,7 +55,7 @@ class PatternSearch:
         from kmatch.results.tables import TableWriter
 
         with open_output(self.table.output) as handle:
-            writer = TableWriter(handle, self.table.form, self.panel)
+            writer = TableWriter(handle, self.table.form or "bed", self.panel)
             self.drain(batches, writer.write, to_terminal=self.table.is_standard)
 
     def drain(
@@ -128,4 +128,4 @@ def _compiling_beside() -> "AbstractContextManager[Callable[[Engine], None]]":
         return nullcontext(lambda engine: None)
     from kmatch.rehearsal.compiling import compiling_beside
 
-    return compiling_beside(context.command.name)
+    return compiling_beside(str(context.command.name))

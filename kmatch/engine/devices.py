@@ -6,18 +6,21 @@ import re
 import sys
 from functools import cache
 from threading import Thread
+from typing import TYPE_CHECKING
 
 from kmatch.arguments import check_threads
 from kmatch.engine.choice import Work, best_device
-from kmatch.engine.protocol import Engine
 from kmatch.errors import DeviceError
+
+if TYPE_CHECKING:
+    from kmatch.engine.protocol import Engine
 
 DEVICE = re.compile(r"auto|cpu|cuda(:\d+(,\d+)*)?")
 NO_DRIVER = "the library of the NVIDIA driver was not found"
 DRIVERS = {"win32": ["nvcuda.dll"], "linux": ["libcuda.so.1", "libcuda.so"]}
 
 
-def choose_engine(device: str, threads: int | None = None, work: Work | None = None) -> Engine:
+def choose_engine(device: str, threads: int | None = None, work: Work | None = None) -> "Engine":
     """The Engine for a device (see `kmatch.engine.protocol`).
 
     device: `auto`, `cpu`, `cuda` or `cuda:N`; threads: of the CPU, None for all cores; work: for
@@ -40,7 +43,7 @@ def choose_engine(device: str, threads: int | None = None, work: Work | None = N
         raise DeviceError(f"device {device}: no usable GPU ({error}); use cpu") from error
 
 
-def _first_done(threads: int | None, work: Work | None) -> Engine:
+def _first_done(threads: int | None, work: Work | None) -> "Engine":
     if _no_driver():
         return _cpu_engine(threads, f"no usable GPU: {NO_DRIVER}", work)
     kind, reason = best_device(work, threads or os.cpu_count() or 1)
@@ -52,13 +55,15 @@ def _first_done(threads: int | None, work: Work | None) -> Engine:
         return _cpu_engine(threads, f"no usable GPU: {error}", work)
 
 
-def _cpu_engine(threads: int | None, reason: str, work: Work | None) -> Engine:
+def _cpu_engine(threads: int | None, reason: str, work: Work | None) -> "Engine":
     from kmatch.engine.cpu.engine import CpuEngine
 
     return CpuEngine(threads, reason, work)
 
 
-def _cuda_engine(number: int | None, threads: int | None, reason: str, work: Work | None) -> Engine:
+def _cuda_engine(
+    number: int | None, threads: int | None, reason: str, work: Work | None
+) -> "Engine":
     """The engine of a GPU, None for the first. Raises DeviceError with the reason there is none."""
     if _no_driver():
         raise DeviceError(NO_DRIVER)

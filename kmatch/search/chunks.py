@@ -11,10 +11,11 @@ from kmatch.arrays import Bytes
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Layout, Text, geometry_for
 from kmatch.engine.host.letters import LETTERS
 from kmatch.engine.protocol import Engine
-from kmatch.genome import Genome, Progress
+from kmatch.genome import Genome
 from kmatch.packed.chunks import serves, stored_chunks
 from kmatch.search.running import RUNNING, Running
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records
+from kmatch.sequences.records import Progress
 
 # Of a Genome: (plan, words, device), and its PackedChunks.
 _KEPT: WeakKeyDictionary[Genome, tuple[Any, list["PackedChunk"]]] = WeakKeyDictionary()
@@ -138,7 +139,7 @@ def packed_chunks(
 
 
 def _packed_chunks(
-    genome: Genome, plan: ChunkPlan, engine: Engine, words: int | None, on_progress: Progress
+    genome: Genome, plan: ChunkPlan, engine: Engine, words: int | None, on_progress: Progress | None
 ) -> Iterator[PackedChunk]:
     if genome.file is not None and serves(genome.file, plan, words):
         for stored in stored_chunks(genome.file, engine, on_progress):

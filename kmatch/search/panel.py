@@ -6,15 +6,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from kmatch.arguments import STRANDS, check_choice, checked_count
-from kmatch.arrays import (
-    Bools,
-    Bytes,
-    Ints,
-    Longs,
-    bounds_of,
-    gather,
-    offsets_in_rows,
-)
+from kmatch.arrays import Bools, Bytes, Ints, Longs, bounds_of, gather, offsets_in_rows
 from kmatch.engine.alignments import Written
 from kmatch.engine.queries import (
     QueryArrays,

@@ -12,14 +12,14 @@ from kmatch.arrays import Bytes, Longs
 from kmatch.engine.columns import FRESH, UNKNOWN
 from kmatch.engine.primers import Starts
 from kmatch.errors import InputError
-from kmatch.genome import Genome, Progress
+from kmatch.genome import Genome
 from kmatch.published.run import choose_algorithm
 from kmatch.results.primers import PrimerBatch
 from kmatch.search.panel import wanted_strands
 from kmatch.search.published import extend_published
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.sequences.alphabet import encode_text
-from kmatch.sequences.records import Record
+from kmatch.sequences.records import Progress, Record
 
 PART = 1 << 24  # background letters that an engine is given at a time, where records are shorter
 CODES = np.array([4, 0, 1, 4, 2, 4, 4, 4, 3], np.uint8)  # UNKNOWN but for masks of one base
@@ -193,14 +193,14 @@ def _joined(parts: list[Bytes]) -> Bytes:
 class _Progress:
     """Tells of the background's bytes as they are done with, not as they are read."""
 
-    def __init__(self, tell: Progress) -> None:
+    def __init__(self, tell: Progress | None) -> None:
         self._tell = tell
         # The bytes before the record read last and before the part at work, and up to their ends.
         self._record = (0, 0)
         self._span: tuple[float, float] = (0, 0)
         self._size: int | None = None
 
-    def read(self, consumed: int, size: int | None) -> None:
+    def read(self, consumed: int | None, size: int | None) -> None:
         self._size = size
         self._record = (self._record[1], consumed or 0)
 

@@ -48,7 +48,7 @@ def distinct_patterns(patterns: Sequence[Pattern]) -> tuple[PatternSet, Copies]:
     kind = np.array([kinds.setdefault(word, len(kinds)) for word in letters])
     numbers = np.argsort(kind, kind="stable").astype(np.int32)
     bounds = bounds_of(np.bincount(kind))
-    return panel.take(numbers[bounds[:-1]]), Copies(panel.names, numbers, bounds)
+    return panel.take(numbers[bounds[:-1]].astype(np.int64)), Copies(panel.names, numbers, bounds)
 
 
 def with_copies(batches: Iterable[HitBatch], copies: Copies) -> Iterable[HitBatch]:

@@ -7,7 +7,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, bounds_of, gather
+from kmatch.arrays import Bytes, Ints, Longs, bounds_of, gather
 from kmatch.errors import InputError
 from kmatch.sequences.alphabet import letter_masks, odd_letter
 from kmatch.sequences.names import OnWarning, clean_names, shown, warn
@@ -64,7 +64,7 @@ class PatternSet(Sequence[Pattern]):
         masks = self.masks[self.begins[number] : self.begins[number + 1]]
         return Pattern(self.names[number], self.sequences[number], masks)
 
-    def take(self, numbers: Longs) -> "PatternSet":
+    def take(self, numbers: Longs | Ints) -> "PatternSet":
         """The PatternSet of the patterns with these numbers, int[n]."""
         begins = bounds_of(self.lengths[numbers])
         masks = gather(self.masks, self.begins[numbers], begins)

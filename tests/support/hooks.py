@@ -12,5 +12,5 @@ from kmatch.search.running import by_name
 hamming_batches = partial(by_name, _hamming)
 multi_batches = partial(by_name, _multi)
 edit_batches = partial(by_name, _edit)
-best_batches = partial(by_name, _best)
+best_batches = partial(by_name, _best, on_warning=lambda message: None)
 primer_batches = partial(by_name, _primer)

@@ -16,7 +16,7 @@ STANDARD = "standard output"
 
 
 @contextmanager
-def open_output(path: Path | None = None) -> Iterator[NamedHandle]:
+def open_output(path: Path | None = None) -> Iterator[Any]:  # a NamedHandle
     """Give a binary handle for standard output (path None or `-`) or for a file.
 
     A file is written beside its final place and renamed when the block ends well; otherwise

@@ -191,9 +191,9 @@ def make_extend(rows, bits, width=WIDTH):
 
     It takes, all on the GPU: text, uint64, the target's planes, a bit a letter, long enough for the
     rows read past the end; columns, uint32, four letters each, the first one lowest; limits and
-    bounds, int32, of every start, for whole tiles; units, int64[n, 3], tiles and the columns, first and one
-    past the last, of STRETCHES stretches; shape, a Shape; deltas, uint64, `border_words` for every
-    block; and outcome, an Outcome.
+    bounds, int32, of every start, for whole tiles; units, int64[n, 3], tiles and the columns, first
+    and one past the last, of STRETCHES stretches; shape, a Shape; deltas, uint64, `border_words`
+    for every block; and outcome, an Outcome.
     """
     threads, size, tile_lanes = STRETCHES * width, rows * width, 64 * width
     plane_size = (UNKNOWN + 1) * size
