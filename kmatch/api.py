@@ -17,19 +17,24 @@ import os
 from collections.abc import Sequence
 from typing import Literal
 
+from kmatch.arguments import check_threads
 from kmatch.genome import Genome, as_genome
-from kmatch.packed.packing import pack as _pack
+from kmatch.packed.packing import write_packed
+from kmatch.results.files.output import open_output
 from kmatch.results.hits import Hits
 from kmatch.results.primers import Primers
+from kmatch.results.products import Products
 from kmatch.search.best import BestOptions, best_batches
 from kmatch.search.checks import check_ends, check_pam
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import HammingOptions, hamming_batches
 from kmatch.search.multi import MultiOptions, multi_batches
+from kmatch.search.pcr import PRODUCT, PcrOptions, pcr_batches
 from kmatch.search.primer import PrimerOptions, primer_batches
 from kmatch.search.running import Running
 from kmatch.sequences.names import warn
 from kmatch.sequences.patterns import Patterns, load_patterns
+from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress
 
 Path = str | os.PathLike[str]
@@ -37,6 +42,7 @@ Strand = Literal["both", "+", "-"]
 Report = Literal["minima", "ends", "loci"]
 Side = Literal["3p", "5p"]
 Pams = str | Sequence[str]
+Pairing = Literal["own", "any"]
 Limits = tuple[float, float]
 
 
@@ -55,12 +61,17 @@ def hamming(
 ) -> Hits:
     """Find every window of a genome with at most k mismatches to a pattern.
 
-    genome, patterns: see `kmatch.api`. k: mismatches, 0 ≤ k < m for a pattern of m letters.
-    strand: `+` finds a pattern as written, `-` its reverse complement. exact_5p, exact_3p: how many
-    of a pattern's first and last letters must match. device: `cpu`, `cuda`, `cuda:N`, or `auto`,
-    which takes the one that is expected to be done first. threads: of the CPU, None for one a core.
-    algorithm: `bitplane`, or the name of a published one. on_progress(consumed, size) hears of the
-    genome's bytes read, size being None where it is unknown.
+    genome: a Genome, or a path to FASTA, 2bit, GenBank or a packed genome.
+    patterns: a list of sequences; a dict, name → sequence; a path to FASTA, or to text with one
+        pattern a line; or one sequence. A str is a path where a file of that name exists, and
+        otherwise a sequence where it has IUPAC letters only.
+    k: mismatches, 0 ≤ k < m for a pattern of m letters.
+    strand: `+` finds a pattern as written, `-` its reverse complement.
+    exact_5p, exact_3p: how many of a pattern's first and last letters must match.
+    device: `cpu`, `cuda`, `cuda:N`, or `auto`, the one that is expected to be done first.
+    threads: of the CPU, None for one a core.
+    algorithm: `bitplane`, or the name of a published one.
+    on_progress(consumed, size): hears of the genome's bytes read; size is None where it is unknown.
 
     Raises InputError for a file, a pattern or an option that cannot be used, and DeviceError for a
     device that cannot.
@@ -183,6 +194,41 @@ def best(
     return Hits(best_batches(as_genome(genome), panel, options, running), panel)
 
 
+def pcr(
+    genome: Genome | Path,
+    primers: PairsGiven,
+    k: int,
+    *,
+    product: tuple[int, int] = PRODUCT,
+    pairs: Pairing = "own",
+    edit: bool = False,
+    exact_3p: int = 0,
+    sequence: bool = False,
+    device: str = "auto",
+    threads: int | None = None,
+    on_progress: Progress | None = None,
+) -> Products:
+    """Find the products that pairs of primers make in a genome, in both directions.
+
+    A product reaches from a site of a primer on `+` to a site of another on `-` that faces it.
+    primers: a dict, name → (forward, reverse), of which each is a sequence or a list of alternates;
+    or a path of lines `NAME<tab>FORWARD<tab>REVERSE`, of FASTA or of BED with sequences in column
+    7, whose names end in `_F` and `_R`, `/1` and `/2` or `_LEFT` and `_RIGHT`. k: mismatches of a
+    primer, or differences with edit=True, 0 ≤ k < m. product: (least, most) letters, primers
+    included. pairs: `own` joins partners, `any` every two primers, one with itself too. exact_3p:
+    how many of a primer's last letters must match. sequence: whether products have their text too.
+    The other arguments, and what is raised, are those of `hamming`.
+
+        pair = ("AGAGTTTGATCMTGGCTCAG", "GWATTACCGCGGCKGCTG")
+        products = kmatch.pcr("genome.fa", {"16S": pair}, k=2)
+        products[products.length < 600].to_bed("16S.bed")
+    """
+    panel = load_pairs(primers)
+    options = PcrOptions(product, pairs, edit, exact_3p, sequence)
+    running = Running(device, threads, on_progress=on_progress)
+    return Products(pcr_batches(as_genome(genome), panel, k, options, running), panel)
+
+
 def primer(
     target: Genome | Path,
     background: Genome | Path,
@@ -237,4 +283,6 @@ def pack(
         kmatch.pack("genome.fa.gz", "genome.kmatch")
         hits = kmatch.hamming("genome.kmatch", "guides.txt", k=3)
     """
-    return _pack(genome, path, threads=threads, on_progress=on_progress)
+    check_threads(threads)
+    with open_output(path) as handle:
+        return write_packed(as_genome(genome).parts(on_progress), handle, threads=threads)

@@ -41,7 +41,7 @@ def test_more_work_takes_longer_and_more_threads_less(differences):
 def with_gpu(monkeypatch):
     """A driver that is there; who asks for a GPU is told that it was."""
 
-    def cuda(number, threads, reason):
+    def cuda(number, threads, reason, work):
         raise DeviceError(f"asked for: {reason}")
 
     monkeypatch.setattr(devices, "_no_driver", lambda: False)

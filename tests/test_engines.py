@@ -1,9 +1,11 @@
 """Both engines carry out the protocol, and what only one of them can do is asked for."""
 
 from inspect import signature
+from time import perf_counter
 
 import numpy as np
 import pytest
+from support.hooks import best_batches, edit_batches, hamming_batches, primer_batches
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
@@ -11,6 +13,7 @@ from kmatch.engine.cuda.engine import CudaEngine
 from kmatch.engine.geometry import SPARE, Geometry
 from kmatch.engine.protocol import Engine, SeedLookup, SiteChoice
 from kmatch.engine.queries import Query, query_arrays
+from kmatch.sequences.patterns import load_patterns
 
 ENGINES = (CpuEngine, CudaEngine)
 
@@ -44,22 +47,29 @@ def test_an_engine_has_what_the_protocol_names():
     assert engine.expected is None
 
 
-def timed(search, *arguments, **options):
+def timed(search, genome, *arguments, **options):
     times = []
-    options |= {"device": "cpu", "threads": 1}
-    search(*arguments, on_engine=lambda engine: times.append(engine.time_kernels()), **options)
+
+    def begin(engine):
+        times.append(engine.time_kernels())
+
+    options |= {"device": "cpu", "threads": 1, "on_engine": begin}
+    began = perf_counter()
+    for _ in search(genome, *arguments, **options):
+        pass
+    assert 0 < times[0].seconds < perf_counter() - began
     return times[0]
 
 
 def test_kernels_are_timed():
     text = "ACGTTGCATTAGCCAGTACTGAACCGGTT" * 200
     genome = kmatch.Genome.from_records([("r", text)])
-    for search, rest in ((kmatch.hamming, (2,)), (kmatch.edit, (2,)), (kmatch.best, ())):
-        time = timed(search, genome, [text[3:23]], *rest)
-        assert 0 < time.seconds < 60 and time.rows > 1
-        assert not time.done
-    time = timed(kmatch.primer, genome, genome, 2, max_length=12)
-    assert time.seconds > 0 and sum(done.cells for done in time.done) > 0
+    panel = load_patterns([text[3:23]])
+    for search, rest in ((hamming_batches, (2,)), (edit_batches, (2,)), (best_batches, ())):
+        time = timed(search, genome, panel, *rest)
+        assert time.rows > 1 and not time.done
+    time = timed(primer_batches, genome, genome, 2, max_length=12)
+    assert sum(done.cells for done in time.done) > 0
 
 
 def test_scans_can_be_given_up():

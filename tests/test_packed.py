@@ -4,6 +4,7 @@ import io
 import os
 import subprocess
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -20,10 +21,14 @@ from kmatch.packed.packing import WORDS, write_packed
 from kmatch.packed.reader import PackedFile
 from kmatch.packed.writer import PackedWriter
 from kmatch.search import chunks
+from kmatch.search.hooked import hooked
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
 from kmatch.sequences.records import Record
 
 TINY = {"length": 100, "halo": 128}
+hamming, multi, edit, best = (
+    partial(hooked, command) for command in ("hamming", "multi", "edit", "best")
+)
 layouts = st.fixed_dictionaries(
     {
         "length": st.sampled_from([70, 500, 5000]),
@@ -51,44 +56,44 @@ def same(search, records, layout, *arguments, **options):
 @pytest.mark.parametrize("name", HAMMING)
 def test_mismatches(name, layout):
     records, patterns, k, options = HAMMING[name]
-    same(kmatch.hamming, records, layout, patterns, k, **options)
+    same(hamming, records, layout, patterns, k, **options)
 
 
 @pytest.mark.parametrize("name", MULTI)
 def test_panels(name):
     records, patterns, k, options = MULTI[name]
-    same(kmatch.multi, records, TINY, patterns, k, **options)
+    same(multi, records, TINY, patterns, k, **options)
 
 
 @pytest.mark.parametrize("name", EDIT)
 def test_differences(name):
     records, patterns, k, options = EDIT[name]
-    same(kmatch.edit, records, TINY, patterns, k, **options)
-    same(kmatch.best, records, TINY, patterns, **options)
+    same(edit, records, TINY, patterns, k, **options)
+    same(best, records, TINY, patterns, **options)
 
 
 @given(hamming_cases(), layouts)
 def test_any_mismatches(case, layout):
     records, patterns, k, options = case
-    same(kmatch.hamming, records, layout, patterns, k, **options)
+    same(hamming, records, layout, patterns, k, **options)
 
 
 @given(multi_cases(), layouts)
 def test_any_panel(case, layout):
     records, patterns, k, options = case
-    same(kmatch.multi, records, layout, patterns, k, **options)
+    same(multi, records, layout, patterns, k, **options)
 
 
 @given(edit_cases(), layouts, reports)
 def test_any_differences(case, layout, report):
     records, patterns, k, options = case
-    same(kmatch.edit, records, layout, patterns, k, report=report, **options)
+    same(edit, records, layout, patterns, k, report=report, **options)
 
 
 @given(edit_cases(), layouts)
 def test_any_closest(case, layout):
     records, patterns, _, options = case
-    same(kmatch.best, records, layout, patterns, **options)
+    same(best, records, layout, patterns, **options)
 
 
 @given(edit_cases(), layouts)
@@ -135,13 +140,13 @@ def test_a_search_that_needs_more_unpacks(length, k, monkeypatch):
     records = [("r", random_letters(900)), ("s", random_letters(900, 2))]
     patterns = [records[0][1][50 : 50 + length]]
     monkeypatch.setattr(chunks, "stored_chunks", unused)
-    same(kmatch.edit, records, {"length": 500, "halo": 64, "gap": 16}, patterns, k)
+    same(edit, records, {"length": 500, "halo": 64, "gap": 16}, patterns, k)
 
 
 def test_many_queries_unpack(monkeypatch):
     monkeypatch.setattr(chunks, "stored_chunks", unused)
     records, patterns = [("r", random_letters(9000))], ["ACGTAC", "NRY"]
-    same(kmatch.hamming, records, {"length": 4096, "halo": 64}, patterns, 1, chunk_length=200)
+    same(hamming, records, {"length": 4096, "halo": 64}, patterns, 1, chunk_length=200)
 
 
 def test_a_genome_is_searched_often():

@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 from support.cases import IUPAC
 
 import kmatch
+from kmatch.arguments import STRANDS
 from kmatch.engine.queries import Query, query_arrays
 from kmatch.search.panel import (
-    STRANDS,
     build_panel,
     build_reading_panel,
     check_distance,
     exact_ends,
     select_patterns,
+    wanted_strands,
 )
 from kmatch.sequences.alphabet import complement, reverse_complement
 from kmatch.sequences.patterns import load_patterns
@@ -55,7 +56,7 @@ def test_windows(patterns, k, strand, ends):
     ranked = sorted(
         (len(pattern), minus, number)
         for number, pattern in enumerate(patterns)
-        for minus in STRANDS[strand]
+        for minus in wanted_strands(strand)
     )
     columns = (panel.lengths.tolist(), panel.minus.tolist(), panel.pattern.tolist())
     assert list(zip(*columns, strict=True)) == ranked
@@ -84,7 +85,7 @@ def test_windows(patterns, k, strand, ends):
 def test_readings(patterns, strand):
     patterns = load_patterns(patterns)
     panel = build_reading_panel(patterns, strand)
-    queries = [(minus, n) for minus in STRANDS[strand] for n in range(len(patterns))]
+    queries = [(minus, n) for minus in wanted_strands(strand) for n in range(len(patterns))]
     assert list(zip(panel.minus.tolist(), panel.pattern.tolist(), strict=True)) == queries
     letters, begins, backward, bases = panel.letters
     assert (letters.dtype, begins.dtype, bases.dtype) == (np.int64, np.int64, np.uint8)

@@ -54,7 +54,7 @@ def read_letters(path: str, count: int | None = None) -> Bytes:
     parts: list[Bytes] = []
     length = 0
     for record in Genome(path, keep=False).records():
-        parts += [record.letters, np.frombuffer(b"N", np.uint8)]
+        parts += [np.asarray(record.letters), np.frombuffer(b"N", np.uint8)]
         length += len(record.letters) + 1
         if count is not None and length >= count:
             break

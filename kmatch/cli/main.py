@@ -1,5 +1,6 @@
 """The `kmatch` command and what its errors look like."""
 
+import os
 import sys
 from collections.abc import Iterable, Sequence
 
@@ -12,6 +13,9 @@ _TRACEBACK = "--debug shows where"
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
     interrupts.install()  # before anything is imported that takes its time
+    # GNU OpenMP's threads, which published algorithms run on, wait by spinning. That takes
+    # milliseconds a kernel where other programs want the cores; passive ones take microseconds.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         status = run(sys.argv[1:] if arguments is None else arguments)
         interrupts.release()

@@ -7,7 +7,7 @@ from kmatch.cli.printable import shorten
 
 LABEL = 32  # characters: the bar needs the rest of a line
 
-Advance = Callable[[int, int | None], None]  # (consumed, size), in bytes
+Advance = Callable[[int | None, int | None], None]  # (consumed, size), in bytes
 Compiled = Callable[[int, int, int], None]  # (functions, done, tasks)
 
 
@@ -25,7 +25,7 @@ def progress_bar(label: str) -> Iterator[tuple[Advance, Callable[[], None]]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(shorten(label, LABEL), total=None)
 
-        def advance(consumed: int, size: int | None) -> None:
+        def advance(consumed: int | None, size: int | None) -> None:
             progress.update(task, completed=consumed, total=size)
 
         yield advance, progress.stop

@@ -1,6 +1,5 @@
 """The decorators that make kernels. What they return is typed by Numba, so Any here."""
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -27,16 +26,8 @@ def _kept(**options: bool) -> Decorator:
     return decorate
 
 
-def parallel_kernel(function: Callable[..., Any]) -> Any:
-    """A kernel whose `prange` loops run on Numba's threads."""
-    # GNU OpenMP's threads spin as they wait, which costs milliseconds a kernel where other programs
-    # use the cores; passive waiting costs microseconds, always.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    return _parallel(function)
-
-
 folder_name()  # of the sources as they are now, just before kernels are imported
 
 kernel = _kept()
-_parallel = _kept(parallel=True)
+parallel_kernel = _kept(parallel=True)  # its `prange` loops run on Numba's threads
 inlined: Decorator = numba.njit(inline="always")

@@ -8,11 +8,10 @@ import numpy as np
 
 from kmatch.engine.geometry import LANES_PER_WORD, Geometry
 from kmatch.engine.protocol import Engine
-from kmatch.genome import Genome, as_genome
 from kmatch.packed.writer import PackedWriter
+from kmatch.results.files.handles import NamedHandle
 from kmatch.sequences.chunks import ChunkPlan, join_records
-from kmatch.sequences.readers.files import StrPath
-from kmatch.sequences.records import Progress, Record, Stretch, gathered
+from kmatch.sequences.records import Record, Stretch, gathered
 
 # One vector of the recurrence: on a CPU the rows of a tile are then neighbours in memory, and a GPU
 # spreads each lane over eight.
@@ -27,28 +26,9 @@ SHORT = 4096  # letters of such records, on average
 ROWS = 8  # a lane has a multiple of this many rows, so that a GPU can spread it
 
 
-def pack(
-    genome: Genome | StrPath,
-    path: StrPath,
-    *,
-    threads: int | None = None,
-    on_progress: Progress | None = None,
-) -> tuple[int, int]:
-    """Write a genome to a file as bit planes, which every search takes as a genome.
-
-    genome: a Genome or a path; path: of the file, which appears once it is whole; threads: None for
-    all cores; on_progress(consumed, size) is called with the bytes read. Returns (records, letters)
-    written. Raises InputError for an unusable genome and OutputError where writing fails.
-    """
-    from kmatch.results.files.output import open_output
-
-    with open_output(path) as handle:
-        return write_packed(as_genome(genome).parts(on_progress), handle, threads=threads)
-
-
 def write_packed(
     records: Iterable[Record | Stretch],
-    handle: BinaryIO,
+    handle: BinaryIO | NamedHandle,
     *,
     threads: int | None = None,
     words: int = WORDS,

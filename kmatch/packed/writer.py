@@ -7,6 +7,7 @@ import numpy as np
 
 from kmatch.arrays import Words
 from kmatch.packed.format import INDEX, MAGIC, SPARE, TAIL, VERSION, crc32, header
+from kmatch.results.files.handles import NamedHandle
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk
 
 
@@ -16,7 +17,7 @@ class PackedWriter:
     handle: binary; plan: that of the chunks, whose lead is the halo; words: in a row of the planes.
     """
 
-    def __init__(self, handle: BinaryIO, plan: ChunkPlan, words: int) -> None:
+    def __init__(self, handle: BinaryIO | NamedHandle, plan: ChunkPlan, words: int) -> None:
         self._handle, self._plan, self._words = handle, plan, words
         self._chunks: list[tuple[int, int, int, int]] = []
         self._names: list[str] = []

@@ -1,5 +1,7 @@
 """Chooses a published algorithm and runs it on a device."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -7,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs
+from kmatch.engine.choice import Work
 from kmatch.engine.devices import choose_engine
+from kmatch.engine.protocol import Engine
 from kmatch.errors import DeviceError, InputError
 from kmatch.published.registry import ENGINE, Algorithm, find
 
 if TYPE_CHECKING:
     from kmatch.search.running import Running
+    from kmatch.sequences.patterns import Pattern
 
 Hits = tuple[Longs, Longs]  # positions and distances, or starts and lengths
 
@@ -21,8 +26,8 @@ PANEL = 1 << 6  # patterns of one length that are searched at a time, a row of t
 
 
 def choose_algorithm(
-    command: str, patterns: Sequence[Any], running: "Running", work: Any = None
-) -> tuple[Any, "Run | None"]:
+    command: str, patterns: Sequence[Pattern], running: Running, work: Work | None = None
+) -> tuple[Engine, Run | None]:
     """The engine of a search, and the Run of a published algorithm there, None for `bitplane`.
 
     running: its on_engine hears of the engine; `auto` is the CPU for algorithms that only run
@@ -37,8 +42,8 @@ def choose_algorithm(
 
 
 def _chosen(
-    command: str, patterns: Sequence[Any], running: "Running", work: Any
-) -> tuple[Any, "Run | None"]:
+    command: str, patterns: Sequence[Pattern], running: Running, work: Work | None
+) -> tuple[Engine, Run | None]:
     name, device = running.algorithm, running.device
     algorithm = find(command, name)
     if algorithm is None:

@@ -1,8 +1,12 @@
 """GC content and melting temperature of many stretches of one text."""
 
 from math import log
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+from kmatch.arrays import Bytes, Floats, Longs
 
 CONCENTRATION = 25  # nM of each strand
 SODIUM = 50  # mM
@@ -10,7 +14,7 @@ GAS = 1.987  # cal/(K·mol)
 _BASES = "ACGT"
 
 
-def gc_fractions(codes, start, end):
+def gc_fractions(codes: Bytes, start: Longs, end: Longs) -> Floats:
     """Share of G and C among the known letters of each stretch, float64[n]; 0 where none is known.
 
     codes: uint8, letters 0 to 3 and 4 for others; start, end: int64[n]. The values are those of
@@ -20,7 +24,7 @@ def gc_fractions(codes, start, end):
     return strong / np.maximum(_sums(codes < 4, start, end), 1)
 
 
-def melting_temperatures(codes, start, end):
+def melting_temperatures(codes: Bytes, start: Longs, end: Longs) -> Floats:
     """Melting temperature of each stretch with its complement in °C, float64[n]; NaN with an N.
 
     Arguments as for `gc_fractions`. The values are those of Biopython's `MeltingTemp.Tm_NN`:
@@ -42,13 +46,13 @@ def melting_temperatures(codes, start, end):
     return np.where(_sums(codes == 4, start, end) > 0, np.nan, temperature)
 
 
-def _sums(values, start, end):
+def _sums(values: NDArray[Any], start: Longs, end: Longs) -> Longs:
     """Sums of values[start…end−1], int64[n]."""
     sums = np.concatenate([[0], np.cumsum(values, dtype=np.int64)])
     return sums[end] - sums[start]
 
 
-def _tables(table, part):
+def _tables(table: dict[str, tuple[float, float]], part: int) -> tuple[Longs, Longs]:
     """What each pair of letters and each end adds, in tenths, as the table's values are."""
     steps, ends = np.zeros(25, np.int64), np.zeros(5, np.int64)
     for a, first in enumerate(_BASES):

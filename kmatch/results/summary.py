@@ -1,6 +1,12 @@
 """How many hits each pattern has at each distance."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+
+from kmatch.results.hits import HitBatch
+from kmatch.sequences.patterns import Pattern
 
 
 class Summary:
@@ -9,15 +15,15 @@ class Summary:
     patterns: list of Pattern; k: int, the largest distance.
     """
 
-    def __init__(self, patterns, k):
+    def __init__(self, patterns: Sequence[Pattern], k: int) -> None:
         self.patterns = patterns
         self.counts = np.zeros((len(patterns), k + 1), np.int64)
 
-    def add(self, batch):
+    def add(self, batch: HitBatch) -> None:
         """Count the hits of a HitBatch."""
         np.add.at(self.counts, (batch.pattern, batch.distance), 1)
 
-    def write(self, handle):
+    def write(self, handle: Any) -> None:
         """Write `pattern d0 … dk total` as TSV to a binary handle, a row a pattern."""
         distances = [f"d{distance}" for distance in range(self.counts.shape[1])]
         self._send(handle, ["pattern", *distances, "total"])
@@ -27,6 +33,6 @@ class Summary:
         ):
             self._send(handle, [pattern.name, *counts, total])
 
-    def _send(self, handle, row):
+    def _send(self, handle: Any, row: list[Any]) -> None:
         line = "\t".join(map(str, row)) + "\n"
         handle.write(line.encode("utf-8", "surrogateescape"))

@@ -63,7 +63,8 @@ class Table(Generic[Batch, Row]):
         size = f"{len(self):,} {self._noun}{'' if len(self) == 1 else 's'}"
         if not len(self):
             return f"<{type(self).__name__}: {size}>"
-        lines = [list(self._shown), *([_cell(value) for value in row] for row in self[:SHOWN])]
+        rows: Any = self[:SHOWN]
+        lines = [list(self._shown), *([_cell(value) for value in row] for row in rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         shown = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
         if len(self) > SHOWN:

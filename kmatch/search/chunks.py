@@ -1,21 +1,31 @@
 """Packed chunks of a genome, and the planes a search needs of them."""
 
+from collections.abc import Iterator
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kmatch.engine.geometry import LANES_PER_WORD, SPARE, geometry_for
+from kmatch.arrays import Bytes
+from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Layout, Text, geometry_for
 from kmatch.engine.host.letters import LETTERS
+from kmatch.engine.protocol import Engine
+from kmatch.genome import Genome
 from kmatch.packed.chunks import serves, stored_chunks
-from kmatch.search.running import RUNNING
+from kmatch.search.running import RUNNING, Running
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records
+from kmatch.sequences.records import Progress
 
-_KEPT = WeakKeyDictionary()  # of a Genome: (plan, words, device), and its PackedChunks
+# Of a Genome: (plan, words, device), and its PackedChunks.
+_KEPT: WeakKeyDictionary[Genome, tuple[Any, list["PackedChunk"]]] = WeakKeyDictionary()
 SMALLEST = 1 << 16  # positions, however many queries there are
 NO_LETTERS = np.zeros(0, np.uint8)
 
 
-def plan_chunks(longest, k, queries, length, layout):
+def plan_chunks(
+    longest: int, k: int, queries: int, length: int | None, layout: Layout
+) -> ChunkPlan:
     """The ChunkPlan for windows of up to `longest` letters; layout: the engine's Layout.
 
     Halo and gap are rounded up, so that searches of similar patterns find the chunks packed. Large
@@ -27,7 +37,7 @@ def plan_chunks(longest, k, queries, length, layout):
     return ChunkPlan(length, _round_up(longest, 64), _round_up(k + 1, 16))
 
 
-def plan_reading(longest, k, gap, length, layout):
+def plan_reading(longest: int, k: int, gap: int, length: int | None, layout: Layout) -> ChunkPlan:
     """The ChunkPlan for the recurrence: `longest` letters and k more warm it up in every lane."""
     halo = _round_up(longest + k + 1, 64)
     if length is None:
@@ -35,7 +45,7 @@ def plan_reading(longest, k, gap, length, layout):
     return ChunkPlan(length, halo, _round_up(gap, 16), lead=halo)
 
 
-def _round_up(value, step):
+def _round_up(value: int, step: int) -> int:
     return -(-value // step) * step
 
 
@@ -46,7 +56,13 @@ class PackedChunk:
     chunks of a genome, so each attribute is read once and replaced as a whole.
     """
 
-    def __init__(self, chunk, geometry, planes, words=None):
+    def __init__(
+        self,
+        chunk: Any,
+        geometry: Geometry,
+        planes: NDArray[np.uint64],
+        words: int | None = None,
+    ) -> None:
         self.base = chunk.base
         self.length = chunk.length
         self.spans = chunk.spans
@@ -56,16 +72,16 @@ class PackedChunk:
         self.letters = NO_LETTERS  # as masks, once `unpack` was called
 
     @property
-    def planes(self):
+    def planes(self) -> NDArray[np.uint64]:
         """Planes A, C, G and T; those of other letters may follow."""
         return self._united[1]
 
     @property
-    def plain(self):
+    def plain(self) -> Text:
         """The chunk as kernels take it, a Text."""
         return self.geometry.text(self.planes)
 
-    def text(self, masks, engine):
+    def text(self, masks: Bytes, engine: Engine) -> Text:
         """The same with the planes of `masks` behind A, C, G and T."""
         present, planes = self._united
         if present[: len(masks)] != tuple(masks):
@@ -73,7 +89,7 @@ class PackedChunk:
             self._united = tuple(masks), planes
         return self.geometry.text(planes)
 
-    def unpack(self, engine):
+    def unpack(self, engine: Engine) -> Bytes:
         """Fill `letters`, uint8[length + halo]: a dense chunk is read in order, not by lanes."""
         letters = self.letters
         if not len(letters):
@@ -82,7 +98,7 @@ class PackedChunk:
             self.letters = letters
         return letters
 
-    def part(self, begin, end, engine):
+    def part(self, begin: int, end: int, engine: Engine) -> "PackedChunk":
         """The PackedChunk of the positions begin … end−1 that this one owns."""
         halo, spans = self.geometry.halo, self.spans
         masks = self.unpack(engine)[begin : end + halo]
@@ -104,7 +120,13 @@ class PackedChunk:
         return part
 
 
-def packed_chunks(genome, plan, engine, words=None, running=RUNNING):
+def packed_chunks(
+    genome: Genome,
+    plan: ChunkPlan,
+    engine: Engine,
+    words: int | None = None,
+    running: Running = RUNNING,
+) -> Iterator[PackedChunk]:
     """Yield the PackedChunks of a genome; a genome that is kept packs itself once for a plan.
 
     A packed genome is searched as it is, where its chunks serve; otherwise it is unpacked and
@@ -116,18 +138,21 @@ def packed_chunks(genome, plan, engine, words=None, running=RUNNING):
         yield chunk
 
 
-def _packed_chunks(genome, plan, engine, words, on_progress):
+def _packed_chunks(
+    genome: Genome, plan: ChunkPlan, engine: Engine, words: int | None, on_progress: Progress | None
+) -> Iterator[PackedChunk]:
     if genome.file is not None and serves(genome.file, plan, words):
         for stored in stored_chunks(genome.file, engine, on_progress):
-            yield PackedChunk(*stored, words)
+            chunk, geometry, planes = stored
+            yield PackedChunk(chunk, geometry, planes, words)
         return
     keep = genome.keep and genome.file is None
     key = (plan, words, engine.place)
-    kept_for, ready = _KEPT.get(genome, (None, None))
+    kept_for, ready = _KEPT.get(genome, (None, []))
     if kept_for == key:
         yield from _one_ahead(ready, engine)
         return
-    kept = []
+    kept: list[PackedChunk] = []
     spare = LANES_PER_WORD * (_widest(words, engine) + 1)
     for chunk in join_records(genome.parts(on_progress), plan, spare):
         packed = _pack(chunk, plan, engine, words)
@@ -138,7 +163,7 @@ def _packed_chunks(genome, plan, engine, words, on_progress):
         _KEPT[genome] = key, kept  # other plans' chunks would only hold memory
 
 
-def _one_ahead(chunks, engine):
+def _one_ahead(chunks: list[PackedChunk], engine: Engine) -> Iterator[PackedChunk]:
     """The chunks one by one, the next one being fetched while one is searched."""
     for number, chunk in enumerate(chunks):
         for soon in chunks[number : number + 2]:
@@ -146,13 +171,13 @@ def _one_ahead(chunks, engine):
         yield chunk
 
 
-def _pack(chunk, plan, engine, words):
+def _pack(chunk: LetterChunk, plan: ChunkPlan, engine: Engine, words: int | None) -> PackedChunk:
     geometry = geometry_for(chunk.length, plan.halo, words, engine.layout.words)
     planes = engine.planes(4 * geometry.plane_words + SPARE)
     engine.pack(chunk.letters, geometry.text(planes))
     return PackedChunk(chunk, geometry, planes, words)
 
 
-def _widest(words, engine):
+def _widest(words: int | None, engine: Engine) -> int:
     """The most words that a row of a chunk can have."""
     return max(words or 0, engine.layout.words)

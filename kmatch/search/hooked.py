@@ -1,5 +1,6 @@
 """Searches whose options, Running and Hooks are given by name: for rehearsals and benchmarks."""
 
+from collections.abc import Callable
 from typing import Any
 
 from kmatch.genome import Genome, as_genome
@@ -13,7 +14,7 @@ from kmatch.search.primer import primer_batches
 from kmatch.search.running import by_name
 from kmatch.sequences.patterns import Patterns, load_patterns
 
-_BATCHES = {
+_BATCHES: dict[str, Callable[..., Any]] = {
     "hamming": hamming_batches,
     "multi": multi_batches,
     "edit": edit_batches,

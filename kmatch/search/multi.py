@@ -100,8 +100,8 @@ def _beside_unequal(
             f"the PAMs {' and '.join(pam.sequence for pam in load_pams(options.pam, '3p'))} have "
             f"different lengths, which takes --algorithm {ENGINE}; search beside one at a time"
         )
-    gapless = {"max_insertions": 0, "max_deletions": 0}
-    wanted = EditOptions("ends", **options._asdict(), **gapless)
+    wanted = EditOptions("ends", max_insertions=0, max_deletions=0)
+    wanted = wanted._replace(**options._asdict())
     yield from edit_batches(genome, patterns, k, wanted, running, hooks)
 
 

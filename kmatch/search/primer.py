@@ -1,6 +1,6 @@
 """For each position of a target the shortest substring that differs from all of a background."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arguments import BACKGROUND_STRANDS, check_choice, check_limits, checked_count
+from kmatch.arrays import Bytes, Longs
 from kmatch.engine.columns import FRESH, UNKNOWN
 from kmatch.engine.primers import Starts
 from kmatch.errors import InputError
@@ -18,7 +19,7 @@ from kmatch.search.panel import wanted_strands
 from kmatch.search.published import extend_published
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.sequences.alphabet import encode_text
-from kmatch.sequences.records import Record
+from kmatch.sequences.records import Progress, Record
 
 PART = 1 << 24  # background letters that an engine is given at a time, where records are shorter
 CODES = np.array([4, 0, 1, 4, 2, 4, 4, 4, 3], np.uint8)  # UNKNOWN but for masks of one base
@@ -58,7 +59,7 @@ def primer_batches(
     """
     k, options = _checked(k, options)
     engine, run = choose_algorithm("primer", (), running)
-    extend = partial(engine.extend_primers, sizes=hooks.sizes)
+    extend: Callable[..., object] = partial(engine.extend_primers, sizes=hooks.sizes)
     if run:
         extend = partial(extend_published, run)
     starts = _Starts(list(target.records()), k, options)
@@ -117,7 +118,7 @@ class _Starts:
         bounds = np.minimum(max(k, options.min_length or 0), limits + 1)
         self.known = Starts(masks, begins, limits, bounds)
 
-    def batches(self):
+    def batches(self) -> Iterator[PrimerBatch]:
         """Yield the PrimerBatch of each record."""
         for number, (name, codes) in enumerate(zip(self._names, self._codes, strict=True)):
             found = [self._found(number, minus) for minus in self._strands]
@@ -134,7 +135,7 @@ class _Starts:
                 regions=regions[np.lexsort((regions[:, 2], regions[:, 1], regions[:, 0]))],
             )
 
-    def _found(self, number, minus):
+    def _found(self, number: int, minus: int) -> tuple[Longs, Longs, Bytes]:
         """(start, end, minus) of a record's primers on one strand, on forward coordinates."""
         index = number + minus * len(self._names)
         _, begins, limits, bounds = self.known
@@ -147,11 +148,11 @@ class _Starts:
         return start, end, np.full(len(start), minus, np.uint8)
 
 
-def _strand(codes, minus):
+def _strand(codes: Bytes, minus: int) -> Bytes:
     return COMPLEMENT[codes[::-1]] if minus else codes
 
 
-def _regions(start, end, minus):
+def _regions(start: Longs, end: Longs, minus: Bytes) -> Longs:
     """Runs of positions that are the first of a primer, int64[r, 3]: start, end and strand."""
     first = np.where(minus, end - 1, start)
     breaks = np.flatnonzero(np.diff(first, prepend=-2, append=-2) != 1)
@@ -159,12 +160,15 @@ def _regions(start, end, minus):
     return np.stack([begin, last + 1, minus[breaks[:-1]]], axis=1).astype(np.int64)
 
 
-def _parts(records, strands, part, progress):
+def _parts(
+    records: Iterable[Record], strands: tuple[int, ...], part: int, progress: "_Progress"
+) -> Iterator[Bytes]:
     """Yield the background as columns, uint8: several records, or one strand of a long one.
 
     records: an iterable of Record; progress: hears where a part begins and ends.
     """
-    held, size = [], 0
+    held: list[Bytes] = []
+    size = 0
     for record in records:
         letters = record.letters
         for minus in strands if len(letters) else ():
@@ -182,36 +186,39 @@ def _parts(records, strands, part, progress):
         yield _joined(held)
 
 
-def _joined(parts):
+def _joined(parts: list[Bytes]) -> Bytes:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 class _Progress:
     """Tells of the background's bytes as they are done with, not as they are read."""
 
-    def __init__(self, tell):
+    def __init__(self, tell: Progress | None) -> None:
         self._tell = tell
-        self._record = (0, 0)  # the bytes before the record read last, and those up to its end
-        self._span = (0, 0)  # the bytes before the part at work, and those up to its end
-        self._size = None
+        # The bytes before the record read last and before the part at work, and up to their ends.
+        self._record = (0, 0)
+        self._span: tuple[float, float] = (0, 0)
+        self._size: int | None = None
 
-    def read(self, consumed, size):
+    def read(self, consumed: int | None, size: int | None) -> None:
         self._size = size
         self._record = (self._record[1], consumed or 0)
 
-    def begin(self, share):
+    def begin(self, share: float) -> None:
         """A part begins that goes up to a share of the record read last."""
         before, after = self._record
         done = self._span[1]  # of short records, which are read together, up to the last one's end
         self._span = (done, max(done, before + share * (after - before)))
 
-    def share(self, share):
+    def share(self, share: float) -> None:
         if self._tell and self._size:
             before, after = self._span
             self._tell(int(before + share * (after - before)), self._size)
 
 
-def _select(batch, gc, tm):
+def _select(
+    batch: PrimerBatch, gc: tuple[float, float] | None, tm: tuple[float, float] | None
+) -> PrimerBatch:
     """The rows of a PrimerBatch within the limits of GC content and melting temperature."""
     wanted = np.ones(len(batch), bool)
     if gc is not None:

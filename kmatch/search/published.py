@@ -3,15 +3,19 @@
 The engine reads the genome and traces alignments; the algorithm finds where patterns match.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Longs
+from kmatch.arrays import Bytes, Longs
 from kmatch.engine.columns import FRESH
+from kmatch.engine.primers import Starts
+from kmatch.engine.protocol import Engine
 from kmatch.published.run import Run
+from kmatch.results.hits import HitBatch
+from kmatch.search.chunks import PackedChunk
 from kmatch.search.differences.ends import DifferenceSearch
 from kmatch.search.differences.rules import NO_RULES, Rules
 from kmatch.search.mismatches.pam import Pam
@@ -48,12 +52,12 @@ class PublishedWindows:
             self._masks.append(reverse_complement(masks) if minus else masks)
             self._required.append([reverse_complement(x) if minus else x for x in exact])
 
-    def run(self, chunks):
+    def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
         for chunk in chunks:
             yield from self._scan(chunk)
 
-    def _scan(self, chunk):
+    def _scan(self, chunk: PackedChunk) -> Iterator[HitBatch]:
         beyond = int(self.panel.lengths.max()) - 1
         masks = chunk_masks(chunk, beyond, self._engine)
         step = self._run.layout.length
@@ -67,7 +71,9 @@ class PublishedWindows:
         codes = np.unique(np.concatenate(found))
         yield from window_batches(codes, chunk, self.panel, self._k, self._engine)
 
-    def _keys(self, masks, rank, position, distance, required):
+    def _keys(
+        self, masks: Bytes, rank: int, position: Longs, distance: Longs, required: Bytes
+    ) -> Longs:
         """Sortable keys of the windows of one query, int64[h], whose required letters match."""
         fits = (position >= 0) & (position + self.panel.lengths[rank] <= len(masks))
         position, distance = position[fits], distance[fits]
@@ -77,7 +83,7 @@ class PublishedWindows:
         return (position * len(self.panel.lengths) + rank) * (self._k + 1) + distance
 
 
-def required_letters(masks, ends):
+def required_letters(masks: Bytes, ends: tuple[int, int]) -> Bytes:
     """The letters that must match, as masks, uint8[m]; 0 elsewhere."""
     place = np.arange(len(masks))
     return np.where((place < ends[0]) | (place >= len(masks) - ends[1]), masks, 0).astype(np.uint8)
@@ -86,16 +92,24 @@ def required_letters(masks, ends):
 class PublishedDifferences(DifferenceSearch):
     """A search for differences whose ends a published algorithm finds."""
 
-    def __init__(self, engine, run, panel, limits, report, rules):
+    def __init__(
+        self,
+        engine: Engine,
+        run: Run,
+        panel: ReadingPanel,
+        limits: Longs,
+        report: str,
+        rules: Rules,
+    ) -> None:
         super().__init__(engine, panel, limits, report, rules)
         self._run = run
 
-    def find_codes(self, chunks):
+    def find_codes(self, chunks: Iterable[PackedChunk]) -> Iterator[tuple[PackedChunk, Longs]]:
         """Yield (chunk, codes) of whole chunks, as `DifferenceSearch.find_codes`."""
         for chunk in chunks:
             yield chunk, self._codes(chunk)
 
-    def _codes(self, chunk):
+    def _codes(self, chunk: PackedChunk) -> Longs:
         halo, found, limits = chunk.geometry.halo, [], self._query.limits
         masks = chunk_masks(chunk, halo, self._engine)
         for query, text, letters in reading_texts(masks, self._panel, self._run):
@@ -125,7 +139,9 @@ def difference_search(
     return DifferenceSearch(engine, panel, limits, report, rules, hooks.filtering, hooks.capacity)
 
 
-def published_distances(chunks, panel, patterns, engine, run):
+def published_distances(
+    chunks: Iterable[PackedChunk], panel: ReadingPanel, patterns: int, engine: Engine, run: Run
+) -> Longs:
     """As `kmatch.search.best.smallest_distances`, by a published algorithm."""
     distances = np.zeros(patterns, np.int64)
     distances[panel.pattern] = panel.lengths
@@ -137,7 +153,7 @@ def published_distances(chunks, panel, patterns, engine, run):
     return distances
 
 
-def reading_texts(masks, panel, run):
+def reading_texts(masks: Bytes, panel: ReadingPanel, run: Run) -> Iterator[tuple[Any, Any, Bytes]]:
     """Yield (query, text, pattern) for all queries, some of which read the text downwards."""
     letters = panel.letters
     for backward in (0, 1):
@@ -149,14 +165,20 @@ def reading_texts(masks, panel, run):
             yield query, text, letters.bases[planes]
 
 
-def chunk_masks(chunk, beyond, engine):
+def chunk_masks(chunk: PackedChunk, beyond: int, engine: Engine) -> Bytes:
     """The letters that a chunk owns, and some beyond, in the halo at most, as masks, uint8[n]."""
     masks = np.empty(chunk.length + beyond, np.uint8)
     engine.read_text(chunk.plain, masks)
     return masks
 
 
-def extend_published(run, starts, columns, k, on_progress=None):
+def extend_published(
+    run: Run,
+    starts: Starts,
+    columns: Bytes,
+    k: int,
+    on_progress: Callable[[float], object] | None = None,
+) -> None:
     """As an engine's `extend_primers`, by a published algorithm.
 
     Records of the background are parted by k letters that match nothing, so that no alignment

@@ -1,13 +1,18 @@
 """Patterns that repeat are searched once, and reported under each of their names."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import bounds_of, gather
+from kmatch.arrays import Bools, Ints, Longs, bounds_of, gather
+from kmatch.engine.alignments import Columns
 from kmatch.results.alignments import take_rows
-from kmatch.sequences.patterns import pattern_set
+from kmatch.results.hits import HitBatch
+from kmatch.sequences.patterns import Pattern, PatternSet, pattern_set
+
+Part = tuple[HitBatch, int, int]  # of a batch: its first row, and where it ends
 
 
 class Copies(NamedTuple):
@@ -17,36 +22,36 @@ class Copies(NamedTuple):
     from bounds[d] to bounds[d+1], int64[D+1].
     """
 
-    names: list
-    numbers: np.ndarray
-    bounds: np.ndarray
+    names: list[str]
+    numbers: Ints
+    bounds: Longs
 
     @property
-    def none(self):
+    def none(self) -> bool:
         """Whether no pattern repeats."""
         return len(self.bounds) > len(self.numbers)
 
-    def names_of(self, wanted):
+    def names_of(self, wanted: Bools) -> list[str]:
         """Names of all copies, in the panel's order, of the patterns for which `wanted` is set."""
         each = np.repeat(wanted, np.diff(self.bounds))
         return [self.names[number] for number in np.sort(self.numbers[each])]
 
 
-def distinct_patterns(patterns):
+def distinct_patterns(patterns: Sequence[Pattern]) -> tuple[PatternSet, Copies]:
     """The PatternSet without patterns of the same letters, case and U apart, and its Copies."""
-    patterns = pattern_set(patterns)
-    letters = "\n".join(patterns.sequences).upper().replace("U", "T").split("\n")
+    panel = pattern_set(patterns)
+    letters = "\n".join(panel.sequences).upper().replace("U", "T").split("\n")
     if len(set(letters)) == len(letters):
         everything = np.arange(len(letters) + 1)
-        return patterns, Copies(patterns.names, everything[:-1].astype(np.int32), everything)
-    place_of = {}
-    kind = np.array([place_of.setdefault(word, len(place_of)) for word in letters])
+        return panel, Copies(panel.names, everything[:-1].astype(np.int32), everything)
+    kinds: dict[str, int] = {}
+    kind = np.array([kinds.setdefault(word, len(kinds)) for word in letters])
     numbers = np.argsort(kind, kind="stable").astype(np.int32)
     bounds = bounds_of(np.bincount(kind))
-    return patterns.take(numbers[bounds[:-1]]), Copies(patterns.names, numbers, bounds)
+    return panel.take(numbers[bounds[:-1]].astype(np.int64)), Copies(panel.names, numbers, bounds)
 
 
-def with_copies(batches, copies):
+def with_copies(batches: Iterable[HitBatch], copies: Copies) -> Iterable[HitBatch]:
     """The HitBatches of a panel out of those of its distinct patterns, in order, one by one.
 
     batches: an iterable of HitBatches; hits of one place may be spread over several of them.
@@ -54,8 +59,10 @@ def with_copies(batches, copies):
     return batches if copies.none else _with_copies(batches, copies)
 
 
-def _with_copies(batches, copies):
-    waiting = []  # parts of batches, (batch, first, end), that the next one may belong between
+def _with_copies(batches: Iterable[HitBatch], copies: Copies) -> Iterator[HitBatch]:
+    waiting: list[
+        Part
+    ] = []  # parts of batches, (batch, first, end), that the next one may belong between
     for batch in batches:
         if not len(batch):
             continue
@@ -73,11 +80,11 @@ def _with_copies(batches, copies):
     yield from _ordered(waiting, copies)
 
 
-def _places(batch, rows):
+def _places(batch: HitBatch, rows: slice) -> Longs:
     return np.stack([batch.record[rows], batch.start[rows], batch.end[rows], batch.minus[rows]])
 
 
-def _rows_at(batch, part):
+def _rows_at(batch: HitBatch, part: Part) -> int:
     """How many rows a batch begins with that are at the last place of a part of another."""
     other, _, end = part
     if (_places(batch, slice(1)) != _places(other, slice(end - 1, end))).any():
@@ -86,14 +93,14 @@ def _rows_at(batch, part):
     return len(batch) if same.all() else int(np.argmin(same))
 
 
-def _without_last_place(batch, first, end):
+def _without_last_place(batch: HitBatch, first: int, end: int) -> tuple[Part | None, list[Part]]:
     """A part of a batch without the rows of its last place, or None, and a list of the rest."""
     places = _places(batch, slice(first, end))
     rest = first + int(np.argmax((places == places[:, -1:]).all(axis=0)))
     return (batch, first, rest) if rest > first else None, [(batch, rest, end)]
 
 
-def _copied(batch, first, end, copies):
+def _copied(batch: HitBatch, first: int, end: int, copies: Copies) -> tuple[Longs, Ints]:
     """(row, pattern) of all copies of the hits of a part, int64[n] and int32[n], in order."""
     distinct = batch.pattern[first:end]
     begins = copies.bounds[distinct]
@@ -106,11 +113,11 @@ def _copied(batch, first, end, copies):
     return first + row[order], pattern[order]
 
 
-def _expanded(batch, first, end, copies):
+def _expanded(batch: HitBatch, first: int, end: int, copies: Copies) -> HitBatch:
     return _picked(batch, *_copied(batch, first, end, copies))
 
 
-def _ordered(parts, copies):
+def _ordered(parts: list[Part], copies: Copies) -> Iterator[HitBatch]:
     """Yield the hits of a part with their copies, or of several parts that are all of one place."""
     if len(parts) < 2:
         yield from (_expanded(*part, copies) for part in parts)
@@ -123,10 +130,10 @@ def _ordered(parts, copies):
         yield _picked(parts[source[run[0]]][0], row[run], pattern[run])
 
 
-def _picked(batch, row, pattern):
+def _picked(batch: HitBatch, row: Longs, pattern: Ints) -> HitBatch:
     """The HitBatch of rows of another, int64[n], as hits of other patterns, int32[n]."""
 
-    def align(rows):
+    def align(rows: Any) -> Columns:
         wanted = row[rows]
         first = wanted.min(initial=len(batch))
         columns = batch.align(slice(first, wanted.max(initial=first - 1) + 1))

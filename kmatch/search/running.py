@@ -57,7 +57,7 @@ def by_name(batches: Callable[..., Any], *arguments: Any, **given: Any) -> Any:
     batches: one of the functions `*_batches`. Raises TypeError for a name that none of them has.
     """
     bundles = []
-    for default in batches.__defaults__ or ():  # type: ignore[attr-defined]
+    for default in getattr(batches, "__defaults__", ()):
         names = given.keys() & set(default._fields)
         bundles.append(default._replace(**{name: given.pop(name) for name in names}))
     if given:

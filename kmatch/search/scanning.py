@@ -7,12 +7,30 @@ becomes denser.
 """
 
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
+
+from kmatch.arrays import Longs
+from kmatch.engine.protocol import Engine, Scan
 
 AHEAD = 1  # scans under way beside the chunk that is reported
 MARGIN = 1.25  # room for so many times the hits that are expected
 FADING = 0.5  # of the hits a position seen before, in the next chunk
+
+
+class Divided(Protocol):
+    """What a Scanner scans: a chunk of `length` positions that can be cut into parts."""
+
+    length: int
+
+    def part(self, begin: int, end: int, engine: Engine) -> Self:
+        """What it owns of the positions begin … end−1."""
+
+
+Chunk = TypeVar("Chunk", bound=Divided)
+Start = Callable[[Chunk, int], Scan]
 
 
 class Scanner:
@@ -22,17 +40,17 @@ class Scanner:
     there is room for in a scan, the engine's own where it is None, which tests make tiny.
     """
 
-    def __init__(self, engine, factor, capacity=None):
+    def __init__(self, engine: Engine, factor: int, capacity: int | None = None) -> None:
         self._engine, self._factor = engine, factor
         self._capacity = capacity or engine.capacity
         self._density = 0.0  # hits a position
 
-    def scan(self, chunks, start):
+    def scan(self, chunks: Iterable[Chunk], start: Start[Chunk]) -> Iterator[tuple[Chunk, Longs]]:
         """Yield (chunk, codes): each PackedChunk, or its parts in order, with its sorted codes.
 
         start(chunk, capacity) starts an engine's scan of a chunk.
         """
-        pending = deque()
+        pending: deque[tuple[Chunk, Scan]] = deque()
         try:
             for chunk in chunks:
                 for part in self._parts(chunk):
@@ -45,14 +63,16 @@ class Scanner:
             for _, scan in pending:
                 scan.stop()
 
-    def _parts(self, chunk):
+    def _parts(self, chunk: Chunk) -> Iterable[Chunk]:
         many = int(self._density * MARGIN * chunk.length / self._capacity) + 1
         many = min(many, chunk.length)
         if many == 1:
             return [chunk]
         return self._cut(chunk, np.arange(1, many) * chunk.length // many)
 
-    def _finish(self, chunk, scan, start):
+    def _finish(
+        self, chunk: Chunk, scan: Scan, start: Start[Chunk]
+    ) -> Iterator[tuple[Chunk, Longs]]:
         found = scan.found()
         seen = (len(found.codes) + found.lost) / max(found.share, 1e-9)
         self._density = max(seen / chunk.length, FADING * self._density)
@@ -69,7 +89,7 @@ class Scanner:
             for part in self._cut(chunk, cuts if len(cuts) else [chunk.length // 2]):
                 yield from self._finish(part, start(part, self._capacity), start)
 
-    def _cut(self, chunk, cuts):
+    def _cut(self, chunk: Chunk, cuts: Iterable[int]) -> Iterator[Chunk]:
         begins, ends = [0, *cuts], [*cuts, chunk.length]
         for begin, end in zip(begins, ends, strict=True):
             yield chunk.part(int(begin), int(end), self._engine)

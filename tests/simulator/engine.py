@@ -11,6 +11,8 @@ from support.differences import rows as rows_of
 from support.hooks import hamming_batches
 from support.mismatches import rows, search
 from support.packing import packed
+from support.pcr import expected, plain, products
+from support.pcr import rows as rows_of_products
 
 import kmatch
 from kmatch.engine.cuda import engine
@@ -36,7 +38,7 @@ MISMATCHES = (
     "gaps and other letters",
     "empty records",
     "mixed lengths",
-    "exact both and more than all",
+    "exact both, over all letters",
     "every counter width",
     "long pattern",
     "IUPAC",
@@ -77,6 +79,15 @@ def test_edit(name, filtering):
     records, patterns, k, options = EDIT[name]
     found = rows_of(edit(records, patterns, k, device="cuda", filtering=filtering, **options))
     assert found == naive.edit(records, patterns, k, **options)
+
+
+@pytest.mark.parametrize("edit", [True, False])
+def test_pcr(edit):
+    records = [("r", "ACGTTGNNGGATCCACTTACCAACGTAGG"), ("s", "GGTAAGTTTACGTTGCAACGTACT")]
+    primers = {"a": (["ACGTTG"], ["GGTAAG"]), "b": (["GGATCC"], ["CCTACG", "AGTACG"])}
+    options = {"product": (6, 30), "pairs": "any", "edit": edit}
+    found = rows_of_products(products(records, primers, 1, device="cuda", **options))
+    assert found == plain(expected(records, primers, 1, **options)) != []
 
 
 def test_a_thread_can_reserve_codes_for_all_its_positions():
@@ -185,22 +196,27 @@ def test_no_hit_is_dropped_when_there_is_room_for_one():
     assert found == naive.edit(records, ["ACG"], 1, strand="+")
 
 
+def in_strips(records, pattern, k):
+    """The hits on the strand +, which the kernel for strips, and no filter, has found."""
+    strips.make_scan.cache_clear()
+    found = rows_of(edit(records, [pattern], k, device="cuda", filtering=False, strand="+"))
+    assert strips.make_scan.cache_info().currsize
+    strips.make_scan.cache_clear()
+    return found
+
+
 def test_strips(monkeypatch):
     monkeypatch.setattr(strips, "SPAN", 8)
-    strips.make_scan.cache_clear()
     pattern = "ACGTTGCATTAGCCAGTACTGAACCGGTTAAGCT"  # 34 letters
     records = [("r", "GATT" + pattern[:20] + "C" + pattern[20:] + "TTAC")]
-    found = rows_of(edit(records, [pattern], 2, device="cuda"))
-    assert found == naive.edit(records, [pattern], 2)
-    strips.make_scan.cache_clear()
+    assert in_strips(records, pattern, 1) == naive.edit(records, [pattern], 1, strand="+")
 
 
 def test_little_device_memory(monkeypatch):
     monkeypatch.setattr(strips, "memory", lambda: (1, 1))
     pattern = "ACGTTGCATTAGCCAGTACTGAACCGGTTAAGC"
     records = [("r", "GATT" + pattern + "TTAC")]
-    found = rows_of(edit(records, [pattern], 1, device="cuda", strand="+"))
-    assert found == naive.edit(records, [pattern], 1, strand="+")
+    assert in_strips(records, pattern, 1) == naive.edit(records, [pattern], 1, strand="+")
 
 
 def test_a_filter_without_memory_leaves_all_to_the_scan(monkeypatch):

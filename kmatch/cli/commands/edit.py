@@ -69,6 +69,7 @@ def edit(
     ends = {"--exact-5p": wanted.exact_5p, "--exact-3p": wanted.exact_3p}
     check_ends(search.panel, ends)
     check_pam(search.panel, wanted.pam, wanted.pam_side, search.messages.warn)
-    k, *options = wanted
-    batches = partial(edit_batches, search.genome, search.panel, k, EditOptions(*options))
-    search.write(batches)
+    values = wanted._asdict()
+    k = values.pop("k")
+    options = EditOptions()._replace(**values)
+    search.write(partial(edit_batches, search.genome, search.panel, k, options))

@@ -40,11 +40,12 @@ def pack(genome: str, output: str | None, threads: int | None, loudness: Loudnes
     _check_output(genome, path)
     messages = Messages(*loudness)
     from kmatch.genome import Genome
-    from kmatch.packed import packing
+    from kmatch.packed.packing import write_packed
+    from kmatch.results.files.output import open_output
 
-    with messages.progress(genome) as advance:
+    with messages.progress(genome) as advance, open_output(path) as handle:
         text = Genome(genome, keep=False, on_warning=messages.warn)
-        records, letters = packing.pack(text, path, threads=threads, on_progress=advance)
+        records, letters = write_packed(text.parts(advance), handle, threads=threads)
     messages.detail(f"{path}: {letters:,} letters in {records:,} records")
 
 

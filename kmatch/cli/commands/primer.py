@@ -137,7 +137,7 @@ def _writers(
     with ExitStack() as stack:
         handles = [stack.enter_context(open_output(table.output))]
         writers: list[PrimerWriter | RegionWriter] = [
-            PrimerWriter(handles[0], table.form, wanted.k, both)
+            PrimerWriter(handles[0], table.form or "bed", wanted.k, both)
         ]
         if regions:
             handles.append(stack.enter_context(open_output(regions)))

@@ -6,7 +6,8 @@ so far say which text letter comes next; the matrix has a column a state, not on
 
 import numpy as np
 
-from kmatch.engine.constraints import Sites
+from kmatch.engine.constraints import Constraints, Sites, View
+from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.host.alignments import MATCH, MISMATCH
 from kmatch.engine.host.letters import COMPLEMENT, LETTERS, decode
 from kmatch.engine.host.sharing import SLAB, next_item
@@ -125,7 +126,7 @@ def _find_anchors(view, constraints, minus, backward, sites):
     return count
 
 
-def find_anchors(view, search, constraints):
+def find_anchors(view: View, search: DifferenceQuery, constraints: Constraints) -> Sites:
     """The Sites of PAMs in the letters of a View; see `AnchorScan.find_anchors`."""
     strands = np.unique(constraints.minus)
     parts = []

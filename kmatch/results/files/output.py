@@ -3,17 +3,20 @@
 import os
 import stat
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from kmatch.errors import OutputError
 from kmatch.results.files.handles import NamedHandle, writing
 from kmatch.results.files.partial import PartialFile
 
+Path = str | os.PathLike[str]
 STANDARD = "standard output"
 
 
 @contextmanager
-def open_output(path=None):
+def open_output(path: Path | None = None) -> Iterator[Any]:  # a NamedHandle
     """Give a binary handle for standard output (path None or `-`) or for a file.
 
     A file is written beside its final place and renamed when the block ends well; otherwise
@@ -40,13 +43,13 @@ def open_output(path=None):
             yield handle
 
 
-def flush_all(*handles):
+def flush_all(*handles: NamedHandle) -> None:
     """Write what several outputs still hold: where one fails, none takes its final place."""
     for handle in handles:
         handle.flush()
 
 
-def is_standard_output(path):
+def is_standard_output(path: Path) -> bool:
     """Whether a path leads where standard output does: /dev/stdout may be a file that is being
     appended to, which opening it would cut."""
     with suppress(OSError, AttributeError, ValueError):
@@ -54,7 +57,7 @@ def is_standard_output(path):
     return False
 
 
-def is_special(path):
+def is_special(path: Path) -> bool:
     """Whether a path is there and no regular file."""
     with suppress(OSError, ValueError):
         return not stat.S_ISREG(os.stat(path).st_mode)
@@ -62,7 +65,7 @@ def is_special(path):
 
 
 @contextmanager
-def _whole_file(path, label):
+def _whole_file(path: str, label: str) -> Iterator[NamedHandle]:
     folder = os.path.dirname(label) or "."
     advice = "" if os.path.isdir(folder) else f"; make the folder {folder} first"
     with writing(label, advice):
@@ -88,7 +91,7 @@ def _whole_file(path, label):
 
 
 @contextmanager
-def _closed_at_end(handle, raw):
+def _closed_at_end(handle: NamedHandle, raw: Any) -> Iterator[NamedHandle]:
     """Close a handle; where the block has failed, that is what is told."""
     try:
         yield handle

@@ -11,7 +11,7 @@ from kmatch import interrupts
 try:
     import fcntl
 except ImportError:  # on Windows
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]
 
 _SUFFIX = ".{}.partial"
 _DIGITS = 8  # hexadecimal ones, of which no two runs choose the same
@@ -26,7 +26,7 @@ class PartialFile:
     owner of the file that it replaces. Raises OSError.
     """
 
-    def __init__(self, path):
+    def __init__(self, path: str) -> None:
         self.path = path
         folder, stem = _stem(path)
         _clear(folder, stem)
@@ -39,7 +39,7 @@ class PartialFile:
                 return
             os.close(self.descriptor)
 
-    def _create(self, before):
+    def _create(self, before: os.stat_result | None) -> int:
         interrupts.unfinished.add(self.name)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
         try:
@@ -51,19 +51,19 @@ class PartialFile:
             _take_after(descriptor, before)
         return descriptor
 
-    def rename(self):
+    def rename(self) -> None:
         """Take the final place. Raises OSError, and Interrupted where a signal was missed."""
         interrupts.check()
         os.replace(self.name, self.path)
         interrupts.unfinished.discard(self.name)
 
-    def remove(self):
+    def remove(self) -> None:
         with suppress(OSError):
             os.unlink(self.name)
         interrupts.unfinished.discard(self.name)
 
 
-def _stem(path):
+def _stem(path: str) -> tuple[str, str]:
     """The folder of a path, and how the names of its partial files begin."""
     folder, name = os.path.split(path)
     longest = _LONGEST
@@ -75,7 +75,7 @@ def _stem(path):
     return folder, name
 
 
-def _regular(path):
+def _regular(path: str) -> os.stat_result | None:
     with suppress(OSError):
         found = os.stat(path)
         if stat.S_ISREG(found.st_mode):
@@ -83,7 +83,7 @@ def _regular(path):
     return None
 
 
-def _take_after(descriptor, before):
+def _take_after(descriptor: int, before: os.stat_result) -> None:
     """Give a new file the owner and the mode of the one that was there before."""
     if not hasattr(os, "fchown"):
         return
@@ -96,7 +96,7 @@ def _take_after(descriptor, before):
     os.fchmod(descriptor, mode)
 
 
-def _clear(folder, stem):
+def _clear(folder: str, stem: str) -> None:
     """Remove the partial files that runs which were killed have left."""
     ours = re.compile(re.escape(stem + ".") + f"[0-9a-f]{{{_DIGITS}}}" + re.escape(".partial"))
     with suppress(OSError), os.scandir(folder or ".") as entries:
@@ -105,7 +105,7 @@ def _clear(folder, stem):
                 _clear_one(os.path.join(folder, name))
 
 
-def _clear_one(path):
+def _clear_one(path: str) -> None:
     found = os.lstat(path)
     if fcntl is None or not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
         return
@@ -117,7 +117,7 @@ def _clear_one(path):
         os.close(descriptor)
 
 
-def _lock(descriptor, wait):
+def _lock(descriptor: int, wait: bool) -> bool | None:
     """Whether the file is locked now; None where there are no locks. It ends with the process."""
     if fcntl is None:
         return None
@@ -130,7 +130,7 @@ def _lock(descriptor, wait):
     return True
 
 
-def _is_at(path, descriptor):
+def _is_at(path: str, descriptor: int) -> bool:
     with suppress(OSError):
         return os.path.samestat(os.lstat(path), os.fstat(descriptor))
     return False

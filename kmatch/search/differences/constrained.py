@@ -73,7 +73,7 @@ class ConstrainedEnds:
         search = (self._view(number, chunk), self._query, self._constraints)
         if self._rules.bind_alignments and ends.size:
             limits = record_limits(chunk, ends[0], self._backward[ends[1]])
-            self._engine.constrained_distances(*search, Ends(*ends, limits))
+            self._engine.constrained_distances(*search, Ends(ends[0], ends[1], ends[2], limits))
             ends = np.ascontiguousarray(ends[:, ends[2] >= 0])
         return ends
 

@@ -4,13 +4,17 @@ Places are those of the genome as it is laid out, record after record, so they o
 records do. A hit is given out when no hit that is still to come can stand before it.
 """
 
+from collections.abc import Iterable, Iterator
+from typing import Any
+
 import numpy as np
 
+from kmatch.arrays import Longs
 from kmatch.engine.alignments import Columns, Ends, Traced
-from kmatch.engine.differences import difference_query
-from kmatch.engine.protocol import AnchorScan
-from kmatch.results.hits import hit_batch
-from kmatch.search.chunks import NO_LETTERS
+from kmatch.engine.differences import DifferenceQuery, difference_query
+from kmatch.engine.protocol import AnchorScan, Engine, Scan
+from kmatch.results.hits import HitBatch, hit_batch
+from kmatch.search.chunks import NO_LETTERS, PackedChunk
 from kmatch.search.codes import code_batches, split_ends
 from kmatch.search.differences.constrained import (
     NO_COLUMNS,
@@ -19,8 +23,16 @@ from kmatch.search.differences.constrained import (
     record_limits,
 )
 from kmatch.search.differences.plateaus import FOREVER, Chains, Plateaus, join_chains
-from kmatch.search.differences.rows import NO_ROWS, fill_columns, in_order, make_rows, split_rows
-from kmatch.search.differences.rules import NO_RULES
+from kmatch.search.differences.rows import (
+    NO_ROWS,
+    RowArray,
+    fill_columns,
+    in_order,
+    make_rows,
+    split_rows,
+)
+from kmatch.search.differences.rules import NO_RULES, Rules
+from kmatch.search.panel import ReadingPanel
 from kmatch.search.scanning import Scanner
 
 UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
@@ -34,8 +46,15 @@ class DifferenceSearch:
     """
 
     def __init__(
-        self, engine, panel, limits, report, rules=NO_RULES, filtering=None, capacity=None
-    ):
+        self,
+        engine: Engine,
+        panel: ReadingPanel,
+        limits: Longs,
+        report: str,
+        rules: Rules = NO_RULES,
+        filtering: bool | None = None,
+        capacity: int | None = None,
+    ) -> None:
         self._engine, self._panel = engine, panel
         self._query = difference_query(panel.letters, limits, engine)
         self._report, self._filtering = report, filtering
@@ -46,11 +65,11 @@ class DifferenceSearch:
         self._at_sites = _at_sites(engine, self._query, rules, filtering)
         self._reach = rules.reach  # letters of a hit beyond its anchored end
         self._plateaus = Plateaus(panel.letters.backward)
-        self._chunks = {}  # by number, as long as rows of theirs wait
+        self._chunks: dict[int, PackedChunk] = {}  # by number, as long as rows of theirs wait
         self._waiting = NO_ROWS  # hits before which another may still come
         self._suspended = NO_ROWS  # ends that may turn out not to be minima
 
-    def run(self, chunks):
+    def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
         number = -1
         for number, (chunk, codes) in enumerate(self.find_codes(chunks)):
@@ -62,23 +81,23 @@ class DifferenceSearch:
             self._forget(number)
         if number >= 0 and self._constrained:
             rest = self._constrained.rest(number, self._chunks[number])
-            yield from self._report_ends(number, *rest, FOREVER, FOREVER)
+            yield from self._report_ends(number, rest, FOREVER, FOREVER)
         elif number >= 0:
-            yield from self._report_ends(number, *NO_ENDS, FOREVER, FOREVER)
+            yield from self._report_ends(number, NO_ENDS, FOREVER, FOREVER)
 
-    def find_codes(self, chunks):
+    def find_codes(self, chunks: Iterable[PackedChunk]) -> Iterator[tuple[PackedChunk, Longs]]:
         """Yield (chunk, codes): chunks or parts of them, in order, and their sorted codes."""
 
-        if self._at_sites:
+        if self._at_sites and self._constrained:
             return self._scanner.scan(chunks, self._constrained.start)
 
-        def start(chunk, capacity):
+        def start(chunk: PackedChunk, capacity: int) -> Scan:
             text = chunk.text(self._panel.letters.masks, self._engine)
             return self._engine.start_edit(text, self._query, self._filtering, capacity)
 
         return self._scanner.scan(chunks, start)
 
-    def smallest(self, chunks):
+    def smallest(self, chunks: Iterable[PackedChunk]) -> Longs:
         """The smallest distance of each query over all chunks that is within its limit, int64[Q];
         one more than the limit where none is."""
         found = self._query.limits + 1
@@ -92,12 +111,12 @@ class DifferenceSearch:
             np.minimum.at(found, query, distance)
         return found
 
-    def _take(self, number, codes):
+    def _take(self, number: int, codes: Longs) -> Iterator[HitBatch]:
         """Report what the ends in a chunk make certain."""
         for ends, forward_end, backward_end in self._ends(number, codes):
-            yield from self._report_ends(number, *ends, forward_end, backward_end)
+            yield from self._report_ends(number, ends, forward_end, backward_end)
 
-    def _ends(self, number, codes):
+    def _ends(self, number: int, codes: Longs) -> Iterator[tuple[Longs, int, int]]:
         """Yield (ends, forward_end, backward_end) of a chunk's codes; see `_report_ends`."""
         chunk, k = self._chunks[number], self._query.k
         halo, base = chunk.geometry.halo, chunk.base
@@ -119,8 +138,14 @@ class DifferenceSearch:
         own = base + chunk.length
         yield NO_ENDS, own + halo - self._reach, own
 
-    def _report_ends(self, number, position, query, distance, forward_end, backward_end):
-        """Take ends of a chunk; all before forward_end have come then, backward_end if read so."""
+    def _report_ends(
+        self, number: int, ends: Longs, forward_end: int, backward_end: int
+    ) -> Iterator[HitBatch]:
+        """Take ends of a chunk; all before forward_end have come then, backward_end if read so.
+
+        ends: (position, query, distance), int64[3, n].
+        """
+        position, query, distance = ends
         if self._report != "ends":
             base = self._chunks[number].base
             query, place, distance = self._plateaus.feed(
@@ -137,7 +162,7 @@ class DifferenceSearch:
         begin = min(backward_end, forward_end - self._chunks[number].geometry.halo)
         yield from self._release(min(begin, undecided.min(initial=FOREVER)) - self._reach)
 
-    def _suspend(self, number):
+    def _suspend(self, number: int) -> None:
         """Trace ends that may become minima while their chunk is at hand."""
         query, place, distance = self._plateaus.undecided()
         base = self._chunks[number].base
@@ -146,13 +171,13 @@ class DifferenceSearch:
         rows = self._traced(number, place[new] - base, query[new], distance[new])
         self._suspended = np.concatenate([kept, rows])
 
-    def _forget(self, number):
+    def _forget(self, number: int) -> None:
         sources = np.concatenate([self._waiting["source"], self._suspended["source"]])
         used = {number, *np.unique(sources).tolist()}
         for unused in self._chunks.keys() - used:
             self._chunks.pop(unused).letters = NO_LETTERS
 
-    def _traced(self, number, position, query, distance):
+    def _traced(self, number: int, position: Longs, query: Longs, distance: Longs) -> RowArray:
         """Rows of ends in a chunk, with their other ends."""
         if not len(position):
             return NO_ROWS
@@ -162,7 +187,14 @@ class DifferenceSearch:
             return self._constrained.rows(number, chunk, ends)
         return make_rows(number, chunk.base, ends, self._trace(chunk, *ends, NO_COLUMNS))
 
-    def _trace(self, chunk, position, query, distance, columns):
+    def _trace(
+        self,
+        chunk: PackedChunk,
+        position: Longs,
+        query: Longs,
+        distance: Longs,
+        columns: Columns,
+    ) -> Traced:
         """The other ends and the numbers of columns of ends in a chunk; fills columns, if any."""
         limit = record_limits(chunk, position, self._panel.letters.backward[query] != 0)
         ends = Ends(position, query, distance, limit)
@@ -170,7 +202,7 @@ class DifferenceSearch:
         self._engine.trace(chunk.plain, chunk.letters, self._query, ends, traced, columns)
         return traced
 
-    def _release(self, place):
+    def _release(self, place: int) -> Iterator[HitBatch]:
         """Yield the waiting hits that start before a place, sorted; none is to come before it."""
         ready = self._loci(place) if self._report == "loci" else self._before(place)
         ready = in_order(ready, len(self._query.limits))
@@ -178,11 +210,11 @@ class DifferenceSearch:
         for rows in np.split(ready, cuts) if len(ready) else ():
             yield self._batch(int(rows["source"][0]), rows)
 
-    def _before(self, place):
+    def _before(self, place: int) -> RowArray:
         rows, self._waiting = split_rows(self._waiting, place)
         return rows
 
-    def _loci(self, place):
+    def _loci(self, place: int) -> RowArray:
         """The hits that stand for chains which no hit to come can touch or stand before."""
         rows = self._waiting[np.lexsort((self._waiting["first"], self._waiting["query"]))]
         chains = Chains(*(rows[name].copy() for name in Chains._fields))
@@ -195,7 +227,7 @@ class DifferenceSearch:
         self._waiting = rows[~ready]
         return rows[ready]
 
-    def _batch(self, number, rows):
+    def _batch(self, number: int, rows: RowArray) -> HitBatch:
         chunk = self._chunks[number]
         places = tuple(np.empty((3, len(rows)), np.int64))
         kinds = tuple(np.empty(len(rows), kind) for kind in (np.int32, np.int32, np.uint8))
@@ -203,25 +235,25 @@ class DifferenceSearch:
         queries = (self._panel.pattern, self._panel.minus)
         fill_columns(rows, chunk.base, spans, queries, places, kinds)
 
-        def align(part):
+        def align(part: Any) -> Columns:
             return self._align(number, chunk, rows[part])
 
         return hit_batch(chunk.spans, places, kinds, align)
 
-    def _align(self, number, chunk, rows):
+    def _align(self, number: int, chunk: PackedChunk, rows: RowArray) -> Columns:
         op_ends = np.concatenate([[0], np.cumsum(rows["size"])])
         text_ends = np.concatenate([[0], np.cumsum(rows["end"] - rows["start"])])
         ops, text = np.empty(op_ends[-1], np.uint8), np.empty(text_ends[-1], np.uint8)
-        ends = (rows[name].copy() for name in ("anchor", "query", "distance"))
         columns = Columns(op_ends, ops, text_ends, text)
+        position, query, distance = (rows[name].copy() for name in ("anchor", "query", "distance"))
         if self._constrained:
-            self._constrained.align(number, chunk, tuple(ends), columns)
+            self._constrained.align(number, chunk, (position, query, distance), columns)
         else:
-            self._trace(chunk, *ends, columns)
+            self._trace(chunk, position, query, distance, columns)
         return columns
 
 
-def _at_sites(engine, query, rules, filtering):
+def _at_sites(engine: Engine, query: DifferenceQuery, rules: Rules, filtering: bool | None) -> bool:
     """Whether to search at the sites of PAMs alone; filtering: None where the engine chooses."""
     if not rules.pams or not isinstance(engine, AnchorScan):
         return False

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.arrays import Bytes, Longs
 from kmatch.jit import kernel
 
 FOREVER = np.iinfo(np.int64).max
@@ -32,12 +33,19 @@ class Plateaus:
     the first in the text for a query that reads backward.
     """
 
-    def __init__(self, backward):
+    def __init__(self, backward: Bytes) -> None:
         queries = len(backward)
         flags, numbers = np.zeros((2, queries), np.uint8), np.zeros((3, queries), np.int64)
         self._state = State(backward, *flags, *numbers)
 
-    def feed(self, query, place, distance, forward_end=FOREVER, backward_end=FOREVER):
+    def feed(
+        self,
+        query: Longs,
+        place: Longs,
+        distance: Longs,
+        forward_end: int = FOREVER,
+        backward_end: int = FOREVER,
+    ) -> Longs:
         """Take ends, sorted by place; give the minima that are now certain, in the same form.
 
         query, place, distance: int64[n]; all ends before forward_end, or backward_end for a query
@@ -49,7 +57,7 @@ class Plateaus:
         count = _close(state, forward_end, backward_end, out, count)
         return out[:, :count]
 
-    def undecided(self):
+    def undecided(self) -> tuple[Longs, Longs, Longs]:
         """Backward queries on a plateau that may be a minimum, as (query, place, distance)."""
         state = self._state
         queries = np.flatnonzero(state.is_open & state.fell & state.backward)

@@ -1,7 +1,12 @@
 """Rows of hits that wait, put in order and made into columns, in compiled code."""
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from kmatch.arrays import Longs
+from kmatch.engine.alignments import Traced
 from kmatch.engine.host.sorting import sorted_order
 from kmatch.jit import kernel
 
@@ -9,11 +14,12 @@ from kmatch.jit import kernel
 # in chunk `source`, and its number of columns.
 _FIELDS = "start end first reach query distance anchor size source"
 ROW = np.dtype([(name, np.int64) for name in _FIELDS.split()])
-NO_ROWS = np.zeros(0, ROW)
+RowArray = NDArray[Any]  # of ROW
+NO_ROWS: RowArray = np.zeros(0, ROW)
 KEY_BITS = 62
 
 
-def make_rows(number, base, ends, traced):
+def make_rows(number: int, base: int, ends: tuple[Longs, Longs, Longs], traced: Traced) -> RowArray:
     """Rows, ROW[n], of the ends in chunk `number`, whose first letter has the place `base`.
 
     ends: (position, query, distance), int64[n] each, anchored ends; traced: their Traced.
@@ -35,7 +41,7 @@ def _fill_rows(rows, number, base, ends, traced):
         row["anchor"], row["size"], row["source"] = position[i], size[i], number
 
 
-def split_rows(rows, place):
+def split_rows(rows: RowArray, place: int) -> tuple[RowArray, RowArray]:
     """(rows that start before a place, those that do not), in their order."""
     before, behind = np.empty(len(rows), ROW), np.empty(len(rows), ROW)
     count = _split_rows(rows, place, before, behind)
@@ -54,7 +60,7 @@ def _split_rows(rows, place, before, behind):
     return count
 
 
-def in_order(rows, queries):
+def in_order(rows: RowArray, queries: int) -> RowArray:
     """The rows sorted by start, end and query; queries: how many there are."""
     if not len(rows):
         return rows

@@ -1,14 +1,18 @@
 """k mismatches of a large panel by the exact pieces that a hit must hold."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from kmatch.arrays import Bytes, Longs
 from kmatch.engine.hits import Found
+from kmatch.engine.protocol import Scan
+from kmatch.search.chunks import PackedChunk
 from kmatch.search.mismatches.windows import WindowScans
 from kmatch.search.panel import Sought, exact_ends, panel_letters, rank_panel
 from kmatch.search.scanning import Scanner
-from kmatch.sequences.patterns import pattern_set
+from kmatch.sequences.patterns import PatternSet, pattern_set
 
 LONGEST = 64  # letters of a pattern that can be looked up
 SOME = 4096  # patterns from which it is estimated how often pieces of them occur
@@ -16,7 +20,7 @@ CODES = np.zeros(16, np.uint8)  # of the masks of one base; of others that of A
 CODES[[1, 2, 4, 8]] = range(4)
 
 
-def some_codes(patterns):
+def some_codes(patterns: PatternSet) -> Bytes:
     """Letters 0 to 3 of up to SOME of the patterns of a PatternSet, uint8[n, m]."""
     length = len(patterns[0])
     every = -(-len(patterns) // SOME)
@@ -47,7 +51,7 @@ class SeedSearch(WindowScans):
         self._letters = panel_letters(panel, patterns, self._others, k, exact_each)
         self._scanner = Scanner(engine, len(panel.lengths) * (k + 1), capacity)
 
-    def _start(self, chunk, capacity):
+    def _start(self, chunk: PackedChunk, capacity: int) -> Scan:
         engine, k = self._engine, self._k
         text = chunk.text(self._letters.masks, engine)
         looked_up = engine.start_seeds(text, self._tables, k, capacity)
@@ -56,7 +60,7 @@ class SeedSearch(WindowScans):
         letters = self._letters
         return _Both(looked_up, engine.start_scan(text, letters, k, capacity), self._ranked)
 
-    def _ranked(self, codes):
+    def _ranked(self, codes: Longs) -> Longs:
         """Codes of the patterns that are compared one by one, with their ranks in the panel."""
         place, distance = np.divmod(codes, self._k + 1)
         position, number = np.divmod(place, len(self._others))
@@ -67,16 +71,16 @@ class SeedSearch(WindowScans):
 class _Both:
     """Two scans of a chunk as one; `ranked` gives the codes of the second the first one's ranks."""
 
-    def __init__(self, first, second, ranked):
+    def __init__(self, first: Scan, second: Scan, ranked: Callable[[Longs], Longs]) -> None:
         self._scans, self._ranked = (first, second), ranked
 
-    def found(self):
+    def found(self) -> Found:
         first, second = (scan.found() for scan in self._scans)
         codes = np.sort(np.concatenate([first.codes, self._ranked(second.codes)]))
         # Where room ran out in one of them, the other is taken to have done as much.
         share = min(first.share, second.share)
         return Found(codes, first.lost + second.lost, share)
 
-    def stop(self):
+    def stop(self) -> None:
         for scan in self._scans:
             scan.stop()

@@ -1,13 +1,16 @@
 """k mismatches beside a PAM: its sites are found first, and only they are compared further."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry
+from kmatch.arrays import Bytes, Longs
+from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Text
+from kmatch.engine.protocol import Engine, Scan
 from kmatch.engine.queries import query_arrays, window_arrays
-from kmatch.search.chunks import NO_LETTERS
+from kmatch.results.hits import HitBatch
+from kmatch.search.chunks import NO_LETTERS, PackedChunk
 from kmatch.search.codes import code_batches
 from kmatch.search.mismatches.pam import Pam
 from kmatch.search.mismatches.windows import window_batches
@@ -43,14 +46,14 @@ class SiteSearch:
         self._sites = Scanner(engine, len(queries), capacity)
         self._hits = Scanner(engine, self._patterns * (k + 1), capacity)
 
-    def run(self, chunks):
+    def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
         for sites, codes in self._hits.scan(self._site_chunks(chunks), self._match):
             for part in code_batches(codes):
                 part = self._window_codes(sites, part)
                 yield from window_batches(part, sites.chunk, self.panel, self._k, self._engine)
 
-    def _site_chunks(self, chunks):
+    def _site_chunks(self, chunks: Iterable[PackedChunk]) -> Iterator["SiteChunk"]:
         """Yield the SiteChunks of PackedChunks, in order."""
         most = max(self._engine.layout.site_letters // self._length, 1)
         for chunk, codes in self._sites.scan(chunks, self._find):
@@ -67,19 +70,19 @@ class SiteSearch:
                 yield SiteChunk(chunk, position[rows], minus, self._pam, self._length, self._engine)
             chunk.letters = NO_LETTERS
 
-    def _find(self, chunk, capacity):
+    def _find(self, chunk: PackedChunk, capacity: int) -> Scan:
         """Start the scan for the PAMs of a PackedChunk."""
         pams = self._pams
         text = chunk.text(pams.masks, self._engine)
         return self._engine.start_scan(text, pams, 0, capacity)
 
-    def _match(self, sites, capacity):
+    def _match(self, sites: "SiteChunk", capacity: int) -> Scan:
         """Start the scan of a SiteChunk for all patterns."""
         letters = self._letters
         text = sites.text(letters.masks, self._engine)
         return self._engine.start_scan(text, letters, self._k, capacity)
 
-    def _window_codes(self, sites, codes):
+    def _window_codes(self, sites: "SiteChunk", codes: Longs) -> Longs:
         """Codes of windows in the chunk from those of sites and patterns; their order stays."""
         place, distance = np.divmod(codes, self._k + 1)
         site, number = np.divmod(place, self._patterns)
@@ -97,7 +100,15 @@ class SiteChunk:
     in it; minus: uint8[n], their strand. `length` is the number of sites.
     """
 
-    def __init__(self, chunk, position, minus, pam, letters, engine):
+    def __init__(
+        self,
+        chunk: PackedChunk,
+        position: Longs,
+        minus: Bytes,
+        pam: Pam,
+        letters: int,
+        engine: Engine,
+    ) -> None:
         self.chunk, self.position, self.minus = chunk, position, minus
         self.length = len(position)
         self._pam, self._letters = pam, letters
@@ -108,11 +119,11 @@ class SiteChunk:
         self._text = geometry.text(engine.planes(4 * geometry.plane_words + SPARE))
         engine.pack(windows, self._text)
 
-    def text(self, masks, engine):
+    def text(self, masks: Bytes, engine: Engine) -> Text:
         """The Text of one row, with the planes of `masks` behind A, C, G and T."""
         return engine.unite(self._text, masks)._replace(rows=1)
 
-    def part(self, begin, end, engine):
+    def part(self, begin: int, end: int, engine: Engine) -> "SiteChunk":
         """The SiteChunk of sites begin … end−1."""
         rows = slice(begin, end)
         sites = (self.position[rows], self.minus[rows])

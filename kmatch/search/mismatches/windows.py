@@ -1,25 +1,45 @@
 """From codes of windows to hits."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any
+
 import numpy as np
 
+from kmatch.arrays import Ints, Longs
 from kmatch.engine.alignments import Columns, Windows
-from kmatch.results.hits import hit_batch
+from kmatch.engine.protocol import Engine, Scan
+from kmatch.results.hits import HitBatch, hit_batch
+from kmatch.search.chunks import PackedChunk
 from kmatch.search.codes import code_batches, split_windows
+from kmatch.search.panel import Panel
+from kmatch.search.scanning import Scanner
 
 
-class WindowScans:
+class WindowScans(ABC):
     """What searches have in common whose codes are windows of a chunk: `panel` ranks its queries.
 
-    A search sets `_engine`, `_k` and `_scanner`, and `_start` begins its scan of a chunk.
+    A search sets `_engine`, `_k` and `_scanner`.
     """
 
-    def run(self, chunks):
+    panel: Panel
+    _engine: Any
+    _k: int
+    _scanner: Scanner
+
+    @abstractmethod
+    def _start(self, chunk: PackedChunk, capacity: int) -> Scan:
+        """Begin the scan of a chunk."""
+
+    def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
         for chunk, codes in self._scanner.scan(chunks, self._start):
             yield from window_batches(codes, chunk, self.panel, self._k, self._engine)
 
 
-def window_batches(codes, chunk, panel, k, engine):
+def window_batches(
+    codes: Longs, chunk: PackedChunk, panel: Panel, k: int, engine: Engine
+) -> Iterator[HitBatch]:
     """Yield the HitBatches of a PackedChunk's sorted codes, whose queries are ranks of a Panel."""
     ranks = (panel.pattern, panel.minus, panel.lengths)
     spans = chunk.spans
@@ -34,16 +54,18 @@ def window_batches(codes, chunk, panel, k, engine):
             yield _batch(columns, chunk, panel, engine)
 
 
-def _batch(columns, chunk, panel, engine):
+def _batch(columns: Any, chunk: PackedChunk, panel: Panel, engine: Engine) -> HitBatch:
     start, end, record, position, rank, *kinds = columns
 
-    def align(rows):
+    def align(rows: Any) -> Columns:
         return _align(position[rows], rank[rows], chunk, panel, engine)
 
     return hit_batch(chunk.spans, (record, start, end), kinds, align)
 
 
-def _align(position, rank, chunk, panel, engine):
+def _align(
+    position: Longs, rank: Ints, chunk: PackedChunk, panel: Panel, engine: Engine
+) -> Columns:
     ends = np.concatenate([[0], np.cumsum(panel.lengths[rank])])
     text = np.empty(ends[-1], np.uint8)
     ops = np.empty(ends[-1], np.uint8)

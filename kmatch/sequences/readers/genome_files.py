@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -156,6 +157,9 @@ class _Ending(io.RawIOBase):
         return data
 
 
+_FILTERS = Lock()  # the process has one list of warning filters, and threads may read side by side
+
+
 def _biopython(source: Source, handle: Any, form: str) -> Iterator[Stretch]:
     """Yield the records of a format. Biopython meets damage with errors of any class or a warning.
 
@@ -168,7 +172,7 @@ def _biopython(source: Source, handle: Any, form: str) -> Iterator[Stretch]:
     try:
         records = iter(SeqIO.parse(handle, form))
         while True:
-            with warnings.catch_warnings():
+            with _FILTERS, warnings.catch_warnings():
                 warnings.simplefilter("ignore", BiopythonWarning)
                 warnings.filterwarnings("error", message="Premature end|Expected sequence length")
                 record = next(records, None)

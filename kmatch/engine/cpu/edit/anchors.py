@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.arrays import Bytes, Longs
+from kmatch.engine.constraints import Sites, View
 from kmatch.engine.cpu.bits.buffer import give_up, leave, new_writer, put
 from kmatch.engine.cpu.bits.distances import add, copy, counter_bits, put_number, read
 from kmatch.engine.cpu.bits.vectors import (
@@ -26,8 +28,10 @@ from kmatch.engine.cpu.bits.vectors import (
     store,
 )
 from kmatch.engine.cpu.edit.recurrence import PAIR, cell
-from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry
+from kmatch.engine.differences import DifferenceQuery
+from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Text
 from kmatch.engine.host.sharing import next_item
+from kmatch.engine.protocol import Engine
 from kmatch.engine.queries import reading_arrays
 from kmatch.jit import kernel
 from kmatch.sequences.alphabet import complement
@@ -35,8 +39,8 @@ from kmatch.sequences.alphabet import complement
 # Nanoseconds of one core; only their ratios matter.
 POSITION = 6.0  # to look for PAMs at a text position, and to unpack it
 SITE = 4.0  # a letter of a site, to read and to pack it
-CELL = 0.0019  # of the band
-TOTAL = 0.05  # counters of a pair of site and pattern
+CELL = 0.0055  # of the band
+TOTAL = 0.15  # counters of a pair of site and pattern
 SCAN_CELL, SCAN_COLUMN = 0.0019, 0.02  # of a scan
 DEEPER = 30  # rows of a column that a scan computes beyond 2·k
 LOOK = 0.7  # of the rows, after which it is looked whether any lane is within k
@@ -51,12 +55,12 @@ class AnchoredPanel(NamedTuple):
     """
 
     letters: int
-    plane: np.ndarray
-    begins: np.ndarray
-    bases: np.ndarray
+    plane: Longs
+    begins: Longs
+    bases: Bytes
 
 
-def pay(query, share):
+def pay(query: DifferenceQuery, share: float) -> bool:
     """Whether sites, a share of the positions on each strand, are better found first."""
     begins, backward = query.reading.begins, query.reading.backward
     lengths, strands = np.diff(begins), len(np.unique(backward))
@@ -67,7 +71,7 @@ def pay(query, share):
     return POSITION + share * (strands * SITE * window + band) < scan
 
 
-def anchored_panel(query):
+def anchored_panel(query: DifferenceQuery) -> AnchoredPanel:
     """The AnchoredPanel of a DifferenceQuery whose queries go strand by strand.
 
     What is read upwards is compared by its complement, as the window of such a site is the reverse
@@ -83,7 +87,7 @@ def anchored_panel(query):
     return AnchoredPanel(int(np.diff(begins).max()) + query.k, own.letters, begins, own.bases)
 
 
-def window_text(engine, view, sites, letters):
+def window_text(engine: Engine, view: View, sites: Sites, letters: int) -> Text:
     """The Text of the windows at sites, a lane each, whose rows are their letters."""
     count = len(sites.position)
     words = max(-(-count // LANES), 1) * WORDS
@@ -97,7 +101,7 @@ def window_text(engine, view, sites, letters):
     return text
 
 
-def tiles(text):
+def tiles(text: Text) -> int:
     """Items of work in the Text of windows."""
     return text.words // WORDS
 

@@ -1,0 +1,199 @@
+"""Hits and Primers in Python: shown, row by row, selected, written."""
+
+import gzip
+import io
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.api import GENOME, TEXT, call
+from support.packing import packed
+
+import kmatch
+from kmatch.search.hooked import hooked
+
+
+@pytest.fixture(scope="module")
+def hits():
+    """Hits of several batches, some with insertions and deletions, of patterns that repeat."""
+    near = TEXT[100:110] + TEXT[111:125]
+    patterns = {
+        "cut": near,
+        "short": TEXT[1_500:1_508],
+        "again": near,
+        "R": TEXT[2_000:2_007] + "R",
+    }
+    return hooked("edit", GENOME, patterns, 2, report="ends", chunk_length=333, threads=1)
+
+
+def lines(found, form="tsv"):
+    table = io.StringIO()
+    getattr(found, f"to_{form}")(table)
+    return table.getvalue().splitlines()[form == "tsv" :]
+
+
+@pytest.fixture(scope="module")
+def tables(hits):
+    """All lines of the hits, by format."""
+    return {form: lines(hits, form) for form in ("tsv", "bed")}
+
+
+class TestHits:
+    def test_shown(self):
+        genome = kmatch.Genome.from_records(
+            [("chromosome_of_a_very_long_name", "ACGTACGTTTACG" * 2)]
+        )
+        found = call(kmatch.hamming, genome, "ACGTA", 1)
+        assert (
+            repr(found)
+            == f"""\
+<Hits: {len(found)} hits
+  record                    start  end  pattern  distance  strand
+  chromosome_of_a_very_lo…  0      5    ACGTA    0         +
+  chromosome_of_a_very_lo…  3      8    ACGTA    0         -
+  chromosome_of_a_very_lo…  4      9    ACGTA    1         +
+  chromosome_of_a_very_lo…  9      14   ACGTA    1         -
+  chromosome_of_a_very_lo…  12     17   ACGTA    1         -
+  chromosome_of_a_very_lo…  13     18   ACGTA    0         +
+  …>"""
+        )
+        assert repr(found[:1]).splitlines()[0] == "<Hits: 1 hit"
+        assert "…>" not in repr(found[:6])
+        assert repr(found[:0]) == "<Hits: 0 hits>"
+
+    def test_rows(self, hits):
+        columns = (hits.record, hits.start, hits.end, hits.pattern, hits.distance, hits.strand)
+        expected = list(zip(*(column.tolist() for column in columns), strict=True))
+        assert len(hits.batches) > 5 and len(expected) == len(hits) > 200
+        assert list(hits) == expected
+        assert isinstance(hits[0], kmatch.Hit) and hits[-1] == expected[-1]
+        assert hits[np.int64(3)] == expected[3] and hits[3].pattern == expected[3][3]
+        assert type(hits[3].start) is int and type(hits[3].strand) is str
+        with pytest.raises(IndexError):
+            hits[len(hits)]
+
+    def test_columns(self, hits):
+        table = [line.split("\t") for line in lines(hits)]
+        assert hits.cigar.tolist() == [row[6] for row in table]
+        assert hits.match.tolist() == [row[7] for row in table]
+        assert {letter for cigar in hits.cigar for letter in cigar if letter.isalpha()} == set(
+            "XID"
+        )
+        assert hits.cigar.dtype == hits.match.dtype == object
+
+    @pytest.mark.parametrize("warm", [False, True])
+    @given(data=st.data())
+    def test_selections(self, hits, tables, warm, data):
+        size = len(hits)
+        numbers = data.draw(
+            st.lists(st.integers(-size, size - 1), max_size=30)
+            | st.permutations(range(0, size, 7))
+            | st.just(range(size))
+        )
+        hits = kmatch.Hits(hits.batches, hits.patterns)
+        if warm:
+            assert len(hits.cigar) == len(hits.match) == len(hits.record)
+        some = hits[np.array(numbers, int)]
+        for form, whole in tables.items():
+            assert lines(some, form) == [whole[number] for number in numbers]
+        assert list(some) == [hits[number] for number in numbers]
+        matches = [tables["tsv"][number].split("\t")[7] for number in numbers]
+        assert some.match.tolist() == matches
+        again = some[::-2]
+        assert lines(again) == lines(some)[::-2]
+        assert again.cigar.tolist() == some.cigar.tolist()[::-2]
+        assert again.record_number.tolist() == hits.record_number[numbers][::-2].tolist()
+
+    def test_slices_and_masks(self, hits):
+        table = np.array(lines(hits))
+        mask = hits.strand == "-"
+        assert lines(hits[mask]) == table[mask].tolist()
+        assert lines(hits[hits.distance == 9]) == []
+        assert lines(hits[5:90:3]) == table[5:90:3].tolist()
+        assert lines(hits[[]]) == [] and len(hits[np.zeros(len(hits), bool)].cigar) == 0
+        assert lines(hits[mask.tolist()]) == table[mask].tolist()
+        with pytest.raises(IndexError):
+            hits[mask[:-1]]
+        with pytest.raises(IndexError):
+            hits[np.zeros((2, 2), int)]
+        with pytest.raises(IndexError):
+            hits[[len(hits)]]
+
+    def test_paths(self, hits, tmp_path):
+        text = "".join(f"{line}\n" for line in lines(hits, "bed"))
+        hits.to_bed(tmp_path / "hits.bed")
+        assert (tmp_path / "hits.bed").read_text() == text
+        hits.to_bed(str(tmp_path / "hits.bed.gz"))
+        assert gzip.decompress((tmp_path / "hits.bed.gz").read_bytes()).decode() == text
+        hits[:2].to_tsv(tmp_path / "hits.tsv")
+        assert (tmp_path / "hits.tsv").read_text().splitlines()[1:] == lines(hits)[:2]
+        with pytest.raises(kmatch.OutputError, match="cannot be written"):
+            hits.to_tsv(tmp_path / "none" / "hits.tsv")
+
+    def test_a_file_is_whole_or_absent(self, hits, tmp_path, monkeypatch):
+        def fail(*arguments):
+            raise MemoryError
+
+        monkeypatch.setattr("kmatch.results.tables.tsv_lines", fail)
+        with pytest.raises(MemoryError):
+            hits.to_tsv(tmp_path / "hits.tsv")
+        assert not list(tmp_path.iterdir())
+
+    def test_data_frames(self, hits, monkeypatch):
+        monkeypatch.setitem(sys.modules, "pandas", None)
+        with pytest.raises(kmatch.OutputError, match="pip install pandas"):
+            hits.to_dataframe()
+        stub = type(sys)("pandas")
+        stub.DataFrame = dict
+        monkeypatch.setitem(sys.modules, "pandas", stub)
+        frame = hits[4:9].to_dataframe()
+        assert list(frame) == [*kmatch.Hit._fields, "cigar", "match"]
+        assert frame["cigar"].tolist() == hits.cigar.tolist()[4:9]
+
+    def test_names_of_a_packed_genome(self):
+        genome = packed([(f"r{i}", "ACGT" * i) for i in range(40)], length=64, halo=64, words=1)
+        found = call(kmatch.hamming, genome, "ACGTACGT", 0, strand="+")
+        assert len(found.batches) > 1
+        order = np.argsort(found.start, kind="stable")
+        assert lines(found[order]) == [lines(found)[number] for number in order]
+
+
+@pytest.fixture(scope="module")
+def primers():
+    background = kmatch.Genome.from_records([("b", TEXT[500:700] + "ACGT")])
+    target = kmatch.Genome.from_records([("t", TEXT[480:600] + "N" + TEXT[:9]), ("u", TEXT[9:40])])
+    return call(kmatch.primer, target, background, 3, both_strands=True)
+
+
+class TestPrimers:
+    def test_shown(self, primers):
+        shown = repr(primers).splitlines()
+        assert shown[0] == f"<Primers: {len(primers)} primers" and shown[-1] == "  …>"
+        assert shown[1].split() == ["record", *["start", "end", "length", "strand", "gc", "tm"]]
+        assert len(shown) == 9 and shown[2].split()[0] == "t"
+
+    def test_rows(self, primers):
+        rows = list(primers)
+        assert len(rows) == len(primers) > 100 and isinstance(rows[0], kmatch.Primer)
+        for number in (0, 3, -1):
+            one = primers[number]
+            assert one[:5] == rows[number][:5] and one.length == one.end - one.start
+            assert one.gc == rows[number].gc
+
+    def test_selections(self, primers, tmp_path):
+        assert set(primers.record) == {"t", "u"}
+        order = np.random.default_rng(1).permutation(len(primers))
+        for rows in (order, primers.strand == "-", primers.gc > 0.5, slice(3, 40, 2), order[:0]):
+            some = primers[rows]
+            for form in ("tsv", "bed"):
+                assert lines(some, form) == np.array(lines(primers, form))[rows].tolist()
+            assert np.array_equal(some.tm, primers.tm[rows], equal_nan=True)
+            assert some.record.tolist() == primers.record[rows].tolist()
+            tables = [io.StringIO(), io.StringIO()]
+            some.regions_to_bed(tables[0])
+            primers.regions_to_bed(tables[1])
+            assert tables[0].getvalue() == tables[1].getvalue() != ""
+        primers[:5].to_tsv(tmp_path / "primers.tsv")
+        assert (tmp_path / "primers.tsv").read_text().splitlines()[1:] == lines(primers)[:5]
