@@ -30,11 +30,11 @@ from kmatch.engine.cpu.bits.vectors import (
 from kmatch.engine.cpu.edit.recurrence import PAIR, cell
 from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Text
+from kmatch.engine.host.letters import COMPLEMENT
 from kmatch.engine.host.sharing import next_item
 from kmatch.engine.protocol import Engine
 from kmatch.engine.queries import reading_arrays
 from kmatch.jit import kernel
-from kmatch.sequences.alphabet import complement
 
 # Nanoseconds of one core; only their ratios matter.
 POSITION = 6.0  # to look for PAMs at a text position, and to unpack it
@@ -82,7 +82,7 @@ def anchored_panel(query: DifferenceQuery) -> AnchoredPanel:
     patterns = len(query.limits) // strands
     begins = reading.begins[: patterns + 1]
     masks = reading.bases[reading.letters[: begins[-1]]]
-    masks = masks if reading.backward[0] else complement(masks)
+    masks = masks if reading.backward[0] else COMPLEMENT[masks]
     own = reading_arrays(masks, begins, reading.backward[:patterns])
     return AnchoredPanel(int(np.diff(begins).max()) + query.k, own.letters, begins, own.bases)
 
