@@ -39,6 +39,17 @@ def test_pams(name, filtering, geometry):
     assert bool(found) == (name not in ("no site", "a PAM across records"))
 
 
+@pytest.mark.parametrize("geometry", [{}, {"chunk_length": 7}])
+def test_pams_of_several_lengths(geometry):
+    records = [("r", "ACGTTGGGACGTTGGCACGTGG"), ("s", "CCGACGT")]
+    options = {"pam": ["NGGG", "GG", "NGG"], "device": "cpu"}
+    found = rows(search_panel(records, ["ACGTT"], 1, **options, **geometry))
+    assert found == naive.multi(records, ["ACGTT"], 1, options["pam"])
+    assert {end - start for _, start, end, *_ in found} == {7, 9}
+    with pytest.raises(kmatch.InputError, match="NGGG, GG and NGG have different lengths"):
+        search_panel(records, ["ACGTT"], 1, algorithm="sequential", **options)
+
+
 @given(multi_cases(), geometries, st.sampled_from([True, False, None]), st.integers(1, 3))
 def test_any_text_and_geometry(case, geometry, filtering, threads):
     records, patterns, k, options = case

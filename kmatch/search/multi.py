@@ -96,9 +96,10 @@ def _beside_unequal(
 ) -> Iterator[HitBatch]:
     """The hits beside PAMs of several lengths: those of `edit` without insertions and deletions."""
     if running.algorithm != ENGINE:
+        *others, last = (pam.sequence for pam in load_pams(options.pam, options.pam_side))
         raise InputError(
-            f"the PAMs {' and '.join(pam.sequence for pam in load_pams(options.pam, '3p'))} have "
-            f"different lengths, which takes --algorithm {ENGINE}; search beside one at a time"
+            f"the PAMs {', '.join(others)} and {last} have different lengths, which algorithm "
+            f"'{running.algorithm}' does not search beside; use --algorithm {ENGINE}, or one PAM"
         )
     wanted = EditOptions("ends", max_insertions=0, max_deletions=0)
     wanted = wanted._replace(**options._asdict())

@@ -106,9 +106,6 @@ MULTI = {
     "several PAMs at one site": _case(
         ["ACGTAGGACGTTAGACGTCCC"], ["ACGT"], 1, pam="AGG,NGG,NRG", pam_side="5p"
     ),
-    "several PAMs of several lengths": _case(
-        ["ACGTTGGGACGTTGGCACGTGG", "CCGACGT"], ["ACGTT"], 1, pam=["NGGG", "GG", "NGG"]
-    ),
     "a long pattern and a PAM": _case(
         ["ACGTTGCATTAGCCAGTA" * 30], ["ACGTTGCATTAGCCAGTT" * 9], 12, pam="ACG"
     ),
