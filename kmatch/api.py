@@ -14,6 +14,7 @@ DeviceError, with an output OutputError; all are KmatchError.
 """
 
 import os
+from collections.abc import Sequence
 from typing import Literal
 
 from kmatch.arguments import check_threads
@@ -40,6 +41,7 @@ Path = str | os.PathLike[str]
 Strand = Literal["both", "+", "-"]
 Report = Literal["minima", "ends", "loci"]
 Side = Literal["3p", "5p"]
+Pams = str | Sequence[str]
 Pairing = Literal["own", "any"]
 Limits = tuple[float, float]
 
@@ -89,7 +91,7 @@ def multi(
     patterns: Patterns,
     k: int,
     *,
-    pam: str | None = None,
+    pam: Pams | None = None,
     pam_side: Side = "3p",
     strand: Strand = "both",
     exact_5p: int = 0,
@@ -103,8 +105,9 @@ def multi(
 
     The patterns, up to hundreds of thousands, have one length. pam: IUPAC letters that must stand,
     without mismatch, beside a pattern: after it (pam_side `3p`, as NGG) or before it (`5p`, as
-    TTTV). A hit spans the pattern and the PAM; its distance counts the pattern alone. The other
-    arguments are those of `hamming`.
+    TTTV). Of several, a list or `NGG,NAG`, the first that stands beside a pattern is its PAM. A hit
+    spans the pattern and the PAM; its distance counts the pattern alone. The other arguments are
+    those of `hamming`.
 
     Raises InputError and DeviceError as `hamming` does, and InputError for patterns of unequal
     length and for several patterns that all hold the PAM themselves; where a single one does, that
@@ -126,8 +129,15 @@ def edit(
     patterns: Patterns,
     k: int,
     *,
-    report: Report = "minima",
+    report: Report | None = None,
+    pam: Pams | None = None,
+    pam_side: Side = "3p",
     strand: Strand = "both",
+    exact_5p: int = 0,
+    exact_3p: int = 0,
+    max_mismatches: int | None = None,
+    max_insertions: int | None = None,
+    max_deletions: int | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -137,14 +147,21 @@ def edit(
 
     Differences are mismatches, insertions and deletions; 0 ≤ k < m for a pattern of m letters.
     report: `ends` gives an occurrence for every position where one ends, `minima` the best of
-    neighbouring ends, `loci` the best of overlapping minima. The other arguments, and what is
-    raised, are those of `hamming`.
+    neighbouring ends, `loci` the best of overlapping minima; by default it is `ends` beside a PAM
+    and `minima` elsewhere. pam, pam_side: as for `multi`. exact_5p, exact_3p: how many of a
+    pattern's first and last letters must match, with nothing skipped in them or beside them.
+    max_mismatches, max_insertions (of pattern letters that are skipped), max_deletions (of text
+    letters): the most of each kind among the k differences; None is k. The other arguments, and
+    what is raised, are those of `hamming`.
 
         hits = kmatch.edit("genome.fa", "ACGTTGCATTAGCCAGTACT", k=2)
         hits.cigar, hits.match
     """
     panel = load_patterns(patterns)
-    options = EditOptions(report, strand)
+    check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
+    check_pam(panel, pam, pam_side, warn)
+    rules = (exact_5p, exact_3p, max_mismatches, max_insertions, max_deletions)
+    options = EditOptions(report, strand, pam, pam_side, *rules)
     running = Running(device, threads, algorithm, on_progress)
     return Hits(edit_batches(as_genome(genome), panel, k, options, running), panel)
 
@@ -154,6 +171,8 @@ def best(
     patterns: Patterns,
     *,
     strand: Strand = "both",
+    exact_5p: int = 0,
+    exact_3p: int = 0,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -170,7 +189,9 @@ def best(
     """
     panel = load_patterns(patterns)
     running = Running(device, threads, algorithm, on_progress)
-    return Hits(best_batches(as_genome(genome), panel, BestOptions(strand), running), panel)
+    check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
+    options = BestOptions(strand, exact_5p, exact_3p)
+    return Hits(best_batches(as_genome(genome), panel, options, running), panel)
 
 
 def pcr(
