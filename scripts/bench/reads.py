@@ -5,7 +5,7 @@
 
 N reads of M random letters, in half of which one of the patterns is written with up to three
 letters changed; as FASTQ, plain and in gzip; 1 and 96 patterns of 24 letters, k = 3, both strands.
-Sassy (package sassy-rs) runs in a script that reads with needletail and hands it many reads at a
+Sassy (package sassy-rs) runs in a script that reads the whole file and hands it many reads at a
 time. Seconds and seconds of the CPU are medians of --repeat runs, one tool after the other. Where
 Sassy's hits are others, the exit status is 1.
 """
@@ -38,25 +38,22 @@ COLUMNS = (
 )
 SASSY = """
 import sys
-import needletail, sassy
+import sassy
+from xopen import xopen
 reads, panel, k, threads, table, many = sys.argv[1:]
 patterns = [line.strip().encode() for line in open(panel)]
-mode, alphabet = ("single", "dna") if len(patterns) == 1 else ("batch_patterns", "dna")
-searcher = sassy.Searcher(alphabet, rc=True)
-names, texts = [], []
-def search(out):
-    found = searcher.search_many(patterns, texts, int(k), int(threads), mode)
-    out.write("".join([
-        f"{names[m.text_idx]}\\t{m.text_start}\\t{m.text_end}\\t{m.pattern_idx}\\t{m.cost}\\t{m.strand}\\n"
-        for m in found
-    ]))
-    names.clear(); texts.clear()
+alphabet, mode = ("dna", "single") if len(patterns) == 1 else ("iupac", "batch_patterns")
+searcher, step = sassy.Searcher(alphabet, rc=True), int(many)
+with xopen(reads, "rb", threads=0) as handle:
+    lines = handle.read().split(b"\\n")
+names = [line[1:].split()[0].decode() for line in lines[:-1:4]]
+texts = lines[1::4]
 with open(table, "w") as out:
-    for record in needletail.parse_fastx_file(reads):
-        names.append(record.id); texts.append(record.seq.encode())
-        if len(names) == int(many):
-            search(out)
-    search(out)
+    for first in range(0, len(texts), step):
+        part = texts[first : first + step]
+        for m in searcher.search_many(patterns, part, int(k), int(threads), mode):
+            hit = (m.text_start, m.text_end, m.pattern_idx, m.cost, m.strand)
+            print(names[first + m.text_idx], *hit, sep="\\t", file=out)
 """
 
 
@@ -145,7 +142,7 @@ def rows(path, panel, options):
 def spent(command):
     """Seconds of a process, and those of the CPU."""
     began = time.perf_counter()
-    running = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL)
+    running = subprocess.Popen([*map(str, command)], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(running.pid, 0)
     running.returncode = os.waitstatus_to_exitcode(status)
     if running.returncode:
