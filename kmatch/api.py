@@ -15,6 +15,7 @@ DeviceError, with an output OutputError; all are KmatchError.
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
 from kmatch.arguments import check_threads
@@ -31,6 +32,7 @@ from kmatch.search.hamming import HammingOptions, hamming_batches
 from kmatch.search.multi import MultiOptions, multi_batches
 from kmatch.search.pcr import PRODUCT, PcrOptions, pcr_batches
 from kmatch.search.primer import PrimerOptions, primer_batches
+from kmatch.search.regions import RegionsGiven, load_regions, narrowed, search_inside
 from kmatch.search.running import Running
 from kmatch.sequences.names import warn
 from kmatch.sequences.patterns import Patterns, load_patterns
@@ -54,6 +56,7 @@ def hamming(
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
+    regions: RegionsGiven | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -61,13 +64,15 @@ def hamming(
 ) -> Hits:
     """Find every window of a genome with at most k mismatches to a pattern.
 
-    genome: a Genome, or a path to FASTA, 2bit, GenBank or a packed genome.
+    genome: a Genome, or a path to FASTA, FASTQ, 2bit, GenBank or a packed genome.
     patterns: a list of sequences; a dict, name → sequence; a path to FASTA, or to text with one
         pattern a line; or one sequence. A str is a path where a file of that name exists, and
         otherwise a sequence where it has IUPAC letters only.
     k: mismatches, 0 ≤ k < m for a pattern of m letters.
     strand: `+` finds a pattern as written, `-` its reverse complement.
     exact_5p, exact_3p: how many of a pattern's first and last letters must match.
+    regions: only the hits that lie inside one of them: a path of BED, or rows (name of the record,
+        start, end).
     device: `cpu`, `cuda`, `cuda:N`, or `auto`, the one that is expected to be done first.
     threads: of the CPU, None for one a core.
     algorithm: `bitplane`, or the name of a published one.
@@ -83,7 +88,10 @@ def hamming(
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
     options = HammingOptions(strand, exact_5p, exact_3p)
     running = Running(device, threads, algorithm, on_progress)
-    return Hits(hamming_batches(as_genome(genome), panel, k, options, running), panel)
+    inside = load_regions(regions)
+    genome = narrowed(inside, as_genome(genome))
+    search = partial(hamming_batches, genome, panel, k, options)
+    return Hits(search_inside(inside, genome, search, running), panel)
 
 
 def multi(
@@ -96,6 +104,7 @@ def multi(
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
+    regions: RegionsGiven | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -121,7 +130,10 @@ def multi(
     check_pam(panel, pam, pam_side, warn)
     options = MultiOptions(pam, pam_side, strand, exact_5p, exact_3p)
     running = Running(device, threads, algorithm, on_progress)
-    return Hits(multi_batches(as_genome(genome), panel, k, options, running), panel)
+    inside = load_regions(regions)
+    genome = narrowed(inside, as_genome(genome))
+    search = partial(multi_batches, genome, panel, k, options)
+    return Hits(search_inside(inside, genome, search, running), panel)
 
 
 def edit(
@@ -138,6 +150,7 @@ def edit(
     max_mismatches: int | None = None,
     max_insertions: int | None = None,
     max_deletions: int | None = None,
+    regions: RegionsGiven | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -163,7 +176,10 @@ def edit(
     rules = (exact_5p, exact_3p, max_mismatches, max_insertions, max_deletions)
     options = EditOptions(report, strand, pam, pam_side, *rules)
     running = Running(device, threads, algorithm, on_progress)
-    return Hits(edit_batches(as_genome(genome), panel, k, options, running), panel)
+    inside = load_regions(regions)
+    genome = narrowed(inside, as_genome(genome))
+    search = partial(edit_batches, genome, panel, k, options)
+    return Hits(search_inside(inside, genome, search, running), panel)
 
 
 def best(
@@ -173,6 +189,7 @@ def best(
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
+    regions: RegionsGiven | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -180,9 +197,9 @@ def best(
 ) -> Hits:
     """Find the closest occurrences of patterns in a genome, by differences.
 
-    They are the minima at the smallest distance that a pattern has anywhere in the genome. A
-    pattern that matches nowhere has none, and a UserWarning names it. The arguments, and what is
-    raised, are those of `hamming`.
+    They are the minima at the smallest distance that a pattern has anywhere in the genome, with
+    regions too: of these, those inside are given. A pattern that matches nowhere has none, and a
+    UserWarning names it. The arguments, and what is raised, are those of `hamming`.
 
         hits = kmatch.best("genome.fa", ["ACGTTACGTAGGCATCAGT"])
         hits.distance.min()
@@ -191,7 +208,9 @@ def best(
     running = Running(device, threads, algorithm, on_progress)
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
     options = BestOptions(strand, exact_5p, exact_3p)
-    return Hits(best_batches(as_genome(genome), panel, options, running), panel)
+    genome = as_genome(genome)
+    search = partial(best_batches, genome, panel, options)
+    return Hits(search_inside(load_regions(regions), genome, search, running), panel)
 
 
 def pcr(

@@ -14,11 +14,12 @@ Decorator = Callable[[Function], Function]
 
 
 class Inputs(NamedTuple):
-    """What a search for patterns reads: a genome, and patterns by file or by `-p`."""
+    """What a search for patterns reads: a genome, patterns by file or by `-p`, and regions."""
 
     genome: str
     patterns: str | None
     sequences: tuple[str, ...]
+    regions: str | None = None
 
 
 class Loudness(NamedTuple):
@@ -160,7 +161,12 @@ def _given_pams(
 
 
 def pattern_arguments(function: Function) -> Function:
-    """Add PATTERNS and its stand-in `-p`."""
+    """Add PATTERNS, its stand-in `-p`, and --regions."""
+    function = click.option(
+        "--regions",
+        metavar="BED",
+        help="Only the hits that lie inside a region of BED.",
+    )(function)
     function = click.option(
         "-p",
         "--pattern",
@@ -176,5 +182,6 @@ def check_inputs(inputs: Inputs) -> None:
     """Raise UsageError for patterns by file and by `-p`, or neither, or two inputs named `-`."""
     if bool(inputs.patterns) == bool(inputs.sequences):
         raise click.UsageError("give the patterns as a file or with -p, one of the two")
-    if inputs.patterns == "-" and inputs.genome == "-":
-        raise click.UsageError("only one of GENOME and PATTERNS can be standard input")
+    if (inputs.patterns, inputs.genome, inputs.regions).count("-") > 1:
+        names = "GENOME, PATTERNS and --regions" if inputs.regions else "GENOME and PATTERNS"
+        raise click.UsageError(f"only one of {names} can be standard input")

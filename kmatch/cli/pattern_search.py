@@ -38,15 +38,21 @@ class PatternSearch:
         others: Mapping[str, str | None] | None = None,
         rereads: bool = False,
     ) -> None:
-        self.table = check_table(table, (inputs.genome, inputs.patterns), others)
+        read = (inputs.genome, inputs.patterns, inputs.regions)
+        self.table = check_table(table, read, others)
         self.messages = Messages(*loudness)
         self.panel = self.load_panel(inputs)
         from kmatch.genome import Genome
+        from kmatch.search.regions import load_regions, narrowed
+
+        self._regions = load_regions(inputs.regions)
 
         # A pipe cannot be read twice.
         keep = rereads and not os.path.isfile(inputs.genome)
         self._running = running
-        self.genome = Genome(inputs.genome, keep=keep, on_warning=self.messages.warn)
+        genome = Genome(inputs.genome, keep=keep, on_warning=self.messages.warn)
+        # What is read twice is compared with the whole genome at first.
+        self.genome = genome if rereads else narrowed(self._regions, genome)
 
     def load_panel(self, inputs: Inputs) -> "PatternSet":
         """The patterns of a file or of `-p`; warns of names that repeat."""
@@ -76,6 +82,7 @@ class PatternSearch:
         to_terminal: whether a taker writes to standard output, where the progress bar may be.
         """
         from kmatch.search.lengths import LongestRecord
+        from kmatch.search.regions import search_inside
 
         messages, genome = self.messages, self.genome
         hits, longest = 0, LongestRecord()
@@ -95,7 +102,7 @@ class PatternSearch:
                 on_spans=longest.hear,
                 on_warning=messages.warn,
             )
-            for batch in batches(running=running):
+            for batch in search_inside(self._regions, genome, batches, running):
                 interrupts.check()
                 if to_terminal:
                     messages.make_way()
