@@ -21,6 +21,7 @@ from kmatch.genome import Genome, as_genome
 from kmatch.packed.packing import write_packed
 from kmatch.results.files.output import open_output
 from kmatch.results.hits import Hits
+from kmatch.results.limit import check_limit, limited
 from kmatch.results.primers import Primers
 from kmatch.search.best import BestOptions, best_batches
 from kmatch.search.checks import check_ends, check_pam
@@ -48,6 +49,7 @@ def hamming(
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
+    limit: int | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -62,6 +64,8 @@ def hamming(
     k: mismatches, 0 ≤ k < m for a pattern of m letters.
     strand: `+` finds a pattern as written, `-` its reverse complement.
     exact_5p, exact_3p: how many of a pattern's first and last letters must match.
+    limit: hits of a pattern at the most, those with the smallest distances, the first in the genome
+        of these; a UserWarning tells how many there were. None for all.
     device: `cpu`, `cuda`, `cuda:N`, or `auto`, the one that is expected to be done first.
     threads: of the CPU, None for one a core.
     algorithm: `bitplane`, or the name of a published one.
@@ -77,7 +81,9 @@ def hamming(
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
     options = HammingOptions(strand, exact_5p, exact_3p)
     running = Running(device, threads, algorithm, on_progress)
-    return Hits(hamming_batches(as_genome(genome), panel, k, options, running), panel)
+    genome = as_genome(genome)
+    batches = hamming_batches(genome, panel, k, options, running)
+    return Hits(limited(batches, panel, check_limit(limit), warn), panel, genome)
 
 
 def multi(
@@ -90,6 +96,7 @@ def multi(
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
+    limit: int | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -114,7 +121,10 @@ def multi(
     check_pam(panel, pam, pam_side, warn)
     options = MultiOptions(pam, pam_side, strand, exact_5p, exact_3p)
     running = Running(device, threads, algorithm, on_progress)
-    return Hits(multi_batches(as_genome(genome), panel, k, options, running), panel)
+    genome = as_genome(genome)
+    found = multi_batches(genome, panel, k, options, running)
+    batches = limited(found, panel, check_limit(limit), warn)
+    return Hits(batches, panel, genome, pam_first=pam_side == "5p")
 
 
 def edit(
@@ -124,6 +134,7 @@ def edit(
     *,
     report: Report = "minima",
     strand: Strand = "both",
+    limit: int | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -142,7 +153,9 @@ def edit(
     panel = load_patterns(patterns)
     options = EditOptions(report, strand)
     running = Running(device, threads, algorithm, on_progress)
-    return Hits(edit_batches(as_genome(genome), panel, k, options, running), panel)
+    genome = as_genome(genome)
+    batches = edit_batches(genome, panel, k, options, running)
+    return Hits(limited(batches, panel, check_limit(limit), warn), panel, genome)
 
 
 def best(
@@ -150,6 +163,7 @@ def best(
     patterns: Patterns,
     *,
     strand: Strand = "both",
+    limit: int | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -166,7 +180,9 @@ def best(
     """
     panel = load_patterns(patterns)
     running = Running(device, threads, algorithm, on_progress)
-    return Hits(best_batches(as_genome(genome), panel, BestOptions(strand), running), panel)
+    genome = as_genome(genome)
+    batches = best_batches(genome, panel, BestOptions(strand), running)
+    return Hits(limited(batches, panel, check_limit(limit), warn), panel, genome)
 
 
 def primer(

@@ -16,6 +16,7 @@ from kmatch.sequences.names import clean_names, shown, warn
 from kmatch.sequences.readers.ahead import read_ahead
 from kmatch.sequences.readers.files import HEAD, MAGIC, check_readable, label_of
 from kmatch.sequences.readers.genome_files import read_parts
+from kmatch.sequences.readers.index import read_index
 from kmatch.sequences.records import (
     Progress,
     Record,
@@ -115,6 +116,23 @@ class Genome:
     def lengths(self) -> Longs:
         """Letters of each record, int64[n]; the file is read for them at first."""
         return self._listed[1]
+
+    def sizes(self) -> tuple[list[str], Longs]:
+        """Names and letters of the records before a search: of an index `.fai` where there is one,
+        which may leave out records without letters.
+
+        Raises InputError for a pipe, which would have to be read twice.
+        """
+        if self.file is None and self._known is None:
+            if not os.path.isfile(self._path):
+                raise InputError(
+                    f"{self.label}: the lengths of all records come before the first hit, and a "
+                    "pipe cannot be read twice; give a file"
+                )
+            index = read_index(self._path)
+            if index is not None:
+                return clean_names(index[0])[0], index[1]
+        return self._listed
 
     @cached_property
     def _listed(self) -> tuple[list[str], Longs]:

@@ -45,8 +45,16 @@ def _files(device: str) -> None:
         hamming(Genome.from_records([("tiny", UNIT)]), PATTERNS, 2, device=device)
 
 
+def _formats(device: str) -> None:
+    """Write hits in the formats that only hits have."""
+    genome = Genome.from_records([("tiny", LETTERS)])
+    hits = hamming(genome, PATTERNS, 2, device=device)
+    hits.to_sam(io.BytesIO())
+    hits.to_gff3(io.BytesIO())
+
+
 def _write(found: Any) -> None:
-    """Write hits or primers in every format."""
+    """Write hits or primers in the formats of both."""
     found.to_bed(io.BytesIO())
     found.to_tsv(io.BytesIO())
 
@@ -60,6 +68,7 @@ TASKS: dict[str, Callable[..., None]] = {
     "hamming": partial(_search, "hamming", PATTERNS, 2),
     "best": partial(_search, "best", PATTERNS, filtering=False),
     FILES: _files,
+    "formats": _formats,
     "seeds": partial(_search, "multi", PANEL, 2, filtering=True),
     "multi": partial(_search, "multi", PANEL, 2, filtering=False),
     "pam sites": partial(_search, "multi", PANEL, 2, pam="NGG", filtering=True),

@@ -53,4 +53,5 @@ def edit(
     from kmatch.search.edit import EditOptions, edit_batches
 
     options = EditOptions(report=wanted.report, strand=wanted.strand)
-    search.write(partial(edit_batches, search.genome, search.panel, wanted.k, options))
+    k = wanted.k
+    search.write(partial(edit_batches, search.genome, search.panel, k, options), k)
