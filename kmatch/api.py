@@ -23,21 +23,25 @@ from kmatch.results.files.output import open_output
 from kmatch.results.hits import Hits
 from kmatch.results.limit import check_limit, limited
 from kmatch.results.primers import Primers
+from kmatch.results.products import Products
 from kmatch.search.best import BestOptions, best_batches
 from kmatch.search.checks import check_ends, check_pam
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import HammingOptions, hamming_batches
 from kmatch.search.multi import MultiOptions, multi_batches
+from kmatch.search.pcr import PRODUCT, PcrOptions, pcr_batches
 from kmatch.search.primer import PrimerOptions, primer_batches
 from kmatch.search.running import Running
 from kmatch.sequences.names import warn
 from kmatch.sequences.patterns import Patterns, load_patterns
+from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress
 
 Path = str | os.PathLike[str]
 Strand = Literal["both", "+", "-"]
 Report = Literal["minima", "ends", "loci"]
 Side = Literal["3p", "5p"]
+Pairing = Literal["own", "any"]
 Limits = tuple[float, float]
 
 
@@ -183,6 +187,41 @@ def best(
     genome = as_genome(genome)
     batches = best_batches(genome, panel, BestOptions(strand), running)
     return Hits(limited(batches, panel, check_limit(limit), warn), panel, genome)
+
+
+def pcr(
+    genome: Genome | Path,
+    primers: PairsGiven,
+    k: int,
+    *,
+    product: tuple[int, int] = PRODUCT,
+    pairs: Pairing = "own",
+    edit: bool = False,
+    exact_3p: int = 0,
+    sequence: bool = False,
+    device: str = "auto",
+    threads: int | None = None,
+    on_progress: Progress | None = None,
+) -> Products:
+    """Find the products that pairs of primers make in a genome, in both directions.
+
+    A product reaches from a site of a primer on `+` to a site of another on `-` that faces it.
+    primers: a dict, name → (forward, reverse), of which each is a sequence or a list of alternates;
+    or a path of lines `NAME<tab>FORWARD<tab>REVERSE`, of FASTA or of BED with sequences in column
+    7, whose names end in `_F` and `_R`, `/1` and `/2` or `_LEFT` and `_RIGHT`. k: mismatches of a
+    primer, or differences with edit=True, 0 ≤ k < m. product: (least, most) letters, primers
+    included. pairs: `own` joins partners, `any` every two primers, one with itself too. exact_3p:
+    how many of a primer's last letters must match. sequence: whether products have their text too.
+    The other arguments, and what is raised, are those of `hamming`.
+
+        pair = ("AGAGTTTGATCMTGGCTCAG", "GWATTACCGCGGCKGCTG")
+        products = kmatch.pcr("genome.fa", {"16S": pair}, k=2)
+        products[products.length < 600].to_bed("16S.bed")
+    """
+    panel = load_pairs(primers)
+    options = PcrOptions(product, pairs, edit, exact_3p, sequence)
+    running = Running(device, threads, on_progress=on_progress)
+    return Products(pcr_batches(as_genome(genome), panel, k, options, running), panel)
 
 
 def primer(

@@ -124,6 +124,31 @@ def edit(records, patterns, k, report="minima", strand="both"):
     return in_order(hits)
 
 
+def pcr(hits, primers, product, pairs="own"):
+    """Products (record, start, end, strand, forward hit, reverse hit) of all pairs of hits.
+
+    hits: of the primers, as `hamming` or `edit` gives them; primers: (pair, role) of each, its role
+    being "F" or "R".
+    """
+    products = []
+    for plus in hits:
+        for minus in hits:
+            (pair, role), (other, facing) = primers[plus[3]], primers[minus[3]]
+            length = minus[2] - plus[1]
+            if (
+                (plus[5], minus[5]) == ("+", "-")
+                and plus[0] == minus[0]
+                and plus[1] <= minus[1]
+                and plus[2] <= minus[2]
+                and product[0] <= length <= product[1]
+                and (pairs == "any" or (pair == other and role != facing))
+            ):
+                turned = (role, plus[3]) > (facing, minus[3])
+                ends = (minus, plus) if turned else (plus, minus)
+                products.append((plus[0], plus[1], minus[2], "-" if turned else "+", *ends))
+    return sorted(products, key=lambda p: (p[:3], "+-".index(p[3]), p[4][3], p[5][3]))
+
+
 def best(records, patterns, strand="both"):
     """The minima at the smallest distance of each pattern in all records, as `edit` gives them."""
     hits = []

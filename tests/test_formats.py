@@ -124,7 +124,7 @@ class TestHeaders:
 
     def test_lengths_of_every_kind_of_genome(self, folder):
         expected = self.search().out
-        assert expected.count(b"\n") == 5
+        assert expected.count(b"\n") == 6
         assert here("pack", "genome.fa", "-o", "genome.kmatch").status == 0
         assert self.search("genome.kmatch").out == expected
         (folder / "genome.fa.fai").write_text("chr1\t30\t0\t60\t61\na(2)\t4\t0\t60\t61\n")
@@ -199,7 +199,9 @@ def test_samtools_takes_it(folder):
     near_it = [row for row in rows if row.split("\t")[2] == "one" and "kd:i:1" in row]
     assert set(near_it) & set(run("view", "hits.bam", "one:890-940").splitlines())
     run("sort", "-o", "sorted.bam", "hits.sam")
-    assert run("view", "sorted.bam").splitlines() == rows
+    again = run("view", "sorted.bam").splitlines()
+    assert sorted(again) == sorted(rows)
+    assert [row.split("\t")[2:4] for row in again] == [row.split("\t")[2:4] for row in rows]
     piled = run("mpileup", "-f", "g.fa", "hits.bam").splitlines()
     depth = np.zeros(5_000, int)
     for row in rows:

@@ -14,6 +14,9 @@ from support.differences import best, edit
 from support.differences import rows as rows_of
 from support.mismatches import check_off_targets, rows, search
 from support.packing import packed
+from support.pcr import cases as pcr_cases
+from support.pcr import expected, plain, products
+from support.pcr import rows as rows_of_products
 from support.primers import CASES as PRIMERS
 from support.primers import primer, primer_cases, related
 from support.primers import rows as rows_of_primers
@@ -70,6 +73,14 @@ def test_best(name):
     records, patterns, _, options = EDIT[name]
     found = rows_of(best(records, patterns, device="cuda", **options))
     assert found == naive.best(records, patterns, **options)
+
+
+@settings(max_examples=60)
+@given(pcr_cases())
+def test_any_products(case):
+    records, primers, k, options = case
+    found = rows_of_products(products(records, primers, k, device="cuda", **options))
+    assert found == plain(expected(records, primers, k, **options))
 
 
 @settings(max_examples=100)

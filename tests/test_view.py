@@ -11,14 +11,14 @@ from support.commands import KMATCH, fasta, here
 TEXT = "GGTACGTTGCAGGTTTTTTCCTGCAATGG"
 VIEW = """\
 one:3-13 + a, distance 1
-pattern AC-TTGCAGR
-        || |||||||
-text    ACGTTGCAGG
+pattern    AC-TTGCAGR
+           || |||||||
+text    ggtACGTTGCAGGttttt
 
 one:19-27 - a, distance 1
-pattern ACTTGCAGR
-        | |||||||
-text    A-TTGCAGG
+pattern   ACTTGCAGR
+          | |||||||
+text    ccA-TTGCAGGaaaaa
 
 """
 
@@ -68,6 +68,12 @@ def test_colour_is_for_terminals(folder):
     assert shown(folder, *SEARCH, TERM="dumb") == VIEW
 
 
+def test_nothing_is_around_in_a_pipe(folder):
+    result = here("edit", "-", *SEARCH[2:], stdin=(folder / "g.fa").read_bytes())
+    lines = result.out.decode().splitlines()
+    assert lines[1:4] == ["pattern AC-TTGCAGR", "        || |||||||", "text    ACGTTGCAGG"]
+
+
 def test_lines_are_as_wide_as_the_terminal(folder):
     (folder / "p.txt").write_text(f"long\t{TEXT[2:22]}\n")
     text = shown(folder, *SEARCH, "--strand", "+", columns=20)
@@ -75,12 +81,15 @@ def test_lines_are_as_wide_as_the_terminal(folder):
         text
         == f"""\
 one:2-22 + long, distance 0
-pattern {TEXT[2:14]}
-        {"|" * 12}
-text    {TEXT[2:14]}
-pattern {TEXT[14:22]}
-        {"|" * 8}
-text    {TEXT[14:22]}
+pattern   {TEXT[2:12]}
+          {"|" * 10}
+text    gg{TEXT[2:12]}
+pattern {TEXT[12:22]}
+        {"|" * 10}
+text    {TEXT[12:22]}{TEXT[22:24].lower()}
+pattern
+
+text    {TEXT[24:27].lower()}
 
 """
     )
@@ -93,4 +102,5 @@ def test_a_pam_is_shown_as_it_stands(folder, side, pam, place):
     core = whole[:-3] if side == "3p" else whole[3:]
     words = ("-p", core, "-k", 0, "--pam", pam, "--pam-side", side, "--strand", "+")
     result = here("multi", "g.fa", *words, "--format", "view", "-q")
-    assert f"one:{place} + {core}, distance 0\npattern {whole}\n" in result.out.decode()
+    assert f"one:{place} + {core}, distance 0\n" in result.out.decode()
+    assert f"\npattern {' ' * min(begin, 5)}{whole}\n" in result.out.decode()

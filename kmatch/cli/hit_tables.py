@@ -6,10 +6,12 @@ from typing import Any
 
 from kmatch.cli.outputs import Table
 from kmatch.cli.screens import screen_of
+from kmatch.genome import Genome
 from kmatch.results.files.output import flush_all, open_output
 from kmatch.results.formats.searched import Searched, Writer, make_writer
 from kmatch.results.limit import Limit
 from kmatch.results.summary import Seen, Summary
+from kmatch.search.product_texts import ProductTexts
 
 Taker = Callable[[Any], object]  # of a HitBatch
 
@@ -65,8 +67,11 @@ def hit_tables(
     k: the largest distance, None where only the hits tell it; warn(message) hears of patterns that
     had more hits than the limit.
     """
-    tables = HitTables(searched._replace(screen=screen_of(table)))
     with ExitStack() as stack:
+        if table.form == "view":
+            letters = stack.enter_context(_letters_beside(searched.genome))
+            searched = searched._replace(screen=screen_of(table), letters=letters)
+        tables = HitTables(searched)
         handles = [stack.enter_context(open_output(table.output))]
         if table.summary_only:
             tables.add_summary(handles[0], k)
@@ -77,3 +82,16 @@ def hit_tables(
             tables.add_summary(handles[1], k)
         yield tables
         flush_all(*handles)
+
+
+@contextmanager
+def _letters_beside(genome: Genome | None) -> Iterator[Any]:
+    """Give a function for `Searched.letters`, which reads the genome beside the search, or None."""
+    if genome is None or not genome.can_reread:
+        yield None
+        return
+    texts = ProductTexts(genome)
+    try:
+        yield texts.letters
+    finally:
+        texts.close()

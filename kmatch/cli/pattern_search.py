@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,10 +17,9 @@ from kmatch.search.running import Running
 
 if TYPE_CHECKING:
     from kmatch.engine.protocol import Engine
-    from kmatch.results.hits import HitBatch
     from kmatch.sequences.patterns import PatternSet
 
-Batches = Callable[..., "Iterable[HitBatch]"]  # called with running
+Batches = Callable[..., "Iterable[Any]"]  # of HitBatches; called with running
 
 
 class PatternSearch:
@@ -45,13 +44,22 @@ class PatternSearch:
         others, self._began = {"--summary": table.summary}, time.perf_counter()
         self.table = check_table(table, (inputs.genome, inputs.patterns), others, self.of_hits)
         self.messages = Messages(*loudness)
-        self.panel = _load_panel(inputs, self.messages)
+        self.panel = self.load_panel(inputs)
         from kmatch.genome import Genome
 
         # A pipe cannot be read twice.
         keep = rereads and not os.path.isfile(inputs.genome)
         self._running = running
         self.genome = Genome(inputs.genome, keep=keep, on_warning=self.messages.warn)
+
+    def load_panel(self, inputs: Inputs) -> "PatternSet":
+        """The patterns of a file or of `-p`; warns of names that repeat."""
+        return _load_panel(inputs, self.messages)
+
+    def summary(self, found: int) -> str:
+        """What was found, for people."""
+        hits, patterns = counted(found, "hit"), counted(len(self.panel), "pattern")
+        return f"{hits} of {int(self._seen.sum()):,} of {patterns}"
 
     def write(self, batches: Batches, k: int | None = None, pam_first: bool = False) -> None:
         """Write the tables of the HitBatches of batches(running=…).
@@ -71,11 +79,11 @@ class PatternSearch:
     def drain(
         self,
         batches: Batches,
-        *takers: "Callable[[HitBatch], object]",
+        *takers: Callable[[Any], object],
         to_terminal: bool = False,
         finish: Callable[[], None] = lambda: None,
     ) -> None:
-        """Hand each HitBatch to all takers, call `finish`, and say how many hits there were.
+        """Hand each batch to all takers, call `finish`, and say how many hits there were.
 
         to_terminal: whether a taker writes to standard output, where the progress bar may be.
         """
@@ -112,12 +120,8 @@ class PatternSearch:
         warn_of_long_patterns(messages, self.panel, heard.longest, genome.label)
         searched = f"{counted(heard.records, 'record')}, {counted(heard.letters, 'base')}"
         seconds = time.perf_counter() - self._began
-        messages.conclude(f"{self.summary(hits)} in {searched}; {device}; {seconds:.1f} s")
-
-    def summary(self, found: int) -> str:
-        """What was found, for people."""
-        hits, patterns = counted(found, "hit"), counted(len(self.panel), "pattern")
-        return f"{hits} of {int(self._seen.sum()):,} of {patterns}"
+        parts = (f"{self.summary(hits)} in {searched}", device, f"{seconds:.1f} s")
+        messages.conclude("; ".join(filter(None, parts)))
 
 
 def counted(number: int, noun: str) -> str:
@@ -150,7 +154,7 @@ def _compiling_beside() -> "AbstractContextManager[Callable[[Engine], None]]":
     from kmatch.published.registry import ENGINE
 
     context = click.get_current_context()
-    if context.params["algorithm"] != ENGINE or not nothing_compiled():
+    if context.params.get("algorithm", ENGINE) != ENGINE or not nothing_compiled():
         return nullcontext(lambda engine: None)
     from kmatch.rehearsal.compiling import compiling_beside
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kmatch.api import hamming, primer
+from kmatch.api import hamming, pcr, primer
 from kmatch.genome import Genome
 from kmatch.packed.packing import HALO_STEP, write_packed
 from kmatch.search.hooked import hooked
@@ -15,6 +15,7 @@ from kmatch.search.hooked import hooked
 UNIT = "ACGTTGCATTAGCCAGTACTGAACCGGTT"
 LETTERS = UNIT * 20
 PATTERNS = {"plain": UNIT[:20], "letters": "N" + UNIT[21:]}
+PAIR = {"plain": (UNIT[:20], "AACCGGTTCAGTACTGGCTA")}
 PANEL = {"plain": UNIT[:20], "letters": "N" + UNIT[1:20]}
 
 
@@ -28,6 +29,11 @@ def _search(
 def _primer(device: str) -> None:
     tiny = Genome.from_records([("tiny", LETTERS)])
     _write(primer(tiny, tiny, 2, max_length=9, device=device))
+
+
+def _pcr(device: str) -> None:
+    tiny = Genome.from_records([("tiny", LETTERS)])
+    _write(pcr(tiny, PAIR, 2, device=device))
 
 
 def _files(device: str) -> None:
@@ -72,6 +78,7 @@ TASKS: dict[str, Callable[..., None]] = {
     "seeds": partial(_search, "multi", PANEL, 2, filtering=True),
     "multi": partial(_search, "multi", PANEL, 2, filtering=False),
     "pam sites": partial(_search, "multi", PANEL, 2, pam="NGG", filtering=True),
+    "pcr": _pcr,
     "pam": partial(_search, "multi", PANEL, 2, pam="NGG", filtering=False),
 }
 

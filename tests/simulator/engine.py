@@ -11,6 +11,8 @@ from support.differences import rows as rows_of
 from support.hooks import hamming_batches
 from support.mismatches import rows, search
 from support.packing import packed
+from support.pcr import expected, plain, products
+from support.pcr import rows as rows_of_products
 
 import kmatch
 from kmatch.engine.cuda import engine
@@ -77,6 +79,15 @@ def test_edit(name, filtering):
     records, patterns, k, options = EDIT[name]
     found = rows_of(edit(records, patterns, k, device="cuda", filtering=filtering, **options))
     assert found == naive.edit(records, patterns, k, **options)
+
+
+@pytest.mark.parametrize("edit", [True, False])
+def test_pcr(edit):
+    records = [("r", "ACGTTGNNGGATCCACTTACCAACGTAGG"), ("s", "GGTAAGTTTACGTTGCAACGTACT")]
+    primers = {"a": (["ACGTTG"], ["GGTAAG"]), "b": (["GGATCC"], ["CCTACG", "AGTACG"])}
+    options = {"product": (6, 30), "pairs": "any", "edit": edit}
+    found = rows_of_products(products(records, primers, 1, device="cuda", **options))
+    assert found == plain(expected(records, primers, 1, **options)) != []
 
 
 def test_a_thread_can_reserve_codes_for_all_its_positions():

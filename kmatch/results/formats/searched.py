@@ -1,9 +1,10 @@
 """What writers know of a search besides its hits, and the writer of a format."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from kmatch.arrays import Bytes
     from kmatch.genome import Genome
     from kmatch.results.formats.view import Screen
     from kmatch.results.hits import HitBatch
@@ -15,7 +16,8 @@ class Searched(NamedTuple):
 
     patterns; genome: a Genome; None will do for other formats than SAM; pam_first: whether a PAM
     stands before the patterns; ordered: whether hits come in the genome's order; screen: what
-    lines for eyes are made for, None for a file.
+    lines for eyes are made for, None for a file; letters(record, start, end): the genome's letters
+    of a stretch, uint8, called in order, None where they cannot be had.
     """
 
     patterns: "Sequence[Pattern]"
@@ -23,6 +25,7 @@ class Searched(NamedTuple):
     pam_first: bool = False
     ordered: bool = True
     screen: "Screen | None" = None
+    letters: "Callable[[int, int, int], Bytes] | None" = None
 
 
 class Writer(Protocol):

@@ -12,6 +12,8 @@ from kmatch.sequences.patterns import pattern_set
 ROWS = 1 << 10  # aligned at a time
 GAP = "-"
 DIFFERENCE, PLAIN = "\x1b[1;31m", "\x1b[0m"
+AROUND = 5  # letters of the text on either side
+COMPLEMENT = str.maketrans("acgturyswkmbdhvn", "tgcaayrswmkvhdbn")
 LEAST = 10  # columns of an alignment in a line, on however narrow a screen
 _TITLES = ("pattern ", "        ", "text    ")
 
@@ -30,16 +32,18 @@ class ViewWriter(Sender):
     """Writes HitBatches as a paragraph a hit.
 
     Its first line has the place, the strand, the pattern's name and the distance. Below them stand
-    the pattern and, in its direction, the text, `|` between letters that match, a gap as `-`.
+    the pattern and, in its direction, the text, `|` between letters that match, a gap as `-`. A few
+    letters on either side of the text are in lower case.
     """
 
     def __init__(self, handle: Any, searched: Searched) -> None:
         super().__init__(handle)
         panel = pattern_set(searched.patterns)
         self._names = panel.names
-        self._letters = [letters.upper().replace("U", "T") for letters in panel.sequences]
+        self._patterns = [letters.upper().replace("U", "T") for letters in panel.sequences]
         self._pam_first = searched.pam_first
         self._screen = searched.screen or FILE
+        self._letters_of = searched.letters
 
     def write(self, batch: HitBatch) -> None:
         """Write a HitBatch."""
@@ -49,28 +53,43 @@ class ViewWriter(Sender):
 
     def _lines(self, batch: HitBatch, rows: slice) -> Iterator[str]:
         names, which = batch.record_names(rows)
+        numbers = batch.record[rows].tolist()
         columns = batch.align(rows)
         ops, text = columns.ops.tobytes().decode(), columns.text.tobytes().decode()
         places = (which, *(getattr(batch, name)[rows] for name in ("start", "end", "minus")))
         kinds = (batch.pattern[rows], batch.distance[rows])
         parts = (pairwise(columns.op_ends.tolist()), pairwise(columns.text_ends.tolist()))
         values = (*(column.tolist() for column in (*places, *kinds)), *parts)
-        for record, start, end, minus, pattern, distance, op, letters in zip(*values, strict=True):
-            strand = "-" if minus else "+"
-            place = f"{names[record]}:{start}-{end} {strand}"
+        for number, row in zip(numbers, zip(*values, strict=True), strict=True):
+            record, start, end, minus, pattern, distance, op, letters = row
+            place = f"{names[record]}:{start}-{end} {'-' if minus else '+'}"
             yield f"{place} {self._names[pattern]}, distance {distance}"
-            yield from self._alignment(
-                ops[slice(*op)], self._letters[pattern], text[slice(*letters)]
-            )
+            aligned = ops[slice(*op)], self._patterns[pattern], text[slice(*letters)]
+            yield from self._alignment(aligned, self._around(number, start, end, minus))
             yield ""
 
-    def _alignment(self, ops: str, pattern: str, text: str) -> Iterator[str]:
-        above, below = laid_out(ops, pattern, text, self._pam_first)
-        marks = "".join("|" if op == "=" else " " for op in ops)
+    def _around(self, record: int, start: int, end: int, minus: int) -> tuple[str, str]:
+        """Letters before and behind a hit, as the pattern reads them."""
+        if self._letters_of is None:
+            return "", ""
+        first = max(start - AROUND, 0)
+        letters = self._letters_of(record, first, end + AROUND).tobytes().decode("latin-1").lower()
+        before, behind = letters[: start - first], letters[end - first :]
+        if minus:
+            before, behind = (part[::-1].translate(COMPLEMENT) for part in (behind, before))
+        return before, behind
+
+    def _alignment(self, aligned: tuple[str, str, str], around: tuple[str, str]) -> Iterator[str]:
+        before, behind = around
+        above, below = laid_out(*aligned, self._pam_first)
+        ops = "=" * len(before) + aligned[0] + "=" * len(behind)
+        marks = "".join("|" if op == "=" else " " for op in aligned[0])
+        lines = [f"{' ' * len(before)}{line}{' ' * len(behind)}" for line in (above, marks)]
+        lines.append(before + below + behind)
         width = max(self._screen.width - len(_TITLES[0]), LEAST)
         for first in range(0, len(ops), width):
             part = slice(first, first + width)
-            for title, line in zip(_TITLES, (above, marks, below), strict=True):
+            for title, line in zip(_TITLES, lines, strict=True):
                 coloured = self._coloured(line[part], ops[part]) if title.strip() else line[part]
                 yield f"{title}{coloured}".rstrip()
 
