@@ -14,12 +14,16 @@ Decorator = Callable[[Function], Function]
 
 
 class Inputs(NamedTuple):
-    """What a search for patterns reads: a genome, patterns by file or by `-p`, and regions."""
+    """What a search for patterns reads: a genome, patterns by file or by `-p`, and regions.
+
+    column: of the file of patterns, where it is a table with a header line.
+    """
 
     genome: str
     patterns: str | None
     sequences: tuple[str, ...]
     regions: str | None = None
+    column: str | None = None
 
 
 class Loudness(NamedTuple):
@@ -125,11 +129,16 @@ def exact_options(function: Function) -> Function:
 
 
 def pattern_arguments(function: Function) -> Function:
-    """Add PATTERNS, its stand-in `-p`, and --regions."""
+    """Add PATTERNS, its stand-in `-p`, --column and --regions."""
     function = click.option(
         "--regions",
         metavar="BED",
         help="Only the hits that lie inside a region of BED.",
+    )(function)
+    function = click.option(
+        "--column",
+        metavar="NAME",
+        help="PATTERNS is CSV or TSV with a header line: the column of the sequences.",
     )(function)
     function = click.option(
         "-p",
@@ -146,6 +155,8 @@ def check_inputs(inputs: Inputs) -> None:
     """Raise UsageError for patterns by file and by `-p`, or neither, or two inputs named `-`."""
     if bool(inputs.patterns) == bool(inputs.sequences):
         raise click.UsageError("give the patterns as a file or with -p, one of the two")
+    if inputs.sequences and inputs.column is not None:
+        raise click.UsageError("--column is one of a file of patterns; leave it out beside -p")
     if (inputs.patterns, inputs.genome, inputs.regions).count("-") > 1:
         names = "GENOME, PATTERNS and --regions" if inputs.regions else "GENOME and PATTERNS"
         raise click.UsageError(f"only one of {names} can be standard input")

@@ -113,7 +113,7 @@ def _load_panel(inputs: Inputs, messages: Messages) -> "PatternSet":
     from kmatch.sequences.patterns import load_patterns, read_patterns, repeated_names
 
     if inputs.patterns:
-        panel = read_patterns(inputs.patterns, messages.warn)
+        panel = read_patterns(inputs.patterns, messages.warn, inputs.column)
     else:
         panel = load_patterns(list(inputs.sequences), messages.warn)
     if names := repeated_names(panel):

@@ -71,9 +71,11 @@ def multi(
     """Find every window of GENOME with at most k mismatches to a pattern of a panel.
 
     All patterns have one length. A hit spans the pattern and the PAM, its distance counts the
-    pattern alone. GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch
-    pack, or - for standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME,
-    a tab and SEQ.
+    pattern alone.
+
+    GENOME is FASTA, FASTQ, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or -
+    for standard input. PATTERNS is FASTA, text with one pattern a line (SEQ, or NAME, a tab and
+    SEQ), BED with the sequence in column 7, or by --column a table with a header line.
     """
     _check_tables(counts, table)
     others = {"--summary": counts.summary}

@@ -133,7 +133,7 @@ def _fastq(source: Source) -> Iterator[Stretch]:
     return read_fastq(source)
 
 
-_NAMED_AFTER = {_fasta: " after its '>'", _fastq: " after its '@'"}
+_NAMED_AFTER: dict[Parser, str] = {_fasta: " after its '>'", _fastq: " after its '@'"}
 
 
 def _twobit(source: Source) -> Iterator[Stretch]:
