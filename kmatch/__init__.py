@@ -15,6 +15,9 @@ _HOMES = {
     "best": "kmatch.api",
     "Primer": "kmatch.results.primers",
     "Primers": "kmatch.results.primers",
+    "Product": "kmatch.results.products",
+    "Products": "kmatch.results.products",
+    "pcr": "kmatch.api",
     "primer": "kmatch.api",
     "pack": "kmatch.api",
     "KmatchError": "kmatch.errors",
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from kmatch.api import hamming as hamming
     from kmatch.api import multi as multi
     from kmatch.api import pack as pack
+    from kmatch.api import pcr as pcr
     from kmatch.api import primer as primer
     from kmatch.errors import DeviceError as DeviceError
     from kmatch.errors import InputError as InputError
@@ -42,6 +46,8 @@ if TYPE_CHECKING:
     from kmatch.results.hits import Hits as Hits
     from kmatch.results.primers import Primer as Primer
     from kmatch.results.primers import Primers as Primers
+    from kmatch.results.products import Product as Product
+    from kmatch.results.products import Products as Products
 
 
 def __getattr__(name: str) -> object:

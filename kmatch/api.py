@@ -14,6 +14,7 @@ DeviceError, with an output OutputError; all are KmatchError.
 """
 
 import os
+from collections.abc import Sequence
 from functools import partial
 from typing import Literal
 
@@ -23,22 +24,27 @@ from kmatch.packed.packing import write_packed
 from kmatch.results.files.output import open_output
 from kmatch.results.hits import Hits
 from kmatch.results.primers import Primers
+from kmatch.results.products import Products
 from kmatch.search.best import BestOptions, best_batches
 from kmatch.search.checks import check_ends, check_pam
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import HammingOptions, hamming_batches
 from kmatch.search.multi import MultiOptions, multi_batches
+from kmatch.search.pcr import PRODUCT, PcrOptions, pcr_batches
 from kmatch.search.primer import PrimerOptions, primer_batches
 from kmatch.search.regions import RegionsGiven, load_regions, narrowed, search_inside
 from kmatch.search.running import Running
 from kmatch.sequences.names import warn
 from kmatch.sequences.patterns import Patterns, load_patterns
+from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress
 
 Path = str | os.PathLike[str]
 Strand = Literal["both", "+", "-"]
 Report = Literal["minima", "ends", "loci"]
 Side = Literal["3p", "5p"]
+Pams = str | Sequence[str]
+Pairing = Literal["own", "any"]
 Limits = tuple[float, float]
 
 
@@ -93,7 +99,7 @@ def multi(
     patterns: Patterns,
     k: int,
     *,
-    pam: str | None = None,
+    pam: Pams | None = None,
     pam_side: Side = "3p",
     strand: Strand = "both",
     exact_5p: int = 0,
@@ -108,8 +114,9 @@ def multi(
 
     The patterns, up to hundreds of thousands, have one length. pam: IUPAC letters that must stand,
     without mismatch, beside a pattern: after it (pam_side `3p`, as NGG) or before it (`5p`, as
-    TTTV). A hit spans the pattern and the PAM; its distance counts the pattern alone. The other
-    arguments are those of `hamming`.
+    TTTV). Of several, a list or `NGG,NAG`, the first that stands beside a pattern is its PAM. A hit
+    spans the pattern and the PAM; its distance counts the pattern alone. The other arguments are
+    those of `hamming`.
 
     Raises InputError and DeviceError as `hamming` does, and InputError for patterns of unequal
     length and for several patterns that all hold the PAM themselves; where a single one does, that
@@ -134,8 +141,15 @@ def edit(
     patterns: Patterns,
     k: int,
     *,
-    report: Report = "minima",
+    report: Report | None = None,
+    pam: Pams | None = None,
+    pam_side: Side = "3p",
     strand: Strand = "both",
+    exact_5p: int = 0,
+    exact_3p: int = 0,
+    max_mismatches: int | None = None,
+    max_insertions: int | None = None,
+    max_deletions: int | None = None,
     regions: RegionsGiven | None = None,
     device: str = "auto",
     threads: int | None = None,
@@ -146,14 +160,21 @@ def edit(
 
     Differences are mismatches, insertions and deletions; 0 ≤ k < m for a pattern of m letters.
     report: `ends` gives an occurrence for every position where one ends, `minima` the best of
-    neighbouring ends, `loci` the best of overlapping minima. The other arguments, and what is
-    raised, are those of `hamming`.
+    neighbouring ends, `loci` the best of overlapping minima; by default it is `ends` beside a PAM
+    and `minima` elsewhere. pam, pam_side: as for `multi`. exact_5p, exact_3p: how many of a
+    pattern's first and last letters must match, with nothing skipped in them or beside them.
+    max_mismatches, max_insertions (of pattern letters that are skipped), max_deletions (of text
+    letters): the most of each kind among the k differences; None is k. The other arguments, and
+    what is raised, are those of `hamming`.
 
         hits = kmatch.edit("genome.fa", "ACGTTGCATTAGCCAGTACT", k=2)
         hits.cigar, hits.match
     """
     panel = load_patterns(patterns)
-    options = EditOptions(report, strand)
+    check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
+    check_pam(panel, pam, pam_side, warn)
+    rules = (exact_5p, exact_3p, max_mismatches, max_insertions, max_deletions)
+    options = EditOptions(report, strand, pam, pam_side, *rules)
     running = Running(device, threads, algorithm, on_progress)
     inside = load_regions(regions)
     genome = narrowed(inside, as_genome(genome))
@@ -166,6 +187,8 @@ def best(
     patterns: Patterns,
     *,
     strand: Strand = "both",
+    exact_5p: int = 0,
+    exact_3p: int = 0,
     regions: RegionsGiven | None = None,
     device: str = "auto",
     threads: int | None = None,
@@ -176,17 +199,53 @@ def best(
 
     They are the minima at the smallest distance that a pattern has anywhere in the genome, with
     regions too: of these, those inside are given. A pattern that matches nowhere has none, and a
-    UserWarning names it. The arguments, and what is
-    raised, are those of `hamming`.
+    UserWarning names it. The arguments, and what is raised, are those of `hamming`.
 
         hits = kmatch.best("genome.fa", ["ACGTTACGTAGGCATCAGT"])
         hits.distance.min()
     """
     panel = load_patterns(patterns)
     running = Running(device, threads, algorithm, on_progress)
+    check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
+    options = BestOptions(strand, exact_5p, exact_3p)
     genome = as_genome(genome)
-    search = partial(best_batches, genome, panel, BestOptions(strand))
+    search = partial(best_batches, genome, panel, options)
     return Hits(search_inside(load_regions(regions), genome, search, running), panel)
+
+
+def pcr(
+    genome: Genome | Path,
+    primers: PairsGiven,
+    k: int,
+    *,
+    product: tuple[int, int] = PRODUCT,
+    pairs: Pairing = "own",
+    edit: bool = False,
+    exact_3p: int = 0,
+    sequence: bool = False,
+    device: str = "auto",
+    threads: int | None = None,
+    on_progress: Progress | None = None,
+) -> Products:
+    """Find the products that pairs of primers make in a genome, in both directions.
+
+    A product reaches from a site of a primer on `+` to a site of another on `-` that faces it.
+    primers: a dict, name → (forward, reverse), of which each is a sequence or a list of alternates;
+    or a path of lines `NAME<tab>FORWARD<tab>REVERSE`, of FASTA or of BED with sequences in column
+    7, whose names end in `_F` and `_R`, `/1` and `/2` or `_LEFT` and `_RIGHT`. k: mismatches of a
+    primer, or differences with edit=True, 0 ≤ k < m. product: (least, most) letters, primers
+    included. pairs: `own` joins partners, `any` every two primers, one with itself too. exact_3p:
+    how many of a primer's last letters must match. sequence: whether products have their text too.
+    The other arguments, and what is raised, are those of `hamming`.
+
+        pair = ("AGAGTTTGATCMTGGCTCAG", "GWATTACCGCGGCKGCTG")
+        products = kmatch.pcr("genome.fa", {"16S": pair}, k=2)
+        products[products.length < 600].to_bed("16S.bed")
+    """
+    panel = load_pairs(primers)
+    options = PcrOptions(product, pairs, edit, exact_3p, sequence)
+    running = Running(device, threads, on_progress=on_progress)
+    return Products(pcr_batches(as_genome(genome), panel, k, options, running), panel)
 
 
 def primer(

@@ -35,25 +35,43 @@ def hamming(records, patterns, k, strand="both", exact_5p=0, exact_3p=0):
 
 
 def multi(records, patterns, k, pam, pam_side="3p", strand="both", exact_5p=0, exact_3p=0):
-    """Hits of patterns beside a PAM: they span both, their distance counts the pattern alone."""
+    """Hits of patterns beside a PAM: they span both, their distance counts the pattern alone.
+
+    pam: one, or a list of which the first that stands beside a pattern is its PAM.
+    """
     hits = []
     for record, (_, text) in enumerate(records):
         for number, pattern in enumerate(patterns):
-            m, size = len(pattern), len(pattern) + len(pam)
+            m = len(pattern)
             for sign in "+-" if strand == "both" else strand:
-                for start in range(len(text) - size + 1):
-                    window = known(text[start : start + size])
-                    window = window if sign == "+" else reverse_complement(window)
-                    guide = window[:m] if pam_side == "3p" else window[len(pam) :]
-                    beside = window[m:] if pam_side == "3p" else window[: len(pam)]
+                read = known(text) if sign == "+" else reverse_complement(known(text))
+                for start in range(len(text) - m + 1):
+                    end, guide = start + m, read[start : start + m]
                     wrong = [i for i in range(m) if not matches(pattern[i], guide[i])]
+                    beside = beside_it(read, start, end, pam, pam_side)
                     if (
-                        all(map(matches, pam, beside))
+                        beside is not None
                         and len(wrong) <= k
                         and all(exact_5p <= i < m - exact_3p for i in wrong)
                     ):
-                        hits.append((record, start, start + size, number, len(wrong), sign))
+                        span = spanning(start, end, beside, pam_side)
+                        span = span if sign == "+" else (len(text) - span[1], len(text) - span[0])
+                        hits.append((record, *span, number, len(wrong), sign))
     return in_order(hits)
+
+
+def beside_it(read, start, end, pam, pam_side):
+    """The PAM, or of several the first, that stands beside read[start:end], or None."""
+    for each in pam.split(",") if isinstance(pam, str) else pam:
+        low = end if pam_side == "3p" else start - len(each)
+        there = read[max(low, 0) : low + len(each)]
+        if low >= 0 and len(there) == len(each) and all(map(matches, each, there)):
+            return each
+    return None
+
+
+def spanning(start, end, beside, pam_side):
+    return (start, end + len(beside)) if pam_side == "3p" else (start - len(beside), end)
 
 
 def summary(names, k, hits):
@@ -122,6 +140,31 @@ def edit(records, patterns, k, report="minima", strand="both"):
                     found.append((record, start, end, number, distance, sign, cigar(ops)))
                 hits += loci(found) if report == "loci" else found
     return in_order(hits)
+
+
+def pcr(hits, primers, product, pairs="own"):
+    """Products (record, start, end, strand, forward hit, reverse hit) of all pairs of hits.
+
+    hits: of the primers, as `hamming` or `edit` gives them; primers: (pair, role) of each, its role
+    being "F" or "R".
+    """
+    products = []
+    for plus in hits:
+        for minus in hits:
+            (pair, role), (other, facing) = primers[plus[3]], primers[minus[3]]
+            length = minus[2] - plus[1]
+            if (
+                (plus[5], minus[5]) == ("+", "-")
+                and plus[0] == minus[0]
+                and plus[1] <= minus[1]
+                and plus[2] <= minus[2]
+                and product[0] <= length <= product[1]
+                and (pairs == "any" or (pair == other and role != facing))
+            ):
+                turned = (role, plus[3]) > (facing, minus[3])
+                ends = (minus, plus) if turned else (plus, minus)
+                products.append((plus[0], plus[1], minus[2], "-" if turned else "+", *ends))
+    return sorted(products, key=lambda p: (p[:3], "+-".index(p[3]), p[4][3], p[5][3]))
 
 
 def best(records, patterns, strand="both"):

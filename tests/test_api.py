@@ -16,7 +16,7 @@ import kmatch
 from kmatch import api
 from kmatch.search.running import Hooks
 
-FUNCTIONS = (api.hamming, api.multi, api.edit, api.best, api.primer, api.pack)
+FUNCTIONS = (api.hamming, api.multi, api.edit, api.best, api.pcr, api.primer, api.pack)
 
 
 class TestSignatures:

@@ -26,6 +26,8 @@ LIGHT = {
     "patterns twice": ("hamming", "g.fa", "p.txt", "-p", "ACGT", "-k", "1"),
     "no patterns": ("hamming", "g.fa", "-k", "1"),
     "standard input twice": ("hamming", "-", "-", "-k", "1"),
+    "primers twice": ("pcr", "g.fa", "p.txt", "-p", "ACGT", "ACGA", "-k", "1"),
+    "no such product": ("pcr", "g.fa", "p.txt", "-k", "1", "--product", "500"),
     "no name for a packed genome": ("pack", "-"),
     "a genome packed over itself": ("pack", "g.fa", "-o", "./g.fa"),
     "versions": ("info", "--short"),

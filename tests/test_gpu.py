@@ -4,16 +4,22 @@ import io
 from itertools import pairwise
 
 import naive
+import naive_bounds
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.cases import EDIT, HAMMING, edit_cases, hamming_cases
 from support.commands import random_letters
+from support.constraints import CASES as CONSTRAINED
+from support.constraints import constrained_cases
 from support.differences import best, edit
 from support.differences import rows as rows_of
 from support.mismatches import check_off_targets, rows, search
 from support.packing import packed
+from support.pcr import cases as pcr_cases
+from support.pcr import expected, plain, products
+from support.pcr import rows as rows_of_products
 from support.primers import CASES as PRIMERS
 from support.primers import primer, primer_cases, related
 from support.primers import rows as rows_of_primers
@@ -70,6 +76,29 @@ def test_best(name):
     records, patterns, _, options = EDIT[name]
     found = rows_of(best(records, patterns, device="cuda", **options))
     assert found == naive.best(records, patterns, **options)
+
+
+@settings(max_examples=60)
+@given(pcr_cases())
+def test_any_products(case):
+    records, primers, k, options = case
+    found = rows_of_products(products(records, primers, k, device="cuda", **options))
+    assert found == plain(expected(records, primers, k, **options))
+
+
+@pytest.mark.parametrize("name", CONSTRAINED)
+def test_constraints(name):
+    records, patterns, k, options = CONSTRAINED[name]
+    found = rows_of(edit(records, patterns, k, device="cuda", **options))
+    assert found == naive_bounds.edit(records, patterns, k, **options)
+
+
+@settings(max_examples=50)
+@given(constrained_cases(), st.booleans())
+def test_any_constraints(case, filtering):
+    records, patterns, k, options = case
+    found = rows_of(edit(records, patterns, k, device="cuda", filtering=filtering, **options))
+    assert found == naive_bounds.edit(records, patterns, k, **options)
 
 
 @settings(max_examples=100)

@@ -161,3 +161,28 @@ def test_primers():
     assert naive.primers(*case, "+") == [(0, 0, 3, "+"), (0, 1, 4, "+")]
     # The strand - of the background is CTTGCT: CTG is one letter from CTTG.
     assert naive.primers(*case, "both") == [(0, 0, 4, "+")]
+
+
+def test_products_of_both_ways_round_and_of_any_two():
+    # A and T of a pair, C alone: +A at 0 and 20, -T at 6, -A at 12, +T at 18, +C at 10, -C at 16;
+    # in another record -T at 30.
+    sites = [(0, 0, "+"), (1, 6, "-"), (2, 10, "+"), (0, 12, "-"), (2, 16, "-"), (1, 18, "+")]
+    hits = [(0, start, start + 4, number, 0, sign) for number, start, sign in sites]
+    hits += [(0, 20, 24, 0, 0, "+"), (1, 30, 34, 1, 0, "-")]
+    primers = [("AT", "F"), ("AT", "R"), ("C", "F")]
+
+    def found(product, pairs):
+        made = naive.pcr(hits, primers, product, pairs)
+        return [(start, end, strand, one[3], two[3]) for _, start, end, strand, one, two in made]
+
+    assert found((1, 100), "own") == [(0, 10, "+", 0, 1)]  # T at 18 has no A on - behind it
+    assert found((11, 100), "own") == found((1, 9), "own") == []
+    assert found((1, 100), "any") == [
+        (0, 10, "+", 0, 1),
+        (0, 16, "+", 0, 0),
+        (0, 20, "+", 0, 2),
+        (10, 16, "-", 0, 2),  # A is on -, and given before C
+        (10, 20, "+", 2, 2),
+    ]
+    hits.append((0, 26, 30, 0, 0, "-"))
+    assert found((1, 100), "own")[1:] == [(18, 30, "-", 0, 1)]

@@ -12,8 +12,16 @@ from kmatch.cli.command import Command, command
 from kmatch.cli.group import kmatch as group
 
 GENOME = b">chr1\nACGTTGCAACGTACGGTTACCAGTAGGCATTA\n>chr2\nTTGACCATTA\n"
-FILES = {"genome.fa": GENOME, "patterns.txt": b"a\tACGTT\nb\tTTGAC\n"}
-ARGUMENTS = {"patterns": "patterns.txt", "commands": "hamming"}  # the others are genomes
+FILES = {
+    "genome.fa": GENOME,
+    "patterns.txt": b"a\tACGTT\nb\tTTGAC\n",
+    "primers.txt": b"a\tACGTT\tTTGAC\n",
+}
+ARGUMENTS = {
+    "patterns": "patterns.txt",
+    "commands": "hamming",
+    "primers": "primers.txt",
+}  # the others are genomes
 QUICK = {
     "bench": {"--size": "1000", "--seconds": "0.001", "--device": "cpu"},
     "model": {"-n": "16", "-m": "4", "-w": "4", "-l": "2", "-p": "4"},
@@ -102,6 +110,8 @@ def valid(parameter):
         return parameter.type.choices[0]
     if parameter.opts[-1] == "--device":
         return "cpu"
+    if parameter.opts[-1] == "--product":
+        return "50-500"
     if isinstance(parameter.type, click.FloatRange):
         return "0.5"
     return "1000"
@@ -157,9 +167,11 @@ def test_the_last_of_two_values_does_not_win():
     assert here(*search, "-k", 1).status == 0
     for twice in (("-k", 1, "-k", 3), ("-k1", "-k1"), ("-k", 1, "--strand=+", "--strand", "-")):
         assert here(*search, *twice).status == 2
-    panel = ("multi", "genome.fa", "-p", "ACGTT", "-k", 1)
-    assert here(*panel, "--pam", "NAG").status == 0
-    assert here(*panel, "--pam", "NAG", "--pam", "NGG").status == 2
+    for name in ("multi", "edit"):
+        panel = (name, "genome.fa", "-p", "ACGTT", "-k", 1)
+        both = {here(*panel, "--pam", pam).out for pam in ("NAG,NGG", "NGG,NAG")}
+        assert {here(*panel, "--pam", "NAG", "--pam", "NGG").out} == both
+        assert here(*panel, "--pam-side", "3p", "--pam-side", "5p").status == 2
 
 
 def test_help_comes_before_what_is_given_twice():

@@ -13,6 +13,7 @@ COMMANDS = {
     "multi": ("genome.fa", "patterns.txt", "-k", 1),
     "edit": ("genome.fa", "patterns.txt", "-k", 1),
     "best": ("genome.fa", "patterns.txt"),
+    "pcr": ("genome.fa", "patterns.txt", "-k", 1),
     "primer": ("genome.fa", "patterns.txt", "-k", 2),
 }
 

@@ -30,7 +30,18 @@ def test_python(monkeypatch, tmp_path):
 
 def test_options_exist(capfd):
     """Every option the README names is one of the command line's."""
-    commands = ("hamming", "multi", "edit", "best", "primer", "pack", "bench", "model", "info")
+    commands = (
+        "hamming",
+        "multi",
+        "edit",
+        "best",
+        "pcr",
+        "primer",
+        "pack",
+        "bench",
+        "model",
+        "info",
+    )
     for command in commands:
         assert run([command, "--help"]) == 0
     known = capfd.readouterr().out

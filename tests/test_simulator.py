@@ -18,7 +18,7 @@ def test_no_file_is_left_out():
 
 @pytest.mark.parametrize("name", FILES)
 def test_kernels_in_the_simulator(name):
-    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", FOLDER / name)
+    command = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", FOLDER / name)
     environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 0, done.stdout[-8000:]

@@ -1,6 +1,7 @@
 """Types of options that are numbers: none larger than kmatch computes with."""
 
 import math
+import re
 from typing import Any
 
 import click
@@ -42,3 +43,18 @@ class NumberRange(click.FloatRange):
 
 def _not_finite(value: object) -> str:
     return f"{value!r} is not a finite number."
+
+
+def sizes(context: click.Context, option: click.Parameter, value: str) -> tuple[int, int]:
+    """The callback of an option that holds two counts, the least and the most: MIN-MAX."""
+    found = re.fullmatch(r"(\d{1,10})-(\d{1,10})", value, re.ASCII)
+    if not found:
+        raise click.BadParameter(f"{value!r} is not MIN-MAX, as in 300-500.", context, option)
+    least, most = map(int, found.groups())
+    if most > MOST:
+        raise click.BadParameter(f"{most} is more than kmatch counts to, {MOST}.", context, option)
+    if least > most:
+        raise click.BadParameter(
+            f"the least, {least}, is more than the most, {most}.", context, option
+        )
+    return least, most

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from kmatch.arguments import STRANDS
+from kmatch.arguments import PAM_SIDES, STRANDS
 from kmatch.cli.numbers import Count
 from kmatch.cli.outputs import FORMATS
 
@@ -126,6 +126,42 @@ def exact_options(function: Function) -> Function:
         option = click.option(f"--exact-{end}", type=Count(min=0), default=0, help=text)
         function = option(function)
     return function
+
+
+def bound_options(function: Function) -> Function:
+    """Add --max-mismatches, --max-insertions and --max-deletions."""
+    kinds = {
+        "deletions": "text letters that are skipped",
+        "insertions": "pattern letters that are skipped",
+        "mismatches": "mismatches",
+    }
+    for kind, what in kinds.items():
+        text = f"At most so many {what} among the k differences."
+        function = click.option(f"--max-{kind}", type=Count(min=0), help=text)(function)
+    return function
+
+
+def pam_options(function: Function) -> Function:
+    """Add --pam and --pam-side."""
+    side = click.option(
+        "--pam-side",
+        type=click.Choice(PAM_SIDES),
+        default="3p",
+        show_default=True,
+        help="The PAM follows the pattern (NGG) or comes before it (TTTV).",
+    )
+    text = (
+        "What must stand, without a difference, beside a pattern; NGG,NAG, or the option "
+        "repeated, for one of several."
+    )
+    pam = click.option("--pam", multiple=True, metavar="SEQ", callback=_given_pams, help=text)
+    return pam(side(function))
+
+
+def _given_pams(
+    context: click.Context, option: click.Parameter, pams: tuple[str, ...]
+) -> tuple[str, ...] | None:
+    return pams or None
 
 
 def pattern_arguments(function: Function) -> Function:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,10 +16,9 @@ from kmatch.search.running import Running
 
 if TYPE_CHECKING:
     from kmatch.engine.protocol import Engine
-    from kmatch.results.hits import HitBatch
     from kmatch.sequences.patterns import PatternSet
 
-Batches = Callable[..., "Iterable[HitBatch]"]  # called with running
+Batches = Callable[..., "Iterable[Any]"]  # of HitBatches; called with running
 
 
 class PatternSearch:
@@ -42,7 +41,7 @@ class PatternSearch:
         read = (inputs.genome, inputs.patterns, inputs.regions)
         self.table = check_table(table, read, others)
         self.messages = Messages(*loudness)
-        self.panel = _load_panel(inputs, self.messages)
+        self.panel = self.load_panel(inputs)
         from kmatch.genome import Genome
         from kmatch.search.regions import load_regions, narrowed
 
@@ -54,6 +53,14 @@ class PatternSearch:
         genome = Genome(inputs.genome, keep=keep, on_warning=self.messages.warn)
         # What is read twice is compared with the whole genome at first.
         self.genome = genome if rereads else narrowed(self._regions, genome)
+
+    def load_panel(self, inputs: Inputs) -> "PatternSet":
+        """The patterns of a file or of `-p`; warns of names that repeat."""
+        return _load_panel(inputs, self.messages)
+
+    def summary(self, found: int) -> str:
+        """What --verbose says in the end."""
+        return f"{found:,} hits of {len(self.panel):,} patterns"
 
     def write(self, batches: Batches) -> None:
         """Write the table of the HitBatches of batches(running=…)."""
@@ -67,10 +74,10 @@ class PatternSearch:
     def drain(
         self,
         batches: Batches,
-        *takers: "Callable[[HitBatch], object]",
+        *takers: Callable[[Any], object],
         to_terminal: bool = False,
     ) -> None:
-        """Hand each HitBatch to all takers, and say how many hits there were.
+        """Hand each batch to all takers, and say how many hits there were.
 
         to_terminal: whether a taker writes to standard output, where the progress bar may be.
         """
@@ -103,7 +110,7 @@ class PatternSearch:
                     take(batch)
                 hits += len(batch)
         warn_of_long_patterns(messages, self.panel, longest.letters, genome.label)
-        messages.detail(f"{hits:,} hits of {len(self.panel):,} patterns")
+        messages.detail(self.summary(hits))
 
 
 def _load_panel(inputs: Inputs, messages: Messages) -> "PatternSet":
@@ -131,7 +138,7 @@ def _compiling_beside() -> "AbstractContextManager[Callable[[Engine], None]]":
     from kmatch.published.registry import ENGINE
 
     context = click.get_current_context()
-    if context.params["algorithm"] != ENGINE or not nothing_compiled():
+    if context.params.get("algorithm", ENGINE) != ENGINE or not nothing_compiled():
         return nullcontext(lambda engine: None)
     from kmatch.rehearsal.compiling import compiling_beside
 

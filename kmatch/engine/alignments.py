@@ -2,24 +2,29 @@
 
 from typing import NamedTuple
 
-import numpy as np
+from kmatch.arrays import Bytes, Ints, Longs
 
 
 class Written(NamedTuple):
-    """P patterns as they are written: masks: uint8[L], side by side, those of pattern p from
-    begins[p] to begins[p+1], int64[P+1]."""
+    """P patterns as they are written.
 
-    masks: np.ndarray
-    begins: np.ndarray
+    masks: uint8[L], letters side by side; begins: int64[P+1], those of pattern p lie from begins[p]
+    to begins[p+1].
+    """
+
+    masks: Bytes
+    begins: Longs
 
 
 class Windows(NamedTuple):
-    """n windows of a chunk: position: int64[n], where each starts; pattern: int32[n]; minus:
-    uint8[n], 1 for the strand `-`."""
+    """n windows of a chunk.
 
-    position: np.ndarray
-    pattern: np.ndarray
-    minus: np.ndarray
+    position: int64[n], where each starts; pattern: int32[n]; minus: uint8[n], 1 for the strand `-`.
+    """
+
+    position: Longs
+    pattern: Ints
+    minus: Bytes
 
 
 class Ends(NamedTuple):
@@ -29,10 +34,10 @@ class Ends(NamedTuple):
     may use, the record's first for a query that is read upwards, its last for one read downwards.
     """
 
-    position: np.ndarray
-    query: np.ndarray
-    distance: np.ndarray
-    limit: np.ndarray
+    position: Longs
+    query: Longs
+    distance: Longs
+    limit: Longs
 
 
 class Traced(NamedTuple):
@@ -42,17 +47,18 @@ class Traced(NamedTuple):
     of its columns.
     """
 
-    other: np.ndarray
-    size: np.ndarray
+    other: Longs
+    size: Longs
 
 
 class Columns(NamedTuple):
-    """Alignments in the direction of the pattern, ragged: row i lies from ends[i] to ends[i+1].
+    """n alignments in the direction of the pattern, side by side.
 
-    ops: uint8, one of `=XID` a column; text: uint8, A, C, G, T or N a text base; ends: int64[n+1].
+    ops: uint8, one of `=XID` a column, those of alignment i from op_ends[i] to op_ends[i+1]; text:
+    uint8, A, C, G, T or N a text base, from text_ends[i] to text_ends[i+1]; ends: int64[n+1].
     """
 
-    op_ends: np.ndarray
-    ops: np.ndarray
-    text_ends: np.ndarray
-    text: np.ndarray
+    op_ends: Longs
+    ops: Bytes
+    text_ends: Longs
+    text: Bytes

@@ -6,10 +6,10 @@ import re
 import sys
 from functools import cache
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kmatch.arguments import check_threads
-from kmatch.engine.choice import best_device
+from kmatch.engine.choice import Work, best_device
 from kmatch.errors import DeviceError
 
 if TYPE_CHECKING:
@@ -20,12 +20,12 @@ NO_DRIVER = "the library of the NVIDIA driver was not found"
 DRIVERS = {"win32": ["nvcuda.dll"], "linux": ["libcuda.so.1", "libcuda.so"]}
 
 
-def choose_engine(device: str, threads: int | None = None, work: Any = None) -> "Engine":
+def choose_engine(device: str, threads: int | None = None, work: Work | None = None) -> "Engine":
     """The Engine for a device (see `kmatch.engine.protocol`).
 
-    device: `auto`, `cpu`, `cuda` or `cuda:N`; threads: int or None for all cores; work: the Work
-    for which `auto` takes the device that will be done first, or None. Raises DeviceError for a
-    device that is unknown or cannot be used.
+    device: `auto`, `cpu`, `cuda` or `cuda:N`; threads: of the CPU, None for all cores; work: for
+    which `auto` takes the device that is expected to finish first. Raises DeviceError for a device
+    that is unknown or cannot be used.
     """
     check_threads(threads)
     if not isinstance(device, str) or not DEVICE.fullmatch(device):
@@ -43,7 +43,7 @@ def choose_engine(device: str, threads: int | None = None, work: Any = None) -> 
         raise DeviceError(f"device {device}: no usable GPU ({error}); use cpu") from error
 
 
-def _first_done(threads, work):
+def _first_done(threads: int | None, work: Work | None) -> "Engine":
     if _no_driver():
         return _cpu_engine(threads, f"no usable GPU: {NO_DRIVER}", work)
     kind, reason = best_device(work, threads or os.cpu_count() or 1)
@@ -55,13 +55,15 @@ def _first_done(threads, work):
         return _cpu_engine(threads, f"no usable GPU: {error}", work)
 
 
-def _cpu_engine(threads, reason, work):
+def _cpu_engine(threads: int | None, reason: str, work: Work | None) -> "Engine":
     from kmatch.engine.cpu.engine import CpuEngine
 
     return CpuEngine(threads, reason, work)
 
 
-def _cuda_engine(number, threads, reason, work):
+def _cuda_engine(
+    number: int | None, threads: int | None, reason: str, work: Work | None
+) -> "Engine":
     """The engine of a GPU, None for the first. Raises DeviceError with the reason there is none."""
     if _no_driver():
         raise DeviceError(NO_DRIVER)
@@ -77,19 +79,19 @@ def _cuda_engine(number, threads, reason, work):
     return CudaEngine(chosen[0][0], chosen[0][1], threads, reason, work)
 
 
-def _no_driver():
-    """Whether CUDA's driver is missing, found out without loading Numba's part for it."""
+def _no_driver() -> bool:
+    """Whether CUDA's driver is missing; does not load Numba's part for CUDA to find out."""
     return not _elsewhere() and _driver() is None
 
 
-def _elsewhere():
+def _elsewhere() -> bool:
     """Whether Numba uses another driver, or simulates one."""
     simulated = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") != "0"
     return simulated or bool(os.environ.get("NUMBA_CUDA_DRIVER"))
 
 
 @cache
-def _driver():
+def _driver() -> ctypes.CDLL | None:
     for name in DRIVERS.get(sys.platform, []):
         try:
             return ctypes.CDLL(name)
@@ -99,15 +101,17 @@ def _driver():
 
 
 @cache
-def _wake(number):
-    """Have the driver open a GPU meanwhile: it takes as long as importing Numba.
+def _wake(number: int) -> None:
+    """Have the driver open a GPU in the background, which takes as long as importing Numba.
 
-    Numba will ask for the same, the primary context, and hear of what fails.
+    Numba asks for the same primary context later, and reports what fails.
     """
 
-    def open_context():
+    def open_context() -> None:
         device, context = ctypes.c_int(), ctypes.c_void_p()
         driver = _driver()
+        if driver is None:
+            return
         if driver.cuInit(0) == 0 and driver.cuDeviceGet(ctypes.byref(device), number) == 0:
             driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
 

@@ -1,38 +1,46 @@
 """What an engine needs to know of a search for differences."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from kmatch.arrays import Longs, Words
 from kmatch.engine.queries import ReadingArrays
 
 
 class Profile(NamedTuple):
     """For each text letter the letters of Q queries that match it, a bit a row.
 
-    table: uint64; begins: int64[Q+1]; query q, text mask x (0, 1, 2, 4 or 8), block b of 64 rows is
-    at begins[q] + x·blocks + b, with ⌈m / 64⌉ blocks.
+    table: uint64, with block b of 64 rows of query q, which has ⌈m / 64⌉ blocks, for text mask x
+    (0, 1, 2, 4 or 8) at begins[q] + x·blocks + b; begins: int64[Q+1].
     """
 
-    table: np.ndarray
-    begins: np.ndarray
+    table: Words
+    begins: Longs
 
 
 class DifferenceQuery(NamedTuple):
     """Q queries within their limits.
 
-    reading: ReadingArrays; limits: int64[Q], the k of each, smaller than its length; k: the
-    largest; profile: Profile; reach: letters and k of the longest query.
+    limits: int64[Q], the k of each, smaller than its length; k: the largest of them; reach: the
+    most letters and k of a query together.
     """
 
     reading: ReadingArrays
-    limits: np.ndarray
+    limits: Longs
     k: int
     profile: Profile
     reach: int
 
 
-def difference_query(reading: ReadingArrays, limits: Any, engine: Any) -> DifferenceQuery:
-    """The DifferenceQuery of ReadingArrays and the k of each query, int64[Q]."""
+class Profiler(Protocol):
+    """What makes profiles: every Engine does."""
+
+    def profiles(self, reading: ReadingArrays) -> Profile:
+        """See `Engine.profiles`."""
+
+
+def difference_query(reading: ReadingArrays, limits: Longs, engine: Profiler) -> DifferenceQuery:
+    """The DifferenceQuery of queries and the k of each, int64[Q]."""
     reach = int((np.diff(reading.begins) + limits).max())
     return DifferenceQuery(reading, limits, int(limits.max()), engine.profiles(reading), reach)

@@ -7,13 +7,11 @@ Shifting the text by j positions is reading row t + j: no bit ever moves.
 
 `planes` is one flat array, uint64[planes·R·W + SPARE] with R = B + halo: plane p, row t, word w at
 (p·R + t)·W + w. Planes 0 to 3 are A, C, G and T; further ones are unions of these for IUPAC
-letters. The SPARE words at the end may be read, whatever they hold, and count for nothing.
+letters. Kernels may read the SPARE words at the end; what these hold changes no result.
 """
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
-
-import numpy as np
 
 from kmatch.arrays import Words
 
@@ -25,10 +23,10 @@ HALO_SHARE = 4  # a lane is at least this many halos long, where the text allows
 
 
 class Text(NamedTuple):
-    """A chunk as kernels take it: its planes, uint64, words in a row (W), rows that a lane owns (B)
-    and words of a plane, those of the halo among them."""
+    """A chunk as kernels take it: its planes, words in a row (W), rows that a lane owns (B), and
+    words of a plane, with those of the halo."""
 
-    planes: np.ndarray
+    planes: Words
     words: int
     rows: int
     plane_words: int
@@ -36,31 +34,32 @@ class Text(NamedTuple):
 
 @dataclass(frozen=True)
 class Geometry:
-    """Words in a row (W), rows a lane owns (B) and rows it repeats of the next lane (halo)."""
+    """Words in a row (W), rows that a lane owns (B) and rows of the next lane that it repeats
+    (halo)."""
 
     words: int
     rows: int
     halo: int
 
     @property
-    def lanes(self):
+    def lanes(self) -> int:
         return LANES_PER_WORD * self.words
 
     @property
-    def positions(self):
-        """Positions the lanes own together."""
+    def positions(self) -> int:
+        """Positions that all lanes own together."""
         return self.lanes * self.rows
 
     @property
-    def plane_rows(self):
+    def plane_rows(self) -> int:
         return self.rows + self.halo
 
     @property
-    def plane_words(self):
+    def plane_words(self) -> int:
         return self.plane_rows * self.words
 
     @property
-    def letters(self):
+    def letters(self) -> int:
         """Letters of text that packing reads."""
         return self.positions + self.halo
 
@@ -71,13 +70,13 @@ class Geometry:
 
 @dataclass(frozen=True)
 class Layout:
-    """The chunks that an engine is fastest with; the CPU's, where nothing else is said.
+    """The chunks that an engine is fastest with; the defaults are the CPU's.
 
-    length: positions a chunk owns in a search for mismatches, and query_positions: the most that
-    it owns times the queries; reading_length: positions in a search for differences, and at least
-    reading_halos halos, unless that is more than `most`; words: words in a row of a large chunk;
-    site_letters: letters of the windows beside a PAM that are compared at a time; reading_words:
-    words in every row of a search for differences, or None where it may be any.
+    length: positions that a chunk owns in a search for mismatches; query_positions: the most of
+    them times queries; reading_length: positions that it owns in a search for differences;
+    reading_halos: the least of them in halos, unless that is more than `most`; words: in a row of a
+    large chunk; site_letters: letters of the windows beside a PAM that are compared at a time;
+    reading_words: words in every row of a search for differences, None for any number.
     """
 
     length: int = 1 << 23
@@ -89,8 +88,8 @@ class Layout:
     site_letters: int = 1 << 23
     reading_words: int | None = 8  # one vector of the recurrence, whatever the processor's are
 
-    def shared_by(self, threads):
-        """The same with longer chunks for many threads, all of which meet Python once a chunk."""
+    def shared_by(self, threads: int) -> "Layout":
+        """The same with longer chunks for many threads, which all wait for Python once a chunk."""
         many = max(threads // FEW_THREADS, 1)
         return replace(
             self,
@@ -99,8 +98,8 @@ class Layout:
             query_positions=self.query_positions * many,
         )
 
-    def within(self, positions):
-        """The same with chunks of so many positions at the most."""
+    def within(self, positions: int) -> "Layout":
+        """The same with chunks of at most so many positions."""
         return replace(
             self,
             length=min(self.length, positions),
@@ -112,9 +111,9 @@ class Layout:
 def geometry_for(
     length: int, halo: int, words: int | None = None, most_words: int = Layout.words
 ) -> Geometry:
-    """The Geometry for a chunk that owns `length` positions, with `words` words in a row.
+    """The Geometry of a chunk that owns `length` positions, with `words` words in a row.
 
-    Where that is None, there are up to most_words, and long patterns get fewer, longer lanes:
+    Where that is None, a row has at most most_words. Long patterns get fewer, longer lanes, since
     repeated rows cost memory and packing.
     """
     if words is None:

@@ -1,37 +1,43 @@
-"""Buffers for the codes of hits that kernels find in a chunk.
+"""Buffers for hit codes, which kernels write for the hits that they find in a chunk.
 
-A hit code is an int64, (position·Q + query)·(k + 1) + distance with Q queries. The order of codes
-is that of position, then query.
+A hit code is an int64, (position·Q + query)·(k + 1) + distance with Q queries, so codes sort by
+position, then by query. `kmatch.engine.host.codes` encodes and decodes them on the CPU,
+`kmatch.engine.cuda.bits.buffer` encodes them on a GPU.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-NO_CODE = np.iinfo(np.int64).max
+from kmatch.arrays import Longs
+
+NO_CODE: int = np.iinfo(np.int64).max  # of an entry that holds no hit
 
 
 class HitBuffer(NamedTuple):
-    """A buffer that threads take in blocks.
+    """A buffer of which threads take blocks.
 
-    codes: int64[c]; tally: int64[3], codes handed out in blocks, hits that did not fit, and the
-    items of work that were begun when the first of these was seen, 0 where all were.
+    codes: int64[c], c the capacity; tally: int64[3], codes that blocks were taken of, hits that did
+    not fit, and the items of work that were begun when the first of these was found, 0 where all
+    were.
     """
 
-    codes: np.ndarray
-    tally: np.ndarray
+    codes: Longs
+    tally: Longs
 
 
 class Found(NamedTuple):
-    """What a kernel found: sorted codes, int64[n]; share: of the work that was done when the buffer
-    was full, 1 where all was. With less the codes are a sample; `lost` more were seen.
+    """What a kernel found.
+
+    codes: int64[n], sorted; lost: hits that did not fit the buffer; share: of the work that was
+    done when the buffer was full, 1 where all was. Below 1 the codes are a sample.
     """
 
-    codes: np.ndarray
+    codes: Longs
     lost: int
     share: float
 
 
-def make_buffer(capacity):
-    """A HitBuffer for as many codes, whose memory is used as it fills."""
+def make_buffer(capacity: int) -> HitBuffer:
+    """A HitBuffer for `capacity` codes; the system grants its memory as it fills."""
     return HitBuffer(np.empty(max(capacity, 1), np.int64), np.zeros(3, np.int64))

@@ -2,7 +2,9 @@
 
 import os
 import platform
+from collections.abc import Iterator
 from importlib.metadata import version
+from pathlib import Path
 
 from kmatch import __version__
 
@@ -10,15 +12,15 @@ PACKAGES = ("numba", "llvmlite", "numpy", "biopython", "click", "rich", "xopen")
 VECTOR_FEATURES = ("avx512f", "avx512vl", "avx2", "avx", "sse4.2", "neon", "sve")
 
 
-def describe_versions():
-    """Yield (name, value) pairs: the versions, found without loading what they are of."""
+def describe_versions() -> Iterator[tuple[str, str]]:
+    """Yield (name, value) pairs: the versions of packages, without loading these."""
     yield "kmatch", __version__
     yield "python", f"{platform.python_version()} ({platform.platform()})"
     yield "packages", ", ".join(f"{name} {version(name)}" for name in PACKAGES)
 
 
-def describe_machine():
-    """Yield (name, value) pairs: CPU, CUDA devices, the folder of compiled kernels."""
+def describe_machine() -> Iterator[tuple[str, str]]:
+    """Yield (name, value) pairs: CPU, CUDA devices, folders of compiled kernels."""
     import llvmlite.binding as llvm
     import numba
 
@@ -34,9 +36,9 @@ def describe_machine():
     yield "cache", "; ".join(_kernels(folder, *measure(folder)) for folder in kernel_folders())
 
 
-def _kernels(folder, kernels, size):
+def _kernels(folder: Path, kernels: int, size: int) -> str:
     return f"{folder} ({kernels} kernels, {size / 1e6:.1f} MB)"
 
 
-def _gpu(number, name, capability):
+def _gpu(number: int, name: str, capability: tuple[int, int]) -> str:
     return f"cuda:{number} {name} (compute capability {'.'.join(map(str, capability))})"

@@ -1,14 +1,15 @@
 """Queries as flat arrays, the form in which kernels on every device read them."""
 
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import bounds_of, look_up, offsets_in_rows
+from kmatch.arrays import Bools, Bytes, Longs, bounds_of, look_up, offsets_in_rows
 
 LOOK_EVERY = 4
-BASES_OF = np.array([mask.bit_count() for mask in range(16)], np.uint8)  # of a mask
+BASES_OF = np.array([mask.bit_count() for mask in range(16)], np.uint8)  # bases in a mask
 RARE = 2e-5  # a lane's chance to be within k, below which it pays to look whether any lane is
 
 
@@ -19,27 +20,27 @@ class Query(NamedTuple):
     `counted` costs one; a letter in `exact` has to match.
     """
 
-    counted: list
-    exact: list
+    counted: list[tuple[int, int]]
+    exact: list[tuple[int, int]]
 
 
 class QueryArrays(NamedTuple):
     """Q queries, letters side by side.
 
     planes: int64[L], plane numbers; shifts: int64[L], offsets from the window's start; bounds:
-    int64[Q, 4], a query's counted letters are bounds[q, 0] … bounds[q, 1] and its exact ones
-    bounds[q, 1] … bounds[q, 2], and from letter bounds[q, 3] on a kernel does well to give up a
-    part of the text where no window is within k; masks: uint8[x], the bases of planes 4 … 4+x−1.
+    int64[Q, 4]: the counted letters of query q are bounds[q, 0] … bounds[q, 1] − 1 and its exact
+    ones bounds[q, 1] … bounds[q, 2] − 1; from letter bounds[q, 3] on it pays to look whether any
+    window is still within k; masks: uint8[x], the bases of planes 4 … 4+x−1.
     """
 
-    planes: np.ndarray
-    shifts: np.ndarray
-    bounds: np.ndarray
-    masks: np.ndarray
+    planes: Longs
+    shifts: Longs
+    bounds: Longs
+    masks: Bytes
 
 
-def query_arrays(queries: list[Query], k: int) -> QueryArrays:
-    """Lay out a list of Query, to be searched within k, as QueryArrays."""
+def query_arrays(queries: Sequence[Query], k: int) -> QueryArrays:
+    """The QueryArrays of queries that are searched within k."""
     letters = [letter for query in queries for part in query for letter in part]
     shifts, masks = np.array(letters, np.int64).reshape(-1, 2).T
     bounds = bounds_of([len(query.counted) + len(query.exact) for query in queries])
@@ -49,11 +50,11 @@ def query_arrays(queries: list[Query], k: int) -> QueryArrays:
     return _lay_out(masks.astype(np.uint8), shifts, bounds, counts, k)
 
 
-def window_arrays(masks: Any, bounds: Any, exact: Any, k: int) -> QueryArrays:
-    """QueryArrays of Q windows whose letters lie side by side, to be searched within k.
+def window_arrays(masks: Bytes, bounds: Longs, exact: Bools, k: int) -> QueryArrays:
+    """The QueryArrays of Q windows that are searched within k.
 
-    masks: uint8[L], the letters along the forward text; bounds: int64[Q+1], where each window's
-    begin, of which none is empty; exact: bool[L], the letters that have to match.
+    masks: uint8[L], their letters side by side, along the forward text; bounds: int64[Q+1], where
+    the letters of each window begin; none is empty; exact: bool[L], the letters that have to match.
     """
     lengths, shifts = np.diff(bounds), offsets_in_rows(bounds)
     bases = np.add.reduceat(look_up(masks, BASES_OF) * ~exact, bounds[:-1], dtype=np.int64)
@@ -63,14 +64,16 @@ def window_arrays(masks: Any, bounds: Any, exact: Any, k: int) -> QueryArrays:
     counted = np.diff(before[bounds])
     rank = before[:-1] - np.repeat(before[bounds[:-1]], lengths)  # among those of the window
     behind = np.repeat(counted, lengths) + shifts - rank
-    places = np.repeat(bounds[:-1], lengths) + np.where(exact, behind, rank)
+    to = np.repeat(bounds[:-1], lengths) + np.where(exact, behind, rank)
     arranged, offsets = np.empty_like(masks), np.empty_like(shifts)
-    arranged[places], offsets[places] = masks, shifts
+    arranged[to], offsets[to] = masks, shifts
     return _lay_out(arranged, offsets, bounds, (counted, bases), k)
 
 
-def _lay_out(masks, shifts, bounds, counts, k):
-    """QueryArrays of letters side by side.
+def _lay_out(
+    masks: Bytes, shifts: Longs, bounds: Longs, counts: tuple[Longs, Longs], k: int
+) -> QueryArrays:
+    """The QueryArrays of letters side by side.
 
     counts: int64[Q] each, how many letters of a query are counted, its first ones, and how many
     bases these stand for.
@@ -86,7 +89,7 @@ def _lay_out(masks, shifts, bounds, counts, k):
     return QueryArrays(plane_of, shifts, table, planes[4:])
 
 
-def _planes_of(masks):
+def _planes_of(masks: Bytes) -> tuple[Bytes, Longs]:
     """The mask of each plane, uint8[4+x], and the plane of each letter, int64[L]."""
     others = [mask for mask in range(16) if mask.bit_count() != 1 and (masks == mask).any()]
     planes = np.array([1, 2, 4, 8, *others], np.uint8)
@@ -96,12 +99,12 @@ def _planes_of(masks):
 
 
 @lru_cache(maxsize=4096)
-def _first_look(letters, bases, k):
+def _first_look(letters: int, bases: int, k: int) -> int:
     """Letters after which a random text is within k so rarely that looking pays.
 
-    `bases` is the sum of the bases that the letters stand for; all letters are taken to be alike.
+    bases: how many the letters stand for together; all letters are taken to be alike.
     """
-    matching = bases / (4 * letters) if letters else 1
+    matching = bases / (4 * letters) if letters else 1.0
     chance = np.zeros(k + 1)  # of 0 … k mismatches so far
     chance[0] = 1
     for count in range(1, letters + 1):
@@ -115,24 +118,24 @@ def _first_look(letters, bases, k):
 class ReadingArrays(NamedTuple):
     """Q queries as the recurrence reads them: letter after letter, along or against the text.
 
-    letters: int64[L], plane numbers, those of query q from begins[q] to begins[q+1], int64[Q+1];
-    backward: uint8[Q], 1 where the text is read downwards, against complemented letters;
-    bases: uint8[4+x], the mask of each plane.
+    letters: int64[L], plane numbers, those of query q from begins[q] to begins[q+1]; begins:
+    int64[Q+1]; backward: uint8[Q], 1 where the text is read downwards, against complemented
+    letters; bases: uint8[4+x], the mask of each plane.
     """
 
-    letters: np.ndarray
-    begins: np.ndarray
-    backward: np.ndarray
-    bases: np.ndarray
+    letters: Longs
+    begins: Longs
+    backward: Bytes
+    bases: Bytes
 
     @property
-    def masks(self):
+    def masks(self) -> Bytes:
         """The bases of the planes behind the first four, uint8[x]."""
         return self.bases[4:]
 
 
-def reading_arrays(masks: Any, begins: Any, backward: Any) -> ReadingArrays:
-    """Lay out Q queries as ReadingArrays.
+def reading_arrays(masks: Bytes, begins: Longs, backward: Bytes) -> ReadingArrays:
+    """The ReadingArrays of Q queries.
 
     masks: uint8[L], their letters side by side; begins: int64[Q+1]; backward: uint8[Q].
     """

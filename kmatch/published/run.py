@@ -14,10 +14,10 @@ from kmatch.engine.devices import choose_engine
 from kmatch.engine.protocol import Engine
 from kmatch.errors import DeviceError, InputError
 from kmatch.published.registry import ENGINE, Algorithm, find
-from kmatch.sequences.patterns import Pattern
 
 if TYPE_CHECKING:
     from kmatch.search.running import Running
+    from kmatch.sequences.patterns import Pattern
 
 Hits = tuple[Longs, Longs]  # positions and distances, or starts and lengths
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kmatch.api import hamming, primer
+from kmatch.api import hamming, pcr, primer
 from kmatch.genome import Genome
 from kmatch.packed.packing import HALO_STEP, write_packed
 from kmatch.search.hooked import hooked
@@ -15,6 +15,7 @@ from kmatch.search.hooked import hooked
 UNIT = "ACGTTGCATTAGCCAGTACTGAACCGGTT"
 LETTERS = UNIT * 20
 PATTERNS = {"plain": UNIT[:20], "letters": "N" + UNIT[21:]}
+PAIR = {"plain": (UNIT[:20], "AACCGGTTCAGTACTGGCTA")}
 PANEL = {"plain": UNIT[:20], "letters": "N" + UNIT[1:20]}
 
 
@@ -28,6 +29,11 @@ def _search(
 def _primer(device: str) -> None:
     tiny = Genome.from_records([("tiny", LETTERS)])
     _write(primer(tiny, tiny, 2, max_length=9, device=device))
+
+
+def _pcr(device: str) -> None:
+    tiny = Genome.from_records([("tiny", LETTERS)])
+    _write(pcr(tiny, PAIR, 2, device=device))
 
 
 def _files(device: str) -> None:
@@ -59,10 +65,12 @@ TASKS: dict[str, Callable[..., None]] = {
     "filter": partial(_search, "edit", PATTERNS, 2, filtering=True),
     "hamming": partial(_search, "hamming", PATTERNS, 2),
     "best": partial(_search, "best", PATTERNS, filtering=False),
+    "rules": partial(_search, "edit", PATTERNS, 2, pam="NGG", exact_5p=1, filtering=True),
     FILES: _files,
     "seeds": partial(_search, "multi", PANEL, 2, filtering=True),
     "multi": partial(_search, "multi", PANEL, 2, filtering=False),
     "pam sites": partial(_search, "multi", PANEL, 2, pam="NGG", filtering=True),
+    "pcr": _pcr,
     "pam": partial(_search, "multi", PANEL, 2, pam="NGG", filtering=False),
 }
 

@@ -164,13 +164,13 @@ def _origins(batches: list[HitBatch], rows: Longs) -> tuple[Spans, Callable[[Any
             names[record] = batch.spans.names[record - batch.spans.first]
 
     def align(part: Any) -> Columns:
-        return _aligned_anew(batches, source[part], local[part])
+        return aligned_anew(batches, source[part], local[part])
 
     none = np.zeros(0, np.int64)
     return Spans(0, names, none, none), align
 
 
-def _aligned_anew(batches: list[HitBatch], source: Longs, local: Longs) -> Columns:
+def aligned_anew(batches: list[HitBatch], source: Longs, local: Longs) -> Columns:
     """The Columns of rows `local` of the batches `source`, in this order."""
     order = np.argsort(source, kind="stable")
     numbers, counts = np.unique(source, return_counts=True)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kmatch.arrays import Longs
+from kmatch.engine.host.codes import decode
 from kmatch.jit import kernel
 
 BATCH = 1 << 16  # codes taken apart at a time
@@ -30,12 +31,11 @@ def split_windows(codes, k, ranks, spans, owned, whole, parts):
     begins, sizes = spans
     start, end, record = whole
     positions, numbers, patterns, distances, strands = parts
-    factor = len(lengths) * (k + 1)
-    count, span = 0, np.searchsorted(begins, codes[0] // factor, side="right") - 1
+    queries, factor = len(lengths), k + 1
+    first_position, _, _ = decode(codes[0], queries, factor)
+    count, span = 0, np.searchsorted(begins, first_position, side="right") - 1
     for i in range(len(codes)):
-        position = codes[i] // factor
-        rest = codes[i] - position * factor
-        rank = rest // (k + 1)
+        position, rank, distance = decode(codes[i], queries, factor)
         while span + 1 < len(begins) and begins[span + 1] <= position:
             span += 1
         if span < 0 or position >= owned:
@@ -46,40 +46,39 @@ def split_windows(codes, k, ranks, spans, owned, whole, parts):
         start[count], end[count], record[count] = first, first + lengths[rank], span
         positions[count], numbers[count] = position, rank
         patterns[count], strands[count] = pattern[rank], minus[rank]
-        distances[count] = rest - rank * (k + 1)
+        distances[count] = distance
         count += 1
     return count
 
 
 @kernel
-def split_ends(codes, before, k, minus, spans, owned, ends):
+def split_ends(codes, before, k, backward, spans, owned, ends):
     """Take apart the codes of anchored ends; returns how many are kept.
 
-    codes: int64[n], sorted, some of them twice; before: the code before the first; minus: uint8[Q];
-    spans: as for `split_windows`; owned: (halo, length) of the chunk; ends: (position, query,
-    distance), int64[n] each, filled here. Ends outside of records, or that belong to another chunk,
-    are left out.
+    codes: int64[n], sorted, some of them twice; before: the code before the first; backward:
+    uint8[Q]; spans: as for `split_windows`; owned: (halo, length) of the chunk; ends: (position,
+    query, distance), int64[n] each, filled here. Ends outside of records, or that belong to another
+    chunk, are left out.
     """
     begins, sizes = spans
     halo, length = owned
     position, query, distance = ends
-    factor = len(minus) * (k + 1)
-    count, span = 0, np.searchsorted(begins, codes[0] // factor, side="right") - 1
+    queries, factor = len(backward), k + 1
+    first_position, _, _ = decode(codes[0], queries, factor)
+    count, span = 0, np.searchsorted(begins, first_position, side="right") - 1
     for i in range(len(codes)):
         if codes[i] == before:
             continue
         before = codes[i]
-        at = codes[i] // factor
-        rest = codes[i] - at * factor
-        number = rest // (k + 1)
+        at, number, apart = decode(codes[i], queries, factor)
         while span + 1 < len(begins) and begins[span + 1] <= at:
             span += 1
         if span < 0 or at - begins[span] >= sizes[span]:
             continue
-        first = 0 if minus[number] else halo
+        first = 0 if backward[number] else halo
         if at < first or at >= first + length:
             continue
         position[count], query[count] = at, number
-        distance[count] = rest - number * (k + 1)
+        distance[count] = apart
         count += 1
     return count

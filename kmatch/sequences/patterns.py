@@ -90,7 +90,7 @@ def make_pattern(sequence: str, name: str | None = None) -> Pattern:
 
     Raises InputError for an empty sequence and for a letter outside IUPAC.
     """
-    return _checked([name], [sequence], warn)[0]
+    return checked_patterns([name], [sequence], warn)[0]
 
 
 def load_patterns(patterns: Patterns | PatternSet, on_warning: OnWarning = warn) -> PatternSet:
@@ -125,7 +125,7 @@ def load_patterns(patterns: Patterns | PatternSet, on_warning: OnWarning = warn)
         if not (isinstance(pair[1], str) and isinstance(pair[0], str | None)):
             odd = pair[0] if isinstance(pair[1], str) else pair[1]
             raise InputError(f"pattern {number} is {odd!r}; sequences and names are str")
-    return _checked(names, sequences, on_warning)
+    return checked_patterns(names, sequences, on_warning)
 
 
 def _of_text(text: str, on_warning: OnWarning) -> PatternSet:
@@ -133,7 +133,7 @@ def _of_text(text: str, on_warning: OnWarning) -> PatternSet:
     if text == "-" or os.path.exists(text):
         return read_patterns(text, on_warning)
     if letter_masks([text]).all():
-        return _checked([None], [text], on_warning)
+        return checked_patterns([None], [text], on_warning)
     try:
         return read_patterns(text, on_warning)
     except InputError as error:
@@ -149,7 +149,7 @@ def read_patterns(
     `column` names the column of sequences, CSV or TSV with a header line.
     """
     pairs = read_pairs(path, column)
-    return _checked(pairs.names, pairs.sequences, on_warning, pairs.where)
+    return checked_patterns(pairs.names, pairs.sequences, on_warning, pairs.where)
 
 
 def repeated_names(panel: Iterable[Pattern]) -> list[str]:
@@ -160,7 +160,7 @@ def repeated_names(panel: Iterable[Pattern]) -> list[str]:
     return [name for name, count in Counter(names).items() if count > 1]
 
 
-def _checked(
+def checked_patterns(
     given: Sequence[str | None],
     sequences: list[str],
     on_warning: OnWarning,

@@ -77,7 +77,7 @@ CASES = (
 def letters_of(folder, file, first, count, seed):
     """Codes of a slice of a genome's first record, and whether the file was there."""
     path = Path(folder or ".") / file
-    if folder and path.exists():
+    if folder and path.is_file():
         record = next(kmatch.Genome(path).records())
         return CODES[encode_text(record.letters[first : first + count])], True
     rng = np.random.default_rng(seed)

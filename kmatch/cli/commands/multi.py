@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import click
 
-from kmatch.arguments import PAM_SIDES
 from kmatch.cli.command import command
 from kmatch.cli.options import (
     Inputs,
@@ -13,6 +12,7 @@ from kmatch.cli.options import (
     algorithm_option,
     distance_option,
     exact_options,
+    pam_options,
     pattern_arguments,
     search_options,
 )
@@ -25,7 +25,7 @@ class Wanted(NamedTuple):
     """The windows to find."""
 
     k: int
-    pam: str | None
+    pam: tuple[str, ...] | None
     pam_side: str
     strand: str
     exact_5p: int
@@ -43,14 +43,7 @@ class Counts(NamedTuple):
 @click.argument("genome")
 @pattern_arguments
 @distance_option("Mismatches allowed; less than a pattern.")
-@click.option("--pam", metavar="SEQ", help="What must stand, without mismatch, beside a pattern.")
-@click.option(
-    "--pam-side",
-    type=click.Choice(PAM_SIDES),
-    default="3p",
-    show_default=True,
-    help="The PAM follows the pattern (NGG) or comes before it (TTTV).",
-)
+@pam_options
 @exact_options
 @click.option(
     "--summary", metavar="FILE", help="Also write how many hits each pattern has by distance."

@@ -1,36 +1,46 @@
 """The CPU's kernels as searches call them, run on the number of threads asked for."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numba
 import numpy as np
 
+from kmatch.arrays import Bools, Bytes, Longs, Words
+from kmatch.engine.choice import Work
+from kmatch.engine.constraints import Constraints, Sites, View
 from kmatch.engine.cpu.bits.buffer import written
-from kmatch.engine.geometry import SPARE, Layout
-from kmatch.engine.hits import Found, make_buffer
+from kmatch.engine.differences import DifferenceQuery
+from kmatch.engine.geometry import SPARE, Layout, Text
+from kmatch.engine.hits import Found, HitBuffer, make_buffer
 from kmatch.engine.host.engine import HostEngine
+from kmatch.engine.host.workers import Job, Kernel
+from kmatch.engine.primers import Starts, WorkDone
+from kmatch.engine.queries import QueryArrays, ReadingArrays
 
 LAYOUT = Layout()
-CAPACITY = 1 << 20  # hit codes of a chunk: 8 MB, and as much while they are sorted
+CAPACITY = 1 << 20  # hit codes of a chunk: 8 MB, and as much again to sort them
 
 
 class CpuEngine(HostEngine):
     """An Engine, with SeedLookup and SiteChoice (see `kmatch.engine.protocol`).
 
     threads: at most one a core, None for all cores; reason: why the CPU was chosen; work: see
-    HostEngine. What begins with `start_` goes on while the caller does other things.
+    HostEngine. What a method that begins with `start_` starts runs beside the caller.
     """
 
     name = place = "cpu"
 
-    def __init__(self, threads: int | None = None, reason: str = "", work: Any = None) -> None:
+    def __init__(
+        self, threads: int | None = None, reason: str = "", work: Work | None = None
+    ) -> None:
         super().__init__(threads, work)
         self.layout = LAYOUT.shared_by(self.threads)
         self.capacity = CAPACITY
         self.description = f"cpu, {self.threads} of {self.cores} threads ({reason})"
 
-    def run(self, function, *arguments):
+    def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """function(*arguments), whose parallel kernels run on the engine's threads."""
         before = numba.get_num_threads()
         numba.set_num_threads(self.threads)
@@ -39,21 +49,21 @@ class CpuEngine(HostEngine):
         finally:
             numba.set_num_threads(before)
 
-    def planes(self, size):
+    def planes(self, size: int) -> Words:
         return np.empty(size, np.uint64)
 
-    def keep(self, planes):
-        """Nothing: planes that do not change are as good as others."""
+    def keep(self, planes: Words) -> None:
+        """Nothing to do: all memory is alike."""
 
-    def fetch(self, planes):
-        """Nothing: planes that will be scanned soon are where they are needed."""
+    def fetch(self, planes: Words) -> None:
+        """Nothing to do: planes are where they will be scanned."""
 
-    def pack(self, letters, text):
+    def pack(self, letters: Bytes, text: Text) -> None:
         from kmatch.engine.cpu.text.pack import pack_by
 
         pack_by(self._workers, letters, text)
 
-    def unite(self, text, masks):
+    def unite(self, text: Text, masks: Bytes) -> Text:
         from kmatch.engine.cpu.text.pack import unite
 
         if not len(masks):
@@ -63,32 +73,53 @@ class CpuEngine(HostEngine):
         unite(united, text.plane_words, masks)
         return text._replace(planes=united)
 
-    def start_scan(self, text, query, k, capacity):
+    def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> "Scan":
         from kmatch.engine.cpu.hamming.scan import scan, tiles
 
         return self._start(scan, tiles(text.words, text.rows), capacity, text, query, k)
 
-    def seeds_pay(self, codes, k, queries):
+    def seeds_pay(self, codes: Bytes, k: int, queries: int) -> bool:
         from kmatch.engine.cpu.hamming.seeds import pays
 
         return pays(codes, k, queries)
 
-    def seed_tables(self, codes, ranks, exact, k):
+    def seed_tables(self, codes: Bytes, ranks: Longs, exact: Bools, k: int) -> Any:
         from kmatch.engine.cpu.hamming.seeds import seed_tables
 
         return seed_tables(codes, ranks, exact, k)
 
-    def start_seeds(self, text, tables, k, capacity):
+    def start_seeds(self, text: Text, tables: Any, k: int, capacity: int) -> "Scan":
         from kmatch.engine.cpu.hamming.seeds import blocks, scan_seeds
 
         return self._start(scan_seeds, blocks(text.words, text.rows), capacity, text, tables, k)
 
-    def sites_pay(self, queries, strands, share):
+    def sites_pay(self, queries: int, strands: int, share: float) -> bool:
         from kmatch.engine.host.sites import pays
 
         return pays(queries, strands, share)
 
-    def start_edit(self, text, query, filtering, capacity):
+    def anchors_pay(self, query: DifferenceQuery, share: float) -> bool:
+        from kmatch.engine.cpu.edit.anchors import pay
+
+        return pay(query, share)
+
+    def find_anchors(self, view: View, query: DifferenceQuery, constraints: Constraints) -> Sites:
+        from kmatch.engine.host.constraints import find_anchors
+
+        return find_anchors(view, query, constraints)
+
+    def start_anchors(
+        self, view: View, query: DifferenceQuery, sites: Sites, capacity: int
+    ) -> "Scan":
+        from kmatch.engine.cpu.edit.anchors import anchored_panel, scan_anchors, tiles, window_text
+
+        panel = anchored_panel(query)
+        text = window_text(self, view, sites, panel.letters)
+        return self._start(scan_anchors, tiles(text), capacity, text, query, sites, panel)
+
+    def start_edit(
+        self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int
+    ) -> "Scan":
         from kmatch.engine.cpu.edit.filter import choose
         from kmatch.engine.cpu.edit.scan import scan_edit, stretches
 
@@ -99,7 +130,7 @@ class CpuEngine(HostEngine):
         parts = stretches(queries, query.reach, text.rows, self.threads)
         return self._start(scan_edit, parts * queries, capacity, text, query, budgets, parts)
 
-    def smallest_edit(self, text, reading, bounds):
+    def smallest_edit(self, text: Text, reading: ReadingArrays, bounds: Longs) -> Longs:
         from kmatch.engine.cpu.edit.scan import smallest_edit, stretches
 
         queries = len(bounds)
@@ -110,42 +141,55 @@ class CpuEngine(HostEngine):
             self._workers.run(smallest_edit, parts * queries, text, reading, bounds, parts, lowest)
         return lowest.min(axis=0)
 
-    def extend_primers(self, starts, columns, k, on_progress=None, sizes=None):
+    def extend_primers(
+        self,
+        starts: Starts,
+        columns: Bytes,
+        k: int,
+        on_progress: Callable[[float], object] | None = None,
+        sizes: Any = None,
+    ) -> WorkDone:
         from kmatch.engine.cpu.primer.extend import SIZES, extend_primers
 
         with self._timed():
-            options = {"threads": self.threads, "sizes": sizes or SIZES}
-            done = extend_primers(starts, columns, k, on_progress, **options)
+            threads, sizes = self.threads, sizes or SIZES
+            done = extend_primers(starts, columns, k, on_progress, threads=threads, sizes=sizes)
         return self._noted(done)
 
-    def _start(self, kernel, items, capacity, text, *arguments):
-        scan = Scan(make_buffer(capacity), items)
-        start = partial(self._workers.start, kernel, items, text, *arguments, scan.buffer)
+    def _start(
+        self, kernel: Kernel, items: int, capacity: int, text: Text, *arguments: Any
+    ) -> "Scan":
+        buffer = make_buffer(capacity)
+        start = partial(self._workers.start, kernel, items, text, *arguments, buffer)
         with self._timed(text.rows):
-            scan.job = start(after=scan.sort)
+            scan = Scan(buffer, items, start)
             if self._watch:
-                scan.job.wait()
+                scan.wait()
         return scan
 
 
 class Scan:
-    """A scan of a chunk under way, as a Job of the workers."""
+    """A scan of a chunk under way; start(after=function) starts its Job."""
 
-    def __init__(self, buffer, items):
-        self.buffer, self.job = buffer, None
-        self._items, self._codes = items, buffer.codes[:0]
+    def __init__(self, buffer: HitBuffer, items: int, start: Callable[..., Job]) -> None:
+        self._buffer, self._items = buffer, items
+        self._codes = buffer.codes[:0]
+        self._job = start(after=self._sort)
 
-    def sort(self):
-        """Sort the codes, once all are there."""
+    def _sort(self) -> None:
         from kmatch.engine.host.sorting import sort_codes
 
-        codes = written(self.buffer)
+        codes = written(self._buffer)
         self._codes = codes[: sort_codes(codes, np.empty_like(codes))]
 
-    def found(self):
-        self.job.wait()
-        _, lost, begun = self.buffer.tally.tolist()
+    def wait(self) -> None:
+        """Wait until the kernel is done and the codes are sorted."""
+        self._job.wait()
+
+    def found(self) -> Found:
+        self.wait()
+        _, lost, begun = self._buffer.tally.tolist()
         return Found(self._codes, lost, (begun or self._items) / self._items)
 
-    def stop(self):
-        self.job.stop()
+    def stop(self) -> None:
+        self._job.stop()

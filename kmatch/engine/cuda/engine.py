@@ -1,17 +1,21 @@
 """The GPU's kernels as searches call them.
 
-Scans run on the GPU. Letters become planes on the CPU where it has the cores: each packs several
-billion letters a second, planes take half the bytes, and letters in ordinary memory reach the GPU
-at ten billion a second; with few cores the GPU packs. Planes lie in pinned memory too, from where
-the GPU copies them at full speed and keeps them, and where the CPU's kernels read the few hits back
-for alignments and tracebacks.
+Scans run on the GPU. The CPU packs letters into planes where it has enough cores: each packs
+several billion letters a second, planes take half the bytes, and letters in ordinary memory reach
+the GPU at ten billion a second. With few cores the GPU packs. Planes are in pinned memory on the
+host as well: the GPU copies them from there at full speed and keeps its copy, and the CPU's kernels
+read the few hits back there for alignments and tracebacks.
 """
 
 import operator
-from contextlib import nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, TypeVar
 
 import numpy as np
 
+from kmatch.arrays import Bytes, Longs, Words
+from kmatch.engine.choice import Work
 from kmatch.engine.cpu.primer.extend import extend_primers as extend_primers_on_cpu
 from kmatch.engine.cpu.text.pack import pack_by
 from kmatch.engine.cuda.bits.buffer import HitBuffer
@@ -19,12 +23,19 @@ from kmatch.engine.cuda.edit.filter import Filter
 from kmatch.engine.cuda.edit.scan import Searches, scan_edit, smallest_edit
 from kmatch.engine.cuda.gpu import driver
 from kmatch.engine.cuda.gpu.device import open_gpu
+from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream
 from kmatch.engine.cuda.gpu.scans import Arrays, FilteredScan, Scan
 from kmatch.engine.cuda.hamming.scan import scan, upload
-from kmatch.engine.cuda.primer.extend import extend_primers
-from kmatch.engine.geometry import Layout
+from kmatch.engine.cuda.primer.extend import SIZES, extend_primers
+from kmatch.engine.differences import DifferenceQuery
+from kmatch.engine.geometry import Layout, Text
 from kmatch.engine.host.engine import HostEngine
 from kmatch.engine.host.stopwatch import Stopwatch
+from kmatch.engine.primers import Starts, WorkDone
+from kmatch.engine.protocol import KernelTime
+from kmatch.engine.queries import QueryArrays, ReadingArrays
+
+_Made = TypeVar("_Made")
 
 WORDS = 1016  # of a row: eight times an odd number, as packing stores a column at a time
 LAYOUT = Layout(
@@ -39,97 +50,107 @@ LAYOUT = Layout(
 )
 CAPACITY = 1 << 22  # hit codes of a chunk
 PACKERS = 4  # CPU threads that pack faster than the GPU is sent letters
-MEMORY_SHARE = 8  # two chunks and their IUPAC planes, of 2 bytes a position each, leave room
+MEMORY_SHARE = 8  # bytes of memory a position: two chunks with IUPAC planes, 2 bytes each, fit
 
 
 class CudaEngine(HostEngine):
-    """An Engine (see `kmatch.engine.protocol`): kernels of the GPU with a number.
+    """An Engine (see `kmatch.engine.protocol`) for one GPU.
 
-    name: of the GPU; threads: of the CPU, None for all cores; reason: why the GPU was chosen; work:
-    see HostEngine. Raises DeviceError where the GPU cannot be used.
+    number, name: of the GPU; threads: of the CPU, None for all cores; reason: why the GPU was
+    chosen; work: see HostEngine. Raises DeviceError where the GPU cannot be used.
     """
 
     name = "cuda"
 
-    def __init__(self, number, name, threads=None, reason="", work=None):
+    def __init__(
+        self,
+        number: int,
+        name: str,
+        threads: int | None = None,
+        reason: str = "",
+        work: Work | None = None,
+    ) -> None:
         super().__init__(threads, work)
         self._gpu = open_gpu(number)
         self.place = f"cuda:{number}"
         self.description = f"{self.place}, {name}, and {self.threads} CPU threads ({reason})"
         self.capacity = CAPACITY
         self.layout = LAYOUT.within(driver.memory()[1] // MEMORY_SHARE)
-        self._made = {}  # what searches planned last, by what it is
+        self._made: dict[str, tuple[Any, ...]] = {}  # what `_once` made last, for each use
         self.arrays = Arrays(self._gpu)
-        self._host_counts = []  # int64[1] each, in pinned memory
-        self._results = driver.new_stream()  # copies results while the next scan is under way
-        self.timing = nullcontext  # kernels run in timing(stream)
+        self._host_counts: list[Longs] = []  # int64[1] each, in pinned memory
+        self._results = driver.new_stream()  # copies results while the next scan runs
+        # Kernels run inside timing(stream).
+        self.timing: Callable[[Stream], AbstractContextManager[object]] = nullcontext
 
-    def time_kernels(self):
+    def time_kernels(self) -> KernelTime:
         self._gpu.use()
-        self._watch = _Stopwatch()
-        self.timing = self._watch.events.timing
-        return self._watch
+        watch = _Stopwatch()
+        self._watch, self.timing = watch, watch.events.timing
+        return watch
 
-    def planes(self, size):
+    def planes(self, size: int) -> Words:
         """In pinned memory; the GPU keeps its copy."""
         self._gpu.use()
         return self._gpu.planes(size)
 
-    def keep(self, planes):
+    def keep(self, planes: Words) -> None:
         self._gpu.keep(planes)
 
-    def fetch(self, planes):
+    def fetch(self, planes: Words) -> None:
         self._gpu.use()
         self._gpu.fetch(planes)
 
-    def pack(self, letters, text):
+    def pack(self, letters: Bytes, text: Text) -> None:
         if self.threads >= PACKERS:
             pack_by(self._workers, letters, text)
         else:
             self._gpu.use()
             self._gpu.pack(letters, text)
 
-    def unite(self, text, masks):
-        """Only on the GPU are the planes of IUPAC letters behind the others."""
+    def unite(self, text: Text, masks: Bytes) -> Text:
+        """See `Engine.unite`; only the GPU has the planes of IUPAC letters."""
         return self._gpu.unite(text, masks) if len(masks) else text
 
     @property
-    def stream(self):
+    def stream(self) -> Stream:
         """The queue of kernels."""
         return self._gpu.stream
 
-    def new_count(self):
-        """int64[1] on the GPU, 0 by the time that what is put into the stream now runs."""
+    def new_count(self) -> DeviceArray:
+        """int64[1] on the GPU, which is 0 for work that is put into the stream from now on."""
         return driver.on_device(np.zeros(1, np.int64), self.stream)
 
-    def take_host_count(self):
-        """int64[1] on the host, to which the GPU writes meanwhile; to be given back."""
+    def take_host_count(self) -> Longs:
+        """int64[1] on the host, to which the GPU copies while the host works; to be given back."""
         return self._host_counts.pop() if self._host_counts else driver.pinned_counter()
 
-    def give_host_count(self, count):
+    def give_host_count(self, count: Longs) -> None:
         """Take such an array back."""
         self._host_counts.append(count)
 
-    def copy_back(self, array, codes):
+    def copy_back(self, array: DeviceArray, codes: Longs) -> None:
         """Fill `codes` on the host from an array on the GPU that no kernel changes any more."""
         array[: len(codes)].copy_to_host(codes, stream=self._results)
         self._results.synchronize()
 
-    def start_scan(self, text, query, k, capacity):
+    def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
         self._gpu.use()
         self._note(text)
         text, stream = self._gpu.broad_text(text), self.stream
         queries = self._once("windows", query[:3], (k,), lambda: upload(query, k, stream))
         return Scan(self, capacity, lambda buffer: scan(text, queries, buffer, stream))
 
-    def start_edit(self, text, query, filtering, capacity):
+    def start_edit(
+        self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int
+    ) -> Scan:
         self._gpu.use()
         self._note(text)
         text = self._gpu.broad_text(text)
         reading, limits, k = query.reading, query.limits, query.k
         arrays, layout = (*reading, limits), text[1:]
 
-        def start(chosen, buffer):
+        def start(chosen: Longs, buffer: HitBuffer) -> None:
             searches = self._once(
                 "scan",
                 arrays,
@@ -151,7 +172,7 @@ class CudaEngine(HostEngine):
         every = np.arange(len(limits))
         return Scan(self, capacity, lambda buffer: start(every, buffer))
 
-    def smallest_edit(self, text, reading, bounds):
+    def smallest_edit(self, text: Text, reading: ReadingArrays, bounds: Longs) -> Longs:
         self._gpu.use()
         self._note(text)
         chosen = np.flatnonzero(bounds >= 0)
@@ -162,28 +183,39 @@ class CudaEngine(HostEngine):
         lowest = driver.on_device(bounds + 1, self.stream)
         with self.timing(self.stream):
             smallest_edit(text, searches, HitBuffer(self.new_count(), lowest))
-        found = lowest.copy_to_host(stream=self.stream)
+        found: Longs = lowest.copy_to_host(stream=self.stream)
         self.stream.synchronize()
         return found
 
-    def extend_primers(self, starts, columns, k, on_progress=None, sizes=None):
+    def extend_primers(
+        self,
+        starts: Starts,
+        columns: Bytes,
+        k: int,
+        on_progress: Callable[[float], object] | None = None,
+        sizes: Any = None,
+    ) -> WorkDone:
         self._gpu.use()
-        options = {"sizes": sizes} if sizes else {}
+        deeper, sizes = self._extend_on_cpu, sizes or SIZES
         with self._timed():
-            done = extend_primers(
-                self._gpu, self._extend_on_cpu, starts, columns, k, on_progress, **options
-            )
+            done = extend_primers(self._gpu, deeper, starts, columns, k, on_progress, sizes)
         return self._noted(done)
 
-    def _extend_on_cpu(self, starts, columns, k):
+    def _extend_on_cpu(self, starts: Starts, columns: Bytes, k: int) -> None:
         extend_primers_on_cpu(starts, columns, k, threads=self.threads)
 
-    def _note(self, text):
+    def _note(self, text: Text) -> None:
         if self._watch:
             self._watch.rows = text.rows
 
-    def _once(self, use, arrays, values, make):
-        """make(), or what it gave this use last if these arrays and values were the same."""
+    def _once(
+        self,
+        use: str,
+        arrays: tuple[Any, ...],
+        values: tuple[Any, ...],
+        make: Callable[[], _Made],
+    ) -> _Made:
+        """make(), or what it made last for this use if arrays and values are still the same."""
         before, values_before, made = self._made.get(use, ((), (), None))
         same = len(before) == len(arrays) and all(map(operator.is_, before, arrays))
         if not same or values != values_before:
@@ -193,12 +225,12 @@ class CudaEngine(HostEngine):
 
 
 class _Stopwatch(Stopwatch):
-    """A KernelTime; primers are timed with the host's part in them."""
+    """A KernelTime; the time of primers includes the host's part."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.events = driver.Stopwatch()
         super().__init__()
 
     @property
-    def seconds(self):
+    def seconds(self) -> float:
         return self._seconds + self.events.seconds

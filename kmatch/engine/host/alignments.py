@@ -1,4 +1,4 @@
-"""The text of hits, read back from the planes, and how it aligns with the pattern."""
+"""The text of hits, read back from the planes, and its alignment with the pattern."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ MATCH, MISMATCH = np.uint8(ord("=")), np.uint8(ord("X"))
 def align_gapless(work, text, windows, written, columns):
     """Write the alignments of Windows of a chunk; see `Engine.align_gapless`.
 
-    work: see `slabs`; text: Text; columns: Columns with op_ends and text_ends alike, filled here.
+    work: see `slabs`; columns: Columns whose op_ends and text_ends are the same, filled here.
     """
     positions, patterns, minus = windows
     ends, ops, _, letters = columns

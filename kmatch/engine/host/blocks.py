@@ -1,7 +1,4 @@
-"""Myers' recurrence on one text, 64 pattern letters to a word, for windows of text.
-
-A profile holds, for each text letter, the pattern letters that match it, one bit a row.
-"""
+"""Myers' recurrence for windows of text, 64 pattern letters to a word; its profile of a pattern."""
 
 import numpy as np
 

@@ -1,72 +1,138 @@
 """What every engine does on the CPU: hits read back from the planes, and their alignments."""
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import numba
 
-from kmatch.engine.choice import expected_seconds
+from kmatch.arrays import Bytes, Longs
+from kmatch.engine.alignments import Columns, Ends, Traced, Windows, Written
+from kmatch.engine.choice import Work, expected_seconds
+from kmatch.engine.constraints import Constraints, View
+from kmatch.engine.differences import DifferenceQuery, Profile
+from kmatch.engine.geometry import Text
 from kmatch.engine.host.sharing import slabs
 from kmatch.engine.host.stopwatch import Stopwatch
 from kmatch.engine.host.workers import Workers
+from kmatch.engine.primers import WorkDone
+from kmatch.engine.protocol import KernelTime
+from kmatch.engine.queries import ReadingArrays
 
 
 class HostEngine:
-    """The part of an engine that runs on `threads` threads of the CPU, at most one a core; None
-    means all cores. See `kmatch.engine.protocol.Engine`.
+    """The part of an engine that runs on threads of the CPU (see `kmatch.engine.protocol.Engine`).
 
-    work: the Work from which the engine foretells its time, or None.
+    threads: at most one a core, None for all cores; work: from which the engine estimates its time.
     """
 
     name: str
 
-    def __init__(self, threads=None, work=None):
-        self.cores = numba.config.NUMBA_NUM_THREADS
+    def __init__(self, threads: int | None = None, work: Work | None = None) -> None:
+        self.cores: int = numba.config.NUMBA_NUM_THREADS
         self.threads = min(threads or self.cores, self.cores)
         self.expected = expected_seconds(self.name, work, self.threads)
         self._workers = Workers(self.threads)
-        self._watch = None
+        self._watch: Stopwatch | None = None
 
-    def time_kernels(self):
+    def time_kernels(self) -> KernelTime:
         self._watch = Stopwatch()
         return self._watch
 
-    def _timed(self, rows=0):
-        """A context whose time is that of kernels, if they are timed; rows: of the text."""
+    def _timed(self, rows: int = 0) -> AbstractContextManager[None]:
+        """A context in which kernels run; times them where that is wanted. rows: of the text."""
         if self._watch is None:
             return nullcontext()
         self._watch.rows = rows
         return self._watch.timing()
 
-    def _noted(self, done):
-        """The WorkDone of a search for primers."""
+    def _noted(self, done: WorkDone) -> WorkDone:
+        """What a search for primers did; kept where kernels are timed."""
         if self._watch:
             self._watch.done.append(done)
         return done
 
-    def read_text(self, text, letters):
+    def read_text(self, text: Text, letters: Bytes) -> None:
         from kmatch.engine.host.letters import read_text
 
         self._workers.run(read_text, text.words, text, letters)
 
-    def read_sites(self, text, letters, positions, minus, length, windows):
+    def read_sites(
+        self,
+        text: Text,
+        letters: Bytes,
+        positions: Longs,
+        minus: Bytes,
+        length: int,
+        windows: Bytes,
+    ) -> None:
         from kmatch.engine.host.sites import read_sites
 
-        items, sites = slabs(len(positions)), (positions, minus, length)
-        self._workers.run(read_sites, items, text, letters, *sites, windows)
+        sites: tuple[Any, ...] = (positions, minus, length)
+        self._workers.run(read_sites, slabs(len(positions)), text, letters, *sites, windows)
 
-    def align_gapless(self, text, windows, written, columns):
+    def align_gapless(
+        self, text: Text, windows: Windows, written: Written, columns: Columns
+    ) -> None:
         from kmatch.engine.host.alignments import align_gapless
 
         items = slabs(len(windows.position))
         self._workers.run(align_gapless, items, text, windows, written, columns)
 
-    def profiles(self, reading):
+    def profiles(self, reading: ReadingArrays) -> Profile:
         from kmatch.engine.host.blocks import profiles
 
         return profiles(reading)
 
-    def trace(self, text, letters, query, ends, traced, columns):
+    def trace(
+        self,
+        text: Text,
+        letters: Bytes,
+        query: DifferenceQuery,
+        ends: Ends,
+        traced: Traced,
+        columns: Columns,
+    ) -> None:
         from kmatch.engine.host.trace import trace
 
         items = slabs(len(ends.position))
         self._workers.run(trace, items, text, letters, query, ends, traced, columns)
+
+    def read_stretch(self, view: View, position: int, letters: Bytes) -> None:
+        from kmatch.engine.host.constraints import read_stretch
+
+        read_stretch(view, position, letters)
+
+    def stand_beside(
+        self,
+        view: View,
+        query: DifferenceQuery,
+        constraints: Constraints,
+        ends: tuple[Longs, Longs],
+        beside: Longs,
+    ) -> None:
+        from kmatch.engine.host.constraints import stand_beside
+
+        items = slabs(len(beside))
+        self._workers.run(stand_beside, items, view, query, constraints, ends, beside)
+
+    def constrained_distances(
+        self, view: View, query: DifferenceQuery, constraints: Constraints, ends: Ends
+    ) -> None:
+        from kmatch.engine.host.constraints import constrained_distances
+
+        items = slabs(len(ends.position))
+        self._workers.run(constrained_distances, items, view, query, constraints, ends)
+
+    def trace_constrained(
+        self,
+        view: View,
+        query: DifferenceQuery,
+        constraints: Constraints,
+        ends: Ends,
+        traced: tuple[Longs, Longs, Longs],
+        columns: Columns,
+    ) -> None:
+        from kmatch.engine.host.constraints import trace_constrained
+
+        items = slabs(len(ends.position))
+        self._workers.run(trace_constrained, items, view, query, constraints, ends, traced, columns)

@@ -1,11 +1,11 @@
-"""Letters back out of striped planes."""
+"""Letters read back from striped planes."""
 
 import numpy as np
 
 from kmatch.engine.host.sharing import next_item
 from kmatch.jit import kernel
 
-LETTERS = np.frombuffer(b"NACNGNNNTNNNNNNN", np.uint8)  # by mask; several bases cannot occur
+LETTERS = np.frombuffer(b"NACNGNNNTNNNNNNN", np.uint8)  # by mask; the text has no IUPAC letters
 BLOCK = 64  # rows read at a time
 ONE = np.uint64(1)
 COMPLEMENT = np.array([0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15], np.uint8)
@@ -15,8 +15,8 @@ COMPLEMENT = np.array([0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15], np
 def decode(text, position, step, count, letters):
     """Write the text's letters at position, position + step, … as masks of bases.
 
-    text: Text; position: of the chunk, every one from 0 to 64·words·rows + halo − 1; step: 1 or −1;
-    letters: uint8[≥ count].
+    text: Text; position: 0 … 64·words·rows + halo − 1, in the chunk, and so are all that are read;
+    step: 1 or −1; letters: uint8[≥ count].
     """
     planes, words, lane_rows, plane = text
     lane = min(position // lane_rows, 64 * words - 1)
@@ -51,7 +51,7 @@ def read_window(text, position, minus, window):
 
 @kernel
 def _read_column(planes, plane_words, at, words, count, column):
-    """The 4 planes of `count` rows of a word, column: uint64[4, BLOCK]."""
+    """Fill column, uint64[4, BLOCK], with the four planes of `count` rows of a word."""
     for p in range(4):
         for r in range(count):
             column[p, r] = planes[p * plane_words + at + r * words]
@@ -69,9 +69,9 @@ def _read_lane(column, bit, count, text):
 
 @kernel
 def read_text(work, text, letters):
-    """Fill `letters`, uint8[n], with the masks of a chunk's first n letters, halo and all at most.
+    """Fill `letters`, uint8[n], with the masks of a chunk's first n letters, halo included.
 
-    work: the words of a row; text: Text.
+    work: an item is a word of the rows; text: Text.
     """
     planes, words, rows, plane_words = text
     column = np.empty((4, BLOCK), np.uint64)

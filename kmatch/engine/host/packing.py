@@ -1,17 +1,21 @@
 """Which function packs letters on the CPU: the kernel, or one that stands in for it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
-_standing_in: list[Callable[..., Any]] = []
+from kmatch.arrays import Bytes
+from kmatch.engine.geometry import Text
+
+Pack = Callable[[Bytes, Text], object]
+
+_standing_in: list[Pack] = []
 
 
 @contextmanager
-def packing_by(function):
-    """Have engines pack by function(letters, text), see `Engine.pack`, inside the block.
+def packing_by(function: Pack) -> Iterator[None]:
+    """Make engines pack by function(letters, text), see `Engine.pack`, inside the block.
 
-    For a process that compiles kernels, where all searches would wait for that of packing.
+    For processes that compile kernels, where every search would wait for the kernel that packs.
     """
     _standing_in.append(function)
     try:
@@ -20,6 +24,6 @@ def packing_by(function):
         _standing_in.remove(function)
 
 
-def stand_in():
+def stand_in() -> Pack | None:
     """The function that packs in place of the kernel, or None."""
     return _standing_in[-1] if _standing_in else None

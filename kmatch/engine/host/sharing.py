@@ -1,6 +1,6 @@
-"""Work shared out among threads: each takes the next item as soon as it is done with one.
+"""Work that threads share: each takes the next item as soon as it is done with one.
 
-`work` is int64[2], the next item and how many there are.
+`work` is int64[2], the next item and the number of items.
 """
 
 from numba import types
@@ -11,7 +11,7 @@ from kmatch.jit import kernel
 
 @intrinsic
 def fetch_add(typingctx, array, index, amount):
-    """Add to array[index] of a flat int64 array at once for all threads; returns what was there."""
+    """Add to array[index] of a flat int64 array atomically; returns what was there before."""
 
     def build(context, builder, signature, arguments):
         kind = signature.args[0]
@@ -24,16 +24,16 @@ def fetch_add(typingctx, array, index, amount):
     return types.int64(array, index, amount), build
 
 
-SLAB = 2048  # windows or hits that are one item of work
+SLAB = 2048  # windows or hits to an item of work
 
 
-def slabs(count):
-    """Items of work in so many windows or hits."""
+def slabs(count: int) -> int:
+    """Items of work in `count` windows or hits."""
     return -(-count // SLAB)
 
 
 @kernel
 def next_item(work):
-    """The next item to do, −1 where there is none."""
+    """The next item of work, −1 when none is left."""
     item = fetch_add(work, 0, 1)
     return item if item < work[1] else -1

@@ -4,14 +4,14 @@ from kmatch.engine.host.letters import COMPLEMENT, LETTERS, read_window
 from kmatch.engine.host.sharing import SLAB, next_item
 from kmatch.jit import kernel
 
-# Nanoseconds of one core: 1,000, 300 and 100 guides beside NGG on 5 Mbp of human chromosome 20.
+# Nanoseconds on one core: 1,000, 300 and 100 guides beside NGG, 5 Mbp of human chromosome 20.
 POSITION = 4.0  # to look for PAMs at a text position, and to unpack it
 SITE = 60.0  # to sort a site, to read its window and to pack it
 PAIR = 0.022  # to compare a window with a pattern
 
 
-def pays(queries, strands, share):
-    """Whether the sites of a PAM are better found before patterns are compared there.
+def pays(queries: int, strands: int, share: float) -> bool:
+    """Whether it pays to find the sites of a PAM first and compare patterns only there.
 
     queries: patterns times strands; share: of the positions that are sites, on each strand.
     """
@@ -21,7 +21,7 @@ def pays(queries, strands, share):
 
 @kernel
 def _copy_window(letters, position, minus, window):
-    """A window out of the letters of a chunk, as `read_window` reads it from the planes."""
+    """Fill a window from the letters of a chunk, as `read_window` does from the planes."""
     last = len(window) - 1
     for j in range(len(window)):
         letter = letters[position + (last - j if minus else j)]
@@ -33,9 +33,9 @@ def read_sites(work, text, letters, positions, minus, length, windows):
     """Write windows of a chunk one after another, each in the direction of its strand.
 
     work: see `slabs`; text: Text of a chunk whose halo is at least `length`; letters: uint8, its
-    letters as masks, or none where they are to be read from the planes; positions: int64[n], where
-    the windows start; minus: uint8[n], 1 reads the reverse complement; length: letters of a window;
-    windows: uint8[≥ n·length], ACGT and N, filled here.
+    letters as masks, empty to read them from the planes; positions: int64[n], where the windows
+    start; minus: uint8[n], 1 reads the reverse complement; length: letters of a window; windows:
+    uint8[≥ n·length], ACGT and N, filled here.
     """
     slab = next_item(work)
     while slab >= 0:

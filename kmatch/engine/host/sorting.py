@@ -1,6 +1,6 @@
-"""Sorting in linear time, lowest digit first.
+"""Radix sort, lowest digit first.
 
-Codes of a chunk are a few dozen bits wide, and there may be millions of them.
+The codes of a chunk are a few dozen bits wide, and there may be millions of them.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ from kmatch.engine.hits import NO_CODE
 from kmatch.jit import kernel
 
 DIGIT = 11  # bits: the counters of a digit stay in the first-level cache
-FEW = 1024  # codes that a comparing sort has done sooner
+FEW = 1024  # codes below which a comparison sort is faster
 
 
 @kernel
@@ -22,13 +22,13 @@ def _passes(top):
 
 
 @kernel
-def _count(keys, digits):
-    """Where the keys with each value of a digit begin, int64[digits, 2^DIGIT]."""
+def _count(numbers, digits):
+    """Where the numbers with each value of a digit begin, int64[digits, 2^DIGIT]."""
     begins = np.zeros((digits, 1 << DIGIT), np.int64)
-    for i in range(len(keys)):
-        key = keys[i]
+    for i in range(len(numbers)):
+        number = numbers[i]
         for d in range(digits):
-            begins[d, (key >> (DIGIT * d)) & ((1 << DIGIT) - 1)] += 1
+            begins[d, (number >> (DIGIT * d)) & ((1 << DIGIT) - 1)] += 1
     for d in range(digits):
         total = 0
         for value in range(1 << DIGIT):
@@ -40,7 +40,7 @@ def _count(keys, digits):
 
 @kernel
 def sort_codes(codes, spare):
-    """Sort hit codes, int64[n], in place, empty ones left out; returns how many are kept.
+    """Sort hit codes, int64[n], in place and leave empty ones out; returns how many are kept.
 
     spare: int64[≥ n], overwritten.
     """
@@ -71,18 +71,18 @@ def sort_codes(codes, spare):
 
 
 @kernel
-def sorted_order(keys):
-    """The order, int64[n], that sorts keys, int64[n], none of them negative."""
+def sorted_order(numbers):
+    """The order, int64[n], that sorts numbers, int64[n], none of them negative."""
     top = 0
-    for i in range(len(keys)):
-        top |= keys[i]
+    for i in range(len(numbers)):
+        top |= numbers[i]
     digits = _passes(top)
-    begins = _count(keys, digits)
-    source, target = np.arange(len(keys)), np.empty(len(keys), np.int64)
+    begins = _count(numbers, digits)
+    source, target = np.arange(len(numbers)), np.empty(len(numbers), np.int64)
     for d in range(digits):
         begin = begins[d]
-        for i in range(len(keys)):
-            value = (keys[source[i]] >> (DIGIT * d)) & ((1 << DIGIT) - 1)
+        for i in range(len(numbers)):
+            value = (numbers[source[i]] >> (DIGIT * d)) & ((1 << DIGIT) - 1)
             target[begin[value]] = source[i]
             begin[value] += 1
         source, target = target, source

@@ -1,15 +1,16 @@
 """Traceback of hits: the other end, and the columns of the alignment.
 
-The matrix of the pattern × the m + d text letters before the anchored end, as bits: for each cell
-whether it equals its diagonal neighbour and whether it is one more than its left one. That decides
-every step. The window is enough: an alignment of distance d reads no more, and neither does a
-traceback, which only steps to cells of optimal alignments.
+The matrix of the pattern × the m + d text letters before the anchored end is kept as bits: for each
+cell whether it equals its diagonal neighbour, and whether it is one more than its left one. These
+decide every step. The window is large enough: an alignment of distance d reads no more letters, and
+a traceback only steps to cells of optimal alignments.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.arrays import Bytes, Words
 from kmatch.engine.host.alignments import MATCH, MISMATCH
 from kmatch.engine.host.blocks import ALL_ONES, NONE, ONE, block
 from kmatch.engine.host.letters import COMPLEMENT, LETTERS, decode
@@ -22,24 +23,24 @@ SKIP_TEXT, SKIP_PATTERN = np.uint8(ord("D")), np.uint8(ord("I"))
 class Matrix(NamedTuple):
     """The matrix of a query and a window of text.
 
-    table, begin, blocks: the query's Profile; text: uint8 masks, the anchored end first, of which
-    column j of the matrix is text[length − 1 − j]; length: its letters; bits: uint64, those of all
-    cells, block by block: diagonal 0 at 2·(b·length + j), left +1 next to it.
+    table, begin, blocks: the query's Profile; text: uint8 masks, the anchored end first, so that
+    column j of the matrix is text[length − 1 − j]; length: letters of the text; bits: uint64, those
+    of all cells, block by block: diagonal 0 at 2·(b·length + j), left +1 next to it.
     """
 
-    table: np.ndarray
+    table: Words
     begin: int
     blocks: int
-    text: np.ndarray
+    text: Bytes
     length: int
-    bits: np.ndarray
+    bits: Words
 
 
 @kernel
 def _fill(matrix):
     """Fill the bits of all cells.
 
-    What leaves a block at its last row goes to the next one through `bits` itself.
+    The horizontal deltas of a block's last row reach the next block through `bits` itself.
     """
     table, begin, blocks, text, length, bits = matrix
     for b in range(blocks):
@@ -62,7 +63,7 @@ def _fill(matrix):
 
 @inlined
 def _step(matrix, i, j):
-    """The step to take from cell (i, j), i >= 1: diagonal before D before I."""
+    """The step to take from cell (i, j), i ≥ 1: a diagonal one before D, and D before I."""
     table, begin, blocks, text, length, bits = matrix
     if j == 0:
         return SKIP_PATTERN
@@ -77,9 +78,9 @@ def _step(matrix, i, j):
 
 @kernel
 def _walk(matrix, m, ops, last):
-    """From the anchored end back: returns (text letters used, columns).
+    """Walk from the anchored end back; returns (text letters used, columns).
 
-    The operations go to ops[last − 1], ops[last − 2], …, where `last` is not 0.
+    Writes the operations to ops[last − 1], ops[last − 2], …, unless `last` is 0.
     """
     i, j, columns = m, matrix.length, 0
     while i > 0:
@@ -103,7 +104,7 @@ def _write_text(text, used, minus, out, first):
 
 @kernel
 def _read(chunk, letters, position, step, length, text):
-    """The text from the anchored end back, out of the letters where they are at hand."""
+    """Read the text from the anchored end back, out of the letters where there are any."""
     if len(letters) == 0:
         decode(chunk, position, step, length, text)
         return
@@ -113,7 +114,7 @@ def _read(chunk, letters, position, step, length, text):
 
 @kernel
 def _trace_hit(h, chunk, letters, search, ends, memory, columns):
-    """Trace hit number h: (used text letters, columns)."""
+    """Trace hit number h; returns (text letters used, columns)."""
     _, begins, backward, _ = search.reading
     table, tables = search.profile
     positions, queries, distances, limits = ends
@@ -143,9 +144,9 @@ def _trace_hit(h, chunk, letters, search, ends, memory, columns):
 def trace(work, chunk, letters, search, ends, traced, columns):
     """Find the other end of n hits, and write their alignments where they are wanted.
 
-    work: see `slabs`; chunk: Text; letters: uint8, the chunk's letters as masks, or none where they
-    are to be read from the planes; search: DifferenceQuery; ends: Ends; traced: Traced; columns:
-    Columns, with empty ends where alignments are not wanted; these two are filled here.
+    work: see `slabs`; chunk: Text; letters: uint8, the chunk's letters as masks, empty to read them
+    from the planes; search: DifferenceQuery; ends: Ends; traced: Traced, filled here; columns:
+    Columns, filled here, with empty ends where alignments are not wanted.
     """
     _, begins, backward, _ = search.reading
     positions, queries = ends.position, ends.query

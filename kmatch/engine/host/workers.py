@@ -1,30 +1,38 @@
 """Threads that run kernels, without barriers between one kernel and the next.
 
-Every kernel takes `work` first (see `sharing`) and ends when no item is left, so threads that come
-late find nothing to do, and a thread that is done goes on with the next kernel that was started.
+The first argument of every kernel is `work` (see `sharing`), and a kernel returns when no item is
+left. So a thread that comes late finds nothing to do, and one that is done goes on with the next
+kernel that was started.
 """
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
+from kmatch.arrays import Longs
+
+Kernel = Callable[..., object]
+Shares = list[Future[object]]
+
 
 @cache
-def _pool(threads, process):
+def _pool(threads: int, process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="kmatch")
 
 
 class Workers:
-    """`threads` threads, shared by all who ask for so many; with one, the caller does all."""
+    """`threads` threads; all Workers of as many threads share them. One means the caller's own."""
 
-    def __init__(self, threads):
+    def __init__(self, threads: int) -> None:
         self.threads = threads
 
-    def run(self, kernel, items, *arguments):
-        """Do all items of a kernel; the caller takes part."""
+    def run(self, kernel: Kernel, items: int, *arguments: Any) -> None:
+        """Do all items of a kernel; the calling thread takes part."""
         work = np.array([0, items], np.int64)
         others = self._share(kernel, work, arguments, min(self.threads, items) - 1)
         try:
@@ -35,16 +43,22 @@ class Workers:
         finally:
             work[0] = items
 
-    def start(self, kernel, items, *arguments, after=None):
-        """The Job of doing all items of a kernel while the caller goes on.
+    def start(
+        self,
+        kernel: Kernel,
+        items: int,
+        *arguments: Any,
+        after: Callable[[], object] | None = None,
+    ) -> "Job":
+        """Start all items of a kernel and return their Job at once.
 
-        after(): what the thread that ends last does then.
+        after(): called by the thread that ends last.
         """
         work = np.array([0, items], np.int64)
         shares = max(min(self.threads, items), 1)
         last = _last_of(shares)
 
-        def share(*arguments):
+        def share(*arguments: Any) -> None:
             kernel(*arguments)
             if last() and after:
                 after()
@@ -54,17 +68,20 @@ class Workers:
             return Job(work, [])
         return Job(work, self._share(share, work, arguments, shares))
 
-    def _share(self, kernel, work, arguments, threads):
-        # A child of fork has none of its parent's threads.
-        pool = _pool(self.threads, os.getpid()) if threads > 0 else None
+    def _share(
+        self, kernel: Kernel, work: Longs, arguments: tuple[Any, ...], threads: int
+    ) -> Shares:
+        if threads <= 0:
+            return []
+        pool = _pool(self.threads, os.getpid())  # a forked child has none of its parent's threads
         return [pool.submit(kernel, work, *arguments) for _ in range(threads)]
 
 
-def _last_of(many):
-    """A function that tells whether it is called for the last of so many times."""
+def _last_of(many: int) -> Callable[[], bool]:
+    """A function that returns whether this is the last of `many` calls of it."""
     lock, left = Lock(), [many]
 
-    def is_last():
+    def is_last() -> bool:
         with lock:
             left[0] -= 1
             return left[0] == 0
@@ -75,16 +92,16 @@ def _last_of(many):
 class Job:
     """A kernel under way on several threads."""
 
-    def __init__(self, work, shares):
+    def __init__(self, work: Longs, shares: Shares) -> None:
         self._work, self._shares = work, shares
 
-    def wait(self):
-        """Return when all items are done; raises what a thread raised."""
+    def wait(self) -> None:
+        """Wait until all items are done; raises what a thread raised."""
         for share in self._shares:
             share.result()
 
-    def stop(self):
-        """Leave out the items that no thread has begun, and return when none is at work."""
+    def stop(self) -> None:
+        """Leave out the items that no thread has begun; returns when no thread is at work."""
         self._work[0] = self._work[1]
         for share in self._shares:
             if not share.cancel():

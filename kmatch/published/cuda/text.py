@@ -1,11 +1,19 @@
 """A text on a GPU, as published algorithms take it."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
+
 import numpy as np
 from numba import int64
+from numpy.typing import DTypeLike, NDArray
 
+from kmatch.arrays import Bytes, Longs
 from kmatch.engine.cuda.gpu import driver
-from kmatch.engine.cuda.gpu.driver import cuda
+from kmatch.engine.cuda.gpu.driver import DeviceArray, cuda
 from kmatch.published.cpu.text import list_hits
+
+Made = TypeVar("Made")
 
 THREADS = 256
 MOST_BLOCKS = 1024
@@ -45,43 +53,45 @@ def _least(table, least):
 class DeviceText:
     """masks: uint8[n], a set of bases a letter, on the GPU; kernels run in `stream`.
 
-    Made of masks on the host, for the GPU `cuda:N`. Raises DeviceError if its memory is too small.
+    The constructor takes masks on the host and the GPU, `cuda:N`. Raises DeviceError if its memory
+    is too small.
     """
 
-    def __init__(self, masks, place):
+    def __init__(self, masks: Bytes, place: str) -> None:
         driver.use_device(int(place.partition(":")[2]))
         self.stream = driver.new_stream()
         self.masks = self.put(masks)
         self._watch = driver.Stopwatch()
-        self._made = {}
-        self._table = None
+        self._made: dict[str, Any] = {}
+        self._table: DeviceArray = None
 
     @property
-    def seconds(self):
-        """Seconds of the kernels so far; 0 in the simulator, which keeps no time."""
+    def seconds(self) -> float:
+        """Seconds of the kernels so far; 0 in the simulator, which has no clock."""
         return self._watch.seconds
 
-    def timed(self):
+    def timed(self) -> AbstractContextManager[None]:
         """A context that times the kernels launched inside."""
         return self._watch.timing(self.stream)
 
-    def once(self, name, make):
+    def once(self, name: str, make: Callable[[], Made]) -> Made:
         """The result of make(), which is called once for a name."""
         if name not in self._made:
             self._made[name] = make()
-        return self._made[name]
+        made: Made = self._made[name]
+        return made
 
-    def put(self, array):
+    def put(self, array: NDArray[Any]) -> DeviceArray:
         """A copy of an array on the GPU."""
         copy = self.empty(array.shape, array.dtype)
         copy.copy_to_device(np.ascontiguousarray(array), stream=self.stream)
         return copy
 
-    def empty(self, shape, dtype):
+    def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> DeviceArray:
         """An array on the GPU for kernels to work in."""
         return driver.empty(shape, dtype, self.stream)
 
-    def table(self, shape):
+    def table(self, shape: int | tuple[int, ...]) -> DeviceArray:
         """int32[shape] on the GPU for results; it takes the memory of the table before it."""
         size = int(np.prod(shape))
         if self._table is None or len(self._table) < size:
@@ -89,11 +99,11 @@ class DeviceText:
             self._table = self.empty(size, np.int32)
         return self._table[:size].reshape(shape)
 
-    def _grid(self, flat):
+    def _grid(self, flat: DeviceArray) -> tuple[int, int, driver.Stream]:
         """The grid that visits an array in strides."""
         return max(min(-(-len(flat) // THREADS), MOST_BLOCKS), 1), THREADS, self.stream
 
-    def hits(self, table):
+    def hits(self, table: DeviceArray) -> tuple[Longs, Longs]:
         """(index, distance) of the entries of a table that are not negative."""
         flat = table.reshape(table.size)
         grid = self._grid(flat)
@@ -101,7 +111,7 @@ class DeviceText:
         _count_hits[grid](flat, found)
         count = int(self.fetch(found)[0])
         if not count:
-            return np.zeros((2, 0), np.int64)
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
         if count * DENSE > len(flat):
             return list_hits(self.fetch(flat))
         index, distance = self.empty(count, np.int64), self.empty(count, np.int64)
@@ -110,14 +120,14 @@ class DeviceText:
         order = np.argsort(index)
         return index[order], distance[order]
 
-    def smallest(self, table):
+    def smallest(self, table: DeviceArray) -> int:
         """The smallest number in a table."""
         flat = table.reshape(table.size)
         least = self.put(np.array([np.iinfo(np.int64).max]))
         _least[self._grid(flat)](flat, least)
         return int(self.fetch(least)[0])
 
-    def fetch(self, array):
+    def fetch(self, array: DeviceArray) -> NDArray[Any]:
         """A copy on the host of an array on the GPU."""
         copy = array.copy_to_host(stream=self.stream)
         self.stream.synchronize()

@@ -43,15 +43,15 @@ def read_pairs(path: StrPath, column: str | None = None) -> Pairs:
     with open_source(path) as source, reading(source.label):
         refuse_others(source, "patterns")
         if column is None:
-            pairs = _parse(_lines(source), source.label)
+            pairs = _parse(text_lines(source), source.label)
         else:
-            pairs = _table(column_rows(_lines(source), source.label, column), source.label)
+            pairs = _table(column_rows(text_lines(source), source.label, column), source.label)
     if not pairs.sequences:
         raise InputError(f"{source.label}: no patterns; write one a line, or give FASTA")
     return pairs
 
 
-def _lines(source: Source) -> Iterator[str]:
+def text_lines(source: Source) -> Iterator[str]:
     """Yield the lines of a file with their line breaks; LF, CRLF or CR ends a line."""
     if b"\0" in source.handle.peek():
         raise _binary(source.label)
@@ -86,12 +86,12 @@ def _parse(lines: Iterator[str], label: str) -> Pairs:
         if is_bed(line):
             return _table(bed_rows(chain(above, lines), label), label)
         if line.strip() and not is_bed_header(line):
-            parse = _fasta if line.startswith(">") else _plain
+            parse = fasta_pairs if line.startswith(">") else _plain
             return parse(chain(above if parse is _plain else [line], lines), label)
     return Pairs([], [], None)
 
 
-def _fasta(lines: Iterable[str], label: str) -> Pairs:
+def fasta_pairs(lines: Iterable[str], label: str) -> Pairs:
     from kmatch.sequences.readers.seqio.FastaIO import SimpleFastaParser
 
     names: list[str] = []

@@ -1,25 +1,27 @@
-"""Writing hit codes to a HitBuffer, of which every thread takes a block at a time."""
+"""Hit codes written to a HitBuffer, of which every thread takes a block at a time."""
 
 from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.arrays import Longs
 from kmatch.engine.hits import NO_CODE, HitBuffer
+from kmatch.engine.host.codes import encode
 from kmatch.engine.host.sharing import fetch_add
 from kmatch.jit import kernel
 
-BLOCK = 256
+BLOCK = 256  # codes
 
 
 class Writer(NamedTuple):
-    """What a thread writes hit codes with: (position·queries + query)·factor + distance.
+    """What a thread writes hit codes with.
 
-    buffer: HitBuffer; slot: int64[3], where the next code goes, where the thread's block ends, and
-    the hits that did not fit; queries: int; factor: k + 1, k that of all queries.
+    slot: int64[3], the index of the next code, the end of the thread's block, and the hits that did
+    not fit; queries, factor: see `encode`.
     """
 
     buffer: HitBuffer
-    slot: np.ndarray
+    slot: Longs
     queries: int
     factor: int
 
@@ -42,18 +44,18 @@ def _take_block(buffer, slot):
 
 @kernel
 def put(writer, position, query, distance):
-    """Keep the code of a hit, or count it where the buffer is full."""
+    """Write the code of a hit, or count the hit where the buffer is full."""
     buffer, slot, queries, factor = writer
     if slot[0] == slot[1] and (slot[2] > 0 or not _take_block(buffer, slot)):
         slot[2] += 1
     else:
-        buffer.codes[slot[0]] = (position * queries + query) * factor + distance
+        buffer.codes[slot[0]] = encode(position, query, distance, queries, factor)
         slot[0] += 1
 
 
 @kernel
 def give_up(work, writer):
-    """After an item: where the buffer is full, have all threads begin no more of them."""
+    """Make all threads begin no more items where the buffer is full; called after each item."""
     if writer.slot[2] > 0:
         begun = fetch_add(work, 0, work[1])
         if begun < work[1]:
@@ -62,13 +64,13 @@ def give_up(work, writer):
 
 @kernel
 def leave(writer):
-    """At the end: mark what is left of the thread's block as empty, and add what was lost."""
+    """Mark the rest of the thread's block as empty and add its lost hits; called at the end."""
     buffer, slot = writer.buffer, writer.slot
     buffer.codes[slot[0] : slot[1]] = NO_CODE
     fetch_add(buffer.tally, 1, slot[2])
 
 
-def written(buffer):
-    """The codes of a HitBuffer that threads took, empty ones among them."""
+def written(buffer: HitBuffer) -> Longs:
+    """The codes in the blocks that threads took, empty ones among them."""
     size = min(BLOCK, len(buffer.codes))
     return buffer.codes[: min(int(buffer.tally[0]), len(buffer.codes) // size * size)]

@@ -1,12 +1,12 @@
 """Bit-sliced mismatch counters: carry-save adders over vectors of lanes.
 
 Counters are kept complemented, because the text planes say where a letter *matches*: both outputs
-of a full adder complement when all its inputs do. A counter starts at 2^bits − (k + 1), so that its
-overflow means more than k mismatches; a lane that overflows is no longer live.
+of a full adder complement when all its inputs do. A counter starts at 2^bits − (k + 1), so that an
+overflow means more than k mismatches; a lane whose counter overflows is no longer live.
 
-A tuple (live, ones, twos, fours, eights) holds vectors of lanes; `kept` says how many of the
-counter's bits are in use. With kept = BEYOND there are more than four, and in place of the live
-plane stands what the eights carry, for `ripple`.
+A tuple (live, ones, twos, fours, eights) holds vectors of lanes; `kept` is the number of the
+counter's bits in use. With kept = BEYOND there are more than four, and the carry of the eights, for
+`ripple`, takes the place of the live plane.
 """
 
 from typing import NamedTuple
@@ -19,8 +19,7 @@ BEYOND = 5
 
 
 class Counter(NamedTuple):
-    """How a lane's mismatches are counted: bits of a counter that overflows past k, and the number
-    it starts with."""
+    """A counter of mismatches: its bits, and the number it starts with to overflow past k."""
 
     bits: int
     first_count: int
@@ -107,14 +106,14 @@ def _carry_twos(kept, live, ones, twos, fours, eights, carry):
 
 @kernel
 def begin_high(counts, counter):
-    """Start the bits from the fifth on: bit b is a vector at counts[(1 + b)·WIDE]."""
+    """Begin the bits from the fifth on: bit b is a vector at counts[(1 + b)·WIDE]."""
     for b in range(4, counter.bits):
         store(counts, (1 + b) * WIDE, fill_wide(_start(counter.first_count, b)))
 
 
 @inlined
 def ripple(counts, bits, live, counters):
-    """Add what the eights carry to the bits from the fifth on; returns (live, counters)."""
+    """Add the carry of the eights to the bits from the fifth on; returns (live, counters)."""
     carry, ones, twos, fours, eights = counters
     for b in range(4, bits):
         count, carry = _half(load_wide(counts, (1 + b) * WIDE), carry)

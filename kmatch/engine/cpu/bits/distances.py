@@ -1,4 +1,4 @@
-"""Bit-sliced counters of D - (k+1), one number a lane: the sign bit set means at most k.
+"""Bit-sliced counters of D − (k + 1), a number a lane: the sign bit set means at most k.
 
 A counter is `bits` vectors of a flat uint64 array, lowest first, in two's complement.
 """
@@ -11,7 +11,7 @@ from kmatch.jit import inlined, kernel
 
 @kernel
 def counter_bits(length, k):
-    """Bits of a counter that holds every D - (k+1), 0 <= D <= length: a multiple of three."""
+    """Bits of a counter that holds every D − (k + 1), 0 ≤ D ≤ length: a multiple of three."""
     bits = 3
     while (1 << (bits - 1)) < max(k + 1, length - k):
         bits += 3
@@ -20,7 +20,7 @@ def counter_bits(length, k):
 
 @inlined
 def add(state, counter, bits, plus, minus):
-    """Add 1 in the lanes of `plus` and -1 in those of `minus`; returns the sign vector."""
+    """Add 1 in the lanes of `plus` and −1 in those of `minus`; returns the sign vector."""
     sign = plus
     for address in range(counter, counter + bits * WORDS, WORDS):
         old = load(state, address)
@@ -64,7 +64,7 @@ def _spread(number, i):
 @kernel
 def read(state, counter, bits, word, bit):
     """The number in one lane (int64)."""
-    number = 0
+    number = np.int64(0)
     for i in range(bits):
         number |= (
             np.int64((state[counter + i * WORDS + word] >> np.uint64(bit)) & np.uint64(1)) << i
@@ -92,7 +92,7 @@ def smallest(state, counter, bits):
 
 @kernel
 def _carry3(state, counter, source, target, columns):
-    """Three bits over a block of columns: reads (plus, minus) of each, leaves what they carry."""
+    """Take three bits over a block of columns, (plus, minus) each; writes carries to `target`."""
     a, b, c = load(state, counter), load(state, counter + WORDS), load(state, counter + 2 * WORDS)
     for h in range(source, source + 2 * WORDS * columns, 2 * WORDS):
         plus, minus = load(state, h), load(state, h + WORDS)
@@ -111,9 +111,9 @@ def _carry3(state, counter, source, target, columns):
 
 @kernel
 def _sign3(state, counter, source, seen, columns):
-    """The three highest bits over a block of columns: whether the sign bit was set at any time.
+    """Take the three highest bits over a block of columns; returns whether the sign was ever set.
 
-    The lanes where it was are left at `seen`.
+    Writes the lanes in which it was to `seen`.
     """
     a, b, c = load(state, counter), load(state, counter + WORDS), load(state, counter + 2 * WORDS)
     low = c
@@ -135,8 +135,8 @@ def _sign3(state, counter, source, seen, columns):
 def follow(state, counter, bits, border, spare, columns):
     """Add a block of columns (plus, minus a column, at `border`) to a counter.
 
-    Returns whether a lane was negative before or after any column; leaves such lanes at `spare`,
-    which takes as many columns.
+    Returns whether a lane was negative before or after any column; writes these lanes to `spare`,
+    which has space for as many columns.
     """
     for i in range(0, bits - 3, 3):
         _carry3(state, counter + i * WORDS, border, spare, columns)

@@ -1,7 +1,7 @@
-"""Vectors of 64-bit words as Numba values, so that kernels say what is vectorised.
+"""Vectors of 64-bit words as Numba values, so that kernels decide what is vectorised.
 
-`load`, `store`, `fill`, `nonzero` and the operators `& | ^ ~` work on 64 lanes of one bit for each
-word. LLVM keeps vectors in registers and lowers them to what the processor has: an AVX-512 or AVX2
+`load`, `store`, `fill`, `nonzero` and the operators `& | ^ ~` work on 64 lanes of one bit a word.
+LLVM keeps vectors in registers and lowers them to those that the processor has: an AVX-512 or AVX2
 register, or several NEON or SSE ones. A vector from `load` and `fill` has WORDS words, one from
 `load_wide` and `fill_wide` twice as many: two chains that hide each other's latency.
 """

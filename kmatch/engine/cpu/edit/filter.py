@@ -9,14 +9,14 @@ from kmatch.jit import kernel
 # Nanoseconds of one core, from measurements; only their ratios matter.
 CELL = 0.0019  # a cell of the bit-sliced recurrence
 COUNT = 0.0065  # counters and border, a text position
-DEEPER = 6  # rows beyond the first group that are read in effect
+DEEPER = 6  # rows below the first group that are computed on average
 AND = 0.0006  # a letter of a piece, a text position
 LOOK = 0.003  # a piece, a text position
 WINDOW = 60.0  # a window, apart from its columns
-COLUMN = 11.0  # a column of a window, apart from its blocks
-BLOCK = 2.0  # a block of 64 pattern letters of a column
+COLUMN = 11.0  # a column of a window, apart from its words
+BLOCK = 2.0  # a word of 64 pattern letters of a column
 
-SAMPLES = 64  # rows of a chunk from which the letters' frequencies are taken
+SAMPLES = 64  # rows of a chunk in which letters are counted
 
 
 @kernel
@@ -44,7 +44,7 @@ def frequencies(planes, words, plane_words, count):
 
 @kernel
 def estimate(letters, k, shares, rows):
-    """Nanoseconds a position that a query takes, as (scan, pieces, survivors), and a survivor's."""
+    """Nanoseconds of a query: a scan, pieces and survivors for each position, and a survivor."""
     m = letters.size
     depth = min(m, groups(m, k)[0] + DEEPER)
     warm = 1.0 + (m + k) / rows
@@ -63,7 +63,7 @@ def estimate(letters, k, shares, rows):
 
 @kernel
 def choose(text, search, always):
-    """How many survivors the filter is worth to each query, int64[Q]; 0 where the scan is faster.
+    """The most survivors with which a filter pays, for each query, int64[Q]; 0 to scan at once.
 
     text: Text; search: DifferenceQuery; always: filter whatever it costs.
     """

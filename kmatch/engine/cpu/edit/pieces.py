@@ -1,13 +1,14 @@
 """Filter for small k/m: a hit within k differences holds one of k + 1 pieces exactly.
 
-An exact piece is a chain of ANDs over the striped planes: the text shifted by j letters lies j·W
-words further, so planes are read as flat rows of words. What survives is verified.
+An exact piece is a chain of ANDs over the striped planes: the text shifted by j letters begins j·W
+words further on, so planes are read as one flat array of words. Survivors are verified.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.arrays import Longs
 from kmatch.engine.cpu.bits.vectors import (
     NONE,
     ONE,
@@ -22,16 +23,19 @@ from kmatch.engine.cpu.edit.verify import Sought, verify
 from kmatch.jit import inlined, kernel
 
 STEP = 4 * WORDS  # words taken at a time
-CACHED = 1024  # words of a plane that all pieces go over before the next: they stay in the L1 cache
-HASTE = 8  # letters between looks at whether anything is left
+CACHED = 1024  # words of a plane that all pieces scan before the next: they stay in the L1 cache
+HASTE = 8  # letters between looks at whether any lane is live
 TOP = np.uint64(1 << 63)  # the last lane of a word
 
 
 class Piece(NamedTuple):
-    """A piece of a query: chain: int64, how far each letter's words lie from those of its position;
-    sign: 1 reads up, −1 down; shift: of a survivor's row to that of the end it expects."""
+    """A piece of a query.
 
-    chain: np.ndarray
+    chain: int64, the offset of each letter's words from those of the piece's position; sign: 1
+    reads upwards, −1 downwards; shift: from a survivor's row to that of the end it expects.
+    """
+
+    chain: Longs
     sign: int
     shift: int
 
@@ -44,9 +48,9 @@ def cut(length, k):
 
 @kernel
 def _seek(planes, chain, at, end, out):
-    """AND of STEP words from at + chain[i] on, for at, at + STEP, … until any bit is left.
+    """AND STEP words from at + chain[i] on for all i, at `at`, at + STEP, …, until a bit is left.
 
-    Writes them to `out` and returns their index; beyond end − STEP if there are none.
+    Writes them to `out` and returns where that is, more than end − STEP if nowhere.
     """
     while at + STEP <= end:
         a, b, c, d = _four(planes, at + chain[0])
@@ -80,7 +84,7 @@ def _four(planes, at):
 
 @kernel
 def _word(planes, chain, first):
-    """The same for one word."""
+    """The AND of one word from each first + chain[i]."""
     word = planes[first + chain[0]]
     for i in range(1, chain.size):
         if word == 0:
@@ -104,7 +108,7 @@ def _note(word, first, text, piece, centers, count):
 
 @inlined
 def _owned(word, at, words, own):
-    """Beyond the own rows only the last lane counts; other lanes' letters are their neighbours'."""
+    """Beyond the owned rows only the last lane counts: the letters of others are repeated there."""
     if at < own:
         return word
     return word & TOP if at % words == words - 1 else word & NONE
@@ -133,21 +137,21 @@ def _survivors(text, piece, at, end, out, centers, count):
 
 @kernel
 def _chains(letters, bounds, plane_words, words, sign):
-    """How far each letter's words lie from those of its piece's first position (int64[m])."""
+    """The offset of each letter's words from those of its piece's first position (int64[m])."""
     chains = np.empty(letters.size, np.int64)
     for piece in range(bounds.size - 1):
         a, b = bounds[piece], bounds[piece + 1]
-        for i in range(b - a):  # a pattern read downwards lies in the text last letter first
+        for i in range(b - a):  # the text has a pattern that is read downwards last letter first
             chains[a + i] = letters[a + i if sign > 0 else b - 1 - i] * plane_words + i * words
     return chains
 
 
 @kernel
 def filter_rows(text, rows, search, query, most, writer):
-    """Search the rows first … last−1, (first, last), for one query; returns whether all is found.
+    """Search the rows first … last−1, (first, last), for one query; returns whether it did.
 
-    text: Text; search: DifferenceQuery; query: its number; most: survivors that are worth it: where
-    there are more, nothing is kept and the answer is no.
+    text: Text; search: DifferenceQuery; query: its number; most: survivors with which the filter
+    pays: with more, it writes nothing and returns False.
     """
     words, plane_words = text.words, text.plane_words
     codes, begins, backward, _ = search.reading
@@ -159,7 +163,7 @@ def filter_rows(text, rows, search, query, most, writer):
     out, centers = aligned(STEP), np.empty(most, np.int64)
     count = 0
     end = rows[1] * words
-    if rows[1] == text.rows:  # the last lane goes on into the halo
+    if rows[1] == text.rows:  # the last lane extends into the halo
         end = plane_words
     for at in range(rows[0] * words, end, CACHED):
         for number in range(k + 1):

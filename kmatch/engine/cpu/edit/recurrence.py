@@ -1,10 +1,10 @@
 """Myers' recurrence in Hyyrö's form, bit-sliced: one bit of a word is one lane.
 
-A lane reads its own text_rows of text, a column of the matrix a text position. A row of the matrix
-is a pattern letter and keeps its vertical deltas from column to column, as nv (not +1) and mv (−1);
-the horizontal deltas ph, mh (+1, −1) go down the rows and, between strips of rows, through a border
-of one pair a column. Five ternary operations make 512 cells; with two-input operations they are
-eight, because nv is kept in place of pv.
+A lane reads its own rows of text, a column of the matrix a text position. A row of the matrix is a
+pattern letter and keeps its vertical deltas from column to column, as nv (not +1) and mv (−1). The
+horizontal deltas ph, mh (+1, −1) go down the rows and, between strips of rows, through a border of
+one pair a column. Five three-input operations compute 512 cells; two-input operations would be
+eight, as nv is kept instead of pv.
 
 `state` is one flat uint64 array for a tile of WORDS words: nv, mv of row i at 2·WORDS·i, and the
 border's ph, mh of column c at `border` + 2·WORDS·c.
@@ -22,8 +22,8 @@ PAIR = 2 * WORDS  # a pair of vectors: nv and mv, or ph and mh
 class TextRows(NamedTuple):
     """Text rows that are read one after the other.
 
-    first: where the first begins in a plane, row·W; step: W, or −W to read the text from right to
-    left; columns: how many.
+    first: the index of the first in a plane, row·W; step: W, or −W to read the text downwards;
+    columns: the number of rows.
     """
 
     first: int
@@ -34,7 +34,7 @@ class TextRows(NamedTuple):
 @inlined
 def cell(eq, ph, mh, nv, mv):
     """One row of one column: the new (ph, mh, nv, mv); eq: the lanes whose letters match."""
-    # Hyyrö's eq|mv and eq|mh may be one: where the other delta is −1, its result is certain anyway.
+    # Hyyrö's eq|mv and eq|mh may be one: where the other delta is −1, the result is the same.
     zero = any_of(eq, mv, mh)
     return or_without(mv, zero, nv), ~nv & zero, without(mh, zero, ph), ph & zero
 
@@ -153,7 +153,7 @@ def _keep(state, address, nv, mv):
 
 @kernel
 def advance(planes, state, rows, top, bottom, border, text_rows):
-    """Take pattern rows top..bottom-1 of a tile over some text rows.
+    """Take the pattern rows top … bottom − 1 of a tile over some text rows.
 
     planes: uint64, flat; state: uint64, flat, as above; rows: int64, for each pattern letter the
     index in `planes` of its plane's row 0 at the tile's first word; text_rows: TextRows.

@@ -10,16 +10,16 @@ from kmatch.engine.hits import HitBuffer
 from kmatch.engine.host.sharing import next_item
 from kmatch.jit import kernel
 
-WARM_SHARE = 8  # a stretch of rows is at least this many warm-ups long, where the text allows
-STRETCH = 2048  # rows that all queries go over before the next: they stay in the L2 cache
+WARM_SHARE = 8  # warm-ups that a stretch of rows is long at least, where the text allows
+STRETCH = 2048  # rows that all queries scan before the next: they stay in the L2 cache
 TASKS_PER_THREAD = 4
-SURVIVORS = 4  # of a filter for a text position: more are never worth it
+SURVIVORS = 4  # of a filter for a text position: with more it never pays
 
 
-def stretches(queries, longest, rows, threads):
-    """Parts of a chunk's rows that are searched apart: short ones, and work for all threads.
+def stretches(queries: int, longest: int, rows: int, threads: int) -> int:
+    """The number of parts of a chunk's rows that are searched apart: short, and enough of them.
 
-    longest: letters and k of the longest query, by which every part warms up.
+    longest: the most letters and k of a query together, which is the warm-up of a part.
     """
     wanted = max(-(-TASKS_PER_THREAD * threads // max(queries, 1)), rows // STRETCH)
     return max(min(wanted, rows // (WARM_SHARE * longest)), 1)
@@ -45,10 +45,10 @@ def _search_rows(text, reading, query, rows, limit, lowering, writer):
 
 @kernel
 def _scan_around(text, reading, query, rows, limit, writer):
-    """Scan for all ends of hits that hold a piece beginning in some rows of any lane.
+    """Scan for the ends of all hits that hold a piece which begins in some rows of any lane.
 
-    A filter of other rows does not find them: they may lie in rows next to these, in the lane
-    before or after, and, where the rows are a lane's last, in the halo.
+    The filter of other rows does not find these. They may be in rows next to the given ones, in the
+    lane before or after and, where the rows are the last of a lane, in the halo.
     """
     _, words, lane_rows, plane_words = text
     first, last = rows
@@ -73,9 +73,9 @@ def scan_edit(work, text, search, budgets, parts, buffer):
     """Find every anchored end of each query within its limit.
 
     work: parts × queries; text: Text, words a multiple of WORDS; search: DifferenceQuery; budgets:
-    int64[Q], how many survivors of a filter are worth it in the whole chunk, 0 where all is to be
-    scanned; parts: see `stretches`; buffer: HitBuffer, receives the codes, some of them twice where
-    there is a filter. See `Engine.start_edit` for the positions that a query owns.
+    int64[Q], the most survivors of the whole chunk with which a filter pays, 0 to scan at once;
+    parts: see `stretches`; buffer: HitBuffer, receives the codes, some of them twice where there is
+    a filter. See `Engine.start_edit` for the positions that a query owns.
     """
     rows, queries = text.rows, len(search.limits)
     writer, limit = new_writer(buffer, queries, search.k), np.zeros(1, np.int64)
@@ -101,7 +101,7 @@ def scan_edit(work, text, search, budgets, parts, buffer):
 def smallest_edit(work, text, reading, bounds, parts, lowest):
     """Find the smallest distance of each query in a chunk, where it is at most its bound.
 
-    work: parts × queries; bounds: int64[Q], smaller than m, −1 where nothing is sought; lowest:
+    work: parts × queries; bounds: int64[Q], each smaller than m, −1 for a query not sought; lowest:
     int64[parts, Q], receives the smallest distance in each part, or bound + 1. The halo is at least
     m + bound. Other arguments as for `scan_edit`.
     """

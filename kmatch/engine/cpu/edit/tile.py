@@ -1,10 +1,10 @@
-"""One tile under one query: the recurrence over every text row, and the hits it owns.
+"""One tile under one query: the recurrence over every text row, and the hits that the tile owns.
 
-A tile is WORDS words of the rows, so 64·WORDS lanes. Columns go in blocks, pattern rows in groups.
-A group below one that stays above k, and with no value at most k of its own, is left alone, as in
-Ukkonen's cut-off: whatever enters a group within k comes over the border above it. When it is
-entered again it starts from upper bounds (the border's value and one more a row), which is enough:
-values at most k come out exact, others above k.
+A tile is WORDS words of the rows, so 64·WORDS lanes. Columns are taken in blocks, pattern rows in
+groups. A group without a value within k, below one that stays above k, is skipped as in Ukkonen's
+cut-off: values within k enter a group over its upper border only. When it is entered again it
+starts from upper bounds (the border's value and one more a row). These are enough: values within k
+come out exact, and others above k.
 """
 
 from typing import NamedTuple
@@ -36,15 +36,15 @@ from kmatch.engine.cpu.bits.vectors import (
 from kmatch.engine.cpu.edit.recurrence import PAIR, TextRows, advance
 from kmatch.jit import kernel
 
-BLOCK = 64  # columns in a block: border and planes of a block stay in the first-level cache
+BLOCK = 64  # columns in a block, whose border and planes stay in the L1 cache
 GROUP = 32  # pattern rows in a group after the first
 
 
 class Way(NamedTuple):
     """Text rows that are read as columns of the matrix.
 
-    row: the first; step: 1 to read rows upwards or −1 downwards; warm: columns before the first
-    whose hits are wanted; columns: all that are read.
+    row: the first; step: 1 to read upwards, −1 downwards; warm: columns of the warm-up, whose hits
+    are not wanted; columns: all that are read.
     """
 
     row: int
@@ -75,14 +75,14 @@ def groups(length, k):
 
 @kernel
 def _clear(state, first, pairs):
-    """Pairs of zeros: no horizontal delta, or vertical deltas that grow by one a row."""
+    """Clear pairs: no horizontal deltas, or vertical deltas of a column that grows by one a row."""
     for at in range(first, first + PAIR * pairs, WORDS):
         store(state, at, fill(NONE))
 
 
 @kernel
 def _alive(state, above, spare, bits, top, bottom):
-    """Whether a value of the rows top..bottom-1 of the last column is at most k in a lane."""
+    """Whether a value of the rows top … bottom − 1 of the last column is at most k in a lane."""
     copy(state, above, spare, bits)
     low = fill(NONE)
     for row in range(top, bottom):
@@ -93,7 +93,7 @@ def _alive(state, above, spare, bits, top, bottom):
 
 @kernel
 def _emit(state, counter, bits, row, tile, limit, writer):
-    """Keep the codes of the lanes at most k in the column of a text row."""
+    """Write the codes of the lanes that are within k in the column of a text row."""
     sign = counter + (bits - 1) * WORDS
     for word in range(WORDS):
         left = state[sign + word]
@@ -107,8 +107,7 @@ def _emit(state, counter, bits, row, tile, limit, writer):
 
 @kernel
 def _lower(state, counters, bits, count, limit):
-    """Lower k, limit[0], to the smallest distance of the last counter's lanes, one of them at most
-    k."""
+    """Lower k, limit[0], below the smallest distance of the last counter's lanes, some within k."""
     low = smallest(state, counters + (count - 1) * bits * WORDS, bits)
     for group in range(count):
         add_number(state, counters + group * bits * WORDS, bits, -low)
@@ -117,7 +116,7 @@ def _lower(state, counters, bits, count, limit):
 
 @kernel
 def _finish(state, counter, bits, border, seen, tile, limit, writer):
-    """Follow the pattern's last row through a block; keep the hits of a Way."""
+    """Follow the pattern's last row through a block and write the hits; seen: a Way."""
     for c in range(seen.columns):
         h = border + PAIR * c
         sign = add(state, counter, bits, load(state, h), load(state, h + WORDS))
@@ -127,7 +126,7 @@ def _finish(state, counter, bits, border, seen, tile, limit, writer):
 
 @kernel
 def _finish_lowering(state, counters, bits, count, border, seen, limit):
-    """The same, but lower k below what is seen in place of keeping it."""
+    """Follow the pattern's last row through a block and lower k below the distances there."""
     counter = counters + (count - 1) * bits * WORDS
     for c in range(seen.columns):
         h = border + PAIR * c
@@ -143,9 +142,9 @@ def search_tile(text, pattern, way, tile, limit, lowering, writer):
     """Search one tile for one pattern.
 
     text: Text; pattern: int64, for each letter the index in its planes of row 0 at the tile's first
-    word; way: Way, of all columns; tile: Tile; limit: int64[1], k; writer: Writer, receives the
-    hits. With `lowering` nothing is kept, and k ends as one less than the smallest distance seen,
-    so −1 says that the pattern occurs.
+    word; way: Way, of all columns; tile: Tile; limit: int64[1], k; lowering: write no hits, and
+    lower k to one less than the smallest distance, −1 where the pattern occurs; writer: Writer,
+    receives the hits.
     """
     planes, words = text.planes, text.words
     row, step, warm, columns = way

@@ -1,13 +1,14 @@
-"""Exact ends in windows of text around candidates: Myers' recurrence, 64 pattern letters to a word.
+"""Exact ends in windows of text around survivors: Myers' recurrence, 64 pattern letters to a word.
 
-Windows are in reading coordinates: the chunk position where the text is read upwards, its negative
-where it is read downwards, so that reading always goes up.
+Windows are in reading coordinates, which always grow while reading: the position in the chunk where
+the text is read upwards, its negative where it is read downwards.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.arrays import Words
 from kmatch.engine.cpu.bits.buffer import put
 from kmatch.engine.host.blocks import ALL_ONES, NONE, ONE, block
 from kmatch.engine.host.letters import decode
@@ -19,11 +20,11 @@ STRETCH = 256  # letters decoded at a time
 class Sought(NamedTuple):
     """A query whose ends are verified.
 
-    table, begin: its Profile; length: its letters; k: its limit; sign: 1 reads up, −1 down; query:
-    its number.
+    table, begin: of its Profile; length: its letters; k: its limit; sign: 1 reads upwards, −1
+    downwards; query: its number.
     """
 
-    table: np.ndarray
+    table: Words
     begin: int
     length: int
     k: int
@@ -44,7 +45,7 @@ def _column(table, at, blocks, last, pv, mv):
 
 @kernel
 def _window(text, sought, limits, memory, writer):
-    """Read start … high, keep the ends at most k in low … high."""
+    """Read start … high and write the ends within k in low … high."""
     start, low, high = limits
     table, begin, m, k, sign, query = sought
     letters, vertical = memory
@@ -64,10 +65,10 @@ def _window(text, sought, limits, memory, writer):
 
 @kernel
 def verify(text, sought, centers, writer):
-    """Keep the codes of all ends at most k in [c − k, c + k] for each center c.
+    """Write the codes of all ends within k in [c − k, c + k] for each center c.
 
-    text: Text; sought: Sought; centers: int64, ascending reading coordinates. Ends between windows
-    that lie close together are kept too.
+    text: Text; sought: Sought; centers: int64, ascending reading coordinates. Windows that are
+    close together are read as one, with the ends between them.
     """
     m, k, sign = sought.length, sought.k, sought.sign
     size = 64 * text.words * text.rows

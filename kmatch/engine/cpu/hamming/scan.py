@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.arrays import Longs
 from kmatch.engine.cpu.bits.buffer import give_up, leave, new_writer, put
 from kmatch.engine.cpu.bits.counters import (
     BEYOND,
@@ -29,27 +30,30 @@ from kmatch.engine.cpu.bits.vectors import (
 from kmatch.engine.host.sharing import next_item
 from kmatch.jit import kernel
 
-TILE = 512  # words of text that all queries go over before the next: they stay in the L1 cache
+TILE = 512  # words of text that all queries scan before the next: they stay in the L1 cache
 
 
 class Letters(NamedTuple):
-    """Queries in a chunk: offsets: int64[L], how far a letter's words lie from those of a window's
-    start; bounds: as in QueryArrays; counter: Counter."""
+    """Queries in a chunk.
 
-    offsets: np.ndarray
-    bounds: np.ndarray
+    offsets: int64[L], of a letter's words from those of its window's start; bounds: see
+    QueryArrays.
+    """
+
+    offsets: Longs
+    bounds: Longs
     counter: Counter
 
 
 def _make_seek(kept):
     @kernel
     def seek(planes, at, last, offsets, query, counter, counts):
-        """Count one query on WIDE words of lanes after the other until one is within k.
+        """Count the mismatches of one query, WIDE words at a time, until a lane is within k.
 
-        Returns where those words are, `last` or more if there are none; counts, uint64, then holds
-        their live plane and the bits of their counters, WIDE words each.
-        query: its first counted letter, first exact one, end, and the letter from which on it pays
-        to look whether any lane is live.
+        Returns the index of these words, `last` or more if there are none; counts, uint64, then
+        holds their live plane and the bits of their counters, WIDE words each. query: its first
+        counted letter, its first exact one, its end, and the letter from which on it pays to look
+        whether any lane is live.
         """
         first, exact, end, look = query
         fours = first + (exact - first) // 4 * 4
@@ -109,7 +113,7 @@ def _seek(planes, at, last, offsets, query, counter, counts):
 
 @kernel
 def _distance(counts, counter, word, bit):
-    count = 0
+    count = np.int64(0)
     for b in range(counter.bits):
         complemented = counts[(1 + b) * WIDE + word] >> np.uint64(bit)
         count |= (1 - np.int64(complemented & ONE)) << b
@@ -118,7 +122,7 @@ def _distance(counts, counter, word, bit):
 
 @kernel
 def _collect(counts, counter, text, at, query, writer):
-    """Keep the codes of the live lanes of the words from `at` on."""
+    """Write the codes of the live lanes of the words from `at` on."""
     words, rows = text.words, text.rows
     for w in range(min(WIDE, rows * words - at)):
         row, word = divmod(at + w, words)
@@ -145,7 +149,7 @@ def _scan_tile(text, letters, tile, counts, writer):
             at += WIDE
 
 
-def tiles(words, rows):
+def tiles(words: int, rows: int) -> int:
     """Items of work in a scan of a chunk."""
     return -(-rows * words // TILE)
 
@@ -154,8 +158,8 @@ def tiles(words, rows):
 def scan(work, text, query, k, buffer):
     """Find every window within k mismatches of each query.
 
-    work: the tiles of the chunk, see `tiles`; text: Text; query: QueryArrays; k: int, counted
-    letters that may mismatch; buffer: HitBuffer, receives the codes.
+    work: see `tiles`; text: Text; query: QueryArrays; k: counted letters that may mismatch; buffer:
+    HitBuffer, receives the codes.
     """
     offsets = np.empty(len(query.planes), np.int64)
     for i in range(len(offsets)):

@@ -1,22 +1,24 @@
 """k mismatches of many patterns by look-up: a hit holds one of k + 1 pieces exactly.
 
-All patterns' pieces number i stand in table i under their code; every text position looks its own
-codes up, and what stands there is compared whole. Letters are two bits, low and high, in words of
-their own: A 00, C 01, G 10, T 11, so a window of up to 64 letters is three words: low bits, high
-bits and which letters are none of the four.
+Table i lists piece i of all patterns by its code. The codes at every text position are looked up,
+and the patterns found are compared whole. A letter is two bits, a low and a high one: A 00, C 01,
+G 10, T 11. A window of up to 64 letters is three words: the low bits, the high bits, and which
+letters are none of the four.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
+from kmatch.arrays import Bools, Bytes, Ints, Longs, Words
 from kmatch.engine.cpu.bits.buffer import give_up, leave, new_writer, put
 from kmatch.engine.host.sharing import next_item
 from kmatch.jit import inlined, kernel
 
-KEY_LETTERS = 10  # looked up of a piece: a table has four to the power of this places
+LOOKED_UP = 10  # letters of a piece at the most: a table has 4^LOOKED_UP codes
 BLOCK = 64  # rows of a lane taken at a time
 
 # Nanoseconds on one core of a shared AVX-512 Xeon, fitted by eye to random patterns of
@@ -25,46 +27,46 @@ BLOCK = 64  # rows of a lane taken at a time
 PAIR = 0.028  # to compare a text position with a pattern
 POSITION = 6.0  # to read a text position
 LOOKUP = 6.0  # to look a piece up
-ANY = 6.0  # where something is found, which the processor cannot foretell
+ANY = 6.0  # for a piece that is found, a branch that the processor mispredicts
 CANDIDATE = 2.0  # to compare what was found
 
 
 class SeedTables(NamedTuple):
-    """Patterns by the codes of their pieces; Q queries of one length, k + 1 pieces.
+    """Q queries of one length by the codes of their k + 1 pieces.
 
     first, size: int64[k+1], a piece's offset in a window and the letters of it that are looked up;
-    starts: int32[Σ(4^size + 1)], those of table i from origins[i], int64[k+1]; under a code stand
-    the entries starts[code] … starts[code+1]−1: low, high: uint64[(k+1)·Q], letters, and ranks:
-    int32[(k+1)·Q]; used: uint64, the letters of a window; exact: uint64[R], by rank, those that
-    must match.
+    origins: int64[k+1], where each table begins in `starts`; starts: int32[Σ(4^size + 1)], the
+    entries of a code are starts[code] … starts[code+1] − 1 of its table; low, high:
+    uint64[(k+1)·Q], the letters of an entry; ranks: int32[(k+1)·Q], its query; used: uint64, the
+    letters of a window; exact: uint64[R], by rank, those that must match.
     """
 
-    first: np.ndarray
-    size: np.ndarray
-    origins: np.ndarray
-    starts: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    ranks: np.ndarray
+    first: Longs
+    size: Longs
+    origins: Longs
+    starts: Ints
+    low: Words
+    high: Words
+    ranks: Ints
     used: np.uint64
-    exact: np.uint64
+    exact: Words
 
 
-def cut_pieces(length, k, patterns):
+def cut_pieces(length: int, k: int, patterns: int) -> tuple[Longs, Longs]:
     """Where the pieces of a pattern begin and how many of their letters are looked up, int64[k+1].
 
-    A table need not have many more places than there are patterns.
+    A table need not have many more codes than there are patterns.
     """
     bounds = np.arange(k + 2) * length // (k + 1)
-    most = min(KEY_LETTERS, int(np.log2(patterns + 1)) // 2 + 2)
+    most = min(LOOKED_UP, int(np.log2(patterns + 1)) // 2 + 2)
     return bounds[:-1], np.minimum(np.diff(bounds), most)
 
 
-def pays(codes, k, queries):
+def pays(codes: Bytes, k: int, queries: int) -> bool:
     """Whether looking up is faster than comparing every text position with every pattern.
 
-    codes: uint8[n, m], letters 0 to 3 of some of the patterns, m at most 64: the text is taken to
-    be like them, or random where they are all different; queries: how many there are in all.
+    codes: uint8[n, m], letters 0 to 3 of some of the patterns, m at most 64: the estimate takes the
+    text to be like them, or random where they are all different; queries: the number of all.
     """
     length = codes.shape[1]
     first, size = cut_pieces(length, k, queries)
@@ -74,30 +76,26 @@ def pays(codes, k, queries):
     return bool(POSITION + pieces.sum() < PAIR * queries)
 
 
-def _share(pieces):
+def _share(pieces: Bytes) -> float:
     """The share of pairs of different patterns that have the same piece."""
     count, size = pieces.shape
     codes = pieces.astype(np.int64) @ (4 ** np.arange(size))
     many = np.unique(codes, return_counts=True)[1]
-    return (many * (many - 1)).sum() / max(count * (count - 1), 1)
+    return float((many * (many - 1)).sum() / max(count * (count - 1), 1))
 
 
-def seed_tables(codes, ranks, exact, k):
-    """The SeedTables of queries as they are read along the forward text.
-
-    codes: uint8[Q, m], letters 0 to 3; ranks: int[Q], those of the queries among R; exact:
-    bool[R, m], letters that must match, by rank.
-    """
+def seed_tables(codes: Bytes, ranks: Longs, exact: Bools, k: int) -> SeedTables:
+    """The SeedTables of queries as they are read along the forward text; see `SeedLookup`."""
     count, length = codes.shape
     first, size = cut_pieces(length, k, count)
     low, high = _bits(codes & 1), _bits(codes >> 1)
     tables = [_table(low, high, at, letters) for at, letters in zip(first, size, strict=True)]
     order = np.concatenate([entries for _, entries in tables])
-    places = [len(starts) for starts, _ in tables]
+    sizes = [len(starts) for starts, _ in tables]
     return SeedTables(
         first,
         size,
-        np.cumsum([0, *places[:-1]]),
+        np.cumsum([0, *sizes[:-1]]),
         np.concatenate([starts + i * count for i, (starts, _) in enumerate(tables)]).astype(
             np.int32
         ),
@@ -109,7 +107,7 @@ def seed_tables(codes, ranks, exact, k):
     )
 
 
-def _bits(flags):
+def _bits(flags: NDArray[Any]) -> Words:
     """Rows of up to 64 flags as words, the first flag in the lowest bit (uint64)."""
     octets = np.zeros((len(flags), 8), np.uint8)
     packed = np.packbits(flags.astype(np.uint8), axis=1, bitorder="little")
@@ -117,11 +115,10 @@ def _bits(flags):
     return octets.view("<u8")[:, 0].astype(np.uint64)
 
 
-def _table(low, high, first, size):
+def _table(low: Words, high: Words, first: int, size: int) -> tuple[Longs, Longs]:
     """Where the entries of each code begin (int64[4^size + 1]), and the queries in their order."""
-    mask = np.uint64((1 << int(size)) - 1)
-    first, size = np.uint64(first), np.uint64(size)
-    codes = ((low >> first) & mask) | ((high >> first) & mask) << size
+    mask, shift = np.uint64((1 << int(size)) - 1), np.uint64(first)
+    codes = ((low >> shift) & mask) | ((high >> shift) & mask) << np.uint64(size)
     counts = np.bincount(codes.astype(np.int64), minlength=4 ** int(size))
     return np.concatenate([[0], np.cumsum(counts)]), np.argsort(codes, kind="stable")
 
@@ -160,7 +157,7 @@ def _transpose(words):
 
 @kernel
 def _read_block(planes, words, plane_words, word, row, text):
-    """Letters of 64 lanes from row `row` on: text, uint64[3, 64], receives 64 rows a lane."""
+    """Fill text, uint64[3, 64], with the letters of 64 lanes, 64 rows of each, from `row` on."""
     for r in range(BLOCK):
         at = (row + r) * words + word
         if at < plane_words:
@@ -185,9 +182,9 @@ def _is_first(wrong, piece, first, size):
 
 @kernel
 def _scan_lane(letters, lane, position, count, piece, tables, writer):
-    """Look one piece up at `count` rows of a lane, the first of them at a position.
+    """Look one piece up at `count` rows of a lane, the first of them at `position`.
 
-    letters: of 64 lanes and 64 rows, and those of the rows behind them; see `_read_block`.
+    letters: of 64 lanes and 64 rows, and of the 64 rows behind them; see `_read_block`.
     """
     here, beyond = letters
     first, size, origins, starts, low, high, ranks, used, exact = tables
@@ -211,7 +208,7 @@ def _scan_lane(letters, lane, position, count, piece, tables, writer):
                     put(writer, position + r, rank, distance)
 
 
-def blocks(words, rows):
+def blocks(words: int, rows: int) -> int:
     """Items of work in a look-up over a chunk: 64 lanes by BLOCK rows each."""
     return -(-rows // BLOCK) * words
 

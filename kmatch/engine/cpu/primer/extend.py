@@ -1,17 +1,21 @@
-"""k-difference primers: lower bounds of their lengths, raised by background until they hold.
+"""k-difference primers: lower bounds of their lengths, raised until they hold for a background.
 
-Feuser & Moreano 2018 compare every position with the whole background by a matrix of its own; here
-64·WORDS neighbouring positions share one sweep, and bounds known already say which rows matter.
+Feuser & Moreano 2018 compare every position with the whole background in a matrix of its own. Here
+64·WORDS neighbouring positions share one sweep, and the bounds known so far select the rows that
+matter.
 """
 
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.cpu.primer.tile import LANES, Tile, climb, extend_tile
-from kmatch.engine.primers import WorkDone
+from kmatch.engine.primers import Starts, WorkDone
 
 WARM_SHARE = 8  # a stretch of columns is at least this many times as long as its warm-up
 TICK = 0.1  # seconds between reports of progress
@@ -20,8 +24,8 @@ TICK = 0.1  # seconds between reports of progress
 class Sizes(NamedTuple):
     """How the work is cut: rows of a strip, a multiple of 8, and columns of a block.
 
-    Borders and strips of a tile stay in the second-level cache; short strips waste fewer rows, tall
-    ones are taken faster.
+    Borders and strips of a tile stay in the L2 cache; short strips waste fewer rows, tall ones are
+    faster.
     """
 
     height: int = 24
@@ -31,10 +35,18 @@ class Sizes(NamedTuple):
 SIZES = Sizes()
 
 
-def extend_primers(starts, columns, k, on_progress=None, *, threads, sizes=SIZES):
+def extend_primers(
+    starts: Starts,
+    columns: Bytes,
+    k: int,
+    on_progress: Callable[[float], object] | None = None,
+    *,
+    threads: int,
+    sizes: Sizes = SIZES,
+) -> WorkDone:
     """Raise lower bounds of the shortest lengths with k differences from all of a background.
 
-    See `Engine.extend_primers`; threads: int; sizes: Sizes. Returns WorkDone.
+    See `Engine.extend_primers`.
     """
     target, begins, limits, bounds = starts
     height, block = sizes
@@ -47,20 +59,23 @@ def extend_primers(starts, columns, k, on_progress=None, *, threads, sizes=SIZES
     watches = np.zeros((len(items), 2), np.int64)
     tally = np.zeros((len(items), 3), np.int64)
 
-    def work(number):
+    def work(number: int) -> tuple[int, Longs]:
         first, begin, end = items[number]
         rows = slice(first, first + LANES)
-        mine = [_padded(array[rows]) for array in (bounds, limits, opens)]
-        tile = Tile(planes, first, *mine, k, height, block)
+        own = _padded(bounds[rows])
+        tile = Tile(
+            planes, first, own, _padded(limits[rows]), _padded(opens[rows]), k, height, block
+        )
         extend_tile(tile, columns[begin:end], watches[number], tally[number])
         watches[number, 0] = end - begin
-        return first, mine[0]
+        return first, own
 
     total = max(sum(end - begin for _, begin, end in items), 1)
-    numbers, waiting = iter(range(len(items))), set()
+    numbers = iter(range(len(items)))
+    waiting: set[Future[tuple[int, Longs]]] = set()
     with ThreadPoolExecutor(threads) as pool:
         try:
-            # Few at a time, the left ones first: what they find shortens the work of those after.
+            # Few at a time, from left to right: the bounds that one raises save the next ones work.
             while True:
                 free = 2 * threads - len(waiting)
                 waiting |= {pool.submit(work, number) for number in islice(numbers, free)}
@@ -80,8 +95,8 @@ def extend_primers(starts, columns, k, on_progress=None, *, threads, sizes=SIZES
     return WorkDone(*tally.sum(axis=0).tolist())
 
 
-def target_planes(target, beyond):
-    """The target as planes of one bit a letter, uint64[4, w], and at least so many zeros more."""
+def target_planes(target: Bytes, beyond: int) -> Words:
+    """The target as planes, a bit a letter, uint64[4, w]; at least `beyond` zeros follow it."""
     words = -(-(target.size + LANES + beyond) // 64) + 2
     planes = np.zeros((4, 8 * words), np.uint8)
     for base, plane in enumerate(planes):
@@ -90,10 +105,10 @@ def target_planes(target, beyond):
     return planes.view("<u8").astype(np.uint64, copy=False)
 
 
-def _stretches(starts, warm, columns, threads):
-    """Where stretches of columns begin and end, so that every thread has work.
+def _stretches(starts: int, warm: int, columns: int, threads: int) -> list[tuple[int, int]]:
+    """Stretches of columns, (begin, end), enough of them for all threads.
 
-    Each begins early enough to know all that the one before it knows of its own columns.
+    Each but the first begins with a warm-up, so that values are exact in the columns of its own.
     """
     tiles = -(-starts // LANES)
     parts = max(min(-(-2 * threads // max(tiles, 1)), columns // (WARM_SHARE * warm)), 1)
@@ -101,7 +116,7 @@ def _stretches(starts, warm, columns, threads):
     return [(max(begin - warm, 0), end) for begin, end in pairwise(cuts)]
 
 
-def _padded(array):
+def _padded(array: NDArray[Any]) -> NDArray[Any]:
     """An array of LANES items, zeros after those given."""
     full = np.zeros(LANES, array.dtype)
     full[: array.size] = array

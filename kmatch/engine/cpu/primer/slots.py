@@ -1,30 +1,36 @@
-"""Slots: the working memory of strips that have a left column, and which of them are free."""
+"""Slots: memory for the strips of a tile that have a left column, and the list of free ones."""
 
 from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.arrays import Longs, Words
 from kmatch.engine.cpu.bits.vectors import aligned
 from kmatch.jit import kernel
 
 
 class Memory(NamedTuple):
-    """Working memory: state: uint64; versions: int64, by slot, that of the bounds which its masks
-    were made from; free: int64, the free slots."""
+    """Working memory.
 
-    state: np.ndarray
-    versions: np.ndarray
-    free: np.ndarray
+    state: uint64, with all slots; versions: int64, by slot, the version of the bounds from which
+    its masks were made; free: int64, the free slots.
+    """
+
+    state: Words
+    versions: Longs
+    free: Longs
 
 
 class Strips(NamedTuple):
-    """All strips of a tile: slots: int64, that of each strip that has a left column, else −1;
-    marks: int64[5], how many slots are free, a strip below which none has a left column, the
-    version of the bounds, and the largest bound and limit of its
-    lanes."""
+    """All strips of a tile.
 
-    slots: np.ndarray
-    marks: np.ndarray
+    slots: int64, the slot of each strip that has a left column, else −1; marks: int64[5], the
+    number of free slots, a strip from which on none has a left column, the version of the bounds,
+    and the largest bound and limit of the lanes.
+    """
+
+    slots: Longs
+    marks: Longs
 
 
 @kernel
@@ -34,7 +40,7 @@ def grown(memory, size):
     slots = versions.size
     more = aligned(state.size + slots * size)
     wider, free = np.empty(2 * slots, np.int64), np.empty(2 * slots, np.int64)
-    for i in range(state.size):  # not by slices, which take seconds to compile
+    for i in range(state.size):  # slices would take seconds to compile
         more[i] = state[i]
     for i in range(slots):
         wider[i], free[i] = versions[i], slots + i

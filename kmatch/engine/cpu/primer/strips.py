@@ -1,11 +1,11 @@
 """Strips of rows for k-difference primers: lanes are neighbouring starts of the target.
 
-The bit planes with the roles swapped: row i of lane l reads the target's letter first +
-l + i, a column is a letter of the background, the same for all lanes, and chooses the plane.
+Roles are swapped: row i of lane l is the target's letter first + l + i; a column is a letter of the
+background, the same for all lanes, and selects one of the row's planes.
 
-A strip of H rows is a stretch of a flat uint64 array: for each row the planes of A, C, G, T and of
-no letter; for each row the vertical deltas nv and mv at the left; for each row the lanes whose row
-of interest it is. Horizontal deltas go down through borders of one pair a column.
+A strip of H rows is a part of a flat uint64 array: for each row the planes of A, C, G, T and of no
+letter; for each row the vertical deltas nv and mv at the left; for each row the lanes whose row of
+interest it is. Horizontal deltas go down through borders of one pair a column.
 """
 
 from typing import NamedTuple
@@ -23,7 +23,7 @@ GROUP = 8  # rows that a kernel keeps in registers
 
 
 class Rows(NamedTuple):
-    """Where the rows of a strip lie in the state: planes, deltas, masks; and how many there are."""
+    """The rows of a strip: indices of their planes, deltas and masks in the state, and how many."""
 
     planes: int
     deltas: int
@@ -32,7 +32,7 @@ class Rows(NamedTuple):
 
 
 class Borders(NamedTuple):
-    """Where pairs of deltas lie, one a column: those that come in at the top of a strip, those that
+    """The indices of pairs of deltas, one a column: those that enter a strip at its top, those that
     leave it, and those that are gathered at the rows of interest."""
 
     source: int
@@ -52,7 +52,7 @@ def read_rows(text, first, rows, state, planes):
         for base in range(4):
             at = planes + ROW * row + WORDS * base
             for i in range(WORDS):
-                # Shifted twice: a shift by 64 is none.
+                # Shifted twice, because a shift by 64 has no effect.
                 high = text[base, word + i + 1] << (np.uint64(63) - shift) << ONE
                 state[at + i] = (text[base, word + i] >> shift) | high
         store(state, planes + ROW * row + 4 * WORDS, fill(NONE))
@@ -60,7 +60,7 @@ def read_rows(text, first, rows, state, planes):
 
 @kernel
 def _plain8(state, planes, deltas, columns, source, target):
-    """Take eight rows over the columns: deltas in at `source` and out at `target`."""
+    """Take eight rows over the columns; deltas enter from `source` and leave to `target`."""
     nv0, mv0 = load(state, deltas), load(state, deltas + WORDS)
     nv1, mv1 = load(state, deltas + PAIR), load(state, deltas + PAIR + WORDS)
     nv2, mv2 = load(state, deltas + 2 * PAIR), load(state, deltas + 2 * PAIR + WORDS)
@@ -102,7 +102,7 @@ def _keep(state, address, nv, mv):
 
 @kernel
 def _gather4(state, planes, deltas, masks, columns, source, target, found):
-    """Take four rows over the columns, and gather the deltas at the rows of interest at `found`."""
+    """Take four rows over the columns, and gather the deltas at the rows of interest to `found`."""
     nv0, mv0 = load(state, deltas), load(state, deltas + WORDS)
     nv1, mv1 = load(state, deltas + PAIR), load(state, deltas + PAIR + WORDS)
     nv2, mv2 = load(state, deltas + 2 * PAIR), load(state, deltas + 2 * PAIR + WORDS)
@@ -135,7 +135,7 @@ def _gather4(state, planes, deltas, masks, columns, source, target, found):
 
 @kernel
 def any_lane(state, address, vectors):
-    """Whether a bit is set in one of some vectors."""
+    """Whether a bit is set in any of some vectors."""
     every = fill(NONE)
     for i in range(address, address + WORDS * vectors, WORDS):
         every = every | load(state, i)
@@ -151,7 +151,8 @@ def clear(state, address, vectors):
 
 @kernel
 def sweep(state, rows, columns, source, target):
-    """Take a strip over the columns: border in at `source`, out at `target` (may be the same)."""
+    """Take a strip over the columns; borders enter from `source` and leave to `target`, maybe the
+    same."""
     for row in range(0, rows.height, GROUP):
         deltas = rows.deltas + PAIR * row
         _plain8(state, rows.planes + ROW * row, deltas, columns, source, target)
@@ -177,7 +178,7 @@ def sweep_gathering(state, rows, columns, borders):
 
 @kernel
 def start_counters(state, corner, rows, bits, run, counter):
-    """Set a counter to the left column's values, each lane at its row, and 0 in lanes without one.
+    """Set a counter to the left column's values, each lane at its row of interest, else to 0.
 
     corner: the counter of the row above the strip; run: space for one that goes down the rows.
     """
@@ -195,7 +196,7 @@ def start_counters(state, corner, rows, bits, run, counter):
 
 @kernel
 def begin_rows(state, corner, rows, bits, foot):
-    """Set a left column that grows by one a row as far as K, and `foot` to its lowest counter."""
+    """Begin a left column that grows by one a row up to k; `foot` becomes its lowest counter."""
     copy(state, corner, foot, bits)
     for row in range(rows.height):
         under = load(state, foot + (bits - 1) * WORDS)
@@ -205,9 +206,9 @@ def begin_rows(state, corner, rows, bits, foot):
 
 @kernel
 def settle(state, run, rows, wanted, bits):
-    """Take values above K in the left column for K; a counter goes down the rows.
+    """Lower values above k in the left column to k; run: a counter that goes down the rows.
 
-    Returns whether a lane of `wanted`, a vector, is under K there down to its row of interest.
+    Returns whether a lane of `wanted`, a vector, is below k there, down to its row of interest.
     """
     low, lanes = fill(NONE), load(state, wanted)
     before = load(state, run + (bits - 1) * WORDS)
@@ -224,7 +225,7 @@ def settle(state, run, rows, wanted, bits):
 
 @kernel
 def cap(state, source, target, bits):
-    """Copy a counter, values above K as K."""
+    """Copy a counter, with values above k lowered to k."""
     under = load(state, source + (bits - 1) * WORDS)
     for i in range(0, bits * WORDS, WORDS):
         store(state, target + i, load(state, source + i) & under)

@@ -1,22 +1,22 @@
 """One tile of starts under a stretch of background: bounds of the lengths, raised until they hold.
 
-A tile is 64·WORDS neighbouring starts of the target, one a lane. Columns go in blocks, rows in
-strips. In a strip a lane has one row of interest: its bound, or the lowest row if the bound lies
-deeper; a lane whose bound lies above has passed, one whose bound is past its limit is lost. A block
-is given up below the strip in which no lane is under K at its row of interest. A lane under K at
-its bound gets a higher one, found by taking the strip again with other rows of interest.
+A tile is 64·WORDS neighbouring starts of the target, one a lane. Columns are taken in blocks, rows
+in strips. In a strip a lane has one row of interest: its bound, or the lowest row if the bound is
+deeper. A lane whose bound is above the strip has passed; one whose bound exceeds its limit is lost.
+A block is given up below the strip in which no lane is below k at its row of interest. A lane below
+k at its bound gets a higher one, found by taking the strip again with other rows of interest.
 
-A strip in which nothing is under K, neither at its top nor at its left, is left out, as in
-Ukkonen's cut-off. Between blocks values above K become K: values under K stay exact, others stay at
-least K, and a left column that was forgotten is known, all of it being K. Bounds only grow, and all
-values of a lane at rows from its bound on were at least K: what a lane has passed is never asked
-for again.
+A strip without a value below k at its top or left is skipped, as in Ukkonen's cut-off. Between
+blocks values above k become k: values below k stay exact, others stay at least k, and a left column
+that was dropped is known to be all k. Bounds only grow, and the values of a lane at all rows from
+its bound on were at least k, so a lane never needs again what it has passed.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.arrays import Bools, Longs, Words
 from kmatch.engine.columns import FRESH
 from kmatch.engine.cpu.bits.distances import copy, counter_bits, follow, put_number
 from kmatch.engine.cpu.bits.vectors import ONE, WORDS, aligned, load, lowest, nonzero
@@ -40,7 +40,7 @@ from kmatch.engine.cpu.primer.strips import (
 from kmatch.jit import inlined, kernel
 
 LANES = 64 * WORDS
-COUNTER = 33 * WORDS  # the most that a counter takes
+COUNTER = 33 * WORDS  # the most words of a counter
 FIRST_SLOTS = 8
 
 # The working memory begins with four counters; then come masks and deltas for sweeps that probe.
@@ -55,31 +55,31 @@ CORNER, FOOT, WANTED, INSIDE, MASKS = (
     2 * COUNTER + WORDS,
     2 * COUNTER + PAIR,
 )
-ALIVE, RAISED, SWAPPED = 1, 2, 4  # what `_take` says of a strip
+ALIVE, RAISED, SWAPPED = 1, 2, 4  # flags that `_take` returns
 
 
 class Tile(NamedTuple):
-    """A tile of starts, and how it is taken.
+    """A tile of starts, and how it is cut.
 
     planes: uint64[4, w], the target's, a bit a letter, with zeros at their end; first: the tile's
     first start; bounds, limits: int64[LANES], as in Starts, limits 0 in lanes without a start;
-    opens: bool[LANES], see `climb`; k: int; height: rows of a strip, a multiple of GROUP; block:
-    columns of a block.
+    opens: bool[LANES], see `climb`; height: rows of a strip, a multiple of GROUP; block: columns of
+    a block.
     """
 
-    planes: np.ndarray
+    planes: Words
     first: int
-    bounds: np.ndarray
-    limits: np.ndarray
-    opens: np.ndarray
+    bounds: Longs
+    limits: Longs
+    opens: Bools
     k: int
     height: int
     block: int
 
 
 class Strip(NamedTuple):
-    """A strip that has a slot: where this lies, the row above the strip, the bits of a counter, and
-    the addresses of its rows."""
+    """A strip that has a slot: the slot's index, the row above the strip, the bits of a counter and
+    the rows."""
 
     slot: int
     top: int
@@ -95,9 +95,10 @@ def _rows(slot, height):
 
 @kernel
 def climb(bounds, limits, opens, first, last):
-    """Let r + bounds[r] never fall within a record, from start `first` to `last` and while it did.
+    """Raise bounds so that r + bounds[r] never decreases within a record.
 
-    bounds, limits: int64; opens: bool, whether a record begins at a start.
+    From start `first` to `last`, and beyond as long as it did decrease. bounds, limits: int64;
+    opens: bool, whether a record begins at a start.
     """
     for r in range(max(first, 1), bounds.size):
         least = min(bounds[r - 1] - 1, limits[r] + 1)
@@ -124,7 +125,7 @@ def _aim(state, strip, tile):
 
 @kernel
 def _enter(state, strip, tile, bits_above):
-    """Begin a strip whose left column was forgotten: it grows by one a row up to K.
+    """Begin a strip whose left column was dropped: it grows by one a row up to k.
 
     LEFT is the counter at the lowest row of the strip above.
     """
@@ -140,7 +141,7 @@ def _enter(state, strip, tile, bits_above):
 
 @kernel
 def _gather(state, strip, masks, columns, borders):
-    """Take a strip over the columns and leave at `found` the lanes under K at their rows."""
+    """Take a strip over the columns; writes the lanes below k at their rows to `found`."""
     rows = Rows(strip.rows.planes, strip.rows.deltas, masks, strip.rows.height)
     start_counters(state, strip.slot + CORNER, rows, strip.bits, RUN, COUNT)
     sweep_gathering(state, rows, columns, borders)
@@ -149,14 +150,14 @@ def _gather(state, strip, masks, columns, borders):
 
 @inlined
 def _next_row(low, high, end, step, first):
-    """The row at which a lane is tried next: under K at `low`, not at `high` or not at all allowed.
+    """The row at which a lane is tried next: it is below k at `low`, and not at `high`.
 
-    end: `high` before any try; step: twice as long each time; first: the strip's first row.
+    end: `high` before any try; step: doubles with every try; first: the strip's first row.
     """
     if high < end:
         row = (low + high) >> 1
     elif step == 1 and low == first:
-        row = end - 1  # it came from above under K, and is likely to go on through the strip
+        row = end - 1  # below k at the top, it is likely to be so down to the strip's end
     else:
         row = min(low + step, end - 1)
     return row
@@ -164,10 +165,10 @@ def _next_row(low, high, end, step, first):
 
 @kernel
 def _raise(state, strip, columns, borders, tile):
-    """Raise the bounds of the lanes at `found`, which are under K there, within a strip.
+    """Raise the bounds of the lanes in `found`, which are below k at them, within a strip.
 
-    A new bound is the first row that is not under K, or the one below the strip or the limit. All
-    lanes are tried at once, each at a row of its own. Returns how many sweeps it took.
+    A new bound is the first row that is not below k, or the one after the strip or the limit. All
+    lanes are tried at once, each at a row of its own. Returns the number of sweeps.
     """
     slot, top, _, strip_rows = strip
     bounds, height, found = tile.bounds, strip_rows.height, borders.found
@@ -203,7 +204,7 @@ def _raise(state, strip, columns, borders, tile):
 
 @inlined
 def _saved(height):
-    """Where the deltas at the left of a strip are kept, which is taken more than once."""
+    """The index of a copy of the deltas at the left of a strip that is taken several times."""
     return PROBE + height * WORDS
 
 
@@ -211,8 +212,8 @@ def _saved(height):
 def _take(state, strip, columns, borders, tile, tally):
     """Take a strip over a block of columns; returns ALIVE, RAISED and SWAPPED as they apply.
 
-    ALIVE: a lane is under K in its lowest row; RAISED: bounds have been; SWAPPED: the border is at
-    `target` now.
+    ALIVE: a lane is below k in its lowest row; RAISED: bounds were raised; SWAPPED: the border is
+    at `target` now.
     """
     slot, top, bits, rows = strip
     source, _, found = borders
@@ -240,7 +241,7 @@ def _take(state, strip, columns, borders, tile, tally):
     tally[0] += cells * _raise(state, strip, columns, borders, tile)
     climb(tile.bounds, tile.limits, tile.opens, 1, LANES)
     if not alive:
-        # Lanes that the law has raised may be dead below: that shows in the next strip.
+        # Lanes that `climb` raised may not be alive below; the next strip shows it.
         for lane in range(LANES):
             alive |= top + height < tile.bounds[lane] <= tile.limits[lane]
     return (ALIVE if alive else 0) | RAISED | SWAPPED
@@ -258,10 +259,10 @@ def _deepest_rows(bounds, limits):
 
 @kernel
 def _leave(state, strip, bits_above, joined):
-    """Make the last column of a block the left one of the next; returns whether it is under K.
+    """Make the last column of a block the left one of the next; returns whether it is below k.
 
-    LAST is the counter there at the lowest row of the strip above, if that was `joined`, and then
-    at that of this strip.
+    LAST is its counter at the lowest row of the strip above, if that was taken (`joined`), and
+    becomes the one at the lowest row of this strip.
     """
     slot, _, bits, rows = strip
     if joined:
@@ -287,7 +288,7 @@ def _counter_bits(row, tile):
 
 @kernel
 def _descend(memory, strips, columns, tile, tally):
-    """Take a block of columns down the strips; returns the Memory, perhaps grown."""
+    """Take a block of columns down the strips; returns the Memory, which may have grown."""
     slots, marks = strips
     height, block = tile.height, tile.block
     source = _saved(height) + height * PAIR
@@ -322,10 +323,10 @@ def _descend(memory, strips, columns, tile, tally):
         if number and not joined:
             clear(state, source, 2 * columns.size)
         copy(state, slot + FOOT, LEFT, strip.bits)
-        said = _take(state, strip, columns, Borders(source, target, found), tile, tally)
-        if said & SWAPPED:
+        flags = _take(state, strip, columns, Borders(source, target, found), tile, tally)
+        if flags & SWAPPED:
             source, target = target, source
-        if said & RAISED:
+        if flags & RAISED:
             marks[2] += 1
             marks[3:] = _deepest_rows(tile.bounds, tile.limits)
             _aim(state, strip, tile)
@@ -334,7 +335,7 @@ def _descend(memory, strips, columns, tile, tally):
             kept = number + 1
         else:
             release(strips, memory.free, number)
-        alive, joined, number = said & ALIVE != 0, True, number + 1
+        alive, joined, number = flags & ALIVE != 0, True, number + 1
     marks[1] = kept
     tally[1] += 1
     tally[2] += row < marks[4]
@@ -343,7 +344,7 @@ def _descend(memory, strips, columns, tile, tally):
 
 @kernel
 def _block_end(columns, begin, block):
-    """Where a block ends: after so many columns, or before the next record."""
+    """The end of a block: after `block` columns, or before the next record."""
     end = begin
     while end < min(begin + block, columns.size) and columns[end] != FRESH:
         end += 1
@@ -354,9 +355,9 @@ def _block_end(columns, begin, block):
 def extend_tile(tile, columns, watch, tally):
     """Raise the bounds of a Tile's lanes by a stretch of background.
 
-    columns: uint8, letters 0 to 3, 4 for none, FRESH before a record; watch: int64[2], set to the
-    columns done, and read for the wish to stop; tally: int64[3], adds cells computed, blocks, and
-    blocks given up while a lane had rows left.
+    columns: uint8, letters 0 to 3, UNKNOWN, and FRESH before a record; watch: int64[2], the
+    columns done, written here, and whether to stop, read here; tally: int64[3], to which cells
+    computed, blocks, and blocks given up while a lane had rows left are added.
     """
     height, block = tile.height, tile.block
     fixed = _saved(height) + height * PAIR + 3 * block * PAIR

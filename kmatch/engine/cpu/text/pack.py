@@ -2,8 +2,11 @@
 
 import numpy as np
 
+from kmatch.arrays import Bytes
+from kmatch.engine.geometry import Text
 from kmatch.engine.host.packing import stand_in
 from kmatch.engine.host.sharing import next_item
+from kmatch.engine.host.workers import Workers
 from kmatch.jit import kernel
 
 BLOCK = 64  # rows packed at a time: one cache line of each lane
@@ -13,7 +16,7 @@ UPPER_T_OR_U = 0xDE
 
 @kernel
 def _octet(base, compared, letters):
-    """Which of eight letters are `base`, a bit each; `compared` holds the bits that tell."""
+    """Which of eight letters are `base`, a bit each; compared: the bits of a letter that count."""
     return (
         (letters[0] & compared == base)
         | (letters[1] & compared == base) << 1
@@ -28,7 +31,7 @@ def _octet(base, compared, letters):
 
 @kernel
 def _eight_lanes(letters, first, rows, out):
-    """Octets of eight lanes by 64 rows: out[64·p + r], uint8, a bit a lane of plane p, row r."""
+    """Pack eight lanes by 64 rows: out[64·p + r], uint8, has a bit a lane for plane p, row r."""
     lane0 = letters[first:][:BLOCK]
     lane1 = letters[first + rows :][:BLOCK]
     lane2 = letters[first + 2 * rows :][:BLOCK]
@@ -51,7 +54,7 @@ def _eight_lanes(letters, first, rows, out):
 
 @kernel
 def _join(octets, plane, column):
-    """Eight octets a row become a word: column, uint64[64], for one plane."""
+    """Join eight octets a row to a word, for one plane: fills column, uint64[64]."""
     first, step = BLOCK * plane, 4 * BLOCK
     o0, o1 = octets[first:][:BLOCK], octets[first + step :][:BLOCK]
     o2, o3 = octets[first + 2 * step :][:BLOCK], octets[first + 3 * step :][:BLOCK]
@@ -84,7 +87,7 @@ def _pack_block(letters, text, word, row):
             planes[at + r * words] = column[r]
 
 
-def blocks(words, plane_words):
+def blocks(words: int, plane_words: int) -> int:
     """Items of work in packing a chunk: BLOCK rows of a word each."""
     return -(-(plane_words // words) // BLOCK) * words
 
@@ -94,7 +97,7 @@ def pack(work, letters, text):
     """Fill planes A, C, G, T of a chunk.
 
     work: see `blocks`; letters: uint8[≥ 64·words·rows + halo + 64], ASCII in any case, 0 beyond the
-    text; text: Text, whose planes are uint64[≥ 4·plane_words].
+    text; text: Text with planes of at least 4·plane_words words, filled here.
     """
     block = next_item(work)
     while block >= 0:
@@ -102,8 +105,8 @@ def pack(work, letters, text):
         block = next_item(work)
 
 
-def pack_by(workers, letters, text):
-    """Pack on the threads of Workers, or by what stands in for the kernel."""
+def pack_by(workers: Workers, letters: Bytes, text: Text) -> None:
+    """Pack on the threads of Workers, or by the function that stands in for the kernel."""
     if pack_instead := stand_in():
         pack_instead(letters, text)
     else:

@@ -1,32 +1,36 @@
-"""Memory for hit codes, which a warp takes at once.
+"""Hit codes (see `kmatch.engine.hits`), and the buffer in which a warp reserves memory at once.
 
-A counter that every thread adds to takes one addition a clock. The threads of a warp that come here
-together agree by ballots where each one's codes go, and one of them adds for all.
+A counter to which every thread adds takes one addition a clock. So the threads of a warp that come
+here together find by ballots where the codes of each go, and one of them adds for all.
 """
 
 import threading
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from numba import int64, uint32
 
-from kmatch.engine.cuda.gpu.driver import SIMULATED, cuda
+from kmatch.engine.cuda.gpu.driver import SIMULATED, DeviceArray, cuda
 
-BITS = 10  # of `many`; threads have fewer positions than 1,024
+BITS = 10  # of `many`: a thread has fewer than 1,024 positions
 
 
 class HitBuffer(NamedTuple):
-    """Where hit codes go, in any order, on the GPU.
+    """A buffer of hit codes, in any order, on the GPU.
 
-    codes: int64[c]; count: int64[1], 0 before, of all hits, which may be more than c.
+    codes: int64[c], c the capacity; count: int64[1], 0 before, the number of all hits, which may
+    exceed c.
     """
 
-    codes: Any
-    count: Any
+    codes: DeviceArray
+    count: DeviceArray
 
 
 class Coding(NamedTuple):
-    """What makes a hit code of a position and a distance, (position·queries + query)·factor +
-    distance, and the limit of the query's distances."""
+    """What a hit code of one query needs besides position and distance.
+
+    queries: how many there are; query: its number; factor: k + 1, k the largest of all queries;
+    limit: the k of this one.
+    """
 
     queries: int
     query: int
@@ -34,13 +38,19 @@ class Coding(NamedTuple):
     limit: int
 
 
-if SIMULATED:  # which knows no ballots
+@cuda.jit(device=True)
+def encode(position, distance, coding):
+    """The code of a hit."""
+    return (position * coding.queries + coding.query) * coding.factor + distance
+
+
+if SIMULATED:  # without ballots
     _alone = threading.Lock()
 
     def reserve(counts, at, many):
         """Add `many`, below 2^BITS, to counts[at]; returns what was there before.
 
-        All threads of a warp that come together name the same counter.
+        All threads of a warp that come here together name the same counter.
         """
         with _alone:
             to = int(counts[at])
@@ -53,7 +63,7 @@ else:
     def reserve(counts, at, many):
         """Add `many`, below 2^BITS, to counts[at]; returns what was there before.
 
-        All threads of a warp that come together name the same counter.
+        All threads of a warp that come here together name the same counter.
         """
         threads = cuda.activemask()
         earlier = threads & ((uint32(1) << cuda.laneid) - uint32(1))

@@ -1,11 +1,11 @@
 """Bit-sliced mismatch counters in registers: carry-save adders for the rows of one thread.
 
-Everything is complemented, as on the CPU: text planes say where a letter *matches*, and both
-outputs of a full adder complement with its inputs. `counters` holds `bits` words a row, `live` one;
-a counter starts at 2^bits − (k + 1), and a lane whose counter overflows leaves `live` for good.
+Counters are kept complemented, as on the CPU: text planes say where a letter *matches*, and both
+outputs of a full adder complement when all its inputs do. `counters` has `bits` words a row, and
+`live` one. A counter starts at 2^bits − (k + 1); a lane whose counter overflows is no longer live.
 
-`bits` is a constant of the kernel that calls: once these functions are inlined, their loops unroll
-and the counters stay in registers.
+`bits` is a constant of the calling kernel: once these functions are inlined, their loops unroll and
+the counters stay in registers.
 """
 
 from numba import uint64

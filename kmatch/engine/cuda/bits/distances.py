@@ -1,13 +1,14 @@
-"""Bit-sliced counters of D − (k + 1), in two's complement: the sign bit says at most k.
+"""Bit-sliced counters of D − (k + 1), in two's complement: the sign bit means at most k.
 
-`bits` is a constant of the kernel that calls. Nothing here uses `cuda` beyond its decorator: the
-simulator wants that beside the kernels.
+`bits` is a constant of the calling kernel. Functions here use `cuda` only as their decorator: the
+simulator needs any other use in the modules of the kernels.
 """
 
 from typing import NamedTuple
 
 from numba import uint64
 
+from kmatch.engine.cuda.bits.buffer import encode
 from kmatch.engine.cuda.bits.logic import and_alike
 from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, ONE, lowest
 from kmatch.engine.cuda.gpu.driver import cuda
@@ -16,8 +17,8 @@ from kmatch.engine.cuda.gpu.driver import cuda
 class Ends(NamedTuple):
     """The ends that a word's lanes have in one column.
 
-    first: the position of the first lane; step: to that in the next column; lane_rows: to that of
-    the next lane; owned: the lanes whose ends are reported.
+    first: the position in the first lane; step: to the position in the next column; lane_rows: to
+    that in the next lane; owned: the lanes whose ends are reported.
     """
 
     first: int
@@ -26,10 +27,10 @@ class Ends(NamedTuple):
     owned: int
 
 
-def counter_bits(length, k):
+def counter_bits(length: int, k: int) -> int:
     """Bits of a counter that holds every D − (k + 1) of `length` rows.
 
-    An even number: half as many kernels to compile are worth an operation a column.
+    An even number: compiling half as many kernels is worth one more operation a column.
     """
     bits = max(k + 1, length - k).bit_length() + 1
     return bits + bits % 2
@@ -83,12 +84,11 @@ def write(bits, left, counter, ends, column, coding, buffer, to):
 
     ends: Ends of column 0; the number in a counter is the distance less the query's limit + 1.
     """
-    code = (ends.first + ends.step * column) * coding.queries + coding.query
-    code = code * coding.factor + coding.limit + 1
-    apart = ends.lane_rows * coding.queries * coding.factor
+    first = ends.first + ends.step * column
     while left:
         bit = lowest(left)
         left &= left - ONE
         if to < len(buffer.codes):
-            buffer.codes[to] = code + bit * apart + _read(bits, counter, bit)
+            distance = coding.limit + 1 + _read(bits, counter, bit)
+            buffer.codes[to] = encode(first + bit * ends.lane_rows, distance, coding)
         to += 1

@@ -1,7 +1,7 @@
-"""Three-input logic on words of 64 lanes, each two LOP3 instructions of a GPU.
+"""Three-input logic on words of 64 lanes, two LOP3 instructions each.
 
-The assembler would find most of them by itself, but it also splits some of them again; written out,
-the adders and the recurrence keep the number of operations that is counted for them.
+The assembler finds most of them by itself, but splits some of them again. Written out, the adders
+and the recurrence keep the number of operations that they are counted to have.
 """
 
 from llvmlite import ir

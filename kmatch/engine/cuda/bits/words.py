@@ -1,6 +1,6 @@
 """Words of 64 lanes, and small functions of several kernels.
 
-The simulator wants functions that name `cuda` beside their kernels, so there is none here for it.
+The simulator needs functions that use `cuda` in the modules of the kernels; those here do not.
 """
 
 from numba import int64, uint64
@@ -27,7 +27,7 @@ else:
 
 @cuda.jit(device=True)
 def any_live(depth, live):
-    """Whether any lane is set in the words of `depth` rows, a constant of the kernel."""
+    """Whether any lane is live in the words of `depth` rows, a constant of the kernel."""
     some = NONE
     for i in range(depth):
         some |= live[i]
@@ -36,7 +36,7 @@ def any_live(depth, live):
 
 @cuda.jit(device=True)
 def smaller(a, b):
-    """The smaller of two numbers; Numba's CUDA compiler has no min() that works everywhere."""
+    """The smaller of two numbers; min() does not compile everywhere in Numba's CUDA target."""
     return a if a < b else b
 
 

@@ -1,26 +1,37 @@
-"""Filter or full scan: an estimate of both for each query, and the filter's kernels."""
+"""Filter or full scan: an estimate of both for each query, and the filter itself."""
 
 import numpy as np
 
-from kmatch.engine.cuda.edit.pieces import launch_pieces, plan_pieces, used_letters
+from kmatch.arrays import Longs
+from kmatch.engine.cuda.bits.buffer import HitBuffer
+from kmatch.engine.cuda.edit.pieces import (
+    PiecePlan,
+    Survivors,
+    launch_pieces,
+    plan_pieces,
+    used_letters,
+)
 from kmatch.engine.cuda.edit.verify import MOST_WORDS, Patterns, launch_verify
-from kmatch.engine.cuda.gpu.driver import on_device
+from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream, on_device
+from kmatch.engine.differences import DifferenceQuery
+from kmatch.engine.geometry import Text
+from kmatch.engine.queries import ReadingArrays
 
 # Picoseconds of an H200, fitted to filters and scans of 1 and 64 patterns; only ratios matter.
 CELL = 0.0145  # a cell of the bit-sliced recurrence
-STAGE = 0.1  # a text position on its way to shared memory, for all queries at once
+STAGE = 0.1  # a text position copied to shared memory, for all queries at once
 LETTER = 0.004  # a letter of a piece, a text position
 LOOK = 0.005  # a piece, a text position
 COLUMN = 100.0  # a column of a window: four words from anywhere in memory
 BLOCK = 3.0  # 64 pattern letters of a column
 
-OFTEN = 9  # letters of a piece after which hardly a thread has anything left to look for
-FIRST_SURVIVORS = 1 << 18  # that there is memory for at first
+OFTEN = 9  # letters of a piece after which hardly a thread has a live lane
+FIRST_SURVIVORS = 1 << 18  # survivors that there is memory for at first
 MOST_SURVIVORS = 1 << 26
 
 
-def estimate(letters, k, backward):
-    """Picoseconds a random position that a query takes, as (scan, filter), and a survivor's."""
+def estimate(letters: Longs, k: int, backward: bool) -> tuple[float, float, float]:
+    """Picoseconds of a query: a scan and a filter for each random position, and a survivor."""
     m = len(letters)
     survivors = looked = 0.0
     for piece in used_letters(letters, k, backward):
@@ -30,10 +41,10 @@ def estimate(letters, k, backward):
     return m * CELL, looked * LETTER + (k + 1) * LOOK + survivors * window, window
 
 
-def choose(positions, reading, limits, always):
-    """How many survivors the filter is worth to each query, int64[Q]; 0 where the scan is faster.
+def choose(positions: int, reading: ReadingArrays, limits: Longs, always: bool) -> Longs:
+    """The most survivors with which a filter pays, for each query, int64[Q]; 0 to scan at once.
 
-    positions: of a chunk; reading: ReadingArrays; always: filter all queries that can be verified.
+    positions: of a chunk; always: filter all queries that can be verified.
     """
     letters, begins, backward, _ = reading
     budgets = np.zeros(len(limits), np.int64)
@@ -50,50 +61,50 @@ def choose(positions, reading, limits, always):
 
 
 class Filter:
-    """The pieces of the queries that are worth a filter, on the GPU, planned once for all chunks.
+    """The pieces of the queries for which a filter pays, on the GPU, planned once for all chunks.
 
-    text: a Text of the chunks' layout; query: DifferenceQuery; always: see `choose`; stream: in
-    which it runs.
+    text: of the chunks' layout; always: see `choose`; stream: in which the filter runs.
     """
 
-    def __init__(self, text, query, always, stream):
+    def __init__(self, text: Text, query: DifferenceQuery, always: bool, stream: Stream) -> None:
         reading, limits = query.reading, query.limits
         self.stream, self._reading, self._limits = stream, reading, limits
         self._coding = (len(limits), query.k + 1)
         self.budgets = choose(64 * text.words * text.rows, reading, limits, always)
-        self._plans = {}
+        self._planned: tuple[bytes, PiecePlan, tuple[DeviceArray, DeviceArray]] | None = None
         if self.budgets.any():
             lengths = np.diff(reading.begins)
             searches = np.stack([lengths, limits, reading.backward], axis=1).astype(np.int32)
-            arrays = (*query.profile, searches)
-            self._arrays = [on_device(array, stream) for array in arrays]
+            table, begins = query.profile
+            self._table, self._begins = on_device(table, stream), on_device(begins, stream)
+            self._searches = on_device(searches, stream)
             self._longest = int(lengths[self.budgets > 0].max())
 
-    def run(self, text, chosen, survivors, buffer):
-        """Start the filter of the chosen queries and what verifies its survivors.
+    def run(self, text: Text, chosen: Longs, survivors: Survivors, buffer: HitBuffer) -> None:
+        """Start the filter for the chosen queries, and the verification of its survivors.
 
-        text: a chunk whose planes are on the GPU; survivors: Survivors; buffer: HitBuffer, receives
-        the hits, some of them several times.
+        text: a chunk whose planes are on the GPU; buffer: receives the hits, some of them several
+        times.
         """
         plan, arrays = self._plan(chosen)
         launch_pieces(text, plan, arrays, survivors, self.stream)
-        patterns = Patterns(*self._arrays, arrays[1])
+        patterns = Patterns(self._table, self._begins, self._searches, arrays[1])
         coding, stream = self._coding, self.stream
         launch_verify(text, patterns, self._longest, survivors, coding, buffer, stream)
 
-    def _plan(self, chosen):
-        key = chosen.tobytes()
-        if key not in self._plans:
+    def _plan(self, chosen: Longs) -> tuple[PiecePlan, tuple[DeviceArray, DeviceArray]]:
+        """The plan for the chosen queries and its arrays on the GPU; the last one is kept."""
+        if self._planned is None or self._planned[0] != chosen.tobytes():
             plan = plan_pieces(self._reading, self._limits, chosen)
             arrays = on_device(plan.letters, self.stream), on_device(plan.pieces, self.stream)
-            self._plans = {key: (plan, arrays)}
-        return self._plans[key]
+            self._planned = chosen.tobytes(), plan, arrays
+        return self._planned[1:]
 
 
-def worthwhile(chosen, counts, budgets):
-    """Those of the chosen queries whose survivors are worth it, as far as there is memory for all.
+def worthwhile(chosen: Longs, counts: Longs, budgets: Longs) -> Longs:
+    """The chosen queries for which the filter pays, as many as there is memory for survivors.
 
-    counts, budgets: int64[Q], how many survivors there are, and how many are worth it.
+    counts, budgets: int64[Q], survivors that there are, and the most with which a filter pays.
     """
     chosen = chosen[counts[chosen] <= budgets[chosen]]
     fewest = chosen[np.argsort(counts[chosen], kind="stable")]

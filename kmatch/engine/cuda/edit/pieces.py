@@ -1,32 +1,41 @@
 """Filter for small k/m: a hit within k differences holds one of k + 1 pieces exactly.
 
-A block of threads copies its tile of text, and what pieces that start there need below, to shared
-memory and looks for all pieces in it: a letter is an AND with the word some rows further down. A
-thread has one word and DEPTH rows of the tile. What survives is verified.
+A block of threads copies its tile of text, and the rows below it into which pieces reach, to shared
+memory and looks for all pieces there: a letter is an AND with the word some rows further down. A
+thread has one word and DEPTH rows of the tile. Survivors are verified.
 """
 
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import uint64
 
+from kmatch.arrays import Ints, Longs, Words
 from kmatch.engine.cpu.edit.pieces import cut
 from kmatch.engine.cuda.bits.buffer import reserve
 from kmatch.engine.cuda.bits.logic import all_of
 from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, ONE, any_live, lowest
-from kmatch.engine.cuda.gpu.driver import background_grain, cuda, multiprocessors
+from kmatch.engine.cuda.gpu.driver import (
+    DeviceArray,
+    Stream,
+    background_grain,
+    cuda,
+    multiprocessors,
+)
 from kmatch.engine.cuda.text.tiles import Part, Size, copy_tile, finish_copies
 from kmatch.engine.geometry import Text
+from kmatch.engine.queries import ReadingArrays
 
 THREADS = 64
 WIDTH = 16  # words in a row of a tile
-DEPTH = 12  # rows in which a thread looks; with more, fewer blocks find room to copy meanwhile
+DEPTH = 12  # rows in which a thread looks; with more, fewer blocks fit to copy in the background
 APART = THREADS // WIDTH  # rows between two rows of a thread
-BAND = DEPTH * APART  # rows in which a block does
-LETTERS = 16  # of a piece that are looked at; the rest hardly ever decides
-GROUP = 4  # letters between looks at whether anything is left
+BAND = DEPTH * APART  # rows in which a block looks
+LETTERS = 16  # of a piece that are looked at; the others hardly ever decide
+GROUP = 4  # letters between looks at whether any lane is live
 UNSEEN = 2  # groups after which the first look pays
 BLOCKS = 32  # for every multiprocessor, where there are pieces enough
 CODE = uint64(0xFFFF)
@@ -36,22 +45,23 @@ TOP = uint64(1 << 63)  # the last lane of a word
 class PiecePlan(NamedTuple):
     """Pieces of queries as the GPU reads them.
 
-    letters: uint64[G], four each, 16 bits a letter: where its word is in shared memory, less the
-    thread's number; pieces: int32[n, 5], a piece's groups, begin, end of those that are counted
-    without looking and end, its query, and where the end of a hit is expected from where the
-    piece begins, along the reading; tile_rows: rows of the text that a block keeps.
+    letters: uint64[G], groups of four, 16 bits a letter: the index of its word in shared memory,
+    less the thread's number; pieces: int32[n, 5]: the first group of a piece, the end of those that
+    are required without a look, the end of all, the query, and the distance along the reading from
+    where the piece begins to where the end of a hit is expected; tile_rows: rows of the text that a
+    block keeps.
     """
 
-    letters: np.ndarray
-    pieces: np.ndarray
+    letters: Words
+    pieces: Ints
     tile_rows: int
 
 
-def used_letters(letters, k, backward):
-    """The (plane, offset) that are looked at of each piece of a query, as a list of int64[n, 2].
+def used_letters(letters: Longs, k: int, backward: bool) -> Iterator[Longs]:
+    """Yield the letters of each piece of a query that are looked at, (plane, offset), int64[n, 2].
 
     letters: int64[m], plane numbers as they are read; offsets are from the piece's first position
-    in the text. IUPAC letters, whose planes are not kept in shared memory, are left out.
+    in the text. IUPAC letters, whose planes are not in shared memory, are left out.
     """
     bounds = cut(len(letters), k)
     for a, b in pairwise(bounds):
@@ -60,34 +70,37 @@ def used_letters(letters, k, backward):
         yield np.stack([planes[offsets], offsets], axis=1)
 
 
-def plan_pieces(reading, limits, chosen):
-    """The PiecePlan for the chosen queries of ReadingArrays, each within its limit."""
+def plan_pieces(reading: ReadingArrays, limits: Longs, chosen: Longs) -> PiecePlan:
+    """The PiecePlan of the chosen queries, each within its limit."""
     letters, begins, backward, _ = reading
-    used, places = [], []
+    used: list[Longs] = []
+    expected: list[tuple[int, int]] = []  # the query of each piece, and where a hit ends
     for query in chosen.tolist():
         pattern, k = letters[begins[query] : begins[query + 1]], int(limits[query])
         used += used_letters(pattern, k, backward[query])
         bounds = cut(len(pattern), k)
-        # The end is as far from either end of a piece as the pattern goes on there.
+        # From either end of the piece to the end of a hit: the letters that the pattern has there.
         ends = len(pattern) - bounds[:-1] - 1 if not backward[query] else len(pattern) - bounds[1:]
-        places += [(query, end) for end in ends.tolist()]
+        expected += [(query, end) for end in ends.tolist()]
     tile_rows = BAND + max(int(piece[:, 1].max(initial=0)) for piece in used)
-    codes, pieces = [], []
-    for piece, place in zip(used, places, strict=True):
+    codes: list[int] = []
+    pieces = []
+    for piece, query_and_end in zip(used, expected, strict=True):
         first = len(codes)
         at = ((piece[:, 0] * tile_rows + piece[:, 1]) * WIDTH).tolist()
         for i in range(0, len(at), GROUP):
             group = at[i : i + GROUP]
-            group += group[-1:] * (GROUP - len(group))  # once more changes nothing
+            group += group[-1:] * (GROUP - len(group))  # the same letter again changes nothing
             codes.append(sum(letter << 16 * j for j, letter in enumerate(group)))
-        pieces.append((first, min(first + UNSEEN, len(codes)), len(codes), *place))
-    codes = np.array(codes or [0], np.uint64)
-    return PiecePlan(codes, np.array(pieces, np.int32), tile_rows)
+        pieces.append((first, min(first + UNSEEN, len(codes)), len(codes), *query_and_end))
+    return PiecePlan(np.array(codes or [0], np.uint64), np.array(pieces, np.int32), tile_rows)
 
 
 class Shape(NamedTuple):
-    """What the kernel is told of a chunk, whose lanes have rows of their own and of the halo, and
-    of a PiecePlan."""
+    """A chunk and a PiecePlan as the kernel takes them.
+
+    rows: that a lane owns; plane_rows: with those of the halo; tile_rows: see PiecePlan.
+    """
 
     words: int
     rows: int
@@ -98,13 +111,13 @@ class Shape(NamedTuple):
 class Survivors(NamedTuple):
     """What the filter leaves, int64 each, on the GPU.
 
-    counts: of each query; codes: position·pieces + piece, in any order; count: int64[1], of all,
-    which may be more than there is memory for. Counts are 0 before.
+    counts: for each query, 0 before; codes: position·pieces + piece, in any order; count: int64[1],
+    0 before, of all, which may exceed the memory for codes.
     """
 
-    counts: Any
-    codes: Any
-    count: Any
+    counts: DeviceArray
+    codes: DeviceArray
+    count: DeviceArray
 
 
 class Lanes(NamedTuple):
@@ -118,7 +131,7 @@ class Lanes(NamedTuple):
 
 @cuda.jit(device=True)
 def _require(tile, thread, code, live):
-    """Keep the windows in which a group of letters matches."""
+    """Keep the lanes live in which a group of letters matches."""
     w = (code & CODE) + thread
     x = ((code >> uint64(16)) & CODE) + thread
     y = ((code >> uint64(32)) & CODE) + thread
@@ -169,7 +182,7 @@ def make_search(grain):
         block = cuda.blockIdx.x
         band = block // across
         column = block - band * across
-        # Beyond the own rows only the last lane counts: other lanes' letters are their neighbours'.
+        # Beyond the owned rows only the last lane counts: the letters of others are repeated there.
         if band >= bands:
             column, band = across - 1, block - bands * (across - 1)
         word, row = column * WIDTH + thread % WIDTH, band * BAND
@@ -196,11 +209,17 @@ def make_search(grain):
     return kernel
 
 
-def launch_pieces(text, plan, arrays, survivors, stream):
+def launch_pieces(
+    text: Text,
+    plan: PiecePlan,
+    arrays: tuple[DeviceArray, DeviceArray],
+    survivors: Survivors,
+    stream: Stream,
+) -> None:
     """Find where pieces of a PiecePlan begin that occur exactly.
 
     text: a chunk whose planes are on the GPU; arrays: letters and pieces of the plan, there too;
-    survivors: Survivors.
+    survivors: filled here.
     """
     planes, words, rows, plane_words = text
     plane_rows = plane_words // words

@@ -2,19 +2,19 @@
 
 A row of the matrix is a pattern letter, a column a text position. A thread keeps the vertical
 deltas pv, mv (+1, −1) of its rows in registers and takes COLUMNS columns at a time down the rows,
-so that what a row costs in addresses is shared by them; ph, mh are the horizontal deltas of these
-columns. A cell's diagonal delta is 0 where d = eq | mv | mh, which leaves five three-input
-operations a cell.
+which share the addresses of a row; ph, mh are the horizontal deltas of these columns. A cell's
+diagonal delta is 0 where d = eq | mv | mh, which leaves five three-input operations a cell.
 
-Nothing here uses `cuda` beyond its decorator: the simulator wants that beside the kernels.
+Functions here use `cuda` only as their decorator: the simulator needs any other use in the modules
+of the kernels.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from numba import uint64
 
 from kmatch.engine.cuda.bits.logic import any_of, or_neither
-from kmatch.engine.cuda.gpu.driver import cuda
+from kmatch.engine.cuda.gpu.driver import DeviceArray, cuda
 
 THREADS = 64
 COLUMNS = 4
@@ -24,22 +24,22 @@ class State(NamedTuple):
     """What a thread keeps in registers: vertical deltas of its rows, horizontal ones of COLUMNS
     columns, and a counter of distances in the last row (see `bits.distances`)."""
 
-    pv: Any
-    mv: Any
-    ph: Any
-    mh: Any
-    counter: Any
+    pv: DeviceArray
+    mv: DeviceArray
+    ph: DeviceArray
+    mh: DeviceArray
+    counter: DeviceArray
 
 
 class Way(NamedTuple):
     """How a thread goes through the text.
 
-    text, planes: its planes and how many of them are read; plane_words: words of one; at: the
-    thread's word of the row that comes first; step: words to the next row, negative where the text
-    is read downwards.
+    text: its planes; planes: the number of them that are read; plane_words: of one; at: the index
+    of the thread's word in the first row; step: words to the next row, negative where the text is
+    read downwards.
     """
 
-    text: Any
+    text: DeviceArray
     planes: int
     plane_words: int
     at: int
@@ -50,18 +50,20 @@ class Tile(NamedTuple):
     """Shared memory as a thread sees it.
 
     words: COLUMNS columns of the text planes, plane p, column c at (p·COLUMNS + c)·THREADS;
-    letters: where there the plane of each row's letter begins.
+    letters: for each row the index in `words` of its letter's plane; thread: its number.
     """
 
-    words: Any
-    letters: Any
+    words: DeviceArray
+    letters: DeviceArray
     thread: int
 
 
 @cuda.jit(device=True)
 def stage(way, t, left, tile):
-    """Copy COLUMNS rows of the text, from step t on, to a tile; left: rows that there are, of which
-    the last one is copied again."""
+    """Copy COLUMNS rows of the text, from step t on, to a tile.
+
+    left: rows that there are; with fewer than COLUMNS the last one is copied again.
+    """
     at = way.at + way.step * t
     for c in range(COLUMNS):
         for p in range(4):
@@ -75,7 +77,7 @@ def stage(way, t, left, tile):
 
 @cuda.jit(device=True)
 def cell(eq, i, c, state):
-    """Take column c down row i; eq: the lanes in which pattern and text letter are the same."""
+    """Take column c down row i; eq: the lanes whose letters match."""
     pv, mv, ph, mh = state.pv, state.mv, state.ph, state.mh
     d = any_of(eq, mv[i], mh[c])
     up = or_neither(mv[i], d, pv[i])
@@ -121,8 +123,8 @@ def _rows_16(tile, i, state):
 def advance(rows, tile, state):
     """Take COLUMNS columns down `rows` rows, a constant of the kernel, at most 32.
 
-    The rows are written out by halves: the compiler gives up unrolling a loop of so many, and
-    deltas that are reached by an index it does not know leave the registers.
+    The rows are written out by halves: the compiler does not unroll a loop of so many, and deltas
+    with an index that it does not know cannot be in registers.
     """
     i = 0
     if rows & 32:

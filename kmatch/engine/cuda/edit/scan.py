@@ -1,13 +1,14 @@
 """k differences over striped text: every anchored end within k, or the smallest distance.
 
-One thread takes one word of lanes along a stretch of text rows. Patterns of up to 32 letters keep
-their whole column in registers; see `strips` for longer ones.
+A thread takes one word of lanes along a stretch of text rows. The whole column of a pattern of up
+to 32 letters is in registers; see `strips` for longer ones.
 """
 
 from functools import cache
 
 from numba import int64, uint32, uint64
 
+from kmatch.arrays import Longs
 from kmatch.engine.cuda.bits.buffer import Coding, HitBuffer, reserve
 from kmatch.engine.cuda.bits.distances import (
     Ends,
@@ -21,12 +22,14 @@ from kmatch.engine.cuda.bits.words import ALL_ONES, NONE
 from kmatch.engine.cuda.edit.recurrence import COLUMNS, THREADS, State, Tile, Way, advance, stage
 from kmatch.engine.cuda.edit.stretches import Shape, plan_searches
 from kmatch.engine.cuda.edit.strips import launch_strips, memory_for_deltas
-from kmatch.engine.cuda.gpu.driver import cuda, on_device
+from kmatch.engine.cuda.gpu.driver import Stream, cuda, on_device
+from kmatch.engine.geometry import Text
+from kmatch.engine.queries import ReadingArrays
 
 
 @cuda.jit(device=True)
 def _begin(bits, rows, length, limit, state):
-    """A column that grows by one a row; rows that fill up the pattern match everywhere."""
+    """Begin a column that grows by one a row; rows that fill the pattern up match everywhere."""
     for i in range(rows):
         state.pv[i] = NONE if i < rows - length else ALL_ONES
         state.mv[i] = NONE
@@ -44,9 +47,9 @@ def _go_back(bits, state):
 def _report(bits, smallest, columns, state, ends, coding, buffer):
     """Append the codes of ends in the last COLUMNS columns, or lower the smallest distance.
 
-    The counter goes back and over them once more, first to count the ends: what each column has
-    would take registers that the search needs. columns: the first and the end of those that count;
-    ends: Ends of the first of the COLUMNS.
+    The counter goes back and takes these columns again, first to count the ends: to keep them for
+    each column would take registers that the search needs. columns: the first and the end of those
+    that count; ends: Ends of the first of the COLUMNS.
     """
     begin, end = columns
     to = 0
@@ -103,7 +106,7 @@ def make_scan(rows, bits, smallest):
         if word >= shape.words:
             return
         if smallest:
-            # A distance that is known already need not be found again.
+            # Only a smaller distance than the known one is of interest.
             known = count[query]
             limit = known - 1 if known <= limit else limit
         _begin(bits, rows, length, limit, state)
@@ -135,12 +138,21 @@ def make_scan(rows, bits, smallest):
 class Searches:
     """The searches of a chunk's lanes on the GPU, planned once for all chunks of the same layout.
 
-    text: a Text of that layout; reading: ReadingArrays; limits: int64[Q], the k of each query;
-    chosen: int64, queries to search; k: the largest limit; stream: in which they run; smallest:
-    whether smallest distances are sought in place of all ends.
+    text: of that layout; limits: int64[Q], the k of each query; chosen: int64, the queries to
+    search; k: the largest limit; stream: in which they run; smallest: whether to find smallest
+    distances instead of all ends.
     """
 
-    def __init__(self, text, reading, limits, chosen, k, stream, smallest=False):
+    def __init__(
+        self,
+        text: Text,
+        reading: ReadingArrays,
+        limits: Longs,
+        chosen: Longs,
+        k: int,
+        stream: Stream,
+        smallest: bool = False,
+    ) -> None:
         self.stream, self.smallest = stream, smallest
         self._plans = []
         for plan in plan_searches(text, reading, limits, chosen):
@@ -159,11 +171,11 @@ class Searches:
             kept = memory_for_deltas(plan, bits, stream) if plan.strips > 1 else None
             self._plans.append((plan, bits, shape, arrays, kept))
 
-    def run(self, text, buffer):
-        """Start all searches; text: a chunk whose planes are on the GPU; buffer: HitBuffer."""
+    def run(self, text: Text, buffer: HitBuffer) -> None:
+        """Start all searches; text: a chunk whose planes are on the GPU."""
         for plan, bits, shape, arrays, kept in self._plans:
             arguments = (text.planes, shape, *arrays, *buffer)
-            if plan.strips == 1:
+            if kept is None:
                 grid = (plan.blocks, len(plan.searches))
                 kernel = make_scan(plan.rows, bits, self.smallest)
                 kernel[grid, THREADS, self.stream, plan.shared_bytes](*arguments)
@@ -171,22 +183,18 @@ class Searches:
                 launch_strips(plan, bits, self.smallest, arguments, kept, self.stream)
 
 
-def scan_edit(text, searches, buffer):
+def scan_edit(text: Text, searches: Searches, buffer: HitBuffer) -> None:
     """Find every anchored end of the searches' queries within their limits.
 
-    text: a chunk whose planes are on the GPU; searches: Searches; buffer: HitBuffer, receives hit
-    codes, position being that of the letter read last.
-
-    A query read upwards owns the positions halo … halo + 64·words·rows − 1, one read downwards
-    0 … 64·words·rows − 1. The halo is at least m + k of every query.
+    text: a chunk whose planes are on the GPU; buffer: receives the codes. See `Engine.start_edit`
+    for the positions that a query owns.
     """
     searches.run(text, buffer)
 
 
-def smallest_edit(text, searches, buffer):
+def smallest_edit(text: Text, searches: Searches, buffer: HitBuffer) -> None:
     """Lower the counts of a buffer, int64[Q], to the smallest distances of the searches' queries.
 
-    A distance above a query's limit is not found. The codes are not used. Other arguments as for
-    `scan_edit`.
+    A distance above a query's limit is not found. The codes are not used. text: as for `scan_edit`.
     """
     searches.run(text, buffer)

@@ -1,27 +1,32 @@
-"""How a search for k differences is cut into the work of blocks of threads."""
+"""How a search for k differences is divided among blocks of threads."""
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from kmatch.arrays import Ints, Longs
 from kmatch.engine.cuda.edit.recurrence import COLUMNS, THREADS
 from kmatch.engine.cuda.gpu.driver import multiprocessors
+from kmatch.engine.geometry import Text
+from kmatch.engine.queries import ReadingArrays
 
 SHORT = 32  # letters of a pattern whose column stays in registers
-STEP = 4  # short patterns' rows are rounded up to a multiple of this
+STEP = 4  # the rows of short patterns are rounded up to a multiple of this
 STRIP_ROWS = (24, 26, 28)  # rows of a strip of a longer pattern
 BUSY = 6  # blocks that keep a multiprocessor busy, when short patterns are searched
 BUSY_STRIPS = 4  # and when longer ones are
-MOST = 24  # blocks that it is given at the most
+MOST = 24  # blocks of a multiprocessor at the most
 MOST_QUERIES = 1 << 15  # of a launch: the second dimension of a grid ends at 65535
 
 
 class Shape(NamedTuple):
-    """What a search's kernel is told of a chunk and of the work.
+    """A chunk and the work in it, as a kernel takes them.
 
-    plane_words, words, rows: of a Text; halo: rows that a lane repeats of the next one; planes:
-    those that are read; stretch: rows of a lane that a thread owns; queries, factor: see `Coding`.
+    plane_words, words, rows: of a Text; halo: rows of the next lane that a lane repeats; planes:
+    that are read; stretch: rows of a lane that a thread owns; queries, factor: see `Coding`.
     """
 
     plane_words: int
@@ -37,39 +42,42 @@ class Shape(NamedTuple):
 class SearchPlan(NamedTuple):
     """Queries of the same number of rows, cut alike.
 
-    rows: of a strip; strips: how many; planes: text planes that are read; letters: uint32[n,
-    strips·rows], where a letter's plane is in shared memory, the first rows filled up with letters
-    that match everywhere; searches: int32[n, 5], a query's rank, its length, whether the text is
-    read downwards, its warm-up in columns and its limit; stretch: rows of a lane that a thread
-    owns; blocks: for a query; shared_bytes: of a block.
+    rows: of a strip; strips: of a pattern; planes: of the text that are read; letters:
+    uint32[n, strips·rows], the index of each letter's plane in shared memory, at the front letters
+    that match everywhere and fill a pattern up; searches: int32[n, 5], the rank of a query, its
+    length, whether the text is read downwards, its warm-up in columns and its limit; stretch: rows
+    of a lane that a thread owns; blocks: of a query; shared_bytes: of a block.
     """
 
     rows: int
     strips: int
     planes: int
-    letters: np.ndarray
-    searches: np.ndarray
+    letters: NDArray[np.uint32]
+    searches: Ints
     stretch: int
     blocks: int
     shared_bytes: int
 
 
-def _strips_of(length):
-    """(rows of a strip, strips) for a pattern."""
+def _strips_of(length: int) -> tuple[int, int]:
+    """(rows of a strip, strips) of a pattern."""
     if length <= SHORT:
         return -(-length // STEP) * STEP, 1
-    # Fewest rows in all; of these the widest strips.
+    # The fewest rows in all, and among equals the tallest strips.
     return min(((rows, -(-length // rows)) for rows in reversed(STRIP_ROWS)), key=math.prod)
 
 
-def plan_searches(text, reading, limits, chosen):
-    """The SearchPlans for the chosen queries of ReadingArrays, each within its limit.
+def plan_searches(
+    text: Text, reading: ReadingArrays, limits: Longs, chosen: Longs
+) -> Iterator[SearchPlan]:
+    """Yield the SearchPlans of the chosen queries, each within its limit.
 
-    text: a Text of the chunks' layout.
+    text: of the chunks' layout.
     """
     halo = text.plane_words // text.words - text.rows
     planes = max(int(reading.letters.max()) + 1, 4)
-    lengths, alike = np.diff(reading.begins), {}
+    lengths = np.diff(reading.begins)
+    alike: dict[tuple[int, int], list[int]] = {}
     for query in chosen.tolist():
         alike.setdefault(_strips_of(int(lengths[query])), []).append(query)
     for (rows, strips), queries in alike.items():
@@ -80,9 +88,8 @@ def plan_searches(text, reading, limits, chosen):
             yield _plan(rows, strips, text, planes, letters, searches)
 
 
-def _letters(rows, planes, queries, reading):
-    """The planes of the queries' letters, int64[n, rows], filled up at the front with the plane
-    behind all others."""
+def _letters(rows: int, planes: int, queries: list[int], reading: ReadingArrays) -> Longs:
+    """The plane of each letter, int64[n, rows]; in front the plane behind all others fills up."""
     letters = np.full((len(queries), rows), planes, np.int64)
     for i, query in enumerate(queries):
         own = reading.letters[reading.begins[query] : reading.begins[query + 1]]
@@ -90,7 +97,7 @@ def _letters(rows, planes, queries, reading):
     return letters
 
 
-def _searches(queries, halo, reading, limits):
+def _searches(queries: list[int], halo: int, reading: ReadingArrays, limits: Longs) -> Ints:
     """See SearchPlan."""
     lengths, limits = np.diff(reading.begins)[queries], limits[queries]
     warm = np.minimum(halo, lengths + limits)
@@ -98,7 +105,9 @@ def _searches(queries, halo, reading, limits):
     return np.stack(columns, axis=1).astype(np.int32)
 
 
-def _plan(rows, strips, text, planes, letters, searches):
+def _plan(
+    rows: int, strips: int, text: Text, planes: int, letters: Longs, searches: Ints
+) -> SearchPlan:
     across = -(-text.words // THREADS)
     busy = BUSY if strips == 1 else BUSY_STRIPS
     stretch = _stretch(across * len(searches), text.rows, int(searches[:, 3].max()), busy)
@@ -114,11 +123,11 @@ def _plan(rows, strips, text, planes, letters, searches):
     )
 
 
-def _stretch(blocks, lane_rows, warm, busy):
-    """Rows of a stretch: short ones share out the work well, long ones warm up less often.
+def _stretch(blocks: int, lane_rows: int, warm: int, busy: int) -> int:
+    """Rows of a stretch: short ones balance the work, long ones warm up less often.
 
-    With fewer than `busy` blocks a multiprocessor finishes none of them sooner, and the last of
-    many blocks keeps all waiting for about the time of one.
+    A multiprocessor with fewer than `busy` blocks finishes none of them sooner, and all wait for
+    the last block for about the time that one takes.
     """
     processors = multiprocessors()
     stretches = np.arange(1, min(max(MOST * processors // blocks, 1), lane_rows) + 1)

@@ -1,10 +1,11 @@
 """k differences for patterns whose column does not fit the registers: rows go in strips.
 
-A thread takes SPAN columns at a time through one strip after the other. The horizontal deltas at a
-strip's lower border, and the vertical deltas of its rows between two spans, wait in device memory,
-a word apart for every thread. A strip below one that stays above k, without a value within k of its
-own, is left alone, as in Ukkonen's cut-off: what enters it within k comes over the border above,
-and upper bounds are enough to start it again. All threads of a block take part in the same strips.
+A thread takes SPAN columns at a time through one strip after the other. Device memory keeps the
+horizontal deltas at a strip's lower border, and the vertical deltas of its rows between two spans,
+those of neighbouring threads in neighbouring words. A strip without a value within k, below one
+that stays above k, is skipped as in Ukkonen's cut-off: values within k enter it over its upper
+border only, and upper bounds are enough to start it again. All threads of a block take the same
+strips.
 """
 
 from functools import cache
@@ -17,7 +18,15 @@ from kmatch.engine.cuda.bits.buffer import Coding, HitBuffer, reserve
 from kmatch.engine.cuda.bits.distances import Ends, add, put_number, smallest_number, write
 from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, smaller
 from kmatch.engine.cuda.edit.recurrence import COLUMNS, THREADS, State, Tile, Way, advance, stage
-from kmatch.engine.cuda.gpu.driver import cuda, empty, memory, multiprocessors
+from kmatch.engine.cuda.edit.stretches import SearchPlan
+from kmatch.engine.cuda.gpu.driver import (
+    DeviceArray,
+    Stream,
+    cuda,
+    empty,
+    memory,
+    multiprocessors,
+)
 
 SPAN = 128  # columns of a strip before the next; a multiple of COLUMNS
 MEMORY_SHARE = 0.5  # of the free device memory that deltas may take
@@ -25,27 +34,30 @@ TOGETHER = 8  # blocks of a launch for every multiprocessor
 
 
 class Kept(NamedTuple):
-    """What waits in device memory, uint64 each: vertical deltas of all rows, horizontal ones at the
-    last lower border, and the counters at the upper border of every strip."""
+    """What device memory keeps between strips, uint64 each.
 
-    deltas: Any
-    borders: Any
-    totals: Any
+    deltas: vertical ones of all rows; borders: horizontal deltas at the last lower border; totals:
+    counters at the upper border of every strip.
+    """
+
+    deltas: DeviceArray
+    borders: DeviceArray
+    totals: DeviceArray
 
 
 class Own(NamedTuple):
-    """The part of Kept that is a thread's own: its words from `at` on, `apart` words apart."""
+    """A thread's own part of Kept: the words from `at` on, each `apart` words from the next."""
 
-    deltas: Any
-    borders: Any
-    totals: Any
+    deltas: DeviceArray
+    borders: DeviceArray
+    totals: DeviceArray
     at: int
     apart: int
 
 
 @cuda.jit(device=True)
 def _load(rows, own, strip, fresh, missing, state):
-    """The strip's vertical deltas; those of a column that grows by one a row where it is fresh."""
+    """Load a strip's vertical deltas; a fresh strip has a column that grows by one a row."""
     if fresh:
         for i in range(rows):
             state.pv[i] = NONE if strip * rows + i < missing else ALL_ONES
@@ -138,7 +150,7 @@ def _report(bits, smallest, columns, own, counter, ends, coding, buffer):
 
 @cuda.jit(device=True)
 def _limit(smallest, limit, query, count, shared):
-    """The limit of a block: distances that are known already need not be found again."""
+    """The limit of a block: only smaller distances than the known one are of interest."""
     if not smallest:
         return limit
     if cuda.threadIdx.x == 0:
@@ -228,7 +240,7 @@ def make_scan(rows, bits, smallest):
                         last += 1
                         fresh = last
                     else:
-                        # Does it still hold a value within k? The deltas are in memory again.
+                        # The strip's deltas are in memory: is any value in it still within k?
                         if strip and not cuda.syncthreads_or(
                             int32(_holds(bits, rows, own, strip, counter))
                         ):
@@ -240,11 +252,8 @@ def make_scan(rows, bits, smallest):
     return kernel
 
 
-def memory_for_deltas(plan, bits, stream):
-    """The Kept of the threads of a SearchPlan.
-
-    There is memory for as many blocks as are started together, fewer where it is short.
-    """
+def memory_for_deltas(plan: SearchPlan, bits: int, stream: Stream) -> Kept:
+    """The Kept of all blocks that are started together, fewer where memory is short."""
     words = plan.strips * (2 * plan.rows + bits) + 2 * SPAN  # a thread
     most = int(memory()[0] * MEMORY_SHARE) // (8 * words * THREADS)
     blocks = min(plan.blocks * len(plan.searches), most, TOGETHER * multiprocessors())
@@ -256,8 +265,15 @@ def memory_for_deltas(plan, bits, stream):
     )
 
 
-def launch_strips(plan, bits, smallest, arguments, kept, stream):
-    """Start the searches of a SearchPlan of more than one strip; arguments: those of the kernel."""
+def launch_strips(
+    plan: SearchPlan,
+    bits: int,
+    smallest: bool,
+    arguments: tuple[Any, ...],
+    kept: Kept,
+    stream: Stream,
+) -> None:
+    """Start the searches of a SearchPlan of several strips; arguments: the first of the kernel."""
     units = plan.blocks * len(plan.searches)
     together = len(kept.borders) // (2 * SPAN * THREADS)
     kernel = make_scan(plan.rows, bits, smallest)

@@ -1,17 +1,19 @@
 """Exact ends in windows of text around survivors: Myers' recurrence, 64 pattern letters to a word.
 
-Windows are in reading coordinates: the chunk position where the text is read upwards, its negative
-where it is read downwards, so that reading always goes up.
+Windows are in reading coordinates, which always grow while reading: the position in the chunk where
+the text is read upwards, its negative where it is read downwards.
 """
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from numba import int64, uint64
 
-from kmatch.engine.cuda.bits.buffer import reserve
+from kmatch.engine.cuda.bits.buffer import Coding, HitBuffer, encode, reserve
 from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, ONE, smaller
-from kmatch.engine.cuda.gpu.driver import cuda, multiprocessors
+from kmatch.engine.cuda.edit.pieces import Survivors
+from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream, cuda, multiprocessors
+from kmatch.engine.geometry import Text
 
 THREADS = 64
 BLOCKS = 16  # for every multiprocessor
@@ -45,8 +47,10 @@ def _column(table, at, blocks, last, pv, mv):
 
 
 class Shape(NamedTuple):
-    """What the kernel is told of a chunk, whose lanes have rows of their own and of the halo, and
-    of hit codes; see `Coding`."""
+    """A chunk and its hit codes as the kernel takes them.
+
+    rows: that a lane owns; plane_rows: with those of the halo; queries, factor: see Coding.
+    """
 
     words: int
     rows: int
@@ -62,10 +66,10 @@ class Patterns(NamedTuple):
     downwards; pieces: see PiecePlan.
     """
 
-    table: Any
-    begins: Any
-    searches: Any
-    pieces: Any
+    table: DeviceArray
+    begins: DeviceArray
+    searches: DeviceArray
+    pieces: DeviceArray
 
 
 @cache
@@ -74,7 +78,7 @@ def make_verify(most):
 
     @cuda.jit(cache=True)
     def kernel(text, shape, patterns, survivors, survivor_count, codes, count):
-        words, lane_rows, plane_rows, ranks, factor = shape
+        words, lane_rows, plane_rows, queries, factor = shape
         table, begins, searches, pieces = patterns
         pv = cuda.local.array(most, uint64)
         mv = cuda.local.array(most, uint64)
@@ -86,7 +90,8 @@ def make_verify(most):
             position, piece = survivors[i] // len(pieces), survivors[i] % len(pieces)
             query = pieces[piece, 3]
             m, k, backward = searches[query, 0], searches[query, 1], searches[query, 2]
-            # What is owned, and the first that can be read.
+            coding = Coding(queries, query, factor, k)
+            # The first coordinate that is owned, and the first that can be read.
             sign, own, edge = int64(1), halo, 0
             if backward:
                 sign, own, edge = int64(-1), 1 - size, 1 - size - halo
@@ -109,7 +114,7 @@ def make_verify(most):
                 if distance <= k and at >= low:
                     to = reserve(count, 0, 1)
                     if to < len(codes):
-                        codes[to] = (at * sign * ranks + query) * factor + distance
+                        codes[to] = encode(at * sign, distance, coding)
                 row += sign
                 if row < 0:
                     lane, row = lane - 1, lane_rows - 1
@@ -120,12 +125,19 @@ def make_verify(most):
     return kernel
 
 
-def launch_verify(text, patterns, longest, survivors, coding, buffer, stream):
+def launch_verify(
+    text: Text,
+    patterns: Patterns,
+    longest: int,
+    survivors: Survivors,
+    coding: tuple[int, int],
+    buffer: HitBuffer,
+    stream: Stream,
+) -> None:
     """Write the codes of all ends within k around survivors; an end may be written several times.
 
-    text: a chunk whose planes are on the GPU; patterns: Patterns; longest: letters of the longest
-    of them; survivors: Survivors; coding: number of queries, and the factor of the codes; buffer:
-    HitBuffer.
+    text: a chunk whose planes are on the GPU; longest: letters of the longest pattern; coding: the
+    queries and the factor of a Coding.
     """
     blocks = 1
     while 64 * blocks < longest:

@@ -4,97 +4,101 @@ import weakref
 from functools import cache
 
 import numpy as np
+from numpy.typing import DTypeLike
 
+from kmatch.arrays import Bytes, Words
 from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda.gpu.driver import DeviceArray, Event
 from kmatch.engine.cuda.text.lanes import spread, spread_text, spreads
 from kmatch.engine.cuda.text.pack import pack, unite
-from kmatch.engine.cuda.text.staging import Staging
-from kmatch.engine.geometry import SPARE
+from kmatch.engine.cuda.text.staging import Staging, Transfer
+from kmatch.engine.geometry import SPARE, Text
 from kmatch.errors import DeviceError
 
 
 class _Copy:
-    """`planes` on the GPU, uint64, which are complete when `ready` has come.
+    """Planes on the GPU.
 
-    spread: the same with more lanes, once a search wanted them.
+    planes: uint64, complete when `ready` has occurred; spread: the same with more lanes, once a
+    search needed them.
     """
 
-    def __init__(self, planes, ready):
-        self.planes, self.ready, self.spread = planes, ready, None
+    def __init__(self, planes: DeviceArray, ready: Event | Transfer) -> None:
+        self.planes, self.ready = planes, ready
+        self.spread: DeviceArray = None
 
 
 class Gpu:
-    """A GPU with a stream to compute in and one to copy to it meanwhile.
+    """A GPU with one stream to compute in and another to copy to it at the same time.
 
     Planes that were searched stay in device memory as long as they exist on the host, so that the
-    next search need not copy them; where memory is short, those not used for longest go.
+    next search need not copy them; where memory is short, the least recently used are dropped.
     """
 
-    def __init__(self, number):
+    def __init__(self, number: int) -> None:
         driver.open_device(number)
         self.number = number
         self.stream, self._copying = driver.new_stream(), driver.new_stream()
-        self._copies = {}  # _Copy or None, by id of the planes on the host, the last used ones last
-        self._united = {}  # a Text and masks, by id of the planes that `unite` made of them
-        self._pageable = set()  # those in memory that is not pinned
+        # By id of the planes on the host, the last used ones last.
+        self._copies: dict[int, _Copy | None] = {}
+        # By id of the planes that `unite` made.
+        self._united: dict[int, tuple[Text, Bytes]] = {}
+        self._pageable: set[int] = set()  # ids of planes in memory that is not pinned
         self._staging = Staging(self._copying)
 
-    def use(self):
+    def use(self) -> None:
         """Make this GPU the current one of the calling thread."""
         driver.use_device(self.number)
 
-    def planes(self, size):
+    def planes(self, size: int) -> Words:
         """uint64[size] on the host for planes that do not change once they were searched."""
-        planes = driver.pinned(size)  # of which systems may grant little
-        planes = np.empty(size, np.uint64) if planes is None else planes
+        granted = driver.pinned(size)  # systems may grant little
+        planes = np.empty(size, np.uint64) if granted is None else granted
         self._keep(planes)
         return planes
 
-    def pack(self, letters, text):
-        """Pack letters into the planes of a Text, which are on the host and on the GPU then."""
+    def pack(self, letters: Bytes, text: Text) -> None:
+        """Pack letters into the planes of a Text, on the host and on the GPU."""
         planes, stream = self.array(text.planes.shape), self._copying
         source = self.array(letters.shape, letters.dtype)
         source.copy_to_device(letters, stream=stream)
         pack(source, text._replace(planes=planes), stream)
         planes.copy_to_host(text.planes, stream=stream)
-        stream.synchronize()  # the letters' memory is used again
+        stream.synchronize()  # the caller may reuse the letters' memory
         if id(text.planes) in self._copies:
             self._copies[id(text.planes)] = _Copy(planes, driver.mark(stream))
 
-    def keep(self, planes):
-        """Remember of planes in ordinary memory that they do not change."""
+    def keep(self, planes: Words) -> None:
+        """Take note that planes in ordinary memory do not change."""
         number = id(planes)
         if number not in self._copies:
             self._keep(planes)
             self._pageable.add(number)
             weakref.finalize(planes, self._pageable.remove, number).atexit = False
 
-    def unite(self, text, masks):
-        """The same Text on the host, whose planes have the unions of `masks` behind them on the
-        GPU."""
-        text, *_ = self._united.get(id(text.planes), (text,))
+    def unite(self, text: Text, masks: Bytes) -> Text:
+        """The same Text on the host; on the GPU the unions of `masks` follow its planes."""
+        text, _ = self._united.get(id(text.planes), (text, masks))
         united = text.planes[:]
         self._united[id(united)] = text, masks
         weakref.finalize(united, self._united.pop, id(united), None).atexit = False
         self._keep(united)
         return text._replace(planes=united)
 
-    def _keep(self, planes):
+    def _keep(self, planes: Words) -> None:
         self._copies[id(planes)] = None
         weakref.finalize(planes, self._copies.pop, id(planes), None).atexit = False
 
-    def fetch(self, planes):
-        """Begin to copy planes to the GPU, where they are not there; returns at once."""
+    def fetch(self, planes: Words) -> _Copy:
+        """Begin to copy planes to the GPU, unless they are there; returns at once."""
         number = id(planes)
-        if self._copies.get(number) is None:
-            copy = self._copy(planes)
-            if number not in self._copies:
-                return copy  # an array that may change
-            self._copies[number] = copy
-        self._copies[number] = self._copies.pop(number)
-        return self._copies[number]
+        copy = self._copies.get(number) or self._copy(planes)
+        if number in self._copies:  # else an array that may change
+            del self._copies[number]
+            self._copies[number] = copy  # the last now
+        return copy
 
-    def _copy(self, planes):
+    def _copy(self, planes: Words) -> _Copy:
         """Begin to copy planes, or to unite them from a copy."""
         if id(planes) in self._united:
             text, masks = self._united[id(planes)]
@@ -109,8 +113,8 @@ class Gpu:
             copied.copy_to_device(planes, stream=self._copying)
         return _Copy(copied, driver.mark(self._copying))
 
-    def broad_text(self, text):
-        """A Text with its planes on the GPU and rows that are broad enough for it."""
+    def broad_text(self, text: Text) -> Text:
+        """A Text whose planes are on the GPU and whose rows are broad enough for it."""
         copy = self._ready(text.planes)
         text = text._replace(planes=copy.planes)
         if not spreads(text):
@@ -123,13 +127,16 @@ class Gpu:
             spread(text, broad, self.stream)
         return broad
 
-    def _ready(self, planes):
+    def _ready(self, planes: Words) -> _Copy:
         copy = self.fetch(planes)
         copy.ready.wait(self.stream)
         return copy
 
-    def array(self, shape, dtype=np.uint64):
-        """An array on the GPU; planes make room for it. Raises DeviceError where none is left."""
+    def array(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.uint64) -> DeviceArray:
+        """An array on the GPU, for which planes are dropped where memory is short.
+
+        Raises DeviceError where it does not suffice even so.
+        """
         while True:
             try:
                 return driver.empty(shape, dtype, self.stream)
@@ -140,8 +147,8 @@ class Gpu:
                         f"{driver.memory()[0]:,} bytes free; use cpu"
                     ) from error
 
-    def _release(self):
-        """Let go of the planes not used for longest; whether there were any."""
+    def _release(self) -> bool:
+        """Drop the least recently used planes; returns whether there were any."""
         for number, copy in self._copies.items():
             if copy is not None:
                 self._copies[number] = None
@@ -150,6 +157,6 @@ class Gpu:
 
 
 @cache
-def open_gpu(number):
+def open_gpu(number: int) -> Gpu:
     """The Gpu of a number. Raises DeviceError where it cannot run kernels."""
     return Gpu(number)

@@ -1,36 +1,52 @@
-"""The one place that imports numba.cuda; kernels take `cuda` from here.
+"""The one module that imports numba.cuda; kernels take `cuda` from here.
 
-Numba's own target and the package numba-cuda, which takes its place where installed, both serve.
+Numba's own target works, and so does the package numba-cuda, which replaces it where installed.
 """
 
 import os
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.core import config
+from numpy.typing import DTypeLike
 
+from kmatch.arrays import Longs, Words
 from kmatch.errors import DeviceError
 from kmatch.jit.numba_parts import keep_cuda_kernels
 
-# A short text does not fill a GPU, and that is nothing to warn of.
+# A short text does not fill a GPU, which is no reason for a warning.
 os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")
 config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
 
 try:
-    from numba import cuda
+    from numba import cuda as cuda  # kernels import it from here
 except Exception as error:  # numba-cuda fails at import beside a NumPy that is too new for it
     cuda, _broken = None, error
 
 SIMULATED = bool(config.ENABLE_CUDASIM)
 if cuda is not None and not SIMULATED:
     keep_cuda_kernels()
-OLDEST = (5, 0)  # the compute capability with which three-input logic came
-BACKGROUND = (8, 0)  # that with which copies to shared memory beside other work came
+OLDEST = (5, 0)  # compute capability: the first with three-input logic
+BACKGROUND = (8, 0)  # the first that copies to shared memory in the background
 SIMULATED_PROCESSORS = 2
 
+DeviceArray = Any  # an array on the GPU; Numba does not type its parts for CUDA
+Stream = Any
+Event = Any
 
-def find_devices():
-    """Usable GPUs as a list of (number, name, (major, minor)), and a reason when there is none."""
+
+class Device(NamedTuple):
+    """A GPU as the driver lists it; capability: its compute capability, (major, minor)."""
+
+    number: int
+    name: str
+    capability: tuple[int, int]
+
+
+def find_devices() -> tuple[list[Device], str]:
+    """The usable GPUs, and the reason where there is none."""
     if cuda is None:
         return [], f"numba.cuda cannot be imported: {_reason(_broken)}"
     try:
@@ -38,34 +54,35 @@ def find_devices():
     except Exception as error:
         # Failures of the driver come in several classes, some of them internal to Numba.
         return [], _reason(error)
-    usable = [gpu for gpu in found if gpu[2] >= OLDEST]
+    usable = [gpu for gpu in found if gpu.capability >= OLDEST]
     if found and not usable:
         _, name, capability = found[0]
         return [], f"{name} has compute capability {_dotted(capability)}, below {_dotted(OLDEST)}"
     return usable, "" if usable else "no CUDA device was found"
 
 
-def _device(number, gpu):
+def _device(number: int, gpu: Any) -> Device:
     if SIMULATED:
-        return number, "simulator", OLDEST
+        return Device(number, "simulator", OLDEST)
     name = gpu.name.decode() if isinstance(gpu.name, bytes) else gpu.name
-    return number, name, tuple(gpu.compute_capability)
+    major, minor = gpu.compute_capability
+    return Device(number, name, (major, minor))
 
 
-def _dotted(capability):
+def _dotted(capability: Iterable[int]) -> str:
     return ".".join(map(str, capability))
 
 
-def _reason(error):
+def _reason(error: Exception) -> str:
     lines = [line.strip(" .:-") for line in str(error).splitlines()]
-    told = [line for line in lines if line and not line.startswith("Error at driver init")]
-    return told[0] if told else type(error).__name__
+    reasons = [line for line in lines if line and not line.startswith("Error at driver init")]
+    return reasons[0] if reasons else type(error).__name__
 
 
-def open_device(number):
-    """Make a GPU the current one and run a kernel on it, which shows whether any can run.
+def open_device(number: int) -> None:
+    """Make a GPU the current one and run a kernel on it, to see whether it can run any.
 
-    Raises DeviceError with the reason where none can: no compiler, or one too new for the driver.
+    Raises DeviceError with the reason where it cannot: no compiler, or one too new for the driver.
     """
     try:
         use_device(number)
@@ -75,53 +92,54 @@ def open_device(number):
     except Exception as error:
         raise DeviceError(f"it cannot run kernels: {_reason(error)}") from error
     if not worked:
-        raise DeviceError("it cannot run kernels: one that it ran had no effect")
+        raise DeviceError("it cannot run kernels: a test kernel had no effect")
 
 
 if cuda is not None:
 
     @cuda.jit(cache=True)
-    def _try(numbers):
+    def _try(numbers: DeviceArray) -> None:
         numbers[0] = 1
 
     @cuda.jit(cache=True)
-    def _wait(numbers):
+    def _wait(numbers: DeviceArray) -> None:
         x = numbers[0]
-        for _ in range(400_000):  # some milliseconds: each waits for the one before
+        for _ in range(400_000):  # some milliseconds: each step waits for the one before
             x = x * x + 1
         numbers[0] = x
 
 
-def use_device(number):
-    """Make a GPU the one that this thread's calls go to."""
+def use_device(number: int) -> None:
+    """Make a GPU the current one of the calling thread."""
     cuda.select_device(number)
 
 
-def new_stream():
+def new_stream() -> Stream:
     """A queue of work on the GPU that runs beside others."""
     return cuda.stream()
 
 
-def mark(stream, timing=False):
-    """An event that has come when the work now in a stream is done; with a time where wanted."""
+def mark(stream: Stream, timing: bool = False) -> Event:
+    """An event that occurs when the work now in a stream is done; timing: whether it has a time."""
     event = cuda.event(timing=timing) if not SIMULATED else cuda.event()
     event.record(stream)
     return event
 
 
 class Stopwatch:
-    """Adds up the time of the work put into streams; none in the simulator, which keeps none.
+    """Adds up the time of the work put into streams; 0 in the simulator, which has no clock.
 
-    A GPU is kept busy until all of a block is queued: what Python takes to launch does not count.
+    The GPU is kept busy until all of the work is queued, so the time that Python takes to launch it
+    does not count.
     """
 
-    def __init__(self):
-        self._marks = []
+    def __init__(self) -> None:
+        self._marks: list[tuple[Event, Event]] = []
         self._numbers = cuda.to_device([1])
 
     @contextmanager
-    def timing(self, stream):
-        """Time what the block puts into a stream."""
+    def timing(self, stream: Stream) -> Iterator[None]:
+        """Time the work that is put into a stream inside."""
         if not SIMULATED:
             _wait[1, 1, stream](self._numbers)
         begin = mark(stream, timing=True)
@@ -129,19 +147,18 @@ class Stopwatch:
         self._marks.append((begin, mark(stream, timing=True)))
 
     @property
-    def seconds(self):
-        """All times together; waits until the work is done."""
+    def seconds(self) -> float:
+        """The sum of all times; waits until the work is done."""
         for _, end in self._marks:
             end.synchronize()
         if SIMULATED:
             return 0.0
-        return sum(cuda.event_elapsed_time(*marks) for marks in self._marks) / 1000
+        return float(sum(cuda.event_elapsed_time(*marks) for marks in self._marks)) / 1000
 
 
-def pinned(size):
-    """uint64[size] on the host, from where the GPU copies at full speed and while it computes.
-
-    None where the system grants no such memory.
+def pinned(size: int) -> Words | None:
+    """uint64[size] in pinned memory of the host, from which the GPU copies at full speed and while
+    it computes; None where the system grants no such memory.
     """
     try:
         return cuda.pinned_array(size, "uint64")
@@ -151,18 +168,18 @@ def pinned(size):
         return None
 
 
-def pinned_counter():
-    """int64[1] on the host, to which the GPU copies without the host waiting."""
+def pinned_counter() -> Longs:
+    """int64[1] in pinned memory of the host, to which the GPU copies while the host works."""
     return np.empty(1, np.int64) if SIMULATED else cuda.pinned_array(1, "int64")
 
 
-def on_device(array, stream):
+def on_device(array: np.ndarray[Any, Any], stream: Stream) -> DeviceArray:
     """A copy of an array on the GPU."""
     return cuda.to_device(array, stream)
 
 
-def empty(shape, dtype, stream):
-    """An uninitialised array on the GPU. Raises DeviceError where it has no room left."""
+def empty(shape: int | tuple[int, ...], dtype: DTypeLike, stream: Stream) -> DeviceArray:
+    """An uninitialised array on the GPU. Raises DeviceError where its memory does not suffice."""
     try:
         return cuda.device_array(shape, dtype, stream=stream)
     except Exception as error:
@@ -171,25 +188,25 @@ def empty(shape, dtype, stream):
         raise DeviceError("the GPU is out of memory") from error
 
 
-def multiprocessors():
-    """Multiprocessors of the GPU in use."""
+def multiprocessors() -> int:
+    """Multiprocessors of the current GPU."""
     if SIMULATED:
         return SIMULATED_PROCESSORS
     return cuda.get_current_device().MULTIPROCESSOR_COUNT
 
 
-def background_grain(words):
-    """Words that the GPU in use copies to shared memory at once while its threads go on.
+def background_grain(words: int) -> int:
+    """Words that the current GPU copies to shared memory at once in the background.
 
-    0 where it cannot; 2 need rows of an even number of words.
+    0 where it cannot; 2 where the `words` of a row are an even number.
     """
     if not SIMULATED and cuda.get_current_device().compute_capability < BACKGROUND:
         return 0
     return 2 - words % 2
 
 
-def memory():
-    """Bytes of memory of the GPU in use: (free, all)."""
+def memory() -> tuple[int, int]:
+    """Bytes of memory of the current GPU: (free, total)."""
     if SIMULATED:
         return 1 << 30, 1 << 31
     free, total = cuda.current_context().get_memory_info()

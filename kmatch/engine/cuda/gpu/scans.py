@@ -1,11 +1,21 @@
 """Scans under way on a GPU, and the device memory that they write to."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Protocol
+
 import numpy as np
 
+from kmatch.arrays import Longs
 from kmatch.engine.cuda.bits.buffer import HitBuffer
-from kmatch.engine.cuda.edit.filter import FIRST_SURVIVORS, worthwhile
+from kmatch.engine.cuda.edit.filter import FIRST_SURVIVORS, Filter, worthwhile
 from kmatch.engine.cuda.edit.pieces import Survivors
 from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda.gpu.device import Gpu
+from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream
+from kmatch.engine.geometry import Text
 from kmatch.engine.hits import Found
 from kmatch.errors import DeviceError
 
@@ -13,11 +23,11 @@ from kmatch.errors import DeviceError
 class Arrays:
     """Arrays of int64 on a GPU that one scan after another writes to."""
 
-    def __init__(self, gpu):
+    def __init__(self, gpu: Gpu) -> None:
         self._gpu = gpu
-        self._free = []
+        self._free: list[DeviceArray] = []
 
-    def take(self, size):
+    def take(self, size: int) -> DeviceArray:
         """int64[size or more], for the caller alone until it is given back."""
         fitting = [array for array in self._free if len(array) >= size]
         if not fitting:
@@ -32,16 +42,34 @@ class Arrays:
         self._free = [array for array in self._free if array is not best]
         return best
 
-    def give(self, array):
+    def give(self, array: DeviceArray) -> None:
         """Take an array back."""
         self._free.append(array)
 
 
-class Scan:
-    """A scan under way, for `capacity` hit codes; `launch(HitBuffer)` has put its kernels into the
-    GPU's stream."""
+class ScanningEngine(Protocol):
+    """What a scan uses of the CudaEngine, see there."""
 
-    def __init__(self, engine, capacity, launch):
+    arrays: Arrays
+    timing: Callable[[Stream], AbstractContextManager[object]]
+
+    @property
+    def stream(self) -> Stream: ...
+    def new_count(self) -> DeviceArray: ...
+    def take_host_count(self) -> Longs: ...
+    def give_host_count(self, count: Longs) -> None: ...
+    def copy_back(self, array: DeviceArray, codes: Longs) -> None: ...
+
+
+class Scan:
+    """A scan under way, for `capacity` hit codes.
+
+    launch(buffer) puts its kernels into the GPU's stream.
+    """
+
+    def __init__(
+        self, engine: ScanningEngine, capacity: int, launch: Callable[[HitBuffer], object]
+    ) -> None:
         self._engine, self._capacity = engine, capacity
         self._codes = engine.arrays.take(capacity)
         self._buffer = HitBuffer(self._codes[:capacity], engine.new_count())
@@ -50,12 +78,12 @@ class Scan:
             launch(self._buffer)
         self._finish_launch()
 
-    def _finish_launch(self):
+    def _finish_launch(self) -> None:
         self._buffer.count.copy_to_host(self._count, stream=self._engine.stream)
         self._done = driver.mark(self._engine.stream)
 
-    def found(self):
-        """What it found, once it is done: a Found."""
+    def found(self) -> Found:
+        """What the scan found; waits until it is done."""
         self._done.synchronize()
         many = int(self._count[0])
         codes = np.empty(min(many, self._capacity), np.int64)
@@ -65,38 +93,46 @@ class Scan:
         codes.sort()
         return Found(codes, max(many - self._capacity, 0), 1.0)
 
-    def stop(self):
-        """Give the scan up."""
+    def stop(self) -> None:
+        """Give the scan up; returns when the GPU is done with it."""
         self._done.synchronize()
         self._give_back()
 
-    def _give_back(self):
+    def _give_back(self) -> None:
         self._engine.arrays.give(self._codes)
         self._engine.give_host_count(self._count)
-        self._codes = self._buffer = self._count = None
+        del self._codes, self._buffer, self._count
 
 
 class FilteredScan(Scan):
-    """A search for differences of which some queries are filtered and the rest is scanned.
+    """A search for differences that filters some queries and scans for the rest.
 
-    text: Text on the GPU; queries: Filter; start(chosen, buffer) starts the scan of some queries.
-    Some codes come twice.
+    text: with planes on the GPU; start(chosen, buffer) starts the scan for some queries. Some codes
+    come twice.
     """
 
-    def __init__(self, engine, capacity, text, queries, start):
+    def __init__(
+        self,
+        engine: ScanningEngine,
+        capacity: int,
+        text: Text,
+        queries: Filter,
+        start: Callable[[Longs, HitBuffer], object],
+    ) -> None:
         self._text, self._queries, self._start = text, queries, start
-        self._kept = self._survivors = None
+        self._kept: DeviceArray = None
+        self._survivors: Survivors | None = None
         super().__init__(engine, capacity, self._launch)
 
-    def _launch(self, buffer):
+    def _launch(self, buffer: HitBuffer) -> None:
         budgets = self._queries.budgets
         chosen, rest = np.flatnonzero(budgets), np.flatnonzero(budgets == 0)
         self._filter(chosen, FIRST_SURVIVORS, buffer)
         if len(rest):
             self._start(rest, buffer)
 
-    def _filter(self, chosen, most, buffer):
-        """Filter the chosen queries, with memory for so many survivors; else scan for them."""
+    def _filter(self, chosen: Longs, most: int, buffer: HitBuffer) -> None:
+        """Filter the chosen queries, with memory for `most` survivors, or scan without that."""
         engine, queries = self._engine, self._queries
         self._chosen = chosen
         try:
@@ -109,10 +145,9 @@ class FilteredScan(Scan):
         self._survivors = Survivors(counts, self._kept[:most], engine.new_count())
         queries.run(self._text, chosen, self._survivors, buffer)
 
-    def found(self):
-        """What it found, once it is done: a Found."""
-        while len(self._chosen):
-            survivors, stream = self._survivors, self._engine.stream
+    def found(self) -> Found:
+        while (survivors := self._survivors) is not None:
+            stream = self._engine.stream
             counts = survivors.counts.copy_to_host(stream=stream)
             count = survivors.count.copy_to_host(stream=stream)
             stream.synchronize()
@@ -121,8 +156,8 @@ class FilteredScan(Scan):
             self._again(counts)
         return super().found()
 
-    def _again(self, counts):
-        """Filter the queries that are worth it with memory for all survivors; scan for others."""
+    def _again(self, counts: Longs) -> None:
+        """Filter again where it pays, with memory for all survivors, and scan for the rest."""
         chosen = self._chosen
         self._give_survivors()
         again = worthwhile(chosen, counts, self._queries.budgets)
@@ -135,11 +170,11 @@ class FilteredScan(Scan):
                 self._filter(again, max(int(counts[again].sum()), 1), self._buffer)
         self._finish_launch()
 
-    def _give_survivors(self):
+    def _give_survivors(self) -> None:
         if self._kept is not None:
             self._engine.arrays.give(self._kept)
             self._kept = self._survivors = None
 
-    def _give_back(self):
+    def _give_back(self) -> None:
         self._give_survivors()
         super()._give_back()

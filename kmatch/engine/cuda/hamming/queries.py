@@ -1,15 +1,18 @@
-"""Queries as the GPU's kernels read them: which letters a tile in shared memory can answer."""
+"""Queries as the GPU's kernels read them: which letters are in the tile in shared memory."""
 
 from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.arrays import Bools, Ints, Longs, Words
+from kmatch.engine.queries import QueryArrays
+
 THREADS = 64
 GROUP = 4  # letters are counted in fours
-SHARED_BYTES = 48 * 1024  # what a block may have without asking the driver
-NEAREST = 16  # a tile that reaches fewer letters is not worth its planes
-BEYOND_LOOK = 16  # letters that a tile holds after those at which hardly a window is within k
-ALWAYS = -1  # plane number of letters that fill up a group and match everywhere
+SHARED_BYTES = 48 * 1024  # of shared memory, which a block may have without asking the driver
+NEAREST = 16  # letters that a tile has to reach for its planes to pay
+BEYOND_LOOK = 16  # letters that a tile holds beyond the one at which a look pays
+ALWAYS = -1  # plane number of letters that fill a group up and match everywhere
 
 
 class Tile(NamedTuple):
@@ -19,36 +22,36 @@ class Tile(NamedTuple):
     depth: int
 
     @property
-    def rows(self):
+    def rows(self) -> int:
         """Rows whose windows the block searches."""
         return THREADS // self.words * self.depth
 
     @property
-    def ones(self):
-        """All-matching words before the tile, one for each that a thread reads."""
+    def ones(self) -> int:
+        """Words before the tile that match everywhere, one for each that a thread reads."""
         return THREADS * self.depth
 
-    def reach(self, planes):
-        """How far behind a window's start a letter may be, with so many planes in the tile."""
+    def reach(self, planes: int) -> int:
+        """The largest offset of a letter from its window's start in a tile of `planes` planes."""
         rows = (SHARED_BYTES // 8 - self.ones) // self.words
         return rows // planes - self.rows - 1
 
 
-# The fastest, for queries that are decided after a few letters: with no more rows than these need,
-# six blocks find room in a multiprocessor of an H200, and some copy while others count.
+# The fastest for queries that are decided after a few letters: with no more rows than these need,
+# six blocks fit a multiprocessor of an H200, and some copy while others count.
 BROAD = Tile(16, 14)
-DEEP = Tile(8, 8)  # reaches further, and has registers for wider counters
+DEEP = Tile(8, 8)  # reaches further, and leaves registers for wider counters
 
 
 class QueryPlan(NamedTuple):
     """Queries over a tile of `planes` planes and `tile_rows` rows.
 
-    bits: of a counter; ones: all-matching words before the tile, where any letter is ALWAYS;
-    codes: uint64[G], four letters each, 16 bits a letter: where its word is in shared memory, less
-    the thread's number; steps: int32[Q, 6], groups of four: begin, end of those counted without
-    looking, of those counted in the tile, of all counted, of those required in the tile, of all;
-    letters, shifts: int64[4·G], plane numbers or ALWAYS, and offsets from the window's start;
-    shared_bytes: of a block.
+    bits: of a counter; ones: words before the tile that match everywhere, 0 unless a letter is
+    ALWAYS; letters, shifts: int64[4·G], plane numbers or ALWAYS, and offsets from the window's
+    start; codes: uint64[G], four letters each, 16 bits a letter: the index of its word in shared
+    memory, less the thread's number; steps: int32[Q, 6], groups of four letters: the first, and the
+    ends of those counted without a look, of those counted in the tile, of all counted, of those
+    required in the tile, and of all; shared_bytes: of a block.
     """
 
     tile: Tile
@@ -56,15 +59,15 @@ class QueryPlan(NamedTuple):
     planes: int
     tile_rows: int
     ones: int
-    letters: np.ndarray
-    shifts: np.ndarray
-    codes: np.ndarray
-    steps: np.ndarray
+    letters: Longs
+    shifts: Longs
+    codes: Words
+    steps: Ints
     shared_bytes: int
 
 
-def plan_queries(query, k):
-    """The QueryPlan for QueryArrays, to be searched within k."""
+def plan_queries(query: QueryArrays, k: int) -> QueryPlan:
+    """The QueryPlan of queries that are searched within k."""
     letters, shifts, bounds, _ = query
     bits = max(int(k).bit_length(), 1)
     looks = bounds[:, 3] - bounds[:, 0]
@@ -87,8 +90,8 @@ def plan_queries(query, k):
     return QueryPlan(tile, bits, planes, tile_rows, ones, letters, shifts, codes, steps, shared)
 
 
-def _tile(letters, shifts, needed, bits):
-    """A tile, and the planes and the reach it has for such queries, `needed` or more."""
+def _tile(letters: Longs, shifts: Longs, needed: int, bits: int) -> tuple[Tile, int, int]:
+    """The tile for some queries, its planes and its reach, which is at least `needed` if it can."""
     planes = max(int(letters.max(initial=0)) + 1, 4)
     furthest = int(shifts.max(initial=0))
     if planes == 4 and bits <= 2 and needed <= BROAD.reach(planes):
@@ -99,21 +102,26 @@ def _tile(letters, shifts, needed, bits):
     return DEEP, planes, min(furthest, DEEP.reach(planes))
 
 
-def _in_groups(letters, shifts, bounds):
-    """Letters and shifts with parts filled up to whole groups, and where parts' groups begin."""
+def _in_groups(
+    letters: Longs, shifts: Longs, bounds: Longs
+) -> tuple[Longs, Longs, Longs, Longs, Longs]:
+    """Letters and shifts in whole groups, and where the groups of each query begin.
+
+    These are the first counted ones, the first exact ones, and the ends.
+    """
     sizes = np.diff(bounds[:, :3], axis=1).reshape(-1)
     ends = np.cumsum(-(-sizes // GROUP))
     begins = ends - -(-sizes // GROUP)
     part = np.repeat(np.arange(len(sizes)), sizes)
     source = bounds[:, :2].reshape(-1)
-    place = GROUP * begins[part] + np.arange(len(letters)) - source[part]
+    to = GROUP * begins[part] + np.arange(len(letters)) - source[part]
     filled = np.full(GROUP * int(ends[-1]), ALWAYS, np.int64)
     moved = np.zeros(len(filled), np.int64)
-    filled[place], moved[place] = letters, shifts
+    filled[to], moved[to] = letters, shifts
     return filled, moved, begins[0::2], begins[1::2], ends[1::2]
 
 
-def _first_far(near, begin):
-    """The first group from `begin` on that a tile cannot answer."""
+def _first_far(near: Bools, begin: Longs) -> Longs:
+    """The first group from `begin` on that is not in the tile."""
     far = np.append(np.flatnonzero(~near), len(near))
     return far[np.searchsorted(far, begin)]

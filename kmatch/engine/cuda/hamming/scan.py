@@ -1,34 +1,41 @@
 """k mismatches over striped bit planes.
 
-A block of threads copies its tile of text and what its windows need below to shared memory and
-runs all queries over it. A thread has one word and `depth` rows of the tile, so that what a letter
-costs in addresses is shared by as many loads, and counts in registers. What does not fit the tile,
-letters far from the window's start and planes of rare IUPAC letters, is read from device memory for
-the windows that are still within k.
+A block of threads copies its tile of text, and the rows below it into which windows reach, to
+shared memory and runs all queries over it. A thread has one word and `depth` rows of the tile and
+counts in registers; as many loads share the addresses of a letter. Letters that are not in the
+tile, those far from the window's start and rare IUPAC letters, are read from device memory for the
+windows that are still within k.
 """
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from numba import uint64
 
-from kmatch.engine.cuda.bits.buffer import Coding, HitBuffer, reserve
+from kmatch.engine.cuda.bits.buffer import Coding, HitBuffer, encode, reserve
 from kmatch.engine.cuda.bits.counters import add_four, begin, mismatches
 from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, ONE, any_live, lowest
-from kmatch.engine.cuda.gpu.driver import background_grain, cuda, on_device
+from kmatch.engine.cuda.gpu.driver import (
+    DeviceArray,
+    Stream,
+    background_grain,
+    cuda,
+    on_device,
+)
 from kmatch.engine.cuda.hamming.queries import ALWAYS, THREADS, QueryPlan, plan_queries
 from kmatch.engine.cuda.text.tiles import Part, Size, copy_tile, finish_copies
 from kmatch.engine.geometry import Text
+from kmatch.engine.queries import QueryArrays
 
 CODE = uint64(0xFFFF)
 
 
 class Letters(NamedTuple):
-    """Letters of all queries: QueryPlan's arrays on the GPU."""
+    """Letters of all queries: a QueryPlan's arrays on the GPU."""
 
-    planes: Any
-    shifts: Any
-    codes: Any
+    planes: DeviceArray
+    shifts: DeviceArray
+    codes: DeviceArray
 
 
 class Lanes(NamedTuple):
@@ -42,19 +49,19 @@ class Lanes(NamedTuple):
 class Tile(NamedTuple):
     """Shared memory, and the number of the thread that reads it."""
 
-    words: Any
+    words: DeviceArray
     thread: int
 
 
 class State(NamedTuple):
     """What a thread keeps in registers: the live lanes of each row, and their counters."""
 
-    live: Any
-    counters: Any
+    live: DeviceArray
+    counters: DeviceArray
 
 
 class Step(NamedTuple):
-    """The groups of a query's letters: see QueryPlan."""
+    """The groups of a query's letters, see QueryPlan."""
 
     begin: int
     unseen: int
@@ -115,7 +122,7 @@ def _require_far(depth, text, lanes, letters, letter, live):
 
 @cuda.jit(device=True)
 def _search(bits, depth, text, lanes, tile, letters, step, state):
-    """Count one query; `live` is then where it is within k and its exact letters match."""
+    """Count the mismatches of one query; leaves the lanes where it matches in `live`."""
     live, codes = state.live, letters.codes
     for g in range(step.begin, step.unseen):
         _count_staged(bits, depth, tile, codes[g], state)
@@ -138,7 +145,7 @@ def _search(bits, depth, text, lanes, tile, letters, step, state):
 
 @cuda.jit(device=True)
 def _collect(bits, depth, text, lanes, state, coding, buffer):
-    """Append the codes of live lanes to the buffer; count on where it is full."""
+    """Append the codes of live lanes to the buffer; where it is full, only count them."""
     live, rows = state.live, text.rows
     many = 0
     for i in range(depth):
@@ -146,17 +153,16 @@ def _collect(bits, depth, text, lanes, state, coding, buffer):
         many += int(cuda.popc(live[i]))
     if many:
         to = reserve(buffer.count, 0, many)
-        factor, first_count = coding.queries * coding.factor, (1 << bits) - coding.factor
+        first_count = (1 << bits) - coding.factor
         for i in range(depth):
             left = live[i]
-            position = 64 * lanes.word * rows + lanes.row + i * lanes.apart
-            code = position * factor + coding.query * coding.factor
+            first = 64 * lanes.word * rows + lanes.row + i * lanes.apart
             while left:
                 bit = lowest(left)
                 left &= left - ONE
                 if to < len(buffer.codes):
                     distance = mismatches(bits, state.counters, i, bit, first_count)
-                    buffer.codes[to] = code + bit * rows * factor + distance
+                    buffer.codes[to] = encode(first + bit * rows, distance, coding)
                 to += 1
 
 
@@ -205,8 +211,10 @@ def make_scan(bits, tile_words, depth, grain):
 
 
 class Shape(NamedTuple):
-    """What the kernel is told of a chunk, whose lanes have rows of their own and of the halo, and
-    of a QueryPlan."""
+    """A chunk and a QueryPlan as the kernel takes them.
+
+    rows: that a lane owns; plane_rows: with those of the halo; others: see Text and QueryPlan.
+    """
 
     words: int
     rows: int
@@ -218,24 +226,24 @@ class Shape(NamedTuple):
 
 
 class Queries(NamedTuple):
-    """Queries on the GPU: their plan, and its arrays there."""
+    """Queries on the GPU: their plan, k, and the plan's arrays there."""
 
     plan: QueryPlan
     k: int
-    arrays: tuple
+    arrays: tuple[DeviceArray, ...]
 
 
-def upload(query, k, stream):
-    """The Queries for QueryArrays, to be searched within k."""
+def upload(query: QueryArrays, k: int, stream: Stream) -> Queries:
+    """Plan queries that are searched within k, and copy the plan to the GPU."""
     plan = plan_queries(query, k)
     arrays = (plan.letters, plan.shifts, plan.codes, plan.steps)
     return Queries(plan, k, tuple(on_device(array, stream) for array in arrays))
 
 
-def scan(text, queries, buffer, stream):
+def scan(text: Text, queries: Queries, buffer: HitBuffer, stream: Stream) -> None:
     """Find every window within k mismatches of each query.
 
-    text: a chunk whose planes are on the GPU; queries: Queries; buffer: HitBuffer.
+    text: a chunk whose planes are on the GPU.
     """
     plan, (planes, words, rows, plane_words) = queries.plan, text
     kernel = make_scan(plan.bits, plan.tile.words, plan.tile.depth, background_grain(words))

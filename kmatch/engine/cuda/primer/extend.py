@@ -1,22 +1,26 @@
 """k-difference primers on a GPU: lower bounds of the shortest lengths, raised by a background.
 
-Bounds only grow, and the smaller the share of the background that raised them, the less work they
-spare; so a small piece of the background goes first. What is alive below the rows that a piece was
-taken down goes again, down twice as many rows with a warm-up to match, and with it what lies to its
-right, in the next piece too, as far as its alignments get. See
-`kmatch.engine.cuda.primer.tile` for the kernel.
+Bounds only grow, and high ones spare work: a small piece of the background comes first and raises
+them for the rest. Each piece is taken down a number of rows. Columns with a lane alive below these
+rows are taken again, down twice as many rows with a longer warm-up, together with the columns to
+their right, in the next piece too, that their alignments can reach. The kernel is in
+`kmatch.engine.cuda.primer.tile`.
 """
 
+from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from kmatch.arrays import Bytes, Ints, Longs
 from kmatch.engine.columns import FRESH, UNKNOWN
 from kmatch.engine.cpu.primer.extend import target_planes
 from kmatch.engine.cuda.bits.distances import counter_bits
 from kmatch.engine.cuda.edit.recurrence import COLUMNS
 from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda.gpu.device import Gpu
+from kmatch.engine.cuda.gpu.driver import DeviceArray
 from kmatch.engine.cuda.primer.pieces import NEVER, all_units, further_units
 from kmatch.engine.cuda.primer.tile import (
     AGAIN,
@@ -34,19 +38,19 @@ from kmatch.engine.cuda.primer.tile import (
 from kmatch.engine.primers import Starts, WorkDone
 
 MEMORY_SHARE = 0.5  # of the free device memory that deltas may take
-SEED_SHARE = 64  # the first piece is one part in so many of the background
-GROWTH = 7  # each further one is at most so many times what went before
+SEED_SHARE = 64  # the first piece is this fraction of the background
+GROWTH = 7  # each further piece is at most this many times all those before it
 NO_LIMIT, NO_BOUND = 0, 1  # of a start that is of no interest
 
 
 class Sizes(NamedTuple):
     """How the work is cut.
 
-    width: words of a tile; height: rows of a strip; rows, more: a piece is taken down rows·k +
-    more rows first; deepest: rows below which the CPU goes on; stretch: the most columns of a
-    stretch for one of warm-up; columns: of a stretch, however short the warm-up; blocks: on a
-    multiprocessor; waves: units of work for each of them, where there are enough; cells: the most
-    of a launch for a multiprocessor.
+    width: words of a tile; height: rows of a strip; rows, more: a piece is first taken down
+    rows·k + more rows; deepest: rows below which the CPU goes on; stretch: the most columns of a
+    stretch for each of the warm-up; columns: that a stretch may have however short the warm-up is;
+    blocks: on a multiprocessor; waves: units of work for each block, where there are enough; cells:
+    the most of a launch for a multiprocessor.
     """
 
     width: int = WIDTH
@@ -66,7 +70,7 @@ NOTHING = WorkDone(0, 0, 0)
 
 
 class Alive(NamedTuple):
-    """Columns begin … end−1 beside which a tile is alive at row `rows`, which came out exact."""
+    """Columns begin … end−1 past which a tile is alive at row `rows`, where values are exact."""
 
     tile: int
     begin: int
@@ -74,12 +78,23 @@ class Alive(NamedTuple):
     rows: int
 
 
-def extend_primers(gpu, deeper, starts, columns, k, on_progress=None, sizes=SIZES):
-    """Raise the bounds of primers' lengths to what a background asks for.
+Deeper = Callable[[Starts, Bytes, int], object]
 
-    starts, columns, k, on_progress, sizes: see `Engine.extend_primers`; deeper: the CPU's function
-    of the first three, for starts that are alive too far down. Returns the WorkDone, without that
-    of the CPU.
+
+def extend_primers(
+    gpu: Gpu,
+    deeper: Deeper,
+    starts: Starts,
+    columns: Bytes,
+    k: int,
+    on_progress: Callable[[float], object] | None = None,
+    sizes: Sizes = SIZES,
+) -> WorkDone:
+    """Raise the bounds of primers' lengths to what a background requires.
+
+    starts, columns, k, on_progress: see `Engine.extend_primers`; deeper(starts, columns, k): the
+    same on the CPU, for starts that are alive too far down. Returns what was done, without the
+    CPU's part.
     """
     limits, bounds = starts.limits, starts.bounds
     if not (bounds <= limits).any():
@@ -97,10 +112,10 @@ def extend_primers(gpu, deeper, starts, columns, k, on_progress=None, sizes=SIZE
     return search.work
 
 
-def group_columns(columns):
-    """Columns in groups of COLUMNS: a whole group before a record, and letters to fill up its end.
+def group_columns(columns: Bytes) -> Bytes:
+    """Columns in groups of COLUMNS: a group of FRESH before each record, UNKNOWN to fill its end.
 
-    A letter that matches nothing does no harm at the end of a record.
+    Letters that match nothing change no result at the end of a record.
     """
     cuts = np.flatnonzero(columns == FRESH)
     parts = [columns[a + 1 : b] for a, b in pairwise([-1, *cuts.tolist(), len(columns)])]
@@ -113,10 +128,10 @@ def group_columns(columns):
     return grouped
 
 
-def settle(limits, bounds):
-    """Primers of later starts do not end before those of earlier ones; bounds in place.
+def settle(limits: Longs, bounds: Longs) -> None:
+    """Raise bounds, in place: primers of later starts do not end before those of earlier ones.
 
-    Records need no parting: none ends after the first letter of the next.
+    Records need not be separated: no bound ends after the first letter of the next record.
     """
     starts = np.arange(len(bounds))
     ends = np.maximum.accumulate(starts + bounds)
@@ -124,9 +139,9 @@ def settle(limits, bounds):
 
 
 class Extension:
-    """A target and a background on the GPU; work: the WorkDone so far."""
+    """A target and a background on the GPU; work: what was done so far."""
 
-    def __init__(self, gpu, starts, letters, k, sizes):
+    def __init__(self, gpu: Gpu, starts: Starts, letters: Bytes, k: int, sizes: Sizes) -> None:
         target, limits = starts.masks, starts.limits
         self.letters, self.work = letters, NOTHING
         self._gpu, self._k, self._sizes, self._limits = gpu, k, sizes, limits
@@ -143,10 +158,10 @@ class Extension:
         self._deltas = driver.empty(1, np.uint64, gpu.stream)
         self._memory = int(driver.memory()[0] * MEMORY_SHARE)
         self._resident = sizes.blocks * driver.multiprocessors()
-        self._reached = []  # of every depth, as `further_units` takes it
+        self._reached: list[Longs] = []  # for every depth, see `further_units`
 
-    def pieces(self, bounds):
-        """Yield the columns (begin, end) to go on with, while the bounds leave anything open."""
+    def pieces(self, bounds: Longs) -> Iterator[tuple[int, int]]:
+        """Yield the columns (begin, end) of the next piece, as long as a start is open."""
         begin, seed = 0, max(len(self.letters) // SEED_SHARE, self._warm(self._first))
         while begin < len(self.letters) and (bounds <= self._limits).any():
             rows = int(bounds[bounds <= self._limits].sum())
@@ -156,8 +171,8 @@ class Extension:
             yield begin, end
             begin = end
 
-    def extend(self, begin, end, bounds):
-        """Raise the bounds by a piece of the columns; returns a list of Alive."""
+    def extend(self, begin: int, end: int, bounds: Longs) -> list[Alive]:
+        """Raise the bounds by a piece of the columns; returns what is alive too far down."""
         limits = self._whole_tiles(self._limits, NO_LIMIT)
         open_bounds = self._whole_tiles(bounds, NO_BOUND)
         raised = self._copy(open_bounds)
@@ -188,18 +203,18 @@ class Extension:
             for tile, first, last in alive.tolist()
         ]
 
-    def _reach(self, depth, alive):
-        """Note where units end that are alive at a depth; returns it as it was before."""
+    def _reach(self, depth: int, alive: Longs) -> Longs:
+        """Note where the units that are alive at a depth end; returns what was noted before."""
         if depth == len(self._reached):
             self._reached.append(np.full(self._tiles, NEVER))
         before = self._reached[depth].copy()
         np.maximum.at(self._reached[depth], alive[:, 0], alive[:, 2])
         return before
 
-    def leave(self, deeper, parts, starts):
-        """Have the CPU raise the bounds below the deepest row of one tile.
+    def leave(self, deeper: Deeper, parts: list[Alive], starts: Starts) -> None:
+        """Let the CPU raise the bounds below the deepest row of one tile.
 
-        What is alive there goes on to the right, as far as the starts' limits let it.
+        Alignments that are alive there go on to the right as far as the starts' limits allow.
         """
         first, rows = parts[0].tile * self._lanes, parts[0].rows
         bounds, lanes = starts.bounds, slice(first, first + self._lanes)
@@ -223,7 +238,15 @@ class Extension:
         deeper(part, np.concatenate(columns), self._k)
         bounds[chosen] = np.maximum(bounds[chosen], part_bounds[chosen - first])
 
-    def _launch(self, height, most_rows, rows, passed, units, bounds):
+    def _launch(
+        self,
+        height: int,
+        most_rows: int,
+        rows: int,
+        passed: int,
+        units: Longs,
+        bounds: DeviceArray,
+    ) -> Longs:
         """Take units down some rows; returns those that are alive below them."""
         if not len(units):
             return units
@@ -259,14 +282,14 @@ class Extension:
         stream.synchronize()
         return units[np.sort(numbers)]
 
-    def _count(self, tally, units, height):
+    def _count(self, tally: Longs, units: int, height: int) -> None:
         swept, again = (tally[[SWEPT, AGAIN]] * height * self._lanes).tolist()
         done = (swept + again, units, int(tally[GIVEN_UP]), again)
         self.work = WorkDone(*map(sum, zip(self.work, done, strict=True)))
 
-    def _stretch(self, columns, tiles, rows):
-        """Columns of a stretch: few enough to keep the GPU busy to the end, for one stretch may
-        take many times as long as another, and many against the warm-up."""
+    def _stretch(self, columns: int, tiles: int, rows: int) -> int:
+        """Columns of a stretch: many for a warm-up, but few enough to keep the GPU busy to the end,
+        as one stretch may take many times as long as another."""
         sizes, warm = self._sizes, self._warm(rows)
         share = -(-columns * tiles // (STRETCHES * self._resident))
         wanted = max(share // sizes.waves, min(2 * warm, share), warm // 2)
@@ -274,18 +297,18 @@ class Extension:
         most = max(sizes.stretch * warm, sizes.columns)
         return _up(max(min(wanted, most, fitting), 1), COLUMNS)
 
-    def _warm(self, rows):
+    def _warm(self, rows: int) -> int:
         return _up(rows + self._k, COLUMNS)
 
-    def _whole_tiles(self, numbers, rest):
+    def _whole_tiles(self, numbers: Longs, rest: int) -> Ints:
         whole = np.full(self._tiles * self._lanes, rest, np.int32)
         whole[: len(numbers)] = numbers
         return whole
 
-    def _copy(self, array):
+    def _copy(self, array: np.ndarray[Any, Any]) -> DeviceArray:
         return driver.on_device(array, self._gpu.stream)
 
 
-def _up(number, step):
+def _up(number: int, step: int) -> int:
     """The number, rounded up to a multiple of step."""
     return -(-number // step) * step

@@ -1,30 +1,33 @@
-"""Which columns of a background go down how many rows, beside which tiles of starts.
+"""Units of work: which columns of a background are taken past which tile of starts.
 
-Units of work are int64[n, 3]: a tile, the first of its columns and the one past the last, in
-multiples of COLUMNS. Those further left come first: the bounds that they raise are seen by others.
+Units are int64[n, 3]: a tile, the first of its columns and the one past the last, in multiples of
+COLUMNS. Those further left come first, so that others see the bounds that they raise.
 """
 
 import numpy as np
 
+from kmatch.arrays import Longs
 from kmatch.engine.cuda.edit.recurrence import COLUMNS
 
-NEVER = -(1 << 40)  # where columns end that there are none of
+NEVER = -(1 << 40)  # the end of columns where there are none
 
 
-def all_units(tiles, begin, end, span):
-    """The units of columns begin … end−1, `span` of them each, beside some tiles."""
+def all_units(tiles: Longs, begin: int, end: int, span: int) -> Longs:
+    """The units of some tiles and the columns begin … end−1, `span` of them each."""
     firsts = np.arange(begin, end, span)
     tile, first = np.tile(tiles, len(firsts)), np.repeat(firsts, len(tiles))
     return np.stack([tile, first, np.minimum(first + span, end)], axis=1)
 
 
-def further_units(alive, tiles, reached, warm, begin, end, span):
+def further_units(
+    alive: Longs, tiles: Longs, reached: Longs, warm: int, begin: int, end: int, span: int
+) -> Longs:
     """The units of columns begin … end−1 to take down further rows, at most twice as many.
 
-    alive: the units that were alive below the rows before, which had `warm` columns of warm-up;
-    tiles: those that are open; reached: int64 of every tile, where the last columns before `begin`
-    end that were alive so far down, or NEVER. Further down an alignment gets to the right by no
-    more columns than those of the warm-up, so these go along.
+    alive: the units alive below the rows taken before, with a warm-up of `warm` columns; tiles:
+    those that are open; reached: int64 of every tile, the end of the last columns before `begin`
+    that were alive below these rows, or NEVER. Further down an alignment moves right by no more
+    columns than the warm-up has, so as many are added.
     """
     before = reached[tiles]
     before = np.stack([tiles, np.full(len(tiles), begin), before], axis=1)[before + warm > begin]
@@ -33,8 +36,8 @@ def further_units(alive, tiles, reached, warm, begin, end, span):
     return _cut(_merged(units, end), span + warm)
 
 
-def _merged(units, end):
-    """Units of which none touches another; none ends after `end`."""
+def _merged(units: Longs, end: int) -> Longs:
+    """The same units with those that touch made one; none ends after `end`."""
     tile, first, last = (units + units[:, :1] * [0, end + 1, end + 1]).T
     order = np.argsort(first, kind="stable")
     last = np.maximum.accumulate(last[order])
@@ -45,8 +48,8 @@ def _merged(units, end):
     return np.stack([tile, units[begins, 1], last[ends] - tile * (end + 1)], axis=1)
 
 
-def _cut(units, most):
-    """Units of at most so many columns, in order."""
+def _cut(units: Longs, most: int) -> Longs:
+    """The same units cut into units of at most so many columns, in order."""
     size = units[:, 2] - units[:, 1]
     parts = -(-size // most)
     size = np.repeat(-(-size // (parts * COLUMNS)) * COLUMNS, parts)

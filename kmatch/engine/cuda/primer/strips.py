@@ -1,12 +1,12 @@
-"""Strips of rows of k-difference primers, and how a stretch of the background is taken through one.
+"""Strips of rows of k-difference primers, and the sweep of a stretch of the background through one.
 
 Roles are swapped (see `kmatch.engine.cuda.edit.recurrence`): a lane is a start in the target and
 row i of the matrix its letter i; a column is a letter of the background, the same for all lanes,
 which selects one of the row's planes in shared memory.
 
 In a strip every lane has one row of interest: the row of its bound, or the strip's last where the
-bound lies below. The horizontal deltas there are gathered on the way down, and one counter a column
-follows D − k: its sign says that the lane is alive, its start is still within k of the background.
+bound is below. The horizontal deltas there are gathered on the way down, and a counter follows
+D − k from column to column: its sign means that the lane is alive: D < k.
 """
 
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from kmatch.engine.cuda.bits.words import ALL_ONES, NONE
 from kmatch.engine.cuda.edit.recurrence import COLUMNS, cell
 from kmatch.engine.cuda.gpu.driver import cuda
 
-PLAIN, LAST, GATHERED = range(3)  # which rows of a sweep are counted: none, the last, each lane's
+PLAIN, LAST, GATHERED = range(3)  # rows that a sweep counts: none, the last, each lane's own
 
 
 class State(NamedTuple):
@@ -60,8 +60,8 @@ class Stretch(NamedTuple):
 
 
 class Borders(NamedTuple):
-    """Horizontal deltas in device memory: where those above a strip are, −1 for none, and where
-    those below it go, −1 for nowhere."""
+    """Horizontal deltas in device memory: the indices of those above a strip and of those below it,
+    −1 for none."""
 
     deltas: Any
     above: int
@@ -109,7 +109,10 @@ def _advance(rows, gather, strip, state):
 
 @cuda.jit(device=True)
 def begin_rows(rows, bits, kind, strip, base, state):
-    """A column that grows by one a row; counters at the rows of interest; base: top row − k."""
+    """Begin a column that grows by one a row, and counters at the rows of interest.
+
+    base: top row − k.
+    """
     for i in range(rows):
         state.pv[i] = ALL_ONES
         state.mv[i] = NONE

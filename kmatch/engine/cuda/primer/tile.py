@@ -1,12 +1,12 @@
 """The kernel for k-difference primers: tiles of starts, strip by strip down their rows.
 
 A tile is WIDTH words of neighbouring starts, one word a thread, and a block takes STRETCHES
-stretches of the background past one tile. A stretch is read from some columns before it, with a
-fresh start (D[i] = i): an alignment of i letters within k spans fewer than i + k columns, so values
-below k come out exact, and any other is too high at most.
+stretches of the background past one tile. A stretch begins with a warm-up, whose first column is
+D[i] = i: an alignment of i letters within k spans fewer than i + k columns, so values below k come
+out exact, and others not too low.
 
-A lane that is alive at its bound gets a larger one, by sweeps of the same strip at rows further
-down. A stretch without a lane alive at the strip's last row is given up.
+A lane that is alive at its bound gets a larger one by sweeps of the same strip at rows further
+down. A stretch is given up where no lane is alive at the strip's last row.
 """
 
 from functools import cache
@@ -32,16 +32,16 @@ from kmatch.engine.cuda.primer.strips import (
 
 WIDTH = 32  # words of a tile
 STRETCHES = 2  # of a block
-NOWHERE = 255  # a lane without a row of interest
+NOWHERE = 255  # for a lane without a row of interest
 WAITING, TAKEN, GIVEN_UP, SWEPT, AGAIN = range(5)  # what `tally` counts
 
 
 class Shape(NamedTuple):
-    """What the kernel is told of the target and of the work.
+    """The target and the work as the kernel takes them.
 
     plane_words: of the target's planes; stretch: the most columns of a stretch; warm: columns of
-    warm-up, like the former a multiple of COLUMNS; k; strips: how many; passed: bounds up to these
-    rows are done with.
+    the warm-up; both are multiples of COLUMNS; strips: to take; passed: the largest bound that is
+    already done.
     """
 
     plane_words: int
@@ -53,11 +53,11 @@ class Shape(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What the kernel says of its units.
+    """What the kernel reports of its units.
 
     waiting: int32[n], receives those that are alive below all strips; tally: int64[5], 0 before:
-    units in waiting, units taken, those given up above the last strip, columns swept strip by
-    strip, and those swept again.
+    units in `waiting`, units taken, those given up above the last strip, columns swept in all
+    strips, and columns swept again.
     """
 
     waiting: Any
@@ -90,7 +90,7 @@ class Interest(NamedTuple):
 def _aim(rows, top, passed, starts, interest):
     """Find the rows of interest of a word's lanes; returns whether one is the row of a bound.
 
-    Bounds up to `passed` are done with.
+    passed: see Shape.
     """
     width, word, masks = interest.width, interest.word, interest.masks
     for i in range(rows):
@@ -115,9 +115,9 @@ def _aim(rows, top, passed, starts, interest):
 
 @cuda.jit(device=True)
 def _aim_further(rows, top, step, rising, starts, interest):
-    """Set the rows of interest of lanes `step` rows further down, or to the last row for step 0.
+    """Move the rows of interest of lanes `step` rows down, or to the last row for step 0.
 
-    Returns the lanes for which there is such a row.
+    Returns the lanes that have such a row.
     """
     width, word, masks = interest.width, interest.word, interest.masks
     for i in range(rows):
@@ -137,7 +137,7 @@ def _aim_further(rows, top, step, rising, starts, interest):
 
 @cuda.jit(device=True)
 def _move(rows, top, step, moved, starts, interest):
-    """Keep the rows of interest of lanes as `_aim_further` had set them."""
+    """Keep the rows of interest of lanes where `_aim_further` moved them."""
     while moved:
         bit = lowest(moved)
         moved &= moved - ONE
@@ -177,8 +177,8 @@ def _any(flags, mine, lanes):
     return flags[mine] != 0
 
 
-def stretch_of(columns):
-    """Columns of each stretch of a unit of so many."""
+def stretch_of(columns: int) -> int:
+    """Columns of each stretch of a unit of `columns` columns."""
     return -(-columns // (STRETCHES * COLUMNS)) * COLUMNS
 
 
@@ -189,11 +189,11 @@ _stretch_of = cuda.jit(device=True)(stretch_of)
 def make_extend(rows, bits, width=WIDTH):
     """The kernel for strips of `rows` rows, a multiple of 4 up to 28, and counters of `bits` bits.
 
-    It takes, all on the GPU: text, uint64, the target's linear bit planes, long enough for the rows
-    read past the end; columns, uint32, four letters each, the first one lowest; limits and bounds,
-    int32, of every start, for whole tiles; units, int64[n, 3], tiles and the columns, first and one
-    past the last, of STRETCHES stretches; shape, a Shape; deltas, uint64, `border_words` for every
-    block; and outcome, an Outcome.
+    It takes, all on the GPU: text, uint64, the target's planes, a bit a letter, long enough for the
+    rows read past the end; columns, uint32, four letters each, the first one lowest; limits and
+    bounds, int32, of every start, for whole tiles; units, int64[n, 3], tiles and the columns, first
+    and one past the last, of STRETCHES stretches; shape, a Shape; deltas, uint64, `border_words`
+    for every block; and outcome, an Outcome.
     """
     threads, size, tile_lanes = STRETCHES * width, rows * width, 64 * width
     plane_size = (UNKNOWN + 1) * size
@@ -278,7 +278,7 @@ def make_extend(rows, bits, width=WIDTH):
                             alive = sweep(
                                 rows, bits, GATHERED, tile_strip, span, base, borders, state
                             )
-                        below = -1  # once is enough
+                        below = -1  # the first sweep wrote the border
                         alive_words[thread] = alive
                         left |= alive & masks[last]
                         if trial < 0:
@@ -316,6 +316,6 @@ def make_extend(rows, bits, width=WIDTH):
     return kernel
 
 
-def border_words(stretch, warm, width=WIDTH):
+def border_words(stretch: int, warm: int, width: int = WIDTH) -> int:
     """Words of device memory for the horizontal deltas of a block: above a strip, and below."""
     return STRETCHES * 2 * (stretch + warm) * 2 * width

@@ -1,7 +1,7 @@
 """Few long lanes become many short ones.
 
-A packed genome has rows of few words, which suits a CPU; threads of a GPU want more of them side by
-side. Lane s of B rows becomes lanes 8·s … 8·s+7 of B/8 rows, so every position keeps its number.
+A packed genome has rows of few words, which suits a CPU; a GPU needs broader rows for its threads.
+Lane s of B rows becomes lanes 8·s … 8·s+7 of B/8 rows, so every position keeps its number.
 """
 
 from functools import cache
@@ -9,13 +9,13 @@ from functools import cache
 from numba import uint64
 
 from kmatch.engine.cuda.bits.words import NONE
-from kmatch.engine.cuda.gpu.driver import cuda
+from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream, cuda
 from kmatch.engine.geometry import Text
 
 PARTS = 8  # of a lane
-NARROW = 8  # words in a row that is spread
+NARROW = 8  # words in a row of planes that are spread
 THREADS = 256
-BLOCKS = 4096  # at the most; a thread takes more than one word then
+BLOCKS = 4096  # at the most; beyond, a thread takes more than one word
 OCTET = uint64(0xFF)
 
 
@@ -49,20 +49,20 @@ def make_spread():
     return kernel
 
 
-def spreads(text):
-    """Whether the planes of a Text are spread."""
+def spreads(text: Text) -> bool:
+    """Whether the planes of a Text need to be spread."""
     return text.words == NARROW and text.rows % PARTS == 0
 
 
-def spread_text(text, planes):
-    """The Text of planes that are those of a text once spread."""
+def spread_text(text: Text, planes: DeviceArray) -> Text:
+    """The Text that a text becomes when it is spread into some planes."""
     halo = text.plane_words // text.words - text.rows
     words, rows = text.words * PARTS, text.rows // PARTS
     return Text(planes, words, rows, (rows + halo) * words)
 
 
-def spread(text, broad, stream):
-    """Fill the planes of `broad`, see `spread_text`; both are Texts on the GPU."""
+def spread(text: Text, broad: Text, stream: Stream) -> None:
+    """Fill the planes of `broad`, see `spread_text`; both are on the GPU."""
     planes, words, rows, plane_words = text
     halo, many = plane_words // words - rows, len(broad.planes) // broad.plane_words
     blocks = min(-(-len(broad.planes) // THREADS), BLOCKS)

@@ -4,8 +4,10 @@ from functools import cache
 
 from numba import uint64
 
+from kmatch.arrays import Bytes
 from kmatch.engine.cuda.bits.words import NONE
-from kmatch.engine.cuda.gpu.driver import cuda, multiprocessors, on_device
+from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream, cuda, multiprocessors, on_device
+from kmatch.engine.geometry import Text
 
 THREADS = 256
 BLOCKS = 8  # for every multiprocessor
@@ -17,7 +19,7 @@ UPPER_T_OR_U = 0xDE
 def make_pack():
     """The kernel that packs: a thread makes one word of each plane.
 
-    Threads beside one another take rows beside one another, so that their letters lie together.
+    Neighbouring threads take neighbouring rows, so that the letters that they read are contiguous.
     """
 
     @cuda.jit(cache=True)
@@ -44,10 +46,10 @@ def make_pack():
     return kernel
 
 
-def pack(letters, text, stream):
+def pack(letters: DeviceArray, text: Text, stream: Stream) -> None:
     """Fill planes A, C, G, T of a Text on the GPU.
 
-    letters: uint8[≥ 64·words·rows + halo], there too, ASCII in any case, 0 beyond the text.
+    letters: uint8[≥ 64·words·rows + halo] on the GPU, ASCII in any case, 0 beyond the text.
     """
     planes, words, rows, plane_words = text
     launch = make_pack()[BLOCKS * multiprocessors(), THREADS, stream]
@@ -78,8 +80,8 @@ def make_unite():
     return kernel
 
 
-def unite(text, masks, united, stream):
-    """Copy planes A, C, G, T of a Text on the GPU and put those of IUPAC letters behind them.
+def unite(text: Text, masks: Bytes, united: DeviceArray, stream: Stream) -> None:
+    """Copy planes A, C, G, T of a Text on the GPU and append those of IUPAC letters.
 
     masks: uint8[x] on the host, the bases of planes 4 … 4+x−1; united: uint64[≥ (4+x)·plane_words],
     filled here.

@@ -1,36 +1,45 @@
 """Planes in ordinary memory on their way to the GPU.
 
-It copies at full speed, and beside its work, from pinned memory alone. So threads of the CPU copy
-planes there, the next ones while those before are searched, and each part goes on as it comes.
+A GPU copies at full speed, and while it computes, from pinned memory alone. So threads of the CPU
+copy planes there, the next ones while the previous ones are searched, and each part is sent on as
+soon as it has arrived.
 """
+
+from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from kmatch.arrays import Words
 from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda.gpu.driver import DeviceArray, Event, Stream
 
-PARTS = 4  # of planes, by as many threads
-SLOTS = 2  # planes that are under way at a time
+PARTS = 4  # of planes, each copied by a thread
+SLOTS = 2  # transfers under way at a time
 
 
 class Staging:
-    """Pinned memory for planes under way; stream: in which they are copied to the GPU."""
+    """Pinned memory for planes under way.
 
-    def __init__(self, stream):
+    stream: of the GPU, in which they are copied.
+    """
+
+    def __init__(self, stream: Stream) -> None:
         self._stream = stream
         self._pool = ThreadPoolExecutor(PARTS)
-        self._slots = [(np.empty(0, np.uint64), None)] * SLOTS
+        empty: tuple[Words, Transfer | None] = (np.empty(0, np.uint64), None)
+        self._slots = [empty] * SLOTS
 
-    def start(self, planes, text):
-        """Begin to copy planes to text, on the GPU. Returns the Transfer."""
+    def start(self, planes: Words, copied: DeviceArray) -> Transfer:
+        """Begin to copy planes to `copied`, on the GPU; returns the Transfer."""
         pinned, before = self._slots.pop(0)
         if before:
             before.finish()
         if len(pinned) < len(planes):
-            pinned = driver.pinned(len(planes))  # of which systems may grant little
-            pinned = np.empty(len(planes), np.uint64) if pinned is None else pinned
-        transfer = Transfer(planes, pinned[: len(planes)], text, self._pool, self._stream)
+            granted = driver.pinned(len(planes))  # systems may grant little
+            pinned = np.empty(len(planes), np.uint64) if granted is None else granted
+        transfer = Transfer(planes, pinned[: len(planes)], copied, self._pool, self._stream)
         self._slots.append((pinned, transfer))
         return transfer
 
@@ -38,26 +47,33 @@ class Staging:
 class Transfer:
     """Planes under way to the GPU."""
 
-    def __init__(self, planes, pinned, text, pool, stream):
-        self._pinned, self._text, self._stream = pinned, text, stream
+    def __init__(
+        self,
+        planes: Words,
+        pinned: Words,
+        copied: DeviceArray,
+        pool: ThreadPoolExecutor,
+        stream: Stream,
+    ) -> None:
+        self._pinned, self._copied, self._stream = pinned, copied, stream
         cuts = np.linspace(0, len(planes), PARTS + 1).astype(int).tolist()
         parts = [slice(*cuts[i : i + 2]) for i in range(PARTS)]
         self._parts = [(part, pool.submit(np.copyto, pinned[part], planes[part])) for part in parts]
-        self._sent = None
 
-    def wait(self, stream):
-        """Let later work in a stream wait until all is there."""
-        self._send()
-        self._sent.wait(stream)
+    def wait(self, stream: Stream) -> None:
+        """Make later work in a stream wait until all has arrived."""
+        self._send().wait(stream)
 
-    def finish(self):
-        """Wait until all is there."""
-        self._send()
-        self._sent.synchronize()
+    def finish(self) -> None:
+        """Wait until all has arrived."""
+        self._send().synchronize()
 
-    def _send(self):
+    def _send(self) -> Event:
+        """Send all parts to the GPU, unless they are; returns the event of their arrival."""
         while self._parts:
-            part, copied = self._parts.pop(0)
-            copied.result()
-            self._text[part].copy_to_device(self._pinned[part], stream=self._stream)
-        self._sent = self._sent or driver.mark(self._stream)
+            part, pinned = self._parts.pop(0)
+            pinned.result()
+            self._copied[part].copy_to_device(self._pinned[part], stream=self._stream)
+            if not self._parts:
+                self._sent: Event = driver.mark(self._stream)
+        return self._sent

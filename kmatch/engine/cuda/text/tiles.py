@@ -1,9 +1,9 @@
 """Tiles of text on their way to shared memory.
 
-Where a GPU can, it copies in the background, without registers between: all of a thread's words are
-under way at once, and so few blocks as find room in a multiprocessor keep device memory busy.
-Copies of two words, which pass by the first cache, come a third faster than those of one. Indices
-are unsigned, as Numba would otherwise look at each whether to count from the end.
+Where a GPU can, it copies in the background, without registers in between: all of a thread's words
+are under way at once, so that the few blocks which fit a multiprocessor keep device memory busy.
+Copies of two words, which bypass the L1 cache, are a third faster than those of one. Indices are
+unsigned, as Numba checks signed ones for counting from the end.
 """
 
 from typing import NamedTuple
@@ -24,12 +24,12 @@ if SIMULATED:
         tile[to] = text[at]
 
     def start_copy_pair(tile, to, text, at):
-        """Begin to copy text[at] and text[at + 1], both numbers even, to tile[to] and behind."""
+        """Begin to copy text[at] and text[at + 1] to tile[to] and tile[to + 1]; at, to: even."""
         tile[to] = text[at]
         tile[to + 1] = text[at + 1]
 
     def wait_for_copies():
-        """Wait until what this thread began to copy is there."""
+        """Wait until all copies that this thread began are done."""
 
 else:
 
@@ -42,12 +42,12 @@ else:
         """The code of an intrinsic that copies from text[at] to tile[to]."""
 
         def generate(context, builder, signature, arguments):
-            places = [
+            addresses = [
                 _address(context, builder, signature.args[i], arguments[i], arguments[i + 1], space)
                 for i, space in ((0, SHARED), (2, GLOBAL))
             ]
-            kind = ir.FunctionType(ir.VoidType(), [place.type for place in places])
-            builder.call(ir.InlineAsm(kind, code, "l,l,~{memory}", side_effect=True), places)
+            kind = ir.FunctionType(ir.VoidType(), [address.type for address in addresses])
+            builder.call(ir.InlineAsm(kind, code, "l,l,~{memory}", side_effect=True), addresses)
             return context.get_dummy_value()
 
         return generate
@@ -60,13 +60,13 @@ else:
 
     @intrinsic
     def start_copy_pair(typing, tile, to, text, at):
-        """Begin to copy text[at] and text[at + 1], both numbers even, to tile[to] and behind."""
+        """Begin to copy text[at] and text[at + 1] to tile[to] and tile[to + 1]; at, to: even."""
         generate = _copies("cp.async.cg.shared.global [$0], [$1], 16;")
         return types.void(tile, types.uint64, text, types.uint64), generate
 
     @intrinsic
     def wait_for_copies(typing):
-        """Wait until what this thread began to copy is there."""
+        """Wait until all copies that this thread began are done."""
 
         def generate(context, builder, signature, arguments):
             kind = ir.FunctionType(ir.VoidType(), [])
@@ -78,8 +78,8 @@ else:
 
 
 class Part(NamedTuple):
-    """The part of a text that a tile takes: its first row and column, and the end of the rows there
-    are, beyond which nothing matches; columns beyond the text's repeat the last."""
+    """The part of a text that a tile takes: its first row and column, and where the rows end,
+    beyond which nothing matches; columns beyond the text's repeat the last one."""
 
     row: int
     left: int
@@ -115,9 +115,8 @@ def _clear(grain, tile, to):
 def copy_tile(grain, text, part, size, thread, threads, tile, to):
     """Begin to copy a thread's share of a tile of every plane to shared memory.
 
-    Copies in the background are there after `finish_copies` of all threads. grain: words that are
-    copied at once in the background, 1 or 2, or 0 where the GPU has no such copies, a constant of
-    the kernel; text: Text; part: Part; size: Size; to: where the tile begins.
+    Copies in the background are done after `finish_copies` of all threads. grain: a constant of the
+    kernel, see `background_grain`; text: Text; part: Part; size: Size; to: where the tile begins.
     """
     words, plane_words = text.words, text.plane_words
     row, left, end = part
@@ -161,6 +160,6 @@ def copy_tile(grain, text, part, size, thread, threads, tile, to):
 
 @cuda.jit(device=True)
 def finish_copies(grain):
-    """Wait until what this thread began to copy is there."""
+    """Wait until all copies that this thread began are done."""
     if grain:
         wait_for_copies()

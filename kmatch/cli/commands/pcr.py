@@ -1,0 +1,133 @@
+"""`kmatch pcr`."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from kmatch.arguments import PAIRINGS
+from kmatch.cli.command import command
+from kmatch.cli.numbers import Count, sizes
+from kmatch.cli.options import Inputs, Loudness, common_options, distance_option
+from kmatch.cli.outputs import Table
+from kmatch.cli.pattern_search import PatternSearch
+from kmatch.search.running import Running
+
+if TYPE_CHECKING:
+    from kmatch.results.products import ProductBatch
+    from kmatch.sequences.patterns import PatternSet
+
+
+class Given(NamedTuple):
+    """What products are looked for in, and primers by file or by `-p`."""
+
+    genome: str
+    primers: str | None
+    sequences: tuple[tuple[str, str], ...]
+
+
+class Wanted(NamedTuple):
+    """The products to find."""
+
+    k: int
+    product: tuple[int, int]
+    pairs: str
+    edit: bool
+    exact_3p: int
+    sequence: bool
+
+
+@command(short_help="In-silico PCR: the products of pairs of primers.")
+@click.argument("genome")
+@click.argument("primers", required=False)
+@click.option(
+    "-p",
+    "--pair",
+    "sequences",
+    nargs=2,
+    multiple=True,
+    metavar="FORWARD REVERSE",
+    help="A pair of primers, in place of PRIMERS; can be repeated.",
+)
+@distance_option("Mismatches allowed in a primer, or differences with --edit; less than a primer.")
+@click.option(
+    "--product",
+    metavar="MIN-MAX",
+    callback=sizes,
+    default="50-5000",
+    show_default=True,
+    help="Letters of a product, primers included.",
+)
+@click.option(
+    "--pairs",
+    type=click.Choice(PAIRINGS),
+    default="own",
+    show_default=True,
+    help="Join the partners of a pair, or any two primers, one with itself too.",
+)
+@click.option("--edit", is_flag=True, help="Primers bind with insertions and deletions too.")
+@click.option(
+    "--exact-3p", type=Count(min=0), default=0, help="Last letters of a primer that must match."
+)
+@click.option("--sequence", is_flag=True, help="End the rows of TSV with the products themselves.")
+@common_options
+def pcr(given: Given, wanted: Wanted, table: Table, running: Running, loudness: Loudness) -> None:
+    """Find the products that pairs of primers make in GENOME, both ways round.
+
+    A product reaches from a site of one primer on + to a site of its partner on - that faces it.
+    GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or - for
+    standard input. PRIMERS has a pair a line, NAME, a tab, FORWARD, a tab and REVERSE; or is FASTA,
+    or BED with the sequence in column 7, where the names of a pair end in _F and _R, /1 and /2 or
+    _LEFT and _RIGHT, with _alt1 and the like behind it for alternates. All alternates are joined.
+    """
+    search = _PcrSearch(given, wanted, table, running, loudness)
+    from kmatch.search.pcr import PcrOptions, pcr_batches
+
+    options = PcrOptions(*wanted[1:])
+    search.write(partial(pcr_batches, search.genome, search.pairs, wanted.k, options))
+
+
+class _PcrSearch(PatternSearch):
+    """A search for the products of primers."""
+
+    def __init__(
+        self, given: Given, wanted: Wanted, table: Table, running: Running, loudness: Loudness
+    ) -> None:
+        self._given, self._wanted = given, wanted
+        inputs = Inputs(given.genome, given.primers, ())
+        super().__init__(inputs, table, running, loudness, rereads=wanted.sequence)
+
+    def load_panel(self, inputs: Inputs) -> "PatternSet":
+        _check(self._given, self._wanted, self.table)
+        from kmatch.search.pcr import PcrOptions, check_pcr
+        from kmatch.sequences.primer_pairs import load_pairs
+
+        by_name = {f"pair_{n}": pair for n, pair in enumerate(self._given.sequences, 1)}
+        self.pairs = load_pairs(self._given.primers or by_name, self.messages.warn)
+        check_pcr(self.pairs, PcrOptions(*self._wanted[1:]), "--exact-3p")
+        return self.pairs.primers
+
+    def write(self, batches: "Callable[..., Iterable[ProductBatch]]") -> None:
+        """Write the table of the ProductBatches of batches(running=…)."""
+        from kmatch.results.files.output import open_output
+        from kmatch.results.product_tables import ProductWriter
+
+        with open_output(self.table.output) as handle:
+            form = self.table.form or "bed"
+            writer = ProductWriter(handle, form, self.pairs, self._wanted.sequence)
+            self.drain(batches, writer.write, to_terminal=self.table.is_standard)
+
+    def summary(self, found: int) -> str:
+        return f"{found:,} products of {len(self.pairs):,} pairs"
+
+
+def _check(given: Given, wanted: Wanted, table: Table) -> None:
+    if bool(given.primers) == bool(given.sequences):
+        raise click.UsageError("give the primers as a file or with -p, one of the two")
+    if given.genome == given.primers == "-":
+        raise click.UsageError("only one of GENOME and PRIMERS can be standard input")
+    if wanted.edit and wanted.exact_3p:
+        raise click.UsageError("--exact-3p is for mismatches; leave it out, or --edit")
+    if wanted.sequence and table.form != "tsv":
+        raise click.UsageError("--sequence adds a column to TSV; give --format tsv too")

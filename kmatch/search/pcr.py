@@ -1,0 +1,146 @@
+"""In-silico PCR: the products that pairs of primers make within their distances."""
+
+from collections.abc import Iterator
+from contextlib import closing, nullcontext
+from typing import NamedTuple
+
+import numpy as np
+
+from kmatch.arguments import PAIRINGS, check_choice, checked_count
+from kmatch.arrays import Longs
+from kmatch.errors import InputError
+from kmatch.genome import Genome
+from kmatch.results.hits import HitBatch
+from kmatch.results.products import PrimerSites, ProductBatch
+from kmatch.search.checks import check_ends
+from kmatch.search.edit import EditOptions, edit_batches
+from kmatch.search.hamming import HammingOptions, hamming_batches
+from kmatch.search.joins import Groups, Limits, Sites, finished_sites, joined_sites
+from kmatch.search.product_texts import ProductTexts
+from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
+from kmatch.sequences.primer_pairs import PrimerPairs
+
+PRODUCT = (50, 5000)
+
+
+class PcrOptions(NamedTuple):
+    """product: letters of a product at least and at most, primers included; pairs: `own` joins the
+    partners of a pair, `any` any two primers; edit: whether sites are the loci of `edit`, with
+    insertions and deletions; exact_3p: last letters of a primer that must match; sequence: whether
+    products come with their text."""
+
+    product: tuple[int, int] = PRODUCT
+    pairs: str = "own"
+    edit: bool = False
+    exact_3p: int = 0
+    sequence: bool = False
+
+
+OPTIONS = PcrOptions()
+
+
+def pcr_batches(
+    genome: Genome,
+    pairs: PrimerPairs,
+    k: int,
+    options: PcrOptions = OPTIONS,
+    running: Running = RUNNING,
+    hooks: Hooks = HOOKS,
+) -> Iterator[ProductBatch]:
+    """Yield the products as ProductBatches, in order, while the genome is read.
+
+    k: 0 ≤ k < m for every primer. genome: it is read twice, if it is not kept, where the text of
+    products is asked for. Raises InputError and DeviceError as `kmatch.pcr` does.
+    """
+    limits = check_pcr(pairs, options)
+    sites: Iterator[HitBatch]
+    if options.edit:
+        sites = edit_batches(genome, pairs.primers, k, EditOptions("loci"), running, hooks)
+    else:
+        windows = HammingOptions(exact_3p=options.exact_3p)
+        sites = hamming_batches(genome, pairs.primers, k, windows, running, hooks)
+    texts = ProductTexts(genome) if options.sequence else None
+    return _products(sites, pairs, options.pairs == "any", limits, texts)
+
+
+def check_pcr(pairs: PrimerPairs, options: PcrOptions, exact: str = "exact_3p") -> Limits:
+    """The Limits of products; InputError for options that primers do not fit.
+
+    exact: what the option for the 3′ end is called.
+    """
+    check_choice("pairs", options.pairs, PAIRINGS)
+    if options.pairs == "own":
+        pairs.check_partners()
+    check_ends(pairs.primers, {exact: options.exact_3p})
+    if options.edit and options.exact_3p:
+        raise InputError(f"{exact} is for mismatches; leave it out, or edit")
+    try:
+        least, most = options.product
+    except (TypeError, ValueError):
+        raise InputError(
+            f"product is {options.product!r}; give two numbers, the least and the most"
+        ) from None
+    limits = Limits(checked_count("product", least), checked_count("product", most))
+    if limits.least > limits.most:
+        raise InputError(f"product: the least, {least}, is more than the most, {most}")
+    return limits
+
+
+def _groups(pairs: PrimerPairs, mixed: bool) -> Groups:
+    if mixed:
+        return Groups(np.zeros(len(pairs.primers), np.int64), np.zeros(1, np.int64))
+    return Groups(2 * pairs.pair + pairs.role, np.arange(2 * len(pairs)) ^ 1)
+
+
+def _products(
+    hits: Iterator[HitBatch],
+    pairs: PrimerPairs,
+    mixed: bool,
+    limits: Limits,
+    texts: ProductTexts | None,
+) -> Iterator[ProductBatch]:
+    groups = _groups(pairs, mixed)
+    with closing(texts) if texts else nullcontext():
+        for sites, count in finished_sites(hits, limits.most):
+            for rows in joined_sites(sites, count, groups, limits):
+                yield _batch(sites, pairs, rows, texts)
+
+
+def _batch(
+    sites: Sites, pairs: PrimerPairs, rows: tuple[Longs, Longs], texts: ProductTexts | None
+) -> ProductBatch:
+    """The ProductBatch of (sites on `+`, sites on `-`), in order."""
+    primer, end = sites.column("pattern"), sites.column("end")
+    plus, others = rows
+    # The forward primer of two is the one that is such in its pair, otherwise the first one given.
+    ranks = np.stack([pairs.role[primer[row]].astype(np.int64) for row in rows])
+    turned = np.where(ranks[0] == ranks[1], primer[plus] > primer[others], ranks[0] > ranks[1])
+    forward, reverse = np.where(turned, others, plus), np.where(turned, plus, others)
+    starts, ends = sites.line
+    order = np.lexsort((primer[reverse], primer[forward], turned, ends[others], starts[plus]))
+    plus, others, forward, reverse, turned = (
+        column[order] for column in (plus, others, forward, reverse, turned)
+    )
+    record, minus = sites.column("record")[plus], turned.astype(np.uint8)
+    start, end = sites.column("start")[plus], end[others]
+    text = texts.read(record, start, end, minus) if texts else None
+    return ProductBatch(
+        record,
+        start,
+        end,
+        minus,
+        _primer_sites(sites, forward),
+        _primer_sites(sites, reverse),
+        sites.names(plus),
+        text,
+    )
+
+
+def _primer_sites(sites: Sites, rows: Longs) -> PrimerSites:
+    return PrimerSites(
+        sites.column("pattern")[rows],
+        sites.column("start")[rows],
+        sites.column("end")[rows],
+        sites.column("distance")[rows],
+        lambda part: sites.align(rows[part]),
+    )

@@ -1,0 +1,224 @@
+"""Products of pairs of primers, held against every two sites of an oracle."""
+
+import io
+from unittest import mock
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.commands import random_letters
+from support.pcr import cases, expected, plain, products, rows
+
+import kmatch
+from kmatch.errors import InputError
+from kmatch.search import joins
+
+FORWARD, REVERSE = "ACGTTGCAGT", "GGATTACCAG"
+PAIR = {"pair": (FORWARD, REVERSE)}
+
+
+def amplicon(length, seed=3):
+    """A product of PAIR with so many letters."""
+    return FORWARD + random_letters(length - 20, seed) + naive.reverse_complement(REVERSE)
+
+
+def found(*texts, **options):
+    records = [(f"r{number}", text) for number, text in enumerate(texts)]
+    options = {"k": 0, "device": "cpu"} | options
+    return kmatch.pcr(kmatch.Genome.from_records(records), PAIR, **options)
+
+
+@settings(max_examples=120)
+@given(cases(), st.integers(1, 60), st.sampled_from([1, 3, 1 << 15]))
+def test_as_the_oracle(case, chunk_length, together):
+    records, primers, k, options = case
+    with mock.patch.object(joins, "PRODUCTS", together):
+        made = products(records, primers, k, device="cpu", chunk_length=chunk_length, **options)
+    assert rows(made) == plain(expected(records, primers, k, **options))
+
+
+@settings(max_examples=60)
+@given(cases())
+def test_a_mirrored_record_has_mirrored_products(case):
+    records, primers, k, options = case
+    turned = [(name, naive.reverse_complement(text)) for name, text in records]
+    mirrored = []
+    for record, start, end, strand, forward, reverse in rows(
+        products(turned, primers, k, device="cpu", **options)
+    ):
+        size = len(records[record][1])
+        sites = [(n, size - b, size - a, d) for n, a, b, d in (forward, reverse)]
+        # A primer with itself has no forward one.
+        same = forward[0] == reverse[0]
+        sites = sites[::-1] if same else sites
+        strand = strand if same else "-+"["+-".index(strand)]
+        mirrored.append((record, size - end, size - start, strand, *sites))
+    assert sorted(mirrored) == sorted(rows(products(records, primers, k, device="cpu", **options)))
+
+
+@pytest.mark.parametrize("length", [50, 51, 300, 4999, 5000])
+def test_a_product_at_its_limits(length):
+    text = "TT" + amplicon(length) + "GG"
+    made = found(text)
+    assert (made.start.tolist(), made.end.tolist()) == ([2], [2 + length])
+    assert made.strand.tolist() == ["+"]
+    assert found(text, product=(length, length)).length.tolist() == [length]
+    assert len(found(text, product=(length + 1, 9000))) == 0
+    assert len(found(text, product=(1, length - 1))) == 0
+
+
+def test_both_ways_round():
+    text = amplicon(80)
+    made = found("CC" + naive.reverse_complement(text) + "A", sequence=True)
+    assert [tuple(row) for row in made] == [("r0", 2, 82, "pair", "-", 0, 0)]
+    assert made.sequence.tolist() == [text]
+    assert (made.forward_start[0], made.reverse_end[0]) == (72, 12)
+
+
+def test_sites_that_turn_their_backs_make_none():
+    assert len(found(naive.reverse_complement(REVERSE) + "A" * 60 + FORWARD)) == 0
+    assert len(found(FORWARD + "A" * 60 + REVERSE)) == 0
+
+
+def test_records_apart():
+    text = amplicon(90)
+    assert len(found(text[:45], text[45:])) == 0
+    made = found("", text, "", "ACGT", text + text)
+    assert made.record_number.tolist() == [1, 4, 4, 4]
+    assert made.length.tolist() == [90, 90, 180, 90]
+
+
+def test_any_two_primers():
+    text = FORWARD + "A" * 60 + naive.reverse_complement(FORWARD)
+    assert len(found(text)) == 0
+    made = found(text, pairs="any")
+    assert [tuple(row) for row in made] == [("r0", 0, 80, "pair_F+pair_F", "+", 0, 0)]
+    other = {"one": ("ACGTTGCAGT", "CCCCCCCCCC"), "two": ("TTTTTTTTTT", "GGATTACCAG")}
+    made = products([("r", amplicon(70))], other, 0, device="cpu", pairs="any")
+    assert made.name.tolist() == ["one_F+two_R"]
+
+
+def test_a_primer_that_overlaps_its_partner():
+    text = "ACGTTGCAGTCCTGGACCAGTT"
+    pair = {"dimer": (text[:14], naive.reverse_complement(text[8:]))}
+    options = {"device": "cpu", "product": (0, 50)}
+    assert products([("r", text)], pair, 0, **options).length.tolist() == [22]
+    palindrome = {"self": ("GAATTC", "CCCCCC")}
+    made = products([("r", "TTGAATTCTT")], palindrome, 0, **options, pairs="any")
+    assert rows(made) == [(0, 2, 8, "+", (0, 2, 8, 0), (0, 2, 8, 0))]
+
+
+def test_products_over_many_chunks():
+    text = random_letters(3000, 5) + amplicon(2500) + random_letters(700, 6)
+    records = [("r", text)]
+    made = products(records, PAIR, 0, device="cpu", chunk_length=64, sequence=True)
+    assert made.sequence.tolist() == [text[3000:5500]]
+
+
+def test_edit_and_its_alignments():
+    text = "TT" + FORWARD[:4] + FORWARD[5:] + "A" * 60 + naive.reverse_complement(REVERSE) + "CC"
+    assert len(found(text, k=1, edit=False)) == 0
+    made = found(text, k=1, edit=True)
+    assert made.cigar_forward.tolist() == ["3=1I6="]
+    assert made.cigar_reverse.tolist() == ["10="]
+    assert made.distance_forward.tolist() == [1]
+
+
+def test_exact_ends():
+    text = amplicon(100)
+    first, last = "T" + text[1:], text[:9] + "C" + text[10:]
+    assert [len(found(one, k=1)) for one in (first, last)] == [1, 1]
+    assert [len(found(one, k=1, exact_3p=5)) for one in (first, last)] == [1, 0]
+
+
+def test_dense_repeats_come_in_parts():
+    """Quadratically many products leave in parts, in order."""
+    unit = "ACGTAC" + "GTACGT"
+    records = [("r", unit * 30)]
+    primers = {"a": (["ACGT"], ["GTAC"]), "b": (["TACG"], ["CGTA"])}
+    options = {"product": (8, 200), "pairs": "any"}
+    with mock.patch.object(joins, "PRODUCTS", 100):
+        made = products(records, primers, 0, device="cpu", chunk_length=50, **options)
+    assert len(made.batches) > 20
+    assert rows(made) == plain(expected(records, primers, 0, **options))
+
+
+def test_what_waits_is_what_lies_near():
+    """Sites leave as soon as no product reaches from them to what is to come."""
+    batches = products([("r", amplicon(60) * 400)], PAIR, 0, device="cpu", chunk_length=500).batches
+    held = []
+    original = joins.Sites.after
+
+    def after(sites, count):
+        rest = original(sites, count)
+        held.append(len(rest))
+        return rest
+
+    with mock.patch.object(joins.Sites, "after", after):
+        products(
+            [("r", amplicon(60) * 400)], PAIR, 0, device="cpu", chunk_length=500, product=(50, 60)
+        )
+    assert sum(map(len, batches)) > 10_000
+    assert len(held) > 30 and max(held) <= 4
+
+
+class TestTable:
+    made = products(
+        [("r0", amplicon(60)), ("r1", "ACG" + amplicon(70) + amplicon(90))],
+        PAIR, 1, device="cpu", chunk_length=40, sequence=True,
+    )  # fmt: skip
+
+    def test_repr(self):
+        assert repr(self.made).startswith("<Products: 4 products\n  record  start  end")
+
+    def test_selection(self):
+        order = np.array([3, 0, 2])
+        chosen = self.made[order]
+        for name in ("record", "name", "start", "cigar_forward", "cigar_reverse", "sequence"):
+            assert getattr(chosen, name).tolist() == getattr(self.made, name)[order].tolist()
+        assert rows(chosen) == [rows(self.made)[number] for number in order]
+        assert len(self.made[self.made.length > 9000]) == 0
+        assert list(chosen[:1]) == [self.made[3]]
+
+    def test_files(self):
+        bed, tsv = io.StringIO(), io.StringIO()
+        self.made[:1].to_bed(bed)
+        self.made[:1].to_tsv(tsv)
+        assert bed.getvalue() == "r0\t0\t60\tpair\t1000\t+\t0\t0\n"
+        header, line = tsv.getvalue().splitlines()
+        assert dict(zip(header.split("\t"), line.split("\t"), strict=True)) == {
+            "sequence": "r0", "start": "0", "end": "60", "name": "pair", "length": "60",
+            "strand": "+", "forward": "pair_F", "forward_start": "0", "forward_end": "10",
+            "distance_forward": "0", "cigar_forward": "10=", "reverse": "pair_R",
+            "reverse_start": "50", "reverse_end": "60", "distance_reverse": "0",
+            "cigar_reverse": "10=", "product": amplicon(60),
+        }  # fmt: skip
+
+    def test_no_text_that_was_not_asked_for(self):
+        with pytest.raises(InputError, match="sequence=True"):
+            found(amplicon(60)).sequence  # noqa: B018
+
+    def test_nothing(self):
+        none = found("ACGT")
+        assert (len(none), list(none), none.name.tolist()) == (0, [], [])
+        out = io.StringIO()
+        none.to_tsv(out)
+        assert out.getvalue().count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"product": (9, 8)}, "product: the least, 9, is more than the most, 8"),
+        ({"product": 9}, "give two numbers, the least and the most"),
+        ({"pairs": "all"}, "unknown pairs 'all'; use own or any"),
+        ({"k": 10}, "10"),
+        ({"exact_3p": 11}, "exact_3p 11"),
+        ({"exact_3p": 2, "edit": True}, "exact_3p is for mismatches"),
+    ],
+)
+def test_options_that_do_not_fit(options, message):
+    with pytest.raises(InputError, match=message):
+        found("ACGT", **options)
