@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import click
 
 from kmatch.arguments import PAM_SIDES, STRANDS
-from kmatch.cli.numbers import Count
+from kmatch.cli.numbers import Count, Distance
 from kmatch.cli.outputs import FORMATS
 
 Function = Callable[..., Any]
@@ -114,9 +114,10 @@ def algorithm_option(command: str) -> Decorator:
     )
 
 
-def distance_option(text: str) -> Decorator:
-    """The option -k of the searches for patterns."""
-    return click.option("-k", required=True, type=Count(min=0), help=text)
+def distance_option(text: str, shares: bool = False) -> Decorator:
+    """The option -k of the searches for patterns; shares: whether it may be N%."""
+    kind = Distance(min=0) if shares else Count(min=0)
+    return click.option("-k", required=True, type=kind, help=text)
 
 
 def exact_options(function: Function) -> Function:

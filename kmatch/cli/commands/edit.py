@@ -26,7 +26,7 @@ from kmatch.search.running import Running
 class Wanted(NamedTuple):
     """The occurrences to find."""
 
-    k: int
+    k: int | str
     report: str | None
     strand: str
     pam: tuple[str, ...] | None
@@ -41,7 +41,10 @@ class Wanted(NamedTuple):
 @command(short_help="Every occurrence within k differences of a pattern.")
 @click.argument("genome")
 @pattern_arguments
-@distance_option("Differences (mismatches, insertions, deletions) allowed; less than a pattern.")
+@distance_option(
+    "Differences (mismatches, insertions, deletions) allowed, or N% of a pattern; less than it.",
+    shares=True,
+)
 @click.option(
     "--report",
     type=click.Choice(REPORTS),

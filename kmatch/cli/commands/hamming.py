@@ -23,7 +23,7 @@ from kmatch.search.running import Running
 class Wanted(NamedTuple):
     """The windows to find."""
 
-    k: int
+    k: int | str
     strand: str
     exact_5p: int
     exact_3p: int
@@ -32,7 +32,7 @@ class Wanted(NamedTuple):
 @command(short_help="Every window within k mismatches of a pattern.")
 @click.argument("genome")
 @pattern_arguments
-@distance_option("Mismatches allowed; less than a pattern.")
+@distance_option("Mismatches allowed, or N% of a pattern; less than a pattern.", shares=True)
 @exact_options
 @algorithm_option("hamming")
 @search_options

@@ -24,7 +24,7 @@ from kmatch.search.running import Running
 class Wanted(NamedTuple):
     """The windows to find."""
 
-    k: int
+    k: int | str
     pam: tuple[str, ...] | None
     pam_side: str
     strand: str
@@ -42,7 +42,7 @@ class Counts(NamedTuple):
 @command(short_help="k mismatches for a panel of equal-length patterns in one pass.")
 @click.argument("genome")
 @pattern_arguments
-@distance_option("Mismatches allowed; less than a pattern.")
+@distance_option("Mismatches allowed, or N% of a pattern; less than a pattern.", shares=True)
 @pam_options
 @exact_options
 @click.option(
@@ -99,23 +99,25 @@ def _check_tables(counts: Counts, table: Table) -> None:
         )
 
 
-def _write_summary(search: PatternSearch, batches: Batches, k: int) -> None:
+def _write_summary(search: PatternSearch, batches: Batches, k: int | str) -> None:
     from kmatch.results.files.output import open_output
     from kmatch.results.summary import Summary
+    from kmatch.search.distances import pattern_distances
 
-    summary = Summary(search.panel, k)
+    summary = Summary(search.panel, int(pattern_distances(search.panel, k).max()))
     with open_output(search.table.output) as handle:
         search.drain(batches, summary.add)
         summary.write(handle)
 
 
-def _write_both(search: PatternSearch, batches: Batches, k: int, path: str) -> None:
+def _write_both(search: PatternSearch, batches: Batches, k: int | str, path: str) -> None:
     from kmatch.results.files.output import flush_all, open_output
     from kmatch.results.summary import Summary
     from kmatch.results.tables import TableWriter
+    from kmatch.search.distances import pattern_distances
 
     output, form = search.table
-    summary = Summary(search.panel, k)
+    summary = Summary(search.panel, int(pattern_distances(search.panel, k).max()))
     with open_output(output) as hits, open_output(path) as handle:
         writer = TableWriter(hits, form or "bed", search.panel)
         to_terminal = search.table.is_standard
