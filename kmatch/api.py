@@ -52,7 +52,7 @@ Limits = tuple[float, float]
 def hamming(
     genome: Genome | Path,
     patterns: Patterns,
-    k: int,
+    k: int | str,
     *,
     strand: Strand = "both",
     exact_5p: int = 0,
@@ -70,7 +70,8 @@ def hamming(
     patterns: a list of sequences; a dict, name → sequence; a path to FASTA, or to text with one
         pattern a line; or one sequence. A str is a path where a file of that name exists, and
         otherwise a sequence where it has IUPAC letters only.
-    k: mismatches, 0 ≤ k < m for a pattern of m letters.
+    k: mismatches, 0 ≤ k < m for a pattern of m letters; or a share of each pattern's letters such
+        as `"10%"`, rounded down.
     strand: `+` finds a pattern as written, `-` its reverse complement.
     exact_5p, exact_3p: how many of a pattern's first and last letters must match.
     regions: only the hits that lie inside one of them: a path of BED, or rows (name of the record,
@@ -102,7 +103,7 @@ def hamming(
 def multi(
     genome: Genome | Path,
     patterns: Patterns,
-    k: int,
+    k: int | str,
     *,
     pam: Pams | None = None,
     pam_side: Side = "3p",
@@ -148,7 +149,7 @@ def multi(
 def edit(
     genome: Genome | Path,
     patterns: Patterns,
-    k: int,
+    k: int | str,
     *,
     report: Report | None = None,
     pam: Pams | None = None,

@@ -1,7 +1,7 @@
 """The genome that is searched."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cached_property
 from threading import RLock
 from typing import Any, Self
@@ -46,6 +46,8 @@ class Genome:
         genome = kmatch.Genome("genome.fa.gz")
         small = kmatch.Genome.from_records([("chr1", "ACGTTGCA")])
     """
+
+    named: Container[str] | None = None  # the records that are searched; None for all
 
     def __init__(
         self,

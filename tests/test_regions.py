@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from support.commands import failed, fasta, here, misused, random_letters
 from support.hooks import edit_batches, hamming_batches
 from support.mismatches import rows
+from support.packing import packed
 
 import kmatch
 from kmatch.results.hits import Hits
@@ -103,6 +104,24 @@ def test_any_regions_and_chunks(regions, texts, k, batches):
     oracle = naive.hamming if batches is hamming_batches else naive.edit
     expected = [hit[:6] for hit in oracle(records, ["ACG", "TA"], k)]
     assert rows(hits) == inside(regions, records, expected)
+
+
+def test_chunks_of_a_packed_genome_are_left_out(monkeypatch):
+    length = 40_000
+    records = [(f"r{number}", random_letters(length, number)) for number in range(12)]
+    records.insert(5, ("repeat", "AC" * (length // 2)))
+    genome = kmatch.Genome.from_records(records)
+    stored = packed(records, length=3 * length // 2, halo=64, gap=16)
+    checked = []
+    monkeypatch.setattr(stored.file, "check", checked.append)
+    regions = [("r2", 10_000, length), ("repeat", 0, length), ("r11", 0, 30_000)]
+    for search in (kmatch.hamming, kmatch.edit):
+        checked.clear()
+        pattern = ["ACACACACAC", records[2][1][20_000:20_020]]
+        expected = rows(search(genome, pattern, 1, device="cpu", regions=regions))
+        assert rows(search(stored, pattern, 1, device="cpu", regions=regions)) == expected
+        assert len({hit[0] for hit in expected}) > 1
+        assert 0 < len(checked) < len(stored.file.lengths)
 
 
 WRONG = {

@@ -32,6 +32,6 @@ def letters_at_most(path: str) -> int:
     """A number of letters that no record of a file exceeds, or 0 where none is known at once."""
     if path != "-" and os.path.isfile(path):
         with suppress(OSError), open(path, "rb") as file:
-            if file.read(1) in (b">", b"@"):
+            if file.read(1) == b">":
                 return os.path.getsize(path)
     return 0

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import click
 
 from kmatch.arguments import PAM_SIDES, STRANDS
-from kmatch.cli.numbers import Count
+from kmatch.cli.numbers import Count, Distance
 from kmatch.cli.outputs import FORMATS, TABLES
 
 Function = Callable[..., Any]
@@ -14,12 +14,16 @@ Decorator = Callable[[Function], Function]
 
 
 class Inputs(NamedTuple):
-    """What a search for patterns reads: a genome, patterns by file or by `-p`, and regions."""
+    """What a search for patterns reads: a genome, patterns by file or by `-p`, and regions.
+
+    column: of the file of patterns, where it is a table with a header line.
+    """
 
     genome: str
     patterns: str | None
     sequences: tuple[str, ...]
     regions: str | None = None
+    column: str | None = None
 
 
 class Loudness(NamedTuple):
@@ -127,9 +131,10 @@ def algorithm_option(command: str) -> Decorator:
     )
 
 
-def distance_option(text: str) -> Decorator:
-    """The option -k of the searches for patterns."""
-    return click.option("-k", required=True, type=Count(min=0), help=text)
+def distance_option(text: str, shares: bool = False) -> Decorator:
+    """The option -k of the searches for patterns; shares: whether it may be N%."""
+    kind = Distance(min=0) if shares else Count(min=0)
+    return click.option("-k", required=True, type=kind, help=text)
 
 
 def exact_options(function: Function) -> Function:
@@ -178,11 +183,16 @@ def _given_pams(
 
 
 def pattern_arguments(function: Function) -> Function:
-    """Add PATTERNS, its stand-in `-p`, and --regions."""
+    """Add PATTERNS, its stand-in `-p`, --column and --regions."""
     function = click.option(
         "--regions",
         metavar="BED",
         help="Only the hits that lie inside a region of BED.",
+    )(function)
+    function = click.option(
+        "--column",
+        metavar="NAME",
+        help="PATTERNS is CSV or TSV with a header line: the column of the sequences.",
     )(function)
     function = click.option(
         "-p",
@@ -199,6 +209,8 @@ def check_inputs(inputs: Inputs) -> None:
     """Raise UsageError for patterns by file and by `-p`, or neither, or two inputs named `-`."""
     if bool(inputs.patterns) == bool(inputs.sequences):
         raise click.UsageError("give the patterns as a file or with -p, one of the two")
+    if inputs.sequences and inputs.column is not None:
+        raise click.UsageError("--column is one of a file of patterns; leave it out beside -p")
     if (inputs.patterns, inputs.genome, inputs.regions).count("-") > 1:
         names = "GENOME, PATTERNS and --regions" if inputs.regions else "GENOME and PATTERNS"
         raise click.UsageError(f"only one of {names} can be standard input")

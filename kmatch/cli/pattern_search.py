@@ -67,17 +67,19 @@ class PatternSearch:
         hits, patterns = counted(found, "hit"), counted(len(self.panel), "pattern")
         return f"{hits} of {int(self._seen.sum()):,} of {patterns}"
 
-    def write(self, batches: Batches, k: int | None = None, pam_first: bool = False) -> None:
+    def write(self, batches: Batches, k: int | str | None = None, pam_first: bool = False) -> None:
         """Write the tables of the HitBatches of batches(running=…).
 
-        k: the largest distance, None where only the hits tell it; pam_first: whether a PAM stands
-        before the patterns.
+        k: the differences allowed, None where only the hits tell them; pam_first: whether a PAM
+        stands before the patterns.
         """
         from kmatch.cli.hit_tables import hit_tables
         from kmatch.results.formats.searched import Searched
+        from kmatch.search.distances import pattern_distances
 
         searched = Searched(self.panel, self.genome, pam_first)
-        with hit_tables(self.table, searched, k, self.messages.warn) as tables:
+        most = None if k is None else int(pattern_distances(self.panel, k).max())
+        with hit_tables(self.table, searched, most, self.messages.warn) as tables:
             self._seen = tables.seen.patterns
             shown = self.table.is_standard and not self.table.summary_only
             self.drain(batches, *tables.takers, to_terminal=shown, finish=tables.finish)
@@ -143,7 +145,7 @@ def _load_panel(inputs: Inputs, messages: Messages) -> "PatternSet":
     from kmatch.sequences.patterns import load_patterns, read_patterns, repeated_names
 
     if inputs.patterns:
-        panel = read_patterns(inputs.patterns, messages.warn)
+        panel = read_patterns(inputs.patterns, messages.warn, inputs.column)
     else:
         panel = load_patterns(list(inputs.sequences), messages.warn)
     if names := repeated_names(panel):

@@ -151,7 +151,7 @@ class NarrowGenome(Genome):
 
     def __init__(self, genome: Genome, regions: Regions) -> None:
         self.label, self.keep = genome.label, False
-        self._whole, self._regions = genome, regions
+        self._whole, self.named = genome, regions
         vars(self)["file"] = genome.file
 
     @property
@@ -164,7 +164,7 @@ class NarrowGenome(Genome):
         return map(self._narrowed, self._whole.parts(on_progress))
 
     def _narrowed(self, part: Stretch) -> Stretch:
-        named = _named(part.names, self._regions)
+        named = _named(part.names, self.named)
         if named.all():
             return part
         letters = np.zeros(0, np.uint8)

@@ -24,7 +24,7 @@ from kmatch.search.running import Running
 class Wanted(NamedTuple):
     """The windows to find."""
 
-    k: int
+    k: int | str
     pam: tuple[str, ...] | None
     pam_side: str
     strand: str
@@ -35,7 +35,7 @@ class Wanted(NamedTuple):
 @command(short_help="k mismatches for a panel of equal-length patterns in one pass.")
 @click.argument("genome")
 @pattern_arguments
-@distance_option("Mismatches allowed; less than a pattern.")
+@distance_option("Mismatches allowed, or N% of a pattern; less than a pattern.", shares=True)
 @pam_options
 @exact_options
 @algorithm_option("multi")
@@ -46,9 +46,11 @@ def multi(
     """Find every window of GENOME with at most k mismatches to a pattern of a panel.
 
     All patterns have one length. A hit spans the pattern and the PAM, its distance counts the
-    pattern alone. GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch
-    pack, or - for standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME,
-    a tab and SEQ.
+    pattern alone.
+
+    GENOME is FASTA, FASTQ, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or -
+    for standard input. PATTERNS is FASTA, text with one pattern a line (SEQ, or NAME, a tab and
+    SEQ), BED with the sequence in column 7, or by --column a table with a header line.
     """
     search = PatternSearch(inputs, table, running, loudness)
     from kmatch.search.checks import check_ends, check_pam
