@@ -4,7 +4,8 @@ Every function takes a genome as a Genome or as a path, and patterns as
 
 - a list of sequences, each of which names its pattern;
 - a dict, name → sequence;
-- a path, str or PathLike, of FASTA or of text with one pattern a line, `-` being standard input;
+- a path, str or PathLike, of FASTA, of text with one pattern a line, or of BED with sequences in
+  column 7, `-` being standard input;
 - one sequence as a str. A str is a path where a file of that name exists; otherwise, where it has
   IUPAC letters only, it is a sequence.
 
@@ -15,6 +16,7 @@ DeviceError, with an output OutputError; all are KmatchError.
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
 from kmatch.arguments import check_threads
@@ -22,6 +24,7 @@ from kmatch.genome import Genome, as_genome
 from kmatch.packed.packing import write_packed
 from kmatch.results.files.output import open_output
 from kmatch.results.hits import Hits
+from kmatch.results.limit import check_limit, limited
 from kmatch.results.primers import Primers
 from kmatch.results.products import Products
 from kmatch.search.best import BestOptions, best_batches
@@ -31,6 +34,7 @@ from kmatch.search.hamming import HammingOptions, hamming_batches
 from kmatch.search.multi import MultiOptions, multi_batches
 from kmatch.search.pcr import PRODUCT, PcrOptions, pcr_batches
 from kmatch.search.primer import PrimerOptions, primer_batches
+from kmatch.search.regions import RegionsGiven, load_regions, narrowed, search_inside
 from kmatch.search.running import Running
 from kmatch.sequences.names import warn
 from kmatch.sequences.patterns import Patterns, load_patterns
@@ -49,11 +53,13 @@ Limits = tuple[float, float]
 def hamming(
     genome: Genome | Path,
     patterns: Patterns,
-    k: int,
+    k: int | str,
     *,
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
+    regions: RegionsGiven | None = None,
+    limit: int | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -61,13 +67,18 @@ def hamming(
 ) -> Hits:
     """Find every window of a genome with at most k mismatches to a pattern.
 
-    genome: a Genome, or a path to FASTA, 2bit, GenBank or a packed genome.
+    genome: a Genome, or a path to FASTA, FASTQ, 2bit, GenBank or a packed genome.
     patterns: a list of sequences; a dict, name → sequence; a path to FASTA, or to text with one
         pattern a line; or one sequence. A str is a path where a file of that name exists, and
         otherwise a sequence where it has IUPAC letters only.
-    k: mismatches, 0 ≤ k < m for a pattern of m letters.
+    k: mismatches, 0 ≤ k < m for a pattern of m letters; or a share of each pattern's letters such
+        as `"10%"`, rounded down.
     strand: `+` finds a pattern as written, `-` its reverse complement.
     exact_5p, exact_3p: how many of a pattern's first and last letters must match.
+    regions: only the hits that lie inside one of them: a path of BED, or rows (name of the record,
+        start, end).
+    limit: hits of a pattern at the most, those with the smallest distances, the first in the genome
+        of these; a UserWarning tells how many there were. None for all.
     device: `cpu`, `cuda`, `cuda:N`, or `auto`, the one that is expected to be done first.
     threads: of the CPU, None for one a core.
     algorithm: `bitplane`, or the name of a published one.
@@ -83,19 +94,25 @@ def hamming(
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
     options = HammingOptions(strand, exact_5p, exact_3p)
     running = Running(device, threads, algorithm, on_progress)
-    return Hits(hamming_batches(as_genome(genome), panel, k, options, running), panel)
+    genome, inside = as_genome(genome), load_regions(regions)
+    narrow = narrowed(inside, genome)
+    search = partial(hamming_batches, narrow, panel, k, options)
+    batches = search_inside(inside, narrow, search, running)
+    return Hits(limited(batches, panel, check_limit(limit), warn), panel, genome)
 
 
 def multi(
     genome: Genome | Path,
     patterns: Patterns,
-    k: int,
+    k: int | str,
     *,
     pam: Pams | None = None,
     pam_side: Side = "3p",
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
+    regions: RegionsGiven | None = None,
+    limit: int | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -121,13 +138,19 @@ def multi(
     check_pam(panel, pam, pam_side, warn)
     options = MultiOptions(pam, pam_side, strand, exact_5p, exact_3p)
     running = Running(device, threads, algorithm, on_progress)
-    return Hits(multi_batches(as_genome(genome), panel, k, options, running), panel)
+    genome, inside = as_genome(genome), load_regions(regions)
+    narrow = narrowed(inside, genome)
+    search = partial(multi_batches, narrow, panel, k, options)
+    batches = search_inside(inside, narrow, search, running)
+    return Hits(
+        limited(batches, panel, check_limit(limit), warn), panel, genome, pam_first=pam_side == "5p"
+    )
 
 
 def edit(
     genome: Genome | Path,
     patterns: Patterns,
-    k: int,
+    k: int | str,
     *,
     report: Report | None = None,
     pam: Pams | None = None,
@@ -138,6 +161,8 @@ def edit(
     max_mismatches: int | None = None,
     max_insertions: int | None = None,
     max_deletions: int | None = None,
+    regions: RegionsGiven | None = None,
+    limit: int | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -163,7 +188,13 @@ def edit(
     rules = (exact_5p, exact_3p, max_mismatches, max_insertions, max_deletions)
     options = EditOptions(report, strand, pam, pam_side, *rules)
     running = Running(device, threads, algorithm, on_progress)
-    return Hits(edit_batches(as_genome(genome), panel, k, options, running), panel)
+    genome, inside = as_genome(genome), load_regions(regions)
+    narrow = narrowed(inside, genome)
+    search = partial(edit_batches, narrow, panel, k, options)
+    batches = search_inside(inside, narrow, search, running)
+    return Hits(
+        limited(batches, panel, check_limit(limit), warn), panel, genome, pam_first=pam_side == "5p"
+    )
 
 
 def best(
@@ -173,6 +204,8 @@ def best(
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
+    regions: RegionsGiven | None = None,
+    limit: int | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -180,9 +213,9 @@ def best(
 ) -> Hits:
     """Find the closest occurrences of patterns in a genome, by differences.
 
-    They are the minima at the smallest distance that a pattern has anywhere in the genome. A
-    pattern that matches nowhere has none, and a UserWarning names it. The arguments, and what is
-    raised, are those of `hamming`.
+    They are the minima at the smallest distance that a pattern has anywhere in the genome, with
+    regions too: of these, those inside are given. A pattern that matches nowhere has none, and a
+    UserWarning names it. The arguments, and what is raised, are those of `hamming`.
 
         hits = kmatch.best("genome.fa", ["ACGTTACGTAGGCATCAGT"])
         hits.distance.min()
@@ -190,8 +223,10 @@ def best(
     panel = load_patterns(patterns)
     running = Running(device, threads, algorithm, on_progress)
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
-    options = BestOptions(strand, exact_5p, exact_3p)
-    return Hits(best_batches(as_genome(genome), panel, options, running), panel)
+    genome, options = as_genome(genome), BestOptions(strand, exact_5p, exact_3p)
+    search = partial(best_batches, genome, panel, options)
+    batches = search_inside(load_regions(regions), genome, search, running)
+    return Hits(limited(batches, panel, check_limit(limit), warn), panel, genome)
 
 
 def pcr(

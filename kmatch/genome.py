@@ -1,7 +1,7 @@
 """The genome that is searched."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cached_property
 from threading import RLock
 from typing import Any, Self
@@ -16,6 +16,7 @@ from kmatch.sequences.names import clean_names, shown, warn
 from kmatch.sequences.readers.ahead import read_ahead
 from kmatch.sequences.readers.files import HEAD, MAGIC, check_readable, label_of
 from kmatch.sequences.readers.genome_files import read_parts
+from kmatch.sequences.readers.index import read_index
 from kmatch.sequences.records import (
     Progress,
     Record,
@@ -32,9 +33,9 @@ NAMED = 4  # records that a repr names
 class Genome:
     """Sequences to search: a file, standard input, or records already in memory.
 
-    path: str or PathLike, of FASTA, 2bit or GenBank, compressed or not, or a packed genome; `-` is
-    standard input. With keep=True (the default) the sequences stay in memory, 1 byte a base and
-    half a byte more once packed, and a Genome can be searched many times; with keep=False every
+    path: str or PathLike, of FASTA, FASTQ, 2bit or GenBank, compressed or not, or a packed genome;
+    `-` is standard input. With keep=True (the default) the sequences stay in memory, 1 byte a base
+    and half a byte more once packed, and a Genome can be searched many times; with keep=False every
     search reads the file anew, record by record. A packed genome is mapped into memory and searched
     there, however often. Threads may share a Genome.
 
@@ -45,6 +46,8 @@ class Genome:
         genome = kmatch.Genome("genome.fa.gz")
         small = kmatch.Genome.from_records([("chr1", "ACGTTGCA")])
     """
+
+    named: Container[str] | None = None  # the records that are searched; None for all
 
     def __init__(
         self,
@@ -116,6 +119,28 @@ class Genome:
         """Letters of each record, int64[n]; the file is read for them at first."""
         return self._listed[1]
 
+    @property
+    def can_reread(self) -> bool:
+        """Whether the records can be read, and then searched."""
+        return self.keep or self.file is not None or os.path.isfile(self._path)
+
+    def sizes(self) -> tuple[list[str], Longs]:
+        """Names and letters of the records before a search: of an index `.fai` where there is one,
+        which may leave out records without letters.
+
+        Raises InputError for a pipe, which would have to be read twice.
+        """
+        if self.file is None and self._known is None:
+            if not self.can_reread:
+                raise InputError(
+                    f"{self.label}: the lengths of all records come before the first hit, and a "
+                    "pipe cannot be read twice; give a file"
+                )
+            index = read_index(self._path)
+            if index is not None:
+                return clean_names(index[0])[0], index[1]
+        return self._listed
+
     @cached_property
     def _listed(self) -> tuple[list[str], Longs]:
         known = self._known
@@ -129,7 +154,7 @@ class Genome:
         if self._kept is not None:
             return _names_and_lengths(self._kept)
         file = vars(self).get("file")
-        return None if file is None else (file.names, np.array(file.lengths, np.int64))
+        return None if file is None else (file.names, file.sizes)
 
     def __getstate__(self) -> dict[str, Any]:
         """What another process needs of it; it opens a packed file itself."""
@@ -169,6 +194,8 @@ class Genome:
         except OSError:
             return None
         compressed = any(start.startswith(magic) for magic in MAGIC.values())
+        if start.startswith(b"@"):
+            return size // 2 or None  # the other half of FASTQ are qualities
         return (size * COMPRESSION if compressed else size) or None
 
     def records(self, on_progress: Progress | None = None) -> Iterator[Record]:

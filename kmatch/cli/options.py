@@ -6,19 +6,24 @@ from typing import Any, NamedTuple
 import click
 
 from kmatch.arguments import PAM_SIDES, STRANDS
-from kmatch.cli.numbers import Count
-from kmatch.cli.outputs import FORMATS
+from kmatch.cli.numbers import Count, Distance
+from kmatch.cli.outputs import FORMATS, TABLES
 
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
 
 
 class Inputs(NamedTuple):
-    """What a search for patterns reads: a genome, and patterns by file or by `-p`."""
+    """What a search for patterns reads: a genome, patterns by file or by `-p`, and regions.
+
+    column: of the file of patterns, where it is a table with a header line.
+    """
 
     genome: str
     patterns: str | None
     sequences: tuple[str, ...]
+    regions: str | None = None
+    column: str | None = None
 
 
 class Loudness(NamedTuple):
@@ -30,12 +35,13 @@ class Loudness(NamedTuple):
 
 def search_options(function: Function) -> Function:
     """Add the options common to the searches for patterns."""
-    return _with((*_TABLE_OPTIONS, _STRAND, *_RUN_OPTIONS), function)
+    table = (_OUTPUT, _format_option(FORMATS), *_HIT_OPTIONS)
+    return _with((*table, _STRAND, *_RUN_OPTIONS), function)
 
 
 def common_options(function: Function) -> Function:
     """Add the options common to all searches."""
-    return _with((*_TABLE_OPTIONS, *_RUN_OPTIONS), function)
+    return _with((_OUTPUT, _format_option(TABLES), *_RUN_OPTIONS), function)
 
 
 def _with(options: Sequence[Decorator], function: Function) -> Function:
@@ -61,18 +67,34 @@ device_option = click.option(
     help="Where to search.",
 )
 
-_TABLE_OPTIONS = (
-    click.option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="Write to FILE, whole or not at all (.gz compresses).",
-    ),
-    click.option(
+_OUTPUT = click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Write to FILE, whole or not at all (.gz compresses).",
+)
+
+
+def _format_option(formats: Sequence[str]) -> Decorator:
+    return click.option(
         "--format",
         "form",
-        type=click.Choice(FORMATS),
+        type=click.Choice(formats),
         help="Output format; by default from FILE's suffix, otherwise bed.",
+    )
+
+
+_HIT_OPTIONS = (
+    click.option(
+        "--limit", type=Count(min=1), metavar="N", help="Only the N closest hits of a pattern."
+    ),
+    click.option(
+        "--summary", metavar="FILE", help="Also write how many hits each pattern has by distance."
+    ),
+    click.option(
+        "--summary-only",
+        is_flag=True,
+        help="Write that table, to -o if given, in place of the hits.",
     ),
 )
 _STRAND = click.option(
@@ -109,9 +131,10 @@ def algorithm_option(command: str) -> Decorator:
     )
 
 
-def distance_option(text: str) -> Decorator:
-    """The option -k of the searches for patterns."""
-    return click.option("-k", required=True, type=Count(min=0), help=text)
+def distance_option(text: str, shares: bool = False) -> Decorator:
+    """The option -k of the searches for patterns; shares: whether it may be N%."""
+    kind = Distance(min=0) if shares else Count(min=0)
+    return click.option("-k", required=True, type=kind, help=text)
 
 
 def exact_options(function: Function) -> Function:
@@ -160,7 +183,17 @@ def _given_pams(
 
 
 def pattern_arguments(function: Function) -> Function:
-    """Add PATTERNS and its stand-in `-p`."""
+    """Add PATTERNS, its stand-in `-p`, --column and --regions."""
+    function = click.option(
+        "--regions",
+        metavar="BED",
+        help="Only the hits that lie inside a region of BED.",
+    )(function)
+    function = click.option(
+        "--column",
+        metavar="NAME",
+        help="PATTERNS is CSV or TSV with a header line: the column of the sequences.",
+    )(function)
     function = click.option(
         "-p",
         "--pattern",
@@ -176,5 +209,8 @@ def check_inputs(inputs: Inputs) -> None:
     """Raise UsageError for patterns by file and by `-p`, or neither, or two inputs named `-`."""
     if bool(inputs.patterns) == bool(inputs.sequences):
         raise click.UsageError("give the patterns as a file or with -p, one of the two")
-    if inputs.patterns == "-" and inputs.genome == "-":
-        raise click.UsageError("only one of GENOME and PATTERNS can be standard input")
+    if inputs.sequences and inputs.column is not None:
+        raise click.UsageError("--column is one of a file of patterns; leave it out beside -p")
+    if (inputs.patterns, inputs.genome, inputs.regions).count("-") > 1:
+        names = "GENOME, PATTERNS and --regions" if inputs.regions else "GENOME and PATTERNS"
+        raise click.UsageError(f"only one of {names} can be standard input")

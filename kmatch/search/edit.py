@@ -11,9 +11,10 @@ from kmatch.published.run import choose_algorithm
 from kmatch.results.hits import HitBatch
 from kmatch.search.chunks import packed_chunks, plan_reading
 from kmatch.search.differences.rules import Bounds, Rules, checked_bounds, smallest_k
+from kmatch.search.distances import pattern_distances
 from kmatch.search.hamming import checked_ends
 from kmatch.search.pams import load_pams
-from kmatch.search.panel import build_reading_panel, check_distance
+from kmatch.search.panel import build_reading_panel
 from kmatch.search.published import difference_search
 from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
@@ -44,24 +45,25 @@ OPTIONS = EditOptions()
 def edit_batches(
     genome: Genome,
     patterns: Sequence[Pattern],
-    k: int,
+    k: int | str,
     options: EditOptions = OPTIONS,
     running: Running = RUNNING,
     hooks: Hooks = HOOKS,
 ) -> Iterator[HitBatch]:
     """Yield the hits as HitBatches, in order, while the genome is read.
 
-    k: 0 ≤ k < m. Raises InputError and DeviceError as `kmatch.edit` does, at the first batch.
+    k: 0 ≤ k < m, or a share of m such as `10%`. Raises InputError and DeviceError as
+    `kmatch.edit` does, at the first batch.
     """
     distinct, copies = distinct_patterns(patterns)
-    k = check_distance(distinct, k)
-    rules, k = _rules(options, k)
+    distances = pattern_distances(distinct, k)
+    rules, k = _rules(options, int(distances.max()))
     report = options.report or ("ends" if rules.pams else "minima")
     check_choice("report", report, REPORTS)
     work = difference_work(genome, distinct, k, options.strand)
     engine, run = choose_algorithm("edit", distinct, running, work)
     panel = build_reading_panel(distinct, options.strand, rules.leads)
-    limits = np.full(len(panel.lengths), k, np.int64)
+    limits = np.minimum(distances, k)[panel.pattern]
     layout = run.layout if run else engine.layout
     longest, gap = int(panel.lengths.max()) + rules.reach, max(k + 1, rules.reach)
     plan = plan_reading(longest, k, gap, hooks.chunk_length, layout)

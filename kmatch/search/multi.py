@@ -13,13 +13,14 @@ from kmatch.published.registry import ENGINE
 from kmatch.published.run import choose_algorithm
 from kmatch.results.hits import HitBatch
 from kmatch.search.chunks import packed_chunks, plan_chunks
+from kmatch.search.distances import pattern_distances
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import WindowSearch, checked_ends
 from kmatch.search.mismatches.pam import Pam
 from kmatch.search.mismatches.seeds import LONGEST, SeedSearch, some_codes
 from kmatch.search.mismatches.sites import SiteSearch
 from kmatch.search.pams import load_pams
-from kmatch.search.panel import Sought, check_distance, wanted_strands
+from kmatch.search.panel import Sought, wanted_strands
 from kmatch.search.published import PublishedWindows
 from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
@@ -45,20 +46,20 @@ OPTIONS = MultiOptions()
 def multi_batches(
     genome: Genome,
     patterns: Sequence[Pattern],
-    k: int,
+    k: int | str,
     options: MultiOptions = OPTIONS,
     running: Running = RUNNING,
     hooks: Hooks = HOOKS,
 ) -> Iterator[HitBatch]:
     """Yield the hits as HitBatches, in order, while the genome is read.
 
-    patterns: of one length m; k: 0 ≤ k < m. A hit spans the pattern and the PAM, its distance
-    counts the pattern alone. Raises InputError and DeviceError as `kmatch.multi` does, at the first
-    batch.
+    patterns: of one length m; k: 0 ≤ k < m, or a share of m such as `10%`. A hit spans the pattern
+    and the PAM, its distance counts the pattern alone. Raises InputError and DeviceError as
+    `kmatch.multi` does, at the first batch.
     """
     distinct, copies = distinct_patterns(patterns)
     _check_lengths(distinct)
-    k = check_distance(distinct, k)
+    k = int(pattern_distances(distinct, k).max())
     check_choice("side of the PAM", options.pam_side, PAM_SIDES)
     pams = load_pams(options.pam, options.pam_side)
     if len({len(pam) for pam in pams}) > 1:

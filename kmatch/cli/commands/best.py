@@ -38,8 +38,9 @@ def best(
 ) -> None:
     """Find where GENOME comes closest to each pattern, counting differences, on both strands.
 
-    GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or - for
-    standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
+    GENOME is FASTA, FASTQ, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or -
+    for standard input. PATTERNS is FASTA, text with one pattern a line (SEQ, or NAME, a tab and
+    SEQ), BED with the sequence in column 7, or by --column a table with a header line.
     """
     search = PatternSearch(inputs, table, running, loudness, rereads=True)
     from kmatch.search.best import BestOptions, best_batches

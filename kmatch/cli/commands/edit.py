@@ -26,7 +26,7 @@ from kmatch.search.running import Running
 class Wanted(NamedTuple):
     """The occurrences to find."""
 
-    k: int
+    k: int | str
     report: str | None
     strand: str
     pam: tuple[str, ...] | None
@@ -41,7 +41,10 @@ class Wanted(NamedTuple):
 @command(short_help="Every occurrence within k differences of a pattern.")
 @click.argument("genome")
 @pattern_arguments
-@distance_option("Differences (mismatches, insertions, deletions) allowed; less than a pattern.")
+@distance_option(
+    "Differences (mismatches, insertions, deletions) allowed, or N% of a pattern; less than it.",
+    shares=True,
+)
 @click.option(
     "--report",
     type=click.Choice(REPORTS),
@@ -59,8 +62,10 @@ def edit(
     """Find the occurrences of patterns in GENOME with at most k differences, on both strands.
 
     A hit spans the pattern and the PAM, if one is asked for; its distance counts the pattern alone.
-    GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or - for
-    standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
+
+    GENOME is FASTA, FASTQ, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or -
+    for standard input. PATTERNS is FASTA, text with one pattern a line (SEQ, or NAME, a tab and
+    SEQ), BED with the sequence in column 7, or by --column a table with a header line.
     """
     search = PatternSearch(inputs, table, running, loudness)
     from kmatch.search.checks import check_ends, check_pam
@@ -72,4 +77,5 @@ def edit(
     values = wanted._asdict()
     k = values.pop("k")
     options = EditOptions()._replace(**values)
-    search.write(partial(edit_batches, search.genome, search.panel, k, options))
+    batches = partial(edit_batches, search.genome, search.panel, k, options)
+    search.write(batches, k, pam_first=wanted.pam_side == "5p")

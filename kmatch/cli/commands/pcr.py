@@ -85,11 +85,13 @@ def pcr(given: Given, wanted: Wanted, table: Table, running: Running, loudness: 
     from kmatch.search.pcr import PcrOptions, pcr_batches
 
     options = PcrOptions(*wanted[1:])
-    search.write(partial(pcr_batches, search.genome, search.pairs, wanted.k, options))
+    search.write_products(partial(pcr_batches, search.genome, search.pairs, wanted.k, options))
 
 
 class _PcrSearch(PatternSearch):
     """A search for the products of primers."""
+
+    of_hits = False
 
     def __init__(
         self, given: Given, wanted: Wanted, table: Table, running: Running, loudness: Loudness
@@ -108,7 +110,7 @@ class _PcrSearch(PatternSearch):
         check_pcr(self.pairs, PcrOptions(*self._wanted[1:]), "--exact-3p")
         return self.pairs.primers
 
-    def write(self, batches: "Callable[..., Iterable[ProductBatch]]") -> None:
+    def write_products(self, batches: "Callable[..., Iterable[ProductBatch]]") -> None:
         """Write the table of the ProductBatches of batches(running=…)."""
         from kmatch.results.files.output import open_output
         from kmatch.results.product_tables import ProductWriter
