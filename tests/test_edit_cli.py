@@ -144,7 +144,7 @@ USAGE = {
     "standard input twice": ("edit", "-", "-", "-k", "1"),
     "report": ("edit", "GENOME", "-p", "ACGT", "-k", "1", "--report", "all"),
     "strand": ("edit", "GENOME", "-p", "ACGT", "-k", "1", "--strand", "plus"),
-    "format": ("edit", "GENOME", "-p", "ACGT", "-k", "1", "--format", "sam"),
+    "format": ("edit", "GENOME", "-p", "ACGT", "-k", "1", "--format", "vcf"),
     "device": ("edit", "GENOME", "-p", "ACGT", "-k", "1", "--device", "gpu"),
     "threads": ("edit", "GENOME", "-p", "ACGT", "-k", "1", "-t", "0"),
     "side of the PAM": ("edit", "GENOME", "-p", "ACGT", "-k", "1", "--pam-side", "left"),
