@@ -46,7 +46,6 @@ class PatternSearch:
         from kmatch.search.regions import load_regions, narrowed
 
         self._regions = load_regions(inputs.regions)
-
         # A pipe cannot be read twice.
         keep = rereads and not os.path.isfile(inputs.genome)
         self._running = running
@@ -109,7 +108,8 @@ class PatternSearch:
                 for take in takers:
                     take(batch)
                 hits += len(batch)
-        warn_of_long_patterns(messages, self.panel, longest.letters, genome.label)
+        if self._regions is None:  # or other records may be longer than those heard of
+            warn_of_long_patterns(messages, self.panel, longest.letters, genome.label)
         messages.detail(self.summary(hits))
 
 

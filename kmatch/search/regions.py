@@ -150,7 +150,8 @@ class NarrowGenome(Genome):
     """A Genome of which only the records that regions name have letters; others stay as empty."""
 
     def __init__(self, genome: Genome, regions: Regions) -> None:
-        self.label, self.keep = genome.label, False
+        self.__setstate__(genome.__getstate__())
+        self.keep = False  # of what is left out, the whole genome keeps its letters
         self._whole, self.named = genome, regions
         vars(self)["file"] = genome.file
 
