@@ -24,6 +24,7 @@ from kmatch.genome import Genome, as_genome
 from kmatch.packed.packing import write_packed
 from kmatch.results.files.output import open_output
 from kmatch.results.hits import Hits
+from kmatch.results.limit import check_limit, limited
 from kmatch.results.primers import Primers
 from kmatch.results.products import Products
 from kmatch.search.best import BestOptions, best_batches
@@ -58,6 +59,7 @@ def hamming(
     exact_5p: int = 0,
     exact_3p: int = 0,
     regions: RegionsGiven | None = None,
+    limit: int | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -75,6 +77,8 @@ def hamming(
     exact_5p, exact_3p: how many of a pattern's first and last letters must match.
     regions: only the hits that lie inside one of them: a path of BED, or rows (name of the record,
         start, end).
+    limit: hits of a pattern at the most, those with the smallest distances, the first in the genome
+        of these; a UserWarning tells how many there were. None for all.
     device: `cpu`, `cuda`, `cuda:N`, or `auto`, the one that is expected to be done first.
     threads: of the CPU, None for one a core.
     algorithm: `bitplane`, or the name of a published one.
@@ -90,10 +94,11 @@ def hamming(
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
     options = HammingOptions(strand, exact_5p, exact_3p)
     running = Running(device, threads, algorithm, on_progress)
-    inside = load_regions(regions)
-    genome = narrowed(inside, as_genome(genome))
-    search = partial(hamming_batches, genome, panel, k, options)
-    return Hits(search_inside(inside, genome, search, running), panel)
+    genome, inside = as_genome(genome), load_regions(regions)
+    narrow = narrowed(inside, genome)
+    search = partial(hamming_batches, narrow, panel, k, options)
+    batches = search_inside(inside, narrow, search, running)
+    return Hits(limited(batches, panel, check_limit(limit), warn), panel, genome)
 
 
 def multi(
@@ -107,6 +112,7 @@ def multi(
     exact_5p: int = 0,
     exact_3p: int = 0,
     regions: RegionsGiven | None = None,
+    limit: int | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -132,10 +138,13 @@ def multi(
     check_pam(panel, pam, pam_side, warn)
     options = MultiOptions(pam, pam_side, strand, exact_5p, exact_3p)
     running = Running(device, threads, algorithm, on_progress)
-    inside = load_regions(regions)
-    genome = narrowed(inside, as_genome(genome))
-    search = partial(multi_batches, genome, panel, k, options)
-    return Hits(search_inside(inside, genome, search, running), panel)
+    genome, inside = as_genome(genome), load_regions(regions)
+    narrow = narrowed(inside, genome)
+    search = partial(multi_batches, narrow, panel, k, options)
+    batches = search_inside(inside, narrow, search, running)
+    return Hits(
+        limited(batches, panel, check_limit(limit), warn), panel, genome, pam_first=pam_side == "5p"
+    )
 
 
 def edit(
@@ -153,6 +162,7 @@ def edit(
     max_insertions: int | None = None,
     max_deletions: int | None = None,
     regions: RegionsGiven | None = None,
+    limit: int | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -178,10 +188,13 @@ def edit(
     rules = (exact_5p, exact_3p, max_mismatches, max_insertions, max_deletions)
     options = EditOptions(report, strand, pam, pam_side, *rules)
     running = Running(device, threads, algorithm, on_progress)
-    inside = load_regions(regions)
-    genome = narrowed(inside, as_genome(genome))
-    search = partial(edit_batches, genome, panel, k, options)
-    return Hits(search_inside(inside, genome, search, running), panel)
+    genome, inside = as_genome(genome), load_regions(regions)
+    narrow = narrowed(inside, genome)
+    search = partial(edit_batches, narrow, panel, k, options)
+    batches = search_inside(inside, narrow, search, running)
+    return Hits(
+        limited(batches, panel, check_limit(limit), warn), panel, genome, pam_first=pam_side == "5p"
+    )
 
 
 def best(
@@ -192,6 +205,7 @@ def best(
     exact_5p: int = 0,
     exact_3p: int = 0,
     regions: RegionsGiven | None = None,
+    limit: int | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -209,10 +223,10 @@ def best(
     panel = load_patterns(patterns)
     running = Running(device, threads, algorithm, on_progress)
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
-    options = BestOptions(strand, exact_5p, exact_3p)
-    genome = as_genome(genome)
+    genome, options = as_genome(genome), BestOptions(strand, exact_5p, exact_3p)
     search = partial(best_batches, genome, panel, options)
-    return Hits(search_inside(load_regions(regions), genome, search, running), panel)
+    batches = search_inside(load_regions(regions), genome, search, running)
+    return Hits(limited(batches, panel, check_limit(limit), warn), panel, genome)
 
 
 def pcr(

@@ -16,6 +16,7 @@ from kmatch.sequences.names import clean_names, shown, warn
 from kmatch.sequences.readers.ahead import read_ahead
 from kmatch.sequences.readers.files import HEAD, MAGIC, check_readable, label_of
 from kmatch.sequences.readers.genome_files import read_parts
+from kmatch.sequences.readers.index import read_index
 from kmatch.sequences.records import (
     Progress,
     Record,
@@ -118,6 +119,28 @@ class Genome:
         """Letters of each record, int64[n]; the file is read for them at first."""
         return self._listed[1]
 
+    @property
+    def can_reread(self) -> bool:
+        """Whether the records can be read, and then searched."""
+        return self.keep or self.file is not None or os.path.isfile(self._path)
+
+    def sizes(self) -> tuple[list[str], Longs]:
+        """Names and letters of the records before a search: of an index `.fai` where there is one,
+        which may leave out records without letters.
+
+        Raises InputError for a pipe, which would have to be read twice.
+        """
+        if self.file is None and self._known is None:
+            if not self.can_reread:
+                raise InputError(
+                    f"{self.label}: the lengths of all records come before the first hit, and a "
+                    "pipe cannot be read twice; give a file"
+                )
+            index = read_index(self._path)
+            if index is not None:
+                return clean_names(index[0])[0], index[1]
+        return self._listed
+
     @cached_property
     def _listed(self) -> tuple[list[str], Longs]:
         known = self._known
@@ -131,7 +154,7 @@ class Genome:
         if self._kept is not None:
             return _names_and_lengths(self._kept)
         file = vars(self).get("file")
-        return None if file is None else (file.names, np.array(file.lengths, np.int64))
+        return None if file is None else (file.names, file.sizes)
 
     def __getstate__(self) -> dict[str, Any]:
         """What another process needs of it; it opens a packed file itself."""

@@ -27,6 +27,8 @@ letters = guide + "N" * 60 + guide
 for words in [
     ["hamming", genome, "-p", guide, "-k", "9", "--exact-3p", "3"],
     ["hamming", genome, "examples/lambda_patterns.txt", "-k", "0", "--format", "tsv"],
+    ["hamming", genome, "-p", guide, "-k", "9", "--format", "sam", "--limit", "3", "-q"],
+    ["edit", genome, "-p", guide, "-k", "5", "--format", "gff3"],
     ["multi", genome, "-p", guide, "-p", guide[::-1], "-k", "3", "--summary-only"],
     ["multi", genome, "-p", guide, "-k", "6", "--pam", "TTTV", "--pam-side", "5p"],
     ["edit", genome, "-p", guide, "-k", "1", "--report", "ends"],

@@ -67,6 +67,13 @@ def test_long_records_come_in_parts(tmp_path):
     assert genome.names == ["long", "short"] and genome.lengths.tolist() == [3_000_000, 4]
 
 
+def test_a_packed_genome_knows_lengths_after_a_search_too(tmp_path):
+    kmatch.pack(GENOME, tmp_path / "genome.kmatch", threads=1)
+    genome = kmatch.Genome(tmp_path / "genome.kmatch")
+    assert len(call(kmatch.hamming, genome, [TEXT[5:25]], 0)) == 1
+    assert genome.lengths.tolist() == [1_000, 0, 2_000] and genome.sizes()[0] == genome.names
+
+
 def test_other_processes_take_it(tmp_path):
     path = tmp_path / "genome.kmatch"
     kmatch.pack(GENOME, path, threads=1)

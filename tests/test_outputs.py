@@ -130,3 +130,9 @@ def test_nothing_is_read_before_usage_is_right():
     assert here("hamming", *words, "-o", "hits.csv").status == 2
     assert here("multi", *words, "-o", "a.bed", "--summary", "a.bed").status == 2
     assert here("hamming", *words, "-o", "missing.txt").status == 2
+
+
+@pytest.mark.parametrize("command", ["primer", "pcr"])
+@pytest.mark.parametrize("name", ["hits.sam", "hits.gff3", "hits.gff.gz"])
+def test_formats_of_hits_are_no_others(command, name):
+    refused(here(command, *COMMANDS[command], "-o", name), name, ".tsv")

@@ -48,7 +48,8 @@ def test_the_bar_is_gone_before_the_first_row(tmp_path, genome, command):
     bar, row = text.rindex("0:00:0"), text.index("chr1\t")
     assert bar < row
     assert text.count("chr1\t") > 300
-    rows = text[row:]
+    rows, last = text[row:].split("kmatch: ")
+    assert last.endswith(" s\n") and last.count("\n") == 1
     assert rows == process(command, genome, *SEARCHES[command]).out.decode()[-len(rows) :]
 
 
@@ -56,6 +57,19 @@ def test_a_bar_is_drawn_for_a_file_too(tmp_path, genome):
     text = shown("hamming", genome.name, *SEARCHES["hamming"], "-o", "hits.bed", cwd=tmp_path)
     assert "0:00:0" in text and "chr1\t" not in text
     assert shown("hamming", genome.name, *SEARCHES["hamming"], "-q", "-o", "h", cwd=tmp_path) == ""
+
+
+def test_the_last_line_says_what_was_done(tmp_path):
+    records = [("one", random_letters(70_000)), ("two", ""), ("three", "ACGTTTGG")]
+    (tmp_path / "g.fa").write_bytes(fasta(records))
+    words = ("hamming", "g.fa", "-p", "CCAAACGT", "-p", "ACGTNNGR", "-p", "A" * 40, "-k", 0)
+    text = shown(*words, "-t", 1, "--device", "cpu", "-o", "hits.bed", cwd=tmp_path)
+    hits = (tmp_path / "hits.bed").read_text().splitlines()
+    last = text.splitlines()[-1]
+    found = f"{len(hits):,} hits of 2 of 3 patterns in 3 records, 70,008 bases; cpu, 1 of "
+    assert last.startswith(f"kmatch: {found}") and " threads; " in last and last.endswith(" s")
+    quiet = shown(*words, "-q", "-o", "hits.bed", cwd=tmp_path)
+    assert quiet == ""
 
 
 @pytest.mark.parametrize(

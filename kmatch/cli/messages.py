@@ -47,6 +47,11 @@ class Messages:
         if self.verbose:
             _say(message)
 
+    def conclude(self, message: str) -> None:
+        """Say on a terminal, or where --verbose asks for it, what was done."""
+        if self.verbose or self._is_watched():
+            _say(message)
+
     def device(self, engine: "Engine") -> None:
         """Say what the chosen engine runs on, and whether the search will take long."""
         interrupts.check()

@@ -7,7 +7,7 @@ import click
 
 from kmatch.arguments import PAM_SIDES, STRANDS
 from kmatch.cli.numbers import Count, Distance
-from kmatch.cli.outputs import FORMATS
+from kmatch.cli.outputs import FORMATS, TABLES
 
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
@@ -35,12 +35,13 @@ class Loudness(NamedTuple):
 
 def search_options(function: Function) -> Function:
     """Add the options common to the searches for patterns."""
-    return _with((*_TABLE_OPTIONS, _STRAND, *_RUN_OPTIONS), function)
+    table = (_OUTPUT, _format_option(FORMATS), *_HIT_OPTIONS)
+    return _with((*table, _STRAND, *_RUN_OPTIONS), function)
 
 
 def common_options(function: Function) -> Function:
     """Add the options common to all searches."""
-    return _with((*_TABLE_OPTIONS, *_RUN_OPTIONS), function)
+    return _with((_OUTPUT, _format_option(TABLES), *_RUN_OPTIONS), function)
 
 
 def _with(options: Sequence[Decorator], function: Function) -> Function:
@@ -66,18 +67,34 @@ device_option = click.option(
     help="Where to search.",
 )
 
-_TABLE_OPTIONS = (
-    click.option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="Write to FILE, whole or not at all (.gz compresses).",
-    ),
-    click.option(
+_OUTPUT = click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Write to FILE, whole or not at all (.gz compresses).",
+)
+
+
+def _format_option(formats: Sequence[str]) -> Decorator:
+    return click.option(
         "--format",
         "form",
-        type=click.Choice(FORMATS),
+        type=click.Choice(formats),
         help="Output format; by default from FILE's suffix, otherwise bed.",
+    )
+
+
+_HIT_OPTIONS = (
+    click.option(
+        "--limit", type=Count(min=1), metavar="N", help="Only the N closest hits of a pattern."
+    ),
+    click.option(
+        "--summary", metavar="FILE", help="Also write how many hits each pattern has by distance."
+    ),
+    click.option(
+        "--summary-only",
+        is_flag=True,
+        help="Write that table, to -o if given, in place of the hits.",
     ),
 )
 _STRAND = click.option(

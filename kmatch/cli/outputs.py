@@ -11,15 +11,24 @@ import click
 
 from kmatch.results.files.output import is_special
 
-FORMATS = ("bed", "tsv")
+TABLES = ("bed", "tsv")
+FORMATS = (*TABLES, "sam", "gff3", "view")
 _SUFFIXES = {"": None, ".bed": "bed", ".tsv": "tsv", ".txt": None}
+_OF_HITS = {".sam": "sam", ".gff3": "gff3", ".gff": "gff3"}
 
 
 class Table(NamedTuple):
-    """Where a table goes, None or `-` for standard output, and its format, None by the suffix."""
+    """Where a table goes, None or `-` for standard output, and its format, None by the suffix.
+
+    Of hits also: the most of a pattern, None for all; summary: where the table of how many there
+    are goes; summary_only: whether that takes the place of the hits.
+    """
 
     output: str | None
     form: str | None
+    limit: int | None = None
+    summary: str | None = None
+    summary_only: bool = False
 
     @property
     def is_standard(self) -> bool:
@@ -28,34 +37,51 @@ class Table(NamedTuple):
 
 
 def check_table(
-    table: Table, inputs: Iterable[str | None], others: Mapping[str, str | None] | None = None
+    table: Table,
+    inputs: Iterable[str | None],
+    others: Mapping[str, str | None] | None = None,
+    of_hits: bool = False,
 ) -> Table:
     """The table with its format.
 
-    inputs, others: the paths that the command reads, and its further outputs by option. Raises
-    UsageError for a suffix that names no format, and for outputs as `check_outputs` does.
+    inputs, others: the paths that the command reads, and its further outputs by option; of_hits:
+    whether the formats of hits are known too. Raises UsageError for a suffix that names no format,
+    and for outputs as `check_outputs` does.
     """
-    checked = table._replace(form=format_of(table))
+    checked = table._replace(form=format_of(table, of_hits))
     check_outputs(inputs, {"-o": table.output or "-", **(others or {})})
     return checked
 
 
-def format_of(table: Table) -> str:
+def check_summary(table: Table) -> None:
+    """Raise UsageError for options that --summary-only leaves no use."""
+    if not table.summary_only:
+        return
+    others = {"--summary": table.summary, "--format": table.form, "--limit": table.limit}
+    for option, value in others.items():
+        if value:
+            raise click.UsageError(
+                f"--summary-only writes one table, to standard output or -o; leave {option} out"
+            )
+
+
+def format_of(table: Table, of_hits: bool = False) -> str:
     """The format of a table: the one asked for, else by the file's suffix, else bed.
 
     Raises UsageError for a file whose suffix names no format.
     """
-    output, form = table
+    output, form, *_ = table
     if output is None or output == "-" or is_special(output):
         return form or "bed"
     name = os.path.basename(output).lower().removesuffix(".gz")
     suffix = os.path.splitext(name)[1]
-    if suffix not in _SUFFIXES:
-        known = " and ".join(", ".join(filter(None, _SUFFIXES)).rsplit(", ", 1))
+    suffixes = _SUFFIXES | (_OF_HITS if of_hits else {})
+    if suffix not in suffixes:
+        known = " and ".join(", ".join(filter(None, suffixes)).rsplit(", ", 1))
         raise click.UsageError(
             f"-o {output}: '{suffix}' names no format; {known} do, and these with .gz"
         )
-    return form or _SUFFIXES[suffix] or "bed"
+    return form or suffixes[suffix] or "bed"
 
 
 def check_outputs(inputs: Iterable[str | None], outputs: Mapping[str, str | None]) -> None:

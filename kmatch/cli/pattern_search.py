@@ -1,7 +1,8 @@
 """What the commands that search for patterns do alike."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from kmatch import interrupts
 from kmatch.cli.exchanged import letters_at_most, warn_of_long_patterns
 from kmatch.cli.messages import Messages
 from kmatch.cli.options import Inputs, Loudness, check_inputs
-from kmatch.cli.outputs import Table, check_table
+from kmatch.cli.outputs import Table, check_summary, check_table
 from kmatch.search.running import Running
 
 if TYPE_CHECKING:
@@ -24,9 +25,11 @@ Batches = Callable[..., "Iterable[Any]"]  # of HitBatches; called with running
 class PatternSearch:
     """A search for patterns: what it reads, the table that it writes, how it runs, what it says.
 
-    others: its outputs besides the table, by option; rereads: whether it reads the genome twice.
-    Raises UsageError and InputError where these cannot be used.
+    rereads: whether it reads the genome twice. Raises UsageError and InputError where these cannot
+    be used.
     """
+
+    of_hits = True  # whether its table may have the formats of hits
 
     def __init__(
         self,
@@ -35,11 +38,12 @@ class PatternSearch:
         running: Running,
         loudness: Loudness,
         *,
-        others: Mapping[str, str | None] | None = None,
         rereads: bool = False,
     ) -> None:
+        check_summary(table)
+        others, self._began = {"--summary": table.summary}, time.perf_counter()
         read = (inputs.genome, inputs.patterns, inputs.regions)
-        self.table = check_table(table, read, others)
+        self.table = check_table(table, read, others, self.of_hits)
         self.messages = Messages(*loudness)
         self.panel = self.load_panel(inputs)
         from kmatch.genome import Genome
@@ -58,33 +62,43 @@ class PatternSearch:
         return _load_panel(inputs, self.messages)
 
     def summary(self, found: int) -> str:
-        """What --verbose says in the end."""
-        return f"{found:,} hits of {len(self.panel):,} patterns"
+        """What was found, for people."""
+        hits, patterns = counted(found, "hit"), counted(len(self.panel), "pattern")
+        return f"{hits} of {int(self._seen.sum()):,} of {patterns}"
 
-    def write(self, batches: Batches) -> None:
-        """Write the table of the HitBatches of batches(running=…)."""
-        from kmatch.results.files.output import open_output
-        from kmatch.results.tables import TableWriter
+    def write(self, batches: Batches, k: int | str | None = None, pam_first: bool = False) -> None:
+        """Write the tables of the HitBatches of batches(running=…).
 
-        with open_output(self.table.output) as handle:
-            writer = TableWriter(handle, self.table.form or "bed", self.panel)
-            self.drain(batches, writer.write, to_terminal=self.table.is_standard)
+        k: the differences allowed, None where only the hits tell them; pam_first: whether a PAM
+        stands before the patterns.
+        """
+        from kmatch.cli.hit_tables import hit_tables
+        from kmatch.results.formats.searched import Searched
+        from kmatch.search.distances import pattern_distances
+
+        searched = Searched(self.panel, self.genome, pam_first)
+        most = None if k is None else int(pattern_distances(self.panel, k).max())
+        with hit_tables(self.table, searched, most, self.messages.warn) as tables:
+            self._seen = tables.seen.patterns
+            shown = self.table.is_standard and not self.table.summary_only
+            self.drain(batches, *tables.takers, to_terminal=shown, finish=tables.finish)
 
     def drain(
         self,
         batches: Batches,
         *takers: Callable[[Any], object],
         to_terminal: bool = False,
+        finish: Callable[[], None] = lambda: None,
     ) -> None:
-        """Hand each batch to all takers, and say how many hits there were.
+        """Hand each batch to all takers, call `finish`, and say how many hits there were.
 
         to_terminal: whether a taker writes to standard output, where the progress bar may be.
         """
-        from kmatch.search.lengths import LongestRecord
+        from kmatch.search.lengths import Heard
         from kmatch.search.regions import search_inside
 
         messages, genome = self.messages, self.genome
-        hits, longest = 0, LongestRecord()
+        hits, heard, device = 0, Heard(), ""
         with (
             messages.announcing_compiling(),
             _compiling_beside() as help_out,
@@ -92,13 +106,15 @@ class PatternSearch:
         ):
 
             def hear(engine: "Engine") -> None:
+                nonlocal device
+                device = engine.description.partition(" (")[0]
                 messages.device(engine)
                 help_out(engine)
 
             running = self._running._replace(
                 on_progress=advance,
                 on_engine=hear,
-                on_spans=longest.hear,
+                on_spans=heard.hear,
                 on_warning=messages.warn,
             )
             for batch in search_inside(self._regions, genome, batches, running):
@@ -108,9 +124,18 @@ class PatternSearch:
                 for take in takers:
                     take(batch)
                 hits += len(batch)
+        finish()
         if self._regions is None:  # or other records may be longer than those heard of
-            warn_of_long_patterns(messages, self.panel, longest.letters, genome.label)
-        messages.detail(self.summary(hits))
+            warn_of_long_patterns(messages, self.panel, heard.longest, genome.label)
+        searched = f"{counted(heard.records, 'record')}, {counted(heard.letters, 'base')}"
+        seconds = time.perf_counter() - self._began
+        parts = (f"{self.summary(hits)} in {searched}", device, f"{seconds:.1f} s")
+        messages.conclude("; ".join(filter(None, parts)))
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and what it counts, in the plural unless it is 1."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _load_panel(inputs: Inputs, messages: Messages) -> "PatternSet":

@@ -70,12 +70,14 @@ def _handle(path: StrPath) -> Iterator[BinaryIO]:
 class PackedFile:
     """A packed genome, mapped into memory; several processes may map one.
 
-    handle: of a regular file; label: how messages name it. plan, words: as it was packed; names: of
-    the records; offsets, lengths, rows: of each chunk's planes in the file, the positions that it
-    owns, and its rows. Raises InputError for a file that is cut, damaged, or of a newer version.
+    handle: of a regular file; label: how messages name it. plan, words: as it was packed; names,
+    sizes: of the records, and their letters, int64[n]; offsets, lengths, rows: of each chunk's
+    planes in the file, the positions that it owns, and its rows. Raises InputError for a file that
+    is cut, damaged, or of a newer version.
     """
 
     names: list[str]
+    sizes: Longs
     plan: ChunkPlan
     words: int
     offsets: list[int]
@@ -130,10 +132,10 @@ class PackedFile:
         self.offsets, self.lengths, self.rows, self._sums = table.T.tolist()
         at += table.nbytes
         table = np.frombuffer(tail, "<i8", 3 * records, at).reshape(-1, 3)
-        self._begins, self._sizes, ends = np.ascontiguousarray(table.T, np.int64)
+        self._begins, self.sizes, ends = np.ascontiguousarray(table.T, np.int64)
         if not (self._chunks_lie_within(end) and self._records_lie_within(ends, letters)):
             raise self._damaged("is damaged in its index")
-        self._ends = self._begins + self._sizes
+        self._ends = self._begins + self.sizes
         names, ends = tail[at + table.nbytes :], ends.tolist()
         self.names = [
             names[a:b].decode("utf-8", "surrogateescape")
@@ -153,7 +155,7 @@ class PackedFile:
 
     def _records_lie_within(self, ends: Longs, letters: int) -> bool:
         """Whether records lie in the chunks, one after another, and their names in the index."""
-        begins, sizes, positions = self._begins, self._sizes, sum(self.lengths)
+        begins, sizes, positions = self._begins, self.sizes, sum(self.lengths)
         if not len(begins):
             return not self.lengths
         return bool(
@@ -202,17 +204,17 @@ class PackedFile:
         first = min(first, len(self.names) - 1)
         last = max(first + 1, int(np.searchsorted(self._begins, shown)))
         begins = self._begins[first:last] - base
-        return Spans(first, self.names[first:last], begins, self._sizes[first:last])
+        return Spans(first, self.names[first:last], begins, self.sizes[first:last])
 
     def records(self, on_progress: Progress | None = None) -> Iterator[Record]:
         """Yield the Records; their letters are unpacked when they are read."""
-        for name, begin, size in zip(self.names, self._begins, self._sizes, strict=True):
+        for name, begin, size in zip(self.names, self._begins, self.sizes, strict=True):
             self._report(on_progress, int(begin))
             yield Record(name, PackedLetters(self, int(begin), int(size)))
 
     def stretches(self, on_progress: Progress | None = None) -> Iterator[Stretch]:
         """Yield the records as Stretches, short ones together."""
-        short = self._sizes <= SHORT
+        short = self.sizes <= SHORT
         first, last = 0, len(short)
         while first < last:
             shown = self._begins[first] + STRETCH
@@ -222,12 +224,12 @@ class PackedFile:
             self._report(on_progress, begin)
             letters: Letters
             if end == first + 1:
-                letters = PackedLetters(self, begin, int(self._sizes[first]))
+                letters = PackedLetters(self, begin, int(self.sizes[first]))
             else:
-                bounds = bounds_of(self._sizes[first:end])
+                bounds = bounds_of(self.sizes[first:end])
                 together = self.letters(begin, int(self._ends[end - 1]))
                 letters = gather(together, self._begins[first:end] - begin, bounds)
-            yield Stretch(self.names[first:end], self._sizes[first:end], letters)
+            yield Stretch(self.names[first:end], self.sizes[first:end], letters)
             first = end
 
     def _report(self, on_progress: Progress | None, position: int) -> None:

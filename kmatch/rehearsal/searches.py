@@ -51,8 +51,16 @@ def _files(device: str) -> None:
         hamming(Genome.from_records([("tiny", UNIT)]), PATTERNS, 2, device=device)
 
 
+def _formats(device: str) -> None:
+    """Write hits in the formats that only hits have."""
+    genome = Genome.from_records([("tiny", LETTERS)])
+    hits = hamming(genome, PATTERNS, 2, device=device)
+    hits.to_sam(io.BytesIO())
+    hits.to_gff3(io.BytesIO())
+
+
 def _write(found: Any) -> None:
-    """Write hits or primers in every format."""
+    """Write hits or primers in the formats of both."""
     found.to_bed(io.BytesIO())
     found.to_tsv(io.BytesIO())
 
@@ -67,6 +75,7 @@ TASKS: dict[str, Callable[..., None]] = {
     "best": partial(_search, "best", PATTERNS, filtering=False),
     "rules": partial(_search, "edit", PATTERNS, 2, pam="NGG", exact_5p=1, filtering=True),
     FILES: _files,
+    "formats": _formats,
     "seeds": partial(_search, "multi", PANEL, 2, filtering=True),
     "multi": partial(_search, "multi", PANEL, 2, filtering=False),
     "pam sites": partial(_search, "multi", PANEL, 2, pam="NGG", filtering=True),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from kmatch.results.alignments import NONE, cigars, joined, matches, take_rows
 from kmatch.results.table import Table
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.patterns import Pattern
+
+if TYPE_CHECKING:
+    from kmatch.genome import Genome
 
 ROWS = 1 << 15  # aligned at a time
 SIGNS = np.array(["+", "-"])
@@ -77,7 +80,8 @@ class Hits(Table[HitBatch, Hit]):
     `end` int64, 0-based and half-open on the forward strand, `distance` int32, `strand` `+` or `-`;
     `cigar` and `match`, the text as the pattern reads it, hold str (object) and are computed when
     first used. `record_number` and `pattern_number` count from 0 in the order of the genome and of
-    the patterns, as names may repeat. `patterns` are those of the search.
+    the patterns, as names may repeat. `patterns` are those of the search, `genome` is the Genome,
+    and `pam_first` tells whether a PAM stands before the patterns.
 
     Iteration gives rows, `hits[3]` a row, as a Hit; `hits[:10]`, `hits[hits.distance == 0]` and
     `hits[numbers]` give Hits.
@@ -89,9 +93,15 @@ class Hits(Table[HitBatch, Hit]):
     _lazy = ("record", "pattern", "cigar", "match")
     _noun = "hit"
 
-    def __init__(self, batches: Iterable[HitBatch], patterns: Sequence[Pattern]) -> None:
+    def __init__(
+        self,
+        batches: Iterable[HitBatch],
+        patterns: Sequence[Pattern],
+        genome: "Genome | None" = None,
+        pam_first: bool = False,
+    ) -> None:
         super().__init__(batches)
-        self.patterns = patterns
+        self.patterns, self.genome, self.pam_first = patterns, genome, pam_first
         self.record_number: Longs = self._column("record", np.int64)
         self.start: Longs = self._column("start", np.int64)
         self.end: Longs = self._column("end", np.int64)
@@ -123,6 +133,18 @@ class Hits(Table[HitBatch, Hit]):
         """The text of each hit in the direction of the pattern: A, C, G, T or N a base."""
         return self._aligned(matches)
 
+    def to_sam(self, target: Any) -> None:
+        """Write SAM with a header to a path or to a handle, as `to_bed` does.
+
+        Raises InputError for a genome whose records SAM cannot name, and for one that cannot be
+        read again for their lengths.
+        """
+        self._write("sam", target)
+
+    def to_gff3(self, target: Any) -> None:
+        """Write GFF3 to a path or to a handle, as `to_bed` does."""
+        self._write("gff3", target)
+
     def _aligned(self, words: Callable[[Columns], list[str]]) -> Objects:
         found: list[str] = []
         for batch in self.batches:
@@ -132,7 +154,7 @@ class Hits(Table[HitBatch, Hit]):
 
     def _taken(self, rows: Longs) -> Self:
         if not len(rows):
-            return type(self)([], self.patterns)
+            return type(self)([], self.patterns, self.genome, self.pam_first)
         spans, align = _origins(self.batches, rows)
         batch = HitBatch(
             self.record_number[rows],
@@ -144,12 +166,15 @@ class Hits(Table[HitBatch, Hit]):
             spans,
             align,
         )
-        return type(self)([batch], self.patterns)
+        return type(self)([batch], self.patterns, self.genome, self.pam_first)
 
     def _writer(self, form: str, handle: Any) -> Any:
-        from kmatch.results.tables import TableWriter
+        from kmatch.results.formats.searched import Searched, make_writer
 
-        return TableWriter(handle, form, self.patterns)
+        records, starts = np.diff(self.record_number), np.diff(self.start)
+        ordered = bool(((records > 0) | ((records == 0) & (starts >= 0))).all())
+        searched = Searched(self.patterns, self.genome, self.pam_first, ordered)
+        return make_writer(form, handle, searched)
 
 
 def _origins(batches: list[HitBatch], rows: Longs) -> tuple[Spans, Callable[[Any], Columns]]:

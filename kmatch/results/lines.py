@@ -29,7 +29,7 @@ class Names(NamedTuple):
 
 
 @kernel
-def _put_bytes(out, at, source, first, last):
+def put_bytes(out, at, source, first, last):
     for i in range(first, last):
         out[at] = source[i]
         at += 1
@@ -37,7 +37,7 @@ def _put_bytes(out, at, source, first, last):
 
 
 @kernel
-def _put_number(out, at, number):
+def put_number(out, at, number):
     """Write a number that is not negative; returns where it ends."""
     width, rest = 1, number // 10
     while rest:
@@ -49,12 +49,12 @@ def _put_number(out, at, number):
 
 
 @kernel
-def _put_runs(out, at, ops, first, last):
+def put_runs(out, at, ops, first, last):
     """Write alignment columns as a CIGAR: the length of each run, then its letter."""
     begin = first
     for i in range(first, last):
         if i + 1 == last or ops[i + 1] != ops[i]:
-            at = _put_number(out, at, i + 1 - begin)
+            at = put_number(out, at, i + 1 - begin)
             out[at] = ops[i]
             at += 1
             begin = i + 1
@@ -63,17 +63,17 @@ def _put_runs(out, at, ops, first, last):
 
 @kernel
 def _put_window(out, at, names, record, start, end):
-    at = _put_bytes(out, at, names.letters, names.ends[record], names.ends[record + 1])
+    at = put_bytes(out, at, names.letters, names.ends[record], names.ends[record + 1])
     out[at] = TAB
-    at = _put_number(out, at + 1, start)
+    at = put_number(out, at + 1, start)
     out[at] = TAB
-    at = _put_number(out, at + 1, end)
+    at = put_number(out, at + 1, end)
     out[at] = TAB
     return at + 1
 
 
 @kernel
-def _score(distance, length):
+def score(distance, length):
     return np.int64(np.rint(1000 * (1 - distance / length)))
 
 
@@ -88,13 +88,13 @@ def bed_lines(rows, names, labels, lengths, out):
     for i in range(len(rows.start)):
         at = _put_window(out, at, names, rows.record[i], rows.start[i], rows.end[i])
         pattern, distance = rows.pattern[i], rows.distance[i]
-        at = _put_bytes(out, at, labels.letters, labels.ends[pattern], labels.ends[pattern + 1])
+        at = put_bytes(out, at, labels.letters, labels.ends[pattern], labels.ends[pattern + 1])
         out[at] = TAB
-        at = _put_number(out, at + 1, _score(distance, lengths[pattern]))
+        at = put_number(out, at + 1, score(distance, lengths[pattern]))
         out[at] = TAB
         out[at + 1] = MINUS if rows.minus[i] else PLUS
         out[at + 2] = TAB
-        at = _put_number(out, at + 3, distance)
+        at = put_number(out, at + 3, distance)
         out[at] = NEWLINE
         at += 1
     return at
@@ -111,15 +111,15 @@ def tsv_lines(rows, names, labels, columns, out):
     for i in range(len(rows.start)):
         at = _put_window(out, at, names, rows.record[i], rows.start[i], rows.end[i])
         pattern = rows.pattern[i]
-        at = _put_bytes(out, at, labels.letters, labels.ends[pattern], labels.ends[pattern + 1])
+        at = put_bytes(out, at, labels.letters, labels.ends[pattern], labels.ends[pattern + 1])
         out[at] = TAB
-        at = _put_number(out, at + 1, rows.distance[i])
+        at = put_number(out, at + 1, rows.distance[i])
         out[at] = TAB
         out[at + 1] = MINUS if rows.minus[i] else PLUS
         out[at + 2] = TAB
-        at = _put_runs(out, at + 3, ops, op_ends[i], op_ends[i + 1])
+        at = put_runs(out, at + 3, ops, op_ends[i], op_ends[i + 1])
         out[at] = TAB
-        at = _put_bytes(out, at + 1, text, text_ends[i], text_ends[i + 1])
+        at = put_bytes(out, at + 1, text, text_ends[i], text_ends[i + 1])
         out[at] = NEWLINE
         at += 1
     return at

@@ -25,7 +25,7 @@ class TableWriter(Sender):
         super().__init__(handle)
         panel = pattern_set(patterns)
         self._lines = self._bed if form == "bed" else self._tsv
-        self._labels = _side_by_side(panel.names)
+        self._labels = side_by_side(panel.names)
         self._lengths = panel.lengths
         if form == "tsv":
             self._send(HEADER.encode())
@@ -36,13 +36,13 @@ class TableWriter(Sender):
             self._send(self._lines(batch, slice(first, first + ROWS)))
 
     def _bed(self, batch: HitBatch, rows: slice) -> memoryview:
-        found, names = _rows(batch, rows)
+        found, names = rows_of(batch, rows)
         out = np.empty(self._fixed_size(found, names), np.uint8)
         written = bed_lines(found, names, self._labels, self._lengths, out)
         return memoryview(out.data)[:written]
 
     def _tsv(self, batch: HitBatch, rows: slice) -> memoryview:
-        found, names = _rows(batch, rows)
+        found, names = rows_of(batch, rows)
         columns = batch.align(rows)
         # A run of one column takes two bytes, the most a column can take.
         size = self._fixed_size(found, names) + 2 * len(columns.ops) + len(columns.text)
@@ -57,7 +57,7 @@ class TableWriter(Sender):
         return int(records + labels) + len(found.record) * (4 * DIGITS + 9)
 
 
-def _rows(batch: HitBatch, rows: slice) -> tuple[Rows, Names]:
+def rows_of(batch: HitBatch, rows: slice) -> tuple[Rows, Names]:
     """The Rows of a slice, and the Names of the records that they are in."""
     names, record = batch.record_names(rows)
     found = Rows(
@@ -68,10 +68,10 @@ def _rows(batch: HitBatch, rows: slice) -> tuple[Rows, Names]:
         batch.distance[rows],
         batch.minus[rows],
     )
-    return found, _side_by_side(names)
+    return found, side_by_side(names)
 
 
-def _side_by_side(names: Iterable[str]) -> Names:
+def side_by_side(names: Iterable[str]) -> Names:
     encoded = [name.encode("utf-8", "surrogateescape") for name in names]
     ends = np.cumsum([0] + [len(name) for name in encoded])
     return Names(np.frombuffer(b"".join(encoded), np.uint8), ends)

@@ -25,7 +25,8 @@ _BATCHES: dict[str, Callable[..., Any]] = {
 def hooked(command: str, genome: Any, patterns: Patterns, *k: int, **given: Any) -> Hits:
     """The Hits of `hamming`, `multi`, `edit` or `best`, of which `best` takes no k."""
     panel = load_patterns(patterns)
-    return Hits(by_name(_BATCHES[command], as_genome(genome), panel, *k, **given), panel)
+    genome = as_genome(genome)
+    return Hits(by_name(_BATCHES[command], genome, panel, *k, **given), panel, genome)
 
 
 def hooked_primer(target: Genome, background: Genome, k: int, **given: Any) -> Primers:

@@ -1,14 +1,37 @@
-"""How long the longest record of a genome is, heard while it is searched."""
+"""How many records and letters are searched, heard while they are."""
 
+import numpy as np
+
+from kmatch.arrays import Longs
 from kmatch.sequences.chunks import Spans
 
 
-class LongestRecord:
-    """`letters`: of the longest record so far, or more than a chunk shows of it."""
+class Heard:
+    """The records of a search; `longest`: letters of the longest so far.
+
+    A search that reads the genome twice counts it once.
+    """
 
     def __init__(self) -> None:
-        self.letters = 0
+        self.longest = 0
+        self._first = self._gone = 0  # the first of those in the last chunk, letters before it
+        self._lengths: Longs = np.zeros(0, np.int64)
 
     def hear(self, spans: Spans) -> None:
         """Take the records in a chunk."""
-        self.letters = max(self.letters, int(spans.lengths.max(initial=0)))
+        self.longest = max(self.longest, int(spans.lengths.max(initial=0)))
+        if spans.first < self._first:
+            self._gone = 0
+        else:
+            self._gone += int(self._lengths[: spans.first - self._first].sum())
+        self._first, self._lengths = spans.first, spans.lengths
+
+    @property
+    def records(self) -> int:
+        """How many records there were."""
+        return self._first + len(self._lengths)
+
+    @property
+    def letters(self) -> int:
+        """How many letters they have."""
+        return self._gone + int(self._lengths.sum())

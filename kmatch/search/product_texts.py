@@ -45,16 +45,19 @@ class ProductTexts:
         stretches = zip(*(column.tolist() for column in (record, start, end)), strict=True)
         parts = [np.zeros(0, np.uint8)]
         for stretch, reverse in zip(stretches, minus.tolist(), strict=True):
-            masks = encode_text(self._letters(*stretch))
+            masks = encode_text(self.letters(*stretch))
             parts.append(LETTERS[reverse_complement(masks) if reverse else masks])
         return bounds_of(end - start), np.concatenate(parts)
 
-    def _letters(self, record: int, start: int, end: int) -> Bytes:
+    def letters(self, record: int, start: int, end: int) -> Bytes:
+        """The letters of one stretch, as they are; those behind the record's end are left out."""
         near = self._near
         while near and (near[0].record, near[0].end) <= (record, start):
             near.popleft()
         while not near or (near[-1].record, near[-1].end) < (record, end):
-            piece = next(self._pieces)
+            piece = next(self._pieces, None)
+            if piece is None:
+                break
             if (piece.record, piece.end) > (record, start):
                 near.append(piece)
         parts = [

@@ -17,7 +17,7 @@ from kmatch.cli.options import (
     search_options,
 )
 from kmatch.cli.outputs import Table
-from kmatch.cli.pattern_search import Batches, PatternSearch
+from kmatch.cli.pattern_search import PatternSearch
 from kmatch.search.running import Running
 
 
@@ -32,34 +32,16 @@ class Wanted(NamedTuple):
     exact_3p: int
 
 
-class Counts(NamedTuple):
-    """The table of hits by pattern and distance: where it goes, and whether it is the only one."""
-
-    summary: str | None
-    summary_only: bool
-
-
 @command(short_help="k mismatches for a panel of equal-length patterns in one pass.")
 @click.argument("genome")
 @pattern_arguments
 @distance_option("Mismatches allowed, or N% of a pattern; less than a pattern.", shares=True)
 @pam_options
 @exact_options
-@click.option(
-    "--summary", metavar="FILE", help="Also write how many hits each pattern has by distance."
-)
-@click.option(
-    "--summary-only", is_flag=True, help="Write that table, to -o if given, in place of the hits."
-)
 @algorithm_option("multi")
 @search_options
 def multi(
-    inputs: Inputs,
-    wanted: Wanted,
-    table: Table,
-    counts: Counts,
-    running: Running,
-    loudness: Loudness,
+    inputs: Inputs, wanted: Wanted, table: Table, running: Running, loudness: Loudness
 ) -> None:
     """Find every window of GENOME with at most k mismatches to a pattern of a panel.
 
@@ -70,9 +52,7 @@ def multi(
     for standard input. PATTERNS is FASTA, text with one pattern a line (SEQ, or NAME, a tab and
     SEQ), BED with the sequence in column 7, or by --column a table with a header line.
     """
-    _check_tables(counts, table)
-    others = {"--summary": counts.summary}
-    search = PatternSearch(inputs, table, running, loudness, others=others)
+    search = PatternSearch(inputs, table, running, loudness)
     from kmatch.search.checks import check_ends, check_pam
     from kmatch.search.multi import MultiOptions, multi_batches
 
@@ -83,44 +63,4 @@ def multi(
         pam=pam, pam_side=side, strand=strand, exact_5p=exact_5p, exact_3p=exact_3p
     )
     batches = partial(multi_batches, search.genome, search.panel, k, options)
-    if counts.summary_only:
-        _write_summary(search, batches, k)
-    elif counts.summary:
-        _write_both(search, batches, k, counts.summary)
-    else:
-        search.write(batches)
-
-
-def _check_tables(counts: Counts, table: Table) -> None:
-    if counts.summary_only and (counts.summary or table.form):
-        other = "--summary" if counts.summary else "--format"
-        raise click.UsageError(
-            f"--summary-only writes one table, to standard output or -o; leave {other} out"
-        )
-
-
-def _write_summary(search: PatternSearch, batches: Batches, k: int | str) -> None:
-    from kmatch.results.files.output import open_output
-    from kmatch.results.summary import Summary
-    from kmatch.search.distances import pattern_distances
-
-    summary = Summary(search.panel, int(pattern_distances(search.panel, k).max()))
-    with open_output(search.table.output) as handle:
-        search.drain(batches, summary.add)
-        summary.write(handle)
-
-
-def _write_both(search: PatternSearch, batches: Batches, k: int | str, path: str) -> None:
-    from kmatch.results.files.output import flush_all, open_output
-    from kmatch.results.summary import Summary
-    from kmatch.results.tables import TableWriter
-    from kmatch.search.distances import pattern_distances
-
-    output, form = search.table
-    summary = Summary(search.panel, int(pattern_distances(search.panel, k).max()))
-    with open_output(output) as hits, open_output(path) as handle:
-        writer = TableWriter(hits, form or "bed", search.panel)
-        to_terminal = search.table.is_standard
-        search.drain(batches, writer.write, summary.add, to_terminal=to_terminal)
-        summary.write(handle)
-        flush_all(hits, handle)
+    search.write(batches, k, pam_first=side == "5p")

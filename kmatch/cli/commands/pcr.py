@@ -78,18 +78,21 @@ def pcr(given: Given, wanted: Wanted, table: Table, running: Running, loudness: 
     A product reaches from a site of one primer on + to a site of its partner on - that faces it.
     GENOME is FASTA, FASTQ, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or -
     for standard input. PRIMERS has a pair a line, NAME, a tab, FORWARD, a tab and REVERSE; or is
-    FASTA, or BED with the sequence in column 7, where the names of a pair end in _F and _R, /1 and /2 or
-    _LEFT and _RIGHT, with _alt1 and the like behind it for alternates. All alternates are joined.
+    FASTA, or BED with the sequence in column 7, where the names of a pair end in _F and _R, /1 and
+    /2 or _LEFT and _RIGHT, with _alt1 and the like behind it for alternates. All alternates are
+    joined.
     """
     search = _PcrSearch(given, wanted, table, running, loudness)
     from kmatch.search.pcr import PcrOptions, pcr_batches
 
     options = PcrOptions(*wanted[1:])
-    search.write(partial(pcr_batches, search.genome, search.pairs, wanted.k, options))
+    search.write_products(partial(pcr_batches, search.genome, search.pairs, wanted.k, options))
 
 
 class _PcrSearch(PatternSearch):
     """A search for the products of primers."""
+
+    of_hits = False
 
     def __init__(
         self, given: Given, wanted: Wanted, table: Table, running: Running, loudness: Loudness
@@ -108,7 +111,7 @@ class _PcrSearch(PatternSearch):
         check_pcr(self.pairs, PcrOptions(*self._wanted[1:]), "--exact-3p")
         return self.pairs.primers
 
-    def write(self, batches: "Callable[..., Iterable[ProductBatch]]") -> None:
+    def write_products(self, batches: "Callable[..., Iterable[ProductBatch]]") -> None:
         """Write the table of the ProductBatches of batches(running=…)."""
         from kmatch.results.files.output import open_output
         from kmatch.results.product_tables import ProductWriter

@@ -1,0 +1,71 @@
+"""Hits as GFF3."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from kmatch.results.files.sending import Sender
+from kmatch.results.formats.lines import gff3_lines
+from kmatch.results.hits import HitBatch
+from kmatch.results.lines import DIGITS, Names
+from kmatch.results.tables import ROWS, rows_of, side_by_side
+from kmatch.sequences.patterns import Pattern, pattern_set
+
+HEADER = "##gff-version 3\n"
+# What stands before a hit's start, number, name, distance and CIGAR.
+_WORDS = ("\tkmatch\tnucleotide_match\t", ".\tID=hit", ";Name=", ";distance=", ";cigar=")
+# Bytes that GFF3 has escaped.
+_IN_SEQUENCE = re.compile(rb"[^a-zA-Z0-9.:^*$@!+_?|-]")
+_IN_VALUE = re.compile(rb"[\x00-\x1f\x7f%;=&,]")
+
+
+class Gff3Writer(Sender):
+    """Writes the header, and HitBatches as a line a hit: a `nucleotide_match`, numbered from 1.
+
+    patterns: list of Pattern.
+    """
+
+    def __init__(self, handle: Any, patterns: Sequence[Pattern]) -> None:
+        super().__init__(handle)
+        panel = pattern_set(patterns)
+        self._labels = side_by_side(map(_escaper(_IN_VALUE), panel.names))
+        self._lengths = panel.lengths
+        self._words = tuple(np.frombuffer(word.encode(), np.uint8) for word in _WORDS)
+        self._number = 1
+        self._send(HEADER.encode())
+
+    def write(self, batch: HitBatch) -> None:
+        """Write a HitBatch."""
+        for first in range(0, len(batch), ROWS):
+            self._send(self._lines(batch, slice(first, first + ROWS)))
+
+    def _lines(self, batch: HitBatch, rows: slice) -> memoryview:
+        found, _ = rows_of(batch, rows)
+        names = self._names(batch, rows)
+        columns = batch.align(rows)
+        size = np.diff(names.ends)[found.record].sum()
+        size += np.diff(self._labels.ends)[found.pattern].sum()
+        size += len(found.record) * (5 * DIGITS + sum(map(len, self._words)) + 8)
+        out = np.empty(int(size) + 2 * len(columns.ops), np.uint8)
+        words = (self._number, *self._words)
+        written = gff3_lines(found, names, self._labels, self._lengths, columns, words, out)
+        self._number += len(found.record)
+        return memoryview(out.data)[:written]
+
+    def _names(self, batch: HitBatch, rows: slice) -> Names:
+        names, _ = batch.record_names(rows)
+        return side_by_side(map(_escaper(_IN_SEQUENCE), names))
+
+
+def _escaper(unfit: re.Pattern[bytes]) -> Callable[[str], str]:
+    """A function that writes the bytes of a name that do not fit as `%` and two digits."""
+
+    def escape(name: str) -> str:
+        data = name.encode("utf-8", "surrogateescape")
+        return unfit.sub(lambda byte: b"%%%02X" % byte[0][0], data).decode(
+            "utf-8", "surrogateescape"
+        )
+
+    return escape

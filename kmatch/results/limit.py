@@ -1,0 +1,142 @@
+"""The closest hits of each pattern, as many as asked for."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from kmatch.arguments import checked_count
+from kmatch.arrays import Longs
+from kmatch.engine.alignments import Columns
+from kmatch.errors import InputError
+from kmatch.results.alignments import NONE, joined, take_rows
+from kmatch.results.hits import HitBatch
+from kmatch.sequences.chunks import Spans
+from kmatch.sequences.patterns import Pattern, pattern_set
+
+FEW = 1 << 16  # hits that may wait, besides those that are kept, before the farther ones go
+_FIELDS = ("record", "start", "end", "pattern", "distance", "minus")
+_NO_PLACES = np.zeros(0, np.int64)
+
+
+def check_limit(limit: int | None) -> int | None:
+    """A limit as int; InputError unless it is None or a whole number from 1 on."""
+    if limit is None:
+        return None
+    limit = checked_count("limit", limit)
+    if not limit:
+        raise InputError("limit is 0; give 1 or more, or None for all hits")
+    return limit
+
+
+def limited(
+    batches: Iterable[HitBatch],
+    patterns: Sequence[Pattern],
+    most: int | None,
+    on_warning: Callable[[str], None],
+) -> Iterable[HitBatch]:
+    """HitBatches of the closest hits of each pattern, at most `most`; of all where it is None."""
+    return batches if most is None else _limited(batches, Limit(patterns, most), on_warning)
+
+
+def _limited(
+    batches: Iterable[HitBatch], limit: "Limit", on_warning: Callable[[str], None]
+) -> Iterator[HitBatch]:
+    for batch in batches:
+        limit.add(batch)
+    yield from limit.batches()
+    for warning in limit.warnings():
+        on_warning(warning)
+
+
+class Limit:
+    """Keeps at most `most` hits of each pattern: the closest, and the first of these.
+
+    patterns: of the search; aligned: whether alignments are wanted. Memory goes by the hits that
+    are kept: hits that wait are at most as many again, or FEW.
+    """
+
+    def __init__(self, patterns: Sequence[Pattern], most: int, aligned: bool = True) -> None:
+        self._names, self._most, self._aligned = pattern_set(patterns).names, most, aligned
+        self._counts = np.zeros(len(self._names), np.int64)
+        # The distance from which on a hit comes too late.
+        self._beyond = np.full(len(self._names), np.iinfo(np.int64).max)
+        self._parts: list[HitBatch] = []
+        self._kept = self._waiting = 0
+        self._records: dict[int, str] = {}  # their names
+
+    def add(self, batch: HitBatch) -> None:
+        """Take the next HitBatch of the search."""
+        self._counts += np.bincount(batch.pattern, minlength=len(self._counts))
+        near = np.flatnonzero(batch.distance < self._beyond[batch.pattern])
+        rows = near[_closest(batch.pattern[near], batch.distance[near], self._most)]
+        if not len(rows):
+            return
+        self._parts.append(self._taken(batch, rows))
+        self._waiting += len(rows)
+        if self._waiting > max(FEW, self._kept):
+            self._reduce()
+
+    def batches(self) -> Iterator[HitBatch]:
+        """Yield what is kept, in order, as HitBatches."""
+        self._reduce()
+        yield from self._parts
+
+    def warnings(self) -> Iterator[str]:
+        """Yield a sentence for each pattern that had more hits."""
+        for number in np.flatnonzero(self._counts > self._most).tolist():
+            yield (
+                f"pattern '{self._names[number]}' has {self._counts[number]:,} hits, of which the "
+                f"limit keeps {self._most:,}"
+            )
+
+    def _taken(self, batch: HitBatch, rows: Longs) -> HitBatch:
+        """Rows of a HitBatch, without what holds its chunk."""
+        numbers = np.unique(batch.record[rows])
+        for number in numbers.tolist():
+            self._records[number] = batch.spans.names[number - batch.spans.first]
+        return self._batch(batch, rows, batch.align(rows) if self._aligned else NONE)
+
+    def _batch(self, batch: HitBatch, rows: Longs, columns: Columns) -> HitBatch:
+        names: Any = self._records
+        spans = Spans(0, names, _NO_PLACES, _NO_PLACES)
+        fields = {name: getattr(batch, name)[rows] for name in _FIELDS}
+        everything = np.arange(len(rows))
+
+        def align(part: Any) -> Columns:
+            return take_rows(columns, everything[part])
+
+        return HitBatch(**fields, spans=spans, align=align)
+
+    def _reduce(self) -> None:
+        """Drop the hits that are not among the closest of all that came."""
+        if not self._parts:
+            return
+        whole = {
+            name: np.concatenate([getattr(part, name) for part in self._parts]) for name in _FIELDS
+        }
+        rows = _closest(whole["pattern"], whole["distance"], self._most)
+        columns = NONE
+        if self._aligned:
+            columns = joined([part.align(slice(None)) for part in self._parts])
+            columns = take_rows(columns, rows)
+        batch = HitBatch(**whole, spans=self._parts[0].spans, align=self._parts[0].align)
+        kept = self._batch(batch, rows, columns)
+        used = np.unique(kept.record).tolist()
+        names = {number: self._records[number] for number in used}
+        self._records.clear()
+        self._records.update(names)
+        self._parts, self._kept, self._waiting = [kept], len(rows), 0
+        full = np.bincount(kept.pattern, minlength=len(self._counts)) >= self._most
+        farthest = np.zeros(len(full), np.int64)
+        np.maximum.at(farthest, kept.pattern, kept.distance)
+        self._beyond[full] = farthest[full]
+
+
+def _closest(pattern: Any, distance: Any, most: int) -> Longs:
+    """Rows, ascending, that are among the `most` closest of their pattern; the first come first."""
+    order = np.lexsort((distance, pattern))
+    bounds = np.flatnonzero(np.diff(pattern[order])) + 1
+    begins = np.concatenate([np.zeros(1, np.int64), bounds])
+    rank = np.arange(len(order)) - np.repeat(begins, np.diff(np.append(begins, len(order))))
+    return np.sort(order[rank < most])

@@ -1,0 +1,215 @@
+"""SAM and GFF3: by hand, against slow formatters, and as samtools reads them."""
+
+import io
+import os
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.api import GENOME, TEXT, call
+from support.commands import failed, fasta, here, random_letters, shell
+from support.formats import gff3_row, sam_row
+
+import kmatch
+from kmatch.search.hooked import hooked
+
+CHR = "TTTTACGTTGCAGGTTTTTTTTCCTGCAAT"
+HEAD = f"@PG\tID:kmatch\tPN:kmatch\tVN:{kmatch.__version__}\n"
+
+
+def text_of(hits, form):
+    table = io.StringIO()
+    getattr(hits, f"to_{form}")(table)
+    return table.getvalue()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    records = [("chr1 first", CHR), ("empty", ""), ("a(2)", "GGGG")]
+    (tmp_path / "genome.fa").write_bytes(fasta(records))
+    return tmp_path
+
+
+SAM = f"""\
+@HD\tVN:1.6\tSO:coordinate
+@SQ\tSN:chr1\tLN:30
+@SQ\tSN:a(2)\tLN:4
+{HEAD}\
+a_b\t0\tchr1\t5\t255\t2=1D7=\t*\t0\t0\tACTTGCAGG\t*\tNM:i:1\tkd:i:1
+a_b\t16\tchr1\t23\t255\t7=1I1=\t*\t0\t0\tCCTGCAAGT\t*\tNM:i:1\tkd:i:1
+"""
+GFF3 = """\
+##gff-version 3
+chr1\tkmatch\tnucleotide_match\t5\t14\t889\t+\t.\tID=hit1;Name=a b;distance=1;cigar=2=1D7=
+"""
+
+
+class TestByHand:
+    """The pattern ACTTGCAGR lies at 4 with a G more, and on `-` at the end without its C."""
+
+    def test_sam(self, folder):
+        (folder / "p.txt").write_text("a b\tACTTGCAGR\n")
+        found = here("edit", "genome.fa", "p.txt", "-k", 1, "--format", "tsv")
+        rows = [line.split(b"\t")[6:] for line in found.out.splitlines()[1:]]
+        assert rows == [[b"2=1D7=", b"ACGTTGCAGG"], [b"1=1I7=", b"ATTGCAGG"]]
+        result = here("edit", "genome.fa", "p.txt", "-k", 1, "--format", "sam")
+        assert (result.status, result.err) == (0, b"")
+        assert result.out.decode() == SAM
+
+    def test_gff3(self, folder):
+        (folder / "p.txt").write_text("a b\tACTTGCAGR\n")
+        result = here("edit", "genome.fa", "p.txt", "-k", 1, "-o", "hits.gff", "--strand", "+")
+        assert result == (0, b"", b"")
+        assert (folder / "hits.gff").read_text() == GFF3
+        result = here("hamming", "genome.fa", "-p", "GGGG", "-k", 0, "--format", "gff3")
+        place = "a%282%29\tkmatch\tnucleotide_match\t1\t4\t1000\t+\t."
+        row = f"{place}\tID=hit1;Name=GGGG;distance=0;cigar=4=\n"
+        assert result.out.decode() == f"##gff-version 3\n{row}"
+
+
+patterns = st.lists(st.text("ACGTRYN", min_size=4, max_size=12), min_size=1, max_size=4)
+NAMES = st.text("ab =;%,&(é", min_size=1, max_size=5)
+
+
+@given(st.data())
+def test_rows_are_those_of_tsv(data):
+    sequences = data.draw(patterns)
+    names = data.draw(st.lists(NAMES, min_size=4, max_size=4, unique=True))
+    panel = dict(zip(names, sequences, strict=False))
+    name = data.draw(st.sampled_from(["chr1", "a,b", "x|y"]))
+    genome = kmatch.Genome.from_records([("one", ""), (name, TEXT[:400]), ("N", "ANNGTNAC")])
+    length = data.draw(st.sampled_from([37, 400]))
+    hits = hooked("edit", genome, panel, 2, report="ends", chunk_length=length, threads=1)
+    rows = [line.split("\t") for line in text_of(hits, "tsv").splitlines()[1:]]
+    sam = text_of(hits, "sam").splitlines()
+    assert sam[:4] == [
+        "@HD\tVN:1.6\tSO:coordinate",
+        f"@SQ\tSN:{name}\tLN:400",
+        "@SQ\tSN:N\tLN:8",
+        HEAD.rstrip(),
+    ]
+    assert sam[4:] == [sam_row(row, panel[row[3]]) for row in rows]
+    gff3 = text_of(hits, "gff3").splitlines()
+    expected = [gff3_row(i, row, len(panel[row[3]])) for i, row in enumerate(rows, 1)]
+    assert gff3 == ["##gff-version 3", *expected]
+
+
+@pytest.mark.parametrize("pam, side", [("NGG", "3p"), ("TTTV", "5p")])
+def test_reads_hold_the_pam(pam, side):
+    panel = {"a": "ACNT", "b": "GTTR"}
+    hits = call(kmatch.multi, GENOME, panel, 2, pam=pam, pam_side=side)
+    rows = [line.split("\t") for line in text_of(hits, "tsv").splitlines()[1:]]
+    whole = {name: p + pam if side == "3p" else pam + p for name, p in panel.items()}
+    assert {row[5] for row in rows} == {"+", "-"} and any("X" in row[6] for row in rows)
+    assert text_of(hits, "sam").splitlines()[4:] == [sam_row(row, whole[row[3]]) for row in rows]
+
+
+def test_selections_say_whether_they_are_sorted(tmp_path):
+    hits = call(kmatch.hamming, GENOME, "ACGTACG", 3)
+    assert text_of(hits[::2], "sam").startswith("@HD\tVN:1.6\tSO:coordinate\n")
+    assert text_of(hits[::-1], "sam").startswith("@HD\tVN:1.6\tSO:unknown\n")
+    hits.to_sam(tmp_path / "hits.sam")
+    assert (tmp_path / "hits.sam").read_text() == text_of(hits, "sam")
+    with pytest.raises(kmatch.InputError, match="give it to Hits"):
+        kmatch.Hits(hits.batches, hits.patterns).to_sam(io.StringIO())
+
+
+class TestHeaders:
+    def search(self, genome="genome.fa", form="sam"):
+        return here("hamming", genome, "-p", "TTGCAGG", "-k", 0, "--format", form)
+
+    def test_lengths_of_every_kind_of_genome(self, folder):
+        expected = self.search().out
+        assert expected.count(b"\n") == 6
+        assert here("pack", "genome.fa", "-o", "genome.kmatch").status == 0
+        assert self.search("genome.kmatch").out == expected
+        (folder / "genome.fa.fai").write_text("chr1\t30\t0\t60\t61\na(2)\t4\t0\t60\t61\n")
+        assert self.search().out == expected
+
+    def test_an_old_index_is_not_read(self, folder):
+        expected = self.search().out
+        (folder / "genome.fa.fai").write_text("chr1\t3\t0\t60\t61\n")
+        os.utime(folder / "genome.fa.fai", (1, 1))
+        assert self.search().out == expected
+
+    @pytest.mark.parametrize("index", ["chr1\t13\t0\t60\t61\n", "chr2\t30\t0\t60\t61\n"])
+    def test_an_index_of_another_file(self, folder, index):
+        (folder / "genome.fa.fai").write_text(index)
+        result = self.search()
+        assert result.status == 1 and b"'chr1' is not as the genome's .fai says" in result.err
+        assert self.search(form="bed").status == 0
+
+    def test_a_damaged_index_is_not_read(self, folder):
+        expected = self.search().out
+        (folder / "genome.fa.fai").write_text("chr1\tx\n")
+        assert self.search().out == expected
+
+    def test_a_pipe_does_not_tell(self, folder):
+        result = shell('cat genome.fa | "$@"', "hamming", "-", "-p", "ACG", "-k", 0, "-o", "h.sam")
+        failed(result, "standard input", "read twice", "give a file")
+        assert not (folder / "h.sam").exists()
+
+    @pytest.mark.parametrize(
+        "records, words",
+        [
+            ([("x", "ACGT"), ("x", "ACGT")], "several records are named 'x'"),
+            ([("x", "ACGT"), ("", "ACGT")], "record 2 has no name"),
+            ([("*", "ACGT")], "record 1 is named '*'"),
+        ],
+    )
+    def test_names_that_sam_cannot_have(self, folder, records, words):
+        (folder / "odd.fa").write_bytes(fasta(records))
+        failed(here("hamming", "odd.fa", "-p", "ACG", "-k", 0, "-o", "h.sam"), words)
+        assert not (folder / "h.sam").exists()
+
+    def test_an_index_hides_no_repeated_name(self, folder):
+        (folder / "odd.fa").write_bytes(fasta([("x", "ACGT"), ("x", "ACGT")]))
+        (folder / "odd.fa.fai").write_text("x\t4\t0\t60\t61\n")
+        failed(here("hamming", "odd.fa", "-p", "ACG", "-k", 0, "-o", "h.sam"), "several records")
+
+
+samtools = pytest.mark.skipif(not shutil.which("samtools"), reason="samtools is not installed")
+
+
+@samtools
+def test_samtools_takes_it(folder):
+    """view, index without sort, sort, calmd and mpileup; samtools counts the same differences."""
+    text = random_letters(5_000)
+    near = text[900:912] + text[913:930]
+    (folder / "g.fa").write_bytes(fasta([("one", text), ("two", text[::-1])]))
+    search = ("-p", near, "-p", text[200:215] + "N" + text[216:225], "-p", "RACGTNGC")
+    result = here("edit", "g.fa", *search, "-k", 2, "--report", "ends", "-o", "hits.sam")
+    assert result == (0, b"", b"")
+
+    def run(*words):
+        done = subprocess.run(["samtools", *words], capture_output=True, text=True, check=True)
+        assert "error" not in done.stderr.lower() and "warning" not in done.stderr.lower()
+        return done.stdout
+
+    lines = (folder / "hits.sam").read_text().splitlines()
+    rows = [line for line in lines if not line.startswith("@")]
+    assert len(rows) > 50 and any(row.split("\t")[1] == "16" for row in rows)
+    assert run("view", "hits.sam").splitlines() == rows
+    run("view", "-b", "-o", "hits.bam", "hits.sam")
+    run("index", "hits.bam")
+    near_it = [row for row in rows if row.split("\t")[2] == "one" and "kd:i:1" in row]
+    assert set(near_it) & set(run("view", "hits.bam", "one:890-940").splitlines())
+    run("sort", "-o", "sorted.bam", "hits.sam")
+    again = run("view", "sorted.bam").splitlines()
+    assert sorted(again) == sorted(rows)
+    assert [row.split("\t")[2:4] for row in again] == [row.split("\t")[2:4] for row in rows]
+    piled = run("mpileup", "-f", "g.fa", "hits.bam").splitlines()
+    depth = np.zeros(5_000, int)
+    for row in rows:
+        _, _, record, start, *_ = row.split("\t")
+        depth[int(start) - 1] += record == "one"
+    assert {int(line.split("\t")[1]) - 1 for line in piled if line[:3] == "one"} >= set(
+        np.flatnonzero(depth).tolist()
+    )
+    counted = run("calmd", "hits.bam", "g.fa").splitlines()
+    tags = [[tag for tag in row.split("\t") if tag[:2] == "NM"] for row in counted if row[0] != "@"]
+    assert tags == [[tag for tag in row.split("\t") if tag[:2] == "NM"] for row in rows]

@@ -1,0 +1,106 @@
+"""Hits for eyes."""
+
+import os
+import pty
+import re
+import subprocess
+
+import pytest
+from support.commands import KMATCH, fasta, here
+
+TEXT = "GGTACGTTGCAGGTTTTTTCCTGCAATGG"
+VIEW = """\
+one:3-13 + a, distance 1
+pattern    AC-TTGCAGR
+           || |||||||
+text    ggtACGTTGCAGGttttt
+
+one:19-27 - a, distance 1
+pattern   ACTTGCAGR
+          | |||||||
+text    ccA-TTGCAGGaaaaa
+
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "g.fa").write_bytes(fasta([("one", TEXT)]))
+    (tmp_path / "p.txt").write_text("a\tACTTGCAGR\n")
+    return tmp_path
+
+
+SEARCH = ("edit", "g.fa", "p.txt", "-k", 1, "--format", "view")
+
+
+def shown(folder, *words, columns=80, **more):
+    """What a terminal shows of `kmatch WORDS`; messages go elsewhere."""
+    ours, theirs = pty.openpty()
+    environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    environment |= {"TERM": "xterm", "COLUMNS": str(columns), **more}
+    command = [*KMATCH, *map(str, words)]
+    quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, cwd=folder, env=environment, stdout=theirs, **quiet) as running:
+        os.close(theirs)
+        seen = b""
+        try:
+            while part := os.read(ours, 1 << 16):
+                seen += part
+        except OSError:  # the other end is closed
+            pass
+        os.close(ours)
+        assert running.wait(60) == 0
+    return seen.decode().replace("\r\n", "\n")
+
+
+def test_by_hand(folder):
+    assert here(*SEARCH) == (0, VIEW.encode(), b"")
+    assert here(*SEARCH, "-o", "hits.txt") == (0, b"", b"")
+    assert (folder / "hits.txt").read_text() == VIEW
+
+
+def test_colour_is_for_terminals(folder):
+    text = shown(folder, *SEARCH)
+    assert re.sub("\x1b\\[[0-9;]*m", "", text) == VIEW
+    assert re.findall("\x1b\\[1;31m(.)\x1b\\[0m", text) == ["-", "G", "C", "-"]
+    assert shown(folder, *SEARCH, NO_COLOR="1") == VIEW
+    assert shown(folder, *SEARCH, TERM="dumb") == VIEW
+
+
+def test_nothing_is_around_in_a_pipe(folder):
+    result = here("edit", "-", *SEARCH[2:], stdin=(folder / "g.fa").read_bytes())
+    lines = result.out.decode().splitlines()
+    assert lines[1:4] == ["pattern AC-TTGCAGR", "        || |||||||", "text    ACGTTGCAGG"]
+
+
+def test_lines_are_as_wide_as_the_terminal(folder):
+    (folder / "p.txt").write_text(f"long\t{TEXT[2:22]}\n")
+    text = shown(folder, *SEARCH, "--strand", "+", columns=20)
+    assert (
+        text
+        == f"""\
+one:2-22 + long, distance 0
+pattern   {TEXT[2:12]}
+          {"|" * 10}
+text    gg{TEXT[2:12]}
+pattern {TEXT[12:22]}
+        {"|" * 10}
+text    {TEXT[12:22]}{TEXT[22:24].lower()}
+pattern
+
+text    {TEXT[24:27].lower()}
+
+"""
+    )
+
+
+@pytest.mark.parametrize("side, pam, place", [("3p", "GNT", "6-14"), ("5p", "TAC", "2-9")])
+def test_a_pam_is_shown_as_it_stands(folder, side, pam, place):
+    begin, end = map(int, place.split("-"))
+    whole = TEXT[begin:end]
+    core = whole[:-3] if side == "3p" else whole[3:]
+    words = ("-p", core, "-k", 0, "--pam", pam, "--pam-side", side, "--strand", "+")
+    result = here("multi", "g.fa", *words, "--format", "view", "-q")
+    assert f"one:{place} + {core}, distance 0\n" in result.out.decode()
+    assert f"\npattern {' ' * min(begin, 5)}{whole}\n" in result.out.decode()
