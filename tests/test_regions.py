@@ -75,6 +75,19 @@ def test_commands_and_packed_genomes(tmp_path, command):
         assert result.out.decode().splitlines() == expected
 
 
+def test_a_header_names_all_records(tmp_path):
+    (tmp_path / "genome.fa").write_bytes(fasta(RECORDS))
+    (tmp_path / "regions.bed").write_bytes(bed(REGIONS[:1]))
+    words = ("hamming", tmp_path / "genome.fa", "-p", "ACGT", "-k", 1, "--format", "sam")
+    whole, part = here(*words), here(*words, "--regions", tmp_path / "regions.bed")
+    headers = [
+        [line for line in result.out.splitlines() if line.startswith(b"@SQ")]
+        for result in (whole, part)
+    ]
+    assert headers[0] == headers[1] and len(headers[0]) == len(RECORDS)
+    assert 0 < part.out.count(b"\n") < whole.out.count(b"\n")
+
+
 regions_of_two = st.lists(
     st.tuples(st.sampled_from("ab"), st.integers(0, 40), st.integers(0, 12)).map(
         lambda region: (region[0], region[1], min(region[1] + region[2], 40))

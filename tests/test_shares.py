@@ -5,24 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.commands import failed, fasta, here, misused, random_letters
-from support.differences import edit
-from support.mismatches import rows, search
+from support.mismatches import rows
+from support.shares import PANEL, PROBLEMS, TEXTS, within
 
 import kmatch
+from kmatch.engine.cuda.gpu.driver import find_devices
+
+FOUND, REASON = find_devices()
 
 RECORDS = [("a", random_letters(900)), ("b", random_letters(300, 3))]
 TEXT = RECORDS[0][1]
 PATTERNS = [TEXT[5:14], TEXT[100:110], TEXT[300:325], "ACGTA", TEXT[100:110], TEXT[640:659]]
-
-
-def within(oracle, records, patterns, percent, **options):
-    """The oracle's hits of each pattern alone, within its own k, together in order."""
-    hits = []
-    for number, pattern in enumerate(patterns):
-        k = int(len(pattern) * percent / 100)
-        found = oracle(records, [pattern], k, **options)
-        hits += [(*hit[:3], number, *hit[4:6]) for hit in found]
-    return naive.in_order(hits)
 
 
 @pytest.mark.parametrize("percent", [0, 10, 12.5, 20])
@@ -43,13 +36,23 @@ def test_each_pattern_has_its_k(percent):
     st.lists(st.text("ACGT", min_size=8, max_size=40), min_size=1, max_size=3),
     st.lists(st.text("ACGTN", min_size=2, max_size=9), min_size=1, max_size=4),
     st.sampled_from([20, 34, 50]),
-    st.sampled_from([(search, naive.hamming), (edit, naive.edit)]),
+    st.sampled_from(PROBLEMS),
 )
 def test_any_panel_and_chunks(texts, patterns, percent, problem):
     records = [(str(number), text) for number, text in enumerate(texts)]
     find, oracle = problem
     hits = find(records, patterns, f"{percent}%", chunk_length=13, capacity=3)
     assert rows(hits) == within(oracle, records, patterns, percent)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("problem", PROBLEMS, ids=["hamming", "edit"])
+def test_a_k_for_each_pattern_on_a_gpu(problem):
+    if not FOUND:
+        pytest.skip(f"no usable GPU: {REASON}")
+    find, oracle = problem
+    found = rows(find(TEXTS, PANEL, "20%", device="cuda"))
+    assert found == within(oracle, TEXTS, PANEL, 20) != []
 
 
 @pytest.mark.parametrize("command", ["hamming", "edit", "multi"])

@@ -50,7 +50,6 @@ class PatternSearch:
         from kmatch.search.regions import load_regions, narrowed
 
         self._regions = load_regions(inputs.regions)
-
         # A pipe cannot be read twice.
         keep = rereads and not os.path.isfile(inputs.genome)
         self._running = running
@@ -126,7 +125,8 @@ class PatternSearch:
                     take(batch)
                 hits += len(batch)
         finish()
-        warn_of_long_patterns(messages, self.panel, heard.longest, genome.label)
+        if self._regions is None:  # or other records may be longer than those heard of
+            warn_of_long_patterns(messages, self.panel, heard.longest, genome.label)
         searched = f"{counted(heard.records, 'record')}, {counted(heard.letters, 'base')}"
         seconds = time.perf_counter() - self._began
         parts = (f"{self.summary(hits)} in {searched}", device, f"{seconds:.1f} s")

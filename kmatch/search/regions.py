@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -150,9 +151,27 @@ class NarrowGenome(Genome):
     """A Genome of which only the records that regions name have letters; others stay as empty."""
 
     def __init__(self, genome: Genome, regions: Regions) -> None:
-        self.label, self.keep = genome.label, False
+        self.__setstate__(genome.__getstate__())
+        self.keep = False  # of what is left out, the whole genome keeps its letters
         self._whole, self.named = genome, regions
         vars(self)["file"] = genome.file
+
+    def sizes(self) -> tuple[list[str], Longs]:
+        """Names and letters of all records of the whole genome."""
+        return self._whole.sizes()
+
+    @property
+    def can_reread(self) -> bool:
+        """Whether the whole genome can be read more than once."""
+        return self._whole.can_reread
+
+    @cached_property
+    def _listed(self) -> tuple[list[str], Longs]:
+        return self._whole._listed
+
+    @property
+    def _known(self) -> tuple[list[str], Longs] | None:
+        return self._whole._known
 
     @property
     def expected_letters(self) -> int | None:

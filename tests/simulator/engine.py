@@ -15,6 +15,7 @@ from support.mismatches import rows, search, search_panel
 from support.packing import packed
 from support.pcr import expected, plain, products
 from support.pcr import rows as rows_of_products
+from support.shares import PANEL, PROBLEMS, TEXTS, within
 
 import kmatch
 from kmatch.engine.cuda import engine
@@ -81,6 +82,13 @@ def test_edit(name, filtering):
     records, patterns, k, options = EDIT[name]
     found = rows_of(edit(records, patterns, k, device="cuda", filtering=filtering, **options))
     assert found == naive.edit(records, patterns, k, **options)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=["hamming", "edit"])
+def test_a_k_for_each_pattern(problem):
+    find, oracle = problem
+    found = rows(find(TEXTS, PANEL, "20%", device="cuda"))
+    assert found == within(oracle, TEXTS, PANEL, 20) != []
 
 
 @pytest.mark.parametrize("edit", [True, False])

@@ -33,8 +33,8 @@ SUFFIX = ".kmatch"
 def pack(genome: str, output: str | None, threads: int | None, loudness: Loudness) -> None:
     """Write GENOME to a file that every command takes as a genome.
 
-    GENOME is FASTA, 2bit or GenBank, compressed or not, or - for standard input. The file holds
-    names, lengths and half a byte a base, and is mapped into memory and searched there.
+    GENOME is FASTA, FASTQ, 2bit or GenBank, compressed or not, or - for standard input. The
+    file holds names, lengths and half a byte a base, and is mapped into memory and searched there.
     """
     path = output or _beside(genome)
     _check_output(genome, path)

@@ -76,10 +76,11 @@ def pcr(given: Given, wanted: Wanted, table: Table, running: Running, loudness: 
     """Find the products that pairs of primers make in GENOME, both ways round.
 
     A product reaches from a site of one primer on + to a site of its partner on - that faces it.
-    GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or - for
-    standard input. PRIMERS has a pair a line, NAME, a tab, FORWARD, a tab and REVERSE; or is FASTA,
-    or BED with the sequence in column 7, where the names of a pair end in _F and _R, /1 and /2 or
-    _LEFT and _RIGHT, with _alt1 and the like behind it for alternates. All alternates are joined.
+    GENOME is FASTA, FASTQ, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or -
+    for standard input. PRIMERS has a pair a line, NAME, a tab, FORWARD, a tab and REVERSE; or is
+    FASTA, or BED with the sequence in column 7, where the names of a pair end in _F and _R, /1 and
+    /2 or _LEFT and _RIGHT, with _alt1 and the like behind it for alternates. All alternates are
+    joined.
     """
     search = _PcrSearch(given, wanted, table, running, loudness)
     from kmatch.search.pcr import PcrOptions, pcr_batches

@@ -89,8 +89,8 @@ def primer(
     """Find where primers can lie that bind TARGET and nothing in BACKGROUND.
 
     For each position of TARGET, the shortest substring from there on with at least k differences
-    (mismatches, insertions, deletions) from every substring of BACKGROUND. Both are FASTA, 2bit or
-    GenBank, compressed or not, one of them perhaps - for standard input.
+    (mismatches, insertions, deletions) from every substring of BACKGROUND. Both are FASTA, FASTQ,
+    2bit or GenBank, compressed or not, one of them perhaps - for standard input.
     """
     if inputs.target == inputs.background == "-":
         raise click.UsageError("only one of TARGET and BACKGROUND can be standard input")
