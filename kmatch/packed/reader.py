@@ -72,7 +72,8 @@ class PackedFile:
 
     handle: of a regular file; label: how messages name it. plan, words: as it was packed; names,
     sizes: of the records, and their letters, int64[n]; offsets, lengths, rows: of each chunk's
-    planes in the file, the positions that it owns, and its rows. Raises InputError for a file that is cut, damaged, or of a newer version.
+    planes in the file, the positions that it owns, and its rows. Raises InputError for a file that
+    is cut, damaged, or of a newer version.
     """
 
     names: list[str]
