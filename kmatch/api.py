@@ -14,6 +14,8 @@ DeviceError, with an output OutputError; all are KmatchError.
 """
 
 import os
+from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
 from kmatch.arguments import check_threads
@@ -31,6 +33,7 @@ from kmatch.search.hamming import HammingOptions, hamming_batches
 from kmatch.search.multi import MultiOptions, multi_batches
 from kmatch.search.pcr import PRODUCT, PcrOptions, pcr_batches
 from kmatch.search.primer import PrimerOptions, primer_batches
+from kmatch.search.regions import RegionsGiven, load_regions, narrowed, search_inside
 from kmatch.search.running import Running
 from kmatch.sequences.names import warn
 from kmatch.sequences.patterns import Patterns, load_patterns
@@ -41,6 +44,7 @@ Path = str | os.PathLike[str]
 Strand = Literal["both", "+", "-"]
 Report = Literal["minima", "ends", "loci"]
 Side = Literal["3p", "5p"]
+Pams = str | Sequence[str]
 Pairing = Literal["own", "any"]
 Limits = tuple[float, float]
 
@@ -48,11 +52,12 @@ Limits = tuple[float, float]
 def hamming(
     genome: Genome | Path,
     patterns: Patterns,
-    k: int,
+    k: int | str,
     *,
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
+    regions: RegionsGiven | None = None,
     limit: int | None = None,
     device: str = "auto",
     threads: int | None = None,
@@ -61,13 +66,16 @@ def hamming(
 ) -> Hits:
     """Find every window of a genome with at most k mismatches to a pattern.
 
-    genome: a Genome, or a path to FASTA, 2bit, GenBank or a packed genome.
+    genome: a Genome, or a path to FASTA, FASTQ, 2bit, GenBank or a packed genome.
     patterns: a list of sequences; a dict, name → sequence; a path to FASTA, or to text with one
         pattern a line; or one sequence. A str is a path where a file of that name exists, and
         otherwise a sequence where it has IUPAC letters only.
-    k: mismatches, 0 ≤ k < m for a pattern of m letters.
+    k: mismatches, 0 ≤ k < m for a pattern of m letters; or a share of each pattern's letters such
+        as `"10%"`, rounded down.
     strand: `+` finds a pattern as written, `-` its reverse complement.
     exact_5p, exact_3p: how many of a pattern's first and last letters must match.
+    regions: only the hits that lie inside one of them: a path of BED, or rows (name of the record,
+        start, end).
     limit: hits of a pattern at the most, those with the smallest distances, the first in the genome
         of these; a UserWarning tells how many there were. None for all.
     device: `cpu`, `cuda`, `cuda:N`, or `auto`, the one that is expected to be done first.
@@ -85,21 +93,24 @@ def hamming(
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
     options = HammingOptions(strand, exact_5p, exact_3p)
     running = Running(device, threads, algorithm, on_progress)
-    genome = as_genome(genome)
-    batches = hamming_batches(genome, panel, k, options, running)
+    genome, inside = as_genome(genome), load_regions(regions)
+    narrow = narrowed(inside, genome)
+    search = partial(hamming_batches, narrow, panel, k, options)
+    batches = search_inside(inside, narrow, search, running)
     return Hits(limited(batches, panel, check_limit(limit), warn), panel, genome)
 
 
 def multi(
     genome: Genome | Path,
     patterns: Patterns,
-    k: int,
+    k: int | str,
     *,
-    pam: str | None = None,
+    pam: Pams | None = None,
     pam_side: Side = "3p",
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
+    regions: RegionsGiven | None = None,
     limit: int | None = None,
     device: str = "auto",
     threads: int | None = None,
@@ -110,8 +121,9 @@ def multi(
 
     The patterns, up to hundreds of thousands, have one length. pam: IUPAC letters that must stand,
     without mismatch, beside a pattern: after it (pam_side `3p`, as NGG) or before it (`5p`, as
-    TTTV). A hit spans the pattern and the PAM; its distance counts the pattern alone. The other
-    arguments are those of `hamming`.
+    TTTV). Of several, a list or `NGG,NAG`, the first that stands beside a pattern is its PAM. A hit
+    spans the pattern and the PAM; its distance counts the pattern alone. The other arguments are
+    those of `hamming`.
 
     Raises InputError and DeviceError as `hamming` does, and InputError for patterns of unequal
     length and for several patterns that all hold the PAM themselves; where a single one does, that
@@ -125,19 +137,30 @@ def multi(
     check_pam(panel, pam, pam_side, warn)
     options = MultiOptions(pam, pam_side, strand, exact_5p, exact_3p)
     running = Running(device, threads, algorithm, on_progress)
-    genome = as_genome(genome)
-    found = multi_batches(genome, panel, k, options, running)
-    batches = limited(found, panel, check_limit(limit), warn)
-    return Hits(batches, panel, genome, pam_first=pam_side == "5p")
+    genome, inside = as_genome(genome), load_regions(regions)
+    narrow = narrowed(inside, genome)
+    search = partial(multi_batches, narrow, panel, k, options)
+    batches = search_inside(inside, narrow, search, running)
+    return Hits(
+        limited(batches, panel, check_limit(limit), warn), panel, genome, pam_first=pam_side == "5p"
+    )
 
 
 def edit(
     genome: Genome | Path,
     patterns: Patterns,
-    k: int,
+    k: int | str,
     *,
-    report: Report = "minima",
+    report: Report | None = None,
+    pam: Pams | None = None,
+    pam_side: Side = "3p",
     strand: Strand = "both",
+    exact_5p: int = 0,
+    exact_3p: int = 0,
+    max_mismatches: int | None = None,
+    max_insertions: int | None = None,
+    max_deletions: int | None = None,
+    regions: RegionsGiven | None = None,
     limit: int | None = None,
     device: str = "auto",
     threads: int | None = None,
@@ -148,18 +171,29 @@ def edit(
 
     Differences are mismatches, insertions and deletions; 0 ≤ k < m for a pattern of m letters.
     report: `ends` gives an occurrence for every position where one ends, `minima` the best of
-    neighbouring ends, `loci` the best of overlapping minima. The other arguments, and what is
-    raised, are those of `hamming`.
+    neighbouring ends, `loci` the best of overlapping minima; by default it is `ends` beside a PAM
+    and `minima` elsewhere. pam, pam_side: as for `multi`. exact_5p, exact_3p: how many of a
+    pattern's first and last letters must match, with nothing skipped in them or beside them.
+    max_mismatches, max_insertions (of pattern letters that are skipped), max_deletions (of text
+    letters): the most of each kind among the k differences; None is k. The other arguments, and
+    what is raised, are those of `hamming`.
 
         hits = kmatch.edit("genome.fa", "ACGTTGCATTAGCCAGTACT", k=2)
         hits.cigar, hits.match
     """
     panel = load_patterns(patterns)
-    options = EditOptions(report, strand)
+    check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
+    check_pam(panel, pam, pam_side, warn)
+    rules = (exact_5p, exact_3p, max_mismatches, max_insertions, max_deletions)
+    options = EditOptions(report, strand, pam, pam_side, *rules)
     running = Running(device, threads, algorithm, on_progress)
-    genome = as_genome(genome)
-    batches = edit_batches(genome, panel, k, options, running)
-    return Hits(limited(batches, panel, check_limit(limit), warn), panel, genome)
+    genome, inside = as_genome(genome), load_regions(regions)
+    narrow = narrowed(inside, genome)
+    search = partial(edit_batches, narrow, panel, k, options)
+    batches = search_inside(inside, narrow, search, running)
+    return Hits(
+        limited(batches, panel, check_limit(limit), warn), panel, genome, pam_first=pam_side == "5p"
+    )
 
 
 def best(
@@ -167,6 +201,9 @@ def best(
     patterns: Patterns,
     *,
     strand: Strand = "both",
+    exact_5p: int = 0,
+    exact_3p: int = 0,
+    regions: RegionsGiven | None = None,
     limit: int | None = None,
     device: str = "auto",
     threads: int | None = None,
@@ -175,17 +212,19 @@ def best(
 ) -> Hits:
     """Find the closest occurrences of patterns in a genome, by differences.
 
-    They are the minima at the smallest distance that a pattern has anywhere in the genome. A
-    pattern that matches nowhere has none, and a UserWarning names it. The arguments, and what is
-    raised, are those of `hamming`.
+    They are the minima at the smallest distance that a pattern has anywhere in the genome, with
+    regions too: of these, those inside are given. A pattern that matches nowhere has none, and a
+    UserWarning names it. The arguments, and what is raised, are those of `hamming`.
 
         hits = kmatch.best("genome.fa", ["ACGTTACGTAGGCATCAGT"])
         hits.distance.min()
     """
     panel = load_patterns(patterns)
     running = Running(device, threads, algorithm, on_progress)
-    genome = as_genome(genome)
-    batches = best_batches(genome, panel, BestOptions(strand), running)
+    check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
+    genome, options = as_genome(genome), BestOptions(strand, exact_5p, exact_3p)
+    search = partial(best_batches, genome, panel, options)
+    batches = search_inside(load_regions(regions), genome, search, running)
     return Hits(limited(batches, panel, check_limit(limit), warn), panel, genome)
 
 

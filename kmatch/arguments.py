@@ -4,6 +4,7 @@ It imports neither NumPy nor Numba, as the command line reads it to say how it i
 """
 
 import math
+import re
 from numbers import Real
 from operator import index
 from typing import Any
@@ -39,6 +40,23 @@ def checked_count(name: str, value: Any, least: int = 0) -> int:
     if number > MOST:
         raise InputError(beyond(name, number))
     return number
+
+
+def checked_share(name: str, text: str) -> tuple[int, int]:
+    """A share such as `10%` or `12.5%` as numerator and denominator.
+
+    Raises InputError where the text is none, or not less than 100%.
+    """
+    found = re.fullmatch(r"(\d{1,3})(?:\.(\d{1,4}))?%", text, re.ASCII)
+    if not found:
+        raise InputError(
+            f"{name} is '{text}'; give a whole number, or a share of a pattern's length such as 10%"
+        )
+    whole, part = found[1], found[2] or ""
+    share = int(whole + part), 100 * 10 ** len(part)
+    if share[0] >= share[1]:
+        raise InputError(f"{name} is {text}; less than 100% leaves letters that must match")
+    return share
 
 
 def beyond(name: str, number: int) -> str:

@@ -1,7 +1,7 @@
 """The genome that is searched."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cached_property
 from threading import RLock
 from typing import Any, Self
@@ -33,9 +33,9 @@ NAMED = 4  # records that a repr names
 class Genome:
     """Sequences to search: a file, standard input, or records already in memory.
 
-    path: str or PathLike, of FASTA, 2bit or GenBank, compressed or not, or a packed genome; `-` is
-    standard input. With keep=True (the default) the sequences stay in memory, 1 byte a base and
-    half a byte more once packed, and a Genome can be searched many times; with keep=False every
+    path: str or PathLike, of FASTA, FASTQ, 2bit or GenBank, compressed or not, or a packed genome;
+    `-` is standard input. With keep=True (the default) the sequences stay in memory, 1 byte a base
+    and half a byte more once packed, and a Genome can be searched many times; with keep=False every
     search reads the file anew, record by record. A packed genome is mapped into memory and searched
     there, however often. Threads may share a Genome.
 
@@ -46,6 +46,8 @@ class Genome:
         genome = kmatch.Genome("genome.fa.gz")
         small = kmatch.Genome.from_records([("chr1", "ACGTTGCA")])
     """
+
+    named: Container[str] | None = None  # the records that are searched; None for all
 
     def __init__(
         self,
@@ -192,6 +194,8 @@ class Genome:
         except OSError:
             return None
         compressed = any(start.startswith(magic) for magic in MAGIC.values())
+        if start.startswith(b"@"):
+            return size // 2 or None  # the other half of FASTQ are qualities
         return (size * COMPRESSION if compressed else size) or None
 
     def records(self, on_progress: Progress | None = None) -> Iterator[Record]:

@@ -35,25 +35,43 @@ def hamming(records, patterns, k, strand="both", exact_5p=0, exact_3p=0):
 
 
 def multi(records, patterns, k, pam, pam_side="3p", strand="both", exact_5p=0, exact_3p=0):
-    """Hits of patterns beside a PAM: they span both, their distance counts the pattern alone."""
+    """Hits of patterns beside a PAM: they span both, their distance counts the pattern alone.
+
+    pam: one, or a list of which the first that stands beside a pattern is its PAM.
+    """
     hits = []
     for record, (_, text) in enumerate(records):
         for number, pattern in enumerate(patterns):
-            m, size = len(pattern), len(pattern) + len(pam)
+            m = len(pattern)
             for sign in "+-" if strand == "both" else strand:
-                for start in range(len(text) - size + 1):
-                    window = known(text[start : start + size])
-                    window = window if sign == "+" else reverse_complement(window)
-                    guide = window[:m] if pam_side == "3p" else window[len(pam) :]
-                    beside = window[m:] if pam_side == "3p" else window[: len(pam)]
+                read = known(text) if sign == "+" else reverse_complement(known(text))
+                for start in range(len(text) - m + 1):
+                    end, guide = start + m, read[start : start + m]
                     wrong = [i for i in range(m) if not matches(pattern[i], guide[i])]
+                    beside = beside_it(read, start, end, pam, pam_side)
                     if (
-                        all(map(matches, pam, beside))
+                        beside is not None
                         and len(wrong) <= k
                         and all(exact_5p <= i < m - exact_3p for i in wrong)
                     ):
-                        hits.append((record, start, start + size, number, len(wrong), sign))
+                        span = spanning(start, end, beside, pam_side)
+                        span = span if sign == "+" else (len(text) - span[1], len(text) - span[0])
+                        hits.append((record, *span, number, len(wrong), sign))
     return in_order(hits)
+
+
+def beside_it(read, start, end, pam, pam_side):
+    """The PAM, or of several the first, that stands beside read[start:end], or None."""
+    for each in pam.split(",") if isinstance(pam, str) else pam:
+        low = end if pam_side == "3p" else start - len(each)
+        there = read[max(low, 0) : low + len(each)]
+        if low >= 0 and len(there) == len(each) and all(map(matches, each, there)):
+            return each
+    return None
+
+
+def spanning(start, end, beside, pam_side):
+    return (start, end + len(beside)) if pam_side == "3p" else (start - len(beside), end)
 
 
 def summary(names, k, hits):

@@ -33,6 +33,8 @@ for words in [
     ["multi", genome, "-p", guide, "-k", "6", "--pam", "TTTV", "--pam-side", "5p"],
     ["edit", genome, "-p", guide, "-k", "1", "--report", "ends"],
     ["edit", genome, "-p", guide, "-p", letters, "-k", "7", "--report", "loci", "-t", "1"],
+    ["edit", genome, "-p", guide, "-k", "4", "--pam", "NGG,NAG", "--format", "tsv"],
+    ["edit", genome, "-p", guide, "-k", "4", "--pam", "NNGRRT", "--max-mismatches", "3"],
     ["best", genome, "-p", guide, "-p", letters, "--format", "tsv"],
     ["primer", "examples/data/phix174.fa.gz", genome, "-k", "3", "--max-length", "12"],
 ]:

@@ -4,6 +4,7 @@ import gzip
 import os
 
 import naive
+import naive_bounds
 import pytest
 from support.commands import (
     HEAVY,
@@ -146,7 +147,9 @@ USAGE = {
     "format": ("edit", "GENOME", "-p", "ACGT", "-k", "1", "--format", "sam"),
     "device": ("edit", "GENOME", "-p", "ACGT", "-k", "1", "--device", "gpu"),
     "threads": ("edit", "GENOME", "-p", "ACGT", "-k", "1", "-t", "0"),
-    "exact ends": ("edit", "GENOME", "-p", "ACGT", "-k", "1", "--exact-3p", "1"),
+    "side of the PAM": ("edit", "GENOME", "-p", "ACGT", "-k", "1", "--pam-side", "left"),
+    "negative bound": ("edit", "GENOME", "-p", "ACGT", "-k", "1", "--max-mismatches", "-1"),
+    "best beside a PAM": ("best", "GENOME", "-p", "ACGT", "--pam", "NGG"),
     "best with k": ("best", "GENOME", "-p", "ACGT", "-k", "1"),
     "best with a report": ("best", "GENOME", "-p", "ACGT", "--report", "ends"),
     "best without patterns": ("best", "GENOME"),
@@ -160,6 +163,69 @@ USAGE = {
 def test_usage(genome, name):
     words = [str(genome) if word == "GENOME" else word for word in USAGE[name]]
     misused(here(*words), f"Usage: kmatch {words[0]}")
+
+
+RULES = {
+    "beside a PAM": (("--pam", "NGG"), {"pam": "NGG"}),
+    "before a PAM": (
+        ("--pam", "NGG", "--pam", "TTN,AAAA", "--pam-side", "5p"),
+        {"pam": ["NGG", "TTN", "AAAA"], "pam_side": "5p"},
+    ),
+    "exact ends": (("--exact-3p", 2, "--exact-5p", 1), {"exact_3p": 2, "exact_5p": 1}),
+    "bounds": (
+        ("--max-mismatches", 1, "--max-insertions", 0, "--max-deletions", 1, "--report", "loci"),
+        {"max_mismatches": 1, "max_insertions": 0, "max_deletions": 1, "report": "loci"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_rules(genome, panel, name):
+    words, rules = RULES[name]
+    names, patterns = list(PANEL), list(PANEL.values())
+    hits = naive_bounds.edit(RECORDS, patterns, 2, **rules)
+    assert hits
+    search = ("edit", genome, panel, "-k", 2, *words)
+    assert here(*search).out == naive.edit_bed(RECORDS, names, patterns, hits).encode()
+    assert here(*search, "--format", "tsv").out == naive.edit_tsv(RECORDS, names, hits).encode()
+
+
+def test_best_with_exact_ends(genome, panel):
+    names, patterns = list(PANEL), list(PANEL.values())
+    hits = naive_bounds.best(RECORDS, patterns, exact_5p=2, exact_3p=3)
+    plain = naive_bounds.best(RECORDS, patterns)
+    assert hits and hits != plain
+    found = here("best", genome, panel, "--exact-5p", 2, "--exact-3p", 3)
+    assert found.out == naive.edit_bed(RECORDS, names, patterns, hits).encode()
+
+
+MISTAKES = {
+    "an empty PAM": (("--pam", ""), "the PAM is empty; give its letters, such as NGG"),
+    "an empty PAM among others": (("--pam", "NGG,"), "the PAM is empty"),
+    "a letter that is none": (("--pam", "NG!"), "PAM 'NG!': '!' at position 3"),
+    "a long PAM": (("--pam", "NGG" * 30), "has 90 letters, and kmatch takes 64"),
+    "patterns that hold it": (
+        ("--pam", "TT,AC,GG", "--exact-3p", 1),
+        "all 4 patterns end with a PAM, TT or AC or GG, which would have to stand there twice",
+    ),
+    "more exact letters than a pattern has": (
+        ("--exact-3p", 7),
+        "pattern 'fwd2' has 6 letters: --exact-3p 7 asks for more to match",
+    ),
+    "a bound beyond k": (
+        ("--max-insertions", 3),
+        "max_insertions is 3, and k = 2 differences are allowed altogether; raise k, or leave",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes_in_rules(tmp_path, genome, panel, name):
+    words, message = MISTAKES[name]
+    if name == "patterns that hold it":
+        panel.write_text("ACGTTGCATT\nNRYACGTAAC\nAATGGAATGG\nTTGATT\n")
+    failed(here("edit", genome, panel, "-k", 2, *words, "-o", tmp_path / "hits.bed"), message)
+    assert not (tmp_path / "hits.bed").exists()
 
 
 LIGHT = {

@@ -11,7 +11,7 @@ import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.cuda.engine import CudaEngine
 from kmatch.engine.geometry import SPARE, Geometry
-from kmatch.engine.protocol import Engine, SeedLookup, SiteChoice
+from kmatch.engine.protocol import AnchorScan, Engine, SeedLookup, SiteChoice
 from kmatch.engine.queries import Query, query_arrays
 from kmatch.sequences.patterns import load_patterns
 
@@ -34,7 +34,7 @@ def test_engines_take_the_arguments_of_the_protocol(engine):
         assert parameters(getattr(engine, name)) == parameters(method), name
 
 
-@pytest.mark.parametrize("capability", [SeedLookup, SiteChoice])
+@pytest.mark.parametrize("capability", [AnchorScan, SeedLookup, SiteChoice])
 def test_capabilities_are_those_of_the_cpu(capability):
     assert issubclass(CpuEngine, capability) and not issubclass(CudaEngine, capability)
     for name, method in methods(capability).items():

@@ -4,12 +4,15 @@ import io
 from itertools import pairwise
 
 import naive
+import naive_bounds
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.cases import EDIT, HAMMING, edit_cases, hamming_cases
 from support.commands import random_letters
+from support.constraints import CASES as CONSTRAINED
+from support.constraints import constrained_cases
 from support.differences import best, edit
 from support.differences import rows as rows_of
 from support.mismatches import check_off_targets, rows, search
@@ -81,6 +84,21 @@ def test_any_products(case):
     records, primers, k, options = case
     found = rows_of_products(products(records, primers, k, device="cuda", **options))
     assert found == plain(expected(records, primers, k, **options))
+
+
+@pytest.mark.parametrize("name", CONSTRAINED)
+def test_constraints(name):
+    records, patterns, k, options = CONSTRAINED[name]
+    found = rows_of(edit(records, patterns, k, device="cuda", **options))
+    assert found == naive_bounds.edit(records, patterns, k, **options)
+
+
+@settings(max_examples=50)
+@given(constrained_cases(), st.booleans())
+def test_any_constraints(case, filtering):
+    records, patterns, k, options = case
+    found = rows_of(edit(records, patterns, k, device="cuda", filtering=filtering, **options))
+    assert found == naive_bounds.edit(records, patterns, k, **options)
 
 
 @settings(max_examples=100)

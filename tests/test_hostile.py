@@ -166,7 +166,6 @@ def test_a_long_header_may_be_within_the_limit(tmp_path):
 
 
 OTHERS = {
-    "FASTQ": (b"@read/1 x\nACGT\n+\n!!!!\n", "looks like FASTQ", "seqkit fq2fa"),
     "zip": (b"PK\x03\x04" + bytes(60), "zip", "unpack"),
     "tar": (b"genome.fa".ljust(257, b"\0") + b"ustar\x0000" + bytes(900), "tar", "unpack"),
     "SAM": (b"@HD\tVN:1.6\n", "SAM", "samtools fasta"),
@@ -175,6 +174,13 @@ OTHERS = {
     "GFF": (b"##gff-version 3\n", "GFF", "FASTA"),
     "VCF": (b"##fileformat=VCFv4.2\n", "VCF", "FASTA"),
 }
+
+
+def test_patterns_as_fastq(tmp_path):
+    path = tmp_path / "panel.fq"
+    path.write_bytes(b"@read/1 x\nACGT\n+\n!!!!\n")
+    result = here("hamming", "-", path, "-k", 0, stdin=b">r\nACGT\n")
+    failed(result, "looks like FASTQ", "seqkit fq2fa")
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -60,6 +60,8 @@ def test_no_hit_is_dropped_when_room_is_short(case, filtering, capacity):
 @given(multi_cases(), geometries)
 def test_tables(case, geometry):
     records, patterns, k, options = case
+    if isinstance(options["pam"], list):
+        options["pam"] = options["pam"][0]
     names = [f"p{i % 3}" for i in range(len(patterns))]  # names may repeat
     panel = [
         kmatch.sequences.patterns.make_pattern(sequence, name)

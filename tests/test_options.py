@@ -167,9 +167,11 @@ def test_the_last_of_two_values_does_not_win():
     assert here(*search, "-k", 1).status == 0
     for twice in (("-k", 1, "-k", 3), ("-k1", "-k1"), ("-k", 1, "--strand=+", "--strand", "-")):
         assert here(*search, *twice).status == 2
-    panel = ("multi", "genome.fa", "-p", "ACGTT", "-k", 1)
-    assert here(*panel, "--pam", "NAG").status == 0
-    assert here(*panel, "--pam", "NAG", "--pam", "NGG").status == 2
+    for name in ("multi", "edit"):
+        panel = (name, "genome.fa", "-p", "ACGTT", "-k", 1)
+        both = {here(*panel, "--pam", pam).out for pam in ("NAG,NGG", "NGG,NAG")}
+        assert {here(*panel, "--pam", "NAG", "--pam", "NGG").out} == both
+        assert here(*panel, "--pam-side", "3p", "--pam-side", "5p").status == 2
 
 
 def test_help_comes_before_what_is_given_twice():

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from kmatch.arguments import MOST
+from kmatch.arguments import MOST, checked_share
+from kmatch.errors import InputError
 
 
 class Count(click.IntRange):
@@ -17,6 +18,23 @@ class Count(click.IntRange):
         if number > MOST:
             self.fail(f"{number} is more than kmatch counts to, {MOST}.", param, ctx)
         return number
+
+
+class Distance(Count):
+    """A count of differences, or a share of a pattern's length such as `10%`, as text."""
+
+    name = "integer|N%"
+
+    def convert(  # type: ignore[override]
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | str:
+        if not (isinstance(value, str) and value.endswith("%")):
+            return super().convert(value, param, ctx)
+        try:
+            checked_share("k", value)
+        except InputError as error:
+            self.fail(f"{error}.", param, ctx)
+        return value
 
 
 class Number(click.types.FloatParamType):

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from kmatch.arguments import STRANDS
-from kmatch.cli.numbers import Count
+from kmatch.arguments import PAM_SIDES, STRANDS
+from kmatch.cli.numbers import Count, Distance
 from kmatch.cli.outputs import FORMATS, TABLES
 
 Function = Callable[..., Any]
@@ -14,11 +14,16 @@ Decorator = Callable[[Function], Function]
 
 
 class Inputs(NamedTuple):
-    """What a search for patterns reads: a genome, and patterns by file or by `-p`."""
+    """What a search for patterns reads: a genome, patterns by file or by `-p`, and regions.
+
+    column: of the file of patterns, where it is a table with a header line.
+    """
 
     genome: str
     patterns: str | None
     sequences: tuple[str, ...]
+    regions: str | None = None
+    column: str | None = None
 
 
 class Loudness(NamedTuple):
@@ -126,9 +131,10 @@ def algorithm_option(command: str) -> Decorator:
     )
 
 
-def distance_option(text: str) -> Decorator:
-    """The option -k of the searches for patterns."""
-    return click.option("-k", required=True, type=Count(min=0), help=text)
+def distance_option(text: str, shares: bool = False) -> Decorator:
+    """The option -k of the searches for patterns; shares: whether it may be N%."""
+    kind = Distance(min=0) if shares else Count(min=0)
+    return click.option("-k", required=True, type=kind, help=text)
 
 
 def exact_options(function: Function) -> Function:
@@ -140,8 +146,54 @@ def exact_options(function: Function) -> Function:
     return function
 
 
+def bound_options(function: Function) -> Function:
+    """Add --max-mismatches, --max-insertions and --max-deletions."""
+    kinds = {
+        "deletions": "text letters that are skipped",
+        "insertions": "pattern letters that are skipped",
+        "mismatches": "mismatches",
+    }
+    for kind, what in kinds.items():
+        text = f"At most so many {what} among the k differences."
+        function = click.option(f"--max-{kind}", type=Count(min=0), help=text)(function)
+    return function
+
+
+def pam_options(function: Function) -> Function:
+    """Add --pam and --pam-side."""
+    side = click.option(
+        "--pam-side",
+        type=click.Choice(PAM_SIDES),
+        default="3p",
+        show_default=True,
+        help="The PAM follows the pattern (NGG) or comes before it (TTTV).",
+    )
+    text = (
+        "What must stand, without a difference, beside a pattern; NGG,NAG, or the option "
+        "repeated, for one of several."
+    )
+    pam = click.option("--pam", multiple=True, metavar="SEQ", callback=_given_pams, help=text)
+    return pam(side(function))
+
+
+def _given_pams(
+    context: click.Context, option: click.Parameter, pams: tuple[str, ...]
+) -> tuple[str, ...] | None:
+    return pams or None
+
+
 def pattern_arguments(function: Function) -> Function:
-    """Add PATTERNS and its stand-in `-p`."""
+    """Add PATTERNS, its stand-in `-p`, --column and --regions."""
+    function = click.option(
+        "--regions",
+        metavar="BED",
+        help="Only the hits that lie inside a region of BED.",
+    )(function)
+    function = click.option(
+        "--column",
+        metavar="NAME",
+        help="PATTERNS is CSV or TSV with a header line: the column of the sequences.",
+    )(function)
     function = click.option(
         "-p",
         "--pattern",
@@ -157,5 +209,8 @@ def check_inputs(inputs: Inputs) -> None:
     """Raise UsageError for patterns by file and by `-p`, or neither, or two inputs named `-`."""
     if bool(inputs.patterns) == bool(inputs.sequences):
         raise click.UsageError("give the patterns as a file or with -p, one of the two")
-    if inputs.patterns == "-" and inputs.genome == "-":
-        raise click.UsageError("only one of GENOME and PATTERNS can be standard input")
+    if inputs.sequences and inputs.column is not None:
+        raise click.UsageError("--column is one of a file of patterns; leave it out beside -p")
+    if (inputs.patterns, inputs.genome, inputs.regions).count("-") > 1:
+        names = "GENOME, PATTERNS and --regions" if inputs.regions else "GENOME and PATTERNS"
+        raise click.UsageError(f"only one of {names} can be standard input")

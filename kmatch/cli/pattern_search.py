@@ -42,15 +42,21 @@ class PatternSearch:
     ) -> None:
         check_summary(table)
         others, self._began = {"--summary": table.summary}, time.perf_counter()
-        self.table = check_table(table, (inputs.genome, inputs.patterns), others, self.of_hits)
+        read = (inputs.genome, inputs.patterns, inputs.regions)
+        self.table = check_table(table, read, others, self.of_hits)
         self.messages = Messages(*loudness)
         self.panel = self.load_panel(inputs)
         from kmatch.genome import Genome
+        from kmatch.search.regions import load_regions, narrowed
+
+        self._regions = load_regions(inputs.regions)
 
         # A pipe cannot be read twice.
         keep = rereads and not os.path.isfile(inputs.genome)
         self._running = running
-        self.genome = Genome(inputs.genome, keep=keep, on_warning=self.messages.warn)
+        genome = Genome(inputs.genome, keep=keep, on_warning=self.messages.warn)
+        # What is read twice is compared with the whole genome at first.
+        self.genome = genome if rereads else narrowed(self._regions, genome)
 
     def load_panel(self, inputs: Inputs) -> "PatternSet":
         """The patterns of a file or of `-p`; warns of names that repeat."""
@@ -61,17 +67,19 @@ class PatternSearch:
         hits, patterns = counted(found, "hit"), counted(len(self.panel), "pattern")
         return f"{hits} of {int(self._seen.sum()):,} of {patterns}"
 
-    def write(self, batches: Batches, k: int | None = None, pam_first: bool = False) -> None:
+    def write(self, batches: Batches, k: int | str | None = None, pam_first: bool = False) -> None:
         """Write the tables of the HitBatches of batches(running=…).
 
-        k: the largest distance, None where only the hits tell it; pam_first: whether a PAM stands
-        before the patterns.
+        k: the differences allowed, None where only the hits tell them; pam_first: whether a PAM
+        stands before the patterns.
         """
         from kmatch.cli.hit_tables import hit_tables
         from kmatch.results.formats.searched import Searched
+        from kmatch.search.distances import pattern_distances
 
         searched = Searched(self.panel, self.genome, pam_first)
-        with hit_tables(self.table, searched, k, self.messages.warn) as tables:
+        most = None if k is None else int(pattern_distances(self.panel, k).max())
+        with hit_tables(self.table, searched, most, self.messages.warn) as tables:
             self._seen = tables.seen.patterns
             shown = self.table.is_standard and not self.table.summary_only
             self.drain(batches, *tables.takers, to_terminal=shown, finish=tables.finish)
@@ -88,6 +96,7 @@ class PatternSearch:
         to_terminal: whether a taker writes to standard output, where the progress bar may be.
         """
         from kmatch.search.lengths import Heard
+        from kmatch.search.regions import search_inside
 
         messages, genome = self.messages, self.genome
         hits, heard, device = 0, Heard(), ""
@@ -109,7 +118,7 @@ class PatternSearch:
                 on_spans=heard.hear,
                 on_warning=messages.warn,
             )
-            for batch in batches(running=running):
+            for batch in search_inside(self._regions, genome, batches, running):
                 interrupts.check()
                 if to_terminal:
                     messages.make_way()
@@ -136,7 +145,7 @@ def _load_panel(inputs: Inputs, messages: Messages) -> "PatternSet":
     from kmatch.sequences.patterns import load_patterns, read_patterns, repeated_names
 
     if inputs.patterns:
-        panel = read_patterns(inputs.patterns, messages.warn)
+        panel = read_patterns(inputs.patterns, messages.warn, inputs.column)
     else:
         panel = load_patterns(list(inputs.sequences), messages.warn)
     if names := repeated_names(panel):

@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from kmatch.arrays import Bools, Bytes, Longs, Words
 from kmatch.engine.alignments import Columns, Ends, Traced, Windows, Written
+from kmatch.engine.constraints import Constraints, Sites, View
 from kmatch.engine.differences import DifferenceQuery, Profile
 from kmatch.engine.geometry import Layout, Text
 from kmatch.engine.hits import Found
@@ -131,6 +132,40 @@ class Engine(Protocol):
         filled here; op_ends is empty where alignments are not wanted.
         """
 
+    def read_stretch(self, view: View, position: int, letters: Bytes) -> None:
+        """Fill `letters` with the masks of a View's letters from a position on."""
+
+    def stand_beside(
+        self,
+        view: View,
+        query: DifferenceQuery,
+        constraints: Constraints,
+        ends: tuple[Longs, Longs],
+        beside: Longs,
+    ) -> None:
+        """Tell of anchored ends, (position, query), how many letters the PAM beside them has: fills
+        `beside`, −1 where none stands there or a letter does not match that has to."""
+
+    def constrained_distances(
+        self, view: View, query: DifferenceQuery, constraints: Constraints, ends: Ends
+    ) -> None:
+        """Replace the distances of anchored ends by those of alignments that keep to constraints,
+        −1 where none does within the query's limit."""
+
+    def trace_constrained(
+        self,
+        view: View,
+        query: DifferenceQuery,
+        constraints: Constraints,
+        ends: Ends,
+        traced: tuple[Longs, Longs, Longs],
+        columns: Columns,
+    ) -> None:
+        """As `trace`, for alignments that keep to constraints, with the PAM among the columns.
+
+        traced: (other, size, letters of the PAM), int64[n] each.
+        """
+
     def align_gapless(
         self, text: Text, windows: Windows, written: Written, columns: Columns
     ) -> None:
@@ -191,6 +226,22 @@ class SeedLookup(Protocol):
 
         tables: from `seed_tables`.
         """
+
+
+@runtime_checkable
+class AnchorScan(Protocol):
+    """An engine that can search for differences beside the sites of a PAM alone."""
+
+    def anchors_pay(self, query: DifferenceQuery, share: float) -> bool:
+        """Whether that is faster than a scan; share: of positions that are sites, on a strand."""
+
+    def find_anchors(self, view: View, query: DifferenceQuery, constraints: Constraints) -> Sites:
+        """The Sites in the letters of a View, and positions whose PAM it does not show."""
+
+    def start_anchors(
+        self, view: View, query: DifferenceQuery, sites: Sites, capacity: int
+    ) -> Scan:
+        """A Scan for the ends at sites within the limits of their queries, as `start_edit`."""
 
 
 @runtime_checkable

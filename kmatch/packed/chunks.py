@@ -1,6 +1,6 @@
 """The chunks of a packed genome, searched in the planes of its file."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
@@ -33,21 +33,25 @@ def serves(file: PackedFile, plan: ChunkPlan, words: int | None) -> bool:
 
 
 def stored_chunks(
-    file: PackedFile, engine: Engine, on_progress: Progress | None = None
+    file: PackedFile,
+    engine: Engine,
+    on_progress: Progress | None = None,
+    named: Container[str] | None = None,
 ) -> Iterator[tuple[LetterChunk, Geometry, Words]]:
     """Yield (LetterChunk without letters, Geometry, planes) for each chunk of a PackedFile.
 
-    Checksums have been compared by then. The next chunk is fetched while one is searched.
+    named: names of records; chunks that show none of these are left out. Checksums have been
+    compared by then. The next chunk is fetched while one is searched.
     """
-    chunks = len(file.lengths)
+    numbers = [n for n in range(len(file.lengths)) if named is None or _shows(file, n, named)]
     pool = ThreadPoolExecutor(AHEAD)
     checks: list[Future[None]] = []
     try:
-        for number in range(chunks):
-            for soon in range(len(checks), min(number + AHEAD, chunks)):
+        for turn, number in enumerate(numbers):
+            for soon in numbers[len(checks) : turn + AHEAD]:
                 checks.append(pool.submit(file.check, soon))
-            for soon in range(number, min(number + 2, chunks)):
-                checks[soon].result()
+            for check, soon in zip(checks[turn:], numbers[turn : turn + 2], strict=False):
+                check.result()
                 engine.keep(file.planes(soon))
                 engine.fetch(file.planes(soon))
             if on_progress:
@@ -60,3 +64,7 @@ def stored_chunks(
             )
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _shows(file: PackedFile, number: int, named: Container[str]) -> bool:
+    return any(name in named for name in file.spans(number).names)

@@ -73,6 +73,7 @@ TASKS: dict[str, Callable[..., None]] = {
     "filter": partial(_search, "edit", PATTERNS, 2, filtering=True),
     "hamming": partial(_search, "hamming", PATTERNS, 2),
     "best": partial(_search, "best", PATTERNS, filtering=False),
+    "rules": partial(_search, "edit", PATTERNS, 2, pam="NGG", exact_5p=1, filtering=True),
     FILES: _files,
     "formats": _formats,
     "seeds": partial(_search, "multi", PANEL, 2, filtering=True),

@@ -14,6 +14,8 @@ from kmatch.genome import Genome
 from kmatch.published.run import choose_algorithm
 from kmatch.results.hits import HitBatch
 from kmatch.search.chunks import PackedChunk, packed_chunks, plan_reading
+from kmatch.search.differences.rules import Rules
+from kmatch.search.hamming import checked_ends
 from kmatch.search.panel import ReadingPanel, build_reading_panel, select_patterns
 from kmatch.search.published import difference_search, published_distances
 from kmatch.search.repeats import distinct_patterns, with_copies
@@ -23,9 +25,11 @@ from kmatch.sequences.patterns import Pattern
 
 
 class BestOptions(NamedTuple):
-    """strand: `both`, `+` or `-`."""
+    """strand: `both`, `+` or `-`; exact_5p, exact_3p: first and last letters that must match."""
 
     strand: str = "both"
+    exact_5p: int = 0
+    exact_3p: int = 0
 
 
 OPTIONS = BestOptions()
@@ -45,6 +49,7 @@ def best_batches(
     """
     distinct, copies = distinct_patterns(patterns)
     strand = options.strand
+    rules = Rules(ends=checked_ends(options.exact_5p, options.exact_3p))
     work = difference_work(genome, distinct, None, strand)
     engine, run = choose_algorithm("best", distinct, running, work)
     panel = build_reading_panel(distinct, strand)
@@ -56,6 +61,9 @@ def best_batches(
         distances = published_distances(chunks, panel, len(distinct), engine, run)
     else:
         distances = smallest_distances(chunks, panel, len(distinct), engine)
+    scanned = Scanned(genome, distinct, engine, run, running, hooks)
+    if rules.bind_alignments:
+        distances = exact_distances(scanned, distances, rules, strand)
     found = distances < distinct.lengths
     if not found.all():
         for name in copies.names_of(~found):
@@ -63,12 +71,50 @@ def best_batches(
     if not found.any():
         return
     panel = select_patterns(distinct, found, strand)
-    limits = distances[panel.pattern]
-    longest, k = int(panel.lengths.max()), int(limits.max())
+    search, chunks = _again(scanned, panel, distances[panel.pattern], "minima", rules)
+    yield from with_copies(search.run(chunks), copies)
+
+
+class Scanned(NamedTuple):
+    """What is searched more than once: a genome, for distinct patterns, in one way."""
+
+    genome: Genome
+    patterns: Any
+    engine: Any
+    run: Any
+    running: Running
+    hooks: Hooks
+
+
+def _again(scanned: Scanned, panel: ReadingPanel, limits: Longs, report: str, rules: Rules) -> Any:
+    """A search of a panel within limits, and the chunks for it."""
+    genome, _, engine, run, running, hooks = scanned
+    longest, k, layout = int(panel.lengths.max()), int(limits.max()), (run or engine).layout
     plan = plan_reading(longest, k, k + 1, hooks.chunk_length, layout)
     chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, running)
-    search = difference_search(engine, run, panel, limits, "minima", hooks)
-    yield from with_copies(search.run(chunks), copies)
+    return difference_search(engine, run, panel, limits, report, rules, hooks), chunks
+
+
+def exact_distances(scanned: Scanned, least: Longs, rules: Rules, strand: str) -> Longs:
+    """The smallest distance of each pattern where its ends match; m where none is less.
+
+    least: int64[P], the distances without this rule, from which larger ones are tried.
+    """
+    lengths = scanned.patterns.lengths
+    # What does not have to match can be left out, unless letters lie between two ends that do.
+    most = lengths - 1 if all(rules.ends) else np.minimum(lengths - sum(rules.ends), lengths - 1)
+    distances, limits, step = lengths.copy(), least, 1
+    wanted = limits <= most
+    while wanted.any():
+        panel = select_patterns(scanned.patterns, wanted, strand)
+        within = limits[panel.pattern]
+        search, chunks = _again(scanned, panel, within, "ends", rules)
+        found = search.smallest(chunks)
+        near = found <= within
+        np.minimum.at(distances, panel.pattern[near], found[near])
+        wanted &= (distances == lengths) & (limits < most)
+        limits, step = np.minimum(limits + step, most), 2 * step
+    return distances
 
 
 def smallest_distances(

@@ -1,6 +1,6 @@
 """What is likely not meant: ends beyond a pattern, and patterns that hold the PAM beside them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -8,6 +8,7 @@ from kmatch.arguments import PAM_SIDES, check_choice, checked_count
 from kmatch.arrays import Bytes
 from kmatch.errors import InputError
 from kmatch.search.mismatches.pam import Pam
+from kmatch.search.pams import load_pams
 from kmatch.sequences.names import shown
 from kmatch.sequences.patterns import Pattern, PatternSet
 
@@ -27,27 +28,29 @@ def check_ends(panel: PatternSet, ends: Mapping[str, int]) -> None:
 
 
 def check_pam(
-    panel: PatternSet, sequence: str | None, side: str, on_warning: Callable[[str], None]
+    panel: PatternSet,
+    given: str | Sequence[str] | None,
+    side: str,
+    on_warning: Callable[[str], None],
 ) -> None:
-    """Look whether the patterns hold the PAM that is to stand beside them.
+    """Look whether the patterns hold the PAM, or one of the PAMs, that is to stand beside them.
 
     Raises InputError where two or more all do; a single one, which may by chance, is a warning.
     """
     check_choice("side of the PAM", side, PAM_SIDES)
-    if sequence is None:
+    pams = [pam for pam in load_pams(given, side) if not (pam.masks == 15).all()]
+    if not pams or not all(any(_holds(pattern, pam) for pam in pams) for pattern in panel):
         return
-    pam = Pam(sequence, side)
-    if (pam.masks == 15).all() or not all(_holds(pattern, pam) for pattern in panel):
-        return
-    where, ends = ("begin", "begins") if pam.leads else ("end", "ends")
+    where, ends = ("begin", "begins") if pams[0].leads else ("end", "ends")
+    named = " or ".join(pam.sequence for pam in pams)
+    what = f"the PAM {named}" if len(pams) == 1 else f"a PAM, {named}"
     if len(panel) > 1:
         raise InputError(
-            f"all {len(panel):,} patterns {where} with the PAM {sequence}, which would have to "
+            f"all {len(panel):,} patterns {where} with {what}, which would have to "
             "stand there twice; leave it out of the patterns, or search without a PAM"
         )
     on_warning(
-        f"pattern '{panel[0].name}' {ends} with the PAM {sequence}; only where it stands there "
-        "twice is a hit"
+        f"pattern '{panel[0].name}' {ends} with {what}; only where it stands there twice is a hit"
     )
 
 

@@ -142,7 +142,7 @@ def _packed_chunks(
     genome: Genome, plan: ChunkPlan, engine: Engine, words: int | None, on_progress: Progress | None
 ) -> Iterator[PackedChunk]:
     if genome.file is not None and serves(genome.file, plan, words):
-        for stored in stored_chunks(genome.file, engine, on_progress):
+        for stored in stored_chunks(genome.file, engine, on_progress, genome.named):
             chunk, geometry, planes = stored
             yield PackedChunk(chunk, geometry, planes, words)
         return

@@ -52,18 +52,18 @@ def split_windows(codes, k, ranks, spans, owned, whole, parts):
 
 
 @kernel
-def split_ends(codes, before, k, minus, spans, owned, ends):
+def split_ends(codes, before, k, backward, spans, owned, ends):
     """Take apart the codes of anchored ends; returns how many are kept.
 
-    codes: int64[n], sorted, some of them twice; before: the code before the first; minus: uint8[Q];
-    spans: as for `split_windows`; owned: (halo, length) of the chunk; ends: (position, query,
-    distance), int64[n] each, filled here. Ends outside of records, or that belong to another chunk,
-    are left out.
+    codes: int64[n], sorted, some of them twice; before: the code before the first; backward:
+    uint8[Q]; spans: as for `split_windows`; owned: (halo, length) of the chunk; ends: (position,
+    query, distance), int64[n] each, filled here. Ends outside of records, or that belong to another
+    chunk, are left out.
     """
     begins, sizes = spans
     halo, length = owned
     position, query, distance = ends
-    queries, factor = len(minus), k + 1
+    queries, factor = len(backward), k + 1
     first_position, _, _ = decode(codes[0], queries, factor)
     count, span = 0, np.searchsorted(begins, first_position, side="right") - 1
     for i in range(len(codes)):
@@ -75,7 +75,7 @@ def split_ends(codes, before, k, minus, spans, owned, ends):
             span += 1
         if span < 0 or at - begins[span] >= sizes[span]:
             continue
-        first = 0 if minus[number] else halo
+        first = 0 if backward[number] else halo
         if at < first or at >= first + length:
             continue
         position[count], query[count] = at, number

@@ -1,16 +1,20 @@
-"""Every occurrence within k differences of a pattern."""
+"""Every occurrence within k differences of a pattern, anywhere or beside a PAM."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arguments import REPORTS, check_choice
+from kmatch.arguments import PAM_SIDES, REPORTS, check_choice
 from kmatch.genome import Genome
 from kmatch.published.run import choose_algorithm
 from kmatch.results.hits import HitBatch
 from kmatch.search.chunks import packed_chunks, plan_reading
-from kmatch.search.panel import build_reading_panel, check_distance
+from kmatch.search.differences.rules import Bounds, Rules, checked_bounds, smallest_k
+from kmatch.search.distances import pattern_distances
+from kmatch.search.hamming import checked_ends
+from kmatch.search.pams import load_pams
+from kmatch.search.panel import build_reading_panel
 from kmatch.search.published import difference_search
 from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
@@ -19,10 +23,20 @@ from kmatch.sequences.patterns import Pattern
 
 
 class EditOptions(NamedTuple):
-    """report: `minima`, `ends` or `loci`; strand: `both`, `+` or `-`."""
+    """report: `minima`, `ends` or `loci`, or None for `ends` beside a PAM and `minima` elsewhere;
+    strand: `both`, `+` or `-`; pam: what must stand beside a pattern, one or several, after it
+    (pam_side `3p`) or before it (`5p`), or None; exact_5p, exact_3p: first and last letters that
+    must match; max_…: the most differences of each kind, None where only k bounds it."""
 
-    report: str = "minima"
+    report: str | None = None
     strand: str = "both"
+    pam: str | Sequence[str] | None = None
+    pam_side: str = "3p"
+    exact_5p: int = 0
+    exact_3p: int = 0
+    max_mismatches: int | None = None
+    max_insertions: int | None = None
+    max_deletions: int | None = None
 
 
 OPTIONS = EditOptions()
@@ -31,24 +45,38 @@ OPTIONS = EditOptions()
 def edit_batches(
     genome: Genome,
     patterns: Sequence[Pattern],
-    k: int,
+    k: int | str,
     options: EditOptions = OPTIONS,
     running: Running = RUNNING,
     hooks: Hooks = HOOKS,
 ) -> Iterator[HitBatch]:
     """Yield the hits as HitBatches, in order, while the genome is read.
 
-    k: 0 ≤ k < m. Raises InputError and DeviceError as `kmatch.edit` does, at the first batch.
+    k: 0 ≤ k < m, or a share of m such as `10%`. Raises InputError and DeviceError as
+    `kmatch.edit` does, at the first batch.
     """
     distinct, copies = distinct_patterns(patterns)
-    k = check_distance(distinct, k)
-    check_choice("report", options.report, REPORTS)
+    distances = pattern_distances(distinct, k)
+    rules, k = _rules(options, int(distances.max()))
+    report = options.report or ("ends" if rules.pams else "minima")
+    check_choice("report", report, REPORTS)
     work = difference_work(genome, distinct, k, options.strand)
     engine, run = choose_algorithm("edit", distinct, running, work)
-    panel = build_reading_panel(distinct, options.strand)
-    limits = np.full(len(panel.lengths), k, np.int64)
+    panel = build_reading_panel(distinct, options.strand, rules.leads)
+    limits = np.minimum(distances, k)[panel.pattern]
     layout = run.layout if run else engine.layout
-    plan = plan_reading(int(panel.lengths.max()), k, k + 1, hooks.chunk_length, layout)
+    longest, gap = int(panel.lengths.max()) + rules.reach, max(k + 1, rules.reach)
+    plan = plan_reading(longest, k, gap, hooks.chunk_length, layout)
     chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, running)
-    search = difference_search(engine, run, panel, limits, options.report, hooks)
+    search = difference_search(engine, run, panel, limits, report, rules, hooks)
     yield from with_copies(search.run(chunks), copies)
+
+
+def _rules(options: EditOptions, k: int) -> tuple[Rules, int]:
+    """The Rules that options make, and the k that they leave."""
+    check_choice("side of the PAM", options.pam_side, PAM_SIDES)
+    pams = load_pams(options.pam, options.pam_side)
+    ends = checked_ends(options.exact_5p, options.exact_3p)
+    most = Bounds(options.max_mismatches, options.max_insertions, options.max_deletions)
+    bounds = checked_bounds(k, most)
+    return Rules(tuple(pams), ends, bounds), smallest_k(k, bounds)

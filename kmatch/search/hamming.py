@@ -1,16 +1,20 @@
 """Every window within k mismatches of a pattern."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from kmatch.arguments import checked_count
+from kmatch.arrays import Longs
 from kmatch.genome import Genome
-from kmatch.published.run import choose_algorithm
+from kmatch.published.run import Run, choose_algorithm
 from kmatch.results.hits import HitBatch
 from kmatch.search.chunks import PackedChunk, packed_chunks, plan_chunks
+from kmatch.search.distances import merged, pattern_distances, renumbered
 from kmatch.search.mismatches.pam import Pam
 from kmatch.search.mismatches.windows import WindowScans
-from kmatch.search.panel import Sought, build_panel, check_distance, exact_ends
+from kmatch.search.panel import Sought, build_panel, exact_ends
 from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning import Scanner
@@ -32,32 +36,57 @@ OPTIONS = HammingOptions()
 def hamming_batches(
     genome: Genome,
     patterns: Sequence[Pattern],
-    k: int,
+    k: int | str,
     options: HammingOptions = OPTIONS,
     running: Running = RUNNING,
     hooks: Hooks = HOOKS,
 ) -> Iterator[HitBatch]:
     """Yield the hits as HitBatches, in order, while the genome is read.
 
-    k: 0 ≤ k < m. Raises InputError and DeviceError as `kmatch.hamming` does, at the first batch.
+    k: 0 ≤ k < m, or a share of m such as `10%`. Raises InputError and DeviceError as
+    `kmatch.hamming` does, at the first batch.
     """
     distinct, copies = distinct_patterns(patterns)
-    k = check_distance(distinct, k)
+    distances = pattern_distances(distinct, k)
+    k = int(distances.max())
     ends = checked_ends(options.exact_5p, options.exact_3p)
-    sought = Sought(distinct, k, options.strand, ends)
     work = window_work(genome, distinct, k, options.strand)
     engine, run = choose_algorithm("hamming", distinct, running, work)
-    search: Any
+    searches = []
+    for each in np.unique(distances):
+        numbers = np.flatnonzero(distances == each)
+        sought = Sought(distinct.take(numbers), int(each), options.strand, ends)
+        searches.append((numbers, _search(engine, run, sought, hooks)))
+    lengths = np.concatenate([search.panel.lengths for _, search in searches])
+    layout = run.layout if run else engine.layout
+    plan = plan_chunks(int(lengths.max()), k, len(lengths), hooks.chunk_length, layout)
+    chunks = packed_chunks(genome, plan, engine, hooks.words, running)
+    found = searches[0][1].run(chunks) if len(searches) == 1 else _each_k(searches, chunks)
+    yield from with_copies(found, copies)
+
+
+def _search(engine: Any, run: Run | None, sought: Sought, hooks: Hooks) -> Any:
+    """The search for windows by the engine, or by a published algorithm."""
     if run:
         from kmatch.search.published import PublishedWindows
 
-        search = PublishedWindows(engine, run, sought)
-    else:
-        search = WindowSearch(engine, sought, hooks.capacity)
-    lengths, layout = search.panel.lengths, run.layout if run else engine.layout
-    plan = plan_chunks(int(lengths.max()), k, len(lengths), hooks.chunk_length, layout)
-    chunks = packed_chunks(genome, plan, engine, hooks.words, running)
-    yield from with_copies(search.run(chunks), copies)
+        return PublishedWindows(engine, run, sought)
+    return WindowSearch(engine, sought, hooks.capacity)
+
+
+def _each_k(searches: list[tuple[Longs, Any]], chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
+    """Yield the hits of several searches, each of patterns with one k, chunk by chunk.
+
+    searches: (the numbers of a search's patterns, the search).
+    """
+    for chunk in chunks:
+        batches = [
+            renumbered(batch, numbers)
+            for numbers, search in searches
+            for batch in search.run([chunk])
+        ]
+        if batches:
+            yield merged(batches, chunk.spans)
 
 
 def checked_ends(exact_5p: int, exact_3p: int) -> tuple[int, int]:

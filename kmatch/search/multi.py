@@ -9,14 +9,18 @@ from kmatch.arguments import PAM_SIDES, check_choice
 from kmatch.engine.protocol import SeedLookup, SiteChoice
 from kmatch.errors import InputError
 from kmatch.genome import Genome
+from kmatch.published.registry import ENGINE
 from kmatch.published.run import choose_algorithm
 from kmatch.results.hits import HitBatch
 from kmatch.search.chunks import packed_chunks, plan_chunks
+from kmatch.search.distances import pattern_distances
+from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import WindowSearch, checked_ends
 from kmatch.search.mismatches.pam import Pam
 from kmatch.search.mismatches.seeds import LONGEST, SeedSearch, some_codes
 from kmatch.search.mismatches.sites import SiteSearch
-from kmatch.search.panel import Sought, check_distance, wanted_strands
+from kmatch.search.pams import load_pams
+from kmatch.search.panel import Sought, wanted_strands
 from kmatch.search.published import PublishedWindows
 from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
@@ -26,10 +30,10 @@ from kmatch.sequences.patterns import Pattern, PatternSet
 
 
 class MultiOptions(NamedTuple):
-    """pam: IUPAC letters that must stand beside a pattern, after it (pam_side `3p`) or before it
-    (`5p`), or None; the others are those of HammingOptions."""
+    """pam: IUPAC letters that must stand beside a pattern, one PAM or several, after it (pam_side
+    `3p`) or before it (`5p`), or None; the others are those of HammingOptions."""
 
-    pam: str | None = None
+    pam: str | Sequence[str] | None = None
     pam_side: str = "3p"
     strand: str = "both"
     exact_5p: int = 0
@@ -42,36 +46,39 @@ OPTIONS = MultiOptions()
 def multi_batches(
     genome: Genome,
     patterns: Sequence[Pattern],
-    k: int,
+    k: int | str,
     options: MultiOptions = OPTIONS,
     running: Running = RUNNING,
     hooks: Hooks = HOOKS,
 ) -> Iterator[HitBatch]:
     """Yield the hits as HitBatches, in order, while the genome is read.
 
-    patterns: of one length m; k: 0 ≤ k < m. A hit spans the pattern and the PAM, its distance
-    counts the pattern alone. Raises InputError and DeviceError as `kmatch.multi` does, at the first
-    batch.
+    patterns: of one length m; k: 0 ≤ k < m, or a share of m such as `10%`. A hit spans the pattern
+    and the PAM, its distance counts the pattern alone. Raises InputError and DeviceError as
+    `kmatch.multi` does, at the first batch.
     """
     distinct, copies = distinct_patterns(patterns)
     _check_lengths(distinct)
-    k = check_distance(distinct, k)
+    k = int(pattern_distances(distinct, k).max())
     check_choice("side of the PAM", options.pam_side, PAM_SIDES)
-    pam = Pam(options.pam, options.pam_side) if options.pam is not None else None
+    pams = load_pams(options.pam, options.pam_side)
+    if len({len(pam) for pam in pams}) > 1:
+        yield from _beside_unequal(genome, patterns, k, options, running, hooks)
+        return
     ends = checked_ends(options.exact_5p, options.exact_3p)
     sought = Sought(distinct, k, options.strand, ends)
     work = window_work(genome, distinct, k, options.strand)
     engine, run = choose_algorithm("multi", distinct, running, work)
     search: Any
     if run:
-        search = PublishedWindows(engine, run, sought, pam)
-    elif _filters(engine, sought, pam, hooks.filtering):
-        if pam:
-            search = SiteSearch(engine, sought, pam, hooks.capacity)
+        search = PublishedWindows(engine, run, sought, pams)
+    elif _filters(engine, sought, pams, hooks.filtering):
+        if pams:
+            search = SiteSearch(engine, sought, pams, hooks.capacity)
         else:
             search = SeedSearch(engine, sought, hooks.capacity)
     else:
-        search = WindowSearch(engine, sought, hooks.capacity, pam)
+        search = WindowSearch(engine, sought, hooks.capacity, pams[0] if pams else None)
     # The sites of a PAM are few, however many the patterns.
     queries = 1 if isinstance(search, SiteSearch) else len(search.panel.lengths)
     longest, layout = int(search.panel.lengths.max()), run.layout if run else engine.layout
@@ -80,7 +87,26 @@ def multi_batches(
     yield from with_copies(search.run(chunks), copies)
 
 
-def _filters(engine: Any, sought: Sought, pam: Pam | None, filtering: bool | None) -> bool:
+def _beside_unequal(
+    genome: Genome,
+    patterns: Sequence[Pattern],
+    k: int,
+    options: MultiOptions,
+    running: Running,
+    hooks: Hooks,
+) -> Iterator[HitBatch]:
+    """The hits beside PAMs of several lengths: those of `edit` without insertions and deletions."""
+    if running.algorithm != ENGINE:
+        raise InputError(
+            f"the PAMs {' and '.join(pam.sequence for pam in load_pams(options.pam, '3p'))} have "
+            f"different lengths, which takes --algorithm {ENGINE}; search beside one at a time"
+        )
+    wanted = EditOptions("ends", max_insertions=0, max_deletions=0)
+    wanted = wanted._replace(**options._asdict())
+    yield from edit_batches(genome, patterns, k, wanted, running, hooks)
+
+
+def _filters(engine: Any, sought: Sought, pams: Sequence[Pam], filtering: bool | None) -> bool:
     """Whether to look for the sites of the PAM, or for pieces of the patterns, at first.
 
     filtering: None where the engine is to choose.
@@ -88,9 +114,11 @@ def _filters(engine: Any, sought: Sought, pam: Pam | None, filtering: bool | Non
     patterns = sought.patterns
     strands = len(wanted_strands(sought.strand))
     queries = len(patterns) * strands
-    if pam:
+    if len(pams) > 1:
+        return True
+    if pams:
         if filtering is None and isinstance(engine, SiteChoice):
-            filtering = engine.sites_pay(queries, strands, pam.share)
+            filtering = engine.sites_pay(queries, strands, pams[0].share)
         return bool(filtering)
     if not isinstance(engine, SeedLookup) or len(patterns[0]) > LONGEST:
         return False

@@ -144,17 +144,29 @@ def _ask_each(
     return exact
 
 
-def build_reading_panel(patterns: Sequence[Pattern], strand: str) -> ReadingPanel:
+def build_reading_panel(
+    patterns: Sequence[Pattern], strand: str, leads: bool = False
+) -> ReadingPanel:
     """The ReadingPanel of all patterns on the wanted strands.
 
+    leads: whether the pattern's beginning is read last, and so anchored, in place of its end.
     Raises InputError for a strand other than `both`, `+` and `-`.
     """
     panel = pattern_set(patterns)
     numbers, minus = _each_strand(len(panel), strand)
-    letters = {0: panel.masks, 1: complement(panel.masks)}
+    masks = _turned(panel) if leads else panel.masks
+    letters = {0: masks, 1: complement(masks)}
     joined = np.concatenate([letters[turned] for turned in wanted_strands(strand)])
     lengths = panel.lengths[numbers]
-    return ReadingPanel(reading_arrays(joined, bounds_of(lengths), minus), numbers, minus, lengths)
+    backward = 1 - minus if leads else minus
+    reading = reading_arrays(joined, bounds_of(lengths), backward)
+    return ReadingPanel(reading, numbers, minus, lengths)
+
+
+def _turned(panel: PatternSet) -> Bytes:
+    """The letters of each pattern from its end to its beginning, side by side."""
+    begins = panel.begins
+    return gather(panel.masks[::-1].copy(), begins[-1] - begins[1:], begins)
 
 
 def _each_strand(patterns: int, strand: str) -> tuple[Ints, Bytes]:

@@ -17,10 +17,12 @@ from kmatch.published.run import Run
 from kmatch.results.hits import HitBatch
 from kmatch.search.chunks import PackedChunk
 from kmatch.search.differences.ends import DifferenceSearch
+from kmatch.search.differences.rules import NO_RULES, Rules
 from kmatch.search.mismatches.pam import Pam
 from kmatch.search.mismatches.windows import window_batches
+from kmatch.search.pams import united
 from kmatch.search.panel import ReadingPanel, Sought, rank_panel
-from kmatch.search.running import Hooks
+from kmatch.search.running import HOOKS, Hooks
 from kmatch.sequences.alphabet import reverse_complement
 from kmatch.sequences.patterns import Pattern
 
@@ -30,23 +32,25 @@ COLUMN_MASKS = np.array([1, 2, 4, 8, 0, 0], np.uint8)  # of the codes of a backg
 class PublishedWindows:
     """Every window of chunks within k mismatches, by a published algorithm.
 
-    engine, run: of `choose_algorithm`; pam: what must stand beside every pattern, or None.
+    engine, run: of `choose_algorithm`; pams: of one length, one of which must stand beside every
+    pattern, or none.
     """
 
-    def __init__(self, engine: Any, run: Run, sought: Sought, pam: Pam | None = None) -> None:
+    def __init__(self, engine: Any, run: Run, sought: Sought, pams: Sequence[Pam] = ()) -> None:
         self._engine, self._run, self._k = engine, run, sought.k
+        pam = united(pams) if pams else None
         patterns: Sequence[Pattern] = sought.patterns
         whole = [pam.join(pattern) for pattern in patterns] if pam else patterns
         self.panel = panel = rank_panel(whole, sought.strand)
         self._masks, self._required, self._skipped = [], [], np.zeros(len(panel.lengths), np.int64)
         for rank, (number, minus) in enumerate(zip(panel.pattern, panel.minus, strict=True)):
             masks = patterns[number].masks
-            exact = required_letters(masks, sought.ends)
+            exact = [required_letters(masks, sought.ends)]
             if pam:
-                exact = pam.beside(exact, pam.masks)
+                exact = [pam.beside(exact[0], each.masks) for each in pams]
                 self._skipped[rank] = pam.skipped(minus)
             self._masks.append(reverse_complement(masks) if minus else masks)
-            self._required.append(reverse_complement(exact) if minus else exact)
+            self._required.append([reverse_complement(x) if minus else x for x in exact])
 
     def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
@@ -62,15 +66,17 @@ class PublishedWindows:
             text = self._run.text(masks[first : first + step + beyond])
             for rank, place, distance in self._run.windows(text, self._masks, self._k):
                 position = first + place - self._skipped[rank]
-                found.append(self._keys(masks, rank, position, distance))
+                for required in self._required[rank]:
+                    found.append(self._keys(masks, rank, position, distance, required))
         codes = np.unique(np.concatenate(found))
         yield from window_batches(codes, chunk, self.panel, self._k, self._engine)
 
-    def _keys(self, masks: Bytes, rank: int, position: Longs, distance: Longs) -> Longs:
+    def _keys(
+        self, masks: Bytes, rank: int, position: Longs, distance: Longs, required: Bytes
+    ) -> Longs:
         """Sortable keys of the windows of one query, int64[h], whose required letters match."""
         fits = (position >= 0) & (position + self.panel.lengths[rank] <= len(masks))
         position, distance = position[fits], distance[fits]
-        required = self._required[rank]
         for offset in np.flatnonzero(required):
             fits = masks[position + offset] & required[offset] != 0
             position, distance = position[fits], distance[fits]
@@ -87,9 +93,15 @@ class PublishedDifferences(DifferenceSearch):
     """A search for differences whose ends a published algorithm finds."""
 
     def __init__(
-        self, engine: Engine, run: Run, panel: ReadingPanel, limits: Longs, report: str
+        self,
+        engine: Engine,
+        run: Run,
+        panel: ReadingPanel,
+        limits: Longs,
+        report: str,
+        rules: Rules,
     ) -> None:
-        super().__init__(engine, panel, limits, report)
+        super().__init__(engine, panel, limits, report, rules)
         self._run = run
 
     def find_codes(self, chunks: Iterable[PackedChunk]) -> Iterator[tuple[PackedChunk, Longs]]:
@@ -102,7 +114,7 @@ class PublishedDifferences(DifferenceSearch):
         masks = chunk_masks(chunk, halo, self._engine)
         for query, text, letters in reading_texts(masks, self._panel, self._run):
             place, distance = self._run.ends(text, letters, int(limits[query]))
-            if self._panel.minus[query]:
+            if self._panel.letters.backward[query]:
                 position = len(masks) - 1 - place
                 own = position < chunk.length
             else:
@@ -113,12 +125,18 @@ class PublishedDifferences(DifferenceSearch):
 
 
 def difference_search(
-    engine: Any, run: Run | None, panel: ReadingPanel, limits: Longs, report: str, hooks: Hooks
+    engine: Any,
+    run: Run | None,
+    panel: ReadingPanel,
+    limits: Longs,
+    report: str,
+    rules: Rules = NO_RULES,
+    hooks: Hooks = HOOKS,
 ) -> DifferenceSearch:
     """The DifferenceSearch of the engine, or of a published algorithm where `run` is not None."""
     if run:
-        return PublishedDifferences(engine, run, panel, limits, report)
-    return DifferenceSearch(engine, panel, limits, report, hooks.filtering, hooks.capacity)
+        return PublishedDifferences(engine, run, panel, limits, report, rules)
+    return DifferenceSearch(engine, panel, limits, report, rules, hooks.filtering, hooks.capacity)
 
 
 def published_distances(
@@ -136,12 +154,12 @@ def published_distances(
 
 
 def reading_texts(masks: Bytes, panel: ReadingPanel, run: Run) -> Iterator[tuple[Any, Any, Bytes]]:
-    """Yield (query, text, pattern) for all queries: the strand `-` reads the text downwards."""
+    """Yield (query, text, pattern) for all queries, some of which read the text downwards."""
     letters = panel.letters
-    for minus in (0, 1):
-        queries = np.flatnonzero(panel.minus == minus)
+    for backward in (0, 1):
+        queries = np.flatnonzero(letters.backward == backward)
         if len(queries):
-            text = run.text(np.ascontiguousarray(masks[::-1]) if minus else masks)
+            text = run.text(np.ascontiguousarray(masks[::-1]) if backward else masks)
         for query in queries:
             planes = letters.letters[letters.begins[query] : letters.begins[query + 1]]
             yield query, text, letters.bases[planes]

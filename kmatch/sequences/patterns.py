@@ -140,9 +140,15 @@ def _of_text(text: str, on_warning: OnWarning) -> PatternSet:
         raise InputError(f"{error}; a sequence would have IUPAC letters only") from error
 
 
-def read_patterns(path: str | os.PathLike[str], on_warning: OnWarning = warn) -> PatternSet:
-    """The PatternSet of a FASTA or text file, or of standard input (`-`), in its order."""
-    pairs = read_pairs(path)
+def read_patterns(
+    path: str | os.PathLike[str], on_warning: OnWarning = warn, column: str | None = None
+) -> PatternSet:
+    """The PatternSet of a file, or of standard input (`-`), in its order.
+
+    The file is FASTA, text with one pattern a line, BED with the sequence in column 7, or, where
+    `column` names the column of sequences, CSV or TSV with a header line.
+    """
+    pairs = read_pairs(path, column)
     return checked_patterns(pairs.names, pairs.sequences, on_warning, pairs.where)
 
 

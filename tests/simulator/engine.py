@@ -1,15 +1,17 @@
 """Cases for the CUDA simulator, which is slow: few and tiny. Run by test_simulator.py."""
 
 import naive
+import naive_bounds
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.cases import EDIT, HAMMING, edit_cases, hamming_cases
+from support.cases import EDIT, HAMMING, MULTI, edit_cases, hamming_cases
+from support.constraints import CASES as CONSTRAINED
 from support.differences import best, edit
 from support.differences import rows as rows_of
 from support.hooks import hamming_batches
-from support.mismatches import rows, search
+from support.mismatches import rows, search, search_panel
 from support.packing import packed
 from support.pcr import expected, plain, products
 from support.pcr import rows as rows_of_products
@@ -131,6 +133,25 @@ def test_a_tile_takes_every_word_of_its_part_once(grain, planes, monkeypatch):
     expected[:, : plane_rows - row] = text.reshape(planes, plane_rows, words)[:, row:]
     assert np.array_equal(tile, expected.reshape(-1))
     assert len(written) == len(set(written)) == len(tile) // max(grain, 1)
+
+
+@pytest.mark.parametrize("name", ["a PAM before, minima", "exact both", "bounds and a PAM"])
+def test_constraints(name):
+    records, patterns, k, options = CONSTRAINED[name]
+    found = rows_of(edit(records, patterns, k, device="cuda", **options))
+    assert found == naive_bounds.edit(records, patterns, k, **options)
+
+
+def test_several_pams():
+    records, patterns, k, options = MULTI["several PAMs"]
+    found = rows(search_panel(records, patterns, k, device="cuda", **options))
+    assert found == naive.multi(records, patterns, k, **options)
+
+
+def test_best_with_exact_ends():
+    records, patterns, *_ = CONSTRAINED["exact both"]
+    found = rows_of(best(records, patterns, device="cuda", exact_3p=3))
+    assert found == naive_bounds.best(records, patterns, exact_3p=3)
 
 
 @pytest.mark.parametrize("name", ["palindrome", "loci that only touch"])

@@ -100,6 +100,15 @@ MULTI = {
     "a PAM across records": _case(["ACGT", "AGG", "CCT", "ACGT"], ["ACGT"], 3, pam="NGG"),
     "m + PAM > n": _case(["ACGTAG", "ACGTAGG"], ["ACGT"], 1, pam="NGG"),
     "many sites": _case(["ACGGTTGGACCAGG" * 30], ["CGGT", "GACC"], 1, pam="NGG"),
+    "several PAMs": _case(
+        ["ACGTAGGACGTTAGACGTCCC", "CCTACGTCTTACGT"], ["ACGT", "AGAC"], 1, pam=["NGG", "NAG"]
+    ),
+    "several PAMs at one site": _case(
+        ["ACGTAGGACGTTAGACGTCCC"], ["ACGT"], 1, pam="AGG,NGG,NRG", pam_side="5p"
+    ),
+    "several PAMs of several lengths": _case(
+        ["ACGTTGGGACGTTGGCACGTGG", "CCGACGT"], ["ACGTT"], 1, pam=["NGGG", "GG", "NGG"]
+    ),
     "a long pattern and a PAM": _case(
         ["ACGTTGCATTAGCCAGTA" * 30], ["ACGTTGCATTAGCCAGTT" * 9], 12, pam="ACG"
     ),
@@ -113,7 +122,21 @@ def multi_cases(draw):
     length = draw(st.integers(1, 24))
     patterns = [(pattern * length)[:length] for pattern in patterns]
     k = min(draw(st.sampled_from([0, 1, 1, 2, 3, 5])), length - 1)
-    options["pam"] = draw(st.sampled_from([None, "NGG", "TTTV", "GATC", "N", "RY", "NNNNA"]))
+    options["pam"] = draw(
+        st.sampled_from(
+            [
+                None,
+                "NGG",
+                "TTTV",
+                "GATC",
+                "N",
+                "RY",
+                "NNNNA",
+                ["GG", "AG", "NG"],
+                ["TV", "N", "ACA"],
+            ]
+        )
+    )
     options["pam_side"] = draw(st.sampled_from(["3p", "5p"]))
     return records, patterns, k, options
 

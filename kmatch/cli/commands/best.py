@@ -1,6 +1,7 @@
 """`kmatch best`."""
 
 from functools import partial
+from typing import NamedTuple
 
 import click
 
@@ -9,6 +10,7 @@ from kmatch.cli.options import (
     Inputs,
     Loudness,
     algorithm_option,
+    exact_options,
     pattern_arguments,
     search_options,
 )
@@ -17,19 +19,34 @@ from kmatch.cli.pattern_search import PatternSearch
 from kmatch.search.running import Running
 
 
+class Wanted(NamedTuple):
+    """The occurrences to find."""
+
+    strand: str
+    exact_5p: int
+    exact_3p: int
+
+
 @command(short_help="The closest occurrences of each pattern.")
 @click.argument("genome")
 @pattern_arguments
+@exact_options
 @algorithm_option("best")
 @search_options
-def best(inputs: Inputs, strand: str, table: Table, running: Running, loudness: Loudness) -> None:
+def best(
+    inputs: Inputs, wanted: Wanted, table: Table, running: Running, loudness: Loudness
+) -> None:
     """Find where GENOME comes closest to each pattern, counting differences, on both strands.
 
-    GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or - for
-    standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
+    GENOME is FASTA, FASTQ, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or -
+    for standard input. PATTERNS is FASTA, text with one pattern a line (SEQ, or NAME, a tab and
+    SEQ), BED with the sequence in column 7, or by --column a table with a header line.
     """
     search = PatternSearch(inputs, table, running, loudness, rereads=True)
     from kmatch.search.best import BestOptions, best_batches
+    from kmatch.search.checks import check_ends
 
-    options = BestOptions(strand=strand)
+    strand, exact_5p, exact_3p = wanted
+    check_ends(search.panel, {"--exact-5p": exact_5p, "--exact-3p": exact_3p})
+    options = BestOptions(strand=strand, exact_5p=exact_5p, exact_3p=exact_3p)
     search.write(partial(best_batches, search.genome, search.panel, options))

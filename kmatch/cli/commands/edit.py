@@ -11,7 +11,10 @@ from kmatch.cli.options import (
     Inputs,
     Loudness,
     algorithm_option,
+    bound_options,
     distance_option,
+    exact_options,
+    pam_options,
     pattern_arguments,
     search_options,
 )
@@ -23,22 +26,34 @@ from kmatch.search.running import Running
 class Wanted(NamedTuple):
     """The occurrences to find."""
 
-    k: int
-    report: str
+    k: int | str
+    report: str | None
     strand: str
+    pam: tuple[str, ...] | None
+    pam_side: str
+    exact_5p: int
+    exact_3p: int
+    max_mismatches: int | None
+    max_insertions: int | None
+    max_deletions: int | None
 
 
 @command(short_help="Every occurrence within k differences of a pattern.")
 @click.argument("genome")
 @pattern_arguments
-@distance_option("Differences (mismatches, insertions, deletions) allowed; less than a pattern.")
+@distance_option(
+    "Differences (mismatches, insertions, deletions) allowed, or N% of a pattern; less than it.",
+    shares=True,
+)
 @click.option(
     "--report",
     type=click.Choice(REPORTS),
-    default="minima",
-    show_default=True,
-    help="The best of neighbouring ends, every end, or the best of overlapping minima.",
+    help="The best of neighbouring ends (the default), every end (the default beside a PAM), or "
+    "the best of overlapping minima.",
 )
+@pam_options
+@exact_options
+@bound_options
 @algorithm_option("edit")
 @search_options
 def edit(
@@ -46,12 +61,21 @@ def edit(
 ) -> None:
     """Find the occurrences of patterns in GENOME with at most k differences, on both strands.
 
-    GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or - for
-    standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
+    A hit spans the pattern and the PAM, if one is asked for; its distance counts the pattern alone.
+
+    GENOME is FASTA, FASTQ, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or -
+    for standard input. PATTERNS is FASTA, text with one pattern a line (SEQ, or NAME, a tab and
+    SEQ), BED with the sequence in column 7, or by --column a table with a header line.
     """
     search = PatternSearch(inputs, table, running, loudness)
+    from kmatch.search.checks import check_ends, check_pam
     from kmatch.search.edit import EditOptions, edit_batches
 
-    options = EditOptions(report=wanted.report, strand=wanted.strand)
-    k = wanted.k
-    search.write(partial(edit_batches, search.genome, search.panel, k, options), k)
+    ends = {"--exact-5p": wanted.exact_5p, "--exact-3p": wanted.exact_3p}
+    check_ends(search.panel, ends)
+    check_pam(search.panel, wanted.pam, wanted.pam_side, search.messages.warn)
+    values = wanted._asdict()
+    k = values.pop("k")
+    options = EditOptions()._replace(**values)
+    batches = partial(edit_batches, search.genome, search.panel, k, options)
+    search.write(batches, k, pam_first=wanted.pam_side == "5p")

@@ -23,7 +23,7 @@ from kmatch.search.running import Running
 class Wanted(NamedTuple):
     """The windows to find."""
 
-    k: int
+    k: int | str
     strand: str
     exact_5p: int
     exact_3p: int
@@ -32,7 +32,7 @@ class Wanted(NamedTuple):
 @command(short_help="Every window within k mismatches of a pattern.")
 @click.argument("genome")
 @pattern_arguments
-@distance_option("Mismatches allowed; less than a pattern.")
+@distance_option("Mismatches allowed, or N% of a pattern; less than a pattern.", shares=True)
 @exact_options
 @algorithm_option("hamming")
 @search_options
@@ -41,8 +41,9 @@ def hamming(
 ) -> None:
     """Find every window of GENOME with at most k mismatches to a pattern, on both strands.
 
-    GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or - for
-    standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME, a tab and SEQ.
+    GENOME is FASTA, FASTQ, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or -
+    for standard input. PATTERNS is FASTA, text with one pattern a line (SEQ, or NAME, a tab and
+    SEQ), BED with the sequence in column 7, or by --column a table with a header line.
     """
     search = PatternSearch(inputs, table, running, loudness)
     from kmatch.search.checks import check_ends

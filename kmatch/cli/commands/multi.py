@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import click
 
-from kmatch.arguments import PAM_SIDES
 from kmatch.cli.command import command
 from kmatch.cli.options import (
     Inputs,
@@ -13,6 +12,7 @@ from kmatch.cli.options import (
     algorithm_option,
     distance_option,
     exact_options,
+    pam_options,
     pattern_arguments,
     search_options,
 )
@@ -24,8 +24,8 @@ from kmatch.search.running import Running
 class Wanted(NamedTuple):
     """The windows to find."""
 
-    k: int
-    pam: str | None
+    k: int | str
+    pam: tuple[str, ...] | None
     pam_side: str
     strand: str
     exact_5p: int
@@ -35,15 +35,8 @@ class Wanted(NamedTuple):
 @command(short_help="k mismatches for a panel of equal-length patterns in one pass.")
 @click.argument("genome")
 @pattern_arguments
-@distance_option("Mismatches allowed; less than a pattern.")
-@click.option("--pam", metavar="SEQ", help="What must stand, without mismatch, beside a pattern.")
-@click.option(
-    "--pam-side",
-    type=click.Choice(PAM_SIDES),
-    default="3p",
-    show_default=True,
-    help="The PAM follows the pattern (NGG) or comes before it (TTTV).",
-)
+@distance_option("Mismatches allowed, or N% of a pattern; less than a pattern.", shares=True)
+@pam_options
 @exact_options
 @algorithm_option("multi")
 @search_options
@@ -53,9 +46,11 @@ def multi(
     """Find every window of GENOME with at most k mismatches to a pattern of a panel.
 
     All patterns have one length. A hit spans the pattern and the PAM, its distance counts the
-    pattern alone. GENOME is FASTA, 2bit or GenBank, compressed or not, a genome packed by kmatch
-    pack, or - for standard input. PATTERNS is FASTA, or text with one pattern a line: SEQ, or NAME,
-    a tab and SEQ.
+    pattern alone.
+
+    GENOME is FASTA, FASTQ, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or -
+    for standard input. PATTERNS is FASTA, text with one pattern a line (SEQ, or NAME, a tab and
+    SEQ), BED with the sequence in column 7, or by --column a table with a header line.
     """
     search = PatternSearch(inputs, table, running, loudness)
     from kmatch.search.checks import check_ends, check_pam

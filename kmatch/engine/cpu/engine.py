@@ -9,6 +9,7 @@ import numpy as np
 
 from kmatch.arrays import Bools, Bytes, Longs, Words
 from kmatch.engine.choice import Work
+from kmatch.engine.constraints import Constraints, Sites, View
 from kmatch.engine.cpu.bits.buffer import written
 from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import SPARE, Layout, Text
@@ -96,6 +97,25 @@ class CpuEngine(HostEngine):
         from kmatch.engine.host.sites import pays
 
         return pays(queries, strands, share)
+
+    def anchors_pay(self, query: DifferenceQuery, share: float) -> bool:
+        from kmatch.engine.cpu.edit.anchors import pay
+
+        return pay(query, share)
+
+    def find_anchors(self, view: View, query: DifferenceQuery, constraints: Constraints) -> Sites:
+        from kmatch.engine.host.constraints import find_anchors
+
+        return find_anchors(view, query, constraints)
+
+    def start_anchors(
+        self, view: View, query: DifferenceQuery, sites: Sites, capacity: int
+    ) -> "Scan":
+        from kmatch.engine.cpu.edit.anchors import anchored_panel, scan_anchors, tiles, window_text
+
+        panel = anchored_panel(query)
+        text = window_text(self, view, sites, panel.letters)
+        return self._start(scan_anchors, tiles(text), capacity, text, query, sites, panel)
 
     def start_edit(
         self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int

@@ -8,6 +8,7 @@ import numba
 from kmatch.arrays import Bytes, Longs
 from kmatch.engine.alignments import Columns, Ends, Traced, Windows, Written
 from kmatch.engine.choice import Work, expected_seconds
+from kmatch.engine.constraints import Constraints, View
 from kmatch.engine.differences import DifferenceQuery, Profile
 from kmatch.engine.geometry import Text
 from kmatch.engine.host.sharing import slabs
@@ -95,3 +96,43 @@ class HostEngine:
 
         items = slabs(len(ends.position))
         self._workers.run(trace, items, text, letters, query, ends, traced, columns)
+
+    def read_stretch(self, view: View, position: int, letters: Bytes) -> None:
+        from kmatch.engine.host.constraints import read_stretch
+
+        read_stretch(view, position, letters)
+
+    def stand_beside(
+        self,
+        view: View,
+        query: DifferenceQuery,
+        constraints: Constraints,
+        ends: tuple[Longs, Longs],
+        beside: Longs,
+    ) -> None:
+        from kmatch.engine.host.constraints import stand_beside
+
+        items = slabs(len(beside))
+        self._workers.run(stand_beside, items, view, query, constraints, ends, beside)
+
+    def constrained_distances(
+        self, view: View, query: DifferenceQuery, constraints: Constraints, ends: Ends
+    ) -> None:
+        from kmatch.engine.host.constraints import constrained_distances
+
+        items = slabs(len(ends.position))
+        self._workers.run(constrained_distances, items, view, query, constraints, ends)
+
+    def trace_constrained(
+        self,
+        view: View,
+        query: DifferenceQuery,
+        constraints: Constraints,
+        ends: Ends,
+        traced: tuple[Longs, Longs, Longs],
+        columns: Columns,
+    ) -> None:
+        from kmatch.engine.host.constraints import trace_constrained
+
+        items = slabs(len(ends.position))
+        self._workers.run(trace_constrained, items, view, query, constraints, ends, traced, columns)

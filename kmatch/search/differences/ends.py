@@ -11,11 +11,17 @@ import numpy as np
 
 from kmatch.arrays import Longs
 from kmatch.engine.alignments import Columns, Ends, Traced
-from kmatch.engine.differences import difference_query
-from kmatch.engine.protocol import Engine, Scan
+from kmatch.engine.differences import DifferenceQuery, difference_query
+from kmatch.engine.protocol import AnchorScan, Engine, Scan
 from kmatch.results.hits import HitBatch, hit_batch
 from kmatch.search.chunks import NO_LETTERS, PackedChunk
 from kmatch.search.codes import code_batches, split_ends
+from kmatch.search.differences.constrained import (
+    NO_COLUMNS,
+    NO_ENDS,
+    ConstrainedEnds,
+    record_limits,
+)
 from kmatch.search.differences.plateaus import FOREVER, Chains, Plateaus, join_chains
 from kmatch.search.differences.rows import (
     NO_ROWS,
@@ -25,11 +31,10 @@ from kmatch.search.differences.rows import (
     make_rows,
     split_rows,
 )
+from kmatch.search.differences.rules import NO_RULES, Rules
 from kmatch.search.panel import ReadingPanel
 from kmatch.search.scanning import Scanner
 
-NO_COLUMNS = Columns(*(np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2)
-NO_ENDS = 3 * (np.zeros(0, np.int64),)  # positions, queries and distances
 UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
 
 
@@ -37,7 +42,7 @@ class DifferenceSearch:
     """A search for differences over the chunks of a genome.
 
     panel: ReadingPanel; limits: int64[Q], the k of each query; report: `minima`, `ends` or `loci`;
-    filtering: True or False where the engine is not to choose; capacity: see Scanner.
+    rules: Rules; filtering: True or False where the engine is not to choose; capacity: see Scanner.
     """
 
     def __init__(
@@ -46,6 +51,7 @@ class DifferenceSearch:
         panel: ReadingPanel,
         limits: Longs,
         report: str,
+        rules: Rules = NO_RULES,
         filtering: bool | None = None,
         capacity: int | None = None,
     ) -> None:
@@ -53,6 +59,11 @@ class DifferenceSearch:
         self._query = difference_query(panel.letters, limits, engine)
         self._report, self._filtering = report, filtering
         self._scanner = Scanner(engine, len(limits) * (self._query.k + 1), capacity)
+        self._constrained = None
+        if rules.pams or rules.bind_alignments:
+            self._constrained = ConstrainedEnds(engine, panel, self._query, rules)
+        self._at_sites = _at_sites(engine, self._query, rules, filtering)
+        self._reach = rules.reach  # letters of a hit beyond its anchored end
         self._plateaus = Plateaus(panel.letters.backward)
         self._chunks: dict[int, PackedChunk] = {}  # by number, as long as rows of theirs wait
         self._waiting = NO_ROWS  # hits before which another may still come
@@ -68,11 +79,17 @@ class DifferenceSearch:
             yield from self._take(number, codes)
             self._suspend(number)
             self._forget(number)
-        if number >= 0:
-            yield from self._report_ends(number, *NO_ENDS, FOREVER, FOREVER)
+        if number >= 0 and self._constrained:
+            rest = self._constrained.rest(number, self._chunks[number])
+            yield from self._report_ends(number, rest, FOREVER, FOREVER)
+        elif number >= 0:
+            yield from self._report_ends(number, NO_ENDS, FOREVER, FOREVER)
 
     def find_codes(self, chunks: Iterable[PackedChunk]) -> Iterator[tuple[PackedChunk, Longs]]:
         """Yield (chunk, codes): chunks or parts of them, in order, and their sorted codes."""
+
+        if self._at_sites and self._constrained:
+            return self._scanner.scan(chunks, self._constrained.start)
 
         def start(chunk: PackedChunk, capacity: int) -> Scan:
             text = chunk.text(self._panel.letters.masks, self._engine)
@@ -80,33 +97,55 @@ class DifferenceSearch:
 
         return self._scanner.scan(chunks, start)
 
+    def smallest(self, chunks: Iterable[PackedChunk]) -> Longs:
+        """The smallest distance of each query over all chunks that is within its limit, int64[Q];
+        one more than the limit where none is."""
+        found = self._query.limits + 1
+        for number, (chunk, codes) in enumerate(self.find_codes(chunks)):
+            self._chunks = {number: chunk}
+            for ends, _, _ in self._ends(number, codes):
+                np.minimum.at(found, ends[1], ends[2])
+        if self._chunks and self._constrained:
+            ((number, chunk),) = self._chunks.items()
+            _, query, distance = self._constrained.rest(number, chunk)
+            np.minimum.at(found, query, distance)
+        return found
+
     def _take(self, number: int, codes: Longs) -> Iterator[HitBatch]:
         """Report what the ends in a chunk make certain."""
+        for ends, forward_end, backward_end in self._ends(number, codes):
+            yield from self._report_ends(number, ends, forward_end, backward_end)
+
+    def _ends(self, number: int, codes: Longs) -> Iterator[tuple[Longs, int, int]]:
+        """Yield (ends, forward_end, backward_end) of a chunk's codes; see `_report_ends`."""
         chunk, k = self._chunks[number], self._query.k
         halo, base = chunk.geometry.halo, chunk.base
         spans = (chunk.spans.begins, chunk.spans.lengths)
         before, factor = -1, len(self._query.limits) * (k + 1)
-        owned, minus = (halo, chunk.length), self._panel.minus
+        owned, backward = (halo, chunk.length), self._panel.letters.backward
+        if self._constrained:
+            held = self._constrained.begin(number, chunk)
+            yield held, base, base
         for batch in code_batches(codes):
             columns = np.empty((3, len(batch)), np.int64)
-            count = split_ends(batch, before, k, minus, spans, owned, tuple(columns))
+            count = split_ends(batch, before, k, backward, spans, owned, tuple(columns))
             before = batch[-1]
             seen = base + min(int(before // factor), chunk.length)  # more may come at its position
-            position, query, distance = columns[:, :count]
-            yield from self._report_ends(number, position, query, distance, seen, seen)
+            ends = columns[:, :count]
+            if self._constrained:
+                ends = self._constrained.kept(number, chunk, ends)
+            yield ends, seen, seen
         own = base + chunk.length
-        yield from self._report_ends(number, *NO_ENDS, own + halo, own)
+        yield NO_ENDS, own + halo - self._reach, own
 
     def _report_ends(
-        self,
-        number: int,
-        position: Longs,
-        query: Longs,
-        distance: Longs,
-        forward_end: int,
-        backward_end: int,
+        self, number: int, ends: Longs, forward_end: int, backward_end: int
     ) -> Iterator[HitBatch]:
-        """Take ends of a chunk; all before forward_end (backward_end for `-`) have come then."""
+        """Take ends of a chunk; all before forward_end have come then, backward_end if read so.
+
+        ends: (position, query, distance), int64[3, n].
+        """
+        position, query, distance = ends
         if self._report != "ends":
             base = self._chunks[number].base
             query, place, distance = self._plateaus.feed(
@@ -121,7 +160,7 @@ class DifferenceSearch:
         # A hit that is still to come starts behind what its halo shows, or where a minimum may be.
         _, undecided, _ = self._plateaus.undecided()
         begin = min(backward_end, forward_end - self._chunks[number].geometry.halo)
-        yield from self._release(min(begin, undecided.min(initial=FOREVER)))
+        yield from self._release(min(begin, undecided.min(initial=FOREVER)) - self._reach)
 
     def _suspend(self, number: int) -> None:
         """Trace ends that may become minima while their chunk is at hand."""
@@ -144,6 +183,8 @@ class DifferenceSearch:
             return NO_ROWS
         chunk = self._chunks[number]
         ends = (position, query, distance)
+        if self._constrained:
+            return self._constrained.rows(number, chunk, ends)
         return make_rows(number, chunk.base, ends, self._trace(chunk, *ends, NO_COLUMNS))
 
     def _trace(
@@ -155,10 +196,7 @@ class DifferenceSearch:
         columns: Columns,
     ) -> Traced:
         """The other ends and the numbers of columns of ends in a chunk; fills columns, if any."""
-        span = _span(chunk, position)
-        begin = chunk.spans.begins[span]
-        last = np.minimum(begin + chunk.spans.lengths[span], chunk.geometry.letters) - 1
-        limit = np.where(self._panel.minus[query], last, np.maximum(begin, 0))
+        limit = record_limits(chunk, position, self._panel.letters.backward[query] != 0)
         ends = Ends(position, query, distance, limit)
         traced = Traced(*np.empty((2, len(position)), np.int64))
         self._engine.trace(chunk.plain, chunk.letters, self._query, ends, traced, columns)
@@ -170,7 +208,7 @@ class DifferenceSearch:
         ready = in_order(ready, len(self._query.limits))
         cuts = np.flatnonzero(np.diff(ready["source"])) + 1
         for rows in np.split(ready, cuts) if len(ready) else ():
-            yield self._batch(self._chunks[rows["source"][0]], rows)
+            yield self._batch(int(rows["source"][0]), rows)
 
     def _before(self, place: int) -> RowArray:
         rows, self._waiting = split_rows(self._waiting, place)
@@ -181,7 +219,7 @@ class DifferenceSearch:
         rows = self._waiting[np.lexsort((self._waiting["first"], self._waiting["query"]))]
         chains = Chains(*(rows[name].copy() for name in Chains._fields))
         standing = np.empty(len(rows), np.bool_)
-        join_chains(self._panel.letters.backward, chains, standing)
+        join_chains(self._panel.minus, chains, standing)
         rows["first"], rows["reach"] = chains.first, chains.reach
         rows = rows[standing]
         is_open = rows["reach"] > place
@@ -189,7 +227,8 @@ class DifferenceSearch:
         self._waiting = rows[~ready]
         return rows[ready]
 
-    def _batch(self, chunk: PackedChunk, rows: RowArray) -> HitBatch:
+    def _batch(self, number: int, rows: RowArray) -> HitBatch:
+        chunk = self._chunks[number]
         places = tuple(np.empty((3, len(rows)), np.int64))
         kinds = tuple(np.empty(len(rows), kind) for kind in (np.int32, np.int32, np.uint8))
         spans = (chunk.spans.begins, chunk.spans.lengths)
@@ -197,19 +236,28 @@ class DifferenceSearch:
         fill_columns(rows, chunk.base, spans, queries, places, kinds)
 
         def align(part: Any) -> Columns:
-            return self._align(chunk, rows[part])
+            return self._align(number, chunk, rows[part])
 
         return hit_batch(chunk.spans, places, kinds, align)
 
-    def _align(self, chunk: PackedChunk, rows: RowArray) -> Columns:
+    def _align(self, number: int, chunk: PackedChunk, rows: RowArray) -> Columns:
         op_ends = np.concatenate([[0], np.cumsum(rows["size"])])
         text_ends = np.concatenate([[0], np.cumsum(rows["end"] - rows["start"])])
         ops, text = np.empty(op_ends[-1], np.uint8), np.empty(text_ends[-1], np.uint8)
         columns = Columns(op_ends, ops, text_ends, text)
         position, query, distance = (rows[name].copy() for name in ("anchor", "query", "distance"))
-        self._trace(chunk, position, query, distance, columns)
+        if self._constrained:
+            self._constrained.align(number, chunk, (position, query, distance), columns)
+        else:
+            self._trace(chunk, position, query, distance, columns)
         return columns
 
 
-def _span(chunk: PackedChunk, position: Longs) -> Longs:
-    return np.searchsorted(chunk.spans.begins, position, side="right") - 1
+def _at_sites(engine: Engine, query: DifferenceQuery, rules: Rules, filtering: bool | None) -> bool:
+    """Whether to search at the sites of PAMs alone; filtering: None where the engine chooses."""
+    if not rules.pams or not isinstance(engine, AnchorScan):
+        return False
+    if filtering is None:
+        share = min(sum(pam.share for pam in rules.pams), 1.0)
+        return engine.anchors_pay(query, share)
+    return filtering

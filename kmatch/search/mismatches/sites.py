@@ -1,6 +1,6 @@
 """k mismatches beside a PAM: its sites are found first, and only they are compared further."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from kmatch.search.chunks import NO_LETTERS, PackedChunk
 from kmatch.search.codes import code_batches
 from kmatch.search.mismatches.pam import Pam
 from kmatch.search.mismatches.windows import window_batches
+from kmatch.search.pams import united
 from kmatch.search.panel import Sought, exact_ends, rank_panel, wanted_strands
 from kmatch.search.scanning import Scanner
 from kmatch.sequences.patterns import pattern_set
@@ -24,21 +25,25 @@ UNPACKED = 256  # positions for each of which there may be a site before a chunk
 class SiteSearch:
     """The search for patterns of one length beside a PAM.
 
-    engine: of a device; capacity: see Scanner.
+    engine: of a device; pams: of one length, any of which may stand there; capacity: see Scanner.
     """
 
-    def __init__(self, engine: Any, sought: Sought, pam: Pam, capacity: int | None = None) -> None:
-        self._engine, self._k, self._pam = engine, sought.k, pam
+    def __init__(
+        self, engine: Any, sought: Sought, pams: Sequence[Pam], capacity: int | None = None
+    ) -> None:
+        self._pam = pam = united(pams)
+        self._engine, self._k, self._kinds = engine, sought.k, len(pams)
         k, strand = sought.k, sought.strand
         patterns = pattern_set(sought.patterns)
         self._length = len(patterns[0])
         self.panel = rank_panel(pam.join_all(patterns), strand)
         self._strands = np.array(wanted_strands(strand), np.uint8)
-        self._pams = query_arrays([pam.query(self._length, minus) for minus in self._strands], 0)
+        queries = [each.query(self._length, minus) for minus in self._strands for each in pams]
+        self._pams = query_arrays(queries, 0)
         exact = exact_ends(patterns, k, sought.ends)
         self._letters = window_arrays(patterns.masks, patterns.begins, exact, k)
         self._patterns = len(patterns)
-        self._sites = Scanner(engine, len(self._strands), capacity)
+        self._sites = Scanner(engine, len(queries), capacity)
         self._hits = Scanner(engine, self._patterns * (k + 1), capacity)
 
     def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
@@ -52,7 +57,10 @@ class SiteSearch:
         """Yield the SiteChunks of PackedChunks, in order."""
         most = max(self._engine.layout.site_letters // self._length, 1)
         for chunk, codes in self._sites.scan(chunks, self._find):
-            position, strand = np.divmod(codes, len(self._strands))
+            sites = codes // self._kinds
+            if self._kinds > 1:
+                sites = sites[np.diff(sites, prepend=-1) > 0]  # sorted: each once
+            position, strand = np.divmod(sites, len(self._strands))
             own = np.searchsorted(position, chunk.length)
             if own * UNPACKED > chunk.length:
                 chunk.unpack(self._engine)

@@ -5,12 +5,13 @@ import re
 from kmatch.errors import InputError
 from kmatch.sequences.readers.files import Source
 
+SAM = rb"@(HD|SQ|RG|PG|CO)\t"
 # How a file begins, what it is then, and what to do.
 _OTHERS = [
     (rb"PK\x03\x04", "a zip archive", "unpack it first"),
     (rb"BAM\x01", "BAM", "convert it to FASTA, as with samtools fasta"),
     (rb"CRAM", "CRAM", "convert it to FASTA, as with samtools fasta"),
-    (rb"@(HD|SQ|RG|PG|CO)\t", "SAM", "convert it to FASTA, as with samtools fasta"),
+    (SAM, "SAM", "convert it to FASTA, as with samtools fasta"),
     (rb"@[^\r\n]*\r?\n[A-Za-z.*-]+\r?\n\+", "FASTQ", "convert it to FASTA, as with seqkit fq2fa"),
     (rb"##gff-version", "GFF", "give the FASTA file that it belongs to"),
     (rb"##fileformat=VCF", "VCF", "give the FASTA file that it belongs to"),

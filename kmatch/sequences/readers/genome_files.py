@@ -1,7 +1,8 @@
-"""Records of a genome file, a part at a time: FASTA, 2bit and GenBank, parsed by Biopython."""
+"""Records of a genome file, a part at a time; Biopython parses FASTA, 2bit and GenBank."""
 
 import codecs
 import io
+import re
 import shutil
 import tempfile
 import warnings
@@ -15,7 +16,7 @@ from kmatch.arrays import Bytes, Longs
 from kmatch.errors import InputError
 from kmatch.sequences.names import shown
 from kmatch.sequences.readers.files import Source, StrPath, open_source, reading
-from kmatch.sequences.readers.formats import refuse_others
+from kmatch.sequences.readers.formats import SAM, refuse_others
 from kmatch.sequences.readers.twobit import check_twobit
 from kmatch.sequences.records import (
     MOST,
@@ -52,7 +53,7 @@ def read_parts(path: StrPath, others: Formats = ()) -> Generator[Part]:
         for part in parser(source):
             if not all(part.names):
                 unnamed = number + part.names.index("") + 1
-                where = " after its '>'" if parser is _fasta else ""
+                where = _NAMED_AFTER.get(parser, "")
                 raise InputError(f"{source.label}: record {unnamed} has no name; write one{where}")
             number += len(part.names) - part.goes_on
             yield part, source.consumed, source.size
@@ -70,10 +71,12 @@ def _parser(source: Source, others: Formats) -> Parser:
         return _fasta
     if not source.head:
         raise InputError(f"{source.label}: the file is empty; give a FASTA file")
+    if source.head.startswith(b"@") and not re.match(SAM, source.head):
+        return _fastq
     refuse_others(source, "a genome that kmatch reads")
     raise InputError(
-        f"{source.label}: not a sequence file; kmatch reads FASTA (a '>' first), 2bit, GenBank, "
-        "and what kmatch pack writes"
+        f"{source.label}: not a sequence file; kmatch reads FASTA ('>' first), FASTQ ('@' first), "
+        "2bit, GenBank, and what kmatch pack writes"
     )
 
 
@@ -122,6 +125,15 @@ def _in_parts(lines: Iterable[str]) -> Iterator[str]:
             yield f">{_GOES_ON}"
         yield line
         after_letters = is_letters
+
+
+def _fastq(source: Source) -> Iterator[Stretch]:
+    from kmatch.sequences.readers.fastq import read_fastq
+
+    return read_fastq(source)
+
+
+_NAMED_AFTER: dict[Parser, str] = {_fasta: " after its '>'", _fastq: " after its '@'"}
 
 
 def _twobit(source: Source) -> Iterator[Stretch]:

@@ -59,7 +59,7 @@ def _off(byte):
 
 
 @inlined
-def _copy_plain(data, letters):
+def copy_plain(data, letters):
     """Copy bytes, and return whether all are A, C, G, T, U or N; letters: uint8[≥ len(data)]."""
     odd = np.uint8(0)
     for i in range(len(data)):
@@ -128,7 +128,7 @@ def split_lines(data, at, end, begins, letters, cuts):
             at = first = stop + 1
             continue
         begins = False
-        if run and at + run <= end and _copy_plain(data[at : at + run], letters[filled:]):
+        if run and at + run <= end and copy_plain(data[at : at + run], letters[filled:]):
             at, filled = at + run, filled + run
             if at < end and run < LONG and not _is_break(data[at]):
                 run = 0

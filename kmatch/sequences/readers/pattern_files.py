@@ -1,4 +1,4 @@
-"""Files of patterns: FASTA, or text with one pattern a line, read within limits."""
+"""Files of patterns: FASTA, text with one pattern a line, or a table, read within limits."""
 
 import io
 from collections.abc import Callable, Iterable, Iterator
@@ -10,6 +10,13 @@ from kmatch.errors import InputError
 from kmatch.sequences.names import first_word, shown
 from kmatch.sequences.readers.files import Source, StrPath, open_source, reading
 from kmatch.sequences.readers.formats import refuse_others
+from kmatch.sequences.readers.pattern_tables import (
+    Row,
+    bed_rows,
+    column_rows,
+    is_bed,
+    is_bed_header,
+)
 
 LONGEST = 1 << 24  # characters of a line, and letters of a pattern
 MOST_CHARACTERS = 1 << 28  # of a file; all are kept in memory
@@ -27,14 +34,18 @@ class Pairs(NamedTuple):
     where: Callable[[int], str] | None
 
 
-def read_pairs(path: StrPath) -> Pairs:
-    """The Pairs of a FASTA or text file, or of standard input (`-`).
+def read_pairs(path: StrPath, column: str | None = None) -> Pairs:
+    """The Pairs of a FASTA or text file, of BED with sequences, or of standard input (`-`).
 
-    Raises InputError for a file without patterns, or beyond the limits of this module.
+    column: the name of one, if the file is CSV or TSV with a header line. Raises
+    InputError for a file without patterns, or beyond the limits of this module.
     """
     with open_source(path) as source, reading(source.label):
         refuse_others(source, "patterns")
-        pairs = _parse(text_lines(source), source.label)
+        if column is None:
+            pairs = _parse(text_lines(source), source.label)
+        else:
+            pairs = _table(column_rows(text_lines(source), source.label, column), source.label)
     if not pairs.sequences:
         raise InputError(f"{source.label}: no patterns; write one a line, or give FASTA")
     return pairs
@@ -72,7 +83,9 @@ def _parse(lines: Iterator[str], label: str) -> Pairs:
     above = []  # blank lines and comments; FASTA may have them above the first header too
     for line in lines:
         above.append(line)
-        if line.strip() and not line.startswith("#"):
+        if is_bed(line):
+            return _table(bed_rows(chain(above, lines), label), label)
+        if line.strip() and not is_bed_header(line):
             parse = fasta_pairs if line.startswith(">") else _plain
             return parse(chain(above if parse is _plain else [line], lines), label)
     return Pairs([], [], None)
@@ -110,6 +123,17 @@ def _marked(lines: Iterable[str]) -> Iterator[str]:
             yield line
 
 
+def _table(rows: Iterable[Row], label: str) -> Pairs:
+    names, sequences, numbers = [], [], []
+    for name, sequence, number in rows:
+        names.append(name)
+        sequences.append(sequence)
+        numbers.append(number)
+        if len(numbers) > MOST_PATTERNS:
+            raise _too_large(label, f"{MOST_PATTERNS:,}")
+    return Pairs(names, sequences, lambda number: f"{label}: line {numbers[number]}: ")
+
+
 def _plain(lines: Iterable[str], label: str) -> Pairs:
     names: list[str] = []
     sequences: list[str] = []
@@ -122,7 +146,7 @@ def _plain(lines: Iterable[str], label: str) -> Pairs:
         if more := name.count("\t"):
             raise InputError(
                 f"{label}: line {number} has {more + 2} columns; "
-                "write SEQUENCE, or NAME, a tab and SEQUENCE"
+                "write SEQUENCE, or NAME, a tab and SEQUENCE, or name a column by --column"
             )
         name, sequence = name.strip(), sequence.strip()
         names.append(name)

@@ -6,6 +6,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from kmatch.bench.timing import timed
 
@@ -39,14 +40,30 @@ def count_lines(path):
     return Path(path).read_bytes().count(b"\n")
 
 
-def peak_memory(command):
-    """The most bytes that a process had resident, by wait4."""
-    running = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(running.pid, 0)
+class Usage(NamedTuple):
+    """What a process took: seconds from start to exit, seconds of all its threads, and the most
+    bytes that it had resident."""
+
+    seconds: float
+    cpu: float
+    peak: int
+
+
+def usage(command, stdin=None):
+    """The Usage of a process, by wait4; what it writes to standard output is dropped."""
+    began = time.perf_counter()
+    running = subprocess.Popen(command, stdin=stdin, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(running.pid, 0)
     running.returncode = os.waitstatus_to_exitcode(status)
     if running.returncode:
         sys.exit(f"{' '.join(command)}: status {running.returncode}")
-    return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    peak = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return Usage(time.perf_counter() - began, used.ru_utime + used.ru_stime, peak)
+
+
+def peak_memory(command):
+    """The most bytes that a process had resident."""
+    return usage(command).peak
 
 
 def watch(command):

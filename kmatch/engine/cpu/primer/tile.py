@@ -355,8 +355,8 @@ def _block_end(columns, begin, block):
 def extend_tile(tile, columns, watch, tally):
     """Raise the bounds of a Tile's lanes by a stretch of background.
 
-    columns: uint8, letters 0 to 3, UNKNOWN, and FRESH before a record; watch: int64[2], receives
-    the columns done, and is not 0 when the tile has to stop; tally: int64[3], to which cells
+    columns: uint8, letters 0 to 3, UNKNOWN, and FRESH before a record; watch: int64[2], the
+    columns done, written here, and whether to stop, read here; tally: int64[3], to which cells
     computed, blocks, and blocks given up while a lane had rows left are added.
     """
     height, block = tile.height, tile.block

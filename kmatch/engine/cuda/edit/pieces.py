@@ -1,8 +1,8 @@
 """Filter for small k/m: a hit within k differences holds one of k + 1 pieces exactly.
 
-A block of threads copies its tile of text, and the rows below that pieces need which start in it,
-to shared memory and looks for all pieces there: a letter is an AND with the word some rows further
-down. A thread has one word and DEPTH rows of the tile. Survivors are verified.
+A block of threads copies its tile of text, and the rows below it into which pieces reach, to shared
+memory and looks for all pieces there: a letter is an AND with the word some rows further down. A
+thread has one word and DEPTH rows of the tile. Survivors are verified.
 """
 
 from collections.abc import Iterator

@@ -1,10 +1,10 @@
 """k mismatches over striped bit planes.
 
-A block of threads copies its tile of text, and the rows below that its windows need, to shared
-memory and runs all queries over it. A thread has one word and `depth` rows of the tile and counts
-in registers; as many loads share the addresses of a letter. Letters that are not in the tile, those
-far from the window's start and rare IUPAC letters, are read from device memory for the windows that
-are still within k.
+A block of threads copies its tile of text, and the rows below it into which windows reach, to
+shared memory and runs all queries over it. A thread has one word and `depth` rows of the tile and
+counts in registers; as many loads share the addresses of a letter. Letters that are not in the
+tile, those far from the window's start and rare IUPAC letters, are read from device memory for the
+windows that are still within k.
 """
 
 from functools import cache

@@ -1,0 +1,386 @@
+"""Ends that keep to constraints: the PAM beside them, and alignments from the anchor.
+
+An alignment is followed from its anchored end, so a state (see States) and the pattern letters used
+so far say which text letter comes next; the matrix has a column a state, not one a text letter.
+"""
+
+import numpy as np
+
+from kmatch.engine.constraints import Constraints, Sites, View
+from kmatch.engine.differences import DifferenceQuery
+from kmatch.engine.host.alignments import MATCH, MISMATCH
+from kmatch.engine.host.letters import COMPLEMENT, LETTERS, decode
+from kmatch.engine.host.sharing import SLAB, next_item
+from kmatch.engine.host.trace import SKIP_PATTERN, SKIP_TEXT
+from kmatch.jit import kernel
+
+NEVER = np.int64(1 << 40)
+NO_PAM = -1
+
+
+@kernel
+def _read(view, position, step, count, out):
+    """Write `count` letters from a position on as masks, 0 where the view shows none."""
+    last = position + step * (count - 1)
+    inside = min(position, last) >= 0 and max(position, last) < view.shown
+    if inside and len(view.letters) == 0:
+        decode(view.text, position, step, count, out)
+        return
+    for i in range(count):
+        at = position + step * i
+        if at < 0:
+            out[i] = view.before[at] if -at <= len(view.before) else 0
+        elif at >= view.shown:
+            out[i] = 0
+        elif len(view.letters) > 0:
+            out[i] = view.letters[at]
+        else:
+            decode(view.text, at, 1, 1, out[i:])
+
+
+@kernel
+def read_stretch(view, position, letters):
+    """Fill `letters`, uint8[n], with the masks of a View's letters from a position on."""
+    _read(view, position, 1, len(letters), letters)
+
+
+@kernel
+def _pam_at(view, constraints, query, position, step, out):
+    """The number of the first PAM that stands beside an anchor, NO_PAM where none does."""
+    pams, sizes = constraints.pams[constraints.minus[query]], constraints.sizes
+    if len(sizes) == 0:
+        return NO_PAM
+    _read(view, position - step, -step, pams.shape[1], out)
+    for number in range(len(sizes)):
+        size = sizes[number]
+        i = 0
+        while i < size and pams[number, i] & out[i]:
+            i += 1
+        if i == size:
+            return number
+    return NO_PAM
+
+
+@kernel
+def _letter(search, query, i):
+    """The mask of the pattern letter that is number i, from 0, from the anchor on."""
+    letters, begins, _, bases = search.reading
+    return bases[letters[begins[query + 1] - 1 - i]]
+
+
+@kernel
+def stand_beside(work, view, search, constraints, ends, beside):
+    """Letters of the PAM that stands beside anchored ends where the letters match that have to.
+
+    work: see `slabs`; view: View; search: DifferenceQuery; constraints: Constraints; ends:
+    (position, query), int64[n] each; beside: int64[n], filled here, −1 where no PAM stands, or a
+    letter does not match.
+    """
+    positions, queries = ends
+    wide, near = constraints.pams.shape[2], constraints.near
+    out = np.empty(max(wide, near, 1), np.uint8)
+    slab = next_item(work)
+    while slab >= 0:
+        for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
+            query, position = queries[h], positions[h]
+            step = 1 if search.reading.backward[query] else -1
+            beside[h] = 0
+            if len(constraints.sizes) > 0:
+                pam = _pam_at(view, constraints, query, position, step, out)
+                beside[h] = constraints.sizes[pam] if pam != NO_PAM else -1
+            if beside[h] >= 0 and near > 0:
+                _read(view, position, step, near, out)
+                for i in range(near):
+                    if not (_letter(search, query, i) & out[i]):
+                        beside[h] = -1
+        slab = next_item(work)
+
+
+@kernel
+def _any_pam(letters, at, step, pams, sizes):
+    """Whether a PAM stands from a position on, outwards."""
+    for number in range(len(sizes)):
+        i = 0
+        while i < sizes[number] and pams[number, i] & letters[at + step * i]:
+            i += 1
+        if i == sizes[number]:
+            return True
+    return False
+
+
+@kernel
+def _find_anchors(view, constraints, minus, backward, sites):
+    """Find the anchors on one strand; returns how many; position: int64[positions owned]."""
+    letters, shown = view.letters, view.shown
+    sizes, pams = constraints.sizes, constraints.pams[minus]
+    wide, step = pams.shape[1], -1 if backward else 1
+    text = view.text
+    halo = text.plane_words // text.words - text.rows
+    first, end = (0, shown - halo) if backward else (halo, shown)
+    count = 0
+    for position in range(first, end):
+        hidden = position < wide if backward else position + wide >= shown
+        if hidden or _any_pam(letters, position + step, step, pams, sizes):
+            sites[count] = position
+            count += 1
+    return count
+
+
+def find_anchors(view: View, search: DifferenceQuery, constraints: Constraints) -> Sites:
+    """The Sites of PAMs in the letters of a View; see `AnchorScan.find_anchors`."""
+    strands = np.unique(constraints.minus)
+    parts = []
+    for number, minus in enumerate(strands.tolist()):
+        query = int(np.argmax(constraints.minus == minus))
+        backward = int(search.reading.backward[query])
+        found = np.empty(view.shown, np.int64)
+        count = _find_anchors(view, constraints, minus, backward, found)
+        kinds = np.full(count, number), np.full(count, backward, np.uint8)
+        parts.append(Sites(found[:count], *kinds))
+    return Sites(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+@kernel
+def _has_gap(constraints, i, m):
+    """Whether text may be skipped once i pattern letters are used."""
+    near, far = constraints.near, constraints.far
+    return i < m and not (near > 0 and i <= near) and not (far > 0 and i >= m - far)
+
+
+@kernel
+def _is_exact(constraints, i, m):
+    return i < constraints.near or i >= m - constraints.far
+
+
+@kernel
+def _skip_text(states, fits, used, length, row):
+    """Deletions within a row of the matrix."""
+    if not fits:
+        return
+    for s in range(len(row)):
+        to = states.deleted[s]
+        if to >= 0 and row[s] < NEVER and used + states.offset[to] <= length:
+            row[to] = min(row[to], row[s] + states.gap)
+
+
+@kernel
+def _smallest_total(search, constraints, query, text, rows, limit):
+    """The smallest cost of an alignment that keeps to the constraints, NEVER above the limit.
+
+    text: uint8, the letters from the anchored end on; rows: int64[2, S], overwritten.
+    """
+    states, most = constraints.states, constraints.mismatches
+    begins = search.reading.begins
+    m, length = begins[query + 1] - begins[query], len(text)
+    row, below = rows[0], rows[1]
+    row[:] = NEVER
+    row[states.start] = 0
+    _skip_text(states, _has_gap(constraints, 0, m), 0, length, row)
+    for i in range(m):
+        mask, exact = _letter(search, query, i), _is_exact(constraints, i, m)
+        below[:] = NEVER
+        alive = False
+        for s in range(len(row)):
+            here = row[s]
+            if here == NEVER:
+                continue
+            at = i + states.offset[s]
+            if 0 <= at < length:
+                same = (mask & text[at]) != 0
+                if same or not exact:
+                    below[s] = min(below[s], here if same else here + 1)
+            to = states.inserted[s]
+            if to >= 0 and not exact and i + 1 + states.offset[to] >= 0:
+                below[to] = min(below[to], here + states.gap)
+        for s in range(len(row)):
+            if below[s] > most or below[s] + states.cost[s] > limit:
+                below[s] = NEVER
+            alive = alive or below[s] < NEVER
+        if not alive:
+            return NEVER
+        _skip_text(states, _has_gap(constraints, i + 1, m), i + 1, length, below)
+        row, below = below, row
+    best = NEVER
+    for s in range(len(row)):
+        best = min(best, row[s] + states.cost[s])
+    return best if best <= limit else NEVER
+
+
+@kernel
+def constrained_distances(work, view, search, constraints, ends):
+    """Put the cost of the best alignment that keeps to the constraints in ends.distance, or −1.
+
+    work: see `slabs`; ends: Ends; other arguments as for `stand_beside`.
+    """
+    positions, queries, distances, limits = ends
+    longest = np.diff(search.reading.begins).max()
+    states = constraints.states
+    out = np.empty(longest + max(states.offset.max(), 0), np.uint8)
+    rows = np.empty((2, len(states.offset)), np.int64)
+    slab = next_item(work)
+    while slab >= 0:
+        for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
+            query, position = queries[h], positions[h]
+            step = 1 if search.reading.backward[query] else -1
+            length = min(len(out), (limits[h] - position) * step + 1)
+            text = out[:length]
+            _read(view, position, step, length, text)
+            limit = search.limits[query]
+            total = _smallest_total(search, constraints, query, text, rows, limit)
+            distances[h] = total if total < NEVER else -1
+        slab = next_item(work)
+
+
+@kernel
+def _fill_back(search, constraints, query, text, goal, matrix):
+    """matrix[i, s]: the least that is still to pay from state s with i letters used, to a goal.
+
+    goal: the state to end in, or −1 for any.
+    """
+    states = constraints.states
+    begins = search.reading.begins
+    m, length = begins[query + 1] - begins[query], len(text)
+    many = len(states.offset)
+    for i in range(m, -1, -1):
+        fits = _has_gap(constraints, i, m)
+        mask, exact = np.uint8(0), False
+        if i < m:
+            mask, exact = _letter(search, query, i), _is_exact(constraints, i, m)
+        for s in range(many - 1, -1, -1):
+            at, least = i + states.offset[s], NEVER
+            if at < 0 or at > length:
+                matrix[i, s] = NEVER
+                continue
+            if i == m:
+                matrix[i, s] = 0 if goal < 0 or goal == s else NEVER
+                continue
+            if at < length:
+                same = (mask & text[at]) != 0
+                if same or not exact:
+                    least = matrix[i + 1, s] + (not same)
+                to = states.deleted[s]
+                if fits and to >= 0:
+                    least = min(least, matrix[i, to] + states.gap)
+            to = states.inserted[s]
+            if to >= 0 and not exact:
+                least = min(least, matrix[i + 1, to] + states.gap)
+            matrix[i, s] = min(least, NEVER)
+
+
+@kernel
+def _walk_out(search, constraints, query, text, left, matrix, ops):
+    """Steps from the anchor on that cost `left` altogether; returns (text letters, columns).
+
+    The diagonal comes before a deletion, that before an insertion.
+    """
+    states = constraints.states
+    begins = search.reading.begins
+    m, length = begins[query + 1] - begins[query], len(text)
+    i, s, count = 0, states.start, 0
+    while i < m:
+        at, to = i + states.offset[s], states.deleted[s]
+        exact = _is_exact(constraints, i, m)
+        same = at < length and (_letter(search, query, i) & text[at]) != 0
+        if at < length and (same or not exact) and matrix[i + 1, s] + (not same) <= left:
+            ops[count] = MATCH if same else MISMATCH
+            left -= not same
+            i += 1
+        elif (
+            at < length
+            and to >= 0
+            and _has_gap(constraints, i, m)
+            and matrix[i, to] + states.gap <= left
+        ):
+            ops[count] = SKIP_TEXT
+            left -= states.gap
+            s = to
+        else:
+            ops[count] = SKIP_PATTERN
+            left -= states.gap
+            i, s = i + 1, states.inserted[s]
+        count += 1
+    return m + states.offset[s], count
+
+
+@kernel
+def _comes_before(ops, count, others, many):
+    """Whether steps are preferred to others: at the first that differ, by what they skip."""
+    for i in range(min(count, many)):
+        if ops[i] != others[i]:
+            return others[i] == SKIP_PATTERN or (others[i] == SKIP_TEXT and ops[i] != SKIP_PATTERN)
+    return False
+
+
+@kernel
+def _best_walk(search, constraints, query, text, distance, memory):
+    """Write the preferred alignment of a distance, from the anchor on, to the first of the ops.
+
+    memory: (matrix, ops of two alignments); returns (text letters, columns).
+    """
+    states = constraints.states
+    matrix, ops, others = memory
+    if not states.apart:
+        _fill_back(search, constraints, query, text, -1, matrix)
+        return _walk_out(search, constraints, query, text, distance, matrix, ops)
+    used = columns = 0
+    for goal in range(len(states.offset)):
+        left = distance - states.cost[goal]
+        if left < 0 or left > constraints.mismatches:
+            continue
+        _fill_back(search, constraints, query, text, goal, matrix)
+        if matrix[0, states.start] > left:
+            continue
+        found = _walk_out(search, constraints, query, text, left, matrix, others)
+        if columns == 0 or _comes_before(others, found[1], ops, columns):
+            used, columns = found
+            ops[:columns] = others[:columns]
+    return used, columns
+
+
+@kernel
+def _write(constraints, beside, ops, text, minus, to):
+    """Write PAM and alignment, both from the anchor on, as the pattern is read."""
+    out_ops, out_text = to
+    for i in range(len(beside) + len(ops)):
+        op = MATCH if i < len(beside) else ops[i - len(beside)]
+        out_ops[i if constraints.leads else len(out_ops) - 1 - i] = op
+    for i in range(len(beside) + len(text)):
+        base = beside[len(beside) - 1 - i] if i < len(beside) else text[i - len(beside)]
+        letter = LETTERS[COMPLEMENT[base] if minus else base]
+        out_text[i if constraints.leads else len(out_text) - 1 - i] = letter
+
+
+@kernel
+def trace_constrained(work, view, search, constraints, ends, traced, columns):
+    """Find the other end of n hits, and write their alignments where they are wanted.
+
+    As `trace`, but for alignments that keep to the constraints. traced: (other, size, beside),
+    int64[n] each, the last of them letters of the PAM, which count among the columns.
+    """
+    positions, queries, distances, limits = ends
+    others, sizes, pam_sizes = traced
+    op_ends, ops, text_ends, out = columns
+    longest = np.diff(search.reading.begins).max()
+    states = constraints.states
+    reach = longest + max(states.offset.max(), 0)
+    letters, beside = np.empty(reach, np.uint8), np.empty(constraints.pams.shape[2], np.uint8)
+    steps = np.empty((2, 2 * longest + reach), np.uint8)
+    memory = (np.empty((longest + 1, len(states.offset)), np.int64), steps[0], steps[1])
+    slab = next_item(work)
+    while slab >= 0:
+        for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
+            query, position = queries[h], positions[h]
+            step = 1 if search.reading.backward[query] else -1
+            length = min(reach, (limits[h] - position) * step + 1)
+            text = letters[:length]
+            _read(view, position, step, length, text)
+            used, count = _best_walk(search, constraints, query, text, distances[h], memory)
+            pam = _pam_at(view, constraints, query, position, step, beside)
+            wide = constraints.sizes[pam] if pam != NO_PAM else 0
+            others[h], sizes[h] = position + step * (used - 1), count + wide
+            pam_sizes[h] = wide
+            if len(op_ends) > 0:
+                to = (ops[op_ends[h] : op_ends[h + 1]], out[text_ends[h] : text_ends[h + 1]])
+                minus = constraints.minus[query] != 0
+                _write(constraints, beside[:wide], steps[0, :count], text[:used], minus, to)
+        slab = next_item(work)

@@ -1,0 +1,146 @@
+"""The ends of a search that keep to rules, and their alignments.
+
+A PAM may lie beyond what a chunk shows: behind it, whose ends wait for the next chunk, or in front
+of it, of which the letters are kept.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from kmatch.arrays import Bytes, Longs
+from kmatch.engine.alignments import Columns, Ends, Traced
+from kmatch.engine.constraints import View
+from kmatch.engine.differences import DifferenceQuery
+from kmatch.search.chunks import PackedChunk
+from kmatch.search.differences.rows import make_rows
+from kmatch.search.differences.rules import Rules, make_constraints
+from kmatch.search.panel import ReadingPanel
+
+NO_COLUMNS = Columns(*(np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2)
+NO_ENDS = np.zeros((3, 0), np.int64)  # positions, queries and distances
+
+
+class ConstrainedEnds:
+    """Chooses among the ends of chunks that come one by one.
+
+    engine: of a device; query: of the search; reach: letters beside an end that are looked at.
+    """
+
+    def __init__(
+        self, engine: Any, panel: ReadingPanel, query: DifferenceQuery, rules: Rules
+    ) -> None:
+        self._engine, self._query, self._rules = engine, query, rules
+        self._backward = panel.letters.backward != 0
+        self._constraints = make_constraints(rules, panel, query.k)
+        self.reach = rules.reach
+        # By number of a chunk the letters in front of it; its hits may be read back at any time.
+        self._before: dict[int, Bytes] = {}
+        self._next = np.zeros(self.reach, np.uint8)  # those in front of the chunk to come
+        self._held, self._owned = (
+            NO_ENDS,
+            0,
+        )  # ends of a chunk that does not show enough behind them
+
+    def begin(self, number: int, chunk: PackedChunk) -> Longs:
+        """Go on to a chunk; the ends at its beginning that waited for it, int64[3, n]."""
+        self._before[number] = self._next
+        owned = np.empty(min(self.reach, chunk.length), np.uint8)
+        view = self._view(number, chunk)
+        self._engine.read_stretch(view, chunk.length - len(owned), owned)
+        self._next = np.concatenate([self._next, owned])[len(owned) :]
+        held, self._held = self._held, NO_ENDS
+        held = held - np.array([[self._owned], [0], [0]])
+        self._owned = chunk.length
+        return self.kept(number, chunk, held)
+
+    def rest(self, number: int, chunk: PackedChunk) -> Longs:
+        """The ends that wait, where no chunk comes after this one."""
+        return self._chosen(number, chunk, self._held)
+
+    def kept(self, number: int, chunk: PackedChunk, ends: Longs) -> Longs:
+        """Those of some ends, int64[3, n], that keep to the rules, with their distances."""
+        hidden = ends[0] + self.reach >= chunk.length + chunk.geometry.halo
+        hidden &= ~self._backward[ends[1]]
+        if hidden.any():
+            self._held = np.concatenate([self._held, ends[:, hidden]], axis=1)
+            ends = ends[:, ~hidden]
+        return self._chosen(number, chunk, ends)
+
+    def _chosen(self, number: int, chunk: PackedChunk, ends: Longs) -> Longs:
+        ends = np.ascontiguousarray(ends)
+        ends = np.ascontiguousarray(ends[:, self._beside(number, chunk, ends) >= 0])
+        search = (self._view(number, chunk), self._query, self._constraints)
+        if self._rules.bind_alignments and ends.size:
+            limits = record_limits(chunk, ends[0], self._backward[ends[1]])
+            self._engine.constrained_distances(*search, Ends(ends[0], ends[1], ends[2], limits))
+            ends = np.ascontiguousarray(ends[:, ends[2] >= 0])
+        return ends
+
+    def rows(self, number: int, chunk: PackedChunk, ends: Any) -> Any:
+        """ROW[n] of ends, (position, query, distance), with their other ends and their PAMs."""
+        backward = self._backward[ends[1]]
+        if self._rules.bind_alignments:
+            *traced, beside = self._trace(number, chunk, ends, NO_COLUMNS)
+        else:
+            traced, beside = self._trace_freely(chunk, ends), self._beside(number, chunk, ends)
+            traced[1][:] += beside
+        rows = make_rows(number, chunk.base, ends, Traced(*traced))
+        for name in ("start", "first"):
+            rows[name] -= np.where(backward, beside, 0)
+        for name in ("end", "reach"):
+            rows[name] += np.where(backward, 0, beside)
+        return rows
+
+    def align(self, number: int, chunk: PackedChunk, ends: Any, columns: Columns) -> None:
+        """Fill the Columns of ends."""
+        self._trace(number, chunk, ends, columns)
+
+    def start(self, chunk: PackedChunk, capacity: int) -> Any:
+        """Start the search of a chunk at the sites of the PAM alone."""
+        chunk.unpack(self._engine)
+        shown = chunk.length + chunk.geometry.halo
+        view = View(chunk.plain, chunk.letters, np.zeros(0, np.uint8), shown)
+        sites = self._engine.find_anchors(view, self._query, self._constraints)
+        return self._engine.start_anchors(view, self._query, sites, capacity)
+
+    def _beside(self, number: int, chunk: PackedChunk, ends: Any) -> Longs:
+        """Letters of the PAM beside ends, −1 where none stands or a letter does not match."""
+        beside = np.empty(len(ends[0]), np.int64)
+        search = (self._view(number, chunk), self._query, self._constraints)
+        self._engine.stand_beside(*search, (ends[0], ends[1]), beside)
+        return beside
+
+    def _trace_freely(self, chunk: PackedChunk, ends: Any) -> Any:
+        """(other, size) of ends whose alignments are bound by k alone."""
+        position, query, distance = ends
+        limits = record_limits(chunk, position, self._backward[query])
+        traced = Traced(*np.empty((2, len(position)), np.int64))
+        wanted = Ends(position, query, distance, limits)
+        text = (chunk.plain, chunk.letters)
+        self._engine.trace(*text, self._query, wanted, traced, NO_COLUMNS)
+        return traced
+
+    def _trace(self, number: int, chunk: PackedChunk, ends: Any, columns: Columns) -> Any:
+        position, query, distance = ends
+        limits = record_limits(chunk, position, self._backward[query])
+        traced = tuple(np.empty((3, len(position)), np.int64))
+        search = (self._view(number, chunk), self._query, self._constraints)
+        wanted = Ends(position, query, distance, limits)
+        self._engine.trace_constrained(*search, wanted, traced, columns)
+        return traced
+
+    def _view(self, number: int, chunk: PackedChunk) -> View:
+        shown = chunk.length + chunk.geometry.halo
+        return View(chunk.plain, chunk.letters, self._before[number], shown)
+
+
+def record_limits(chunk: PackedChunk, position: Longs, backward: Any) -> Longs:
+    """The last positions that alignments may use: those of the records that ends are in.
+
+    position: int64[n], anchored ends; backward: bool[n], whether they are read downwards.
+    """
+    span = np.searchsorted(chunk.spans.begins, position, side="right") - 1
+    begin = chunk.spans.begins[span]
+    last = np.minimum(begin + chunk.spans.lengths[span], chunk.geometry.letters) - 1
+    return np.where(backward, last, np.maximum(begin, 0))

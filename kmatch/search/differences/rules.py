@@ -1,0 +1,83 @@
+"""What hits have to keep to beside k: a PAM, exact ends, and bounds for each kind of difference."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kmatch.arguments import checked_count
+from kmatch.engine.constraints import Constraints, kind_states, unit_states
+from kmatch.errors import InputError
+from kmatch.search.mismatches.pam import Pam
+from kmatch.search.panel import ReadingPanel
+from kmatch.sequences.alphabet import complement
+
+
+class Bounds(NamedTuple):
+    """The most of each kind of difference, None where only k bounds it."""
+
+    mismatches: int | None = None
+    insertions: int | None = None
+    deletions: int | None = None
+
+
+class Rules(NamedTuple):
+    """pams: of which one stands beside each hit, on one side, or none; ends: letters that match at
+    a pattern's beginning and at its end; bounds: Bounds."""
+
+    pams: tuple[Pam, ...] = ()
+    ends: tuple[int, int] = (0, 0)
+    bounds: Bounds = Bounds()
+
+    @property
+    def leads(self) -> bool:
+        """Whether hits are anchored at the pattern's beginning, beside their PAM."""
+        return bool(self.pams) and self.pams[0].leads
+
+    @property
+    def reach(self) -> int:
+        """Letters of the longest PAM."""
+        return max(map(len, self.pams), default=0)
+
+    @property
+    def bind_alignments(self) -> bool:
+        """Whether an alignment within k may break them."""
+        return any(self.ends) or self.bounds != Bounds()
+
+
+NO_RULES = Rules()
+
+
+def checked_bounds(k: int, bounds: Bounds) -> Bounds:
+    """The Bounds as ints; InputError for what is no number, or more than k."""
+    names = ("max_mismatches", "max_insertions", "max_deletions")
+    checked = []
+    for name, bound in zip(names, bounds, strict=True):
+        if bound is not None and checked_count(name, bound) > k:
+            raise InputError(
+                f"{name} is {bound}, and k = {k} differences are allowed altogether; raise k, or "
+                f"leave {name} out"
+            )
+        checked.append(None if bound is None else int(bound))
+    return Bounds(*checked)
+
+
+def smallest_k(k: int, bounds: Bounds) -> int:
+    """k, or what the bounds for all kinds allow together, where that is less."""
+    given = [bound for bound in bounds if bound is not None]
+    return min(k, sum(given)) if len(given) == len(bounds) else k
+
+
+def make_constraints(rules: Rules, panel: ReadingPanel, k: int) -> Constraints:
+    """The Constraints of the queries of a panel, searched within k."""
+    sizes = np.array([len(pam) for pam in rules.pams], np.int64)
+    letters = np.zeros((2, len(sizes), rules.reach), np.uint8)
+    for number, pam in enumerate(rules.pams):
+        outwards = pam.masks[::-1] if rules.leads else pam.masks
+        letters[0, number, : len(pam)] = outwards
+        letters[1, number, : len(pam)] = complement(outwards)
+    near, far = rules.ends if rules.leads else rules.ends[::-1]
+    mismatches, insertions, deletions = (k if most is None else most for most in rules.bounds)
+    bounded = rules.bounds != Bounds()
+    states = kind_states(k, insertions, deletions) if bounded else unit_states(k)
+    mismatches = min(mismatches, k)
+    return Constraints(letters, sizes, near, far, states, mismatches, panel.minus, rules.leads)

@@ -1,0 +1,188 @@
+"""Hits inside regions: those of a search of the whole genome that lie within one of them."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from kmatch.arguments import checked_count
+from kmatch.arrays import Bools, Longs
+from kmatch.engine.alignments import Columns
+from kmatch.errors import InputError
+from kmatch.genome import Genome
+from kmatch.results.hits import HitBatch
+from kmatch.search.running import Running
+from kmatch.sequences.chunks import Spans
+from kmatch.sequences.names import listed, shown
+from kmatch.sequences.readers.bed_files import Region, read_regions
+from kmatch.sequences.records import Progress, Stretch
+
+# A path of BED, `-` for standard input, or rows (name of the record, start, end).
+RegionsGiven = str | os.PathLike[str] | Iterable[tuple[str, int, int]]
+Search = Callable[..., Iterable[HitBatch]]  # called with running
+RECORD = 1 << 32  # more than a position in a record: a row's record and position in one number
+
+
+class Regions:
+    """Regions, by the names of records; they may overlap, and adjacent ones stay apart."""
+
+    def __init__(self, regions: list[Region]) -> None:
+        ordered = sorted(regions, key=lambda region: (region.record, region.start))
+        self._furthest: dict[str, Region] = {}  # of each record, the region that ends last
+        for name, group in groupby(ordered, key=lambda region: region.record):
+            self._furthest[name] = max(group, key=lambda region: region.end)
+        self._numbers = {name: number for number, name in enumerate(self._furthest)}
+        rows = [(self._numbers[name], start, end) for name, start, end, _ in ordered]
+        record, start, end = np.array(rows, np.int64).reshape(-1, 3).T
+        self._starts = record * RECORD + start
+        # How far the regions reach that do not begin later; those of a later record reach further.
+        self._reach = np.maximum.accumulate(record * RECORD + end)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._numbers
+
+    def furthest(self) -> Mapping[str, Region]:
+        """By the name of each record, the Region that ends last."""
+        return self._furthest
+
+    def inside(self, batch: HitBatch) -> HitBatch:
+        """The hits of a batch that lie inside a region."""
+        names, which = batch.record_names()
+        number = np.array([self._numbers.get(name, -1) for name in names], np.int64)[which]
+        first = number * RECORD + batch.start
+        region = np.searchsorted(self._starts, first, side="right") - 1
+        kept = (
+            (number >= 0) & (region >= 0) & (self._reach[region] >= first + batch.end - batch.start)
+        )
+        return batch if kept.all() else _only(batch, np.flatnonzero(kept))
+
+
+def load_regions(regions: "RegionsGiven | Regions | None") -> Regions | None:
+    """The Regions of what a user gives; None stays None. Raises InputError for what are none."""
+    if regions is None or isinstance(regions, Regions):
+        return regions
+    if isinstance(regions, str | os.PathLike):
+        return Regions(read_regions(regions))
+    found = []
+    try:
+        for number, (name, start, end) in enumerate(regions, 1):
+            where = f"region {number}: "
+            start, end = checked_count("start", start), checked_count("end", end)
+            if start > end or not isinstance(name, str):
+                raise InputError(f"{where}{(name, start, end)!r}; give (name, start, end)")
+            found.append(Region(name, start, end, where))
+    except (TypeError, ValueError):
+        raise InputError(
+            f"regions are {regions!r}; give a path of BED, or rows (name, start, end)"
+        ) from None
+    if not found:
+        raise InputError("no regions were given")
+    return Regions(found)
+
+
+def narrowed(regions: Regions | None, genome: Genome) -> Genome:
+    """The genome, to be searched only in the records that regions name."""
+    return genome if regions is None else NarrowGenome(genome, regions)
+
+
+def search_inside(
+    regions: Regions | None, genome: Genome, search: Search, running: Running
+) -> Iterable[HitBatch]:
+    """The HitBatches of search(running=running) in a genome that lie inside regions; None: all.
+
+    Raises InputError, after the last hit, for regions beyond the end of a record and where the
+    genome has none of the records named; running.on_warning hears of those it has not.
+    """
+    if regions is None:
+        return search(running=running)
+    return _search_inside(regions, genome, search, running)
+
+
+def _search_inside(
+    regions: Regions, genome: Genome, search: Search, running: Running
+) -> Iterator[HitBatch]:
+    lengths = _Lengths(regions, running.on_spans)
+    for batch in search(running=running._replace(on_spans=lengths.hear)):
+        found = regions.inside(batch)
+        if len(found):
+            yield found
+    lengths.check(genome.label, running.on_warning)
+
+
+class _Lengths:
+    """Letters of the records that regions name, heard while they are searched."""
+
+    def __init__(self, regions: Regions, hear: Callable[[Spans], None] | None) -> None:
+        self._furthest, self._hear = regions.furthest(), hear
+        self._lengths: dict[str, int] = {}
+
+    def hear(self, spans: Spans) -> None:
+        """Take the records in a chunk."""
+        if self._hear:
+            self._hear(spans)
+        for number in np.flatnonzero(_named(spans.names, self._furthest)).tolist():
+            name, letters = spans.names[number], int(spans.lengths[number])
+            self._lengths[name] = max(letters, self._lengths.get(name, 0))
+
+    def check(self, label: str, on_warning: Callable[[str], None]) -> None:
+        """Compare the regions with the records that there were."""
+        for name, letters in self._lengths.items():
+            region = self._furthest[name]
+            if region.end > letters:
+                raise InputError(
+                    f"{region.where}the region ends at {region.end:,}, and '{shown(name)}' of "
+                    f"{label} has {letters:,} letters; are the regions those of another genome?"
+                )
+        missing = [name for name in self._furthest if name not in self._lengths]
+        if not self._lengths:
+            raise InputError(
+                f"{self._furthest[missing[0]].where}{label} has no record {listed(missing)}; name "
+                "records in the regions as the genome does"
+            )
+        if missing:
+            on_warning(f"{label} has no record {listed(missing)}, which regions name")
+
+
+class NarrowGenome(Genome):
+    """A Genome of which only the records that regions name have letters; others stay as empty."""
+
+    def __init__(self, genome: Genome, regions: Regions) -> None:
+        self.label, self.keep = genome.label, False
+        self._whole, self.named = genome, regions
+        vars(self)["file"] = genome.file
+
+    @property
+    def expected_letters(self) -> int | None:
+        """About how many letters the whole genome has."""
+        return self._whole.expected_letters
+
+    def parts(self, on_progress: Progress | None = None) -> Iterator[Stretch]:
+        """The Stretches of the whole genome, without the letters that are left out."""
+        return map(self._narrowed, self._whole.parts(on_progress))
+
+    def _narrowed(self, part: Stretch) -> Stretch:
+        named = _named(part.names, self.named)
+        if named.all():
+            return part
+        letters = np.zeros(0, np.uint8)
+        if named.any():
+            letters = np.asarray(part.letters)[np.repeat(named, part.lengths)]
+        return part._replace(lengths=np.where(named, part.lengths, 0), letters=letters)
+
+
+def _named(names: list[str], known: Any) -> Bools:
+    """Which names are known, bool[n]."""
+    return np.fromiter(map(known.__contains__, names), np.bool_, len(names))
+
+
+def _only(batch: HitBatch, rows: Longs) -> HitBatch:
+    """The HitBatch of rows of another, int64[n]."""
+
+    def align(part: Any) -> Columns:
+        return batch.align(rows[part])
+
+    columns = ("record", "start", "end", "pattern", "distance", "minus")
+    return replace(batch, **{name: getattr(batch, name)[rows] for name in columns}, align=align)

@@ -1,0 +1,64 @@
+"""Regions of records, read from BED."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kmatch.arguments import MOST
+from kmatch.errors import InputError
+from kmatch.sequences.names import shown
+from kmatch.sequences.readers.files import Source, StrPath, open_source, reading
+
+_HEADERS = (b"#", b"track", b"browser")
+_SHOWN = 60  # characters of a wrong cell
+
+
+class Region(NamedTuple):
+    """A part of a record, 0-based and half-open; where: its line, with which messages begin."""
+
+    record: str
+    start: int
+    end: int
+    where: str
+
+
+def read_regions(path: StrPath) -> list[Region]:
+    """The Regions of a BED file, or of standard input (`-`), of which three columns are read.
+
+    Raises InputError for a file without regions, and for lines that are no BED.
+    """
+    with open_source(path) as source, reading(source.label):
+        regions = list(_regions(source))
+    if not regions:
+        raise InputError(
+            f"{source.label}: no regions; write BED: a record's name, a tab, start, a tab and end"
+        )
+    return regions
+
+
+def _regions(source: Source) -> Iterator[Region]:
+    for number, line in enumerate(source.handle, 1):
+        line = line.strip(b"\r\n")
+        if not line.strip() or line.startswith(_HEADERS):
+            continue
+        where = f"{source.label}: line {number}: "
+        cells = line.split(b"\t") if b"\t" in line else line.split()
+        if len(cells) < 3:
+            raise InputError(
+                f"{where}{len(cells)} column{'s' if len(cells) > 1 else ''} of the 3 that BED has "
+                "at least; write a record's name, a tab, start, a tab and end"
+            )
+        name = cells[0].decode("utf-8", "surrogateescape")
+        start, end = (_position(cell, where) for cell in cells[1:3])
+        if start > end:
+            raise InputError(f"{where}the region begins at {start} and ends before, at {end}")
+        yield Region(name, start, end, where)
+
+
+def _position(cell: bytes, where: str) -> int:
+    if not cell.strip().isdigit() or int(cell) > MOST:
+        text = shown(cell.decode("utf-8", "replace"), _SHOWN)
+        raise InputError(
+            f"{where}'{text}' is no position; BED counts from 0, and start and end are the "
+            "second and the third column"
+        )
+    return int(cell)

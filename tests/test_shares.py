@@ -1,0 +1,92 @@
+"""-k as a share of each pattern's letters: a k a pattern, rounded down."""
+
+import naive
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.commands import failed, fasta, here, misused, random_letters
+from support.differences import edit
+from support.mismatches import rows, search
+
+import kmatch
+
+RECORDS = [("a", random_letters(900)), ("b", random_letters(300, 3))]
+TEXT = RECORDS[0][1]
+PATTERNS = [TEXT[5:14], TEXT[100:110], TEXT[300:325], "ACGTA", TEXT[100:110], TEXT[640:659]]
+
+
+def within(oracle, records, patterns, percent, **options):
+    """The oracle's hits of each pattern alone, within its own k, together in order."""
+    hits = []
+    for number, pattern in enumerate(patterns):
+        k = int(len(pattern) * percent / 100)
+        found = oracle(records, [pattern], k, **options)
+        hits += [(*hit[:3], number, *hit[4:6]) for hit in found]
+    return naive.in_order(hits)
+
+
+@pytest.mark.parametrize("percent", [0, 10, 12.5, 20])
+def test_each_pattern_has_its_k(percent):
+    genome = kmatch.Genome.from_records(RECORDS)
+    for command, oracle in ((kmatch.hamming, naive.hamming), (kmatch.edit, naive.edit)):
+        hits = command(genome, PATTERNS, f"{percent}%")
+        expected = within(oracle, RECORDS, PATTERNS, percent)
+        assert rows(hits) == expected and len({hit[3] for hit in expected}) > 3
+        for record, start, end, match, sign in zip(
+            hits.record_number, hits.start, hits.end, hits.match, hits.strand, strict=True
+        ):
+            text = RECORDS[record][1][start:end]
+            assert match == (text if sign == "+" else naive.reverse_complement(text))
+
+
+@given(
+    st.lists(st.text("ACGT", min_size=8, max_size=40), min_size=1, max_size=3),
+    st.lists(st.text("ACGTN", min_size=2, max_size=9), min_size=1, max_size=4),
+    st.sampled_from([20, 34, 50]),
+    st.sampled_from([(search, naive.hamming), (edit, naive.edit)]),
+)
+def test_any_panel_and_chunks(texts, patterns, percent, problem):
+    records = [(str(number), text) for number, text in enumerate(texts)]
+    find, oracle = problem
+    hits = find(records, patterns, f"{percent}%", chunk_length=13, capacity=3)
+    assert rows(hits) == within(oracle, records, patterns, percent)
+
+
+@pytest.mark.parametrize("command", ["hamming", "edit", "multi"])
+def test_commands(command):
+    words = ["-", "-p", TEXT[:20], "--format", "tsv", "-k"]
+    by_share = here(command, *words, "10%", stdin=fasta(RECORDS))
+    assert by_share.status == 0 and by_share.out.count(b"\n") > 1
+    assert here(command, *words, 2, stdin=fasta(RECORDS)) == by_share
+
+
+def test_a_summary_has_the_distances_of_the_share():
+    words = ["-", "-p", TEXT[:20], "-p", TEXT[30:50], "--summary-only", "-k"]
+    by_share = here("multi", *words, "14.9%", stdin=fasta(RECORDS))
+    assert by_share.out.startswith(b"pattern\td0\td1\td2\ttotal\n")
+    assert here("multi", *words, 2, stdin=fasta(RECORDS)) == by_share
+
+
+def test_a_published_algorithm_takes_shares():
+    genome = kmatch.Genome.from_records(RECORDS)
+    expected = rows(kmatch.hamming(genome, PATTERNS, "20%", device="cpu"))
+    hits = kmatch.hamming(genome, PATTERNS, "20%", device="cpu", algorithm="sequential")
+    assert rows(hits) == expected
+
+
+@pytest.mark.parametrize("k", ["100%", "x%", "%", "-5%", "1e1%", "10 %"])
+def test_shares_that_are_none(k):
+    misused(here("edit", "-", "-p", "ACGT", "-k", k, stdin=b">r\nACGT\n"), "%")
+    with pytest.raises(kmatch.InputError, match="%"):
+        kmatch.edit(kmatch.Genome.from_records(RECORDS), "ACGT", k)
+
+
+def test_a_text_is_no_k():
+    with pytest.raises(kmatch.InputError, match="whole number"):
+        kmatch.hamming(kmatch.Genome.from_records(RECORDS), "ACGT", "2")
+    result = here("pcr", "-", "-p", "ACGTACGTAC", "TTTTTTTTTT", "-k", "10%", stdin=b">r\nACGT\n")
+    misused(result, "-k")
+
+
+def test_k_as_large_as_a_pattern_is_an_error_still():
+    failed(here("hamming", "-", "-p", "ACGT", "-k", 4, stdin=b">r\nACGT\n"), "must be smaller")
