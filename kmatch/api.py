@@ -4,7 +4,8 @@ Every function takes a genome as a Genome or as a path, and patterns as
 
 - a list of sequences, each of which names its pattern;
 - a dict, name → sequence;
-- a path, str or PathLike, of FASTA or of text with one pattern a line, `-` being standard input;
+- a path, str or PathLike, of FASTA, of text with one pattern a line, or of BED with sequences in
+  column 7, `-` being standard input;
 - one sequence as a str. A str is a path where a file of that name exists; otherwise, where it has
   IUPAC letters only, it is a sequence.
 
