@@ -130,6 +130,20 @@ class TestHeaders:
         (folder / "genome.fa.fai").write_text("chr1\t30\t0\t60\t61\na(2)\t4\t0\t60\t61\n")
         assert self.search().out == expected
 
+    @pytest.mark.parametrize("genome", ["genome.fa", "genome.kmatch"])
+    @pytest.mark.parametrize("form", ["sam", "view"])
+    def test_regions_leave_records_and_letters_as_they_are(self, folder, form, genome):
+        (folder / "regions.bed").write_text("a(2)\t0\t4\n")
+        assert here("pack", "genome.fa", "-o", "genome.kmatch").status == 0
+        search = ("-p", "GGG", "-k", 0, "--format", form)
+        whole = here("hamming", "genome.fa", *search).out.decode()
+        result = here("hamming", genome, *search, "--regions", "regions.bed")
+        assert (result.status, result.err) == (0, b"")
+        blocks = whole.splitlines() if form == "sam" else whole.split("\n\n")
+        left = [block for block in blocks if block[:1] == "@" or "a(2)" in block]
+        expected = "\n".join(left) + "\n" if form == "sam" else "\n\n".join(left) + "\n\n"
+        assert result.out.decode() == expected and len(left) > 1
+
     def test_an_old_index_is_not_read(self, folder):
         expected = self.search().out
         (folder / "genome.fa.fai").write_text("chr1\t3\t0\t60\t61\n")

@@ -18,7 +18,8 @@ def test_records_and_letters(command, k, sizes, length):
     pairs = [(f"r{i}", ("ACGTTGCA" * 20)[:size]) for i, size in enumerate(sizes)]
     heard = Heard()
     genome = kmatch.Genome.from_records(pairs)
-    hooked(command, genome, "ACGTA", *k, chunk_length=length, threads=1, on_spans=heard.hear)
+    hearing = {"on_spans": heard.hear, "on_warning": str}
+    hooked(command, genome, "ACGTA", *k, chunk_length=length, threads=1, **hearing)
     if sum(sizes):
         assert (heard.records, heard.letters) == (len(sizes), sum(sizes))
         assert heard.longest == max(sizes)

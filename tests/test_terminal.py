@@ -65,7 +65,7 @@ def test_the_last_line_says_what_was_done(tmp_path):
     words = ("hamming", "g.fa", "-p", "CCAAACGT", "-p", "ACGTNNGR", "-p", "A" * 40, "-k", 0)
     text = shown(*words, "-t", 1, "--device", "cpu", "-o", "hits.bed", cwd=tmp_path)
     hits = (tmp_path / "hits.bed").read_text().splitlines()
-    last = text.splitlines()[-1]
+    last = text.splitlines()[-1].removeprefix("\x1b[1A\x1b[2K")  # which take the bar away
     found = f"{len(hits):,} hits of 2 of 3 patterns in 3 records, 70,008 bases; cpu, 1 of "
     assert last.startswith(f"kmatch: {found}") and " threads; " in last and last.endswith(" s")
     quiet = shown(*words, "-q", "-o", "hits.bed", cwd=tmp_path)

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kmatch.cli.outputs import Table
-from kmatch.cli.screens import screen_of
 from kmatch.genome import Genome
 from kmatch.results.files.output import flush_all, open_output
 from kmatch.results.formats.searched import Searched, Writer, make_writer
-from kmatch.results.limit import Limit
 from kmatch.results.summary import Seen, Summary
-from kmatch.search.product_texts import ProductTexts
+
+if TYPE_CHECKING:
+    from kmatch.results.limit import Limit
 
 Taker = Callable[[Any], object]  # of a HitBatch
 
@@ -35,6 +35,8 @@ class HitTables:
         if table.limit is None:
             self.takers.append(writer.write)
             return
+        from kmatch.results.limit import Limit
+
         limit = Limit(self._searched.patterns, table.limit, aligned=form != "bed")
         self.takers.append(limit.add)
         self._last.append(lambda: _write_closest(limit, writer, warn))
@@ -51,7 +53,7 @@ class HitTables:
             write()
 
 
-def _write_closest(limit: Limit, writer: Writer, warn: Callable[[str], None]) -> None:
+def _write_closest(limit: "Limit", writer: Writer, warn: Callable[[str], None]) -> None:
     for batch in limit.batches():
         writer.write(batch)
     for warning in limit.warnings():
@@ -69,6 +71,8 @@ def hit_tables(
     """
     with ExitStack() as stack:
         if table.form == "view":
+            from kmatch.cli.screens import screen_of
+
             letters = stack.enter_context(_letters_beside(searched.genome))
             searched = searched._replace(screen=screen_of(table), letters=letters)
         tables = HitTables(searched)
@@ -90,6 +94,8 @@ def _letters_beside(genome: Genome | None) -> Iterator[Any]:
     if genome is None or not genome.can_reread:
         yield None
         return
+    from kmatch.search.product_texts import ProductTexts
+
     texts = ProductTexts(genome)
     try:
         yield texts.letters

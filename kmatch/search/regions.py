@@ -178,6 +178,15 @@ class NarrowGenome(Genome):
         """About how many letters the whole genome has."""
         return self._whole.expected_letters
 
+    @property
+    def can_reread(self) -> bool:
+        """As for the whole genome."""
+        return self._whole.can_reread
+
+    def sizes(self) -> tuple[list[str], Longs]:
+        """Names and letters of all records, as they are in the whole genome."""
+        return self._whole.sizes()
+
     def parts(self, on_progress: Progress | None = None) -> Iterator[Stretch]:
         """The Stretches of the whole genome, without the letters that are left out."""
         return map(self._narrowed, self._whole.parts(on_progress))
