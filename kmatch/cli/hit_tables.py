@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from kmatch.cli.outputs import Table
 from kmatch.genome import Genome
 from kmatch.results.files.output import flush_all, open_output
-from kmatch.results.formats.searched import Searched, Writer, make_writer
+from kmatch.results.formats.searched import Searched
+from kmatch.results.formats.writers import Writer, make_writer
 from kmatch.results.summary import Seen, Summary
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import shutil
 import sys
 
 from kmatch.cli.outputs import Table
-from kmatch.results.formats.view import Screen
+from kmatch.results.formats.searched import Screen
 
 
 def screen_of(table: Table) -> Screen | None:

@@ -1,15 +1,15 @@
 """Hits as tables of columns."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Ints, Longs, Objects, Strings, bounds_of
+from kmatch.arrays import Ints, Longs, Objects, Strings, bounds_of
 from kmatch.engine.alignments import Columns
-from kmatch.results.alignments import NONE, cigars, joined, matches, take_rows
+from kmatch.results.alignments import cigars, matches
+from kmatch.results.batches import HitBatch, aligned_anew
 from kmatch.results.table import Table
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.patterns import Pattern
@@ -19,47 +19,6 @@ if TYPE_CHECKING:
 
 ROWS = 1 << 15  # aligned at a time
 SIGNS = np.array(["+", "-"])
-
-
-@dataclass(frozen=True)
-class HitBatch:
-    """Hits of one chunk, n rows, sorted by record, start, end, strand and pattern.
-
-    record: int64, the record's number in the genome; start, end: int64, 0-based and half-open on
-    the record's forward strand; pattern: int32, the pattern's number; distance: int32; minus:
-    uint8, 1 for the strand `-`. `spans` names the records; `align(rows)` gives the Columns of a
-    slice of rows, or of rows by number, int64.
-    """
-
-    record: Longs
-    start: Longs
-    end: Longs
-    pattern: Ints
-    distance: Ints
-    minus: Bytes
-    spans: Spans
-    align: Callable[[Any], Columns]
-
-    def __len__(self) -> int:
-        return len(self.start)
-
-    def record_names(self, rows: slice = slice(None)) -> tuple[list[str], Longs]:
-        """Names of the records that rows are in, and which of them each row is in, int64[n].
-
-        A chunk may show a hundred thousand records, and have hits in few.
-        """
-        numbers, which = np.unique(self.record[rows], return_inverse=True)
-        names: Any = self.spans.names
-        return [names[number] for number in (numbers - self.spans.first).tolist()], which
-
-
-def hit_batch(spans: Spans, places: Any, kinds: Any, align: Callable[[Any], Columns]) -> HitBatch:
-    """A HitBatch of hits in a chunk; spans: its Spans, from whose first the records count.
-
-    places: (record, start, end), kinds: (pattern, distance, minus), as HitBatch has them.
-    """
-    (record, start, end), (pattern, distance, minus) = places, kinds
-    return HitBatch(spans.first + record, start, end, pattern, distance, minus, spans, align)
 
 
 class Hit(NamedTuple):
@@ -169,7 +128,8 @@ class Hits(Table[HitBatch, Hit]):
         return type(self)([batch], self.patterns, self.genome, self.pam_first)
 
     def _writer(self, form: str, handle: Any) -> Any:
-        from kmatch.results.formats.searched import Searched, make_writer
+        from kmatch.results.formats.searched import Searched
+        from kmatch.results.formats.writers import make_writer
 
         records, starts = np.diff(self.record_number), np.diff(self.start)
         ordered = bool(((records > 0) | ((records == 0) & (starts >= 0))).all())
@@ -193,16 +153,3 @@ def _origins(batches: list[HitBatch], rows: Longs) -> tuple[Spans, Callable[[Any
 
     none = np.zeros(0, np.int64)
     return Spans(0, names, none, none), align
-
-
-def aligned_anew(batches: list[HitBatch], source: Longs, local: Longs) -> Columns:
-    """The Columns of rows `local` of the batches `source`, in this order."""
-    order = np.argsort(source, kind="stable")
-    numbers, counts = np.unique(source, return_counts=True)
-    groups = np.split(local[order], np.cumsum(counts)[:-1])
-    parts = [
-        batches[number].align(rows) for number, rows in zip(numbers.tolist(), groups, strict=True)
-    ]
-    if not parts:
-        return NONE
-    return take_rows(joined(parts), np.argsort(order, kind="stable"))

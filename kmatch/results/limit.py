@@ -10,7 +10,7 @@ from kmatch.arrays import Longs
 from kmatch.engine.alignments import Columns
 from kmatch.errors import InputError
 from kmatch.results.alignments import NONE, joined, take_rows
-from kmatch.results.hits import HitBatch
+from kmatch.results.batches import HitBatch
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.patterns import Pattern, pattern_set
 

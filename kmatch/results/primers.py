@@ -1,53 +1,16 @@
 """Primers as tables of columns."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Floats, Longs, Objects, Strings, bounds_of
+from kmatch.arrays import Floats, Longs, Objects, Strings, bounds_of
+from kmatch.results.batches import PrimerBatch
 from kmatch.results.hits import SIGNS
-from kmatch.results.melting import gc_fractions, melting_temperatures
 from kmatch.results.table import Table
-
-
-@dataclass(frozen=True)
-class PrimerBatch:
-    """Primers of one target record, n rows, sorted by start, end and strand.
-
-    record: the record's number; name; start, end: int64[n], 0-based and half-open on the forward
-    strand; minus: uint8[n], 1 for the strand `-`; codes: uint8, the record's letters, 0 to 3 and 4
-    for any other; regions: int64[r, 3], stretches (start, end, minus) in which every position has a
-    primer within the length limits, sorted.
-    """
-
-    record: int
-    name: str
-    start: Longs
-    end: Longs
-    minus: Bytes
-    codes: Bytes
-    regions: Longs
-
-    def __len__(self) -> int:
-        return len(self.start)
-
-    @cached_property
-    def first(self) -> Longs:
-        """Where the first letter of each primer is, int64[n]."""
-        return np.where(self.minus, self.end - 1, self.start)
-
-    @cached_property
-    def gc(self) -> Floats:
-        """Share of G and C, float64[n]; see `gc_fractions`."""
-        return gc_fractions(self.codes, self.start, self.end)
-
-    @cached_property
-    def tm(self) -> Floats:
-        """Melting temperatures in °C, float64[n]; see `melting_temperatures`."""
-        return melting_temperatures(self.codes, self.start, self.end)
 
 
 class Primer(NamedTuple):

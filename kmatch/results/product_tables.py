@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from kmatch.results.alignments import cigars
+from kmatch.results.batches import PrimerSites, ProductBatch
 from kmatch.results.files.sending import Sender
-from kmatch.results.products import PrimerSites, ProductBatch
 from kmatch.sequences.primer_pairs import PrimerPairs
 
 ROWS = 1 << 14  # formatted at a time

@@ -1,65 +1,18 @@
 """Products of primers as tables of columns."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Ints, Longs, Objects, Strings, bounds_of, gather
+from kmatch.arrays import Bytes, Longs, Objects, Strings, bounds_of, gather
 from kmatch.engine.alignments import Columns
-from kmatch.errors import InputError
 from kmatch.results.alignments import NONE, cigars, joined, take_rows
+from kmatch.results.batches import PrimerSites, ProductBatch
 from kmatch.results.hits import SIGNS
 from kmatch.results.table import Table
 from kmatch.sequences.primer_pairs import PrimerPairs
-
-
-class PrimerSites(NamedTuple):
-    """The sites of one primer of each of n products.
-
-    primer: int32, the primer's number; start, end: int64; distance: int32. `align(rows)` gives the
-    Columns of a slice of rows, or of rows by number, int64.
-    """
-
-    primer: Ints
-    start: Longs
-    end: Longs
-    distance: Ints
-    align: Callable[[Any], Columns]
-
-
-@dataclass(frozen=True)
-class ProductBatch:
-    """Products, n rows, sorted by record, start, end, strand, forward and reverse primer.
-
-    record: int64, the record's number in the genome; start, end: int64, 0-based and half-open on
-    the record's forward strand; minus: uint8, 1 where the forward primer is the site on `-`; names:
-    of the records, a str a row; text: the products from the forward primer on, (bounds, letters),
-    or None where it was not asked for.
-    """
-
-    record: Longs
-    start: Longs
-    end: Longs
-    minus: Bytes
-    forward: PrimerSites
-    reverse: PrimerSites
-    names: list[str]
-    text: tuple[Longs, Bytes] | None
-
-    def __len__(self) -> int:
-        return len(self.start)
-
-    def texts(self, rows: slice = slice(None)) -> list[str]:
-        """The text of products, each a str."""
-        if self.text is None:
-            raise InputError("the products have no text; ask for it with sequence=True")
-        bounds, letters = self.text
-        first, last, _ = rows.indices(len(self))
-        return [bytes(letters[a:b]).decode() for a, b in pairwise(bounds[first : last + 1])]
 
 
 class Product(NamedTuple):

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.results.hits import HitBatch
+from kmatch.results.batches import HitBatch
 from kmatch.sequences.patterns import Pattern
 
 

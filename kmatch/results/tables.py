@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from kmatch.results.batches import HitBatch
 from kmatch.results.files.sending import Sender
-from kmatch.results.hits import HitBatch
 from kmatch.results.lines import DIGITS, Names, Rows, bed_lines, tsv_lines
 from kmatch.sequences.patterns import Pattern, pattern_set
 

@@ -12,7 +12,7 @@ import numpy as np
 from kmatch.arrays import Longs
 from kmatch.genome import Genome
 from kmatch.published.run import choose_algorithm
-from kmatch.results.hits import HitBatch
+from kmatch.results.batches import HitBatch
 from kmatch.search.chunks import PackedChunk, packed_chunks, plan_reading
 from kmatch.search.differences.rules import Rules
 from kmatch.search.hamming import checked_ends

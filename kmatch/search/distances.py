@@ -9,7 +9,7 @@ import numpy as np
 from kmatch.arguments import checked_share
 from kmatch.arrays import Longs
 from kmatch.engine.alignments import Columns
-from kmatch.results.hits import HitBatch, aligned_anew
+from kmatch.results.batches import HitBatch, aligned_anew
 from kmatch.search.panel import check_distance
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.patterns import Pattern, pattern_set

@@ -8,7 +8,7 @@ import numpy as np
 from kmatch.arguments import PAM_SIDES, REPORTS, check_choice
 from kmatch.genome import Genome
 from kmatch.published.run import choose_algorithm
-from kmatch.results.hits import HitBatch
+from kmatch.results.batches import HitBatch
 from kmatch.search.chunks import packed_chunks, plan_reading
 from kmatch.search.differences.rules import Bounds, Rules, checked_bounds, smallest_k
 from kmatch.search.distances import pattern_distances

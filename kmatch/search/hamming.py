@@ -9,7 +9,7 @@ from kmatch.arguments import checked_count
 from kmatch.arrays import Longs
 from kmatch.genome import Genome
 from kmatch.published.run import Run, choose_algorithm
-from kmatch.results.hits import HitBatch
+from kmatch.results.batches import HitBatch
 from kmatch.search.chunks import PackedChunk, packed_chunks, plan_chunks
 from kmatch.search.distances import merged, pattern_distances, renumbered
 from kmatch.search.mismatches.pam import Pam

@@ -11,7 +11,7 @@ from kmatch.errors import InputError
 from kmatch.genome import Genome
 from kmatch.published.registry import ENGINE
 from kmatch.published.run import choose_algorithm
-from kmatch.results.hits import HitBatch
+from kmatch.results.batches import HitBatch
 from kmatch.search.chunks import packed_chunks, plan_chunks
 from kmatch.search.distances import pattern_distances
 from kmatch.search.edit import EditOptions, edit_batches

@@ -10,8 +10,7 @@ from kmatch.arguments import PAIRINGS, check_choice, checked_count
 from kmatch.arrays import Longs
 from kmatch.errors import InputError
 from kmatch.genome import Genome
-from kmatch.results.hits import HitBatch
-from kmatch.results.products import PrimerSites, ProductBatch
+from kmatch.results.batches import HitBatch, PrimerSites, ProductBatch
 from kmatch.search.checks import check_ends
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import HammingOptions, hamming_batches

@@ -14,7 +14,7 @@ from kmatch.engine.columns import FRESH
 from kmatch.engine.primers import Starts
 from kmatch.engine.protocol import Engine
 from kmatch.published.run import Run
-from kmatch.results.hits import HitBatch
+from kmatch.results.batches import HitBatch
 from kmatch.search.chunks import PackedChunk
 from kmatch.search.differences.ends import DifferenceSearch
 from kmatch.search.differences.rules import NO_RULES, Rules

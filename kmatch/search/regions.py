@@ -14,7 +14,7 @@ from kmatch.arrays import Bools, Longs
 from kmatch.engine.alignments import Columns
 from kmatch.errors import InputError
 from kmatch.genome import Genome
-from kmatch.results.hits import HitBatch
+from kmatch.results.batches import HitBatch
 from kmatch.search.running import Running
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.names import listed, shown
@@ -177,15 +177,6 @@ class NarrowGenome(Genome):
     def expected_letters(self) -> int | None:
         """About how many letters the whole genome has."""
         return self._whole.expected_letters
-
-    @property
-    def can_reread(self) -> bool:
-        """As for the whole genome."""
-        return self._whole.can_reread
-
-    def sizes(self) -> tuple[list[str], Longs]:
-        """Names and letters of all records, as they are in the whole genome."""
-        return self._whole.sizes()
 
     def parts(self, on_progress: Progress | None = None) -> Iterator[Stretch]:
         """The Stretches of the whole genome, without the letters that are left out."""

@@ -9,7 +9,7 @@ import numpy as np
 from kmatch.arrays import Bools, Ints, Longs, bounds_of, gather
 from kmatch.engine.alignments import Columns
 from kmatch.results.alignments import take_rows
-from kmatch.results.hits import HitBatch
+from kmatch.results.batches import HitBatch
 from kmatch.sequences.patterns import Pattern, PatternSet, pattern_set
 
 Part = tuple[HitBatch, int, int]  # of a batch: its first row, and where it ends

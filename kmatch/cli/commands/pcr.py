@@ -15,7 +15,7 @@ from kmatch.cli.pattern_search import PatternSearch
 from kmatch.search.running import Running
 
 if TYPE_CHECKING:
-    from kmatch.results.products import ProductBatch
+    from kmatch.results.batches import ProductBatch
     from kmatch.sequences.patterns import PatternSet
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from kmatch.results.batches import HitBatch
 from kmatch.results.files.sending import Sender
 from kmatch.results.formats.lines import gff3_lines
-from kmatch.results.hits import HitBatch
 from kmatch.results.lines import DIGITS, Names
 from kmatch.results.tables import ROWS, rows_of, side_by_side
 from kmatch.sequences.patterns import Pattern, pattern_set

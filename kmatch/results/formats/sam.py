@@ -7,10 +7,10 @@ import numpy as np
 
 from kmatch import __version__
 from kmatch.errors import InputError
+from kmatch.results.batches import HitBatch
 from kmatch.results.files.sending import Sender
 from kmatch.results.formats.lines import Queries, Words, sam_lines
 from kmatch.results.formats.searched import Searched
-from kmatch.results.hits import HitBatch
 from kmatch.results.lines import DIGITS, Names
 from kmatch.results.tables import ROWS, rows_of, side_by_side
 from kmatch.sequences.patterns import PatternSet, pattern_set

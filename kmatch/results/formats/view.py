@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
+from kmatch.results.batches import HitBatch
 from kmatch.results.files.sending import Sender
-from kmatch.results.formats.searched import Searched
-from kmatch.results.hits import HitBatch
+from kmatch.results.formats.searched import Screen, Searched
 from kmatch.sequences.patterns import pattern_set
 
 ROWS = 1 << 10  # aligned at a time
@@ -16,13 +16,6 @@ AROUND = 5  # letters of the text on either side
 COMPLEMENT = str.maketrans("acgturyswkmbdhvn", "tgcaayrswmkvhdbn")
 LEAST = 10  # columns of an alignment in a line, on however narrow a screen
 _TITLES = ("pattern ", "        ", "text    ")
-
-
-class Screen(NamedTuple):
-    """width: characters of a line; colour: whether differences have one."""
-
-    width: int
-    colour: bool
 
 
 FILE = Screen(80, False)

@@ -13,7 +13,7 @@ from kmatch.arrays import Longs
 from kmatch.engine.alignments import Columns, Ends, Traced
 from kmatch.engine.differences import DifferenceQuery, difference_query
 from kmatch.engine.protocol import AnchorScan, Engine, Scan
-from kmatch.results.hits import HitBatch, hit_batch
+from kmatch.results.batches import HitBatch, hit_batch
 from kmatch.search.chunks import NO_LETTERS, PackedChunk
 from kmatch.search.codes import code_batches, split_ends
 from kmatch.search.differences.constrained import (

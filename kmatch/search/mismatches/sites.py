@@ -9,7 +9,7 @@ from kmatch.arrays import Bytes, Longs
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Text
 from kmatch.engine.protocol import Engine, Scan
 from kmatch.engine.queries import query_arrays, window_arrays
-from kmatch.results.hits import HitBatch
+from kmatch.results.batches import HitBatch
 from kmatch.search.chunks import NO_LETTERS, PackedChunk
 from kmatch.search.codes import code_batches
 from kmatch.search.mismatches.pam import Pam

@@ -9,7 +9,7 @@ import numpy as np
 from kmatch.arrays import Ints, Longs
 from kmatch.engine.alignments import Columns, Windows
 from kmatch.engine.protocol import Engine, Scan
-from kmatch.results.hits import HitBatch, hit_batch
+from kmatch.results.batches import HitBatch, hit_batch
 from kmatch.search.chunks import PackedChunk
 from kmatch.search.codes import code_batches, split_windows
 from kmatch.search.panel import Panel
