@@ -186,7 +186,7 @@ USAGE = {
     "no patterns": ("GENOME", "-k", "1"),
     "standard input twice": ("-", "-", "-k", "1"),
     "strand": ("GENOME", "-p", "ACGT", "-k", "1", "--strand", "plus"),
-    "format": ("GENOME", "-p", "ACGT", "-k", "1", "--format", "sam"),
+    "format": ("GENOME", "-p", "ACGT", "-k", "1", "--format", "xml"),
     "device": ("GENOME", "-p", "ACGT", "-k", "1", "--device", "gpu"),
     "device number": ("GENOME", "-p", "ACGT", "-k", "1", "--device", "cuda:first"),
     "algorithm": ("GENOME", "-p", "ACGT", "-k", "1", "--algorithm", "magic"),
