@@ -26,6 +26,7 @@ from bench import (  # noqa: E402
     multi,
     packed,
     primer,
+    scale,
     start,
     tools,
     whole,
@@ -361,6 +362,17 @@ def test_memory(runs):
     runs.small(memory, resident=lambda words: 1e12)
     with pytest.raises(AssertionError):  # status 1
         runs.main(memory, *words)
+
+
+def test_sizes(runs):
+    words = ("--share", 1e-5, "--folder", runs.folder)
+    rows = [
+        row
+        for name in ("records", "long_record", "hits")
+        for row in runs.main(scale, *words, "--only", name)["rows"]
+    ]
+    assert [row["equal"] for row in rows] == ["yes"] * 4
+    assert [row["hits"] for row in rows][1:3] == [3, 3] and rows[3]["hits"] > 500
 
 
 def test_packed_genomes(runs):

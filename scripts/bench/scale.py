@@ -56,7 +56,9 @@ for first in range(0, length, len(block)):
 def records(folder, share):
     path, count = folder / "records.fa", int(RECORDS * share)
     write_fasta(path, count * RECORD, count)
-    pattern = path.read_bytes()[:200].splitlines()[1][:25].decode()
+    with path.open() as file:
+        next(file)
+        pattern = next(file)[:25]
     yield f"hamming, {count:,} records of {RECORD}", (path, "-p", pattern, "-k", 3), 1, None
 
 
@@ -82,11 +84,24 @@ def patterns(folder, share):
 def hits(folder, share):
     path, letters = folder / "hits.fa", int(HITS * share / 0.875)  # AC with k = 1, both strands
     write_fasta(path, letters)
-    text = np.frombuffer(b"".join(path.read_bytes().splitlines()[1:]), np.uint8)
-    a, c = text[:-1] == ord("A"), text[1:] == ord("C")
-    g, t = text[:-1] == ord("G"), text[1:] == ord("T")
-    number = int((a | c).sum() + (g | t).sum())
+    number = sum(pairs_of(path))
     yield f"hamming, {number:,} hits", (path, "-p", "AC", "-k", 1), number, None
+
+
+def pairs_of(path):
+    """Yield how many windows of two letters have A or C, or G or T, in its place, part by part.
+
+    A little at a time: a process that is started counts the memory of the one that starts it.
+    """
+    before = b""
+    with path.open("rb") as file:
+        next(file)
+        for part in iter(partial(file.read, 1 << 20), b""):
+            letters = before + part.replace(b"\n", b"")
+            text, before = np.frombuffer(letters, np.uint8), letters[-1:]
+            first, second = text[:-1], text[1:]
+            yield int(((first == ord("A")) | (second == ord("C"))).sum())
+            yield int(((first == ord("G")) | (second == ord("T"))).sum())
 
 
 def long_pattern(folder, share):
