@@ -15,13 +15,14 @@ DeviceError, with an output OutputError; all are KmatchError.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from kmatch.arguments import check_threads
 from kmatch.genome import Genome, as_genome
 from kmatch.packed.packing import write_packed
+from kmatch.results.batches import HitBatch
 from kmatch.results.files.output import open_output
 from kmatch.results.hits import Hits
 from kmatch.results.limit import check_limit, limited
@@ -37,7 +38,7 @@ from kmatch.search.primer import PrimerOptions, primer_batches
 from kmatch.search.regions import RegionsGiven, load_regions, narrowed, search_inside
 from kmatch.search.running import Running
 from kmatch.sequences.names import warn
-from kmatch.sequences.patterns import Patterns, load_patterns
+from kmatch.sequences.patterns import Patterns, PatternSet, load_patterns
 from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress
 
@@ -94,11 +95,9 @@ def hamming(
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
     options = HammingOptions(strand, exact_5p, exact_3p)
     running = Running(device, threads, algorithm, on_progress)
-    genome, inside = as_genome(genome), load_regions(regions)
-    narrow = narrowed(inside, genome)
-    search = partial(hamming_batches, narrow, panel, k, options)
-    batches = search_inside(inside, narrow, search, running)
-    return Hits(limited(batches, panel, check_limit(limit), warn), panel, genome)
+    search = partial(hamming_batches, patterns=panel, k=k, options=options)
+    kept = _Kept(regions, limit)
+    return _hits(search, as_genome(genome), panel, running, kept)
 
 
 def multi(
@@ -138,13 +137,9 @@ def multi(
     check_pam(panel, pam, pam_side, warn)
     options = MultiOptions(pam, pam_side, strand, exact_5p, exact_3p)
     running = Running(device, threads, algorithm, on_progress)
-    genome, inside = as_genome(genome), load_regions(regions)
-    narrow = narrowed(inside, genome)
-    search = partial(multi_batches, narrow, panel, k, options)
-    batches = search_inside(inside, narrow, search, running)
-    return Hits(
-        limited(batches, panel, check_limit(limit), warn), panel, genome, pam_first=pam_side == "5p"
-    )
+    search = partial(multi_batches, patterns=panel, k=k, options=options)
+    kept = _Kept(regions, limit, pam_side == "5p")
+    return _hits(search, as_genome(genome), panel, running, kept)
 
 
 def edit(
@@ -188,13 +183,9 @@ def edit(
     rules = (exact_5p, exact_3p, max_mismatches, max_insertions, max_deletions)
     options = EditOptions(report, strand, pam, pam_side, *rules)
     running = Running(device, threads, algorithm, on_progress)
-    genome, inside = as_genome(genome), load_regions(regions)
-    narrow = narrowed(inside, genome)
-    search = partial(edit_batches, narrow, panel, k, options)
-    batches = search_inside(inside, narrow, search, running)
-    return Hits(
-        limited(batches, panel, check_limit(limit), warn), panel, genome, pam_first=pam_side == "5p"
-    )
+    search = partial(edit_batches, patterns=panel, k=k, options=options)
+    kept = _Kept(regions, limit, pam_side == "5p")
+    return _hits(search, as_genome(genome), panel, running, kept)
 
 
 def best(
@@ -223,10 +214,10 @@ def best(
     panel = load_patterns(patterns)
     running = Running(device, threads, algorithm, on_progress)
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
-    genome, options = as_genome(genome), BestOptions(strand, exact_5p, exact_3p)
-    search = partial(best_batches, genome, panel, options)
-    batches = search_inside(load_regions(regions), genome, search, running)
-    return Hits(limited(batches, panel, check_limit(limit), warn), panel, genome)
+    search = partial(best_batches, patterns=panel, options=BestOptions(strand, exact_5p, exact_3p))
+    # What is closest is told by the whole genome.
+    kept = _Kept(regions, limit, narrows=False)
+    return _hits(search, as_genome(genome), panel, running, kept)
 
 
 def pcr(
@@ -321,3 +312,28 @@ def pack(
     check_threads(threads)
     with open_output(path) as handle:
         return write_packed(as_genome(genome).parts(on_progress), handle, threads=threads)
+
+
+class _Kept(NamedTuple):
+    """Which hits are kept, and how: regions, limit: as for `hamming`; pam_first: whether a PAM
+    stands before the patterns; narrows: whether records without regions need no search."""
+
+    regions: RegionsGiven | None
+    limit: int | None
+    pam_first: bool = False
+    narrows: bool = True
+
+
+def _hits(
+    search: Callable[..., Iterable[HitBatch]],
+    genome: Genome,
+    panel: PatternSet,
+    running: Running,
+    kept: _Kept,
+) -> Hits:
+    """The Hits of search(genome, running=…) that are kept."""
+    inside = load_regions(kept.regions)
+    searched = narrowed(inside, genome) if kept.narrows else genome
+    batches = search_inside(inside, searched, partial(search, searched), running)
+    closest = limited(batches, panel, check_limit(kept.limit), warn)
+    return Hits(closest, panel, genome, pam_first=kept.pam_first)

@@ -135,9 +135,10 @@ def _table(rows: Iterable[Row], label: str) -> Pairs:
 
 
 def _plain(lines: Iterable[str], label: str) -> Pairs:
-    names: list[str] = []
-    sequences: list[str] = []
-    numbers: list[int] = []
+    return _table(_plain_rows(lines, label), label)
+
+
+def _plain_rows(lines: Iterable[str], label: str) -> Iterator[Row]:
     for number, line in enumerate(lines, 1):
         line = line.strip(" \r\n")
         if not line or line[0] == "#" or line.isspace():
@@ -148,10 +149,4 @@ def _plain(lines: Iterable[str], label: str) -> Pairs:
                 f"{label}: line {number} has {more + 2} columns; "
                 "write SEQUENCE, or NAME, a tab and SEQUENCE, or name a column by --column"
             )
-        name, sequence = name.strip(), sequence.strip()
-        names.append(name)
-        sequences.append(sequence)
-        numbers.append(number)
-        if len(numbers) > MOST_PATTERNS:
-            raise _too_large(label, f"{MOST_PATTERNS:,}")
-    return Pairs(names, sequences, lambda number: f"{label}: line {numbers[number]}: ")
+        yield Row(name.strip(), sequence.strip(), number)

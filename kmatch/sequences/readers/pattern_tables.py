@@ -8,7 +8,7 @@ from kmatch.errors import InputError
 from kmatch.sequences.names import listed, shown
 
 NAMES = ("name", "id")  # headers of a column of names, in any case
-_BED_NAME, _BED_STRAND, _BED_SEQUENCE = 3, 5, 6  # columns, counted from 0
+BED_NAME, _BED_STRAND, BED_SEQUENCE = 3, 5, 6  # columns, counted from 0
 _BED_HEADERS = ("#", "track ", "browser ")
 
 
@@ -31,7 +31,7 @@ def is_bed(line: str) -> bool:
     """Whether a line is BED with a sequence in its seventh column, as primer schemes have it."""
     cells = line.rstrip("\r\n").split("\t")
     return (
-        len(cells) > _BED_SEQUENCE
+        len(cells) > BED_SEQUENCE
         and all(cell.isdecimal() for cell in cells[1:3])
         and cells[_BED_STRAND] in ("+", "-", ".")
     )
@@ -53,7 +53,7 @@ def bed_rows(lines: Iterable[str], label: str) -> Iterator[Row]:
                 "column 7; complete the line, or leave it out"
             )
         cells = line.rstrip("\r\n").split("\t")
-        yield Row(cells[_BED_NAME].strip(), cells[_BED_SEQUENCE].strip(), number)
+        yield Row(cells[BED_NAME].strip(), cells[BED_SEQUENCE].strip(), number)
 
 
 def column_rows(lines: Iterable[str], label: str, column: str) -> Iterator[Row]:

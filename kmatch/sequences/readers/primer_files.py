@@ -9,6 +9,7 @@ from kmatch.errors import InputError
 from kmatch.sequences.readers.files import StrPath, open_source, reading
 from kmatch.sequences.readers.formats import refuse_others
 from kmatch.sequences.readers.pattern_files import fasta_pairs, text_lines
+from kmatch.sequences.readers.pattern_tables import BED_NAME, BED_SEQUENCE, is_bed_header
 
 FORWARD, REVERSE = 0, 1
 ENDINGS = "_F and _R, /1 and /2 or _LEFT and _RIGHT"
@@ -18,8 +19,6 @@ _ROLE = re.compile(
     r"|(?:(?P<left>_LEFT)|_RIGHT)(?:_alt\w*|_\d+)?)",
     re.IGNORECASE,
 )
-_BED_SEQUENCE = 6  # column, from 0
-_COMMENTS = ("#", "track ", "browser ")  # how lines begin that hold no primers
 
 
 class Primers(NamedTuple):
@@ -70,7 +69,7 @@ def _parse(lines: Iterator[str], label: str) -> Primers:
 
 
 def _holds_primers(line: str) -> bool:
-    return bool(line.strip()) and not line.startswith(_COMMENTS)
+    return bool(line.strip()) and not is_bed_header(line)
 
 
 class _Builder:
@@ -124,12 +123,12 @@ def _by_line(lines: Iterator[tuple[int, str]], label: str) -> Primers:
         if len(fields) == 1:
             fields = line.split()
         if _is_bed(fields):
-            if len(fields) <= _BED_SEQUENCE:
+            if len(fields) <= BED_SEQUENCE:
                 raise InputError(
                     f"{place} is BED with {len(fields)} columns; primers have their sequence in "
                     "column 7"
                 )
-            builder.add_named(fields[3], fields[_BED_SEQUENCE])
+            builder.add_named(fields[BED_NAME], fields[BED_SEQUENCE])
             numbers.append(number)
         elif len(fields) == 3:
             builder.add_pair(*fields)
