@@ -119,6 +119,8 @@ def multi_cases(draw):
     length = draw(st.integers(1, 24))
     patterns = [(pattern * length)[:length] for pattern in patterns]
     k = min(draw(st.sampled_from([0, 1, 1, 2, 3, 5])), length - 1)
+    for end in ("exact_5p", "exact_3p"):
+        options[end] = min(options[end], length)
     options["pam"] = draw(
         st.sampled_from(
             [
