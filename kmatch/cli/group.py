@@ -14,6 +14,7 @@ from kmatch.cli.commands.model import model
 from kmatch.cli.commands.multi import multi
 from kmatch.cli.commands.pack import pack
 from kmatch.cli.commands.pcr import pcr
+from kmatch.cli.commands.plot import plot
 from kmatch.cli.commands.primer import primer
 from kmatch.cli.messages import showing_warnings
 from kmatch.cli.printable import one_line
@@ -28,7 +29,7 @@ def kmatch() -> None:
     """Find every approximate occurrence of DNA patterns in genomes."""
 
 
-for command in (hamming, multi, edit, best, pcr, primer, pack, bench, model, info):
+for command in (hamming, multi, edit, best, pcr, primer, pack, plot, bench, model, info):
     kmatch.add_command(command)
 
 
