@@ -136,3 +136,18 @@ def test_properties_have_fresh_examples(tmp_path, monkeypatch):
         assert status == (only == "")
         drawn.append(file.read_text().split())
     assert len(drawn[0]) >= 150 and drawn[0] != drawn[1]
+
+
+def test_fixed_examples_do_not_depend_on_what_is_imported(tmp_path):
+    (tmp_path / "conftest.py").write_text((ROOT / "tests" / "conftest.py").read_text())
+    drawn = []
+    for _ in range(2):
+        file = tmp_path / f"drawn{len(drawn)}"
+        (tmp_path / "test_it.py").write_text(PROPERTIES.format(file=str(tmp_path / "drawn")))
+        command = (sys.executable, "-m", "pytest", "-k", "numbers", "-p", "no:cacheprovider")
+        subprocess.run((*command, tmp_path), cwd=tmp_path, check=True, capture_output=True)
+        (tmp_path / "drawn").rename(file)
+        drawn.append(file.read_text().split())
+        (tmp_path / "constants.py").write_text(f"NUMBERS = {[*range(1000, 2000)]}")
+        (tmp_path / "test_first.py").write_text("import constants")
+    assert len(drawn[0]) >= 90 and drawn[0] == drawn[1]
