@@ -43,7 +43,9 @@ def test_a_wrong_oracle_fails(oracle, capsys, monkeypatch):
     monkeypatch.setattr(shrinking, "SECONDS", 3)
     right = getattr(naive, oracle)
     monkeypatch.setattr(naive, oracle, lambda *given, **options: right(*given, **options)[:-1])
-    only = {"primers": "primer, tiny", "multi": "PAM, tiny"}.get(oracle, f"{oracle}, tiny")
+    only = {"primers": "primer, tiny", "multi": "multi beside a PAM, tiny"}.get(
+        oracle, f"{oracle}, tiny"
+    )
     assert running.main(["--failures", "1", "--seed", "2", "--only", only]) == 1
     said = capsys.readouterr().out
     assert f"python -m kmatch {'primer' if oracle == 'primers' else oracle} " in said

@@ -11,7 +11,7 @@ import traceback
 from collections import Counter
 from pathlib import Path
 
-from fuzzing import damage, drawing, properties, searches
+from fuzzing import damage, drawing, inputs, properties, searches
 from fuzzing.damage import Damaged
 from fuzzing.shrinking import shrink
 
@@ -85,7 +85,8 @@ def passes(case, title, folder):
         return True
     small = case
     if failure(case, here) is not None:
-        small = shrink(case, lambda smaller: failure(smaller, here) is not None)
+        kind = kind_of(error)
+        small = shrink(case, lambda smaller: kind_of(failure(smaller, here)) == kind)
         error = failure(small, here) or error
     else:
         title += ", which passes when it is run again"
@@ -108,12 +109,18 @@ def failure(case, folder):
     return None
 
 
+def kind_of(error):
+    """What sort of failure it is: a smaller case that fails in another way is another matter."""
+    lines = (error or "").splitlines()
+    return (lines[-1 if error.startswith("Traceback") else 0] if lines else "").partition(":")[0]
+
+
 def reproduce(case, folder):
     """Yield a shell command, whose input files are kept in a folder, and a Python snippet."""
     if isinstance(case, Damaged):
         arguments, stdin = damage.command(case, folder)
     else:
-        arguments, stdin = searches.command(searches.as_command(case), folder)
+        arguments, stdin = inputs.command(inputs.as_command(case), folder)
         if case.hooks or case.patches or case.beside:
             yield "# on the command line, without what only tests set:"
     line = shlex.join(["python", "-m", "kmatch", *map(str, arguments)])
