@@ -124,7 +124,7 @@ class Products(Table[ProductBatch, Product]):
         return type(self)(batches, self.pairs, self._has_text)
 
     def _writer(self, form: str, handle: Any) -> Any:
-        from kmatch.results.product_tables import ProductWriter
+        from kmatch.results.tables.products import ProductWriter
 
         return ProductWriter(handle, form, self.pairs, self._has_text)
 
