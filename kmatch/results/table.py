@@ -8,7 +8,7 @@ import numpy as np
 
 from kmatch.arrays import Longs
 from kmatch.errors import OutputError
-from kmatch.results.html import html_table
+from kmatch.results.formats.html import html_table
 
 SHOWN = 6  # rows of a repr
 PAGE = 10  # rows in a notebook
