@@ -81,9 +81,10 @@ class TestReading:
         from kmatch.pictures.reading import read_table
 
         row = "chr\t1\t9\tp\t2\t-\t8=\tACGTACGT\n"
-        (tmp_path / "a.tsv").write_text(f"genome\t{HEADER}a.fa\t{row}b.fa\t{row}")
+        (tmp_path / "a.tsv").write_text(f"genome\t{HEADER}all/x/a.fa\t{row}all/b.fa\t{row}")
         found = read_table(tmp_path / "a.tsv")
-        assert found.records.names == ["a.fa chr", "b.fa chr"] and found.distance.tolist() == [2, 2]
+        assert found.records.names == ["x/a.fa chr", "b.fa chr"]
+        assert found.distance.tolist() == [2, 2]
         bed = "chr\t1\t9\tp\t800\t+\t2\t"
         (tmp_path / "a.bed").write_text(f"{bed}a.fa\n{bed}b.fa\n")
         found = read_table(tmp_path / "a.bed")

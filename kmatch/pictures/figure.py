@@ -11,6 +11,7 @@ from kmatch.errors import OutputError
 FORMATS = ("png", "svg", "pdf")
 WIDTH = 9.0  # inches
 DOTS = 150  # an inch, in PNG and where vector formats hold pixels
+_ON_SCREEN = 90  # an inch, in notebooks
 _NO_DATE = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 _STYLE = {
     "svg.fonttype": "none",  # text stays text
@@ -44,19 +45,19 @@ def _picture_class() -> Any:
 
         def _repr_png_(self) -> bytes:
             handle = io.BytesIO()
-            save(self, handle, "png")
+            save(self, handle, "png", _ON_SCREEN)
             return handle.getvalue()
 
     return Picture
 
 
-def save(figure: Any, handle: Any, form: str) -> None:
-    """Write a Figure to a binary handle as `png`, `svg` or `pdf`."""
+def save(figure: Any, handle: Any, form: str, dots: int = DOTS) -> None:
+    """Write a Figure to a binary handle as `png`, `svg` or `pdf`; dots: an inch."""
     from matplotlib import rc_context
 
     with rc_context(_STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from")  # a box stands for the letter
-        figure.savefig(handle, format=form, dpi=DOTS, metadata=_NO_DATE[form])
+        figure.savefig(handle, format=form, dpi=dots, metadata=_NO_DATE[form])
 
 
 def write_figure(figure: Any, path: str | os.PathLike[str], form: str) -> None:

@@ -1,5 +1,6 @@
 """Tables that kmatch wrote, TSV or BED, read back as columns."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from math import isfinite, nan
 from typing import Any, NamedTuple, NoReturn
@@ -7,7 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from kmatch.arguments import MOST
-from kmatch.arrays import Floats, Longs
+from kmatch.arrays import Floats, Ints, Longs
 from kmatch.errors import InputError
 from kmatch.pictures.columns import HitColumns, PrimerColumns, Records, last_ends
 from kmatch.sequences.names import shown
@@ -76,7 +77,7 @@ class _Reader:
     def __init__(self, source: Source) -> None:
         self._label, self._handle = source.label, source.handle
         self._line = 0  # number of the last line of the blocks before
-        self._records, self._patterns = _Names(), _Names()
+        self._records, self._patterns, self._genomes = _Names(), _Names(), _Names()
 
     def columns(self) -> HitColumns | PrimerColumns:
         parts = []
@@ -142,6 +143,7 @@ class _Reader:
 
         names = (row[layout.record] for row in rows)
         if layout.genome is not None:
+            self._genomes.numbers(row[layout.genome] for row in rows)
             names = (row[layout.genome] + b" " + row[layout.record] for row in rows)
         start, end = whole(layout.start), whole(layout.end)
         for row in np.flatnonzero(start >= end)[:1].tolist():
@@ -193,17 +195,20 @@ class _Reader:
 
     def _hits(self, parts: list[list[Any]]) -> HitColumns:
         record, start, end, minus, pattern, distance, *_ = _joined(parts)
-        names = self._records.names()
-        records = Records(names, last_ends(record, end, len(names)))
-        return HitColumns(
-            records, self._patterns.names(), record, start, end, pattern, distance, minus
-        )
+        records = self._known_records(record, end)
+        patterns = self._patterns.names()
+        return HitColumns(records, patterns, record, start, end, pattern, distance, minus)
 
     def _primers(self, parts: list[list[Any]]) -> PrimerColumns:
         record, start, end, minus, _, _, gc, tm = _joined(parts)
+        return PrimerColumns(self._known_records(record, end), record, start, end, minus, gc, tm)
+
+    def _known_records(self, record: Ints, end: Longs) -> Records:
+        """The records, without the folder that all genomes are in."""
         names = self._records.names()
-        records = Records(names, last_ends(record, end, len(names)))
-        return PrimerColumns(records, record, start, end, minus, gc, tm)
+        folder = os.path.commonprefix(self._genomes.names()).rpartition("/")
+        names = [name[len(folder[0]) + len(folder[1]) :] for name in names]
+        return Records(names, last_ends(record, end, len(names)))
 
 
 def _joined(parts: list[list[Any]]) -> list[Any]:
