@@ -206,8 +206,9 @@ class _Reader:
     def _known_records(self, record: Ints, end: Longs) -> Records:
         """The records, without the folder that all genomes are in."""
         names = self._records.names()
-        folder = os.path.commonprefix(self._genomes.names()).rpartition("/")
-        names = [name[len(folder[0]) + len(folder[1]) :] for name in names]
+        prefix = os.path.commonprefix(self._genomes.names())  # noqa: RUF071, cut at a slash
+        folder = prefix[: prefix.rfind("/") + 1]
+        names = [name.removeprefix(folder) for name in names]
         return Records(names, last_ends(record, end, len(names)))
 
 
