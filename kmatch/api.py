@@ -14,10 +14,12 @@ DeviceError, with an output OutputError; all are KmatchError.
 """
 
 import os
+from collections.abc import Sequence
 from typing import Literal
 
 from kmatch.arguments import check_threads
 from kmatch.genome import Genome, as_genome
+from kmatch.genomes import as_genomes
 from kmatch.packed.packing import write_packed
 from kmatch.results.files.output import open_output
 from kmatch.results.hits import Hits
@@ -37,6 +39,7 @@ from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress
 
 Path = str | os.PathLike[str]
+Searched = Genome | Path | Sequence[Genome | Path]
 Strand = Literal["both", "+", "-"]
 Report = Literal["minima", "ends", "loci"]
 Side = Literal["3p", "5p"]
@@ -45,7 +48,7 @@ Limits = tuple[float, float]
 
 
 def hamming(
-    genome: Genome | Path,
+    genome: Searched,
     patterns: Patterns,
     k: int,
     *,
@@ -59,7 +62,9 @@ def hamming(
 ) -> Hits:
     """Find every window of a genome with at most k mismatches to a pattern.
 
-    genome: a Genome, or a path to FASTA, 2bit, GenBank or a packed genome.
+    genome: a Genome, or a path to FASTA, 2bit, GenBank or a packed genome; or a list of these, or
+        `@` and the path of a file that names one a line: each is searched as if alone, in their
+        order, and the hits have a column `genome`.
     patterns: a list of sequences; a dict, name → sequence; a path to FASTA, or to text with one
         pattern a line; or one sequence. A str is a path where a file of that name exists, and
         otherwise a sequence where it has IUPAC letters only.
@@ -81,11 +86,12 @@ def hamming(
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
     options = HammingOptions(strand, exact_5p, exact_3p)
     running = Running(device, threads, algorithm, on_progress)
-    return Hits(hamming_batches(as_genome(genome), panel, k, options, running), panel)
+    genomes = as_genomes(genome)
+    return Hits(hamming_batches(genomes, panel, k, options, running), panel, genomes.named)
 
 
 def multi(
-    genome: Genome | Path,
+    genome: Searched,
     patterns: Patterns,
     k: int,
     *,
@@ -118,11 +124,12 @@ def multi(
     check_pam(panel, pam, pam_side, warn)
     options = MultiOptions(pam, pam_side, strand, exact_5p, exact_3p)
     running = Running(device, threads, algorithm, on_progress)
-    return Hits(multi_batches(as_genome(genome), panel, k, options, running), panel)
+    genomes = as_genomes(genome)
+    return Hits(multi_batches(genomes, panel, k, options, running), panel, genomes.named)
 
 
 def edit(
-    genome: Genome | Path,
+    genome: Searched,
     patterns: Patterns,
     k: int,
     *,
@@ -146,11 +153,12 @@ def edit(
     panel = load_patterns(patterns)
     options = EditOptions(report, strand)
     running = Running(device, threads, algorithm, on_progress)
-    return Hits(edit_batches(as_genome(genome), panel, k, options, running), panel)
+    genomes = as_genomes(genome)
+    return Hits(edit_batches(genomes, panel, k, options, running), panel, genomes.named)
 
 
 def best(
-    genome: Genome | Path,
+    genome: Searched,
     patterns: Patterns,
     *,
     strand: Strand = "both",
@@ -170,11 +178,12 @@ def best(
     """
     panel = load_patterns(patterns)
     running = Running(device, threads, algorithm, on_progress)
-    return Hits(best_batches(as_genome(genome), panel, BestOptions(strand), running), panel)
+    genomes = as_genomes(genome)
+    return Hits(best_batches(genomes, panel, BestOptions(strand), running), panel, genomes.named)
 
 
 def pcr(
-    genome: Genome | Path,
+    genome: Searched,
     primers: PairsGiven,
     k: int,
     *,
@@ -205,7 +214,8 @@ def pcr(
     panel = load_pairs(primers)
     options = PcrOptions(product, pairs, edit, exact_3p, sequence)
     running = Running(device, threads, on_progress=on_progress)
-    return Products(pcr_batches(as_genome(genome), panel, k, options, running), panel)
+    genomes = as_genomes(genome)
+    return Products(pcr_batches(genomes, panel, k, options, running), panel, genomes.named)
 
 
 def primer(

@@ -140,5 +140,5 @@ def check_inputs(inputs: Inputs) -> None:
     """Raise UsageError for patterns by file and by `-p`, or neither, or two inputs named `-`."""
     if bool(inputs.patterns) == bool(inputs.sequences):
         raise click.UsageError("give the patterns as a file or with -p, one of the two")
-    if inputs.patterns == "-" and inputs.genome == "-":
+    if inputs.patterns == "-" and inputs.genome in ("-", "@-"):
         raise click.UsageError("only one of GENOME and PATTERNS can be standard input")

@@ -16,8 +16,10 @@ from kmatch.search.running import Running
 
 if TYPE_CHECKING:
     from kmatch.engine.protocol import Engine
+    from kmatch.genomes import Genomes
     from kmatch.sequences.patterns import PatternSet
 
+SMALL = 1 << 22  # bytes of a file that is kept in memory where it is searched twice
 Batches = Callable[..., "Iterable[Any]"]  # of HitBatches; called with running
 
 
@@ -38,15 +40,14 @@ class PatternSearch:
         others: Mapping[str, str | None] | None = None,
         rereads: bool = False,
     ) -> None:
-        self.table = check_table(table, (inputs.genome, inputs.patterns), others)
+        given = inputs.genome.removeprefix("@")
+        self.table = check_table(table, (given, inputs.patterns), others)
         self.messages = Messages(*loudness)
         self.panel = self.load_panel(inputs)
-        from kmatch.genome import Genome
-
-        # A pipe cannot be read twice.
-        keep = rereads and not os.path.isfile(inputs.genome)
         self._running = running
-        self.genome = Genome(inputs.genome, keep=keep, on_warning=self.messages.warn)
+        self.genome = open_genomes(inputs.genome, rereads, self.messages.warn)
+        if self.genome.named:
+            check_table(table, self.genome.paths, others)
 
     def load_panel(self, inputs: Inputs) -> "PatternSet":
         """The patterns of a file or of `-p`; warns of names that repeat."""
@@ -62,7 +63,8 @@ class PatternSearch:
         from kmatch.results.tables import TableWriter
 
         with open_output(self.table.output) as handle:
-            writer = TableWriter(handle, self.table.form or "bed", self.panel)
+            form = self.table.form or "bed"
+            writer = TableWriter(handle, form, self.panel, self.genome.named)
             self.drain(batches, writer.write, to_terminal=self.table.is_standard)
 
     def drain(
@@ -104,6 +106,21 @@ class PatternSearch:
                 hits += len(batch)
         warn_of_long_patterns(messages, self.panel, longest.letters, genome.label)
         messages.detail(self.summary(hits))
+
+
+def open_genomes(given: str, rereads: bool, warn: Callable[[str], None]) -> "Genomes":
+    """The Genomes of GENOME: one, or those that a list names; rereads: as for PatternSearch."""
+    from kmatch.genome import Genome
+    from kmatch.genomes import Genomes, is_list, read_list
+
+    def keep(path: Any) -> bool:
+        # A pipe cannot be read twice, and a small file need not be.
+        return rereads and (not os.path.isfile(path) or os.path.getsize(path) < SMALL)
+
+    if is_list(given):
+        return Genomes(read_list(given), given, keep=keep, on_warning=warn)
+    genome = Genome(given, keep=keep(given), on_warning=warn)
+    return Genomes([genome], named=False)
 
 
 def _load_panel(inputs: Inputs, messages: Messages) -> "PatternSet":

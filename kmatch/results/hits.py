@@ -18,6 +18,17 @@ ROWS = 1 << 15  # aligned at a time
 SIGNS = np.array(["+", "-"])
 
 
+class Origin(NamedTuple):
+    """The genome that hits are in: its number among those searched, and its name, None where there
+    is but one."""
+
+    number: int = 0
+    name: str | None = None
+
+
+ALONE = Origin()
+
+
 @dataclass(frozen=True)
 class HitBatch:
     """Hits of one chunk, n rows, sorted by record, start, end, strand and pattern.
@@ -25,7 +36,7 @@ class HitBatch:
     record: int64, the record's number in the genome; start, end: int64, 0-based and half-open on
     the record's forward strand; pattern: int32, the pattern's number; distance: int32; minus:
     uint8, 1 for the strand `-`. `spans` names the records; `align(rows)` gives the Columns of a
-    slice of rows, or of rows by number, int64.
+    slice of rows, or of rows by number, int64. `origin` is the Origin of all.
     """
 
     record: Longs
@@ -36,6 +47,7 @@ class HitBatch:
     minus: Bytes
     spans: Spans
     align: Callable[[Any], Columns]
+    origin: Origin = ALONE
 
     def __len__(self) -> int:
         return len(self.start)
@@ -70,6 +82,18 @@ class Hit(NamedTuple):
     strand: str
 
 
+class ListedHit(NamedTuple):
+    """A row of the Hits of several genomes."""
+
+    genome: str
+    record: str
+    start: int
+    end: int
+    pattern: str
+    distance: int
+    strand: str
+
+
 class Hits(Table[HitBatch, Hit]):
     """The hits of a search, in order of record, start, end, strand and pattern.
 
@@ -78,6 +102,7 @@ class Hits(Table[HitBatch, Hit]):
     `cigar` and `match`, the text as the pattern reads it, hold str (object) and are computed when
     first used. `record_number` and `pattern_number` count from 0 in the order of the genome and of
     the patterns, as names may repeat. `patterns` are those of the search.
+    Of several genomes there are also `genome`, names (object), and `genome_number`.
 
     Iteration gives rows, `hits[3]` a row, as a Hit; `hits[:10]`, `hits[hits.distance == 0]` and
     `hits[numbers]` give Hits.
@@ -89,8 +114,11 @@ class Hits(Table[HitBatch, Hit]):
     _lazy = ("record", "pattern", "cigar", "match")
     _noun = "hit"
 
-    def __init__(self, batches: Iterable[HitBatch], patterns: Sequence[Pattern]) -> None:
+    def __init__(
+        self, batches: Iterable[HitBatch], patterns: Sequence[Pattern], named: bool = False
+    ) -> None:
         super().__init__(batches)
+        self._add_genomes(named, ListedHit)
         self.patterns = patterns
         self.record_number: Longs = self._column("record", np.int64)
         self.start: Longs = self._column("start", np.int64)
@@ -131,10 +159,13 @@ class Hits(Table[HitBatch, Hit]):
         return np.array(found, object)
 
     def _taken(self, rows: Longs) -> Self:
-        if not len(rows):
-            return type(self)([], self.patterns)
+        batches = [self._batch(part) for part in self._by_genome(rows)]
+        return type(self)(batches, self.patterns, self.named)
+
+    def _batch(self, rows: Longs) -> HitBatch:
+        """The HitBatch of rows that are in one genome."""
         spans, align = _origins(self.batches, rows)
-        batch = HitBatch(
+        return HitBatch(
             self.record_number[rows],
             self.start[rows],
             self.end[rows],
@@ -143,13 +174,13 @@ class Hits(Table[HitBatch, Hit]):
             (self.strand[rows] == "-").astype(np.uint8),
             spans,
             align,
+            self._origin(rows[0]),
         )
-        return type(self)([batch], self.patterns)
 
     def _writer(self, form: str, handle: Any) -> Any:
         from kmatch.results.tables import TableWriter
 
-        return TableWriter(handle, form, self.patterns)
+        return TableWriter(handle, form, self.patterns, self.named)
 
 
 def _origins(batches: list[HitBatch], rows: Longs) -> tuple[Spans, Callable[[Any], Columns]]:

@@ -1,6 +1,6 @@
 """Writing products as BED or TSV."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -22,20 +22,35 @@ STRANDS = np.array(["+", "-"], object)
 class ProductWriter(Sender):
     """Writes ProductBatches to a text or binary handle; TSV begins with its header line.
 
-    sequence: whether TSV ends with the text of the products.
+    sequence: whether TSV ends with the text of the products; named: whether lines name the genome,
+    first in TSV, last in BED.
     """
 
-    def __init__(self, handle: Any, form: str, pairs: PrimerPairs, sequence: bool = False) -> None:
+    def __init__(
+        self,
+        handle: Any,
+        form: str,
+        pairs: PrimerPairs,
+        sequence: bool = False,
+        named: bool = False,
+    ) -> None:
         super().__init__(handle)
         self._pairs, self._sequence = pairs, sequence
         self._columns = self._bed if form == "bed" else self._tsv
         if form == "tsv":
-            self._send((HEADER + ("\tproduct" if sequence else "") + "\n").encode())
+            self._send(
+                (named * "genome\t" + HEADER + ("\tproduct" if sequence else "") + "\n").encode()
+            )
 
     def write(self, batch: ProductBatch) -> None:
         """Write a ProductBatch."""
         for first in range(0, len(batch), ROWS):
-            lines = zip(*self._columns(batch, slice(first, first + ROWS)), strict=True)
+            lines: Iterable[Any] = zip(
+                *self._columns(batch, slice(first, first + ROWS)), strict=True
+            )
+            if (genome := batch.origin.name) is not None:
+                last = self._columns == self._bed
+                lines = ((*line, genome) if last else (genome, *line) for line in lines)
             text = "".join("\t".join(map(str, line)) + "\n" for line in lines)
             self._send(text.encode("utf-8", "surrogateescape"))
 

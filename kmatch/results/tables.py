@@ -18,17 +18,20 @@ FORMATS = ("bed", "tsv")
 class TableWriter(Sender):
     """Writes HitBatches to a text or binary handle; TSV begins with its header line.
 
-    patterns: list of Pattern.
+    patterns: list of Pattern; named: whether lines name the genome, first in TSV, last in BED.
     """
 
-    def __init__(self, handle: Any, form: str, patterns: Sequence[Pattern]) -> None:
+    def __init__(
+        self, handle: Any, form: str, patterns: Sequence[Pattern], named: bool = False
+    ) -> None:
         super().__init__(handle)
         panel = pattern_set(patterns)
         self._lines = self._bed if form == "bed" else self._tsv
         self._labels = _side_by_side(panel.names)
         self._lengths = panel.lengths
+        self._named = named
         if form == "tsv":
-            self._send(HEADER.encode())
+            self._send((named * "genome\t" + HEADER).encode())
 
     def write(self, batch: HitBatch) -> None:
         """Write a HitBatch."""
@@ -39,10 +42,10 @@ class TableWriter(Sender):
         found, names = _rows(batch, rows)
         out = np.empty(self._fixed_size(found, names), np.uint8)
         written = bed_lines(found, names, self._labels, self._lengths, out)
-        return memoryview(out.data)[:written]
+        return _named_at_end(memoryview(out.data)[:written], batch.origin.name)
 
     def _tsv(self, batch: HitBatch, rows: slice) -> memoryview:
-        found, names = _rows(batch, rows)
+        found, names = _rows(batch, rows, batch.origin.name)
         columns = batch.align(rows)
         # A run of one column takes two bytes, the most a column can take.
         size = self._fixed_size(found, names) + 2 * len(columns.ops) + len(columns.text)
@@ -57,9 +60,19 @@ class TableWriter(Sender):
         return int(records + labels) + len(found.record) * (4 * DIGITS + 9)
 
 
-def _rows(batch: HitBatch, rows: slice) -> tuple[Rows, Names]:
-    """The Rows of a slice, and the Names of the records that they are in."""
+def _named_at_end(lines: memoryview, genome: str | None) -> memoryview:
+    """Lines that end with the name of a genome, if there is one."""
+    if genome is None:
+        return lines
+    name = genome.encode("utf-8", "surrogateescape")
+    return memoryview(bytes(lines).replace(b"\n", b"\t" + name + b"\n"))
+
+
+def _rows(batch: HitBatch, rows: slice, genome: str | None = None) -> tuple[Rows, Names]:
+    """The Rows of a slice, and the Names of the records that they are in, behind the genome's."""
     names, record = batch.record_names(rows)
+    if genome is not None:
+        names = [f"{genome}\t{name}" for name in names]
     found = Rows(
         record,
         batch.start[rows],

@@ -11,6 +11,7 @@ import numpy as np
 
 from kmatch.arrays import Longs
 from kmatch.genome import Genome
+from kmatch.genomes import Genomes, as_genomes
 from kmatch.published.run import choose_algorithm
 from kmatch.results.hits import HitBatch
 from kmatch.search.chunks import PackedChunk, packed_chunks, plan_reading
@@ -18,6 +19,7 @@ from kmatch.search.panel import ReadingPanel, build_reading_panel, select_patter
 from kmatch.search.published import difference_search, published_distances
 from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
+from kmatch.search.several import over_genomes
 from kmatch.search.work import difference_work
 from kmatch.sequences.patterns import Pattern
 
@@ -32,7 +34,7 @@ OPTIONS = BestOptions()
 
 
 def best_batches(
-    genome: Genome,
+    genome: Genome | Genomes,
     patterns: Sequence[Pattern],
     options: BestOptions = OPTIONS,
     running: Running = RUNNING,
@@ -43,32 +45,38 @@ def best_batches(
     genome: it is read twice if it is not kept; running.on_warning hears of each pattern that
     matches nowhere. Raises InputError and DeviceError as `kmatch.best` does, at the first batch.
     """
+    genomes = as_genomes(genome)
     distinct, copies = distinct_patterns(patterns)
     strand = options.strand
-    work = difference_work(genome, distinct, None, strand)
+    work = difference_work(genomes, distinct, None, strand)
     engine, run = choose_algorithm("best", distinct, running, work)
     panel = build_reading_panel(distinct, strand)
     # An alignment across the gap between records costs at least the gap.
     longest, layout = int(panel.lengths.max()), run.layout if run else engine.layout
     plan = plan_reading(longest, longest, longest, hooks.chunk_length, layout)
-    chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, running)
-    if run:
-        distances = published_distances(chunks, panel, len(distinct), engine, run)
-    else:
-        distances = smallest_distances(chunks, panel, len(distinct), engine)
-    found = distances < distinct.lengths
-    if not found.all():
-        for name in copies.names_of(~found):
-            running.on_warning(f"pattern '{name}' matches nowhere")
-    if not found.any():
-        return
-    panel = select_patterns(distinct, found, strand)
-    limits = distances[panel.pattern]
-    longest, k = int(panel.lengths.max()), int(limits.max())
-    plan = plan_reading(longest, k, k + 1, hooks.chunk_length, layout)
-    chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, running)
-    search = difference_search(engine, run, panel, limits, "minima", hooks)
-    yield from with_copies(search.run(chunks), copies)
+
+    def batches(each: Genome, running: Running) -> Iterable[HitBatch]:
+        chunks = packed_chunks(each, plan, engine, engine.layout.reading_words, running)
+        if run:
+            distances = published_distances(chunks, panel, len(distinct), engine, run)
+        else:
+            distances = smallest_distances(chunks, panel, len(distinct), engine)
+        found = distances < distinct.lengths
+        if not found.all():
+            where = f" in {each.label}" if genomes.named else ""
+            for name in copies.names_of(~found):
+                running.on_warning(f"pattern '{name}' matches nowhere{where}")
+        if not found.any():
+            return []
+        near = select_patterns(distinct, found, strand)
+        limits = distances[near.pattern]
+        longest, k = int(near.lengths.max()), int(limits.max())
+        closer = plan_reading(longest, k, k + 1, hooks.chunk_length, layout)
+        chunks = packed_chunks(each, closer, engine, engine.layout.reading_words, running)
+        search = difference_search(engine, run, near, limits, "minima", hooks)
+        return with_copies(search.run(chunks), copies)
+
+    yield from over_genomes(genomes, running, batches)
 
 
 def smallest_distances(

@@ -1,12 +1,13 @@
 """Every occurrence within k differences of a pattern."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from kmatch.arguments import REPORTS, check_choice
 from kmatch.genome import Genome
+from kmatch.genomes import Genomes, as_genomes
 from kmatch.published.run import choose_algorithm
 from kmatch.results.hits import HitBatch
 from kmatch.search.chunks import packed_chunks, plan_reading
@@ -14,6 +15,7 @@ from kmatch.search.panel import build_reading_panel, check_distance
 from kmatch.search.published import difference_search
 from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
+from kmatch.search.several import over_genomes
 from kmatch.search.work import difference_work
 from kmatch.sequences.patterns import Pattern
 
@@ -29,7 +31,7 @@ OPTIONS = EditOptions()
 
 
 def edit_batches(
-    genome: Genome,
+    genome: Genome | Genomes,
     patterns: Sequence[Pattern],
     k: int,
     options: EditOptions = OPTIONS,
@@ -40,15 +42,20 @@ def edit_batches(
 
     k: 0 ≤ k < m. Raises InputError and DeviceError as `kmatch.edit` does, at the first batch.
     """
+    genomes = as_genomes(genome)
     distinct, copies = distinct_patterns(patterns)
     k = check_distance(distinct, k)
     check_choice("report", options.report, REPORTS)
-    work = difference_work(genome, distinct, k, options.strand)
+    work = difference_work(genomes, distinct, k, options.strand)
     engine, run = choose_algorithm("edit", distinct, running, work)
     panel = build_reading_panel(distinct, options.strand)
     limits = np.full(len(panel.lengths), k, np.int64)
     layout = run.layout if run else engine.layout
     plan = plan_reading(int(panel.lengths.max()), k, k + 1, hooks.chunk_length, layout)
-    chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, running)
     search = difference_search(engine, run, panel, limits, options.report, hooks)
-    yield from with_copies(search.run(chunks), copies)
+
+    def batches(each: Genome, running: Running) -> Iterable[HitBatch]:
+        chunks = packed_chunks(each, plan, engine, engine.layout.reading_words, running)
+        return with_copies(search.run(chunks), copies)
+
+    yield from over_genomes(genomes, running, batches)

@@ -1,10 +1,11 @@
 """Every window within k mismatches of a pattern."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from kmatch.arguments import checked_count
 from kmatch.genome import Genome
+from kmatch.genomes import Genomes, as_genomes
 from kmatch.published.run import choose_algorithm
 from kmatch.results.hits import HitBatch
 from kmatch.search.chunks import PackedChunk, packed_chunks, plan_chunks
@@ -14,6 +15,7 @@ from kmatch.search.panel import Sought, build_panel, check_distance, exact_ends
 from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning import Scanner
+from kmatch.search.several import over_genomes
 from kmatch.search.work import window_work
 from kmatch.sequences.patterns import Pattern, pattern_set
 
@@ -30,7 +32,7 @@ OPTIONS = HammingOptions()
 
 
 def hamming_batches(
-    genome: Genome,
+    genome: Genome | Genomes,
     patterns: Sequence[Pattern],
     k: int,
     options: HammingOptions = OPTIONS,
@@ -41,11 +43,12 @@ def hamming_batches(
 
     k: 0 ≤ k < m. Raises InputError and DeviceError as `kmatch.hamming` does, at the first batch.
     """
+    genomes = as_genomes(genome)
     distinct, copies = distinct_patterns(patterns)
     k = check_distance(distinct, k)
     ends = checked_ends(options.exact_5p, options.exact_3p)
     sought = Sought(distinct, k, options.strand, ends)
-    work = window_work(genome, distinct, k, options.strand)
+    work = window_work(genomes, distinct, k, options.strand)
     engine, run = choose_algorithm("hamming", distinct, running, work)
     search: Any
     if run:
@@ -56,8 +59,12 @@ def hamming_batches(
         search = WindowSearch(engine, sought, hooks.capacity)
     lengths, layout = search.panel.lengths, run.layout if run else engine.layout
     plan = plan_chunks(int(lengths.max()), k, len(lengths), hooks.chunk_length, layout)
-    chunks = packed_chunks(genome, plan, engine, hooks.words, running)
-    yield from with_copies(search.run(chunks), copies)
+
+    def batches(each: Genome, running: Running) -> Iterable[HitBatch]:
+        chunks = packed_chunks(each, plan, engine, hooks.words, running)
+        return with_copies(search.run(chunks), copies)
+
+    yield from over_genomes(genomes, running, batches)
 
 
 def checked_ends(exact_5p: int, exact_3p: int) -> tuple[int, int]:

@@ -1,6 +1,6 @@
 """k mismatches of a panel of equal-length patterns, anywhere or beside a PAM."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +9,7 @@ from kmatch.arguments import PAM_SIDES, check_choice
 from kmatch.engine.protocol import SeedLookup, SiteChoice
 from kmatch.errors import InputError
 from kmatch.genome import Genome
+from kmatch.genomes import Genomes, as_genomes
 from kmatch.published.run import choose_algorithm
 from kmatch.results.hits import HitBatch
 from kmatch.search.chunks import packed_chunks, plan_chunks
@@ -20,6 +21,7 @@ from kmatch.search.panel import Sought, check_distance, wanted_strands
 from kmatch.search.published import PublishedWindows
 from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
+from kmatch.search.several import over_genomes
 from kmatch.search.work import window_work
 from kmatch.sequences.names import shown
 from kmatch.sequences.patterns import Pattern, PatternSet
@@ -40,7 +42,7 @@ OPTIONS = MultiOptions()
 
 
 def multi_batches(
-    genome: Genome,
+    genome: Genome | Genomes,
     patterns: Sequence[Pattern],
     k: int,
     options: MultiOptions = OPTIONS,
@@ -53,6 +55,7 @@ def multi_batches(
     counts the pattern alone. Raises InputError and DeviceError as `kmatch.multi` does, at the first
     batch.
     """
+    genomes = as_genomes(genome)
     distinct, copies = distinct_patterns(patterns)
     _check_lengths(distinct)
     k = check_distance(distinct, k)
@@ -60,7 +63,7 @@ def multi_batches(
     pam = Pam(options.pam, options.pam_side) if options.pam is not None else None
     ends = checked_ends(options.exact_5p, options.exact_3p)
     sought = Sought(distinct, k, options.strand, ends)
-    work = window_work(genome, distinct, k, options.strand)
+    work = window_work(genomes, distinct, k, options.strand)
     engine, run = choose_algorithm("multi", distinct, running, work)
     search: Any
     if run:
@@ -76,8 +79,12 @@ def multi_batches(
     queries = 1 if isinstance(search, SiteSearch) else len(search.panel.lengths)
     longest, layout = int(search.panel.lengths.max()), run.layout if run else engine.layout
     plan = plan_chunks(longest, k, queries, hooks.chunk_length, layout)
-    chunks = packed_chunks(genome, plan, engine, hooks.words, running)
-    yield from with_copies(search.run(chunks), copies)
+
+    def batches(each: Genome, running: Running) -> Iterable[HitBatch]:
+        chunks = packed_chunks(each, plan, engine, hooks.words, running)
+        return with_copies(search.run(chunks), copies)
+
+    yield from over_genomes(genomes, running, batches)
 
 
 def _filters(engine: Any, sought: Sought, pam: Pam | None, filtering: bool | None) -> bool:

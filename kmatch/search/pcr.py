@@ -1,7 +1,10 @@
 """In-silico PCR: the products that pairs of primers make within their distances."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, nullcontext
+from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +13,7 @@ from kmatch.arguments import PAIRINGS, check_choice, checked_count
 from kmatch.arrays import Longs
 from kmatch.errors import InputError
 from kmatch.genome import Genome
+from kmatch.genomes import Genomes, as_genomes
 from kmatch.results.hits import HitBatch
 from kmatch.results.products import PrimerSites, ProductBatch
 from kmatch.search.checks import check_ends
@@ -40,7 +44,7 @@ OPTIONS = PcrOptions()
 
 
 def pcr_batches(
-    genome: Genome,
+    genome: Genome | Genomes,
     pairs: PrimerPairs,
     k: int,
     options: PcrOptions = OPTIONS,
@@ -53,14 +57,14 @@ def pcr_batches(
     products is asked for. Raises InputError and DeviceError as `kmatch.pcr` does.
     """
     limits = check_pcr(pairs, options)
+    genomes = as_genomes(genome)
     sites: Iterator[HitBatch]
     if options.edit:
-        sites = edit_batches(genome, pairs.primers, k, EditOptions("loci"), running, hooks)
+        sites = edit_batches(genomes, pairs.primers, k, EditOptions("loci"), running, hooks)
     else:
         windows = HammingOptions(exact_3p=options.exact_3p)
-        sites = hamming_batches(genome, pairs.primers, k, windows, running, hooks)
-    texts = ProductTexts(genome) if options.sequence else None
-    return _products(sites, pairs, options.pairs == "any", limits, texts)
+        sites = hamming_batches(genomes, pairs.primers, k, windows, running, hooks)
+    return _by_genome(sites, pairs, limits, options, genomes)
 
 
 def check_pcr(pairs: PrimerPairs, options: PcrOptions, exact: str = "exact_3p") -> Limits:
@@ -92,14 +96,27 @@ def _groups(pairs: PrimerPairs, mixed: bool) -> Groups:
     return Groups(2 * pairs.pair + pairs.role, np.arange(2 * len(pairs)) ^ 1)
 
 
-def _products(
-    hits: Iterator[HitBatch],
+def _by_genome(
+    sites: Iterable[HitBatch],
     pairs: PrimerPairs,
-    mixed: bool,
+    limits: Limits,
+    options: PcrOptions,
+    genomes: Genomes,
+) -> Iterator[ProductBatch]:
+    groups = _groups(pairs, options.pairs == "any")
+    for origin, hits in groupby(sites, attrgetter("origin")):
+        texts = ProductTexts(genomes.genome(origin.number)) if options.sequence else None
+        for batch in _products(hits, pairs, groups, limits, texts):
+            yield replace(batch, origin=origin)
+
+
+def _products(
+    hits: Iterable[HitBatch],
+    pairs: PrimerPairs,
+    groups: Groups,
     limits: Limits,
     texts: ProductTexts | None,
 ) -> Iterator[ProductBatch]:
-    groups = _groups(pairs, mixed)
     with closing(texts) if texts else nullcontext():
         for sites, count in finished_sites(hits, limits.most):
             for rows in joined_sites(sites, count, groups, limits):

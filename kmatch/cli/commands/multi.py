@@ -122,7 +122,7 @@ def _write_both(search: PatternSearch, batches: Batches, k: int, path: str) -> N
     output, form = search.table
     summary = Summary(search.panel, k)
     with open_output(output) as hits, open_output(path) as handle:
-        writer = TableWriter(hits, form or "bed", search.panel)
+        writer = TableWriter(hits, form or "bed", search.panel, search.genome.named)
         to_terminal = search.table.is_standard
         search.drain(batches, writer.write, summary.add, to_terminal=to_terminal)
         summary.write(handle)

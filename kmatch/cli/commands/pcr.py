@@ -115,7 +115,8 @@ class _PcrSearch(PatternSearch):
 
         with open_output(self.table.output) as handle:
             form = self.table.form or "bed"
-            writer = ProductWriter(handle, form, self.pairs, self._wanted.sequence)
+            named, with_text = self.genome.named, self._wanted.sequence
+            writer = ProductWriter(handle, form, self.pairs, with_text, named)
             self.drain(batches, writer.write, to_terminal=self.table.is_standard)
 
     def summary(self, found: int) -> str:
@@ -125,7 +126,7 @@ class _PcrSearch(PatternSearch):
 def _check(given: Given, wanted: Wanted, table: Table) -> None:
     if bool(given.primers) == bool(given.sequences):
         raise click.UsageError("give the primers as a file or with -p, one of the two")
-    if given.genome == given.primers == "-":
+    if given.genome.removeprefix("@") == given.primers == "-":
         raise click.UsageError("only one of GENOME and PRIMERS can be standard input")
     if wanted.edit and wanted.exact_3p:
         raise click.UsageError("--exact-3p is for mismatches; leave it out, or --edit")

@@ -61,6 +61,7 @@ class DifferenceSearch:
     def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
         number = -1
+        self._chunks, self._waiting, self._suspended = {}, NO_ROWS, NO_ROWS  # of this genome
         for number, (chunk, codes) in enumerate(self.find_codes(chunks)):
             self._chunks[number] = chunk
             if len(codes) * UNPACKED > chunk.length:
