@@ -55,6 +55,7 @@ def hamming(
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
+    circular: bool | Sequence[str] = False,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -71,6 +72,8 @@ def hamming(
     k: mismatches, 0 ≤ k < m for a pattern of m letters.
     strand: `+` finds a pattern as written, `-` its reverse complement.
     exact_5p, exact_3p: how many of a pattern's first and last letters must match.
+    circular: True where every record is a circle, or the names of those that are: windows run over
+        the origin, and a hit that does has start < n < end in a record of n letters.
     device: `cpu`, `cuda`, `cuda:N`, or `auto`, the one that is expected to be done first.
     threads: of the CPU, None for one a core.
     algorithm: `bitplane`, or the name of a published one.
@@ -86,7 +89,7 @@ def hamming(
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
     options = HammingOptions(strand, exact_5p, exact_3p)
     running = Running(device, threads, algorithm, on_progress)
-    genomes = as_genomes(genome)
+    genomes = as_genomes(genome).with_circular(circular)
     return Hits(hamming_batches(genomes, panel, k, options, running), panel, genomes.named)
 
 
@@ -100,6 +103,7 @@ def multi(
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
+    circular: bool | Sequence[str] = False,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -124,7 +128,7 @@ def multi(
     check_pam(panel, pam, pam_side, warn)
     options = MultiOptions(pam, pam_side, strand, exact_5p, exact_3p)
     running = Running(device, threads, algorithm, on_progress)
-    genomes = as_genomes(genome)
+    genomes = as_genomes(genome).with_circular(circular)
     return Hits(multi_batches(genomes, panel, k, options, running), panel, genomes.named)
 
 
@@ -135,6 +139,7 @@ def edit(
     *,
     report: Report = "minima",
     strand: Strand = "both",
+    circular: bool | Sequence[str] = False,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -153,7 +158,7 @@ def edit(
     panel = load_patterns(patterns)
     options = EditOptions(report, strand)
     running = Running(device, threads, algorithm, on_progress)
-    genomes = as_genomes(genome)
+    genomes = as_genomes(genome).with_circular(circular)
     return Hits(edit_batches(genomes, panel, k, options, running), panel, genomes.named)
 
 
@@ -162,6 +167,7 @@ def best(
     patterns: Patterns,
     *,
     strand: Strand = "both",
+    circular: bool | Sequence[str] = False,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -178,7 +184,7 @@ def best(
     """
     panel = load_patterns(patterns)
     running = Running(device, threads, algorithm, on_progress)
-    genomes = as_genomes(genome)
+    genomes = as_genomes(genome).with_circular(circular)
     return Hits(best_batches(genomes, panel, BestOptions(strand), running), panel, genomes.named)
 
 
@@ -192,6 +198,7 @@ def pcr(
     edit: bool = False,
     exact_3p: int = 0,
     sequence: bool = False,
+    circular: bool | Sequence[str] = False,
     device: str = "auto",
     threads: int | None = None,
     on_progress: Progress | None = None,
@@ -214,7 +221,7 @@ def pcr(
     panel = load_pairs(primers)
     options = PcrOptions(product, pairs, edit, exact_3p, sequence)
     running = Running(device, threads, on_progress=on_progress)
-    genomes = as_genomes(genome)
+    genomes = as_genomes(genome).with_circular(circular)
     return Products(pcr_batches(genomes, panel, k, options, running), panel, genomes.named)
 
 

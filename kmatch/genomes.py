@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from kmatch.errors import InputError
 from kmatch.genome import Genome
+from kmatch.sequences.circles import Circular
 from kmatch.sequences.names import clean_names, warn
 from kmatch.sequences.readers.files import check_readable, label_of, open_source, reading
 
@@ -29,6 +30,7 @@ class Genomes:
         keep: Callable[[Path], bool] = lambda path: True,
         on_warning: Callable[[str], None] = warn,
     ) -> None:
+        self.circular: Circular | None = None
         self._given = list(given)
         self._keep, self._on_warning = keep, on_warning
         self.named = named
@@ -44,6 +46,19 @@ class Genomes:
 
     def __iter__(self) -> Iterator[Genome]:
         return map(self.genome, range(len(self)))
+
+    def with_circular(self, names: bool | Sequence[str]) -> "Genomes":
+        """The same, whose records with these names are circular; True: all, False: none."""
+        if isinstance(names, str):
+            raise InputError(f"circular is {names!r}; give True, or a list of names of records")
+        if names is not False:
+            self.circular = Circular(None if names is True else names)
+        return self
+
+    def check_circular(self) -> None:
+        """Raise InputError for a circular record that was in no genome."""
+        if self.circular:
+            self.circular.check()
 
     def genome(self, number: int) -> Genome:
         """One of the genomes; a file is opened anew, so that none stays open."""

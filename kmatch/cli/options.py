@@ -1,5 +1,6 @@
 """Options that commands share, and the groups in which commands take them."""
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ class Inputs(NamedTuple):
     genome: str
     patterns: str | None
     sequences: tuple[str, ...]
+    circular: str | None = None
 
 
 class Loudness(NamedTuple):
@@ -30,7 +32,7 @@ class Loudness(NamedTuple):
 
 def search_options(function: Function) -> Function:
     """Add the options common to the searches for patterns."""
-    return _with((*_TABLE_OPTIONS, _STRAND, *_RUN_OPTIONS), function)
+    return _with((*_TABLE_OPTIONS, _STRAND, circular_option, *_RUN_OPTIONS), function)
 
 
 def common_options(function: Function) -> Function:
@@ -81,6 +83,24 @@ _STRAND = click.option(
     default="both",
     show_default=True,
     help="+ finds the pattern as written, - its reverse complement.",
+)
+
+
+def _check_circular(context: click.Context, option: click.Parameter, names: str) -> str:
+    if names and os.path.exists(names):
+        raise click.BadParameter(
+            f"{names} is a file; give names of records, or the files first and --circular last"
+        )
+    return names
+
+
+circular_option = click.option(
+    "--circular",
+    is_flag=False,
+    flag_value="",
+    metavar="[NAME,...]",
+    callback=_check_circular,
+    help="Records are circles, all or those named; hits run over their origin.",
 )
 threads_option = click.option(
     "-t", "--threads", type=Count(min=1), help="CPU threads, at most one a core."

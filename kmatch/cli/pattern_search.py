@@ -46,6 +46,8 @@ class PatternSearch:
         self.panel = self.load_panel(inputs)
         self._running = running
         self.genome = open_genomes(inputs.genome, rereads, self.messages.warn)
+        if inputs.circular is not None:
+            self.genome.with_circular(inputs.circular.split(",") if inputs.circular else True)
         if self.genome.named:
             check_table(table, self.genome.paths, others)
 

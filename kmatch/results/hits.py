@@ -15,15 +15,17 @@ from kmatch.sequences.chunks import Spans
 from kmatch.sequences.patterns import Pattern
 
 ROWS = 1 << 15  # aligned at a time
+ENDLESS = 1 << 62  # letters of a linear record, as far as its origin goes
 SIGNS = np.array(["+", "-"])
 
 
 class Origin(NamedTuple):
-    """The genome that hits are in: its number among those searched, and its name, None where there
-    is but one."""
+    """The genome that hits are in: its number among those searched, its name, None where there is
+    but one, and the letters of its circular records by number, None where there is none."""
 
     number: int = 0
     name: str | None = None
+    circles: dict[int, int] | None = None
 
 
 ALONE = Origin()
@@ -164,7 +166,7 @@ class Hits(Table[HitBatch, Hit]):
 
     def _batch(self, rows: Longs) -> HitBatch:
         """The HitBatch of rows that are in one genome."""
-        spans, align = _origins(self.batches, rows)
+        spans, align = origins(self.batches, rows)
         return HitBatch(
             self.record_number[rows],
             self.start[rows],
@@ -183,7 +185,7 @@ class Hits(Table[HitBatch, Hit]):
         return TableWriter(handle, form, self.patterns, self.named)
 
 
-def _origins(batches: list[HitBatch], rows: Longs) -> tuple[Spans, Callable[[Any], Columns]]:
+def origins(batches: list[HitBatch], rows: Longs) -> tuple[Spans, Callable[[Any], Columns]]:
     """Spans that name the records of rows, counted over several HitBatches, and their `align`."""
     bounds = bounds_of([len(batch) for batch in batches])
     source = np.searchsorted(bounds, rows, side="right") - 1
@@ -212,3 +214,10 @@ def aligned_anew(batches: list[HitBatch], source: Longs, local: Longs) -> Column
     if not parts:
         return NONE
     return take_rows(joined(parts), np.argsort(order, kind="stable"))
+
+
+def sizes_of(record: Longs, lengths: dict[int, int]) -> Longs:
+    """Letters of the circular records that hits are in, int64[n]; ENDLESS for a linear one."""
+    numbers, which = np.unique(record, return_inverse=True)
+    sizes = [lengths.get(number, ENDLESS) for number in numbers.tolist()]
+    return np.array(sizes, np.int64)[which]

@@ -7,6 +7,7 @@ import numpy as np
 
 from kmatch.results.alignments import cigars
 from kmatch.results.files.sending import Sender
+from kmatch.results.hits import sizes_of
 from kmatch.results.products import PrimerSites, ProductBatch
 from kmatch.sequences.primer_pairs import PrimerPairs
 
@@ -48,6 +49,8 @@ class ProductWriter(Sender):
             lines: Iterable[Any] = zip(
                 *self._columns(batch, slice(first, first + ROWS)), strict=True
             )
+            if self._columns == self._bed and batch.origin.circles is not None:
+                lines = _cut_at_origin(lines, batch, slice(first, first + ROWS))
             if (genome := batch.origin.name) is not None:
                 last = self._columns == self._bed
                 lines = ((*line, genome) if last else (genome, *line) for line in lines)
@@ -87,3 +90,14 @@ class ProductWriter(Sender):
         yield site.end[rows].tolist()
         yield site.distance[rows].tolist()
         yield cigars(site.align(rows))
+
+
+def _cut_at_origin(
+    lines: Iterable[Any], batch: ProductBatch, rows: slice
+) -> Iterator[tuple[Any, ...]]:
+    """Lines of BED, two for each product that runs over the origin of its record."""
+    sizes = sizes_of(batch.record[rows], batch.origin.circles or {}).tolist()
+    for (record, start, end, *rest), size in zip(lines, sizes, strict=True):
+        yield record, start, min(end, size), *rest
+        if end > size:
+            yield record, 0, end - size, *rest

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from kmatch.arrays import Longs
 from kmatch.results.files.sending import Sender
-from kmatch.results.hits import HitBatch
+from kmatch.results.hits import HitBatch, sizes_of
 from kmatch.results.lines import DIGITS, Names, Rows, bed_lines, tsv_lines
 from kmatch.sequences.patterns import Pattern, pattern_set
 
@@ -40,6 +41,8 @@ class TableWriter(Sender):
 
     def _bed(self, batch: HitBatch, rows: slice) -> memoryview:
         found, names = _rows(batch, rows)
+        if batch.origin.circles is not None:
+            found = _cut_at_origin(found, batch.record[rows], batch.origin.circles)
         out = np.empty(self._fixed_size(found, names), np.uint8)
         written = bed_lines(found, names, self._labels, self._lengths, out)
         return _named_at_end(memoryview(out.data)[:written], batch.origin.name)
@@ -82,6 +85,18 @@ def _rows(batch: HitBatch, rows: slice, genome: str | None = None) -> tuple[Rows
         batch.minus[rows],
     )
     return found, _side_by_side(names)
+
+
+def _cut_at_origin(found: Rows, record: Longs, circles: dict[int, int]) -> Rows:
+    """The Rows with two for each one that runs over the origin: up to it, and from it on."""
+    size = sizes_of(record, circles)
+    over = found.end > size
+    pieces = 1 + over
+    cut = Rows(*(np.repeat(column, pieces) for column in found))
+    second = np.cumsum(pieces)[over] - 1
+    cut.end[second - 1], cut.start[second] = size[over], 0
+    cut.end[second] -= size[over]
+    return cut
 
 
 def _side_by_side(names: Iterable[str]) -> Names:

@@ -5,6 +5,7 @@ hits at it; no pass for every k.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,8 @@ from kmatch.genome import Genome
 from kmatch.genomes import Genomes, as_genomes
 from kmatch.published.run import choose_algorithm
 from kmatch.results.hits import HitBatch
-from kmatch.search.chunks import PackedChunk, packed_chunks, plan_reading
+from kmatch.search.chunks import PackedChunk, fresh_chunks, packed_chunks, plan_reading
+from kmatch.search.circles import Reading, reading_circles
 from kmatch.search.panel import ReadingPanel, build_reading_panel, select_patterns
 from kmatch.search.published import difference_search, published_distances
 from kmatch.search.repeats import distinct_patterns, with_copies
@@ -56,7 +58,13 @@ def best_batches(
     plan = plan_reading(longest, longest, longest, hooks.chunk_length, layout)
 
     def batches(each: Genome, running: Running) -> Iterable[HitBatch]:
-        chunks = packed_chunks(each, plan, engine, engine.layout.reading_words, running)
+        circular = genomes.circular
+        if circular:
+            circles = reading_circles(circular, longest, longest)
+            parts = circles.parts(each.parts(running.on_progress))
+            chunks = fresh_chunks(parts, plan, engine, engine.layout.reading_words, running)
+        else:
+            chunks = packed_chunks(each, plan, engine, engine.layout.reading_words, running)
         if run:
             distances = published_distances(chunks, panel, len(distinct), engine, run)
         else:
@@ -70,11 +78,14 @@ def best_batches(
             return []
         near = select_patterns(distinct, found, strand)
         limits = distances[near.pattern]
-        longest, k = int(near.lengths.max()), int(limits.max())
-        closer = plan_reading(longest, k, k + 1, hooks.chunk_length, layout)
+        most, k = int(near.lengths.max()), int(limits.max())
+        closer = plan_reading(most, k, k + 1, hooks.chunk_length, layout)
+        make = partial(difference_search, engine, run, near, limits, hooks=hooks)
+        if circular:
+            reading = Reading(reading_circles(circular, most, k), closer, engine, make)
+            return with_copies(reading.run(each, running, "minima"), copies)
         chunks = packed_chunks(each, closer, engine, engine.layout.reading_words, running)
-        search = difference_search(engine, run, near, limits, "minima", hooks)
-        return with_copies(search.run(chunks), copies)
+        return with_copies(make("minima").run(chunks), copies)
 
     yield from over_genomes(genomes, running, batches)
 

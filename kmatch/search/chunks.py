@@ -1,6 +1,6 @@
 """Packed chunks of a genome, and the planes a search needs of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -15,7 +15,7 @@ from kmatch.genome import Genome
 from kmatch.packed.chunks import serves, stored_chunks
 from kmatch.search.running import RUNNING, Running
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records
-from kmatch.sequences.records import Progress
+from kmatch.sequences.records import Progress, Record, Stretch
 
 # Of a Genome: (plan, words, device), and its PackedChunks.
 _KEPT: WeakKeyDictionary[Genome, tuple[Any, list["PackedChunk"]]] = WeakKeyDictionary()
@@ -136,6 +136,21 @@ def packed_chunks(
         if running.on_spans:
             running.on_spans(chunk.spans)
         yield chunk
+
+
+def fresh_chunks(
+    parts: Iterable[Record | Stretch],
+    plan: ChunkPlan,
+    engine: Engine,
+    words: int | None = None,
+    running: Running = RUNNING,
+) -> Iterator[PackedChunk]:
+    """Yield the PackedChunks of Records and Stretches, packed anew."""
+    spare = LANES_PER_WORD * (_widest(words, engine) + 1)
+    for chunk in join_records(parts, plan, spare):
+        if running.on_spans:
+            running.on_spans(chunk.spans)
+        yield _pack(chunk, plan, engine, words)
 
 
 def _packed_chunks(

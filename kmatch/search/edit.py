@@ -11,6 +11,8 @@ from kmatch.genomes import Genomes, as_genomes
 from kmatch.published.run import choose_algorithm
 from kmatch.results.hits import HitBatch
 from kmatch.search.chunks import packed_chunks, plan_reading
+from kmatch.search.circles import Reading, reading_circles
+from kmatch.search.differences.ends import DifferenceSearch
 from kmatch.search.panel import build_reading_panel, check_distance
 from kmatch.search.published import difference_search
 from kmatch.search.repeats import distinct_patterns, with_copies
@@ -52,9 +54,17 @@ def edit_batches(
     limits = np.full(len(panel.lengths), k, np.int64)
     layout = run.layout if run else engine.layout
     plan = plan_reading(int(panel.lengths.max()), k, k + 1, hooks.chunk_length, layout)
-    search = difference_search(engine, run, panel, limits, options.report, hooks)
+
+    def make(report: str) -> DifferenceSearch:
+        return difference_search(engine, run, panel, limits, report, hooks)
+
+    search = make(options.report)
 
     def batches(each: Genome, running: Running) -> Iterable[HitBatch]:
+        if circular := genomes.circular:
+            circles = reading_circles(circular, int(panel.lengths.max()), k)
+            reading = Reading(circles, plan, engine, make)
+            return with_copies(reading.run(each, running, options.report), copies)
         chunks = packed_chunks(each, plan, engine, engine.layout.reading_words, running)
         return with_copies(search.run(chunks), copies)
 

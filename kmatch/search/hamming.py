@@ -8,7 +8,8 @@ from kmatch.genome import Genome
 from kmatch.genomes import Genomes, as_genomes
 from kmatch.published.run import choose_algorithm
 from kmatch.results.hits import HitBatch
-from kmatch.search.chunks import PackedChunk, packed_chunks, plan_chunks
+from kmatch.search.chunks import PackedChunk, fresh_chunks, packed_chunks, plan_chunks
+from kmatch.search.circles import window_circles, windows_once
 from kmatch.search.mismatches.pam import Pam
 from kmatch.search.mismatches.windows import WindowScans
 from kmatch.search.panel import Sought, build_panel, check_distance, exact_ends
@@ -58,9 +59,15 @@ def hamming_batches(
     else:
         search = WindowSearch(engine, sought, hooks.capacity)
     lengths, layout = search.panel.lengths, run.layout if run else engine.layout
-    plan = plan_chunks(int(lengths.max()), k, len(lengths), hooks.chunk_length, layout)
+    longest = int(lengths.max())
+    plan = plan_chunks(longest, k, len(lengths), hooks.chunk_length, layout)
 
     def batches(each: Genome, running: Running) -> Iterable[HitBatch]:
+        if circular := genomes.circular:
+            circles = window_circles(circular, longest)
+            parts = circles.parts(each.parts(running.on_progress))
+            fresh = fresh_chunks(parts, plan, engine, hooks.words, running)
+            return with_copies(windows_once(search.run(fresh), circles), copies)
         chunks = packed_chunks(each, plan, engine, hooks.words, running)
         return with_copies(search.run(chunks), copies)
 

@@ -12,7 +12,8 @@ from kmatch.genome import Genome
 from kmatch.genomes import Genomes, as_genomes
 from kmatch.published.run import choose_algorithm
 from kmatch.results.hits import HitBatch
-from kmatch.search.chunks import packed_chunks, plan_chunks
+from kmatch.search.chunks import fresh_chunks, packed_chunks, plan_chunks
+from kmatch.search.circles import window_circles, windows_once
 from kmatch.search.hamming import WindowSearch, checked_ends
 from kmatch.search.mismatches.pam import Pam
 from kmatch.search.mismatches.seeds import LONGEST, SeedSearch, some_codes
@@ -81,6 +82,11 @@ def multi_batches(
     plan = plan_chunks(longest, k, queries, hooks.chunk_length, layout)
 
     def batches(each: Genome, running: Running) -> Iterable[HitBatch]:
+        if circular := genomes.circular:
+            circles = window_circles(circular, longest)
+            parts = circles.parts(each.parts(running.on_progress))
+            fresh = fresh_chunks(parts, plan, engine, hooks.words, running)
+            return with_copies(windows_once(search.run(fresh), circles), copies)
         chunks = packed_chunks(each, plan, engine, hooks.words, running)
         return with_copies(search.run(chunks), copies)
 

@@ -17,6 +17,7 @@ from kmatch.genomes import Genomes, as_genomes
 from kmatch.results.hits import HitBatch
 from kmatch.results.products import PrimerSites, ProductBatch
 from kmatch.search.checks import check_ends
+from kmatch.search.circular_products import first_turn, with_second_turns, within_one_turn
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import HammingOptions, hamming_batches
 from kmatch.search.joins import Groups, Limits, Sites, finished_sites, joined_sites
@@ -104,8 +105,13 @@ def _by_genome(
     genomes: Genomes,
 ) -> Iterator[ProductBatch]:
     groups = _groups(pairs, options.pairs == "any")
+    hits: Iterable[HitBatch]
     for origin, hits in groupby(sites, attrgetter("origin")):
-        texts = ProductTexts(genomes.genome(origin.number)) if options.sequence else None
+        texts = None
+        if options.sequence:
+            texts = ProductTexts(genomes.genome(origin.number), genomes.circular, limits.most)
+        if genomes.circular:
+            hits = with_second_turns(hits, limits.most)
         for batch in _products(hits, pairs, groups, limits, texts):
             yield replace(batch, origin=origin)
 
@@ -120,7 +126,9 @@ def _products(
     with closing(texts) if texts else nullcontext():
         for sites, count in finished_sites(hits, limits.most):
             for rows in joined_sites(sites, count, groups, limits):
-                yield _batch(sites, pairs, rows, texts)
+                rows = within_one_turn(sites, rows)
+                if len(rows[0]):
+                    yield _batch(sites, pairs, rows, texts)
 
 
 def _batch(
@@ -156,8 +164,7 @@ def _batch(
 def _primer_sites(sites: Sites, rows: Longs) -> PrimerSites:
     return PrimerSites(
         sites.column("pattern")[rows],
-        sites.column("start")[rows],
-        sites.column("end")[rows],
+        *first_turn(sites, rows),
         sites.column("distance")[rows],
         lambda part: sites.align(rows[part]),
     )

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from kmatch.genome import Genome
 from kmatch.genomes import Genomes
-from kmatch.results.hits import HitBatch, Origin
+from kmatch.results.hits import HitBatch
 from kmatch.search.running import Running
 from kmatch.sequences.records import Progress
 
@@ -16,13 +16,15 @@ def over_genomes(genomes: Genomes, running: Running, search: Search) -> Iterator
     """Yield the HitBatches of search(genome, running) for each genome, which they name."""
     if not genomes.named:
         yield from search(genomes.genome(0), running)
+        genomes.check_circular()
         return
     sizes = genomes.sizes if running.on_progress else None
     for number, name in enumerate(genomes.names):
-        origin = Origin(number, name)
         heard = running._replace(on_progress=_progress(running, sizes, number))
         for batch in search(genomes.genome(number), heard):
+            origin = batch.origin._replace(number=number, name=name)
             yield replace(batch, origin=origin)
+    genomes.check_circular()
 
 
 def _progress(running: Running, sizes: list[int] | None, number: int) -> Progress | None:

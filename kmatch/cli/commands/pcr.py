@@ -9,7 +9,7 @@ import click
 from kmatch.arguments import PAIRINGS
 from kmatch.cli.command import command
 from kmatch.cli.numbers import Count, sizes
-from kmatch.cli.options import Inputs, Loudness, common_options, distance_option
+from kmatch.cli.options import Inputs, Loudness, circular_option, common_options, distance_option
 from kmatch.cli.outputs import Table
 from kmatch.cli.pattern_search import PatternSearch
 from kmatch.search.running import Running
@@ -25,6 +25,7 @@ class Given(NamedTuple):
     genome: str
     primers: str | None
     sequences: tuple[tuple[str, str], ...]
+    circular: str | None = None
 
 
 class Wanted(NamedTuple):
@@ -71,6 +72,7 @@ class Wanted(NamedTuple):
     "--exact-3p", type=Count(min=0), default=0, help="Last letters of a primer that must match."
 )
 @click.option("--sequence", is_flag=True, help="End the rows of TSV with the products themselves.")
+@circular_option
 @common_options
 def pcr(given: Given, wanted: Wanted, table: Table, running: Running, loudness: Loudness) -> None:
     """Find the products that pairs of primers make in GENOME, both ways round.
@@ -95,7 +97,7 @@ class _PcrSearch(PatternSearch):
         self, given: Given, wanted: Wanted, table: Table, running: Running, loudness: Loudness
     ) -> None:
         self._given, self._wanted = given, wanted
-        inputs = Inputs(given.genome, given.primers, ())
+        inputs = Inputs(given.genome, given.primers, (), given.circular)
         super().__init__(inputs, table, running, loudness, rereads=wanted.sequence)
 
     def load_panel(self, inputs: Inputs) -> "PatternSet":
