@@ -12,8 +12,9 @@ from support.mismatches import rows
 from support.packing import packed
 
 import kmatch
+from kmatch.genomes import as_genomes
 from kmatch.results.hits import Hits
-from kmatch.search.regions import load_regions, narrowed, search_inside
+from kmatch.search.regions import load_regions, narrow, search_inside
 from kmatch.search.running import Running
 from kmatch.sequences.patterns import load_patterns
 
@@ -106,14 +107,15 @@ regions_of_two = st.lists(
 def test_any_regions_and_chunks(regions, texts, k, batches):
     records = list(zip("axb", texts, strict=True))
     panel, where = load_patterns(["ACG", "TA"]), load_regions(regions)
-    genome = narrowed(where, kmatch.Genome.from_records(records))
+    genomes = as_genomes(kmatch.Genome.from_records(records))
+    narrow(genomes, where)
 
     def search(running):
-        return batches(genome, panel, k, chunk_length=17, on_spans=running.on_spans)
+        return batches(genomes, panel, k, chunk_length=17, on_spans=running.on_spans)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        hits = Hits(search_inside(where, genome, search, Running()), panel)
+        hits = Hits(search_inside(where, genomes, search, Running()), panel)
     oracle = naive.hamming if batches is hamming_batches else naive.edit
     expected = [hit[:6] for hit in oracle(records, ["ACG", "TA"], k)]
     assert rows(hits) == inside(regions, records, expected)

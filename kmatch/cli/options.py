@@ -1,5 +1,6 @@
 """Options that commands share, and the groups in which commands take them."""
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -16,7 +17,8 @@ Decorator = Callable[[Function], Function]
 class Inputs(NamedTuple):
     """What a search for patterns reads: a genome, patterns by file or by `-p`, and regions.
 
-    column: of the file of patterns, where it is a table with a header line.
+    column: of the file of patterns, where it is a table with a header line; circular: names of
+    records, none for all, None where they are linear.
     """
 
     genome: str
@@ -24,6 +26,7 @@ class Inputs(NamedTuple):
     sequences: tuple[str, ...]
     regions: str | None = None
     column: str | None = None
+    circular: str | None = None
 
 
 class Loudness(NamedTuple):
@@ -36,7 +39,7 @@ class Loudness(NamedTuple):
 def search_options(function: Function) -> Function:
     """Add the options common to the searches for patterns."""
     table = (_OUTPUT, _format_option(FORMATS), *_HIT_OPTIONS)
-    return _with((*table, _STRAND, *_RUN_OPTIONS), function)
+    return _with((*table, _STRAND, circular_option, *_RUN_OPTIONS), function)
 
 
 def common_options(function: Function) -> Function:
@@ -103,6 +106,24 @@ _STRAND = click.option(
     default="both",
     show_default=True,
     help="+ finds the pattern as written, - its reverse complement.",
+)
+
+
+def _check_circular(context: click.Context, option: click.Parameter, names: str) -> str:
+    if names and os.path.exists(names):
+        raise click.BadParameter(
+            f"{names} is a file; give names of records, or the files first and --circular last"
+        )
+    return names
+
+
+circular_option = click.option(
+    "--circular",
+    is_flag=False,
+    flag_value="",
+    metavar="[NAME,...]",
+    callback=_check_circular,
+    help="Records are circles, all or those named; hits run over their origin.",
 )
 threads_option = click.option(
     "-t", "--threads", type=Count(min=1), help="CPU threads, at most one a core."
@@ -211,6 +232,7 @@ def check_inputs(inputs: Inputs) -> None:
         raise click.UsageError("give the patterns as a file or with -p, one of the two")
     if inputs.sequences and inputs.column is not None:
         raise click.UsageError("--column is one of a file of patterns; leave it out beside -p")
-    if (inputs.patterns, inputs.genome, inputs.regions).count("-") > 1:
+    genome = inputs.genome.removeprefix("@")
+    if (inputs.patterns, genome, inputs.regions).count("-") > 1:
         names = "GENOME, PATTERNS and --regions" if inputs.regions else "GENOME and PATTERNS"
         raise click.UsageError(f"only one of {names} can be standard input")

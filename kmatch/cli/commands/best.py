@@ -49,4 +49,4 @@ def best(
     strand, exact_5p, exact_3p = wanted
     check_ends(search.panel, {"--exact-5p": exact_5p, "--exact-3p": exact_3p})
     options = BestOptions(strand=strand, exact_5p=exact_5p, exact_3p=exact_3p)
-    search.write(partial(best_batches, search.genome, search.panel, options))
+    search.write(partial(best_batches, search.genomes, search.panel, options))

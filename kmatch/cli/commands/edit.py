@@ -77,5 +77,5 @@ def edit(
     values = wanted._asdict()
     k = values.pop("k")
     options = EditOptions()._replace(**values)
-    batches = partial(edit_batches, search.genome, search.panel, k, options)
+    batches = partial(edit_batches, search.genomes, search.panel, k, options)
     search.write(batches, k, pam_first=wanted.pam_side == "5p")

@@ -52,4 +52,4 @@ def hamming(
     k, strand, exact_5p, exact_3p = wanted
     check_ends(search.panel, {"--exact-5p": exact_5p, "--exact-3p": exact_3p})
     options = HammingOptions(strand=strand, exact_5p=exact_5p, exact_3p=exact_3p)
-    search.write(partial(hamming_batches, search.genome, search.panel, k, options), k)
+    search.write(partial(hamming_batches, search.genomes, search.panel, k, options), k)

@@ -62,5 +62,5 @@ def multi(
     options = MultiOptions(
         pam=pam, pam_side=side, strand=strand, exact_5p=exact_5p, exact_3p=exact_3p
     )
-    batches = partial(multi_batches, search.genome, search.panel, k, options)
+    batches = partial(multi_batches, search.genomes, search.panel, k, options)
     search.write(batches, k, pam_first=side == "5p")

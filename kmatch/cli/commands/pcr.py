@@ -9,7 +9,7 @@ import click
 from kmatch.arguments import PAIRINGS
 from kmatch.cli.command import command
 from kmatch.cli.numbers import Count, sizes
-from kmatch.cli.options import Inputs, Loudness, common_options, distance_option
+from kmatch.cli.options import Inputs, Loudness, circular_option, common_options, distance_option
 from kmatch.cli.outputs import Table
 from kmatch.cli.pattern_search import PatternSearch
 from kmatch.search.running import Running
@@ -25,6 +25,7 @@ class Given(NamedTuple):
     genome: str
     primers: str | None
     sequences: tuple[tuple[str, str], ...]
+    circular: str | None = None
 
 
 class Wanted(NamedTuple):
@@ -71,6 +72,7 @@ class Wanted(NamedTuple):
     "--exact-3p", type=Count(min=0), default=0, help="Last letters of a primer that must match."
 )
 @click.option("--sequence", is_flag=True, help="End the rows of TSV with the products themselves.")
+@circular_option
 @common_options
 def pcr(given: Given, wanted: Wanted, table: Table, running: Running, loudness: Loudness) -> None:
     """Find the products that pairs of primers make in GENOME, both ways round.
@@ -86,7 +88,7 @@ def pcr(given: Given, wanted: Wanted, table: Table, running: Running, loudness: 
     from kmatch.search.pcr import PcrOptions, pcr_batches
 
     options = PcrOptions(*wanted[1:])
-    search.write_products(partial(pcr_batches, search.genome, search.pairs, wanted.k, options))
+    search.write_products(partial(pcr_batches, search.genomes, search.pairs, wanted.k, options))
 
 
 class _PcrSearch(PatternSearch):
@@ -98,7 +100,7 @@ class _PcrSearch(PatternSearch):
         self, given: Given, wanted: Wanted, table: Table, running: Running, loudness: Loudness
     ) -> None:
         self._given, self._wanted = given, wanted
-        inputs = Inputs(given.genome, given.primers, ())
+        inputs = Inputs(given.genome, given.primers, (), circular=given.circular)
         super().__init__(inputs, table, running, loudness, rereads=wanted.sequence)
 
     def load_panel(self, inputs: Inputs) -> "PatternSet":
@@ -118,7 +120,8 @@ class _PcrSearch(PatternSearch):
 
         with open_output(self.table.output) as handle:
             form = self.table.form or "bed"
-            writer = ProductWriter(handle, form, self.pairs, self._wanted.sequence)
+            named, with_text = self.genomes.named, self._wanted.sequence
+            writer = ProductWriter(handle, form, self.pairs, with_text, named)
             self.drain(batches, writer.write, to_terminal=self.table.is_standard)
 
     def summary(self, found: int) -> str:
@@ -128,7 +131,7 @@ class _PcrSearch(PatternSearch):
 def _check(given: Given, wanted: Wanted, table: Table) -> None:
     if bool(given.primers) == bool(given.sequences):
         raise click.UsageError("give the primers as a file or with -p, one of the two")
-    if given.genome == given.primers == "-":
+    if given.genome.removeprefix("@") == given.primers == "-":
         raise click.UsageError("only one of GENOME and PRIMERS can be standard input")
     if wanted.edit and wanted.exact_3p:
         raise click.UsageError("--exact-3p is for mismatches; leave it out, or --edit")
