@@ -1,6 +1,8 @@
 """The oracle for circular records: every problem on the unrolled circle."""
 
 import naive
+import naive_bounds
+from naive_bounds import Rules
 
 
 def hamming(records, patterns, k, **options):
@@ -22,15 +24,19 @@ def multi(records, patterns, k, *pam, **options):
     return hits
 
 
-def edit(records, patterns, k, report="minima", strand="both"):
-    """D on the circle: the second turn of three, which the first one warms up."""
+def edit(records, patterns, k, report="minima", strand="both", **rules):
+    """Ends of one turn, which those before it warm up; an occurrence is no longer than the circle.
+
+    rules: as for naive_bounds.edit.
+    """
     hits = []
     for number, (_, text) in enumerate(records):
         n = len(text)
         for which, pattern in enumerate(patterns):
             for sign in "+-" if strand == "both" else strand:
-                read = text if sign == "+" else naive.reverse_complement(naive.known(text))
-                found = on_circle(pattern, read, k, report)
+                read = naive.known(text)
+                read = read if sign == "+" else naive.reverse_complement(read)
+                found = on_circle(pattern, read, k, report, Rules(**rules)) if n else []
                 if report == "loci":
                     found = loci(found, n)
                 for start, length, distance, ops in found:
@@ -40,16 +46,37 @@ def edit(records, patterns, k, report="minima", strand="both"):
     return naive.in_order(hits)
 
 
-def on_circle(pattern, text, k, report):
+def on_circle(pattern, text, k, report, rules):
     """(start, length, distance, ops) of ends, or minima, with 0 <= start < n."""
     n = len(text)
-    matrix = naive.differences(pattern, 3 * text)
-    last = matrix[-1][n + 1 : 2 * n + 1]
+    if rules.pam is not None and rules.pam_side == "5p":
+        pams = rules.pam.split(",") if isinstance(rules.pam, str) else rules.pam
+        ends = {"exact_5p": rules.exact_3p, "exact_3p": rules.exact_5p}
+        turned = rules._replace(pam=[pam[::-1] for pam in pams], pam_side="3p", **ends)
+        found = on_circle(pattern[::-1], text[::-1], k, report, turned)
+        return [((n - hit[0] - hit[1]) % n, *hit[1:3], hit[3][::-1]) for hit in found]
+    turns = (len(pattern) + k) // n + 1
+    unrolled = text * (2 * turns + 9)  # and more than a PAM behind it
+    matrix = naive.differences(pattern, unrolled) if rules == Rules() else None
+    aligned = []
+    for end in range(turns * n + 1, turns * n + n + 1):
+        if matrix is None:
+            hit = naive_bounds.alignment(pattern, unrolled, end, k, rules)
+        else:
+            hit = None
+            if matrix[-1][end] <= k:
+                start, ops = naive.trace(matrix, pattern, unrolled, end)
+                hit = start, matrix[-1][end], ops, ""
+        if hit and end + len(hit[3]) - hit[0] > n:
+            hit = None
+        aligned.append(hit)
+    values = [k + 1 if hit is None else hit[1] for hit in aligned]
     found = []
-    for at, distance in enumerate(last):
-        if distance <= k and (report == "ends" or is_minimum(last, at)):
-            start, ops = naive.trace(matrix, pattern, 3 * text, n + at + 1)
-            found.append((start % n, n + at + 1 - start, distance, ops))
+    for at, hit in enumerate(aligned):
+        if hit and (report == "ends" or is_minimum(values, at)):
+            start, distance, ops, pam = hit
+            length = turns * n + at + 1 + len(pam) - start
+            found.append((start % n, length, distance, ops + ["="] * len(pam)))
     return found
 
 
@@ -76,22 +103,20 @@ def loci(hits, n):
         sets = [s for s in sets if s not in joined] + [sum(joined, [hit])]
     chosen = []
     for each in sets:
-        covered = set().union(*map(letters, each))
         starts = [
             hit[0]
             for hit in each
             if not any(hit[0] in letters(other) - {other[0]} for other in each)
         ]
         origin = starts[0] if starts else 0  # all round, a set begins at the origin
-        del covered
         chosen.append(min(each, key=lambda hit: (hit[2], (hit[0] - origin) % n, hit[1])))
     return chosen
 
 
-def best(records, patterns, strand="both"):
+def best(records, patterns, strand="both", **ends):
     hits = []
     for number, pattern in enumerate(patterns):
-        found = edit(records, [pattern], len(pattern) - 1, "minima", strand)
+        found = edit(records, [pattern], len(pattern) - 1, "minima", strand, **ends)
         smallest = min((hit[4] for hit in found), default=None)
         hits += [(*hit[:3], number, *hit[4:]) for hit in found if hit[4] == smallest]
     return naive.in_order(hits)

@@ -1,11 +1,14 @@
 """Circular records: hits over the origin, each once, as if the record had no ends."""
 
+import warnings
+
 import naive
 import naive_circles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.commands import failed, fasta, here, misused, random_letters
+from support.constraints import constrained_cases
 from support.differences import rows as aligned_rows
 from support.hooks import best_batches, edit_batches, hamming_batches, multi_batches, pcr_batches
 from support.mismatches import rows
@@ -34,9 +37,8 @@ def circles(records, pack=False, names=True):
 
 
 @st.composite
-def cases(draw, least=1):
-    """(records, patterns): patterns random, or cut out over an origin and changed; with `least`,
-    records are at least so many times as long as the longest pattern."""
+def cases(draw):
+    """(records, patterns): patterns random, or cut out over an origin and changed."""
     found = draw(st.lists(texts, min_size=1, max_size=4))
     patterns = draw(st.lists(st.text("ACGTRN", min_size=1, max_size=9), min_size=1, max_size=2))
     for text in found:
@@ -44,9 +46,6 @@ def cases(draw, least=1):
             size = draw(st.integers(1, min(9, len(text))))
             at = draw(st.integers(0, len(text) - 1))
             patterns.append((2 * text)[at : at + size])
-    longest = max(map(len, patterns))
-    if least > 1:
-        found = [text if not text else text * -(-least * longest // len(text)) for text in found]
     return [(f"r{n}", text) for n, text in enumerate(found)], patterns
 
 
@@ -76,8 +75,8 @@ def test_windows_beside_a_pam(case, geometry, pam, filtering, side):
     assert rows(Hits(batches, panel)) == naive_circles.multi(records, patterns, 1, pam, side)
 
 
-@settings(max_examples=200)
-@given(cases(2), tiny, st.integers(0, 4), strands, st.sampled_from(["ends", "minima", "loci"]))
+@settings(max_examples=100)
+@given(cases(), tiny, st.integers(0, 4), strands, st.sampled_from(["ends", "minima", "loci"]))
 def test_differences(case, geometry, k, strand, report):
     records, patterns = case
     k, panel = min(k, min(map(len, patterns)) - 1), load_patterns(patterns)
@@ -88,17 +87,44 @@ def test_differences(case, geometry, k, strand, report):
     assert aligned_rows(Hits(batches, panel)) == expected
 
 
-@settings(max_examples=60)
-@given(cases(2), tiny)
-def test_best(case, geometry):
-    records, patterns = case
+@settings(max_examples=40)
+@given(constrained_cases(longest=6), tiny, st.booleans())
+def test_differences_that_keep_to_rules(case, geometry, filtering):
+    records, patterns, k, options = case
+    records = [(name, text[:30]) for name, text in records]
+    report = options.pop("report") or ("minima" if options.get("pam") is None else "ends")
     panel = load_patterns(patterns)
-    batches = best_batches(circles(records), panel, device="cpu", **geometry)
-    assert aligned_rows(Hits(batches, panel)) == naive_circles.best(records, patterns)
+    batches = edit_batches(
+        circles(records), panel, k, report=report, filtering=filtering, device="cpu",
+        **options, **geometry,
+    )  # fmt: skip
+    expected = naive_circles.edit(records, patterns, k, report, **options)
+    assert aligned_rows(Hits(batches, panel)) == expected
+
+
+@pytest.mark.parametrize("side", ["3p", "5p"])
+def test_a_plateau_all_round_beside_pams_of_several_lengths(side):
+    rules = {"pam": "NN,NAN", "pam_side": side, "report": "loci"}
+    records, panel = [("r", "A" * 9)], load_patterns(["AAA"])
+    found = aligned_rows(Hits(edit_batches(circles(records), panel, 1, **rules), panel))
+    assert found == naive_circles.edit(records, ["AAA"], 1, **rules) != []
 
 
 @settings(max_examples=60)
-@given(cases(2), tiny, st.sampled_from(["minima", "loci"]), st.lists(st.booleans(), min_size=4))
+@given(cases(), tiny, st.integers(0, 2))
+def test_best(case, geometry, exact_3p):
+    records, patterns = case
+    ends = {"exact_3p": exact_3p} if exact_3p <= min(map(len, patterns)) else {}
+    panel = load_patterns(patterns)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        batches = best_batches(circles(records), panel, device="cpu", **ends, **geometry)
+        found = aligned_rows(Hits(batches, panel))
+    assert found == naive_circles.best(records, patterns, **ends)
+
+
+@settings(max_examples=60)
+@given(cases(), tiny, st.sampled_from(["minima", "loci"]), st.lists(st.booleans(), min_size=4))
 def test_linear_and_circular_records_together(case, geometry, report, flags):
     records, patterns = case
     panel = load_patterns(patterns)
@@ -189,8 +215,8 @@ class TestCommands:
         failed(here(*search, "-o", table, "--circular", "d,chrM"), "no record is named 'chrM'")
         assert not table.exists()
         misused(here("hamming", "--circular", genome, "-p", "ACG", "-k", 1), "--circular last")
-        long = self.TEXT + "A"
-        failed(here("edit", genome, "-p", long, "-k", 1, "--circular"), "too short to be circular")
+        sam = here(*search, "--format", "sam", "--circular")
+        failed(sam, "none that is a circle; write bed, tsv, gff3 or view")
         with pytest.raises(kmatch.InputError, match="a list of names"):
             kmatch.hamming(genome, self.PATTERN, 1, circular="d")
 
@@ -199,7 +225,7 @@ class TestCommands:
         (record,) = kmatch.Genome(path).records()
         text = bytes(record.letters).decode().upper()
         pattern, n = text[-10:] + text[:10], len(text)
-        for name in ("hamming", "multi", "edit"):
-            found = here(name, path, "-p", pattern, "-k", 2, "--format", "tsv", "--circular")
+        for name, *k in (("hamming", "-k", 2), ("multi", "-k", 2), ("edit", "-k", 2), ("best",)):
+            found = here(name, path, "-p", pattern, *k, "--format", "tsv", "--circular")
             (line,) = found.out.decode().splitlines()[1:]
             assert line.split("\t")[1:6] == [str(n - 10), str(n + 10), pattern, "0", "+"]

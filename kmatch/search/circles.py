@@ -116,7 +116,7 @@ class Reading:
             low = lowest_on_circles(group, place[rows], distance[rows], size[rows])
             rows, group = rows[low], group[low]
             if report == "loci":
-                begin = (np.where(backward, size - end, start) % size)[rows]
+                begin = (np.where(minus == 1, size - end, start) % size)[rows]
                 rows = rows[_loci(group, begin, (end - start)[rows], distance[rows], size[rows])]
         turned = start // size * size
         start, end = start - turned, end - turned
