@@ -101,8 +101,7 @@ class Closest:
         """The smallest distance of each pattern, int64[P]; m where none is less."""
         panel, patterns, engine = self._panel, len(self._patterns), self._engine
         longest = int(panel.lengths.max())
-        # An alignment across the gap between records costs at least the gap.
-        chunking = self._chunking(longest, longest, longest)
+        chunking = self._chunking(longest, longest)
         if read.circular is None:
             circles, chunks = None, chunking.chunks(read.genome, read.running)
         else:
@@ -125,9 +124,11 @@ class Closest:
         panel = select_patterns(self._patterns, wanted, self._strand)
         return self._within(read, panel, distances[panel.pattern], "minima")
 
-    def _chunking(self, longest: int, k: int, gap: int) -> Chunking:
+    def _chunking(self, longest: int, k: int) -> Chunking:
+        """The Chunking for occurrences of up to `longest` letters within k: often one for all."""
         layout, length = (self._run or self._engine).layout, self._hooks.chunk_length
-        plan = plan_reading(longest, k, gap, length, layout)
+        # An alignment across the gap between records costs at least the gap.
+        plan = plan_reading(longest, k, int(self._panel.lengths.max()), length, layout)
         return Chunking(plan, self._engine, self._engine.layout.reading_words)
 
     def _within(
@@ -135,7 +136,7 @@ class Closest:
     ) -> Iterable[HitBatch]:
         """The hits of a panel within limits, int64[Q]."""
         longest, k = int(panel.lengths.max()), int(limits.max())
-        chunking = self._chunking(longest, k, k + 1)
+        chunking = self._chunking(longest, k)
         make = partial(self._search, panel, limits)
         if read.circular is None:
             return make(report).run(chunking.chunks(read.genome, read.running))
@@ -171,7 +172,7 @@ class Closest:
                 np.minimum.at(distances, batch.pattern, batch.distance)
             return
         k = int(limits.max())
-        chunking = self._chunking(int(panel.lengths.max()), k, k + 1)
+        chunking = self._chunking(int(panel.lengths.max()), k)
         search = self._search(panel, limits, "ends")
         found = search.smallest(chunking.chunks(read.genome, read.running))
         near = found <= limits
