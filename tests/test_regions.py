@@ -171,6 +171,16 @@ def test_records_that_are_missing_are_a_warning(tmp_path):
     assert b"warning" in result.err and b"'chrM'" in result.err
 
 
+@pytest.mark.parametrize("name", ["track1", "track", "tracks x", "browser_2", "browser"])
+def test_records_named_as_headers_begin(tmp_path, name):
+    (tmp_path / "genome.fa").write_bytes(fasta([(name, "TTACGTT")]))
+    rest = f"{name.split()[0]}\t1\t7\n"
+    (tmp_path / "regions.bed").write_bytes(f"track\nbrowser x\ntrack 1 2\n{rest}".encode())
+    search = ("hamming", tmp_path / "genome.fa", "-p", "ACGT", "-k", 0, "--strand", "+")
+    found = here(*search, "--regions", tmp_path / "regions.bed")
+    assert found.out.decode() == f"{name.split()[0]}\t2\t6\tACGT\t1000\t+\t0\n"
+
+
 def test_regions_are_an_input(tmp_path):
     (tmp_path / "regions.bed").write_bytes(bed(REGIONS))
     search = ("hamming", "-", "-p", "ACGT", "-k", 1, "--regions")

@@ -103,7 +103,7 @@ def test_products(case, at):
     parts, pairs = split(records, at), load_pairs(primers)
     wanted = PcrOptions(**options, sequence=True)
     batches = pcr_batches(genomes_of(parts), pairs, k, wanted, Running("cpu"))
-    found = Products(batches, pairs, True)
+    found = Products(batches, pairs, True, True)
     expected = [plain(expected_products(part, primers, k, **options)) for part in parts]
     numbers = [number for number, rows in enumerate(expected) for _ in rows]
     together = [row for rows in expected for row in rows]

@@ -77,7 +77,7 @@ def hit_tables(
     """
     with ExitStack() as stack:
         if table.form == "view":
-            from kmatch.cli.screens import screen_of
+            from kmatch.cli.terminal.screens import screen_of
 
             letters = stack.enter_context(_letters_beside(searched))
             searched = searched._replace(screen=screen_of(table), letters=letters)
@@ -101,7 +101,7 @@ def _letters_beside(searched: Searched) -> Iterator[Any]:
     if genomes is None or not genomes.can_reread:
         yield None
         return
-    from kmatch.search.product_texts import GenomeTexts
+    from kmatch.search.products.texts import GenomeTexts
     from kmatch.sequences.patterns import pattern_set
 
     # As long as an occurrence, a PAM and letters around them can be.

@@ -66,11 +66,17 @@ class Products(Table[ProductBatch, Product]):
     _noun = "product"
 
     def __init__(
-        self, batches: Iterable[ProductBatch], pairs: PrimerPairs, named: bool = False
+        self,
+        batches: Iterable[ProductBatch],
+        pairs: PrimerPairs,
+        has_text: bool = False,
+        named: bool = False,
     ) -> None:
+        """has_text: whether products come with their text, even where there are none; named:
+        whether they come from several genomes."""
         super().__init__(batches)
         self._add_genomes(named, ListedProduct)
-        self.pairs = pairs
+        self.pairs, self._has_text = pairs, has_text
         self.record_number: Longs = self._column("record", np.int64)
         self.start: Longs = self._column("start", np.int64)
         self.end: Longs = self._column("end", np.int64)
@@ -139,13 +145,12 @@ class Products(Table[ProductBatch, Product]):
             replace(_taken(self.batches, part), origin=self._origin(part[0]))
             for part in self._by_genome(rows)
         ]
-        return type(self)(batches, self.pairs, self.named)
+        return type(self)(batches, self.pairs, self._has_text, self.named)
 
     def _writer(self, form: str, handle: Any) -> Any:
-        from kmatch.results.product_tables import ProductWriter
+        from kmatch.results.tables.products import ProductWriter
 
-        has_text = any(batch.text is not None for batch in self.batches)
-        return ProductWriter(handle, form, self.pairs, has_text, self.named)
+        return ProductWriter(handle, form, self.pairs, self._has_text, self.named)
 
 
 def _objects(words: Iterable[str]) -> Objects:

@@ -15,16 +15,16 @@ from kmatch.genome import Genome
 from kmatch.genomes import Genomes, as_genomes
 from kmatch.published.run import Run, choose_algorithm
 from kmatch.results.batches import HitBatch
-from kmatch.search.chunks import Chunking, PackedChunk, plan_reading
 from kmatch.search.circles import Reading, circular_chunks, reading_circles
 from kmatch.search.differences.rules import Rules
 from kmatch.search.hamming import checked_ends
-from kmatch.search.panel import ReadingPanel, build_reading_panel, select_patterns
+from kmatch.search.panels.panel import ReadingPanel, build_reading_panel, select_patterns
+from kmatch.search.panels.repeats import distinct_patterns, with_copies
 from kmatch.search.published import difference_search, published_distances
-from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
+from kmatch.search.scanning.chunks import Chunking, PackedChunk, plan_reading
+from kmatch.search.scanning.work import difference_work
 from kmatch.search.several import over_genomes
-from kmatch.search.work import difference_work
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.patterns import Pattern, PatternSet
 

@@ -10,9 +10,9 @@ import numpy as np
 from kmatch.arrays import Bools, Longs
 from kmatch.genome import Genome
 from kmatch.results.batches import HitBatch, picked_rows, sizes_of, spans_and_align
-from kmatch.search.chunks import Chunking, PackedChunk
 from kmatch.search.differences.rules import Rules
 from kmatch.search.running import Running
+from kmatch.search.scanning.chunks import Chunking, PackedChunk
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.circles import Circles, Circular
 

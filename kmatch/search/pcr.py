@@ -13,12 +13,12 @@ from kmatch.errors import InputError
 from kmatch.genome import Genome
 from kmatch.genomes import Genomes, as_genomes
 from kmatch.results.batches import HitBatch, PrimerSites, ProductBatch
-from kmatch.search.checks import check_ends
-from kmatch.search.circular_products import first_turn, with_second_turns, within_one_turn
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import HammingOptions, hamming_batches
-from kmatch.search.joins import Groups, Limits, Sites, finished_sites, joined_sites
-from kmatch.search.product_texts import ProductTexts
+from kmatch.search.panels.checks import check_ends
+from kmatch.search.products.circles import first_turn, with_second_turns, within_one_turn
+from kmatch.search.products.joins import Groups, Limits, Sites, finished_sites, joined_sites
+from kmatch.search.products.texts import ProductTexts
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.sequences.primer_pairs import PrimerPairs
 

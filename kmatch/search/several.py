@@ -6,10 +6,10 @@ from dataclasses import replace
 from kmatch.genome import Genome
 from kmatch.genomes import Genomes
 from kmatch.results.batches import HitBatch
-from kmatch.search.chunks import Chunking, PackedChunk
 from kmatch.search.circles import circular_chunks, window_circles, windows_once
-from kmatch.search.repeats import Copies, with_copies
+from kmatch.search.panels.repeats import Copies, with_copies
 from kmatch.search.running import Running
+from kmatch.search.scanning.chunks import Chunking, PackedChunk
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.records import Progress
 

@@ -3,7 +3,7 @@
 from kmatch.engine.choice import Work
 from kmatch.genome import Genome
 from kmatch.genomes import Genomes
-from kmatch.search.panel import wanted_strands
+from kmatch.search.panels.panel import wanted_strands
 from kmatch.sequences.patterns import PatternSet
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from kmatch.arrays import Longs
 from kmatch.results.batches import HitBatch, picked_rows, sizes_of
-from kmatch.search.joins import Sites
+from kmatch.search.products.joins import Sites
 
 
 def with_second_turns(batches: Iterable[HitBatch], most: int) -> Iterator[HitBatch]:

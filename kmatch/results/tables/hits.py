@@ -8,7 +8,7 @@ import numpy as np
 from kmatch.arrays import Longs
 from kmatch.results.batches import HitBatch, sizes_of
 from kmatch.results.files.sending import Sender
-from kmatch.results.lines import DIGITS, Names, Rows, bed_lines, tsv_lines
+from kmatch.results.tables.lines import DIGITS, Names, Rows, bed_lines, tsv_lines
 from kmatch.sequences.patterns import Pattern, pattern_set
 
 ROWS = 1 << 15  # formatted at a time
