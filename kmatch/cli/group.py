@@ -8,6 +8,7 @@ from kmatch import __version__
 from kmatch.cli.command import Group
 from kmatch.cli.commands.bench import bench
 from kmatch.cli.commands.best import best
+from kmatch.cli.commands.completion import VARIABLE, completion
 from kmatch.cli.commands.edit import edit
 from kmatch.cli.commands.hamming import hamming
 from kmatch.cli.commands.info import info
@@ -19,7 +20,6 @@ from kmatch.cli.commands.primer import primer
 from kmatch.cli.messages import showing_warnings
 from kmatch.cli.printable import one_line
 
-_COMPLETE = "_KMATCH_COMPLETE"  # what shells set to ask for completions
 _NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())  # whose message is the help
 
 
@@ -29,7 +29,7 @@ def kmatch() -> None:
     """Find every approximate occurrence of DNA patterns in genomes."""
 
 
-for command in (hamming, multi, edit, best, pcr, primer, pack, bench, model, info):
+for command in (hamming, multi, edit, best, pcr, primer, pack, bench, model, info, completion):
     kmatch.add_command(command)
 
 
@@ -47,10 +47,10 @@ def _with_advice(error: click.UsageError, arguments: list[str]) -> str:
 
 def run_command(arguments: list[str]) -> int:
     """Run the command that the arguments name; returns its exit status, 2 for wrong usage."""
-    if asked := os.environ.get(_COMPLETE):
+    if asked := os.environ.get(VARIABLE):
         from click.shell_completion import shell_complete
 
-        return shell_complete(kmatch, {}, "kmatch", _COMPLETE, asked)
+        return shell_complete(kmatch, {}, "kmatch", VARIABLE, asked)
     try:
         with showing_warnings(), kmatch.make_context("kmatch", arguments) as context:
             kmatch.invoke(context)

@@ -131,7 +131,10 @@ _OPTIONS: dict[str, Sequence[tuple[str, str]]] = {
     ],
     "--pam-sequence --pams": [("--pam", "the PAM is --pam NGG")],
     "--amplicon --size-range --product-size --min-size --max-size --max-product --max-len "
-    "--max-amplicon": [("--product", "the letters of a product are --product 50-5000")],
+    "--max-amplicon": [
+        ("--product", "the letters of a product are --product 50-5000"),
+        ("", "kmatch pcr has --product MIN-MAX, the letters of a product"),
+    ],
     "--index --use-fmi --no-index": [("", "kmatch needs no index; kmatch pack saves reading")],
     "--count --counts -c --stats --histogram": [
         ("--summary-only", "hits by pattern and distance are --summary-only"),
@@ -290,7 +293,9 @@ def _of_value(parameter: click.Parameter, value: str) -> str | None:
     if option == "--gc" and (numbers := _numbers(value)) and max(numbers) > 1:
         shares = " ".join(f"{number / 100:g}" for number in numbers)
         return f"GC is a share of 1: type --gc {shares}"
-    if option == "--product" and (found := re.fullmatch(r"(?:(\d{1,10})\D{1,3})?(\d{1,10})", value)):
+    if option == "--product" and (
+        found := re.fullmatch(r"(?:(\d{1,10})\D{1,3})?(\d{1,10})", value)
+    ):
         return f"type --product {found[1] or 50}-{found[2]}"
     if option == "--threads":
         return "without -t all cores are used"

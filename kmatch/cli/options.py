@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import click
 
 from kmatch.arguments import PAM_SIDES, STRANDS
+from kmatch.cli.given import check_path, check_regions, check_sequences
 from kmatch.cli.numbers import Count, Distance
 from kmatch.cli.outputs import FORMATS, TABLES
 
@@ -235,6 +236,9 @@ def pattern_arguments(function: Function) -> Function:
 
 def check_inputs(inputs: Inputs) -> None:
     """Raise UsageError for patterns by file and by `-p`, or neither, or two inputs named `-`."""
+    check_sequences(inputs.sequences, "PATTERNS")
+    check_path(inputs.patterns, "PATTERNS")
+    check_regions(inputs.regions)
     if bool(inputs.patterns) == bool(inputs.sequences):
         raise click.UsageError("give the patterns as a file or with -p, one of the two")
     if inputs.sequences and inputs.column is not None:

@@ -8,6 +8,7 @@ import click
 
 from kmatch.arguments import PAIRINGS
 from kmatch.cli.command import command
+from kmatch.cli.given import check_path
 from kmatch.cli.numbers import Count, sizes
 from kmatch.cli.options import Inputs, Loudness, common_options, distance_option
 from kmatch.cli.outputs import Table
@@ -126,6 +127,7 @@ class _PcrSearch(PatternSearch):
 
 
 def _check(given: Given, wanted: Wanted, table: Table) -> None:
+    check_path(given.primers, "PRIMERS")
     if bool(given.primers) == bool(given.sequences):
         raise click.UsageError("give the primers as a file or with -p, one of the two")
     if given.genome == given.primers == "-":
