@@ -29,10 +29,10 @@ from kmatch.results.limit import check_limit, limited
 from kmatch.results.primers import Primers
 from kmatch.results.products import Products
 from kmatch.search.best import BestOptions, best_batches
-from kmatch.search.checks import check_ends, check_pam
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import HammingOptions, hamming_batches
 from kmatch.search.multi import MultiOptions, multi_batches
+from kmatch.search.panels.checks import check_ends, check_pam
 from kmatch.search.pcr import PRODUCT, PcrOptions, pcr_batches
 from kmatch.search.primer import PrimerOptions, primer_batches
 from kmatch.search.regions import RegionsGiven, load_regions, narrowed, search_inside

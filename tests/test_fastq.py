@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.commands import compressed, failed, fasta, here, random_letters
 
 import kmatch
-from kmatch.sequences.readers.fastq import read_fastq
+from kmatch.sequences.readers.genomes.fastq import read_fastq
 from kmatch.sequences.records import whole_records
 
 LETTERS = random_letters(4_000)

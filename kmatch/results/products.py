@@ -120,7 +120,7 @@ class Products(Table[ProductBatch, Product]):
         return type(self)([_taken(self.batches, rows)] if len(rows) else [], self.pairs)
 
     def _writer(self, form: str, handle: Any) -> Any:
-        from kmatch.results.product_tables import ProductWriter
+        from kmatch.results.tables.products import ProductWriter
 
         has_text = any(batch.text is not None for batch in self.batches)
         return ProductWriter(handle, form, self.pairs, has_text)

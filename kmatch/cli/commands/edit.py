@@ -71,8 +71,8 @@ def edit(
     A hit spans the pattern and the PAM, if one is asked for; its distance counts the pattern alone.
     """
     search = PatternSearch(inputs, table, running, loudness)
-    from kmatch.search.checks import check_ends, check_pam
     from kmatch.search.edit import EditOptions, edit_batches
+    from kmatch.search.panels.checks import check_ends, check_pam
 
     ends = {"--exact-5p": wanted.exact_5p, "--exact-3p": wanted.exact_3p}
     check_ends(search.panel, ends)

@@ -55,8 +55,8 @@ def multi(
     pattern alone.
     """
     search = PatternSearch(inputs, table, running, loudness)
-    from kmatch.search.checks import check_ends, check_pam
     from kmatch.search.multi import MultiOptions, multi_batches
+    from kmatch.search.panels.checks import check_ends, check_pam
 
     k, pam, side, strand, exact_5p, exact_3p = wanted
     check_ends(search.panel, {"--exact-5p": exact_5p, "--exact-3p": exact_3p})
