@@ -6,7 +6,7 @@ import click
 import pytest
 from support.commands import failed, here, misused
 
-from kmatch.cli import near_misses
+from kmatch.cli.advice import near_misses
 from kmatch.cli.group import kmatch as group
 
 FILES = {

@@ -35,7 +35,7 @@ for command in (hamming, multi, edit, best, pcr, primer, pack, bench, model, inf
 
 def _with_advice(error: click.UsageError, arguments: list[str]) -> str:
     """What was wrong with the arguments, and what to type instead where that is known."""
-    from kmatch.cli.near_misses import advice
+    from kmatch.cli.advice.near_misses import advice
 
     found = advice(error, arguments)
     if not found:

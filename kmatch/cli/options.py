@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import click
 
 from kmatch.arguments import PAM_SIDES, STRANDS
-from kmatch.cli.given import check_path, check_regions, check_sequences
+from kmatch.cli.advice.given import check_path, check_regions, check_sequences
 from kmatch.cli.numbers import Count, Distance
 from kmatch.cli.outputs import FORMATS, TABLES
 
-DEVICES = ("auto", "cpu", "cuda", "cuda:0", "cuda:all")
+DEVICES = ("auto", "cpu", "cuda")  # that shells complete, of which some part words at colons
 
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
@@ -61,8 +61,8 @@ def _check_device(context: click.Context, option: click.Parameter, device: str) 
     return device
 
 
-def _complete_device(*command_line: object) -> list[str]:
-    return list(DEVICES)
+def _complete_device(context: click.Context, option: click.Parameter, begun: str) -> list[str]:
+    return [device for device in DEVICES if device.startswith(begun)]
 
 
 device_option = click.option(

@@ -9,7 +9,7 @@ VARIABLE = "_KMATCH_COMPLETE"  # what shells set to ask for completions
 
 
 @command(
-    short_help="A script with which a shell completes kmatch's commands and options.",
+    short_help="A script that lets a shell complete commands.",
     examples=(
         'eval "$(kmatch completion bash)"',
         "kmatch completion zsh >> ~/.zshrc",

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from kmatch.arguments import PAIRINGS
+from kmatch.cli.advice.given import check_path
 from kmatch.cli.command import command
-from kmatch.cli.given import check_path
 from kmatch.cli.numbers import Count, sizes
 from kmatch.cli.options import Inputs, Loudness, common_options, distance_option
 from kmatch.cli.outputs import Table
