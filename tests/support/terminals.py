@@ -14,7 +14,7 @@ import pyte
 
 from support.commands import KMATCH
 
-PATIENCE = 15  # seconds
+PATIENCE = 60  # seconds
 
 
 class Terminal:
@@ -92,12 +92,12 @@ class Terminal:
                 self.frames.append(frame)
         return bool(data)
 
-    def wait_for(self, text):
-        """Read until the screen shows a text."""
+    def wait_for(self, text, gone=False):
+        """Read until the screen shows a text, or, where it is to be gone, no longer does."""
         deadline = time.monotonic() + PATIENCE
-        while text not in self.text:
+        while (text in self.text) == gone:
             there = self.read()
-            assert time.monotonic() < deadline and there, f"no {text!r} in:\n{self.text}"
+            assert time.monotonic() < deadline and there, f"{text!r}, {gone=}, in:\n{self.text}"
 
     def end(self):
         """Read to the command's end; returns its status."""
