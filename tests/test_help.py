@@ -23,7 +23,10 @@ FILES = {
     "pairs.tsv": "\t".join(("pair", *PAIR)).encode(),
 }
 EXAMPLES = dict.fromkeys(
-    example for command in (group, *group.commands.values()) for example in command.examples
+    example
+    for command in (group, *group.commands.values())
+    for example in command.examples
+    if example.startswith("kmatch") and command.name != "completion"  # which shells run
 )
 SLOW = ("kmatch bench", "kmatch info", "kmatch model")  # which other tests run
 
@@ -45,7 +48,7 @@ def test_help_begins_with_an_example(words):
     usage, blank, heading, example, *_ = help_of(*words).splitlines()
     assert usage.startswith("Usage: kmatch ") and not blank
     assert heading in ("Example:", "Examples:")
-    assert example.startswith(f"  {' '.join(('kmatch', *words))}")
+    assert " ".join(("kmatch", *words)) in example
 
 
 @pytest.mark.parametrize("words", [(), *((name,) for name in group.commands)])

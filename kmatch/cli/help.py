@@ -45,8 +45,8 @@ ARGUMENTS = {
     "target": f"What primers are to bind: {_READ}",
     "background": "What they are not to bind, in the same formats.",
     "pack genome": _READ,
-    "commands": "The searches whose algorithms are timed.  [default: all]",
-    "shell": "The shell that completes.",
+    "commands": "hamming, multi, edit, best, primer, or all, which is the default.",
+    "shell": "bash, zsh or fish.",
 }
 
 # What the options of a command are grouped by. An option that is not listed is in the first group.

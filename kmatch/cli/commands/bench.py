@@ -35,7 +35,9 @@ class Records(NamedTuple):
     short_help="All algorithms side by side on the same data.",
     examples=("kmatch bench hamming edit --genome genome.fa.gz",),
 )
-@click.argument("commands", nargs=-1, type=click.Choice((*COMMANDS, "all")))
+@click.argument(
+    "commands", nargs=-1, metavar="[COMMANDS]...", type=click.Choice((*COMMANDS, "all"))
+)
 @click.option(
     "--genome", metavar="FILE", show_default="random letters", help="The genome that is searched."
 )

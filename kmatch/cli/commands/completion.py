@@ -16,7 +16,7 @@ VARIABLE = "_KMATCH_COMPLETE"  # what shells set to ask for completions
         "kmatch completion fish > ~/.config/fish/completions/kmatch.fish",
     ),
 )
-@click.argument("shell", type=click.Choice(SHELLS))
+@click.argument("shell", metavar="SHELL", type=click.Choice(SHELLS))
 def completion(shell: str) -> None:
     """Write the script that makes a SHELL complete commands, options, their values and files.
 
