@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmatch import interrupts
-from kmatch.cli.exchanged import letters_at_most, warn_of_long_patterns
+from kmatch.cli.advice.exchanged import letters_at_most, warn_of_long_patterns
 from kmatch.cli.options import Inputs, Loudness, check_inputs
 from kmatch.cli.outputs import Table, check_summary, check_table
 from kmatch.cli.terminal.messages import Messages
