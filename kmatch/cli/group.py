@@ -16,6 +16,7 @@ from kmatch.cli.commands.model import model
 from kmatch.cli.commands.multi import multi
 from kmatch.cli.commands.pack import pack
 from kmatch.cli.commands.pcr import pcr
+from kmatch.cli.commands.plot import plot
 from kmatch.cli.commands.primer import primer
 from kmatch.cli.terminal.messages import showing_warnings
 from kmatch.cli.terminal.printable import one_line
@@ -29,7 +30,9 @@ def kmatch() -> None:
     """Find every approximate occurrence of DNA patterns in genomes."""
 
 
-for command in (hamming, multi, edit, best, pcr, primer, pack, bench, model, info, completion):
+for command in (hamming, multi, edit, best, pcr, primer):
+    kmatch.add_command(command)
+for command in (pack, plot, bench, model, info, completion):
     kmatch.add_command(command)
 
 

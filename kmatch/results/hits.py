@@ -117,6 +117,18 @@ class Hits(Table[HitBatch, Hit]):
         """Write GFF3 to a path or to a handle, as `to_bed` does."""
         self._write("gff3", target)
 
+    def plot(self, *, records: int | None = None) -> Any:
+        """A Matplotlib Figure: hits along their records by strand and distance, and their numbers
+        by pattern and distance.
+
+        records: how many, those with the most hits, are drawn by themselves; 24 by default. Raises
+        OutputError where Matplotlib is not installed.
+        """
+        from kmatch.pictures.columns import columns_of_hits
+        from kmatch.pictures.hits import draw_hits
+
+        return draw_hits(columns_of_hits(self), records)
+
     def _aligned(self, words: Callable[[Columns], list[str]]) -> Objects:
         found: list[str] = []
         for batch in self.batches:

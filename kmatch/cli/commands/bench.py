@@ -90,9 +90,9 @@ def bench(
         raise click.UsageError("--paper sets what is measured; leave the commands out")
     check_outputs((genome,), {"--json": records.json, "--plot": records.plot})
     if records.plot:
-        from kmatch.bench.plot import load_matplotlib
+        from kmatch.pictures.figure import load_figure
 
-        load_matplotlib()  # now, not after minutes of measuring
+        load_figure("--plot")  # now, not after minutes of measuring
     from kmatch.bench.report import Report
     from kmatch.bench.rows import Bench
 
