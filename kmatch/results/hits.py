@@ -40,7 +40,7 @@ class Hits(Table[HitBatch, Hit]):
     `cigar` and `match`, the text as the pattern reads it, hold str (object) and are computed when
     first used. `record_number` and `pattern_number` count from 0 in the order of the genome and of
     the patterns, as names may repeat. `patterns` are those of the search, `genome` is the Genome,
-    and `pam_first` tells whether a PAM stands before the patterns.
+    and `pam_first` says whether a PAM stands before the patterns.
 
     Iteration gives rows, `hits[3]` a row, as a Hit; `hits[:10]`, `hits[hits.distance == 0]` and
     `hits[numbers]` give Hits.

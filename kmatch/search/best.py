@@ -1,7 +1,7 @@
 """The closest occurrences of each pattern: the smallest distance to any substring, and where it is.
 
-A first pass over the genome keeps the smallest distance of each pattern, a second one finds the
-hits at it; no pass for every k.
+A first pass over the genome finds the smallest distance of each pattern, a second one the hits at
+that distance; there is no pass for every k.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -76,7 +76,7 @@ def best_batches(
 
 
 class Scanned(NamedTuple):
-    """What is searched more than once: a genome, for distinct patterns, in one way."""
+    """A genome that is searched more than once for distinct patterns."""
 
     genome: Genome
     patterns: Any
@@ -96,12 +96,12 @@ def _again(scanned: Scanned, panel: ReadingPanel, limits: Longs, report: str, ru
 
 
 def exact_distances(scanned: Scanned, least: Longs, rules: Rules, strand: str) -> Longs:
-    """The smallest distance of each pattern where its ends match; m where none is less.
+    """The smallest distance of each pattern if its ends have to match; m where none is less.
 
     least: int64[P], the distances without this rule, from which larger ones are tried.
     """
     lengths = scanned.patterns.lengths
-    # What does not have to match can be left out, unless letters lie between two ends that do.
+    # Letters that need not match can be left out, unless they are between two exact ends.
     most = lengths - 1 if all(rules.ends) else np.minimum(lengths - sum(rules.ends), lengths - 1)
     distances, limits, step = lengths.copy(), least, 1
     wanted = limits <= most
@@ -122,7 +122,7 @@ def smallest_distances(
 ) -> Longs:
     """The smallest distance of each pattern over all chunks, int64[patterns]; m where none is less.
 
-    chunks: PackedChunks whose records lie further apart than any pattern is long.
+    chunks: PackedChunks whose records are further apart than any pattern is long.
     """
     reading = panel.letters
     distances = np.zeros(patterns, np.int64)

@@ -112,8 +112,8 @@ def damaged(name):
         for _ in range(random.choice([0, 1, 1, 1, 2, 5])):
             data = mutated(random, data)
         arguments = random.choice(PATTERNS if name.startswith("pattern") else GENOMES)
-        place = () if arguments[0] == "pack" else ("--device", device)
-        return Damaged(data, (*arguments, *place))
+        option = () if arguments[0] == "pack" else ("--device", device)
+        return Damaged(data, (*arguments, *option))
 
     return kind
 

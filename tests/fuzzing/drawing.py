@@ -94,7 +94,7 @@ def within(records, letters):
 
 
 def hooks(random, one):
-    """Tiny chunks and little room; what a hit costs bounds how tiny."""
+    """Tiny chunks and buffers; what a hit costs bounds how tiny."""
     if one.problem == "primer":
         sizes = random.choice([8, 16, 24]), random.choice([1, 7, 200])
         given = {"part": random.choice([1, 30, 1 << 20])}
@@ -106,8 +106,8 @@ def hooks(random, one):
     }
     if given["chunk_length"]:
         given["chunk_length"] = max(given["chunk_length"], total // 60)
-    rooms = [None, 1, 2, 3, 5, 8, 13, 50] if total < 300 else [None, 20, 50, 200]
-    given["capacity"] = random.choice(rooms)
+    capacities = [None, 1, 2, 3, 5, 8, 13, 50] if total < 300 else [None, 20, 50, 200]
+    given["capacity"] = random.choice(capacities)
     if one.problem != "hamming":
         given["filtering"] = random.choice([True, True, False, None])
     if one.problem in ("hamming", "multi"):

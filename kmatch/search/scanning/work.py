@@ -7,7 +7,7 @@ from kmatch.sequences.patterns import PatternSet
 
 
 def window_work(genome: Genome, patterns: PatternSet, k: int, strand: str) -> Work:
-    """The Work of holding patterns, a PatternSet, against every window of a genome."""
+    """The Work of comparing patterns, a PatternSet, with every window of a genome."""
     return _work(genome, patterns, k, strand, differences=False)
 
 
