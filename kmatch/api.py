@@ -252,7 +252,7 @@ def pcr(
     panel = load_pairs(primers)
     options = PcrOptions(product, pairs, edit, exact_3p, sequence)
     running = Running(device, threads, on_progress=on_progress)
-    return Products(pcr_batches(as_genome(genome), panel, k, options, running), panel)
+    return Products(pcr_batches(as_genome(genome), panel, k, options, running), panel, sequence)
 
 
 def primer(
