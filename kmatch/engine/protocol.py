@@ -26,7 +26,7 @@ class Scan(Protocol):
         """What the scan found; waits until it is done."""
 
     def stop(self) -> None:
-        """Give the scan up; returns when none of it is running any more."""
+        """Give the scan up, and wait until it no longer runs."""
 
 
 class KernelTime(Protocol):
@@ -47,14 +47,14 @@ class KernelTime(Protocol):
 class Engine(Protocol):
     """The kernels of a device.
 
-    name: `cpu` or `cuda`; place: the device, `cpu` or `cuda:N`; threads: of the CPU; description:
+    name: `cpu` or `cuda`; device: itself, `cpu` or `cuda:N`; threads: of the CPU; description:
     of the device and why it was chosen, for people; layout: the chunks that it is fastest with;
     capacity: the hit codes of a chunk that it has memory for; expected: seconds that the search is
     expected to take, None where that is unknown.
     """
 
     name: str
-    place: str
+    device: str
     threads: int
     description: str
     layout: Layout
@@ -71,7 +71,7 @@ class Engine(Protocol):
         """uint64[size], uninitialised, for planes that do not change once they are scanned."""
 
     def keep(self, planes: Words) -> None:
-        """Take note that planes in memory of another kind do not change."""
+        """Note that planes from elsewhere do not change any more."""
 
     def fetch(self, planes: Words) -> None:
         """Begin to copy planes that will be scanned soon to the device; returns at once."""
@@ -111,7 +111,7 @@ class Engine(Protocol):
         """The smallest distance of each query in a chunk, int64[Q], or its bound + 1 if that is
         smaller.
 
-        bounds: int64[Q], each smaller than m, −1 for a query that is not sought.
+        bounds: int64[Q], each smaller than m, −1 to leave a query out.
         """
 
     def profiles(self, reading: ReadingArrays) -> Profile:
@@ -126,10 +126,10 @@ class Engine(Protocol):
         traced: Traced,
         columns: Columns,
     ) -> None:
-        """Find the other end of each anchored end, and write the alignments where they are wanted.
+        """Find the other end of each anchored end, and write the alignments if asked for.
 
         letters: the chunk's letters as masks, empty to read them from the planes; traced, columns:
-        filled here; op_ends is empty where alignments are not wanted.
+        filled here; an empty op_ends asks for no alignments.
         """
 
     def read_stretch(self, view: View, position: int, letters: Bytes) -> None:
@@ -143,14 +143,14 @@ class Engine(Protocol):
         ends: tuple[Longs, Longs],
         beside: Longs,
     ) -> None:
-        """Tell of anchored ends, (position, query), how many letters the PAM beside them has: fills
-        `beside`, −1 where none stands there or a letter does not match that has to."""
+        """Fill `beside` with the letters of the PAM beside each anchored end, (position, query); −1
+        where there is no PAM, or a required letter does not match."""
 
     def constrained_distances(
         self, view: View, query: DifferenceQuery, constraints: Constraints, ends: Ends
     ) -> None:
-        """Replace the distances of anchored ends by those of alignments that keep to constraints,
-        −1 where none does within the query's limit."""
+        """Replace the distances of anchored ends by those of alignments within constraints, −1
+        where none is within the query's limit."""
 
     def trace_constrained(
         self,
@@ -161,7 +161,7 @@ class Engine(Protocol):
         traced: tuple[Longs, Longs, Longs],
         columns: Columns,
     ) -> None:
-        """As `trace`, for alignments that keep to constraints, with the PAM among the columns.
+        """As `trace`, for alignments within constraints, with the PAM among the columns.
 
         traced: (other, size, letters of the PAM), int64[n] each.
         """
@@ -194,7 +194,7 @@ class Engine(Protocol):
         on_progress: Callable[[float], object] | None = None,
         sizes: Any = None,
     ) -> WorkDone:
-        """Raise the bounds of starts to what a background requires, in place.
+        """Raise the bounds of starts to what a background requires.
 
         A bound becomes the smallest length up to the limit that has k differences from every
         substring of the columns, or limit + 1 where there is none; no bound becomes smaller, and
@@ -249,7 +249,7 @@ class SiteChoice(Protocol):
     """An engine that may be faster where the sites of a PAM are found first."""
 
     def sites_pay(self, queries: int, strands: int, share: float) -> bool:
-        """Whether it pays to find the sites first and compare patterns only there.
+        """Whether it is faster to find the sites first and to compare patterns only there.
 
         queries: patterns times strands; share: of the positions that are sites, on each strand.
         """

@@ -184,7 +184,7 @@ def smallest_distances(
 ) -> Longs:
     """The smallest distance of each pattern over all chunks, int64[patterns]; m where none is less.
 
-    chunks: PackedChunks whose records lie further apart than any pattern is long.
+    chunks: PackedChunks whose records are further apart than any pattern is long.
     """
     reading = panel.letters
     distances = np.zeros(patterns, np.int64)

@@ -28,10 +28,10 @@ class CpuEngine(HostEngine):
     """An Engine, with SeedLookup and SiteChoice (see `kmatch.engine.protocol`).
 
     threads: at most one a core, None for all cores; reason: why the CPU was chosen; work: see
-    HostEngine. What a method that begins with `start_` starts runs beside the caller.
+    HostEngine. Methods named `start_…` return while the kernel runs.
     """
 
-    name = place = "cpu"
+    name = device = "cpu"
 
     def __init__(
         self, threads: int | None = None, reason: str = "", work: Work | None = None
@@ -58,10 +58,10 @@ class CpuEngine(HostEngine):
         return np.empty(size, np.uint64)
 
     def keep(self, planes: Words) -> None:
-        """Nothing to do: all memory is alike."""
+        """Nothing to do: the CPU reads planes wherever they are."""
 
     def fetch(self, planes: Words) -> None:
-        """Nothing to do: planes are where they will be scanned."""
+        """Nothing to do: the CPU scans planes where they are."""
 
     def pack(self, letters: Bytes, text: Text) -> None:
         from kmatch.engine.cpu.text.pack import pack_by

@@ -72,8 +72,8 @@ class CudaEngine(HostEngine):
     ) -> None:
         super().__init__(threads, work)
         self._gpu = open_gpu(number)
-        self.place = f"cuda:{number}"
-        self.description = f"{self.place}, {name}, and {self.threads} CPU threads ({reason})"
+        self.device = f"cuda:{number}"
+        self.description = f"{self.device}, {name}, and {self.threads} CPU threads ({reason})"
         self.capacity = CAPACITY
         self.layout = LAYOUT.within(driver.memory()[1] // MEMORY_SHARE)
         self._made: dict[str, tuple[Any, ...]] = {}  # what `_once` made last, for each use
@@ -118,11 +118,11 @@ class CudaEngine(HostEngine):
         return self._gpu.stream
 
     def new_count(self) -> DeviceArray:
-        """int64[1] on the GPU, which is 0 for work that is put into the stream from now on."""
+        """int64[1] on the GPU; it is 0 for whatever enters the stream from now on."""
         return driver.on_device(np.zeros(1, np.int64), self.stream)
 
     def take_host_count(self) -> Longs:
-        """int64[1] on the host, to which the GPU copies while the host works; to be given back."""
+        """int64[1] on the host, to which the GPU copies meanwhile; see `give_host_count`."""
         return self._host_counts.pop() if self._host_counts else driver.pinned_counter()
 
     def give_host_count(self, count: Longs) -> None:
@@ -179,7 +179,7 @@ class CudaEngine(HostEngine):
         if not len(chosen):
             return bounds + 1
         text = self._gpu.broad_text(text)
-        searches = Searches(text, reading, bounds, chosen, 0, self.stream, smallest=True)
+        searches = Searches(text, reading, bounds, chosen, 0, self.stream, lowering=True)
         lowest = driver.on_device(bounds + 1, self.stream)
         with self.timing(self.stream):
             smallest_edit(text, searches, HitBuffer(self.new_count(), lowest))
@@ -215,7 +215,7 @@ class CudaEngine(HostEngine):
         values: tuple[Any, ...],
         make: Callable[[], _Made],
     ) -> _Made:
-        """make(), or what it made last for this use if arrays and values are still the same."""
+        """make(), or its last result for this use if arrays and values are still the same."""
         before, values_before, made = self._made.get(use, ((), (), None))
         same = len(before) == len(arrays) and all(map(operator.is_, before, arrays))
         if not same or values != values_before:

@@ -1,4 +1,4 @@
-"""What hits have to keep to beside k: a PAM, exact ends, and bounds for each kind of difference."""
+"""Rules for hits beside k: a PAM, exact ends, and bounds for each kind of difference."""
 
 from typing import NamedTuple
 
@@ -21,8 +21,8 @@ class Bounds(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """pams: of which one stands beside each hit, on one side, or none; ends: letters that match at
-    a pattern's beginning and at its end; bounds: Bounds."""
+    """pams: one of them stands beside each hit, all on one side; or none; ends: letters that match
+    at a pattern's beginning and at its end; bounds: Bounds."""
 
     pams: tuple[Pam, ...] = ()
     ends: tuple[int, int] = (0, 0)

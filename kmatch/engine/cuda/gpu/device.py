@@ -69,7 +69,7 @@ class Gpu:
             self._copies[id(text.planes)] = _Copy(planes, driver.mark(stream))
 
     def keep(self, planes: Words) -> None:
-        """Take note that planes in ordinary memory do not change."""
+        """Note that planes in ordinary memory do not change any more."""
         number = id(planes)
         if number not in self._copies:
             self._keep(planes)

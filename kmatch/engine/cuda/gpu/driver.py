@@ -3,7 +3,6 @@
 Numba's own target works, and so does the package numba-cuda, which replaces it where installed.
 """
 
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -14,11 +13,7 @@ from numpy.typing import DTypeLike
 
 from kmatch.arrays import Longs, Words
 from kmatch.errors import DeviceError
-from kmatch.jit.numba_parts import keep_cuda_kernels
-
-# A short text does not fill a GPU, which is no reason for a warning.
-os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")
-config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
+from kmatch.jit.numba_parts import adopt_cuda_kernels
 
 try:
     from numba import cuda as cuda  # kernels import it from here
@@ -27,7 +22,7 @@ except Exception as error:  # numba-cuda fails at import beside a NumPy that is 
 
 SIMULATED = bool(config.ENABLE_CUDASIM)
 if cuda is not None and not SIMULATED:
-    keep_cuda_kernels()
+    adopt_cuda_kernels()
 OLDEST = (5, 0)  # compute capability: the first with three-input logic
 BACKGROUND = (8, 0)  # the first that copies to shared memory in the background
 SIMULATED_PROCESSORS = 2
