@@ -12,7 +12,7 @@ import numpy as np
 from kmatch.arrays import Longs
 from kmatch.engine.alignments import Columns, Ends, Traced
 from kmatch.engine.differences import DifferenceQuery, difference_query
-from kmatch.engine.protocol import AnchorScan, Engine, Scan
+from kmatch.engine.protocol import Engine, Scan
 from kmatch.results.batches import HitBatch, hit_batch
 from kmatch.search.chunks import NO_LETTERS, PackedChunk
 from kmatch.search.codes import code_batches, split_ends
@@ -62,7 +62,6 @@ class DifferenceSearch:
         self._constrained = None
         if rules.pams or rules.bind_alignments:
             self._constrained = ConstrainedEnds(engine, panel, self._query, rules)
-        self._at_sites = _at_sites(engine, self._query, rules, filtering)
         self._reach = rules.reach  # letters of a hit beyond its anchored end
         self._plateaus = Plateaus(panel.letters.backward)
         self._chunks: dict[int, PackedChunk] = {}  # by number, as long as rows of theirs wait
@@ -88,10 +87,11 @@ class DifferenceSearch:
     def find_codes(self, chunks: Iterable[PackedChunk]) -> Iterator[tuple[PackedChunk, Longs]]:
         """Yield (chunk, codes): chunks or parts of them, in order, and their sorted codes."""
 
-        if self._at_sites and self._constrained:
-            return self._scanner.scan(chunks, self._constrained.start)
-
         def start(chunk: PackedChunk, capacity: int) -> Scan:
+            if self._constrained:
+                scan = self._constrained.start(chunk, capacity, self._filtering)
+                if scan:
+                    return scan
             text = chunk.text(self._panel.letters.masks, self._engine)
             return self._engine.start_edit(text, self._query, self._filtering, capacity)
 
@@ -251,13 +251,3 @@ class DifferenceSearch:
         else:
             self._trace(chunk, position, query, distance, columns)
         return columns
-
-
-def _at_sites(engine: Engine, query: DifferenceQuery, rules: Rules, filtering: bool | None) -> bool:
-    """Whether to search at the sites of PAMs alone; filtering: None where the engine chooses."""
-    if not rules.pams or not isinstance(engine, AnchorScan):
-        return False
-    if filtering is None:
-        share = min(sum(pam.share for pam in rules.pams), 1.0)
-        return engine.anchors_pay(query, share)
-    return filtering
