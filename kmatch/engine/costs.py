@@ -1,11 +1,17 @@
-"""What the ways of a search cost; kmatch chooses among them by these, and never changes its output.
+"""What the ways of a search cost, by which kmatch chooses one; a choice never changes the output.
 
-Times are nanoseconds, of one core on the CPU and of a whole GPU. Only their ratios matter, but where
-`--device auto` compares both. `scripts/bench/calibrate.py --write` measures those of the CPU on
-random letters, real DNA and an AT-rich text, and puts them here.
+Times are nanoseconds, of one core on the CPU and of a whole GPU. Only their ratios matter, except
+where `--device auto` compares both. `scripts/bench/calibrate.py --write` measures those of the CPU
+on random letters, real DNA and an AT-rich text, and writes them here.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
+
+
+def total(costs: Iterable[float], factors: Iterable[float]) -> float:
+    """What costs amount to; factors: how often each is paid, as a NamedTuple of the same class."""
+    return sum(cost * factor for cost, factor in zip(costs, factors, strict=True))
 
 
 class Scan(NamedTuple):
@@ -27,11 +33,10 @@ class Seeds(NamedTuple):
 
 class Sites(NamedTuple):
     """Windows beside a PAM. position: to look for PAMs at a text position, and to unpack it; site:
-    to sort a site, to read its window and to pack it; pair: a window and a pattern."""
+    to sort a site, to read its window and to pack it."""
 
     position: float
     site: float
-    pair: float
 
 
 class Recurrence(NamedTuple):
@@ -68,11 +73,13 @@ class Anchors(NamedTuple):
 
 class AnchorSeeds(NamedTuple):
     """Differences beside a PAM, pieces looked up. position: as for Sites; site: to read a window;
-    lookup: to look a piece up; candidate: to compare what was found; entry: of the tables."""
+    lookup: to see whether a piece is there; branch: for a piece that is; candidate: to compare what
+    was found; entry: of the tables."""
 
     position: float
     site: float
     lookup: float
+    branch: float
     candidate: float
     entry: float
 
@@ -91,8 +98,8 @@ class CpuCosts(NamedTuple):
 
 
 class CudaCosts(NamedTuple):
-    """start: until the context is open and the first kernels are loaded; copy: of a letter's planes;
-    full: letters that keep a GPU busy in a search for mismatches."""
+    """start: until the context is open and the first kernels are loaded; copy: to copy the planes
+    of a letter; full: letters that keep a GPU busy in a search for mismatches."""
 
     start: float
     copy: float
@@ -102,16 +109,20 @@ class CudaCosts(NamedTuple):
     pieces: Pieces
 
 
+FIRST_ROWS = 24  # and twice k: about the first group of rows, which a scan always computes
+
 # An AMD EPYC with AVX-512.
 CPU = CpuCosts(
     pack=0.5,
     scan=Scan(pair=0.024),
     seeds=Seeds(position=6.0, lookup=6.0, branch=6.0, candidate=2.0),
-    sites=Sites(position=4.0, site=60.0, pair=0.022),
+    sites=Sites(position=4.0, site=60.0),
     recurrence=Recurrence(cell=0.0019, column=0.0065, deeper=6),
     pieces=Pieces(stage=0.0, letter=0.0006, look=0.003, window=60.0, column=11.0, block=2.0),
     anchors=Anchors(position=6.0, letter=4.0, cell=0.0055, pair=0.15),
-    anchor_seeds=AnchorSeeds(position=2.5, site=20.0, lookup=6.0, candidate=20.0, entry=10.0),
+    anchor_seeds=AnchorSeeds(
+        position=3.0, site=15.0, lookup=2.0, branch=22.0, candidate=28.0, entry=40.0
+    ),
 )
 
 # An H200, fitted to filters and scans of 1 and 64 patterns.

@@ -10,6 +10,7 @@ import numpy as np
 from kmatch.arrays import Bools, Bytes, Longs, Words
 from kmatch.engine.choice import Work
 from kmatch.engine.constraints import Constraints, View
+from kmatch.engine.costs import CPU
 from kmatch.engine.cpu.bits.buffer import written
 from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import SPARE, Layout, Text
@@ -132,7 +133,7 @@ class CpuEngine(HostEngine):
         queries = len(query.limits)
         budgets = np.zeros(queries, np.int64)
         if filtering is not False:
-            budgets = choose(text, query, bool(filtering))
+            budgets = choose(text, query, bool(filtering), (CPU.recurrence, CPU.pieces))
         parts = stretches(queries, query.reach, text.rows, self.threads)
         return self._start(scan_edit, parts * queries, capacity, text, query, budgets, parts)
 

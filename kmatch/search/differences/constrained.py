@@ -112,7 +112,7 @@ class ConstrainedEnds:
             self._tables = engine.anchor_tables(*search, chunk.length, bool(at_sites))
         if self._tables is None:
             return None
-        chunk.unpack(engine)
+        chunk.unpack(self._engine)
         shown = chunk.length + chunk.geometry.halo
         view = View(chunk.plain, chunk.letters, np.zeros(0, np.uint8), shown)
         return engine.start_anchors(view, self._tables, capacity)

@@ -11,7 +11,7 @@ import numpy as np
 
 from kmatch.arrays import Longs
 from kmatch.engine.alignments import Columns, Ends, Traced
-from kmatch.engine.differences import DifferenceQuery, difference_query
+from kmatch.engine.differences import difference_query
 from kmatch.engine.protocol import Engine, Scan
 from kmatch.results.batches import HitBatch, hit_batch
 from kmatch.search.chunks import NO_LETTERS, PackedChunk

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Longs
+from kmatch.engine import costs
 from kmatch.engine.constraints import Constraints
-from kmatch.engine.costs import CPU
+from kmatch.engine.costs import CPU, FIRST_ROWS, total
 from kmatch.engine.cpu.edit.anchors import AnchoredPanel, anchored_masks, anchored_panel
 from kmatch.engine.cpu.edit.lookup import WIDEST
 from kmatch.engine.cpu.edit.seeds import (
@@ -18,12 +19,9 @@ from kmatch.engine.cpu.edit.seeds import (
     anchor_seeds,
     find_pieces,
     serve,
-    setup_entries,
-    site_cost,
+    site_factors,
 )
 from kmatch.engine.differences import DifferenceQuery
-
-DEEPER = 30  # rows of a column that a scan computes beyond 2·k
 
 
 class AnchorTables(NamedTuple):
@@ -42,35 +40,37 @@ class AnchorTables(NamedTuple):
 
 def scan_cost(query: DifferenceQuery) -> float:
     """Nanoseconds to scan a text position."""
-    rows = np.minimum(np.diff(query.reading.begins), 2 * query.k + DEEPER)
+    rows = np.minimum(query.lengths, 2 * query.k + FIRST_ROWS + CPU.recurrence.deeper)
     return float((rows * CPU.recurrence.cell + CPU.recurrence.column).sum())
 
 
-def band_cost(query: DifferenceQuery, share: float) -> float:
-    """Nanoseconds a text position where all patterns are compared at the sites.
+def anchor_factors(query: DifferenceQuery, share: float) -> costs.Anchors:
+    """What is paid at a text position where all patterns are compared at the sites.
 
     share: of the positions that are sites, on each strand.
     """
-    lengths = np.diff(query.reading.begins)
-    strands = len(np.unique(query.reading.backward))
+    lengths, strands = query.lengths, len(np.unique(query.reading.backward))
     window = int(lengths.max()) + query.k
-    cells = float((lengths * (2 * query.k + 1) * CPU.anchors.cell + CPU.anchors.pair).sum())
-    return CPU.anchors.position + share * (strands * CPU.anchors.letter * window + cells)
+    cells = float((lengths * (2 * query.k + 1)).sum())
+    return costs.Anchors(1, share * strands * window, share * cells, share * len(lengths))
 
 
-def seeds_cost(query: DifferenceQuery, share: float, positions: float) -> float:
-    """The same where they are looked up, with the tables for so many positions."""
+def anchor_seed_factors(
+    query: DifferenceQuery, share: float, positions: float
+) -> costs.AnchorSeeds | None:
+    """The same where pieces are looked up, with the tables for so many positions; None where that
+    is not possible."""
     masks, begins = anchored_masks(query)
     if not serve(masks, begins, query.k):
-        return float("inf")
+        return None
     patterns = len(begins) - 1
-    pieces = find_pieces(int(np.diff(begins).min()), query.k, patterns)
+    pieces = find_pieces(int(query.lengths.min()), query.k, patterns)
     if pieces is None:
-        return float("inf")
-    strands = len(query.limits) // patterns
-    site = site_cost(pieces, query.k, patterns)
-    tables = setup_entries(pieces, patterns) * CPU.anchor_seeds.entry / positions
-    return CPU.anchor_seeds.position + share * strands * site + tables
+        return None
+    sites = share * (len(query.limits) // patterns)
+    paid = site_factors(pieces, query.k, patterns)
+    _, _, lookup, branch, candidate, _ = (sites * each for each in paid)
+    return costs.AnchorSeeds(1, sites, lookup, branch, candidate, paid.entry / positions)
 
 
 def anchor_tables(
@@ -81,9 +81,10 @@ def anchor_tables(
     share: of the positions that are sites, on each strand; positions: of the text, about; always:
     where a scan is better too.
     """
-    short = constraints.pams.shape[2] <= WIDEST
-    looked_up = seeds_cost(query, share, positions) if short else float("inf")
-    compared = band_cost(query, share)
+    compared = looked_up = total(CPU.anchors, anchor_factors(query, share))
+    factors = anchor_seed_factors(query, share, positions)
+    if factors and constraints.pams.shape[2] <= WIDEST:
+        looked_up = total(CPU.anchor_seeds, factors)
     if not always and min(looked_up, compared) > scan_cost(query):
         return None
     strands = np.unique(constraints.minus)

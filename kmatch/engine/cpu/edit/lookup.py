@@ -2,9 +2,9 @@
 
 Letters of a block of text become words, a bit a position, in which PAMs are found 64 positions at a
 time. The windows beside them are looked up (see `kmatch.engine.cpu.edit.seeds`), and what is found
-is compared, a vector of candidates at a time: for each diagonal a word says where window and pattern
-differ, and the farthest row that each diagonal reaches with 0, 1, … k differences is the next such
-bit away (Landau and Vishkin).
+is compared, a vector of candidates at a time. For each diagonal a word says where window and
+pattern differ; the row that the diagonal reaches with 0, 1, … k differences is the next such bit
+(Landau and Vishkin).
 """
 
 from typing import NamedTuple
@@ -25,7 +25,17 @@ from kmatch.engine.cpu.bits.numbers import (
     up,
     where_equal,
 )
-from kmatch.engine.cpu.bits.vectors import NONE, ONE, WORDS, aligned, fill, load, lowest, prefetch, store
+from kmatch.engine.cpu.bits.vectors import (
+    NONE,
+    ONE,
+    WORDS,
+    aligned,
+    fill,
+    load,
+    lowest,
+    prefetch,
+    store,
+)
 from kmatch.engine.cpu.edit.seeds import MOST_ERRORS, TAG_BITS
 from kmatch.engine.host.sharing import next_item
 from kmatch.jit import inlined, kernel

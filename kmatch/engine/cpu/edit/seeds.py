@@ -2,19 +2,20 @@
 
 A pattern is cut into pieces, counted from its anchor, and piece i is given errors[i] so that
 errors[i] + 1 add up to k + 1: a hit with k differences has a piece with at most as many as it was
-given. Table i lists patterns by the letters that the text may have where piece i begins. Letters are
-two bits, as in `kmatch.engine.cpu.hamming.seeds`.
+given. Table i lists patterns by the letters that the text may have where piece i begins. A letter
+is two bits, as in `kmatch.engine.cpu.hamming.seeds`.
 """
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from kmatch.arrays import Bytes, Ints, Longs, Words
+from kmatch.engine import costs
+from kmatch.engine.costs import CPU, total
 from kmatch.engine.cpu.bits.vectors import NONE, ONE, lowest
-from kmatch.engine.costs import CPU
 from kmatch.jit import inlined, kernel
 
 LOOKED_UP = 10  # letters of a piece at the most: a table has 4^LOOKED_UP codes
@@ -22,6 +23,7 @@ MOST_ENTRIES = 1 << 24  # of all tables, 64 MB
 MOST_ERRORS = 3  # of a piece
 TAG_BITS = 2  # of an entry, pattern·2^TAG_BITS + differences
 CODE_OF = np.array([0, 0, 1, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0], np.uint8)  # by mask
+MOST_LOOKUPS = 64  # of a window: each has a bit of a word
 SPARE = 64  # codes behind a table, so that each begins with a word of bits
 SINGLE = np.array([1, 2, 4, 8], np.uint8)  # masks of one base
 
@@ -65,9 +67,14 @@ def find_pieces(shortest: int, k: int, patterns: int) -> list[Piece] | None:
         pieces
         for pieces in _cuts(shortest, k)
         if max(piece.errors for piece in pieces) <= MOST_ERRORS
-        and setup_entries(pieces, patterns) <= MOST_ENTRIES
+        and site_factors(pieces, k, patterns).entry <= MOST_ENTRIES
+        and site_factors(pieces, k, patterns).lookup <= MOST_LOOKUPS
     ]
-    return min(fitting, key=lambda pieces: site_cost(pieces, k, patterns), default=None)
+
+    def cost(pieces: list[Piece]) -> float:
+        return total(CPU.anchor_seeds, site_factors(pieces, k, patterns)._replace(entry=0))
+
+    return min(fitting, key=cost, default=None)
 
 
 def _cuts(shortest: int, k: int) -> Iterator[list[Piece]]:
@@ -91,22 +98,21 @@ def _sums(total: int) -> Iterator[list[int]]:
             yield [first, *rest]
 
 
-def setup_entries(pieces: list[Piece], patterns: int) -> float:
-    """Entries of the tables."""
-    return patterns * sum(neighbours(piece.size, piece.errors) for piece in pieces)
-
-
-def site_cost(pieces: list[Piece], k: int, patterns: int) -> float:
-    """Nanoseconds to look up a site and to compare what is found."""
-    total = CPU.anchor_seeds.site
+def site_factors(pieces: list[Piece], k: int, patterns: int) -> costs.AnchorSeeds:
+    """What is paid at a site, and for the tables."""
+    lookups = branches = candidates = entries = 0.0
     for piece in pieces:
-        shifts = 2 * k + 1 if piece.offset else 1
-        found = patterns * neighbours(piece.size, piece.errors) / 4**piece.size
-        total += shifts * (CPU.anchor_seeds.lookup + found * CPU.anchor_seeds.candidate)
-    return total
+        shifts = k + min(k, piece.offset) + 1 if piece.offset else 1
+        many = patterns * neighbours(piece.size, piece.errors)
+        found = many / 4**piece.size
+        lookups += shifts
+        branches += shifts * min(found, 1.0)
+        candidates += shifts * found
+        entries += many
+    return costs.AnchorSeeds(0, 1, lookups, branches, candidates, entries)
 
 
-@lru_cache(maxsize=None)
+@cache
 def neighbours(size: int, errors: int) -> int:
     """How many entries a piece of a pattern has, about."""
     letters = np.random.default_rng(1).integers(0, 2, (2, size)).astype(np.uint64)
@@ -133,22 +139,24 @@ def anchor_seeds(masks: Bytes, begins: Longs, limits: Longs) -> AnchorSeeds | No
         return None
     low, high = np.zeros((2, len(lengths)), np.uint64)
     _fill_words(CODE_OF[masks], begins, low, high)
-    tables = [_table(low, high, piece) for piece in pieces]
-    lookups, starts, entries, filled = [], [], [], 0
-    for (offset, size, errors), (begins, found) in zip(pieces, tables, strict=True):
+    listed = [_table(low, high, piece) for piece in pieces]
+    lookups: list[tuple[int, ...]] = []
+    starts: list[Longs] = []
+    entries: list[Ints] = []
+    filled = codes = 0
+    for piece, (begins, found) in zip(pieces, listed, strict=True):
+        offset, size, errors = piece
         reach = k if offset else 0
         for shift in range(-min(reach, offset), reach + 1):
             left = min(k - abs(shift), errors)
-            lookups.append((offset + shift, size, sum(map(len, starts)), left))
+            lookups.append((offset + shift, size, codes, left))
         starts.append(begins + filled)
         entries.append(found)
-        filled += len(found)
+        filled, codes = filled + len(found), codes + len(begins)
     every = np.concatenate(starts).astype(np.int32)
     present = np.packbits(np.diff(every, append=filled) > 0, bitorder="little").view(np.uint64)
-    return AnchorSeeds(
-        *(np.array(lookups, np.int64), every, present, np.concatenate(entries)),
-        *(low, high, lengths, limits, k),
-    )
+    tables = np.array(lookups, np.int64), every, present, np.concatenate(entries)
+    return AnchorSeeds(*tables, low, high, lengths, limits, k)
 
 
 def _table(low: Words, high: Words, piece: Piece) -> tuple[Longs, Ints]:
@@ -281,7 +289,7 @@ def _piece(words, p, piece):
 
 @kernel
 def _list(words, piece, memory, every, bounds):
-    """List what `_walk` notes of each pattern; returns how much. bounds: int64[P+1], filled here."""
+    """List what `_walk` notes of each pattern; returns how much. bounds: int64[P+1], filled."""
     for p in range(len(words[0])):
         here = _piece(words, p, piece)
         beyond = every[min(bounds[p], len(every)) :]
