@@ -117,11 +117,11 @@ CPU = CpuCosts(
     scan=Scan(pair=0.024),
     seeds=Seeds(position=6.0, lookup=6.0, branch=6.0, candidate=2.0),
     sites=Sites(position=4.0, site=60.0),
-    recurrence=Recurrence(cell=0.0019, column=0.0065, deeper=6),
+    recurrence=Recurrence(cell=0.002, column=0.0235, deeper=6),
     pieces=Pieces(stage=0.0, letter=0.0006, look=0.003, window=60.0, column=11.0, block=2.0),
-    anchors=Anchors(position=6.0, letter=4.0, cell=0.0055, pair=0.15),
+    anchors=Anchors(position=13.0, letter=0.0, cell=0.0035, pair=0.0),
     anchor_seeds=AnchorSeeds(
-        position=3.0, site=15.0, lookup=2.0, branch=22.0, candidate=28.0, entry=40.0
+        position=2.7, site=3.0, lookup=1.0, branch=0.0, candidate=100.0, entry=40.0
     ),
 )
 

@@ -2,9 +2,7 @@
 
 Letters of a block of text become words, a bit a position, in which PAMs are found 64 positions at a
 time. The windows beside them are looked up (see `kmatch.engine.cpu.edit.seeds`), and what is found
-is compared, a vector of candidates at a time. For each diagonal a word says where window and
-pattern differ; the row that the diagonal reaches with 0, 1, … k differences is the next such bit
-(Landau and Vishkin).
+is compared, a vector of candidates at a time (`diagonals`).
 """
 
 from typing import NamedTuple
@@ -15,26 +13,18 @@ from numba.extending import intrinsic
 
 from kmatch.arrays import Ints, Longs, Words
 from kmatch.engine.cpu.bits.buffer import give_up, leave, new_writer, put
-from kmatch.engine.cpu.bits.numbers import (
-    down,
-    larger,
-    minus,
-    plus,
-    smaller,
-    trailing_zeros,
-    up,
-    where_equal,
-)
-from kmatch.engine.cpu.bits.vectors import (
-    NONE,
-    ONE,
-    WORDS,
-    aligned,
-    fill,
-    load,
-    lowest,
-    prefetch,
-    store,
+from kmatch.engine.cpu.bits.vectors import NONE, ONE, WORDS, lowest, prefetch
+from kmatch.engine.cpu.edit.diagonals import (
+    END,
+    HIGH,
+    LOW,
+    OTHER,
+    PATTERN_HIGH,
+    PATTERN_LOW,
+    SHIFT,
+    STOP,
+    distances,
+    new_state,
 )
 from kmatch.engine.cpu.edit.seeds import MOST_ERRORS, TAG_BITS
 from kmatch.engine.host.sharing import next_item
@@ -45,9 +35,6 @@ MARGIN = 128  # letters before and after them: a window of 64, and a PAM
 WIDEST = 63  # letters of a PAM
 FOUND = 1 << 11  # look-ups that wait
 CANDIDATES = 1 << 12  # that wait to be compared, and as many more as there are patterns
-# Rows of a state: of the window, of the pattern, its bit m, and m + SHIFT.
-LOW, HIGH, OTHER, PATTERN_LOW, PATTERN_HIGH, STOP, END, FIRST = (WORDS * i for i in range(8))
-SHIFT = 2  # is added to rows, so that 0 is a diagonal that was not reached
 
 
 class Windows(NamedTuple):
@@ -295,47 +282,8 @@ def _gather(found, begin, end, seeds, candidates):
 
 
 @kernel
-def _differ(state, k):
-    """Note where window and pattern differ on each diagonal."""
-    low, high, other = load(state, LOW), load(state, HIGH), load(state, OTHER)
-    ours, theirs = load(state, PATTERN_LOW), load(state, PATTERN_HIGH)
-    stop, middle = load(state, STOP), FIRST + k * WORDS
-    for d in range(k + 1):
-        by = fill(np.uint64(d))
-        wrong = (down(low, by) ^ ours) | (down(high, by) ^ theirs) | down(other, by) | stop
-        store(state, middle + d * WORDS, wrong)
-        wrong = (up(low, by) ^ ours) | (up(high, by) ^ theirs) | up(other, by) | stop
-        store(state, middle - d * WORDS, wrong)
-
-
-@kernel
-def _distances(state, k):
-    """Put the distances of WORDS lanes at 0, k + 1 where they are more."""
-    end, most = load(state, END), fill(np.uint64(k + 1))
-    one, shift = fill(ONE), fill(np.uint64(SHIFT))
-    wrong, far = FIRST + k * WORDS, FIRST + (3 * k + 2) * WORDS  # of the main diagonal
-    for at in range(far - (k + 1) * WORDS, far + (k + 2) * WORDS, WORDS):
-        store(state, at, fill(NONE))
-    row = plus(trailing_zeros(load(state, wrong)), shift)
-    store(state, far, row)
-    best = where_equal(row, end, fill(NONE), most)
-    for e in range(1, k + 1):
-        before, here = fill(NONE), fill(NONE)
-        for d in range(-e * WORDS, (e + 1) * WORDS, WORDS):
-            after = load(state, far + d + WORDS)
-            row = smaller(larger(larger(plus(here, one), before), plus(after, one)), end)
-            row = plus(row, trailing_zeros(down(load(state, wrong + d), minus(row, shift))))
-            store(state, far + d, row)
-            before, here = here, after
-            best = smaller(best, where_equal(row, end, fill(np.uint64(e)), most))
-    store(state, 0, best)
-
-
-@kernel
 def _compare(windows, seeds, candidates, count, first_query, state, writer):
-    """Compare candidates, and write those within their limits; state: uint64, flat: the rows named
-    above, 2·k + 1 that say where window and pattern differ, and 2·k + 3 how far a diagonal reaches.
-    """
+    """Compare candidates, and write those within their limits; state: see `diagonals`."""
     k = seeds.k
     for first in range(0, count, WORDS):
         many = min(WORDS, count - first)
@@ -347,8 +295,7 @@ def _compare(windows, seeds, candidates, count, first_query, state, writer):
             state[PATTERN_LOW + c] = seeds.low[pattern]
             state[PATTERN_HIGH + c] = seeds.high[pattern]
             state[STOP + c], state[END + c] = ONE << length, length + np.uint64(SHIFT)
-        _differ(state, k)
-        _distances(state, k)
+        distances(state, k)
         for c in range(many):
             window, pattern = candidates.window[first + c], candidates.pattern[first + c]
             distance = np.int64(state[c])
@@ -369,7 +316,7 @@ def scan_lookup(work, text, view, constraints, seeds, strands, buffer):
     writer = new_writer(buffer, len(strands) * patterns, seeds.k)
     bits = np.empty((3, (SPAN + 2 * MARGIN) // 64 + 1), np.uint64)
     windows, found, candidates = _new_windows(), _new_found(), _new_candidates(patterns)
-    state = aligned(FIRST + (4 * seeds.k + 4) * WORDS)
+    state = new_state(seeds.k)
     item = next_item(work)
     while item >= 0:
         first = item * SPAN
