@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from kmatch.arrays import Bools, Bytes, Longs, Words
 from kmatch.engine.alignments import Columns, Ends, Traced, Windows, Written
-from kmatch.engine.constraints import Constraints, Sites, View
+from kmatch.engine.constraints import Constraints, View
 from kmatch.engine.differences import DifferenceQuery, Profile
 from kmatch.engine.geometry import Layout, Text
 from kmatch.engine.hits import Found
@@ -232,16 +232,26 @@ class SeedLookup(Protocol):
 class AnchorScan(Protocol):
     """An engine that can search for differences beside the sites of a PAM alone."""
 
-    def anchors_pay(self, query: DifferenceQuery, share: float) -> bool:
-        """Whether that is faster than a scan; share: of positions that are sites, on a strand."""
+    def anchor_tables(
+        self,
+        query: DifferenceQuery,
+        constraints: Constraints,
+        share: float,
+        positions: int,
+        always: bool,
+    ) -> Any:
+        """What `start_anchors` needs of a search, None where a scan of all positions is faster.
 
-    def find_anchors(self, view: View, query: DifferenceQuery, constraints: Constraints) -> Sites:
-        """The Sites in the letters of a View, and positions whose PAM it does not show."""
+        share: of the positions that are sites, on a strand; positions: of the text, about; always:
+        where a scan is faster too.
+        """
 
-    def start_anchors(
-        self, view: View, query: DifferenceQuery, sites: Sites, capacity: int
-    ) -> Scan:
-        """A Scan for the ends at sites within the limits of their queries, as `start_edit`."""
+    def start_anchors(self, view: View, tables: Any, capacity: int) -> Scan:
+        """A Scan for the ends within the limits of their queries, as `start_edit`, beside PAMs and
+        where a View, which has its letters, does not show what stands beside them.
+
+        tables: from `anchor_tables`.
+        """
 
 
 @runtime_checkable

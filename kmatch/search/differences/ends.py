@@ -11,9 +11,9 @@ import numpy as np
 
 from kmatch.arrays import Longs
 from kmatch.engine.alignments import Columns, Ends, Traced
-from kmatch.engine.differences import DifferenceQuery, difference_query
+from kmatch.engine.differences import difference_query
 from kmatch.engine.host.codes import Coding
-from kmatch.engine.protocol import AnchorScan, Engine, Scan
+from kmatch.engine.protocol import Engine, Scan
 from kmatch.results.batches import HitBatch, hit_batch
 from kmatch.search.differences.constrained import (
     NO_COLUMNS,
@@ -61,18 +61,17 @@ class DifferenceSearch:
         self._report, self._filtering = report, filtering
         self._coding = Coding(len(limits), self._query.k)
         self._scanner = Scanner(engine, self._coding, capacity)
-        self._rules = rules
-        self._at_sites = _at_sites(engine, self._query, rules, filtering)
         self._reach = rules.reach  # letters of a hit beyond its anchored end
         self._plateaus = Plateaus(panel.letters.backward)
+        self._constrained = None
+        if rules.pams or rules.bind_alignments:
+            self._constrained = ConstrainedEnds(engine, panel, self._query, rules)
         self._begin()
 
     def _begin(self) -> None:
         """Begin with a genome."""
-        self._constrained = None
-        if self._rules.pams or self._rules.bind_alignments:
-            searched = (self._engine, self._panel, self._query)
-            self._constrained = ConstrainedEnds(*searched, self._rules)
+        if self._constrained:
+            self._constrained = self._constrained.afresh()
         self._chunks: dict[int, PackedChunk] = {}  # by number, as long as rows of theirs wait
         self._waiting = NO_ROWS  # hits that a later one may precede
         self._suspended = NO_ROWS  # ends that may or may not be minima
@@ -97,10 +96,11 @@ class DifferenceSearch:
     def find_codes(self, chunks: Iterable[PackedChunk]) -> Iterator[tuple[PackedChunk, Longs]]:
         """Yield (chunk, codes): chunks or parts of them, in order, and their sorted codes."""
 
-        if self._at_sites and self._constrained:
-            return self._scanner.scan(chunks, self._constrained.start)
-
         def start(chunk: PackedChunk, capacity: int) -> Scan:
+            if self._constrained:
+                scan = self._constrained.start(chunk, capacity, self._filtering)
+                if scan:
+                    return scan
             text = chunk.text(self._panel.letters.masks, self._engine)
             return self._engine.start_edit(text, self._query, self._filtering, capacity)
 
@@ -265,13 +265,3 @@ class DifferenceSearch:
         else:
             self._trace(chunk, position, query, distance, columns)
         return columns
-
-
-def _at_sites(engine: Engine, query: DifferenceQuery, rules: Rules, filtering: bool | None) -> bool:
-    """Whether to search at the sites of PAMs alone; filtering: None where the engine chooses."""
-    if not rules.pams or not isinstance(engine, AnchorScan):
-        return False
-    if filtering is None:
-        share = min(sum(pam.share for pam in rules.pams), 1.0)
-        return engine.anchors_pay(query, share)
-    return filtering
