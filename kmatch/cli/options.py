@@ -51,10 +51,10 @@ def _with(options: Sequence[Decorator], function: Function) -> Function:
 
 
 def _check_device(context: click.Context, option: click.Parameter, device: str) -> str:
-    from kmatch.engine.devices import DEVICE
+    from kmatch.engine.devices import DEVICE, DEVICES
 
     if not DEVICE.fullmatch(device):
-        raise click.BadParameter(f"{device!r} is not auto, cpu, cuda or cuda:N")
+        raise click.BadParameter(f"{device!r} is not {DEVICES}")
     return device
 
 
@@ -62,7 +62,7 @@ device_option = click.option(
     "--device",
     default="auto",
     show_default=True,
-    metavar="auto|cpu|cuda|cuda:N",
+    metavar="auto|cpu|cuda|cuda:N,…|cuda:all",
     callback=_check_device,
     help="Where to search.",
 )
