@@ -29,10 +29,10 @@ from kmatch.results.limit import check_limit, limited
 from kmatch.results.primers import Primers
 from kmatch.results.products import Products
 from kmatch.search.best import BestOptions, best_batches
-from kmatch.search.checks import check_ends, check_pam
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import HammingOptions, hamming_batches
 from kmatch.search.multi import MultiOptions, multi_batches
+from kmatch.search.panels.checks import check_ends, check_pam
 from kmatch.search.pcr import PRODUCT, PcrOptions, pcr_batches
 from kmatch.search.primer import PrimerOptions, primer_batches
 from kmatch.search.regions import RegionsGiven, load_regions, narrowed, search_inside
@@ -252,7 +252,7 @@ def pcr(
     panel = load_pairs(primers)
     options = PcrOptions(product, pairs, edit, exact_3p, sequence)
     running = Running(device, threads, on_progress=on_progress)
-    return Products(pcr_batches(as_genome(genome), panel, k, options, running), panel)
+    return Products(pcr_batches(as_genome(genome), panel, k, options, running), panel, sequence)
 
 
 def primer(

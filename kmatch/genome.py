@@ -15,8 +15,8 @@ from kmatch.packed.reader import PackedFile, open_packed, parts_of_pipe
 from kmatch.sequences.names import clean_names, shown, warn
 from kmatch.sequences.readers.ahead import read_ahead
 from kmatch.sequences.readers.files import HEAD, MAGIC, check_readable, label_of
-from kmatch.sequences.readers.genome_files import read_parts
-from kmatch.sequences.readers.index import read_index
+from kmatch.sequences.readers.genomes.index import read_index
+from kmatch.sequences.readers.genomes.parts import read_parts
 from kmatch.sequences.records import (
     Progress,
     Record,

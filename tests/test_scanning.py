@@ -11,7 +11,7 @@ from support.hooks import edit_batches, hamming_batches, multi_batches
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.hits import Found
-from kmatch.search.scanning import Scanner
+from kmatch.search.scanning.scan import Scanner
 from kmatch.sequences.patterns import load_patterns
 
 

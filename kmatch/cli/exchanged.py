@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kmatch.cli.messages import Messages
+    from kmatch.cli.terminal.messages import Messages
     from kmatch.sequences.patterns import PatternSet
 
 

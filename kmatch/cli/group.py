@@ -15,8 +15,8 @@ from kmatch.cli.commands.multi import multi
 from kmatch.cli.commands.pack import pack
 from kmatch.cli.commands.pcr import pcr
 from kmatch.cli.commands.primer import primer
-from kmatch.cli.messages import showing_warnings
-from kmatch.cli.printable import one_line
+from kmatch.cli.terminal.messages import showing_warnings
+from kmatch.cli.terminal.printable import one_line
 
 _COMPLETE = "_KMATCH_COMPLETE"  # what shells set to ask for completions
 _NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())  # whose message is the help

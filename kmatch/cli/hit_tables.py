@@ -72,7 +72,7 @@ def hit_tables(
     """
     with ExitStack() as stack:
         if table.form == "view":
-            from kmatch.cli.screens import screen_of
+            from kmatch.cli.terminal.screens import screen_of
 
             letters = stack.enter_context(_letters_beside(searched.genome))
             searched = searched._replace(screen=screen_of(table), letters=letters)
@@ -95,7 +95,7 @@ def _letters_beside(genome: Genome | None) -> Iterator[Any]:
     if genome is None or not genome.can_reread:
         yield None
         return
-    from kmatch.search.product_texts import ProductTexts
+    from kmatch.search.products.texts import ProductTexts
 
     texts = ProductTexts(genome)
     try:

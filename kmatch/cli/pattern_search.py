@@ -10,9 +10,9 @@ import click
 
 from kmatch import interrupts
 from kmatch.cli.exchanged import letters_at_most, warn_of_long_patterns
-from kmatch.cli.messages import Messages
 from kmatch.cli.options import Inputs, Loudness, check_inputs
 from kmatch.cli.outputs import Table, check_summary, check_table
+from kmatch.cli.terminal.messages import Messages
 from kmatch.search.running import Running
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class PatternSearch:
         """
         from kmatch.cli.hit_tables import hit_tables
         from kmatch.results.formats.searched import Searched
-        from kmatch.search.distances import pattern_distances
+        from kmatch.search.panels.distances import pattern_distances
 
         searched = Searched(self.panel, self.genome, pam_first)
         most = None if k is None else int(pattern_distances(self.panel, k).max())
@@ -94,8 +94,8 @@ class PatternSearch:
 
         to_terminal: whether a taker writes to standard output, where the progress bar may be.
         """
-        from kmatch.search.lengths import Heard
         from kmatch.search.regions import search_inside
+        from kmatch.search.scanning.lengths import Heard
 
         messages, genome = self.messages, self.genome
         hits, heard, device = 0, Heard(), ""

@@ -15,15 +15,15 @@ from kmatch.engine.protocol import Smallest
 from kmatch.genome import Genome
 from kmatch.published.run import choose_algorithm
 from kmatch.results.batches import HitBatch
-from kmatch.search.chunks import PackedChunk, packed_chunks, plan_reading
 from kmatch.search.differences.rules import Rules
 from kmatch.search.hamming import checked_ends
-from kmatch.search.panel import ReadingPanel, build_reading_panel, select_patterns
+from kmatch.search.panels.panel import ReadingPanel, build_reading_panel, select_patterns
+from kmatch.search.panels.repeats import distinct_patterns, with_copies
 from kmatch.search.published import difference_search, published_distances
-from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
-from kmatch.search.scanning import DEEP
-from kmatch.search.work import difference_work
+from kmatch.search.scanning.chunks import PackedChunk, packed_chunks, plan_reading
+from kmatch.search.scanning.scan import DEEP
+from kmatch.search.scanning.work import difference_work
 from kmatch.sequences.patterns import Pattern
 
 

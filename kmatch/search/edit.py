@@ -9,16 +9,16 @@ from kmatch.arguments import PAM_SIDES, REPORTS, check_choice
 from kmatch.genome import Genome
 from kmatch.published.run import choose_algorithm
 from kmatch.results.batches import HitBatch
-from kmatch.search.chunks import packed_chunks, plan_reading
 from kmatch.search.differences.rules import Bounds, Rules, checked_bounds, smallest_k
-from kmatch.search.distances import pattern_distances
 from kmatch.search.hamming import checked_ends
-from kmatch.search.pams import load_pams
-from kmatch.search.panel import build_reading_panel
+from kmatch.search.panels.distances import pattern_distances
+from kmatch.search.panels.pams import load_pams
+from kmatch.search.panels.panel import build_reading_panel
+from kmatch.search.panels.repeats import distinct_patterns, with_copies
 from kmatch.search.published import difference_search
-from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
-from kmatch.search.work import difference_work
+from kmatch.search.scanning.chunks import packed_chunks, plan_reading
+from kmatch.search.scanning.work import difference_work
 from kmatch.sequences.patterns import Pattern
 
 

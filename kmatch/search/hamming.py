@@ -10,15 +10,15 @@ from kmatch.arrays import Longs
 from kmatch.genome import Genome
 from kmatch.published.run import Run, choose_algorithm
 from kmatch.results.batches import HitBatch
-from kmatch.search.chunks import PackedChunk, packed_chunks, plan_chunks
-from kmatch.search.distances import merged, pattern_distances, renumbered
-from kmatch.search.mismatches.pam import Pam
 from kmatch.search.mismatches.windows import WindowScans
-from kmatch.search.panel import Sought, build_panel, exact_ends
-from kmatch.search.repeats import distinct_patterns, with_copies
+from kmatch.search.panels.distances import merged, pattern_distances, renumbered
+from kmatch.search.panels.pam import Pam
+from kmatch.search.panels.panel import Sought, build_panel, exact_ends
+from kmatch.search.panels.repeats import distinct_patterns, with_copies
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
-from kmatch.search.scanning import Scanner
-from kmatch.search.work import window_work
+from kmatch.search.scanning.chunks import PackedChunk, packed_chunks, plan_chunks
+from kmatch.search.scanning.scan import Scanner
+from kmatch.search.scanning.work import window_work
 from kmatch.sequences.patterns import Pattern, pattern_set
 
 

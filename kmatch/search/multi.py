@@ -12,19 +12,19 @@ from kmatch.genome import Genome
 from kmatch.published.registry import ENGINE
 from kmatch.published.run import choose_algorithm
 from kmatch.results.batches import HitBatch
-from kmatch.search.chunks import packed_chunks, plan_chunks
-from kmatch.search.distances import pattern_distances
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import WindowSearch, checked_ends
-from kmatch.search.mismatches.pam import Pam
 from kmatch.search.mismatches.seeds import LONGEST, SeedSearch, some_codes
 from kmatch.search.mismatches.sites import SiteSearch
-from kmatch.search.pams import load_pams
-from kmatch.search.panel import Sought, wanted_strands
+from kmatch.search.panels.distances import pattern_distances
+from kmatch.search.panels.pam import Pam
+from kmatch.search.panels.pams import load_pams
+from kmatch.search.panels.panel import Sought, wanted_strands
+from kmatch.search.panels.repeats import distinct_patterns, with_copies
 from kmatch.search.published import PublishedWindows
-from kmatch.search.repeats import distinct_patterns, with_copies
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
-from kmatch.search.work import window_work
+from kmatch.search.scanning.chunks import packed_chunks, plan_chunks
+from kmatch.search.scanning.work import window_work
 from kmatch.sequences.names import shown
 from kmatch.sequences.patterns import Pattern, PatternSet
 

@@ -11,11 +11,11 @@ from kmatch.arrays import Longs
 from kmatch.errors import InputError
 from kmatch.genome import Genome
 from kmatch.results.batches import HitBatch, PrimerSites, ProductBatch
-from kmatch.search.checks import check_ends
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import HammingOptions, hamming_batches
-from kmatch.search.joins import Groups, Limits, Sites, finished_sites, joined_sites
-from kmatch.search.product_texts import ProductTexts
+from kmatch.search.panels.checks import check_ends
+from kmatch.search.products.joins import Groups, Limits, Sites, finished_sites, joined_sites
+from kmatch.search.products.texts import ProductTexts
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.sequences.primer_pairs import PrimerPairs
 

@@ -15,7 +15,7 @@ from kmatch.errors import InputError
 from kmatch.genome import Genome
 from kmatch.published.run import choose_algorithm
 from kmatch.results.batches import PrimerBatch
-from kmatch.search.panel import wanted_strands
+from kmatch.search.panels.panel import wanted_strands
 from kmatch.search.published import extend_published
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.sequences.alphabet import encode_text

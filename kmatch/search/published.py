@@ -15,14 +15,14 @@ from kmatch.engine.primers import Starts
 from kmatch.engine.protocol import Engine
 from kmatch.published.run import Run
 from kmatch.results.batches import HitBatch
-from kmatch.search.chunks import PackedChunk
 from kmatch.search.differences.ends import DifferenceSearch
 from kmatch.search.differences.rules import NO_RULES, Rules
-from kmatch.search.mismatches.pam import Pam
 from kmatch.search.mismatches.windows import window_batches
-from kmatch.search.pams import united
-from kmatch.search.panel import ReadingPanel, Sought, rank_panel
+from kmatch.search.panels.pam import Pam
+from kmatch.search.panels.pams import united
+from kmatch.search.panels.panel import ReadingPanel, Sought, rank_panel
 from kmatch.search.running import HOOKS, Hooks
+from kmatch.search.scanning.chunks import PackedChunk
 from kmatch.sequences.alphabet import reverse_complement
 from kmatch.sequences.patterns import Pattern
 

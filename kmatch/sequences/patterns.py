@@ -11,7 +11,7 @@ from kmatch.arrays import Bytes, Ints, Longs, bounds_of, gather
 from kmatch.errors import InputError
 from kmatch.sequences.alphabet import letter_masks, odd_letter
 from kmatch.sequences.names import OnWarning, clean_names, shown, warn
-from kmatch.sequences.readers.pattern_files import read_pairs
+from kmatch.sequences.readers.panels.patterns import read_pairs
 
 Patterns = str | os.PathLike[str] | Mapping[str, str] | Iterable[str]  # see load_patterns
 

@@ -9,7 +9,7 @@ from kmatch.arrays import Bytes, Ints, Longs
 from kmatch.errors import InputError
 from kmatch.sequences.names import clean_names, listed, shown, warn
 from kmatch.sequences.patterns import PatternSet, checked_patterns, repeated_names
-from kmatch.sequences.readers.primer_files import ENDINGS, Primers, read_primers
+from kmatch.sequences.readers.panels.primers import ENDINGS, Primers, read_primers
 
 Side = str | Iterable[str]  # a primer, or its alternates
 PairsGiven = str | os.PathLike[str] | Mapping[str, tuple[Side, Side]]

@@ -34,9 +34,9 @@ from kmatch.engine.cpu.hamming import seeds
 from kmatch.engine.host import sites
 from kmatch.search.edit import edit_batches
 from kmatch.search.hamming import hamming_batches
-from kmatch.search.mismatches.pam import Pam
 from kmatch.search.mismatches.seeds import some_codes
 from kmatch.search.multi import multi_batches
+from kmatch.search.panels.pam import Pam
 from kmatch.search.running import by_name
 from kmatch.sequences.patterns import load_patterns
 

@@ -43,8 +43,8 @@ from kmatch.engine.cuda.gpu.driver import cuda, empty, on_device
 from kmatch.engine.cuda.hamming import scan as hamming
 from kmatch.engine.differences import difference_query
 from kmatch.published.registry import find
-from kmatch.search.chunks import plan_chunks, plan_reading
-from kmatch.search.panel import build_panel, build_reading_panel
+from kmatch.search.panels.panel import build_panel, build_reading_panel
+from kmatch.search.scanning.chunks import plan_chunks, plan_reading
 from kmatch.sequences.patterns import load_patterns
 
 MISMATCH_OPERATIONS, CELL_OPERATIONS = 4, 10  # 32-bit ones, for the 64 positions of a word

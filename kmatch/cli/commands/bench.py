@@ -5,10 +5,10 @@ from typing import NamedTuple
 import click
 
 from kmatch.cli.command import command
-from kmatch.cli.messages import Messages
 from kmatch.cli.numbers import Count, NumberRange
 from kmatch.cli.options import debug_option, device_option
 from kmatch.cli.outputs import check_outputs
+from kmatch.cli.terminal.messages import Messages
 
 COMMANDS = ("hamming", "multi", "edit", "best", "primer")
 PAPERS = ("liu2012", "pmasm2017", "wspasm2017", "nakano2012", "feuser2018")

@@ -44,7 +44,7 @@ def best(
     """
     search = PatternSearch(inputs, table, running, loudness, rereads=True)
     from kmatch.search.best import BestOptions, best_batches
-    from kmatch.search.checks import check_ends
+    from kmatch.search.panels.checks import check_ends
 
     strand, exact_5p, exact_3p = wanted
     check_ends(search.panel, {"--exact-5p": exact_5p, "--exact-3p": exact_3p})

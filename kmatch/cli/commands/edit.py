@@ -68,8 +68,8 @@ def edit(
     SEQ), BED with the sequence in column 7, or by --column a table with a header line.
     """
     search = PatternSearch(inputs, table, running, loudness)
-    from kmatch.search.checks import check_ends, check_pam
     from kmatch.search.edit import EditOptions, edit_batches
+    from kmatch.search.panels.checks import check_ends, check_pam
 
     ends = {"--exact-5p": wanted.exact_5p, "--exact-3p": wanted.exact_3p}
     check_ends(search.panel, ends)

@@ -46,8 +46,8 @@ def hamming(
     SEQ), BED with the sequence in column 7, or by --column a table with a header line.
     """
     search = PatternSearch(inputs, table, running, loudness)
-    from kmatch.search.checks import check_ends
     from kmatch.search.hamming import HammingOptions, hamming_batches
+    from kmatch.search.panels.checks import check_ends
 
     k, strand, exact_5p, exact_3p = wanted
     check_ends(search.panel, {"--exact-5p": exact_5p, "--exact-3p": exact_3p})

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 import click
 
 from kmatch.cli.command import command
-from kmatch.cli.messages import Messages
 from kmatch.cli.options import debug_option
+from kmatch.cli.terminal.messages import Messages
 
 DEVICES = {"cpu": "the CPU", "cuda": "CUDA"}
 

@@ -53,8 +53,8 @@ def multi(
     SEQ), BED with the sequence in column 7, or by --column a table with a header line.
     """
     search = PatternSearch(inputs, table, running, loudness)
-    from kmatch.search.checks import check_ends, check_pam
     from kmatch.search.multi import MultiOptions, multi_batches
+    from kmatch.search.panels.checks import check_ends, check_pam
 
     k, pam, side, strand, exact_5p, exact_3p = wanted
     check_ends(search.panel, {"--exact-5p": exact_5p, "--exact-3p": exact_3p})

@@ -5,7 +5,6 @@ import sys
 import click
 
 from kmatch.cli.command import command
-from kmatch.cli.messages import Messages
 from kmatch.cli.options import (
     Loudness,
     debug_option,
@@ -14,6 +13,7 @@ from kmatch.cli.options import (
     verbose_option,
 )
 from kmatch.cli.outputs import check_outputs
+from kmatch.cli.terminal.messages import Messages
 
 SUFFIX = ".kmatch"
 

@@ -114,7 +114,7 @@ class _PcrSearch(PatternSearch):
     def write_products(self, batches: "Callable[..., Iterable[ProductBatch]]") -> None:
         """Write the table of the ProductBatches of batches(running=…)."""
         from kmatch.results.files.output import open_output
-        from kmatch.results.product_tables import ProductWriter
+        from kmatch.results.tables.products import ProductWriter
 
         with open_output(self.table.output) as handle:
             form = self.table.form or "bed"

@@ -8,14 +8,14 @@ import click
 
 from kmatch.arguments import BACKGROUND_STRANDS
 from kmatch.cli.command import command
-from kmatch.cli.messages import Messages
 from kmatch.cli.numbers import Count, Number, NumberRange
 from kmatch.cli.options import Loudness, algorithm_option, common_options
 from kmatch.cli.outputs import Table, check_table
+from kmatch.cli.terminal.messages import Messages
 from kmatch.search.running import Running
 
 if TYPE_CHECKING:
-    from kmatch.results.primer_tables import PrimerWriter, RegionWriter
+    from kmatch.results.tables.primers import PrimerWriter, RegionWriter
 
 
 class Inputs(NamedTuple):
@@ -131,7 +131,7 @@ def _writers(
 ) -> "Iterator[list[PrimerWriter | RegionWriter]]":
     """Give the writers of the primers and, where they are asked for, of the regions."""
     from kmatch.results.files.output import flush_all, open_output
-    from kmatch.results.primer_tables import PrimerWriter, RegionWriter
+    from kmatch.results.tables.primers import PrimerWriter, RegionWriter
 
     both = wanted.both_strands
     with ExitStack() as stack:

@@ -9,8 +9,8 @@ import numpy as np
 from kmatch.results.batches import HitBatch
 from kmatch.results.files.sending import Sender
 from kmatch.results.formats.lines import gff3_lines
-from kmatch.results.lines import DIGITS, Names
-from kmatch.results.tables import ROWS, rows_of, side_by_side
+from kmatch.results.tables.hits import ROWS, rows_of, side_by_side
+from kmatch.results.tables.lines import DIGITS, Names
 from kmatch.sequences.patterns import Pattern, pattern_set
 
 HEADER = "##gff-version 3\n"

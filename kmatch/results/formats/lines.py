@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.jit import kernel
-from kmatch.results.lines import (
+from kmatch.results.tables.lines import (
     MINUS,
     NEWLINE,
     PLUS,

@@ -11,8 +11,8 @@ from kmatch.results.batches import HitBatch
 from kmatch.results.files.sending import Sender
 from kmatch.results.formats.lines import Queries, Words, sam_lines
 from kmatch.results.formats.searched import Searched
-from kmatch.results.lines import DIGITS, Names
-from kmatch.results.tables import ROWS, rows_of, side_by_side
+from kmatch.results.tables.hits import ROWS, rows_of, side_by_side
+from kmatch.results.tables.lines import DIGITS, Names
 from kmatch.sequences.patterns import PatternSet, pattern_set
 
 LABEL = 254  # characters that SAM allows a read's name

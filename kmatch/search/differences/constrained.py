@@ -12,10 +12,10 @@ from kmatch.arrays import Bytes, Longs
 from kmatch.engine.alignments import Columns, Ends, Traced
 from kmatch.engine.constraints import View
 from kmatch.engine.differences import DifferenceQuery
-from kmatch.search.chunks import PackedChunk
 from kmatch.search.differences.rows import make_rows
 from kmatch.search.differences.rules import Rules, make_constraints
-from kmatch.search.panel import ReadingPanel
+from kmatch.search.panels.panel import ReadingPanel
+from kmatch.search.scanning.chunks import PackedChunk
 
 NO_COLUMNS = Columns(*(np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2)
 NO_ENDS = np.zeros((3, 0), np.int64)  # positions, queries and distances

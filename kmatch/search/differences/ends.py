@@ -14,8 +14,6 @@ from kmatch.engine.alignments import Columns, Ends, Traced
 from kmatch.engine.differences import DifferenceQuery, difference_query
 from kmatch.engine.protocol import AnchorScan, Engine, Scan
 from kmatch.results.batches import HitBatch, hit_batch
-from kmatch.search.chunks import NO_LETTERS, PackedChunk
-from kmatch.search.codes import code_batches, split_ends
 from kmatch.search.differences.constrained import (
     NO_COLUMNS,
     NO_ENDS,
@@ -32,8 +30,10 @@ from kmatch.search.differences.rows import (
     split_rows,
 )
 from kmatch.search.differences.rules import NO_RULES, Rules
-from kmatch.search.panel import ReadingPanel
-from kmatch.search.scanning import Scanner
+from kmatch.search.panels.panel import ReadingPanel
+from kmatch.search.scanning.chunks import NO_LETTERS, PackedChunk
+from kmatch.search.scanning.codes import code_batches, split_ends
+from kmatch.search.scanning.scan import Scanner
 
 UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
 

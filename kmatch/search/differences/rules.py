@@ -7,8 +7,8 @@ import numpy as np
 from kmatch.arguments import checked_count
 from kmatch.engine.constraints import Constraints, kind_states, unit_states
 from kmatch.errors import InputError
-from kmatch.search.mismatches.pam import Pam
-from kmatch.search.panel import ReadingPanel
+from kmatch.search.panels.pam import Pam
+from kmatch.search.panels.panel import ReadingPanel
 from kmatch.sequences.alphabet import complement
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from kmatch.arrays import Bytes, Longs
 from kmatch.engine.hits import Found
 from kmatch.engine.protocol import Scan
-from kmatch.search.chunks import PackedChunk
 from kmatch.search.mismatches.windows import WindowScans
-from kmatch.search.panel import Sought, exact_ends, panel_letters, rank_panel
-from kmatch.search.scanning import Scanner
+from kmatch.search.panels.panel import Sought, exact_ends, panel_letters, rank_panel
+from kmatch.search.scanning.chunks import PackedChunk
+from kmatch.search.scanning.scan import Scanner
 from kmatch.sequences.patterns import PatternSet, pattern_set
 
 LONGEST = 64  # letters of a pattern that can be looked up

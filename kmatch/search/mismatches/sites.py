@@ -10,13 +10,13 @@ from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Text
 from kmatch.engine.protocol import Engine, Scan
 from kmatch.engine.queries import query_arrays, window_arrays
 from kmatch.results.batches import HitBatch
-from kmatch.search.chunks import NO_LETTERS, PackedChunk
-from kmatch.search.codes import code_batches
-from kmatch.search.mismatches.pam import Pam
 from kmatch.search.mismatches.windows import window_batches
-from kmatch.search.pams import united
-from kmatch.search.panel import Sought, exact_ends, rank_panel, wanted_strands
-from kmatch.search.scanning import Scanner
+from kmatch.search.panels.pam import Pam
+from kmatch.search.panels.pams import united
+from kmatch.search.panels.panel import Sought, exact_ends, rank_panel, wanted_strands
+from kmatch.search.scanning.chunks import NO_LETTERS, PackedChunk
+from kmatch.search.scanning.codes import code_batches
+from kmatch.search.scanning.scan import Scanner
 from kmatch.sequences.patterns import pattern_set
 
 UNPACKED = 256  # positions for each of which there may be a site before a chunk is unpacked

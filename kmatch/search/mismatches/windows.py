@@ -10,10 +10,10 @@ from kmatch.arrays import Ints, Longs
 from kmatch.engine.alignments import Columns, Windows
 from kmatch.engine.protocol import Engine, Scan
 from kmatch.results.batches import HitBatch, hit_batch
-from kmatch.search.chunks import PackedChunk
-from kmatch.search.codes import code_batches, split_windows
-from kmatch.search.panel import Panel
-from kmatch.search.scanning import Scanner
+from kmatch.search.panels.panel import Panel
+from kmatch.search.scanning.chunks import PackedChunk
+from kmatch.search.scanning.codes import code_batches, split_windows
+from kmatch.search.scanning.scan import Scanner
 
 
 class WindowScans(ABC):

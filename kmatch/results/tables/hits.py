@@ -7,7 +7,7 @@ import numpy as np
 
 from kmatch.results.batches import HitBatch
 from kmatch.results.files.sending import Sender
-from kmatch.results.lines import DIGITS, Names, Rows, bed_lines, tsv_lines
+from kmatch.results.tables.lines import DIGITS, Names, Rows, bed_lines, tsv_lines
 from kmatch.sequences.patterns import Pattern, pattern_set
 
 ROWS = 1 << 15  # formatted at a time

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kmatch.jit import inlined, kernel
-from kmatch.sequences.readers.lines import (
+from kmatch.sequences.readers.genomes.lines import (
     BREAK,
     CR,
     DELETED,

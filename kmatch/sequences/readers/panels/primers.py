@@ -8,8 +8,8 @@ from typing import NamedTuple
 from kmatch.errors import InputError
 from kmatch.sequences.readers.files import StrPath, open_source, reading
 from kmatch.sequences.readers.formats import refuse_others
-from kmatch.sequences.readers.pattern_files import fasta_pairs, text_lines
-from kmatch.sequences.readers.pattern_tables import BED_NAME, BED_SEQUENCE, is_bed_header
+from kmatch.sequences.readers.panels.patterns import fasta_pairs, text_lines
+from kmatch.sequences.readers.panels.tables import BED_NAME, BED_SEQUENCE, is_bed_header
 
 FORWARD, REVERSE = 0, 1
 ENDINGS = "_F and _R, /1 and /2 or _LEFT and _RIGHT"

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kmatch import interrupts
-from kmatch.cli.printable import one_line
-from kmatch.cli.progress import Advance, Compiled, compiling_bar, progress_bar
+from kmatch.cli.terminal.printable import one_line
+from kmatch.cli.terminal.progress import Advance, Compiled, compiling_bar, progress_bar
 from kmatch.errors import KmatchWarning
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ def read_fastq(source: Source, block: int = BLOCK) -> Iterator[Stretch]:
     Four lines are a read: '@' and its name, letters, '+', and as many qualities. LF, CRLF or CR
     ends a line. Raises InputError, naming the read, for anything else.
     """
-    from kmatch.sequences.readers.reads import PAUSE, split_reads
+    from kmatch.sequences.readers.genomes.reads import PAUSE, split_reads
 
     data, letters, names = (np.empty(block + 1, np.uint8) for _ in range(3))
     lengths = np.empty(MOST, np.int64)
@@ -79,8 +79,8 @@ def _name(header: bytes) -> str:
 
 def _fault(label: str, number: int, data: Bytes, why: int) -> InputError:
     """What is wrong with the read that data begins with."""
-    from kmatch.sequences.readers.lines import FOREIGN, KINDS
-    from kmatch.sequences.readers.reads import BINARY, NO_AT, NO_PLUS, PROTEIN
+    from kmatch.sequences.readers.genomes.lines import FOREIGN, KINDS
+    from kmatch.sequences.readers.genomes.reads import BINARY, NO_AT, NO_PLUS, PROTEIN
 
     header, letters, _, qualities = _lines(data)
     read = f"read {number}, '{shown(_name(header))}',"

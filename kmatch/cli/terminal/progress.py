@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from kmatch.cli.printable import shorten
+from kmatch.cli.terminal.printable import shorten
 
 LABEL = 32  # characters: the bar needs the rest of a line
 

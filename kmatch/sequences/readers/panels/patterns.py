@@ -10,7 +10,7 @@ from kmatch.errors import InputError
 from kmatch.sequences.names import first_word, shown
 from kmatch.sequences.readers.files import Source, StrPath, open_source, reading
 from kmatch.sequences.readers.formats import refuse_others
-from kmatch.sequences.readers.pattern_tables import (
+from kmatch.sequences.readers.panels.tables import (
     Row,
     bed_rows,
     column_rows,

@@ -17,7 +17,7 @@ from kmatch.errors import InputError
 from kmatch.sequences.names import shown
 from kmatch.sequences.readers.files import Source, StrPath, open_source, reading
 from kmatch.sequences.readers.formats import SAM, refuse_others
-from kmatch.sequences.readers.twobit import check_twobit
+from kmatch.sequences.readers.genomes.twobit import check_twobit
 from kmatch.sequences.records import (
     MOST,
     SHORT,
@@ -128,7 +128,7 @@ def _in_parts(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _fastq(source: Source) -> Iterator[Stretch]:
-    from kmatch.sequences.readers.fastq import read_fastq
+    from kmatch.sequences.readers.genomes.fastq import read_fastq
 
     return read_fastq(source)
 
@@ -215,7 +215,7 @@ def long_lines(handle: io.BufferedReader, label: str, block: int) -> Iterator[st
     cut to its name and a mark: the parser strips blanks that may be part of names. LF, CRLF or CR
     ends a line.
     """
-    from kmatch.sequences.readers.lines import split_lines
+    from kmatch.sequences.readers.genomes.lines import split_lines
 
     data, letters = np.empty(block, np.uint8), np.empty(block, np.uint8)
     cuts = np.empty((_CUTS, 3), np.int64)
@@ -281,7 +281,7 @@ class _Position:
             )
 
     def error(self, why: int, letter: int) -> InputError:
-        from kmatch.sequences.readers.lines import BINARY
+        from kmatch.sequences.readers.genomes.lines import BINARY
 
         if why == BINARY:
             return InputError(f"{self._label}: a binary file, not FASTA")

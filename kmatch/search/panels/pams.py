@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from kmatch.errors import InputError
-from kmatch.search.mismatches.pam import Pam
+from kmatch.search.panels.pam import Pam
 from kmatch.sequences.alphabet import IUPAC
 from kmatch.sequences.names import shown
 

@@ -10,7 +10,7 @@ from kmatch.arguments import checked_share
 from kmatch.arrays import Longs
 from kmatch.engine.alignments import Columns
 from kmatch.results.batches import HitBatch, aligned_anew
-from kmatch.search.panel import check_distance
+from kmatch.search.panels.panel import check_distance
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.patterns import Pattern, pattern_set
 

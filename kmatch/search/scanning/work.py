@@ -2,7 +2,7 @@
 
 from kmatch.engine.choice import Work
 from kmatch.genome import Genome
-from kmatch.search.panel import wanted_strands
+from kmatch.search.panels.panel import wanted_strands
 from kmatch.sequences.patterns import PatternSet
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from kmatch.arrays import Longs, bounds_of
 from kmatch.engine.alignments import Columns
 from kmatch.results.batches import HitBatch, aligned_anew
-from kmatch.search.facing import count_products, write_products
+from kmatch.search.products.facing import count_products, write_products
 
 PRODUCTS = 1 << 15  # handed on together, and those that start where the last of them does
 
