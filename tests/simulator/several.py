@@ -10,8 +10,11 @@ from support.primers import rows as primer_rows
 from support.several_gpus import PATTERNS, RECORDS, SEARCHES, two_on_one
 
 import kmatch
+from kmatch.engine.cuda.edit import pieces, verify
 from kmatch.engine.cuda.engine import CudaEngine
 from kmatch.engine.cuda.primer.extend import Sizes
+from kmatch.engine.cuda.several import SeveralGpus
+from kmatch.engine.cuda.text import pack
 from kmatch.engine.devices import choose_engine
 from kmatch.errors import DeviceError
 
@@ -19,29 +22,37 @@ from kmatch.errors import DeviceError
 pytestmark = pytest.mark.filterwarnings("ignore:.*overflow encountered in scalar add")
 
 
-@pytest.mark.parametrize("name", ["few hit codes", "minima", "best", "primers"])  # slow
+@pytest.fixture(autouse=True)
+def small_grids(monkeypatch):
+    for module in (pieces, verify, pack):
+        monkeypatch.setattr(module, "BLOCKS", 1)
+    for module in (verify, pack):
+        monkeypatch.setattr(module, "THREADS", 2)
+
+
+@pytest.mark.parametrize("name", ["few hit codes", "minima", "best"])  # slow
 def test_what_the_cpu_finds(name):
     with two_on_one() as device:
         found = SEARCHES[name](device)
     assert found == SEARCHES[name]("cpu") != []
 
 
-def test_primers_in_parts_of_a_target():
-    text = random_letters(60, 7)
+def test_primers_in_parts_of_a_target(monkeypatch):
+    text = random_letters(36, 7)
     sizes = Sizes(width=1, height=4, rows=1, more=4, deepest=64, stretch=2, columns=8)
-    given = records(text, text[10:30] + "ACGT", ""), records(text[20:50] + "GG" + text[5:20]), 3
-    shares = []
+    given = records(text, text[10:20] + "A", ""), records(text[20:32] + "GG" + text[5:12]), 2
+    extend, shares = SeveralGpus.extend_primers, []
+
+    def extend_and_listen(self, starts, columns, k, on_progress, sizes):
+        return extend(self, starts, columns, k, shares.append, sizes)
+
+    monkeypatch.setattr(SeveralGpus, "extend_primers", extend_and_listen)
     for options in ({}, {"max_length": 9, "both_strands": True}):
+        shares.clear()
         with two_on_one() as device:
-            found = primer(
-                *given,
-                device=device,
-                sizes=sizes,
-                on_progress=lambda *done: shares.append(done),
-                **options,
-            )
+            found = primer(*given, device=device, sizes=sizes, **options)
         assert primer_rows(found) == primer_rows(primer(*given, device="cpu", **options)) != []
-    assert shares
+        assert shares == sorted(shares) and shares[0] < 1 == pytest.approx(shares[-1])
 
 
 def test_both_gpus_search(monkeypatch):
@@ -87,19 +98,17 @@ def test_a_defect_is_not_blamed_on_a_gpu(monkeypatch):
 
 
 def test_threads_end_with_the_search():
-    def serving():
-        return [thread for thread in threading.enumerate() if thread.name == "kmatch cuda:0"]
-
+    before = set(threading.enumerate())
     with two_on_one() as device:
         engine = choose_engine(device)
-        threads = serving()
-        assert len(threads) >= 2 and engine.queues == 2
+        threads = set(threading.enumerate()) - before
+        assert len(threads) == 2 and engine.queues == 2
         assert engine.place == "cuda:0,0" and "2 simulator" in engine.description
         del engine
         gc.collect()
         for thread in threads:
             thread.join(10)
-    assert not serving()
+    assert not any(thread.is_alive() for thread in threads)
 
 
 def test_a_search_that_is_given_up():
@@ -126,4 +135,4 @@ def test_gpus_that_cannot_be_had():
             choose_engine(device)
     assert choose_engine("cuda:all").place == "cuda:0"
     with two_on_one() as device, pytest.raises(DeviceError, match=r"runs on one GPU.*use cuda:N"):
-        kmatch.hamming([("a", "ACGT")], ["AC"], 0, device=device, algorithm="thread")
+        kmatch.hamming(kmatch.Genome.from_records(RECORDS), ["AC"], 0, device=device, algorithm="thread")

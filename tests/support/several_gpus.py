@@ -17,7 +17,7 @@ TEXT = random_letters(110, 5)
 RECORDS = [("a", TEXT[:60]), ("b", ""), ("c", TEXT[60:] + TEXT[40:60])]
 PATTERNS = [TEXT[20:27], "ACGTRYN"]
 PAIRS = {"p": ([TEXT[70:76]], ["ACGTTG"]), "q": ([TEXT[64:70]], [TEXT[40:46]])}
-CHUNK = 50  # letters
+CHUNK = 60  # letters
 
 
 @contextmanager
@@ -57,7 +57,7 @@ def _products(device):
 
 SEARCHES = {
     "windows": _windows,
-    "few hit codes": lambda device: _windows(device, capacity=12),
+    "few hit codes": lambda device: _windows(device, capacity=11),
     "PAMs": _panel,
     "minima": _edit,
     "loci": lambda device: _edit(device, "loci"),
