@@ -52,12 +52,23 @@ class PrimerColumns(NamedTuple):
 
 
 def columns_of_hits(hits: "Hits") -> HitColumns:
-    """The columns of Hits: the records that have any, as long as the genome tells."""
-    numbers, first, record = np.unique(hits.record_number, return_index=True, return_inverse=True)
+    """The columns of Hits: the records that have any, as long as the genomes tell."""
+    numbers, searched = hits.record_number, hits.searched
+    several = searched is not None and searched.named
+    whole = hits.genome_number if several else np.zeros(len(numbers), np.int64)
+    each, first, record = np.unique(
+        np.stack([whole, numbers]), axis=1, return_index=True, return_inverse=True
+    )
+    record = record.reshape(-1)
     names = [str(name) for name in hits.record[first]]
     lengths = last_ends(record, hits.end, len(names))
-    if hits.genome is not None and hits.genome.can_reread:
-        lengths = np.maximum(lengths, hits.genome.lengths[numbers])
+    if searched is not None and searched.can_reread:
+        for number in np.unique(each[0]).tolist():
+            rows = each[0] == number
+            known = searched.genome(number).lengths[each[1, rows]]
+            lengths[rows] = np.maximum(lengths[rows], known)
+    if several:
+        names = [f"{hits.genome[row]} {name}" for row, name in zip(first, names, strict=True)]
     return HitColumns(
         Records(names, lengths),
         [pattern.name for pattern in hits.patterns],
