@@ -233,7 +233,7 @@ def best(
 def pcr(
     genome: Searched,
     primers: PairsGiven,
-    k: int,
+    k: int | str,
     *,
     product: tuple[int, int] = PRODUCT,
     pairs: Pairing = "own",
@@ -241,8 +241,10 @@ def pcr(
     exact_3p: int = 0,
     sequence: bool = False,
     circular: bool | Sequence[str] = False,
+    regions: RegionsGiven | None = None,
     device: str = "auto",
     threads: int | None = None,
+    algorithm: str = "bitplane",
     on_progress: Progress | None = None,
 ) -> Products:
     """Find the products that pairs of primers make in a genome, in both directions.
@@ -253,7 +255,9 @@ def pcr(
     7, whose names end in `_F` and `_R`, `/1` and `/2` or `_LEFT` and `_RIGHT`. k: mismatches of a
     primer, or differences with edit=True, 0 ≤ k < m. product: (least, most) letters, primers
     included. pairs: `own` joins partners, `any` every two primers, one with itself too. exact_3p:
-    how many of a primer's last letters must match. sequence: whether products have their text too.
+    how many of a primer's last letters must match, with nothing skipped in them or beside them.
+    sequence: whether products have their text too. regions: only the products inside one of them.
+    algorithm: of the search for the primers, `hamming` or, with edit=True, `edit`.
     The other arguments, and what is raised, are those of `hamming`.
 
         pair = ("AGAGTTTGATCMTGGCTCAG", "GWATTACCGCGGCKGCTG")
@@ -262,9 +266,12 @@ def pcr(
     """
     panel = load_pairs(primers)
     options = PcrOptions(product, pairs, edit, exact_3p, sequence)
-    running = Running(device, threads, on_progress=on_progress)
+    running = Running(device, threads, algorithm, on_progress)
     genomes = as_genomes(genome).with_circular(circular)
-    batches = pcr_batches(genomes, panel, k, options, running)
+    inside = load_regions(regions)
+    narrow(genomes, inside)
+    search = partial(pcr_batches, genomes, panel, k, options)
+    batches = search_inside(inside, genomes, search, running)
     return Products(batches, panel, sequence, genomes.named)
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import click
@@ -139,13 +140,13 @@ debug_option = click.option(
 _RUN_OPTIONS = (device_option, threads_option, quiet_option, verbose_option, debug_option)
 
 
-def algorithm_option(command: str) -> Decorator:
-    """The option --algorithm with the names that a command has."""
+def algorithm_option(*commands: str) -> Decorator:
+    """The option --algorithm with the names that commands have."""
     from kmatch.published.registry import ENGINE, names
 
     return click.option(
         "--algorithm",
-        type=click.Choice(names(command)),
+        type=click.Choice([*dict.fromkeys(chain(*map(names, commands)))]),
         default=ENGINE,
         show_default=True,
         help="Search by a published algorithm instead, which gives the same hits.",
@@ -203,13 +204,15 @@ def _given_pams(
     return pams or None
 
 
+def regions_option(what: str) -> Decorator:
+    """The option --regions; what: the name of what lies inside."""
+    text = f"Only the {what} that lie inside a region of BED."
+    return click.option("--regions", metavar="BED", help=text)
+
+
 def pattern_arguments(function: Function) -> Function:
     """Add PATTERNS, its stand-in `-p`, --column and --regions."""
-    function = click.option(
-        "--regions",
-        metavar="BED",
-        help="Only the hits that lie inside a region of BED.",
-    )(function)
+    function = regions_option("hits")(function)
     function = click.option(
         "--column",
         metavar="NAME",
