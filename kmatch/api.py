@@ -34,6 +34,7 @@ from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import HammingOptions, hamming_batches
 from kmatch.search.multi import MultiOptions, multi_batches
 from kmatch.search.panels.checks import check_ends, check_pam
+from kmatch.search.panels.distances import pattern_distances
 from kmatch.search.pcr import PRODUCT, PcrOptions, pcr_batches
 from kmatch.search.primer import PrimerOptions, primer_batches
 from kmatch.search.regions import RegionsGiven, load_regions, narrow, search_inside
@@ -78,7 +79,7 @@ def hamming(
         pattern a line; or one sequence. A str is a path where a file of that name exists, and
         otherwise a sequence where it has IUPAC letters only.
     k: mismatches, 0 ≤ k < m for a pattern of m letters; or a share of each pattern's letters such
-        as `"10%"`, rounded down.
+        as `"10%"`, rounded down; the hits have a column `k` then.
     strand: `+` finds a pattern as written, `-` its reverse complement.
     exact_5p, exact_3p: how many of a pattern's first and last letters must match.
     circular: True where every record is a circle, or the names of those that are: windows run over
@@ -103,7 +104,7 @@ def hamming(
     options = HammingOptions(strand, exact_5p, exact_3p)
     running = Running(device, threads, algorithm, on_progress)
     search = partial(hamming_batches, patterns=panel, k=k, options=options)
-    kept = _Kept(regions, limit)
+    kept = _Kept(regions, limit, k=k)
     return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
 
 
@@ -146,7 +147,7 @@ def multi(
     options = MultiOptions(pam, pam_side, strand, exact_5p, exact_3p)
     running = Running(device, threads, algorithm, on_progress)
     search = partial(multi_batches, patterns=panel, k=k, options=options)
-    kept = _Kept(regions, limit, pam_side == "5p")
+    kept = _Kept(regions, limit, k, pam_side == "5p")
     return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
 
 
@@ -193,7 +194,7 @@ def edit(
     options = EditOptions(report, strand, pam, pam_side, *rules)
     running = Running(device, threads, algorithm, on_progress)
     search = partial(edit_batches, patterns=panel, k=k, options=options)
-    kept = _Kept(regions, limit, pam_side == "5p")
+    kept = _Kept(regions, limit, k, pam_side == "5p")
     return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
 
 
@@ -335,11 +336,12 @@ def pack(
 
 
 class _Kept(NamedTuple):
-    """Which hits are kept, and how: regions, limit: as for `hamming`; pam_first: whether a PAM
+    """Which hits are kept, and how: regions, limit, k: as for `hamming`; pam_first: whether a PAM
     stands before the patterns; narrows: whether records without regions need no search."""
 
     regions: RegionsGiven | None
     limit: int | None
+    k: int | str | None = None
     pam_first: bool = False
     narrows: bool = True
 
@@ -357,4 +359,6 @@ def _hits(
         narrow(genomes, inside)
     batches = search_inside(inside, genomes, partial(search, genomes), running)
     closest = limited(batches, panel, check_limit(kept.limit), warn)
-    return Hits(closest, panel, genomes, kept.pam_first)
+    found = list(closest)
+    k_each = pattern_distances(panel, kept.k) if isinstance(kept.k, str) else None
+    return Hits(found, panel, genomes, kept.pam_first, k_each)
