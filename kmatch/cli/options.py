@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 import click
 
 from kmatch.arguments import PAM_SIDES, STRANDS
+from kmatch.cli.advice.given import check_path, check_regions, check_sequences
 from kmatch.cli.numbers import Count, Distance
 from kmatch.cli.outputs import FORMATS, TABLES
+
+DEVICES = ("auto", "cpu", "cuda")  # that shells complete, of which some part words at colons
 
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
@@ -55,27 +58,32 @@ def _with(options: Sequence[Decorator], function: Function) -> Function:
 
 
 def _check_device(context: click.Context, option: click.Parameter, device: str) -> str:
-    from kmatch.engine.devices import DEVICE
+    from kmatch.engine.devices import DEVICE, KNOWN
 
     if not DEVICE.fullmatch(device):
-        raise click.BadParameter(f"{device!r} is not auto, cpu, cuda or cuda:N")
+        raise click.BadParameter(f"{device!r} is not {KNOWN}")
     return device
+
+
+def _complete_device(context: click.Context, option: click.Parameter, begun: str) -> list[str]:
+    return [device for device in DEVICES if device.startswith(begun)]
 
 
 device_option = click.option(
     "--device",
     default="auto",
-    show_default=True,
-    metavar="auto|cpu|cuda|cuda:N",
+    metavar="auto|cpu|cuda|cuda:N,…|cuda:all",
     callback=_check_device,
-    help="Where to search.",
+    shell_complete=_complete_device,
+    help="Where to search; auto is where it will be done first.",
 )
 
 _OUTPUT = click.option(
     "-o",
     "--output",
     metavar="FILE",
-    help="Write to FILE, whole or not at all (.gz compresses).",
+    show_default="standard output",
+    help="Write to FILE, whole or not at all; .gz compresses.",
 )
 
 
@@ -84,16 +92,23 @@ def _format_option(formats: Sequence[str]) -> Decorator:
         "--format",
         "form",
         type=click.Choice(formats),
-        help="Output format; by default from FILE's suffix, otherwise bed.",
+        show_default="what FILE's suffix says, otherwise bed",
+        help="Output format.",
     )
 
 
 _HIT_OPTIONS = (
     click.option(
-        "--limit", type=Count(min=1), metavar="N", help="Only the N closest hits of a pattern."
+        "--limit",
+        type=Count(min=1),
+        show_default="all",
+        help="Write only the N closest hits of a pattern.",
     ),
     click.option(
-        "--summary", metavar="FILE", help="Also write how many hits each pattern has by distance."
+        "--summary",
+        metavar="FILE",
+        show_default="none",
+        help="Also write how many hits each pattern has by distance.",
     ),
     click.option(
         "--summary-only",
@@ -105,7 +120,6 @@ _STRAND = click.option(
     "--strand",
     type=click.Choice(STRANDS),
     default="both",
-    show_default=True,
     help="+ finds the pattern as written, - its reverse complement.",
 )
 
@@ -127,7 +141,11 @@ circular_option = click.option(
     help="Records are circles, all or those named; hits run over their origin.",
 )
 threads_option = click.option(
-    "-t", "--threads", type=Count(min=1), help="CPU threads, at most one a core."
+    "-t",
+    "--threads",
+    type=Count(min=1),
+    show_default="all cores",
+    help="CPU threads, at most one a core.",
 )
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No warnings, progress or summary.")
 verbose_option = click.option(
@@ -144,12 +162,14 @@ def algorithm_option(*commands: str) -> Decorator:
     """The option --algorithm with the names that commands have."""
     from kmatch.published.registry import ENGINE, names
 
+    known = list(dict.fromkeys(chain(*map(names, commands))))
     return click.option(
         "--algorithm",
-        type=click.Choice([*dict.fromkeys(chain(*map(names, commands)))]),
+        type=click.Choice(known),
+        metavar="NAME",
         default=ENGINE,
-        show_default=True,
-        help="Search by a published algorithm instead, which gives the same hits.",
+        help="Search by a published algorithm, which gives the same hits: "
+        f"{', '.join(name for name in known if name != ENGINE)}.",
     )
 
 
@@ -161,8 +181,8 @@ def distance_option(text: str, shares: bool = False) -> Decorator:
 
 def exact_options(function: Function) -> Function:
     """Add --exact-5p and --exact-3p."""
-    for end, which in (("3p", "Last"), ("5p", "First")):
-        text = f"{which} letters that must match."
+    for end, which in (("3p", "last"), ("5p", "first")):
+        text = f"The {which} N letters must match."
         option = click.option(f"--exact-{end}", type=Count(min=0), default=0, help=text)
         function = option(function)
     return function
@@ -176,8 +196,9 @@ def bound_options(function: Function) -> Function:
         "mismatches": "mismatches",
     }
     for kind, what in kinds.items():
-        text = f"At most so many {what} among the k differences."
-        function = click.option(f"--max-{kind}", type=Count(min=0), help=text)(function)
+        text = f"At most N {what} among the k differences."
+        option = click.option(f"--max-{kind}", type=Count(min=0), show_default="k", help=text)
+        function = option(function)
     return function
 
 
@@ -187,14 +208,20 @@ def pam_options(function: Function) -> Function:
         "--pam-side",
         type=click.Choice(PAM_SIDES),
         default="3p",
-        show_default=True,
-        help="The PAM follows the pattern (NGG) or comes before it (TTTV).",
+        help="The PAM follows the pattern (3p: NGG) or comes before it (5p: TTTV).",
     )
     text = (
         "What must stand, without a difference, beside a pattern; NGG,NAG, or the option "
         "repeated, for one of several."
     )
-    pam = click.option("--pam", multiple=True, metavar="SEQ", callback=_given_pams, help=text)
+    pam = click.option(
+        "--pam",
+        multiple=True,
+        metavar="SEQ",
+        callback=_given_pams,
+        show_default="none",
+        help=text,
+    )
     return pam(side(function))
 
 
@@ -206,8 +233,8 @@ def _given_pams(
 
 def regions_option(what: str) -> Decorator:
     """The option --regions; what: the name of what lies inside."""
-    text = f"Only the {what} that lie inside a region of BED."
-    return click.option("--regions", metavar="BED", help=text)
+    text = f"Find only the {what} that lie inside a region of BED."
+    return click.option("--regions", metavar="BED", show_default="everywhere", help=text)
 
 
 def pattern_arguments(function: Function) -> Function:
@@ -216,6 +243,7 @@ def pattern_arguments(function: Function) -> Function:
     function = click.option(
         "--column",
         metavar="NAME",
+        show_default="no header line",
         help="PATTERNS is CSV or TSV with a header line: the column of the sequences.",
     )(function)
     function = click.option(
@@ -224,6 +252,7 @@ def pattern_arguments(function: Function) -> Function:
         "sequences",
         multiple=True,
         metavar="SEQ",
+        show_default="PATTERNS",
         help="A pattern, in place of PATTERNS; can be repeated.",
     )(function)
     return click.argument("patterns", required=False)(function)
@@ -231,6 +260,9 @@ def pattern_arguments(function: Function) -> Function:
 
 def check_inputs(inputs: Inputs) -> None:
     """Raise UsageError for patterns by file and by `-p`, or neither, or two inputs named `-`."""
+    check_sequences(inputs.sequences, "PATTERNS")
+    check_path(inputs.patterns, "PATTERNS")
+    check_regions(inputs.regions)
     if bool(inputs.patterns) == bool(inputs.sequences):
         raise click.UsageError("give the patterns as a file or with -p, one of the two")
     if inputs.sequences and inputs.column is not None:

@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[1]
 # left out.
 HOST = {"bench", "distributed", "packed", "rehearsal", "results", "search", "sequences"}
 HOST |= {"__main__.py", "api.py", "genome.py", "genomes.py"}
-KERNEL_FREE = {"cli"}
+KERNEL_FREE = {"cli", "pictures"}
 MAKERS = (b"@kernel", b"@parallel_kernel", b"@inlined", b"numba")
 
 

@@ -51,7 +51,7 @@ class Hits(Table[HitBatch, Hit]):
     first used. `record_number` and `pattern_number` count from 0 in the order of the genome and of
     the patterns, as names may repeat. Of several genomes there are also `genome`, names (object),
     and `genome_number`. `patterns` are those of the search, `searched` are its Genomes, and
-    `pam_first` tells whether a PAM stands before the patterns. Where k was a share of a pattern's
+    `pam_first` says whether a PAM stands before the patterns. Where k was a share of a pattern's
     letters, `k` (int64) is what it came to.
 
     Iteration gives rows, `hits[3]` a row, as a Hit; `hits[:10]`, `hits[hits.distance == 0]` and
@@ -122,6 +122,18 @@ class Hits(Table[HitBatch, Hit]):
     def to_gff3(self, target: Any) -> None:
         """Write GFF3 to a path or to a handle, as `to_bed` does."""
         self._write("gff3", target)
+
+    def plot(self, *, records: int | None = None) -> Any:
+        """A Matplotlib Figure: hits along their records by strand and distance, and their numbers
+        by pattern and distance.
+
+        records: how many, those with the most hits, are drawn by themselves; 24 by default. Raises
+        OutputError where Matplotlib is not installed.
+        """
+        from kmatch.pictures.columns import columns_of_hits
+        from kmatch.pictures.hits import draw_hits
+
+        return draw_hits(columns_of_hits(self), records)
 
     def _aligned(self, words: Callable[[Columns], list[str]]) -> Objects:
         found: list[str] = []
