@@ -32,6 +32,11 @@ class DifferenceQuery(NamedTuple):
     profile: Profile
     reach: int
 
+    @property
+    def lengths(self) -> Longs:
+        """Letters of each query, int64[Q]."""
+        return np.diff(self.reading.begins)
+
 
 class Profiler(Protocol):
     """The part of an Engine that makes profiles."""

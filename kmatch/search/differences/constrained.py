@@ -4,6 +4,7 @@ A PAM may be outside of the chunk of its end: behind it, so that the end waits f
 or in front of it, so that some letters before each chunk are kept.
 """
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,13 @@ from kmatch.arrays import Bytes, Longs
 from kmatch.engine.alignments import Columns, Ends, Traced
 from kmatch.engine.constraints import View
 from kmatch.engine.differences import DifferenceQuery
+from kmatch.engine.protocol import AnchorScan, Scan
 from kmatch.search.differences.rows import make_rows
 from kmatch.search.differences.rules import Rules, make_constraints
 from kmatch.search.panels.panel import ReadingPanel
 from kmatch.search.scanning.chunks import PackedChunk
 
+NOT_YET: Any = object()
 NO_COLUMNS = Columns(*(np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2)
 NO_ENDS = np.zeros((3, 0), np.int64)  # positions, queries and distances
 
@@ -34,6 +37,16 @@ class ConstrainedEnds:
         self._backward = panel.letters.backward != 0
         self._constraints = make_constraints(rules, panel, query.k)
         self.reach = rules.reach
+        self._tables = NOT_YET  # of `start`
+        self._begin()
+
+    def afresh(self) -> "ConstrainedEnds":
+        """The same for another genome; hits of this one can still be read back."""
+        other = copy(self)
+        other._begin()
+        return other
+
+    def _begin(self) -> None:
         # By number of a chunk the letters in front of it; its hits may be read back at any time.
         self._before: dict[int, Bytes] = {}
         self._next = np.zeros(self.reach, np.uint8)  # those in front of the chunk to come
@@ -94,13 +107,23 @@ class ConstrainedEnds:
         """Fill the Columns of ends."""
         self._trace(number, chunk, ends, columns)
 
-    def start(self, chunk: PackedChunk, capacity: int) -> Any:
-        """Start the search of a chunk at the sites of the PAM alone."""
+    def start(self, chunk: PackedChunk, capacity: int, at_sites: bool | None) -> Scan | None:
+        """Start the search of a chunk at the sites of PAMs alone.
+
+        at_sites: None does so only where it is faster than a scan; otherwise returns None.
+        """
+        engine = self._engine
+        if at_sites is False or not self._rules.pams or not isinstance(engine, AnchorScan):
+            return None
+        if self._tables is NOT_YET:
+            search = self._query, self._constraints, self._rules.share
+            self._tables = engine.anchor_tables(*search, chunk.length, bool(at_sites))
+        if self._tables is None:
+            return None
         chunk.unpack(self._engine)
         shown = chunk.length + chunk.geometry.halo
         view = View(chunk.plain, chunk.letters, np.zeros(0, np.uint8), shown)
-        sites = self._engine.find_anchors(view, self._query, self._constraints)
-        return self._engine.start_anchors(view, self._query, sites, capacity)
+        return engine.start_anchors(view, self._tables, capacity)
 
     def _beside(self, number: int, chunk: PackedChunk, ends: Any) -> Longs:
         """Letters of the PAM beside ends, −1 where there is none or a required letter differs."""

@@ -11,9 +11,9 @@ import numpy as np
 
 from kmatch.arrays import Longs
 from kmatch.engine.alignments import Columns, Ends, Traced
-from kmatch.engine.differences import DifferenceQuery, difference_query
+from kmatch.engine.differences import difference_query
 from kmatch.engine.host.codes import Coding
-from kmatch.engine.protocol import AnchorScan, Engine, Scan
+from kmatch.engine.protocol import Engine, Scan
 from kmatch.results.batches import HitBatch, hit_batch
 from kmatch.search.differences.constrained import (
     NO_COLUMNS,
@@ -61,12 +61,17 @@ class DifferenceSearch:
         self._report, self._filtering = report, filtering
         self._coding = Coding(len(limits), self._query.k)
         self._scanner = Scanner(engine, self._coding, capacity)
+        self._reach = rules.reach  # letters of a hit beyond its anchored end
+        self._plateaus = Plateaus(panel.letters.backward)
         self._constrained = None
         if rules.pams or rules.bind_alignments:
             self._constrained = ConstrainedEnds(engine, panel, self._query, rules)
-        self._at_sites = _at_sites(engine, self._query, rules, filtering)
-        self._reach = rules.reach  # letters of a hit beyond its anchored end
-        self._plateaus = Plateaus(panel.letters.backward)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin with a genome."""
+        if self._constrained:
+            self._constrained = self._constrained.afresh()
         self._chunks: dict[int, PackedChunk] = {}  # by number, as long as rows of theirs wait
         self._waiting = NO_ROWS  # hits that a later one may precede
         self._suspended = NO_ROWS  # ends that may or may not be minima
@@ -74,6 +79,7 @@ class DifferenceSearch:
     def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
         number = -1
+        self._begin()
         for number, (chunk, codes) in enumerate(self.find_codes(chunks)):
             self._chunks[number] = chunk
             if len(codes) * UNPACKED > chunk.length:
@@ -90,10 +96,11 @@ class DifferenceSearch:
     def find_codes(self, chunks: Iterable[PackedChunk]) -> Iterator[tuple[PackedChunk, Longs]]:
         """Yield (chunk, codes): chunks or parts of them, in order, and their sorted codes."""
 
-        if self._at_sites and self._constrained:
-            return self._scanner.scan(chunks, self._constrained.start)
-
         def start(chunk: PackedChunk, capacity: int) -> Scan:
+            if self._constrained:
+                scan = self._constrained.start(chunk, capacity, self._filtering)
+                if scan:
+                    return scan
             text = chunk.text(self._panel.letters.masks, self._engine)
             return self._engine.start_edit(text, self._query, self._filtering, capacity)
 
@@ -103,6 +110,7 @@ class DifferenceSearch:
         """The smallest distance of each query over all chunks that is within its limit, int64[Q];
         one more than the limit where none is."""
         found = self._query.limits + 1
+        self._begin()
         for number, (chunk, codes) in enumerate(self.find_codes(chunks)):
             self._chunks = {number: chunk}
             for ends, _, _ in self._ends(number, codes):
@@ -237,29 +245,23 @@ class DifferenceSearch:
         queries = (self._panel.pattern, self._panel.minus)
         fill_columns(rows, chunk.base, spans, queries, intervals, kinds)
 
+        constrained = self._constrained  # another one may serve when alignments are asked for
+
         def align(part: Any) -> Columns:
-            return self._align(number, chunk, rows[part])
+            return self._align(constrained, number, chunk, rows[part])
 
         return hit_batch(chunk.spans, intervals, kinds, align)
 
-    def _align(self, number: int, chunk: PackedChunk, rows: RowArray) -> Columns:
+    def _align(
+        self, constrained: ConstrainedEnds | None, number: int, chunk: PackedChunk, rows: RowArray
+    ) -> Columns:
         op_ends = np.concatenate([[0], np.cumsum(rows["size"])])
         text_ends = np.concatenate([[0], np.cumsum(rows["end"] - rows["start"])])
         ops, text = np.empty(op_ends[-1], np.uint8), np.empty(text_ends[-1], np.uint8)
         columns = Columns(op_ends, ops, text_ends, text)
         position, query, distance = (rows[name].copy() for name in ("anchor", "query", "distance"))
-        if self._constrained:
-            self._constrained.align(number, chunk, (position, query, distance), columns)
+        if constrained:
+            constrained.align(number, chunk, (position, query, distance), columns)
         else:
             self._trace(chunk, position, query, distance, columns)
         return columns
-
-
-def _at_sites(engine: Engine, query: DifferenceQuery, rules: Rules, filtering: bool | None) -> bool:
-    """Whether to search at the sites of PAMs alone; filtering: None where the engine chooses."""
-    if not rules.pams or not isinstance(engine, AnchorScan):
-        return False
-    if filtering is None:
-        share = min(sum(pam.share for pam in rules.pams), 1.0)
-        return engine.anchors_pay(query, share)
-    return filtering

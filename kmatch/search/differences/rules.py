@@ -39,6 +39,11 @@ class Rules(NamedTuple):
         return max(map(len, self.pams), default=0)
 
     @property
+    def share(self) -> float:
+        """Of random positions, those with a PAM beside them."""
+        return min(sum(pam.share for pam in self.pams), 1.0)
+
+    @property
     def bind_alignments(self) -> bool:
         """Whether an alignment within k may break them."""
         return any(self.ends) or self.bounds != Bounds()

@@ -36,13 +36,6 @@ from kmatch.engine.protocol import Engine
 from kmatch.engine.queries import reading_arrays
 from kmatch.jit import kernel
 
-# Nanoseconds of one core; only their ratios matter.
-POSITION = 6.0  # to look for PAMs at a text position, and to unpack it
-SITE = 4.0  # a letter of a site, to read and to pack it
-CELL = 0.0055  # of the band
-TOTAL = 0.15  # counters of a pair of site and pattern
-SCAN_CELL, SCAN_COLUMN = 0.0019, 0.02  # of a scan
-DEEPER = 30  # rows of a column that a scan computes beyond 2·k
 LOOK = 0.7  # of the rows, after which it is looked whether any lane is within k
 LANES = LANES_PER_WORD * WORDS
 
@@ -60,30 +53,23 @@ class AnchoredPanel(NamedTuple):
     bases: Bytes
 
 
-def pay(query: DifferenceQuery, share: float) -> bool:
-    """Whether it is faster to find sites, a share of the positions on each strand, first."""
-    begins, backward = query.reading.begins, query.reading.backward
-    lengths, strands = np.diff(begins), len(np.unique(backward))
-    rows = np.minimum(lengths, 2 * query.k + DEEPER)
-    scan = float((rows * SCAN_CELL + SCAN_COLUMN).sum())
-    band = float((lengths * (2 * query.k + 1) * CELL + TOTAL).sum())
-    window = int(lengths.max()) + query.k
-    return POSITION + share * (strands * SITE * window + band) < scan
+def anchored_masks(query: DifferenceQuery) -> tuple[Bytes, Longs]:
+    """(masks, begins) of the patterns of a DifferenceQuery whose queries go strand by strand.
 
-
-def anchored_panel(query: DifferenceQuery) -> AnchoredPanel:
-    """The AnchoredPanel of a DifferenceQuery whose queries go strand by strand.
-
-    What is read upwards is compared by its complement, as the window of such a site is the reverse
-    complement of the text.
+    Those of a pattern go from its far end to the anchor. What is read upwards is compared by its
+    complement, as the window of such a site is the reverse complement of the text.
     """
     reading = query.reading
     strands = len(np.unique(reading.backward))
-    patterns = len(query.limits) // strands
-    begins = reading.begins[: patterns + 1]
+    begins = reading.begins[: len(query.limits) // strands + 1]
     masks = reading.bases[reading.letters[: begins[-1]]]
-    masks = masks if reading.backward[0] else COMPLEMENT[masks]
-    own = reading_arrays(masks, begins, reading.backward[:patterns])
+    return masks if reading.backward[0] else COMPLEMENT[masks], begins
+
+
+def anchored_panel(query: DifferenceQuery) -> AnchoredPanel:
+    """The AnchoredPanel of a DifferenceQuery."""
+    masks, begins = anchored_masks(query)
+    own = reading_arrays(masks, begins, query.reading.backward[: len(begins) - 1])
     return AnchoredPanel(int(np.diff(begins).max()) + query.k, own.letters, begins, own.bases)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from kmatch.arrays import Longs
+from kmatch.engine.costs import CUDA
 from kmatch.engine.cuda.bits.buffer import HitBuffer
 from kmatch.engine.cuda.edit.pieces import (
     PiecePlan,
@@ -16,28 +17,21 @@ from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream, on_device
 from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import Text
 
-# Picoseconds of an H200, fitted to filters and scans of 1 and 64 patterns; only ratios matter.
-CELL = 0.0145  # a cell of the bit-sliced recurrence
-STAGE = 0.1  # a text position copied to shared memory, for all queries at once
-LETTER = 0.004  # a letter of a piece, a text position
-LOOK = 0.005  # a piece, a text position
-COLUMN = 100.0  # a column of a window: four words from anywhere in memory
-BLOCK = 3.0  # 64 pattern letters of a column
-
 OFTEN = 9  # letters of a piece after which hardly a thread has a live lane
 FIRST_SURVIVORS = 1 << 18  # survivors that there is memory for at first
 MOST_SURVIVORS = 1 << 26
 
 
 def estimate(letters: Longs, k: int, backward: bool) -> tuple[float, float, float]:
-    """Picoseconds of a query: a scan and a filter for each random position, and a survivor."""
-    m = len(letters)
+    """Nanoseconds of a query: a scan and a filter for each random position, and a survivor."""
+    m, pieces = len(letters), CUDA.pieces
     survivors = looked = 0.0
     for piece in used_letters(letters, k, backward):
         survivors += 4.0 ** -len(piece)
         looked += min(len(piece), OFTEN)
-    window = (m + 3 * k) * (COLUMN + BLOCK * -(-m // 64))
-    return m * CELL, looked * LETTER + (k + 1) * LOOK + survivors * window, window
+    window = (m + 3 * k) * (pieces.column + pieces.block * -(-m // 64))
+    found = looked * pieces.letter + (k + 1) * pieces.look + survivors * window
+    return m * CUDA.recurrence.cell, found, window
 
 
 def choose(text: Text, search: DifferenceQuery, always: bool) -> Longs:
@@ -55,7 +49,7 @@ def choose(text: Text, search: DifferenceQuery, always: bool) -> Longs:
         scan, filtering, window = estimate(pattern, k, backward[query])
         if always:
             budgets[query] = MOST_SURVIVORS
-        elif filtering + STAGE / len(limits) < scan:
+        elif filtering + CUDA.pieces.stage / len(limits) < scan:
             budgets[query] = 64 + int(positions * scan / window)
     return budgets
 
