@@ -10,9 +10,10 @@ from support.commands import fasta, here, marked, random_letters
 
 import kmatch
 from kmatch.search.hooked import hooked
-from kmatch.sequences.readers import ahead, genome_files
+from kmatch.sequences.readers import ahead
 from kmatch.sequences.readers.ahead import read_ahead
-from kmatch.sequences.readers.genome_files import long_lines, read_parts
+from kmatch.sequences.readers.genomes import parts as genome_parts
+from kmatch.sequences.readers.genomes.parts import long_lines, read_parts
 from kmatch.sequences.records import Record, whole_records
 
 RECORDS = [
@@ -27,7 +28,7 @@ RECORDS = [
 
 @pytest.mark.parametrize("block", [1, 7, 64, 1_000])
 def test_parts_are_the_records(tmp_path, monkeypatch, block):
-    monkeypatch.setattr(genome_files, "BLOCK", block)
+    monkeypatch.setattr(genome_parts, "BLOCK", block)
     path = tmp_path / "genome.fa"
     path.write_bytes(fasta(RECORDS))
     parts = [part for part, _, _ in read_parts(path)]
@@ -41,7 +42,7 @@ def test_parts_are_the_records(tmp_path, monkeypatch, block):
 @pytest.mark.parametrize("chunk", [40, 333, 5_000])
 @pytest.mark.parametrize("block", [7, 64])
 def test_searches_do_not_see_parts(tmp_path, monkeypatch, block, chunk):
-    monkeypatch.setattr(genome_files, "BLOCK", block)
+    monkeypatch.setattr(genome_parts, "BLOCK", block)
     path = tmp_path / "genome.fa"
     path.write_bytes(fasta(RECORDS))
     searches = [
@@ -118,7 +119,7 @@ def test_no_more_is_read_ahead_than_there_is_room_for(monkeypatch):
     assert told[-1] == "closed" and readers() == []
 
 
-def test_an_error_behind_the_first_chunks_is_told(tmp_path):
+def test_an_error_behind_the_first_chunks_is_reported(tmp_path):
     path = tmp_path / "genome.fa"
     path.write_bytes(fasta([("a", random_letters(3_000_000))]) + b">b\nAC\0GT\n")
     result = here("hamming", path, "-p", "ACGTACGTACGTACGTACGT", "-k", 1, "-o", tmp_path / "hits")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import kmatch
 from kmatch.search.hooked import hooked
-from kmatch.search.lengths import Heard
+from kmatch.search.scanning.lengths import Heard
 
 records = st.lists(st.integers(0, 150), min_size=1, max_size=12)
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 from support.commands import KMATCH, failed, fasta, here, process, random_letters, shell
 
-from kmatch.cli.printable import MESSAGE, WORD, one_line, shorten
+from kmatch.cli.terminal.printable import MESSAGE, WORD, one_line, shorten
 from kmatch.results.files.output import open_output
 
 EVIL = "p\x1b]0;owned\x07"
@@ -133,7 +133,7 @@ def test_the_status_is_right_without_standard_error(tmp_path, genome, loss):
 def test_a_file_does_not_become_standard_error():
     code = """
 import sys
-from kmatch.cli.streams import standard_streams
+from kmatch.cli.terminal.streams import standard_streams
 with standard_streams(), open(sys.executable) as file:
     print(file.fileno())
 """
@@ -154,9 +154,9 @@ MACHINE = {
 @pytest.mark.parametrize(
     "place",
     [
-        "kmatch.sequences.readers.lines.split_lines",  # while the genome is read, in its thread
+        "kmatch.sequences.readers.genomes.lines.split_lines",  # in the thread that reads
         "kmatch.search.hamming.choose_algorithm",
-        "kmatch.results.tables.bed_lines",
+        "kmatch.results.tables.hits.bed_lines",
     ],
 )
 def test_the_machine_is_not_an_input_or_output(tmp_path, genome, monkeypatch, place, kind, output):
@@ -210,7 +210,7 @@ main(sys.argv[1:])
 
 @needs_full
 @pytest.mark.parametrize("k", [0, 5])
-def test_of_two_full_outputs_the_right_one_is_told(tmp_path, genome, monkeypatch, k):
+def test_of_two_full_outputs_the_right_one_is_reported(tmp_path, genome, monkeypatch, k):
     def search(output, summary):
         panel = ("multi", genome, *SEARCH[:-2], "-k", k)
         return here(*panel, "-o", output, "--summary", summary)

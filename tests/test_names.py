@@ -10,8 +10,8 @@ from support.commands import fasta, genbank, here, twobit
 import kmatch
 from kmatch.packed.packing import write_packed
 from kmatch.sequences.patterns import load_patterns, pattern_set
-from kmatch.sequences.readers import genome_files
-from kmatch.sequences.readers.genome_files import read_parts
+from kmatch.sequences.readers.genomes import parts as genome_parts
+from kmatch.sequences.readers.genomes.parts import read_parts
 from kmatch.sequences.records import Record
 
 SEARCH = ("-p", "ACGT", "-k", 0, "--strand", "+")
@@ -113,7 +113,7 @@ def test_letters_that_no_nucleotide_has(tmp_path, monkeypatch, letter):
     words = ("record 2, 'second', has", repr(letter.decode()), "position 2346,", "protein")
     path = tmp_path / "input"
     for block in (64, 2_400, 1 << 20):
-        monkeypatch.setattr(genome_files, "BLOCK", block)
+        monkeypatch.setattr(genome_parts, "BLOCK", block)
         for width in (60, 3_000):
             path.write_bytes(fasta(records, width))
             for data in (None, gzip.compress(path.read_bytes())):

@@ -20,8 +20,8 @@ from kmatch.engine.geometry import Geometry
 from kmatch.packed.packing import WORDS, write_packed
 from kmatch.packed.reader import PackedFile
 from kmatch.packed.writer import PackedWriter
-from kmatch.search import chunks
 from kmatch.search.hooked import hooked
+from kmatch.search.scanning import chunks
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
 from kmatch.sequences.records import Record
 

@@ -13,7 +13,7 @@ from support.pcr import cases, expected, plain, products, rows
 
 import kmatch
 from kmatch.errors import InputError
-from kmatch.search import joins
+from kmatch.search.products import joins
 
 FORWARD, REVERSE = "ACGTTGCAGT", "GGATTACCAG"
 PAIR = {"pair": (FORWARD, REVERSE)}

@@ -9,7 +9,7 @@ from support.commands import failed, fasta, here, random_letters, shell
 import kmatch
 from kmatch.errors import InputError
 from kmatch.sequences.primer_pairs import load_pairs
-from kmatch.sequences.readers.primer_files import FORWARD, REVERSE, role_of
+from kmatch.sequences.readers.panels.primers import FORWARD, REVERSE, role_of
 
 ONE, TWO = random_letters(120, 1), random_letters(200, 2)
 TEXT = random_letters(500, 3) + ONE + random_letters(300, 4) + TWO + random_letters(100, 5)
@@ -103,6 +103,16 @@ def test_tables(folder):
     assert here("pack", "genome.fa").status == 0
     packed = here("pcr", "genome.fa.kmatch", "primers.txt", *options, "--format", "tsv")
     assert packed == result
+
+
+def test_no_products_have_the_same_header(folder):
+    options = ("-k", 0, "--product", "2-3", "--sequence", "--format", "tsv")
+    header = here("pcr", "genome.fa", "primers.txt", *options).out
+    products = kmatch.pcr("genome.fa", "primers.txt", 0, product=(2, 3), sequence=True)
+    for none in (products, products[:0]):
+        none.to_tsv("none.tsv")
+        assert (folder / "none.tsv").read_bytes() == header
+    assert header.endswith(b"\tproduct\n")
 
 
 def test_pairs_of_the_command_line():

@@ -19,7 +19,7 @@ from support.commands import (
 )
 
 import kmatch
-from kmatch.sequences.readers.genome_files import long_lines
+from kmatch.sequences.readers.genomes.parts import long_lines
 
 LETTERS = random_letters(3_000)
 WITH_N = LETTERS[:700] + "N" * 40 + LETTERS[740:]

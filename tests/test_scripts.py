@@ -1,8 +1,10 @@
 """The measurements on tiny texts, each run whole."""
 
 import json
+import resource
 import subprocess
 import sys
+from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
@@ -110,6 +112,17 @@ def test_whole_processes(runs):
     rows = runs.main(whole, *words)["rows"]
     assert [row["hits"] >= 3 for row in rows] == [True, True]
     assert {row.get("equal") for row in rows} == {"yes" if SASSY else None}
+    # kmatch runs in this process here, Sassy always.
+    assert all(row["kmatch_cpu_s"] == 0 and "cpu_ratio" not in row for row in rows)
+
+
+def test_seconds_of_the_cpu_are_those_of_the_process_or_of_its_children():
+    own = processes.CpuCounted(lambda: sum(range(3_000_000)), resource.RUSAGE_SELF)
+    script = processes.python_command("sum(range(3_000_000))")
+    children = processes.CpuCounted(partial(processes.run, script), resource.RUSAGE_CHILDREN)
+    assert own() == sum(range(3_000_000)) and children() is None and children() is None
+    assert own.cpu[0] > 0.01 and len(children.cpu) == 2 and min(children.cpu) > 0.01
+    assert whole.cpu_figures([1, 3, 2], [4, 6, 8])["cpu_ratio"] == 4
 
 
 def test_stages_of_edit(runs):

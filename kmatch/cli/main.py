@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Iterable[str]) -> int:
     """Run the command line; returns the exit status."""
     arguments = list(arguments)
-    from kmatch.cli.streams import standard_streams
+    from kmatch.cli.terminal.streams import standard_streams
 
     with standard_streams():
         try:
@@ -97,7 +97,7 @@ def _of_a_library(error: Exception) -> bool:
 
 def _say(message: str, status: int) -> int:
     """Print an error; returns the exit status."""
-    from kmatch.cli.printable import one_line
+    from kmatch.cli.terminal.printable import one_line
 
     if sys.stderr is not None:
         print(f"kmatch: error: {one_line(message)}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""What an engine needs to know of a search for differences."""
+"""Queries of a search for differences, as engines take them."""
 
 from typing import NamedTuple, Protocol
 
@@ -39,7 +39,7 @@ class DifferenceQuery(NamedTuple):
 
 
 class Profiler(Protocol):
-    """What makes profiles: every Engine does."""
+    """The part of an Engine that makes profiles."""
 
     def profiles(self, reading: ReadingArrays) -> Profile:
         """See `Engine.profiles`."""

@@ -1,1 +1,1 @@
-"""Hits and primers as columns, and how they are written: BED, TSV, summaries."""
+"""Hits, primers and products as columns, and how they are written."""

@@ -1,1 +1,1 @@
-"""One file a problem: checks, strands, chunks and hits. Devices are the engine's business."""
+"""One file a problem: queries, chunks and hits. Devices are the engine's business."""

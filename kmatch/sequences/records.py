@@ -63,7 +63,7 @@ def stretch_of(name: str, letters: Letters, goes_on: bool = False) -> Stretch:
 
 def check_letters(origin: Origin, letters: Bytes) -> None:
     """Raise InputError for a digit, or a letter that stands for no nucleotide."""
-    from kmatch.sequences.readers.lines import find_foreign
+    from kmatch.sequences.readers.genomes.lines import find_foreign
 
     letters = np.ascontiguousarray(letters).view()
     letters.flags.writeable = False  # spares a second kernel, for writeable arrays

@@ -43,10 +43,10 @@ from kmatch.engine.differences import difference_query
 from kmatch.engine.host.sites import site_factors
 from kmatch.search.edit import edit_batches
 from kmatch.search.hamming import hamming_batches
-from kmatch.search.mismatches.pam import Pam
 from kmatch.search.mismatches.seeds import some_codes
 from kmatch.search.multi import multi_batches
-from kmatch.search.panel import build_reading_panel
+from kmatch.search.panels.pam import Pam
+from kmatch.search.panels.panel import build_reading_panel
 from kmatch.search.running import by_name
 from kmatch.sequences.patterns import load_patterns
 

@@ -25,10 +25,10 @@ from kmatch.engine.cpu.edit.tile import BLOCK
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.differences import difference_query
 from kmatch.jit import kernel
-from kmatch.search.chunks import packed_chunks, plan_reading
 from kmatch.search.differences.ends import NO_COLUMNS
 from kmatch.search.hooked import hooked
-from kmatch.search.panel import build_reading_panel
+from kmatch.search.panels.panel import build_reading_panel
+from kmatch.search.scanning.chunks import packed_chunks, plan_reading
 from kmatch.sequences.patterns import load_patterns
 
 SETTINGS = [(20, 1), (20, 3), (32, 6), (12, 6)]

@@ -9,19 +9,22 @@ from kmatch.engine.cpu.edit import filter as edit_filter
 from kmatch.engine.cpu.edit import scan as edit_scan
 from kmatch.engine.geometry import Layout
 from kmatch.packed import chunks as stored
-from kmatch.results import primer_tables, tables
-from kmatch.search import codes, scanning
+from kmatch.results.tables import hits as hit_tables
+from kmatch.results.tables import primers as primer_tables
 from kmatch.search.differences import ends, rows
-from kmatch.sequences.readers import ahead, genome_files
+from kmatch.search.scanning import codes
+from kmatch.search.scanning import scan as chunk_scan
+from kmatch.sequences.readers import ahead
+from kmatch.sequences.readers.genomes import parts as genome_parts
 
 # By a name: where they stand, and what they may be.
 CONSTANTS = {
     "batch": (((codes, "BATCH"),), (1, 2, 3, 10)),
     "unpacked": (((ends, "UNPACKED"),), (0, 1, 1 << 40)),
-    "scans": (((scanning, "AHEAD"),), (0, 1, 5)),
+    "scans": (((chunk_scan, "AHEAD"),), (0, 1, 5)),
     "key bits": (((rows, "KEY_BITS"),), (0, 12)),
-    "lines": (((tables, "ROWS"), (primer_tables, "ROWS")), (1, 2, 5)),
-    "block": (((genome_files, "BLOCK"),), (1, 7, 64)),
+    "lines": (((hit_tables, "ROWS"), (primer_tables, "ROWS")), (1, 2, 5)),
+    "block": (((genome_parts, "BLOCK"),), (1, 7, 64)),
     "read": (((ahead, "BATCH"), (ahead, "CAPACITY")), (1, 10, 100)),
     "smaller": (((stored, "SMALLER"),), (1, 1 << 40)),
     "capacity": (((engine, "CAPACITY"),), (20, 50, 200)),

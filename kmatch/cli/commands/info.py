@@ -6,13 +6,16 @@ from collections.abc import Iterable
 import click
 
 from kmatch.cli.command import command
-from kmatch.cli.messages import Messages
 from kmatch.cli.options import debug_option
+from kmatch.cli.terminal.messages import Messages
 
 DEVICES = {"cpu": "the CPU", "cuda": "CUDA"}
 
 
-@command(short_help="Versions, devices and folders.")
+@command(
+    short_help="Versions, devices and folders.",
+    examples=("kmatch info",),
+)
 @click.option("--short", is_flag=True, help="Versions only, at once.")
 @click.option(
     "--compile", "ahead", is_flag=True, help="Compile all kernels now, not at the first searches."

@@ -7,7 +7,7 @@ from kmatch.jit import kernel
 
 
 def pays(queries: int, strands: int, share: float) -> bool:
-    """Whether it pays to find the sites of a PAM first and compare patterns only there.
+    """Whether it is faster to find the sites of a PAM first and to compare patterns only there.
 
     queries: patterns times strands; share: of the positions that are sites, on each strand.
     """

@@ -32,6 +32,6 @@ def make_writer(form: str, handle: Any, searched: Searched) -> Writer:
         from kmatch.results.formats.view import ViewWriter
 
         return ViewWriter(handle, searched)
-    from kmatch.results.tables import TableWriter
+    from kmatch.results.tables.hits import TableWriter
 
-    return TableWriter(handle, form, searched.patterns)
+    return TableWriter(handle, form, searched.patterns, searched.named)

@@ -1,4 +1,4 @@
-"""What hits have to keep to beside k: a PAM, exact ends, and bounds for each kind of difference."""
+"""Rules for hits beside k: a PAM, exact ends, and bounds for each kind of difference."""
 
 from typing import NamedTuple
 
@@ -7,8 +7,8 @@ import numpy as np
 from kmatch.arguments import checked_count
 from kmatch.engine.constraints import Constraints, kind_states, unit_states
 from kmatch.errors import InputError
-from kmatch.search.mismatches.pam import Pam
-from kmatch.search.panel import ReadingPanel
+from kmatch.search.panels.pam import Pam
+from kmatch.search.panels.panel import ReadingPanel
 from kmatch.sequences.alphabet import complement
 
 
@@ -21,8 +21,8 @@ class Bounds(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """pams: of which one stands beside each hit, on one side, or none; ends: letters that match at
-    a pattern's beginning and at its end; bounds: Bounds."""
+    """pams: one of them stands beside each hit, all on one side; or none; ends: letters that match
+    at a pattern's beginning and at its end; bounds: Bounds."""
 
     pams: tuple[Pam, ...] = ()
     ends: tuple[int, int] = (0, 0)

@@ -1,1 +1,1 @@
-"""Genome and pattern files: opened, recognised by their content, and parsed by Biopython."""
+"""Input files: opened, recognised by their content, and read ahead."""

@@ -113,7 +113,7 @@ def prefetch(typingctx, array, index):
 
 @intrinsic
 def nonzero(typingctx, value):
-    """Which words of a vector are not zero, a bit a word (int64)."""
+    """A bit for each word of a vector, set where the word is not zero (int64)."""
 
     def build(context, builder, signature, arguments):
         bits = builder.icmp_unsigned("!=", arguments[0], ir.Constant(arguments[0].type, None))

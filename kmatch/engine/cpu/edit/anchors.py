@@ -1,10 +1,10 @@
 """Search for differences at the sites of a PAM alone: a lane is a site, anchored there.
 
 A lane holds the letters from its anchor on, so the matrix of a pattern begins in a corner, and only
-the diagonals up to k beside the main one can hold a value within k: a row of the matrix has 2·k + 1
-cells. Rows go down the pattern. The vertical deltas go along a row, the horizontal ones of each
-column stay where they are; cells beyond the band are taken to be one more than their neighbours,
-which is never too little.
+the k diagonals on either side of the main one can hold a value within k: a row of the matrix has
+2·k + 1 cells. Rows go down the pattern. The vertical deltas go along a row, the horizontal ones of
+each column stay in place; cells beyond the band are taken to be one more than their neighbours,
+which is never too small.
 """
 
 from typing import NamedTuple
@@ -122,7 +122,7 @@ def _pass(tile, state, base, columns, pv, mv):
 
 @kernel
 def _look(state, row, width, k, counter, bits):
-    """The lanes that have a value within k in a row of the matrix, left at `spare`; whether any."""
+    """Write the lanes within k in a row of the matrix to `spare`; returns whether there are any."""
     spare = counter + bits * WORDS
     seen = spare + bits * WORDS
     low = load(state, counter + (bits - 1) * WORDS)
@@ -141,10 +141,10 @@ def _look(state, row, width, k, counter, bits):
 
 @kernel
 def _rows(tile, state, letters, width, k, counter, bits):
-    """Go down a pattern's rows in all lanes of a tile; whether a lane is within k in the last one.
+    """Go down a pattern's rows in all lanes of a tile; returns whether a lane ends within k.
 
     letters: int64[m], numbers of planes from the far end to the anchor; width: letters of a window;
-    counter: where the counter of D − (k + 1) on the main diagonal lies in `state`.
+    counter: the index in `state` of the counter of D − (k + 1) on the main diagonal.
     """
     m = len(letters)
     look = max(np.int64(LOOK * m), k + 1)

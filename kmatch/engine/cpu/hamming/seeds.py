@@ -1,4 +1,4 @@
-"""k mismatches of many patterns by look-up: a hit holds one of k + 1 pieces exactly.
+"""k mismatches of many patterns by look-up: a hit contains one of k + 1 pieces exactly.
 
 Table i lists piece i of all patterns by its code. The codes at every text position are looked up,
 and the patterns found are compared whole. A letter is two bits, a low and a high one: A 00, C 01,
@@ -168,7 +168,7 @@ def _read_block(planes, words, plane_words, word, row, text):
 
 @kernel
 def _is_first(wrong, piece, first, size):
-    """Whether no piece before this one matches exactly too."""
+    """Whether no earlier piece matches exactly as well."""
     for i in range(piece):
         letters = (np.uint64(1) << np.uint64(size[i])) - np.uint64(1)
         if wrong >> np.uint64(first[i]) & letters == np.uint64(0):

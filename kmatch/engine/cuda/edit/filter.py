@@ -12,11 +12,10 @@ from kmatch.engine.cuda.edit.pieces import (
     plan_pieces,
     used_letters,
 )
-from kmatch.engine.cuda.edit.verify import MOST_WORDS, Patterns, launch_verify
+from kmatch.engine.cuda.edit.verify import MOST_WORDS, Patterns, verify
 from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream, on_device
 from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import Text
-from kmatch.engine.queries import ReadingArrays
 
 OFTEN = 9  # letters of a piece after which hardly a thread has a live lane
 FIRST_SURVIVORS = 1 << 18  # survivors that there is memory for at first
@@ -35,12 +34,13 @@ def estimate(letters: Longs, k: int, backward: bool) -> tuple[float, float, floa
     return m * CUDA.recurrence.cell, found, window
 
 
-def choose(positions: int, reading: ReadingArrays, limits: Longs, always: bool) -> Longs:
+def choose(text: Text, search: DifferenceQuery, always: bool) -> Longs:
     """The most survivors with which a filter pays, for each query, int64[Q]; 0 to scan at once.
 
-    positions: of a chunk; always: filter all queries that can be verified.
+    text: of the chunks' layout; always: filter all queries that can be verified.
     """
-    letters, begins, backward, _ = reading
+    letters, begins, backward, _ = search.reading
+    limits, positions = search.limits, 64 * text.words * text.rows
     budgets = np.zeros(len(limits), np.int64)
     for query, k in enumerate(limits.tolist()):
         pattern = letters[begins[query] : begins[query + 1]]
@@ -64,7 +64,7 @@ class Filter:
         reading, limits = query.reading, query.limits
         self.stream, self._reading, self._limits = stream, reading, limits
         self._coding = (len(limits), query.k + 1)
-        self.budgets = choose(64 * text.words * text.rows, reading, limits, always)
+        self.budgets = choose(text, query, always)
         self._planned: tuple[bytes, PiecePlan, tuple[DeviceArray, DeviceArray]] | None = None
         if self.budgets.any():
             lengths = np.diff(reading.begins)
@@ -84,7 +84,7 @@ class Filter:
         launch_pieces(text, plan, arrays, survivors, self.stream)
         patterns = Patterns(self._table, self._begins, self._searches, arrays[1])
         coding, stream = self._coding, self.stream
-        launch_verify(text, patterns, self._longest, survivors, coding, buffer, stream)
+        verify(text, patterns, self._longest, survivors, coding, buffer, stream)
 
     def _plan(self, chosen: Longs) -> tuple[PiecePlan, tuple[DeviceArray, DeviceArray]]:
         """The plan for the chosen queries and its arrays on the GPU; the last one is kept."""
@@ -98,7 +98,7 @@ class Filter:
 def worthwhile(chosen: Longs, counts: Longs, budgets: Longs) -> Longs:
     """The chosen queries for which the filter pays, as many as there is memory for survivors.
 
-    counts, budgets: int64[Q], survivors that there are, and the most with which a filter pays.
+    counts, budgets: int64[Q], survivors found, and the most with which a filter pays.
     """
     chosen = chosen[counts[chosen] <= budgets[chosen]]
     fewest = chosen[np.argsort(counts[chosen], kind="stable")]

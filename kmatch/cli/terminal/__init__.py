@@ -1,0 +1,1 @@
+"""What a user sees: messages, progress, and the standard streams."""

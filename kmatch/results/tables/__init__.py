@@ -1,0 +1,1 @@
+"""Tables of hits, primers and products: BED and TSV."""

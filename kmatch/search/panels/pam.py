@@ -1,0 +1,79 @@
+"""A PAM: letters that must match beside a pattern."""
+
+from typing import Any
+
+import numpy as np
+
+from kmatch.arguments import PAM_SIDES, check_choice
+from kmatch.arrays import Bools, Bytes
+from kmatch.engine.queries import Query
+from kmatch.errors import InputError
+from kmatch.sequences.alphabet import encode, reverse_complement
+from kmatch.sequences.patterns import Pattern, PatternSet
+
+
+class Pam:
+    """The letters beside each pattern, as `masks`, uint8[p], on the side `3p` or `5p`.
+
+    Raises InputError for a letter outside IUPAC, no letter at all, or another side.
+    """
+
+    def __init__(self, sequence: str, side: str) -> None:
+        check_choice("side of the PAM", side, PAM_SIDES)
+        if not isinstance(sequence, str):
+            raise InputError(f"the PAM is {sequence!r}; give its letters, such as NGG")
+        if not sequence:
+            raise InputError("the PAM is empty; give its letters, such as NGG")
+        self.sequence = sequence
+        self.masks = encode(sequence, sequence, "PAM")
+        self.leads = side == "5p"
+
+    def __len__(self) -> int:
+        return len(self.masks)
+
+    @property
+    def every_letter(self) -> Bools:
+        """bool[p], all set: each of its letters must match."""
+        return np.ones(len(self), bool)
+
+    @property
+    def share(self) -> float:
+        """The share of random positions at which the PAM matches."""
+        return float(np.prod(np.bitwise_count(self.masks) / 4))
+
+    def beside(self, letters: Bytes, pam: Bytes) -> Bytes:
+        """Pattern letters and PAM letters, uint8, joined as they are written."""
+        return np.concatenate([pam, letters] if self.leads else [letters, pam])
+
+    def join(self, pattern: Pattern) -> Pattern:
+        """The Pattern that a hit spans, under the pattern's name."""
+        pair = (
+            (self.sequence, pattern.sequence) if self.leads else (pattern.sequence, self.sequence)
+        )
+        return Pattern(pattern.name, "".join(pair), self.beside(pattern.masks, self.masks))
+
+    def beside_each(self, letters: Any, pam: Any, patterns: int) -> Any:
+        """The same for the letters of many patterns of one length, side by side."""
+        rows = letters.reshape(patterns, -1)
+        pams = np.broadcast_to(pam, (patterns, len(pam)))
+        return np.concatenate([pams, rows] if self.leads else [rows, pams], axis=1).reshape(-1)
+
+    def join_all(self, patterns: PatternSet) -> PatternSet:
+        """The PatternSet that hits span, of a PatternSet of one length."""
+        before, behind = (self.sequence, "") if self.leads else ("", self.sequence)
+        return PatternSet(
+            patterns.names,
+            [f"{before}{sequence}{behind}" for sequence in patterns.sequences],
+            self.beside_each(patterns.masks, self.masks, len(patterns)),
+            patterns.begins + len(self) * np.arange(len(patterns.begins)),
+        )
+
+    def query(self, length: int, minus: int) -> Query:
+        """The Query that finds windows of `length` letters and a PAM by their PAM."""
+        masks = self.beside(np.zeros(length, np.uint8), self.masks)
+        masks = reverse_complement(masks) if minus else masks
+        return Query([], [(i, mask) for i, mask in enumerate(masks.tolist()) if mask])
+
+    def skipped(self, minus: Any) -> Any:
+        """Letters of the PAM before the pattern's window, on the forward strand."""
+        return np.where(minus == self.leads, 0, len(self))

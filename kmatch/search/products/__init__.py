@@ -1,0 +1,1 @@
+"""Sites of primers that face each other, joined to products."""

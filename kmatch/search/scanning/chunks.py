@@ -1,0 +1,215 @@
+"""Packed chunks of a genome, and the planes a search needs of them."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmatch.arrays import Bytes
+from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Layout, Text, geometry_for
+from kmatch.engine.host.letters import LETTERS
+from kmatch.engine.protocol import Engine
+from kmatch.genome import Genome
+from kmatch.packed.chunks import serves, stored_chunks
+from kmatch.search.running import RUNNING, Running
+from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records
+from kmatch.sequences.records import Progress, Record, Stretch
+
+# Of a Genome: (plan, words, device), and its PackedChunks.
+_KEPT: WeakKeyDictionary[Genome, tuple[Any, list["PackedChunk"]]] = WeakKeyDictionary()
+SMALLEST = 1 << 16  # positions, however many queries there are
+NO_LETTERS = np.zeros(0, np.uint8)
+
+
+def plan_chunks(
+    longest: int, k: int, queries: int, length: int | None, layout: Layout
+) -> ChunkPlan:
+    """The ChunkPlan for windows of up to `longest` letters; layout: the engine's Layout.
+
+    Halo and gap are rounded up, so that searches of similar patterns find the chunks packed. Large
+    panels get smaller chunks, which bounds the hits of one.
+    """
+    if length is None:
+        fitting = layout.query_positions // max(queries, 1)
+        length = min(max(fitting, SMALLEST), layout.length)
+    return ChunkPlan(length, _round_up(longest, 64), _round_up(k + 1, 16))
+
+
+def plan_reading(longest: int, k: int, gap: int, length: int | None, layout: Layout) -> ChunkPlan:
+    """The ChunkPlan for the recurrence: `longest` letters and k more warm it up in every lane."""
+    halo = _round_up(longest + k + 1, 64)
+    if length is None:
+        length = max(layout.reading_length, min(layout.reading_halos * halo, layout.most))
+    return ChunkPlan(length, halo, _round_up(gap, 16), lead=halo)
+
+
+def _round_up(value: int, step: int) -> int:
+    return -(-value // step) * step
+
+
+class PackedChunk:
+    """A chunk as bit planes: `planes` is laid out by `geometry` (see `kmatch.engine.geometry`).
+
+    words: in a row, where the search wants so many; otherwise None. Searches side by side share the
+    chunks of a genome, so each attribute is read once and replaced as a whole.
+    """
+
+    def __init__(
+        self,
+        chunk: Any,
+        geometry: Geometry,
+        planes: NDArray[np.uint64],
+        words: int | None = None,
+    ) -> None:
+        self.base = chunk.base
+        self.length = chunk.length
+        self.spans = chunk.spans
+        self.geometry = geometry
+        self._united = (), planes  # masks of IUPAC letters, and planes with theirs at the end
+        self._words = words
+        self.letters = NO_LETTERS  # as masks, once `unpack` was called
+
+    @property
+    def planes(self) -> NDArray[np.uint64]:
+        """Planes A, C, G and T; those of other letters may follow."""
+        return self._united[1]
+
+    @property
+    def plain(self) -> Text:
+        """The chunk as kernels take it, a Text."""
+        return self.geometry.text(self.planes)
+
+    def text(self, masks: Bytes, engine: Engine) -> Text:
+        """The same with the planes of `masks` behind A, C, G and T."""
+        present, planes = self._united
+        if present[: len(masks)] != tuple(masks):
+            planes = engine.unite(self.geometry.text(planes), masks).planes
+            self._united = tuple(masks), planes
+        return self.geometry.text(planes)
+
+    def unpack(self, engine: Engine) -> Bytes:
+        """Fill `letters`, uint8[length + halo]: a dense chunk is read in order, not by lanes."""
+        letters = self.letters
+        if not len(letters):
+            letters = np.empty(self.length + self.geometry.halo, np.uint8)
+            engine.read_text(self.plain, letters)
+            self.letters = letters
+        return letters
+
+    def part(self, begin: int, end: int, engine: Engine) -> "PackedChunk":
+        """The PackedChunk of the positions begin … end−1 that this one owns."""
+        halo, spans = self.geometry.halo, self.spans
+        masks = self.unpack(engine)[begin : end + halo]
+        first = max(int(np.searchsorted(spans.begins, begin, side="right")) - 1, 0)
+        last = max(int(np.searchsorted(spans.begins, end + halo)), first + 1)
+        inside = Spans(
+            spans.first + first,
+            spans.names[first:last],
+            spans.begins[first:last] - begin,
+            spans.lengths[first:last],
+        )
+        spare = LANES_PER_WORD * (_widest(self._words, engine) + 1)
+        letters = np.zeros(len(masks) + spare, np.uint8)
+        letters[: len(masks)] = LETTERS[masks]
+        plan = ChunkPlan(end - begin, halo, 0)
+        chunk = LetterChunk(self.base + begin, letters, end - begin, inside)
+        part = _pack(chunk, plan, engine, self._words)
+        part.letters = masks
+        return part
+
+
+class Chunking(NamedTuple):
+    """How a genome becomes PackedChunks: where it is cut, the engine that packs it, and words of a
+    row, None for what fits."""
+
+    plan: ChunkPlan
+    engine: Engine
+    words: int | None
+
+    def chunks(self, genome: Genome, running: Running) -> Iterator[PackedChunk]:
+        """The PackedChunks of a genome; one that is kept packs itself once for a plan."""
+        return packed_chunks(genome, *self, running)
+
+    def fresh(self, parts: Iterable[Record | Stretch], running: Running) -> Iterator[PackedChunk]:
+        """The PackedChunks of Records and Stretches, packed anew."""
+        return fresh_chunks(parts, *self, running)
+
+
+def packed_chunks(
+    genome: Genome,
+    plan: ChunkPlan,
+    engine: Engine,
+    words: int | None = None,
+    running: Running = RUNNING,
+) -> Iterator[PackedChunk]:
+    """Yield the PackedChunks of a genome; a genome that is kept packs itself once for a plan.
+
+    A packed genome is searched as it is, where its chunks serve; otherwise it is unpacked and
+    packed anew.
+    """
+    for chunk in _packed_chunks(genome, plan, engine, words, running.on_progress):
+        if running.on_spans:
+            running.on_spans(chunk.spans)
+        yield chunk
+
+
+def fresh_chunks(
+    parts: Iterable[Record | Stretch],
+    plan: ChunkPlan,
+    engine: Engine,
+    words: int | None = None,
+    running: Running = RUNNING,
+) -> Iterator[PackedChunk]:
+    """Yield the PackedChunks of Records and Stretches, packed anew."""
+    spare = LANES_PER_WORD * (_widest(words, engine) + 1)
+    for chunk in join_records(parts, plan, spare):
+        if running.on_spans:
+            running.on_spans(chunk.spans)
+        yield _pack(chunk, plan, engine, words)
+
+
+def _packed_chunks(
+    genome: Genome, plan: ChunkPlan, engine: Engine, words: int | None, on_progress: Progress | None
+) -> Iterator[PackedChunk]:
+    if genome.file is not None and serves(genome.file, plan, words):
+        for stored in stored_chunks(genome.file, engine, on_progress, genome.named):
+            chunk, geometry, planes = stored
+            yield PackedChunk(chunk, geometry, planes, words)
+        return
+    keep = genome.keep and genome.file is None
+    key = (plan, words, engine.device)
+    kept_for, ready = _KEPT.get(genome, (None, []))
+    if kept_for == key:
+        yield from _one_ahead(ready, engine)
+        return
+    kept: list[PackedChunk] = []
+    spare = LANES_PER_WORD * (_widest(words, engine) + 1)
+    for chunk in join_records(genome.parts(on_progress), plan, spare):
+        packed = _pack(chunk, plan, engine, words)
+        if keep:
+            kept.append(packed)
+        yield packed
+    if keep:
+        _KEPT[genome] = key, kept  # chunks of other plans would only take memory
+
+
+def _one_ahead(chunks: list[PackedChunk], engine: Engine) -> Iterator[PackedChunk]:
+    """The chunks one by one, the next one being fetched while one is searched."""
+    for number, chunk in enumerate(chunks):
+        for soon in chunks[number : number + 2]:
+            engine.fetch(soon.planes)
+        yield chunk
+
+
+def _pack(chunk: LetterChunk, plan: ChunkPlan, engine: Engine, words: int | None) -> PackedChunk:
+    geometry = geometry_for(chunk.length, plan.halo, words, engine.layout.words)
+    planes = engine.planes(4 * geometry.plane_words + SPARE)
+    engine.pack(chunk.letters, geometry.text(planes))
+    return PackedChunk(chunk, geometry, planes, words)
+
+
+def _widest(words: int | None, engine: Engine) -> int:
+    """The most words that a row of a chunk can have."""
+    return max(words or 0, engine.layout.words)

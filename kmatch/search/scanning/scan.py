@@ -1,0 +1,98 @@
+"""Chunks are scanned once each, however many hits they hold.
+
+While a chunk is reported, the next ones are scanned. The scan of a chunk ends early if its hits
+exceed the capacity; the hits seen by then show where to cut it into parts with fewer hits, and
+later chunks are cut beforehand. So memory is bounded, and a text is scanned at most twice where it
+becomes denser.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol, Self, TypeVar
+
+import numpy as np
+
+from kmatch.arrays import Longs
+from kmatch.engine.host.codes import Coding
+from kmatch.engine.protocol import Engine, Scan
+
+DEEP = 2  # scans under way for each of several GPUs
+MARGIN = 1.25  # times the expected hits fit into the capacity
+FADING = 0.5  # of the density seen so far is still expected in the next chunk
+
+
+class Divided(Protocol):
+    """A chunk of `length` positions that can be cut into parts, as a Scanner needs it."""
+
+    length: int
+
+    def part(self, begin: int, end: int, engine: Engine) -> Self:
+        """The part that owns positions begin … end−1."""
+
+
+Chunk = TypeVar("Chunk", bound=Divided)
+Start = Callable[[Chunk, int], Scan]
+
+
+class Scanner:
+    """Scans chunks for hit codes.
+
+    engine: of a device; coding: of the hits; capacity: the most hit codes of a scan, None for the
+    engine's own; tests make it tiny.
+    """
+
+    def __init__(self, engine: Engine, coding: Coding, capacity: int | None = None) -> None:
+        self._engine, self._coding = engine, coding
+        self._capacity = capacity or engine.capacity
+        self._density = 0.0  # hits a position
+
+    def scan(self, chunks: Iterable[Chunk], start: Start[Chunk]) -> Iterator[tuple[Chunk, Longs]]:
+        """Yield (chunk, codes): each PackedChunk, or its parts in order, with its sorted codes.
+
+        start(chunk, capacity) starts an engine's scan of a chunk.
+        """
+        queues = self._engine.queues
+        ahead = 1 if queues == 1 else DEEP * queues  # beside the chunk that is reported
+        pending: deque[tuple[Chunk, Scan]] = deque()
+        try:
+            for chunk in chunks:
+                for part in self._parts(chunk):
+                    pending.append((part, start(part, self._capacity)))
+                    if len(pending) > ahead:
+                        yield from self._finish(*pending.popleft(), start)
+            while pending:
+                yield from self._finish(*pending.popleft(), start)
+        finally:
+            for _, scan in pending:
+                scan.stop()
+
+    def _parts(self, chunk: Chunk) -> Iterable[Chunk]:
+        many = int(self._density * MARGIN * chunk.length / self._capacity) + 1
+        many = min(many, chunk.length)
+        if many == 1:
+            return [chunk]
+        return self._cut(chunk, np.arange(1, many) * chunk.length // many)
+
+    def _finish(
+        self, chunk: Chunk, scan: Scan, start: Start[Chunk]
+    ) -> Iterator[tuple[Chunk, Longs]]:
+        found = scan.found()
+        seen = (len(found.codes) + found.lost) / max(found.share, 1e-9)
+        self._density = max(seen / chunk.length, FADING * self._density)
+        if not found.lost:
+            yield chunk, found.codes
+        elif chunk.length == 1:  # all hits of one position have to fit
+            yield from self._finish(chunk, start(chunk, 2 * (len(found.codes) + found.lost)), start)
+        else:
+            many = min(max(int(seen * MARGIN / self._capacity) + 1, 2), chunk.length)
+            positions, _, _ = self._coding.decode(found.codes)
+            cuts = positions[np.arange(1, many) * len(positions) // many]
+            cuts = np.unique(cuts[(cuts > 0) & (cuts < chunk.length)])
+            del found, positions
+            for part in self._cut(chunk, cuts if len(cuts) else [chunk.length // 2]):
+                yield from self._finish(part, start(part, self._capacity), start)
+
+    def _cut(self, chunk: Chunk, cuts: Iterable[int]) -> Iterator[Chunk]:
+        begins, ends = [0, *cuts], [*cuts, chunk.length]
+        for begin, end in zip(begins, ends, strict=True):
+            yield chunk.part(int(begin), int(end), self._engine)

@@ -1,0 +1,1 @@
+"""Genomes as users have them: FASTA, FASTQ, 2bit and GenBank."""
