@@ -21,6 +21,7 @@ from typing import Literal, NamedTuple
 
 from kmatch.arguments import check_threads
 from kmatch.genome import Genome, as_genome
+from kmatch.genomes import Genomes, as_genomes
 from kmatch.packed.packing import write_packed
 from kmatch.results.batches import HitBatch
 from kmatch.results.files.output import open_output
@@ -35,7 +36,7 @@ from kmatch.search.multi import MultiOptions, multi_batches
 from kmatch.search.panels.checks import check_ends, check_pam
 from kmatch.search.pcr import PRODUCT, PcrOptions, pcr_batches
 from kmatch.search.primer import PrimerOptions, primer_batches
-from kmatch.search.regions import RegionsGiven, load_regions, narrowed, search_inside
+from kmatch.search.regions import RegionsGiven, load_regions, narrow, search_inside
 from kmatch.search.running import Running
 from kmatch.sequences.names import warn
 from kmatch.sequences.patterns import Patterns, PatternSet, load_patterns
@@ -43,6 +44,7 @@ from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress
 
 Path = str | os.PathLike[str]
+Searched = Genome | Path | Sequence[Genome | Path]
 Strand = Literal["both", "+", "-"]
 Report = Literal["minima", "ends", "loci"]
 Side = Literal["3p", "5p"]
@@ -52,13 +54,14 @@ Limits = tuple[float, float]
 
 
 def hamming(
-    genome: Genome | Path,
+    genome: Searched,
     patterns: Patterns,
     k: int | str,
     *,
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
+    circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
     limit: int | None = None,
     device: str = "auto",
@@ -68,7 +71,9 @@ def hamming(
 ) -> Hits:
     """Find every window of a genome with at most k mismatches to a pattern.
 
-    genome: a Genome, or a path to FASTA, FASTQ, 2bit, GenBank or a packed genome.
+    genome: a Genome, or a path to FASTA, FASTQ, 2bit, GenBank or a packed genome; or a list of
+        these, or `@` and the path of a file that names one a line: each is searched as if alone, in
+        their order, and the hits have a column `genome`.
     patterns: a list of sequences; a dict, name → sequence; a path to FASTA, or to text with one
         pattern a line; or one sequence. A str is a path where a file of that name exists, and
         otherwise a sequence where it has IUPAC letters only.
@@ -76,10 +81,12 @@ def hamming(
         as `"10%"`, rounded down.
     strand: `+` finds a pattern as written, `-` its reverse complement.
     exact_5p, exact_3p: how many of a pattern's first and last letters must match.
+    circular: True where every record is a circle, or the names of those that are: windows run over
+        the origin, and a hit that does has start < n < end in a record of n letters.
     regions: only the hits that lie inside one of them: a path of BED, or rows (name of the record,
         start, end).
-    limit: hits of a pattern at the most, those with the smallest distances, the first in the genome
-        of these; a UserWarning tells how many there were. None for all.
+    limit: hits of a pattern in a genome at the most, those with the smallest distances, the first
+        in the genome of these; a UserWarning tells how many there were. None for all.
     device: `cpu`, `cuda`, `cuda:N`, or `auto`, the one that is expected to be done first.
     threads: of the CPU, None for one a core.
     algorithm: `bitplane`, or the name of a published one.
@@ -97,11 +104,11 @@ def hamming(
     running = Running(device, threads, algorithm, on_progress)
     search = partial(hamming_batches, patterns=panel, k=k, options=options)
     kept = _Kept(regions, limit)
-    return _hits(search, as_genome(genome), panel, running, kept)
+    return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
 
 
 def multi(
-    genome: Genome | Path,
+    genome: Searched,
     patterns: Patterns,
     k: int | str,
     *,
@@ -110,6 +117,7 @@ def multi(
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
+    circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
     limit: int | None = None,
     device: str = "auto",
@@ -139,11 +147,11 @@ def multi(
     running = Running(device, threads, algorithm, on_progress)
     search = partial(multi_batches, patterns=panel, k=k, options=options)
     kept = _Kept(regions, limit, pam_side == "5p")
-    return _hits(search, as_genome(genome), panel, running, kept)
+    return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
 
 
 def edit(
-    genome: Genome | Path,
+    genome: Searched,
     patterns: Patterns,
     k: int | str,
     *,
@@ -156,6 +164,7 @@ def edit(
     max_mismatches: int | None = None,
     max_insertions: int | None = None,
     max_deletions: int | None = None,
+    circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
     limit: int | None = None,
     device: str = "auto",
@@ -185,16 +194,17 @@ def edit(
     running = Running(device, threads, algorithm, on_progress)
     search = partial(edit_batches, patterns=panel, k=k, options=options)
     kept = _Kept(regions, limit, pam_side == "5p")
-    return _hits(search, as_genome(genome), panel, running, kept)
+    return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
 
 
 def best(
-    genome: Genome | Path,
+    genome: Searched,
     patterns: Patterns,
     *,
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
+    circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
     limit: int | None = None,
     device: str = "auto",
@@ -217,11 +227,11 @@ def best(
     search = partial(best_batches, patterns=panel, options=BestOptions(strand, exact_5p, exact_3p))
     # What is closest is told by the whole genome.
     kept = _Kept(regions, limit, narrows=False)
-    return _hits(search, as_genome(genome), panel, running, kept)
+    return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
 
 
 def pcr(
-    genome: Genome | Path,
+    genome: Searched,
     primers: PairsGiven,
     k: int,
     *,
@@ -230,6 +240,7 @@ def pcr(
     edit: bool = False,
     exact_3p: int = 0,
     sequence: bool = False,
+    circular: bool | Sequence[str] = False,
     device: str = "auto",
     threads: int | None = None,
     on_progress: Progress | None = None,
@@ -252,7 +263,9 @@ def pcr(
     panel = load_pairs(primers)
     options = PcrOptions(product, pairs, edit, exact_3p, sequence)
     running = Running(device, threads, on_progress=on_progress)
-    return Products(pcr_batches(as_genome(genome), panel, k, options, running), panel, sequence)
+    genomes = as_genomes(genome).with_circular(circular)
+    batches = pcr_batches(genomes, panel, k, options, running)
+    return Products(batches, panel, sequence, genomes.named)
 
 
 def primer(
@@ -326,14 +339,15 @@ class _Kept(NamedTuple):
 
 def _hits(
     search: Callable[..., Iterable[HitBatch]],
-    genome: Genome,
+    genomes: Genomes,
     panel: PatternSet,
     running: Running,
     kept: _Kept,
 ) -> Hits:
-    """The Hits of search(genome, running=…) that are kept."""
+    """The Hits of search(genomes, running=…) that are kept."""
     inside = load_regions(kept.regions)
-    searched = narrowed(inside, genome) if kept.narrows else genome
-    batches = search_inside(inside, searched, partial(search, searched), running)
+    if kept.narrows:
+        narrow(genomes, inside)
+    batches = search_inside(inside, genomes, partial(search, genomes), running)
     closest = limited(batches, panel, check_limit(kept.limit), warn)
-    return Hits(closest, panel, genome, pam_first=kept.pam_first)
+    return Hits(closest, panel, genomes, kept.pam_first)

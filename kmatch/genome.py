@@ -27,6 +27,7 @@ from kmatch.sequences.records import (
 )
 
 COMPRESSION = 4  # letters a byte of a compressed file
+SMALL = 1 << 16  # bytes of a file that is read without a thread of its own
 NAMED = 4  # records that a repr names
 
 
@@ -218,12 +219,17 @@ class Genome:
             return iter(self._kept)
 
     def _parts(self, on_progress: Progress | None) -> Iterator[Stretch]:
-        number = 0
-        for part, consumed, size in read_ahead(read_parts(self._path, [(PACKED, parts_of_pipe)])):
+        number, parts = 0, read_parts(self._path, [(PACKED, parts_of_pipe)])
+        for part, consumed, size in parts if self._is_small else read_ahead(parts):
             if on_progress:
                 on_progress(consumed, size)
             yield part._replace(names=self._cleaned(part.names, number))
             number += len(part.names) - part.goes_on
+
+    @property
+    def _is_small(self) -> bool:
+        """Whether it is a file that is read before a thread for it would have begun."""
+        return os.path.isfile(self._path) and os.path.getsize(self._path) <= SMALL
 
     def _cleaned(self, names: list[str], number: int = 0) -> list[str]:
         """Names without control characters; number: of records before these."""

@@ -81,6 +81,17 @@ class Primers(Table[PrimerBatch, Primer]):
 
         self._write_to(target, lambda file: RegionWriter(file, self.both_strands), self._searched)
 
+    def plot(self, *, records: int | None = None) -> Any:
+        """A Matplotlib Figure: length, GC and Tm of the primers along the target.
+
+        records: how many of the target, those with the most primers, are drawn; 12 by default.
+        Raises OutputError where Matplotlib is not installed.
+        """
+        from kmatch.pictures.columns import columns_of_primers
+        from kmatch.pictures.primers import draw_primers
+
+        return draw_primers(columns_of_primers(self), records)
+
     def _taken(self, rows: Longs) -> Self:
         bounds = bounds_of(self._sizes())
         source = np.searchsorted(bounds, rows, side="right") - 1

@@ -1,6 +1,7 @@
 """Every window within k mismatches of a pattern."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,17 +9,19 @@ import numpy as np
 from kmatch.arguments import checked_count
 from kmatch.arrays import Longs
 from kmatch.genome import Genome
+from kmatch.genomes import Genomes, as_genomes
 from kmatch.published.run import Run, choose_algorithm
 from kmatch.results.batches import HitBatch
 from kmatch.search.mismatches.windows import WindowScans
 from kmatch.search.panels.distances import merged, pattern_distances, renumbered
 from kmatch.search.panels.pam import Pam
 from kmatch.search.panels.panel import Sought, build_panel, exact_ends
-from kmatch.search.panels.repeats import distinct_patterns, with_copies
+from kmatch.search.panels.repeats import distinct_patterns
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
-from kmatch.search.scanning.chunks import PackedChunk, packed_chunks, plan_chunks
+from kmatch.search.scanning.chunks import Chunking, PackedChunk, plan_chunks
 from kmatch.search.scanning.scan import Scanner
 from kmatch.search.scanning.work import window_work
+from kmatch.search.several import find_windows
 from kmatch.sequences.patterns import Pattern, pattern_set
 
 
@@ -34,7 +37,7 @@ OPTIONS = HammingOptions()
 
 
 def hamming_batches(
-    genome: Genome,
+    genome: Genome | Genomes,
     patterns: Sequence[Pattern],
     k: int | str,
     options: HammingOptions = OPTIONS,
@@ -46,11 +49,12 @@ def hamming_batches(
     k: 0 ≤ k < m, or a share of m such as `10%`. Raises InputError and DeviceError as
     `kmatch.hamming` does, at the first batch.
     """
+    genomes = as_genomes(genome)
     distinct, copies = distinct_patterns(patterns)
     distances = pattern_distances(distinct, k)
     k = int(distances.max())
     ends = checked_ends(options.exact_5p, options.exact_3p)
-    work = window_work(genome, distinct, k, options.strand)
+    work = window_work(genomes, distinct, k, options.strand)
     engine, run = choose_algorithm("hamming", distinct, running, work)
     searches = []
     for each in np.unique(distances):
@@ -59,10 +63,11 @@ def hamming_batches(
         searches.append((numbers, _search(engine, run, sought, hooks)))
     lengths = np.concatenate([search.panel.lengths for _, search in searches])
     layout = run.layout if run else engine.layout
-    plan = plan_chunks(int(lengths.max()), k, len(lengths), hooks.chunk_length, layout)
-    chunks = packed_chunks(genome, plan, engine, hooks.words, running)
-    found = searches[0][1].run(chunks) if len(searches) == 1 else _each_k(searches, chunks)
-    yield from with_copies(found, copies)
+    longest = int(lengths.max())
+    plan = plan_chunks(longest, k, len(lengths), hooks.chunk_length, layout)
+    search = searches[0][1].run if len(searches) == 1 else partial(_each_k, searches)
+    chunking = Chunking(plan, engine, hooks.words)
+    yield from find_windows(genomes, search, chunking, longest, copies, running)
 
 
 def _search(engine: Any, run: Run | None, sought: Sought, hooks: Hooks) -> Any:

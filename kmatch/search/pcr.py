@@ -1,7 +1,8 @@
 """In-silico PCR: the products that pairs of primers make within their distances."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, nullcontext
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -10,10 +11,12 @@ from kmatch.arguments import PAIRINGS, check_choice, checked_count
 from kmatch.arrays import Longs
 from kmatch.errors import InputError
 from kmatch.genome import Genome
+from kmatch.genomes import Genomes, as_genomes
 from kmatch.results.batches import HitBatch, PrimerSites, ProductBatch
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import HammingOptions, hamming_batches
 from kmatch.search.panels.checks import check_ends
+from kmatch.search.products.circles import first_turn, with_second_turns, within_one_turn
 from kmatch.search.products.joins import Groups, Limits, Sites, finished_sites, joined_sites
 from kmatch.search.products.texts import ProductTexts
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
@@ -39,7 +42,7 @@ OPTIONS = PcrOptions()
 
 
 def pcr_batches(
-    genome: Genome,
+    genome: Genome | Genomes,
     pairs: PrimerPairs,
     k: int,
     options: PcrOptions = OPTIONS,
@@ -52,14 +55,14 @@ def pcr_batches(
     products is asked for. Raises InputError and DeviceError as `kmatch.pcr` does.
     """
     limits = check_pcr(pairs, options)
+    genomes = as_genomes(genome)
     sites: Iterator[HitBatch]
     if options.edit:
-        sites = edit_batches(genome, pairs.primers, k, EditOptions("loci"), running, hooks)
+        sites = edit_batches(genomes, pairs.primers, k, EditOptions("loci"), running, hooks)
     else:
         windows = HammingOptions(exact_3p=options.exact_3p)
-        sites = hamming_batches(genome, pairs.primers, k, windows, running, hooks)
-    texts = ProductTexts(genome) if options.sequence else None
-    return _products(sites, pairs, options.pairs == "any", limits, texts)
+        sites = hamming_batches(genomes, pairs.primers, k, windows, running, hooks)
+    return _by_genome(sites, pairs, limits, options, genomes)
 
 
 def check_pcr(pairs: PrimerPairs, options: PcrOptions, exact: str = "exact_3p") -> Limits:
@@ -91,18 +94,37 @@ def _groups(pairs: PrimerPairs, mixed: bool) -> Groups:
     return Groups(2 * pairs.pair + pairs.role, np.arange(2 * len(pairs)) ^ 1)
 
 
-def _products(
-    hits: Iterator[HitBatch],
+def _by_genome(
+    sites: Iterable[HitBatch],
     pairs: PrimerPairs,
-    mixed: bool,
+    limits: Limits,
+    options: PcrOptions,
+    genomes: Genomes,
+) -> Iterator[ProductBatch]:
+    groups = _groups(pairs, options.pairs == "any")
+    hits: Iterable[HitBatch]
+    for number, hits in groupby(sites, lambda batch: batch.origin.number):
+        texts = None
+        if options.sequence:
+            texts = ProductTexts(genomes.genome(number), genomes.circular, limits.most)
+        if genomes.circular:
+            hits = with_second_turns(hits, limits.most)
+        yield from _products(hits, pairs, groups, limits, texts)
+
+
+def _products(
+    hits: Iterable[HitBatch],
+    pairs: PrimerPairs,
+    groups: Groups,
     limits: Limits,
     texts: ProductTexts | None,
 ) -> Iterator[ProductBatch]:
-    groups = _groups(pairs, mixed)
     with closing(texts) if texts else nullcontext():
         for sites, count in finished_sites(hits, limits.most):
             for rows in joined_sites(sites, count, groups, limits):
-                yield _batch(sites, pairs, rows, texts)
+                rows = within_one_turn(sites, rows)
+                if len(rows[0]):
+                    yield _batch(sites, pairs, rows, texts)
 
 
 def _batch(
@@ -132,14 +154,14 @@ def _batch(
         _primer_sites(sites, reverse),
         sites.names(plus),
         text,
+        sites.batches[0].origin,
     )
 
 
 def _primer_sites(sites: Sites, rows: Longs) -> PrimerSites:
     return PrimerSites(
         sites.column("pattern")[rows],
-        sites.column("start")[rows],
-        sites.column("end")[rows],
+        *first_turn(sites, rows),
         sites.column("distance")[rows],
         lambda part: sites.align(rows[part]),
     )

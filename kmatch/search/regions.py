@@ -2,8 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 from typing import Any
 
@@ -11,10 +10,10 @@ import numpy as np
 
 from kmatch.arguments import checked_count
 from kmatch.arrays import Bools, Longs
-from kmatch.engine.alignments import Columns
 from kmatch.errors import InputError
 from kmatch.genome import Genome
-from kmatch.results.batches import HitBatch
+from kmatch.genomes import Genomes
+from kmatch.results.batches import HitBatch, picked_rows
 from kmatch.search.running import Running
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.names import listed, shown
@@ -58,7 +57,7 @@ class Regions:
         kept = (
             (number >= 0) & (region >= 0) & (self._reach[region] >= first + batch.end - batch.start)
         )
-        return batch if kept.all() else _only(batch, np.flatnonzero(kept))
+        return batch if kept.all() else picked_rows(batch, np.flatnonzero(kept))
 
 
 def load_regions(regions: "RegionsGiven | Regions | None") -> Regions | None:
@@ -84,33 +83,34 @@ def load_regions(regions: "RegionsGiven | Regions | None") -> Regions | None:
     return Regions(found)
 
 
-def narrowed(regions: Regions | None, genome: Genome) -> Genome:
-    """The genome, to be searched only in the records that regions name."""
-    return genome if regions is None else NarrowGenome(genome, regions)
+def narrow(genomes: Genomes, regions: Regions | None) -> None:
+    """Let genomes be searched only in the records that regions name."""
+    if regions is not None:
+        genomes.view = partial(NarrowGenome, regions=regions)
 
 
 def search_inside(
-    regions: Regions | None, genome: Genome, search: Search, running: Running
+    regions: Regions | None, genomes: Genomes, search: Search, running: Running
 ) -> Iterable[HitBatch]:
-    """The HitBatches of search(running=running) in a genome that lie inside regions; None: all.
+    """The HitBatches of search(running=running) in genomes that lie inside regions; None: all.
 
     Raises InputError, after the last hit, for regions beyond the end of a record and where the
-    genome has none of the records named; running.on_warning hears of those it has not.
+    genomes have none of the records named; running.on_warning hears of those they have not.
     """
     if regions is None:
         return search(running=running)
-    return _search_inside(regions, genome, search, running)
+    return _search_inside(regions, genomes, search, running)
 
 
 def _search_inside(
-    regions: Regions, genome: Genome, search: Search, running: Running
+    regions: Regions, genomes: Genomes, search: Search, running: Running
 ) -> Iterator[HitBatch]:
     lengths = _Lengths(regions, running.on_spans)
     for batch in search(running=running._replace(on_spans=lengths.hear)):
         found = regions.inside(batch)
         if len(found):
             yield found
-    lengths.check(genome.label, running.on_warning)
+    lengths.check(genomes.label, running.on_warning)
 
 
 class _Lengths:
@@ -195,13 +195,3 @@ class NarrowGenome(Genome):
 def _named(names: list[str], known: Any) -> Bools:
     """Which names are known, bool[n]."""
     return np.fromiter(map(known.__contains__, names), np.bool_, len(names))
-
-
-def _only(batch: HitBatch, rows: Longs) -> HitBatch:
-    """The HitBatch of rows of another, int64[n]."""
-
-    def align(part: Any) -> Columns:
-        return batch.align(rows[part])
-
-    columns = ("record", "start", "end", "pattern", "distance", "minus")
-    return replace(batch, **{name: getattr(batch, name)[rows] for name in columns}, align=align)

@@ -175,6 +175,12 @@ def checked_patterns(
     masks = letter_masks(sequences)
     if not masks.all() or not np.diff(begins).all():
         raise InputError(_fault(PatternSet(names, sequences, masks, begins), where))
+    if _are_exchanged(names, sequences):
+        start = where(0) if where else ""
+        on_warning(
+            f"{start}names are letters of bases and longer than the sequences; are the columns "
+            "exchanged? The name comes first"
+        )
     names, control = clean_names(names)
     if control is not None:
         start = where(control) if where else ""
@@ -183,6 +189,14 @@ def checked_patterns(
             "each, there and in other patterns' names"
         )
     return PatternSet(names, sequences, masks, begins)
+
+
+def _are_exchanged(names: list[str], sequences: list[str]) -> bool:
+    """Whether each name reads like a sequence, and a longer one than its own."""
+    pairs = zip(names, sequences, strict=True)
+    return all(len(name) > max(5, len(letters)) for name, letters in pairs) and bool(
+        letter_masks([name.removesuffix("_F").removesuffix("_R") for name in names]).all()
+    )
 
 
 def _fault(patterns: PatternSet, where: Callable[[int], str] | None) -> str:
@@ -198,6 +212,6 @@ def _fault(patterns: PatternSet, where: Callable[[int], str] | None) -> str:
     advice = odd_letter(sequence, int(np.argmin(patterns[number].masks)))
     if name != sequence and len(name) > 3 and letter_masks([name]).all():
         advice += "; or are its columns exchanged? The name comes first"
-    elif where and number == 0 and " " not in sequence:
+    elif where and number == 0 and advice.endswith(("or N", "RNA")):
         advice += "; a line that is no pattern starts with '#'"
     return f"{start}: {advice}"

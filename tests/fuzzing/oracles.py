@@ -204,8 +204,7 @@ def viewed(written):
             assert (pattern[:8].strip(), text[:8]) == ("pattern", "text    ")
             below += text[8:]
             above += pattern[8:].ljust(len(text) - 8)
-        own = [i for i, letter in enumerate(below) if not letter.islower()]
-        part = slice(own[0], own[-1] + 1)
+        part = slice(len(above) - len(above.lstrip()), len(above.rstrip()))
         lines.append(f"{place}\t{above[part]}\t{below[part]}\n")
     return "".join(lines).encode()
 

@@ -11,6 +11,7 @@ from kmatch.arrays import Bools, Bytes, Longs, Words
 from kmatch.engine.choice import Work
 from kmatch.engine.constraints import Constraints, Sites, View
 from kmatch.engine.cpu.bits.buffer import written
+from kmatch.engine.cpu.forks import check_forks
 from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import SPARE, Layout, Text
 from kmatch.engine.hits import Found, HitBuffer, make_buffer
@@ -41,7 +42,11 @@ class CpuEngine(HostEngine):
         self.description = f"cpu, {self.threads} of {self.cores} threads ({reason})"
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """function(*arguments), whose parallel kernels run on the engine's threads."""
+        """function(*arguments), whose parallel kernels run on the engine's threads.
+
+        Raises DeviceError in a process that was forked by one that had used them.
+        """
+        check_forks()
         before = numba.get_num_threads()
         numba.set_num_threads(self.threads)
         try:

@@ -53,20 +53,25 @@ class ViewWriter(Sender):
         kinds = (batch.pattern[rows], batch.distance[rows])
         parts = (pairwise(columns.op_ends.tolist()), pairwise(columns.text_ends.tolist()))
         values = (*(column.tolist() for column in (*places, *kinds)), *parts)
+        genome = "" if batch.origin.name is None else f"{batch.origin.name} "
         for number, row in zip(numbers, zip(*values, strict=True), strict=True):
             record, start, end, minus, pattern, distance, op, letters = row
-            place = f"{names[record]}:{start}-{end} {'-' if minus else '+'}"
+            place = f"{genome}{names[record]}:{start}-{end} {'-' if minus else '+'}"
             yield f"{place} {self._names[pattern]}, distance {distance}"
             aligned = ops[slice(*op)], self._patterns[pattern], text[slice(*letters)]
-            yield from self._alignment(aligned, self._around(number, start, end, minus))
+            around = self._around((batch.origin.number, number), start, end, minus)
+            yield from self._alignment(aligned, around)
             yield ""
 
-    def _around(self, record: int, start: int, end: int, minus: int) -> tuple[str, str]:
-        """Letters before and behind a hit, as the pattern reads them."""
+    def _around(self, record: tuple[int, int], start: int, end: int, minus: int) -> tuple[str, str]:
+        """Letters before and behind a hit, as the pattern reads them.
+
+        record: the numbers of the genome and of the record.
+        """
         if self._letters_of is None:
             return "", ""
         first = max(start - AROUND, 0)
-        letters = self._letters_of(record, first, end + AROUND).tobytes().decode("latin-1").lower()
+        letters = self._letters_of(*record, first, end + AROUND).tobytes().decode("latin-1").lower()
         before, behind = letters[: start - first], letters[end - first :]
         if minus:
             before, behind = (part[::-1].translate(COMPLEMENT) for part in (behind, before))

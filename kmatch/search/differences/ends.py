@@ -59,12 +59,18 @@ class DifferenceSearch:
         self._query = difference_query(panel.letters, limits, engine)
         self._report, self._filtering = report, filtering
         self._scanner = Scanner(engine, len(limits) * (self._query.k + 1), capacity)
-        self._constrained = None
-        if rules.pams or rules.bind_alignments:
-            self._constrained = ConstrainedEnds(engine, panel, self._query, rules)
+        self._rules = rules
         self._at_sites = _at_sites(engine, self._query, rules, filtering)
         self._reach = rules.reach  # letters of a hit beyond its anchored end
         self._plateaus = Plateaus(panel.letters.backward)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin with a genome."""
+        self._constrained = None
+        if self._rules.pams or self._rules.bind_alignments:
+            searched = (self._engine, self._panel, self._query)
+            self._constrained = ConstrainedEnds(*searched, self._rules)
         self._chunks: dict[int, PackedChunk] = {}  # by number, as long as rows of theirs wait
         self._waiting = NO_ROWS  # hits before which another may still come
         self._suspended = NO_ROWS  # ends that may turn out not to be minima
@@ -72,6 +78,7 @@ class DifferenceSearch:
     def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
         number = -1
+        self._begin()
         for number, (chunk, codes) in enumerate(self.find_codes(chunks)):
             self._chunks[number] = chunk
             if len(codes) * UNPACKED > chunk.length:
@@ -101,6 +108,7 @@ class DifferenceSearch:
         """The smallest distance of each query over all chunks that is within its limit, int64[Q];
         one more than the limit where none is."""
         found = self._query.limits + 1
+        self._begin()
         for number, (chunk, codes) in enumerate(self.find_codes(chunks)):
             self._chunks = {number: chunk}
             for ends, _, _ in self._ends(number, codes):
@@ -235,19 +243,23 @@ class DifferenceSearch:
         queries = (self._panel.pattern, self._panel.minus)
         fill_columns(rows, chunk.base, spans, queries, places, kinds)
 
+        constrained = self._constrained  # another one may serve when alignments are asked for
+
         def align(part: Any) -> Columns:
-            return self._align(number, chunk, rows[part])
+            return self._align(constrained, number, chunk, rows[part])
 
         return hit_batch(chunk.spans, places, kinds, align)
 
-    def _align(self, number: int, chunk: PackedChunk, rows: RowArray) -> Columns:
+    def _align(
+        self, constrained: ConstrainedEnds | None, number: int, chunk: PackedChunk, rows: RowArray
+    ) -> Columns:
         op_ends = np.concatenate([[0], np.cumsum(rows["size"])])
         text_ends = np.concatenate([[0], np.cumsum(rows["end"] - rows["start"])])
         ops, text = np.empty(op_ends[-1], np.uint8), np.empty(text_ends[-1], np.uint8)
         columns = Columns(op_ends, ops, text_ends, text)
         position, query, distance = (rows[name].copy() for name in ("anchor", "query", "distance"))
-        if self._constrained:
-            self._constrained.align(number, chunk, (position, query, distance), columns)
+        if constrained:
+            constrained.align(number, chunk, (position, query, distance), columns)
         else:
             self._trace(chunk, position, query, distance, columns)
         return columns
