@@ -10,8 +10,8 @@ Every function takes a genome as a Genome or as a path, and patterns as
   IUPAC letters only, it is a sequence.
 
 A sequence has IUPAC letters in any case, U being T. Positions are 0-based and half-open, on the
-forward strand. What is wrong with an argument or a file raises InputError, with a device
-DeviceError, with an output OutputError; all are KmatchError.
+forward strand. A wrong argument or file raises InputError, a device that cannot be used
+DeviceError, an output that cannot be written OutputError; all are KmatchError.
 """
 
 import os
@@ -83,11 +83,11 @@ def hamming(
     exact_5p, exact_3p: how many of a pattern's first and last letters must match.
     circular: True where every record is a circle, or the names of those that are: windows run over
         the origin, and a hit that does has start < n < end in a record of n letters.
-    regions: only the hits that lie inside one of them: a path of BED, or rows (name of the record,
+    regions: only the hits inside one of them: a path of BED, or rows (name of the record,
         start, end).
     limit: hits of a pattern in a genome at the most, those with the smallest distances, the first
         in the genome of these; a UserWarning tells how many there were. None for all.
-    device: `cpu`, `cuda`, `cuda:N`, or `auto`, the one that is expected to be done first.
+    device: `cpu`, `cuda`, `cuda:N`, or `auto`, the one that is expected to finish first.
     threads: of the CPU, None for one a core.
     algorithm: `bitplane`, or the name of a published one.
     on_progress(consumed, size): hears of the genome's bytes read; size is None where it is unknown.
@@ -225,7 +225,7 @@ def best(
     running = Running(device, threads, algorithm, on_progress)
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
     search = partial(best_batches, patterns=panel, options=BestOptions(strand, exact_5p, exact_3p))
-    # What is closest is told by the whole genome.
+    # The whole genome decides what is closest.
     kept = _Kept(regions, limit, narrows=False)
     return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
 
@@ -287,11 +287,11 @@ def primer(
     """Find, for each position of a target, the shortest substring unlike all of a background.
 
     It has at least k differences, 1 or more, from every substring of the background. min_length:
-    letters that shorter primers are lengthened to. max_length: letters beyond which none is looked
-    for. gc: (least, most) share of G and C, 0 to 1. tm: (least, most) melting temperature in °C.
-    both_strands: also the primers of the target's reverse complement. background_strand: the
+    letters that shorter primers are lengthened to. max_length: letters of the longest primer to
+    look for. gc: (least, most) share of G and C, 0 to 1. tm: (least, most) melting temperature in
+    °C. both_strands: also the primers of the target's reverse complement. background_strand: the
     strands of the background that count, `both` or `+`. device, threads, algorithm: as for
-    `hamming`. on_progress(consumed, size) hears of bytes of the background that are done with.
+    `hamming`. on_progress(consumed, size) hears of bytes of the background that have been searched.
 
     Raises InputError for a file that cannot be used and for numbers that do not fit, and
     DeviceError for a device that cannot be used.
@@ -328,7 +328,7 @@ def pack(
 
 
 class _Kept(NamedTuple):
-    """Which hits are kept, and how: regions, limit: as for `hamming`; pam_first: whether a PAM
+    """Which hits are kept: regions, limit: as for `hamming`; pam_first: whether a PAM
     stands before the patterns; narrows: whether records without regions need no search."""
 
     regions: RegionsGiven | None

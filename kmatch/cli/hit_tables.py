@@ -72,7 +72,7 @@ def hit_tables(
 ) -> Iterator[HitTables]:
     """Give the HitTables of a search, whose files are whole when the block ends well.
 
-    k: the largest distance, None where only the hits tell it; warn(message) hears of patterns that
+    k: the largest distance, None if only the hits show it; warn(message) hears of patterns that
     had more hits than the limit.
     """
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""What the commands that search for patterns do alike."""
+"""The common part of the commands that search for patterns."""
 
 import os
 import time
@@ -25,10 +25,10 @@ Batches = Callable[..., "Iterable[Any]"]  # of HitBatches; called with running
 
 
 class PatternSearch:
-    """A search for patterns: what it reads, the table that it writes, how it runs, what it says.
+    """A search for patterns: its inputs, its table, how it runs, and its messages.
 
-    rereads: whether it reads the genome twice. Raises UsageError and InputError where these cannot
-    be used.
+    rereads: whether it reads the genome twice. Raises UsageError and InputError for inputs and
+    options that cannot be used.
     """
 
     of_hits = True  # whether its table may have the formats of hits
@@ -69,7 +69,7 @@ class PatternSearch:
     def write(self, batches: Batches, k: int | str | None = None, pam_first: bool = False) -> None:
         """Write the tables of the HitBatches of batches(running=…).
 
-        k: the differences allowed, None where only the hits tell them; pam_first: whether a PAM
+        k: the differences allowed, None if only the hits show them; pam_first: whether a PAM
         stands before the patterns.
         """
         from kmatch.cli.hit_tables import hit_tables

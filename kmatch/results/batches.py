@@ -1,4 +1,4 @@
-"""Batches of what a search finds, as columns of one length: what searches give and writers take."""
+"""Batches of hits, primers and products, as columns of one length."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -63,12 +63,14 @@ class HitBatch:
         return [names[number] for number in (numbers - self.spans.first).tolist()], which
 
 
-def hit_batch(spans: Spans, places: Any, kinds: Any, align: Callable[[Any], Columns]) -> HitBatch:
-    """A HitBatch of hits in a chunk; spans: its Spans, from whose first the records count.
+def hit_batch(
+    spans: Spans, intervals: Any, kinds: Any, align: Callable[[Any], Columns]
+) -> HitBatch:
+    """A HitBatch of hits in a chunk; spans: its Spans, and records count from the first of them.
 
-    places: (record, start, end), kinds: (pattern, distance, minus), as HitBatch has them.
+    intervals: (record, start, end), kinds: (pattern, distance, minus), as HitBatch has them.
     """
-    (record, start, end), (pattern, distance, minus) = places, kinds
+    (record, start, end), (pattern, distance, minus) = intervals, kinds
     return HitBatch(spans.first + record, start, end, pattern, distance, minus, spans, align)
 
 

@@ -51,7 +51,7 @@ class Hits(Table[HitBatch, Hit]):
     first used. `record_number` and `pattern_number` count from 0 in the order of the genome and of
     the patterns, as names may repeat. Of several genomes there are also `genome`, names (object),
     and `genome_number`. `patterns` are those of the search, `searched` are its Genomes, and
-    `pam_first` tells whether a PAM stands before the patterns.
+    `pam_first` says whether a PAM stands before the patterns.
 
     Iteration gives rows, `hits[3]` a row, as a Hit; `hits[:10]`, `hits[hits.distance == 0]` and
     `hits[numbers]` give Hits.

@@ -15,9 +15,9 @@ from kmatch.results.batches import HitBatch
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.patterns import Pattern, pattern_set
 
-FEW = 1 << 16  # hits that may wait, besides those that are kept, before the farther ones go
+FEW = 1 << 16  # hits beyond those kept that may wait until the farther ones are dropped
 _FIELDS = ("record", "start", "end", "pattern", "distance", "minus")
-_NO_PLACES = np.zeros(0, np.int64)
+_NONE = np.zeros(0, np.int64)
 
 
 def check_limit(limit: int | None) -> int | None:
@@ -53,7 +53,7 @@ def _limited(
 class Limit:
     """Keeps at most `most` hits of each pattern in a genome: the closest, and the first of these.
 
-    patterns: of the search; aligned: whether alignments are wanted. Memory goes by the hits of a
+    patterns: of the search; aligned: whether alignments are needed. Memory goes by the hits of a
     genome that are kept: hits that wait are at most as many again, or FEW.
     """
 
@@ -66,7 +66,7 @@ class Limit:
     def _begin(self) -> None:
         """Begin with the hits of a genome."""
         self._counts = np.zeros(len(self._names), np.int64)
-        # The distance from which on a hit comes too late.
+        # The distance from which on a new hit is not kept.
         self._beyond = np.full(len(self._names), np.iinfo(np.int64).max)
         self._parts: list[HitBatch] = []
         self._kept = self._waiting = 0
@@ -112,7 +112,7 @@ class Limit:
             )
 
     def _taken(self, batch: HitBatch, rows: Longs) -> HitBatch:
-        """Rows of a HitBatch, without what holds its chunk."""
+        """Rows of a HitBatch, without references to its chunk."""
         numbers = np.unique(batch.record[rows])
         for number in numbers.tolist():
             self._records[number] = batch.spans.names[number - batch.spans.first]
@@ -120,7 +120,7 @@ class Limit:
 
     def _batch(self, batch: HitBatch, rows: Longs, columns: Columns) -> HitBatch:
         names: Any = self._records
-        spans = Spans(0, names, _NO_PLACES, _NO_PLACES)
+        spans = Spans(0, names, _NONE, _NONE)
         fields: dict[str, Any] = {name: getattr(batch, name)[rows] for name in _FIELDS}
         everything = np.arange(len(rows))
 
@@ -130,7 +130,7 @@ class Limit:
         return replace(batch, **fields, spans=spans, align=align)
 
     def _reduce(self) -> None:
-        """Drop the hits that are not among the closest of all that came."""
+        """Drop the hits that are not among the closest so far."""
         if not self._parts:
             return
         whole: dict[str, Any] = {

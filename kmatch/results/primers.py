@@ -44,7 +44,7 @@ class Primers(Table[PrimerBatch, Primer]):
     def __init__(self, batches: Iterable[PrimerBatch], k: int, both_strands: bool = False) -> None:
         super().__init__(batches)
         self.k, self.both_strands = k, both_strands
-        self._searched = self.batches  # whose regions are told, whatever rows are chosen
+        self._searched = self.batches  # whose regions are reported, whatever rows are selected
         self.record_number: Longs = np.repeat(
             np.array([batch.record for batch in self.batches], np.int64), self._sizes()
         )

@@ -48,9 +48,9 @@ class Products(Table[ProductBatch, Product]):
     (object), of the record, the pair and the primers; a product of primers that are no partners is
     named by both. `start`, `end` and `length` are int64, 0-based and half-open on the forward
     strand, primers included. `strand` is `+` where the forward primer is the site on `+`.
-    `forward_start`, `forward_end`, `distance_forward` (int32) and `cigar_forward` (object) tell the
-    forward primer's site, and likewise those of the reverse one. `sequence` holds the products from
-    the forward primer on, where they were asked for. `record_number` counts from 0. Of several
+    `forward_start`, `forward_end`, `distance_forward` (int32) and `cigar_forward` (object) describe
+    the forward primer's site, and likewise those of the reverse one. `sequence` holds the products
+    from the forward primer on, where they were asked for. `record_number` counts from 0. Of several
     genomes there are also `genome`, names (object), and `genome_number`.
 
     Iteration gives rows, `products[3]` a row, as a Product; `products[:10]`,
@@ -136,8 +136,8 @@ class Products(Table[ProductBatch, Product]):
         parts = [getattr(batch, side) for batch in self.batches]
         kinds = (np.int32, np.int64, np.int64, np.int32)
         return [
-            np.concatenate([np.zeros(0, kind), *(part[place] for part in parts)])
-            for place, kind in enumerate(kinds)
+            np.concatenate([np.zeros(0, kind), *(part[column] for part in parts)])
+            for column, kind in enumerate(kinds)
         ]
 
     def _taken(self, rows: Longs) -> Self:

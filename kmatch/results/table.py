@@ -19,7 +19,7 @@ Row = TypeVar("Row")
 
 
 class Table(Generic[Batch, Row]):
-    """Rows of batches; a subclass says which columns they have and what writes them.
+    """Rows of batches; a subclass defines their columns and writers.
 
     It has columns by the names in `_columns`, of which rows, as `_row`, and reprs show `_shown`;
     those in `_lazy` are computed when first used.

@@ -8,6 +8,7 @@ import numpy as np
 
 from kmatch.arguments import checked_count
 from kmatch.arrays import Longs
+from kmatch.engine.host.codes import Coding
 from kmatch.genome import Genome
 from kmatch.genomes import Genomes, as_genomes
 from kmatch.published.run import Run, choose_algorithm
@@ -15,7 +16,7 @@ from kmatch.results.batches import HitBatch
 from kmatch.search.mismatches.windows import WindowScans
 from kmatch.search.panels.distances import merged, pattern_distances, renumbered
 from kmatch.search.panels.pam import Pam
-from kmatch.search.panels.panel import Sought, build_panel, exact_ends
+from kmatch.search.panels.panel import Request, build_panel, exact_ends
 from kmatch.search.panels.repeats import distinct_patterns
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning.chunks import Chunking, PackedChunk, plan_chunks
@@ -59,8 +60,8 @@ def hamming_batches(
     searches = []
     for each in np.unique(distances):
         numbers = np.flatnonzero(distances == each)
-        sought = Sought(distinct.take(numbers), int(each), options.strand, ends)
-        searches.append((numbers, _search(engine, run, sought, hooks)))
+        request = Request(distinct.take(numbers), int(each), options.strand, ends)
+        searches.append((numbers, _search(engine, run, request, hooks)))
     lengths = np.concatenate([search.panel.lengths for _, search in searches])
     layout = run.layout if run else engine.layout
     longest = int(lengths.max())
@@ -70,13 +71,13 @@ def hamming_batches(
     yield from find_windows(genomes, search, chunking, longest, copies, running)
 
 
-def _search(engine: Any, run: Run | None, sought: Sought, hooks: Hooks) -> Any:
+def _search(engine: Any, run: Run | None, request: Request, hooks: Hooks) -> Any:
     """The search for windows by the engine, or by a published algorithm."""
     if run:
         from kmatch.search.published import PublishedWindows
 
-        return PublishedWindows(engine, run, sought)
-    return WindowSearch(engine, sought, hooks.capacity)
+        return PublishedWindows(engine, run, request)
+    return WindowSearch(engine, request, hooks.capacity)
 
 
 def _each_k(searches: list[tuple[Longs, Any]], chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
@@ -103,23 +104,23 @@ def checked_ends(exact_5p: int, exact_3p: int) -> tuple[int, int]:
 
 
 class WindowSearch(WindowScans):
-    """Every window of chunks held against every pattern.
+    """Compares every window of chunks with every pattern.
 
     engine: of a device; capacity: see Scanner; pam: a Pam that must stand beside every pattern, or
     None.
     """
 
     def __init__(
-        self, engine: Any, sought: Sought, capacity: int | None = None, pam: Pam | None = None
+        self, engine: Any, request: Request, capacity: int | None = None, pam: Pam | None = None
     ) -> None:
-        self._engine, self._k = engine, sought.k
-        patterns = pattern_set(sought.patterns)
-        exact = exact_ends(patterns, sought.k, sought.ends)
+        self._engine, self._k = engine, request.k
+        patterns = pattern_set(request.patterns)
+        exact = exact_ends(patterns, request.k, request.ends)
         if pam:
             exact = pam.beside_each(exact, pam.every_letter, len(patterns))
             patterns = pam.join_all(patterns)
-        self.panel = build_panel(patterns, sought.k, sought.strand, exact)
-        self._scanner = Scanner(engine, len(self.panel.lengths) * (sought.k + 1), capacity)
+        self.panel = build_panel(patterns, request.k, request.strand, exact)
+        self._scanner = Scanner(engine, Coding(len(self.panel.lengths), request.k), capacity)
 
     def _start(self, chunk: PackedChunk, capacity: int) -> Any:
         letters = self.panel.letters

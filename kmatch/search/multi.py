@@ -20,7 +20,7 @@ from kmatch.search.mismatches.sites import SiteSearch
 from kmatch.search.panels.distances import pattern_distances
 from kmatch.search.panels.pam import Pam
 from kmatch.search.panels.pams import load_pams
-from kmatch.search.panels.panel import Sought, wanted_strands
+from kmatch.search.panels.panel import Request, wanted_strands
 from kmatch.search.panels.repeats import distinct_patterns
 from kmatch.search.published import PublishedWindows
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
@@ -69,19 +69,19 @@ def multi_batches(
         yield from _beside_unequal(genomes, patterns, k, options, running, hooks)
         return
     ends = checked_ends(options.exact_5p, options.exact_3p)
-    sought = Sought(distinct, k, options.strand, ends)
+    request = Request(distinct, k, options.strand, ends)
     work = window_work(genomes, distinct, k, options.strand)
     engine, run = choose_algorithm("multi", distinct, running, work)
     search: Any
     if run:
-        search = PublishedWindows(engine, run, sought, pams)
-    elif _filters(engine, sought, pams, hooks.filtering):
+        search = PublishedWindows(engine, run, request, pams)
+    elif _filters(engine, request, pams, hooks.filtering):
         if pams:
-            search = SiteSearch(engine, sought, pams, hooks.capacity)
+            search = SiteSearch(engine, request, pams, hooks.capacity)
         else:
-            search = SeedSearch(engine, sought, hooks.capacity)
+            search = SeedSearch(engine, request, hooks.capacity)
     else:
-        search = WindowSearch(engine, sought, hooks.capacity, pams[0] if pams else None)
+        search = WindowSearch(engine, request, hooks.capacity, pams[0] if pams else None)
     # The sites of a PAM are few, however many the patterns.
     queries = 1 if isinstance(search, SiteSearch) else len(search.panel.lengths)
     longest, layout = int(search.panel.lengths.max()), run.layout if run else engine.layout
@@ -110,13 +110,13 @@ def _beside_unequal(
     yield from edit_batches(genomes, patterns, k, wanted, running, hooks)
 
 
-def _filters(engine: Any, sought: Sought, pams: Sequence[Pam], filtering: bool | None) -> bool:
+def _filters(engine: Any, request: Request, pams: Sequence[Pam], filtering: bool | None) -> bool:
     """Whether to look for the sites of the PAM, or for pieces of the patterns, at first.
 
     filtering: None where the engine is to choose.
     """
-    patterns = sought.patterns
-    strands = len(wanted_strands(sought.strand))
+    patterns = request.patterns
+    strands = len(wanted_strands(request.strand))
     queries = len(patterns) * strands
     if len(pams) > 1:
         return True
@@ -127,7 +127,7 @@ def _filters(engine: Any, sought: Sought, pams: Sequence[Pam], filtering: bool |
     if not isinstance(engine, SeedLookup) or len(patterns[0]) > LONGEST:
         return False
     if filtering is None:
-        filtering = engine.seeds_pay(some_codes(patterns), sought.k, queries)
+        filtering = engine.seeds_pay(some_codes(patterns), request.k, queries)
     return bool(filtering)
 
 

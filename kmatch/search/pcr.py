@@ -133,7 +133,7 @@ def _batch(
     """The ProductBatch of (sites on `+`, sites on `-`), in order."""
     primer, end = sites.column("pattern"), sites.column("end")
     plus, others = rows
-    # The forward primer of two is the one that is such in its pair, otherwise the first one given.
+    # The forward primer of two is the forward one of its pair, otherwise the first one given.
     ranks = np.stack([pairs.role[primer[row]].astype(np.int64) for row in rows])
     turned = np.where(ranks[0] == ranks[1], primer[plus] > primer[others], ranks[0] > ranks[1])
     forward, reverse = np.where(turned, others, plus), np.where(turned, plus, others)

@@ -1,4 +1,4 @@
-"""Hits inside regions: those of a search of the whole genome that lie within one of them."""
+"""Hits inside regions: the hits of a search of the whole genome that are inside one of them."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -49,7 +49,7 @@ class Regions:
         return self._furthest
 
     def inside(self, batch: HitBatch) -> HitBatch:
-        """The hits of a batch that lie inside a region."""
+        """The hits of a batch that are inside a region."""
         names, which = batch.record_names()
         number = np.array([self._numbers.get(name, -1) for name in names], np.int64)[which]
         first = number * RECORD + batch.start
@@ -92,7 +92,7 @@ def narrow(genomes: Genomes, regions: Regions | None) -> None:
 def search_inside(
     regions: Regions | None, genomes: Genomes, search: Search, running: Running
 ) -> Iterable[HitBatch]:
-    """The HitBatches of search(running=running) in genomes that lie inside regions; None: all.
+    """The HitBatches of search(running=running) in genomes inside regions; None: all.
 
     Raises InputError, after the last hit, for regions beyond the end of a record and where the
     genomes have none of the records named; running.on_warning hears of those they have not.

@@ -29,7 +29,7 @@ class ChunkPlan(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """Where records lie in a chunk.
+    """Where records are in a chunk.
 
     names[i] is the name of record first + i; its letter 0 is at position begins[i] of the chunk
     (negative if it began in an earlier chunk), and it has lengths[i] letters, which may leave out
@@ -126,7 +126,7 @@ def _move_on(letters: Bytes, filled: int, layout: "_Layout", plan: ChunkPlan) ->
 
 
 class _Layout:
-    """Where the records lie that coming chunks may show.
+    """Where the records are that later chunks may show.
 
     base: of the next chunk's first letter; first: the number of the first of these records; names:
     theirs.
@@ -158,7 +158,7 @@ class _Layout:
         self._begins, self._lengths = [begins], [lengths]
         del self.names[:gone]
         self.first += gone
-        # An empty record may lie right after the last letter.
+        # An empty record may begin right after the last letter.
         high = int(np.searchsorted(begins, self.base + self._capacity, side="right"))
         self._shown = high = max(high, 1)
         names, lengths = self.names[:high], lengths[:high].copy()

@@ -94,7 +94,7 @@ def make_pattern(sequence: str, name: str | None = None) -> Pattern:
 
 
 def load_patterns(patterns: Patterns | PatternSet, on_warning: OnWarning = warn) -> PatternSet:
-    """The PatternSet of what a user gives as patterns.
+    """The PatternSet of patterns as a user gives them.
 
     patterns: a list of sequences; a dict name → sequence; a path, of which `-` is standard input;
     or one sequence. A str is a path where a file of that name exists, and otherwise a sequence
@@ -200,7 +200,7 @@ def _are_exchanged(names: list[str], sequences: list[str]) -> bool:
 
 
 def _fault(patterns: PatternSet, where: Callable[[int], str] | None) -> str:
-    """What is wrong with the first pattern that cannot be searched."""
+    """The message for the first pattern that cannot be searched."""
     odd = np.flatnonzero(patterns.masks == 0)
     bad = patterns.lengths == 0
     bad[np.searchsorted(patterns.begins, odd, side="right") - 1] = True

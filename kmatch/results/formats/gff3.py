@@ -14,9 +14,9 @@ from kmatch.results.tables.lines import DIGITS, Names
 from kmatch.sequences.patterns import Pattern, pattern_set
 
 HEADER = "##gff-version 3\n"
-# What stands before a hit's start, number, name, distance and CIGAR.
+# Text before a hit's start, number, name, distance and CIGAR.
 _WORDS = ("\tkmatch\tnucleotide_match\t", ".\tID=hit", ";Name=", ";distance=", ";cigar=")
-# Bytes that GFF3 has escaped.
+# Bytes that GFF3 wants escaped.
 _IN_SEQUENCE = re.compile(rb"[^a-zA-Z0-9.:^*$@!+_?|-]")
 _IN_VALUE = re.compile(rb"[\x00-\x1f\x7f%;=&,]")
 

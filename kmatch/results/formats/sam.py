@@ -29,7 +29,7 @@ class SamWriter(Sender):
 
     A read is the pattern on the forward strand, an IUPAC letter that matched being the base that it
     matched, so that read, CIGAR and reference agree. Its name has `_` for what SAM does not allow.
-    Raises InputError for a genome that cannot be told in a header.
+    Raises InputError for a genome whose records a header cannot name.
     """
 
     def __init__(self, handle: Any, searched: Searched) -> None:

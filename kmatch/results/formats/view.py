@@ -14,7 +14,7 @@ GAP = "-"
 DIFFERENCE, PLAIN = "\x1b[1;31m", "\x1b[0m"
 AROUND = 5  # letters of the text on either side
 COMPLEMENT = str.maketrans("acgturyswkmbdhvn", "tgcaayrswmkvhdbn")
-LEAST = 10  # columns of an alignment in a line, on however narrow a screen
+LEAST = 10  # columns of an alignment in a line, even on a narrow screen
 _TITLES = ("pattern ", "        ", "text    ")
 
 
@@ -24,9 +24,9 @@ FILE = Screen(80, False)
 class ViewWriter(Sender):
     """Writes HitBatches as a paragraph a hit.
 
-    Its first line has the place, the strand, the pattern's name and the distance. Below them stand
-    the pattern and, in its direction, the text, `|` between letters that match, a gap as `-`. A few
-    letters on either side of the text are in lower case.
+    Its first line has the interval, the strand, the pattern's name and the distance. Below them
+    stand the pattern and, in its direction, the text, `|` between letters that match, a gap as `-`.
+    A few letters on either side of the text are in lower case.
     """
 
     def __init__(self, handle: Any, searched: Searched) -> None:
@@ -49,15 +49,15 @@ class ViewWriter(Sender):
         numbers = batch.record[rows].tolist()
         columns = batch.align(rows)
         ops, text = columns.ops.tobytes().decode(), columns.text.tobytes().decode()
-        places = (which, *(getattr(batch, name)[rows] for name in ("start", "end", "minus")))
+        intervals = (which, *(getattr(batch, name)[rows] for name in ("start", "end", "minus")))
         kinds = (batch.pattern[rows], batch.distance[rows])
         parts = (pairwise(columns.op_ends.tolist()), pairwise(columns.text_ends.tolist()))
-        values = (*(column.tolist() for column in (*places, *kinds)), *parts)
+        values = (*(column.tolist() for column in (*intervals, *kinds)), *parts)
         genome = "" if batch.origin.name is None else f"{batch.origin.name} "
         for number, row in zip(numbers, zip(*values, strict=True), strict=True):
             record, start, end, minus, pattern, distance, op, letters = row
-            place = f"{genome}{names[record]}:{start}-{end} {'-' if minus else '+'}"
-            yield f"{place} {self._names[pattern]}, distance {distance}"
+            where = f"{genome}{names[record]}:{start}-{end} {'-' if minus else '+'}"
+            yield f"{where} {self._names[pattern]}, distance {distance}"
             aligned = ops[slice(*op)], self._patterns[pattern], text[slice(*letters)]
             around = self._around((batch.origin.number, number), start, end, minus)
             yield from self._alignment(aligned, around)

@@ -61,14 +61,14 @@ class ProductWriter(Sender):
         lengths = self._pairs.primers.lengths
         letters = lengths[forward.primer[rows]] + lengths[reverse.primer[rows]]
         differences = forward.distance[rows] + reverse.distance[rows]
-        yield from self._place(batch, rows)
+        yield from self._interval(batch, rows)
         yield np.rint(1000 * (1 - differences / letters)).astype(np.int64).tolist()
         yield STRANDS[batch.minus[rows]]
         yield forward.distance[rows].tolist()
         yield reverse.distance[rows].tolist()
 
     def _tsv(self, batch: ProductBatch, rows: slice) -> Iterator[Any]:
-        yield from self._place(batch, rows)
+        yield from self._interval(batch, rows)
         yield (batch.end - batch.start)[rows].tolist()
         yield STRANDS[batch.minus[rows]]
         yield from self._site(batch.forward, rows)
@@ -76,7 +76,7 @@ class ProductWriter(Sender):
         if self._sequence:
             yield batch.texts(rows)
 
-    def _place(self, batch: ProductBatch, rows: slice) -> Iterator[Any]:
+    def _interval(self, batch: ProductBatch, rows: slice) -> Iterator[Any]:
         yield batch.names[rows]
         yield batch.start[rows].tolist()
         yield batch.end[rows].tolist()

@@ -1,4 +1,4 @@
-"""What the text of products is: a genome is read once more beside the search, as far as needed."""
+"""The text of products: a genome is read a second time beside the search, as far as needed."""
 
 from collections import deque
 from collections.abc import Generator, Iterable
@@ -44,7 +44,7 @@ class ProductTexts:
         self._pieces.close()
 
     def read(self, record: Longs, start: Longs, end: Longs, minus: Bytes) -> tuple[Longs, Bytes]:
-        """The text of stretches, A, C, G, T or N, side by side, as `minus` says from which end on.
+        """The text of stretches, A, C, G, T or N, side by side, the direction as in `minus`.
 
         They are sorted by record and start, and so are those of one call after another. Returns
         (bounds, letters).
@@ -102,8 +102,8 @@ def _pieces(parts: Iterable[Record | Stretch]) -> Generator[_Piece, None, None]:
     number, begin = -1, 0
     for part in gathered(parts):
         bounds = bounds_of(part.lengths).tolist()
-        for place, (first, last) in enumerate(pairwise(bounds)):
-            if place or not part.goes_on:
+        for index, (first, last) in enumerate(pairwise(bounds)):
+            if index or not part.goes_on:
                 number, begin = number + 1, 0
             yield _Piece(number, begin, part.letters[first:last])
             begin += last - first

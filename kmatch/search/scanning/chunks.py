@@ -179,7 +179,7 @@ def _packed_chunks(
             yield PackedChunk(chunk, geometry, planes, words)
         return
     keep = genome.keep and genome.file is None
-    key = (plan, words, engine.place)
+    key = (plan, words, engine.device)
     kept_for, ready = _KEPT.get(genome, (None, []))
     if kept_for == key:
         yield from _one_ahead(ready, engine)
@@ -192,7 +192,7 @@ def _packed_chunks(
             kept.append(packed)
         yield packed
     if keep:
-        _KEPT[genome] = key, kept  # other plans' chunks would only hold memory
+        _KEPT[genome] = key, kept  # chunks of other plans would only take memory
 
 
 def _one_ahead(chunks: list[PackedChunk], engine: Engine) -> Iterator[PackedChunk]:

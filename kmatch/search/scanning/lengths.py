@@ -1,4 +1,4 @@
-"""How many records and letters are searched, heard while they are."""
+"""The records and letters that a search has covered, counted on the way."""
 
 import numpy as np
 
