@@ -57,10 +57,10 @@ def _with(options: Sequence[Decorator], function: Function) -> Function:
 
 
 def _check_device(context: click.Context, option: click.Parameter, device: str) -> str:
-    from kmatch.engine.devices import DEVICE
+    from kmatch.engine.devices import DEVICE, KNOWN
 
     if not DEVICE.fullmatch(device):
-        raise click.BadParameter(f"{device!r} is not auto, cpu, cuda or cuda:N")
+        raise click.BadParameter(f"{device!r} is not {KNOWN}")
     return device
 
 
@@ -71,7 +71,7 @@ def _complete_device(context: click.Context, option: click.Parameter, begun: str
 device_option = click.option(
     "--device",
     default="auto",
-    metavar="auto|cpu|cuda|cuda:N",
+    metavar="auto|cpu|cuda|cuda:N,…|cuda:all",
     callback=_check_device,
     shell_complete=_complete_device,
     help="Where to search; auto is where it will be done first.",

@@ -29,6 +29,16 @@ class Scan(Protocol):
         """Give the scan up, and wait until it no longer runs."""
 
 
+class Smallest(Protocol):
+    """A search for smallest distances under way. Its caller ends it by calling one of these."""
+
+    def found(self) -> Longs:
+        """The smallest distance of each query, int64[Q], or its bound + 1 if that is smaller."""
+
+    def stop(self) -> None:
+        """Give it up; returns when none of it is running any more."""
+
+
 class KernelTime(Protocol):
     """What the kernels of an engine did, and the time they took.
 
@@ -36,9 +46,10 @@ class KernelTime(Protocol):
     `extend_primers`.
     """
 
-    rows: int
-    done: list[WorkDone]
-
+    @property
+    def rows(self) -> int: ...
+    @property
+    def done(self) -> list[WorkDone]: ...
     @property
     def seconds(self) -> float:
         """Seconds that they took so far; waits for those under way."""
@@ -49,8 +60,8 @@ class Engine(Protocol):
 
     name: `cpu` or `cuda`; device: itself, `cpu` or `cuda:N`; threads: of the CPU; description:
     of the device and why it was chosen, for people; layout: the chunks that it is fastest with;
-    capacity: the hit codes of a chunk that it has memory for; expected: seconds that the search is
-    expected to take, None where that is unknown.
+    capacity: the hit codes of a chunk that it has memory for; queues: how many chunks it works on
+    side by side; expected: seconds that the search is expected to take, None where that is unknown.
     """
 
     name: str
@@ -59,6 +70,7 @@ class Engine(Protocol):
     description: str
     layout: Layout
     capacity: int
+    queues: int
     expected: float | None
 
     def time_kernels(self) -> KernelTime:
@@ -107,9 +119,8 @@ class Engine(Protocol):
         0 … 64·words·rows − 1. The halo is at least m + k of every query.
         """
 
-    def smallest_edit(self, text: Text, reading: ReadingArrays, bounds: Longs) -> Longs:
-        """The smallest distance of each query in a chunk, int64[Q], or its bound + 1 if that is
-        smaller.
+    def start_smallest(self, text: Text, reading: ReadingArrays, bounds: Longs) -> "Smallest":
+        """Start to look for the smallest distance of each query in a chunk.
 
         bounds: int64[Q], each smaller than m, −1 to leave a query out.
         """

@@ -56,6 +56,8 @@ def _chosen(
             f"algorithm '{name}' ({algorithm.paper}) runs on {' or '.join(algorithm.devices)}, "
             f"and not on {engine.device}; use another --device, or --algorithm {ENGINE}"
         )
+    if engine.queues > 1:
+        raise DeviceError(f"algorithm '{name}' runs on one GPU, not on {engine.device}; use cuda:N")
     for pattern in patterns:
         if limit := algorithm.limit_below(len(pattern), engine.name):
             raise InputError(

@@ -4,6 +4,7 @@ A first pass over a genome keeps the smallest distance of each pattern, a second
 at it; no pass for every k.
 """
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmatch.arrays import Longs
+from kmatch.engine.protocol import Smallest
 from kmatch.genome import Genome
 from kmatch.genomes import Genomes, as_genomes
 from kmatch.published.run import Run, choose_algorithm
@@ -23,6 +25,7 @@ from kmatch.search.panels.repeats import distinct_patterns, with_copies
 from kmatch.search.published import difference_search, published_distances
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning.chunks import Chunking, PackedChunk, plan_reading
+from kmatch.search.scanning.scan import DEEP
 from kmatch.search.scanning.work import difference_work
 from kmatch.search.several import over_genomes
 from kmatch.sequences.circles import Circular
@@ -189,8 +192,20 @@ def smallest_distances(
     reading = panel.letters
     distances = np.zeros(patterns, np.int64)
     distances[panel.pattern] = panel.lengths
-    for chunk in chunks:
-        text = chunk.text(reading.masks, engine)
-        found = engine.smallest_edit(text, reading, distances[panel.pattern] - 1)
-        np.minimum.at(distances, panel.pattern, found)
+    pending: deque[tuple[Any, Smallest]] = deque()  # planes stay as long as they are read
+
+    def finish_all_but(many: int) -> None:
+        while len(pending) > many:
+            np.minimum.at(distances, panel.pattern, pending.popleft()[1].found())
+
+    try:
+        for chunk in chunks:
+            text = chunk.text(reading.masks, engine)
+            bounds = distances[panel.pattern] - 1
+            pending.append((text, engine.start_smallest(text, reading, bounds)))
+            finish_all_but(DEEP * (engine.queues - 1))
+        finish_all_but(0)
+    finally:
+        for _, search in pending:
+            search.stop()
     return distances

@@ -16,6 +16,7 @@ from kmatch.engine.cpu.forks import check_forks
 from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import SPARE, Layout, Text
 from kmatch.engine.hits import Found, HitBuffer, make_buffer
+from kmatch.engine.host.done import Done
 from kmatch.engine.host.engine import HostEngine
 from kmatch.engine.host.workers import Job, Kernel
 from kmatch.engine.primers import Starts, WorkDone
@@ -142,7 +143,7 @@ class CpuEngine(HostEngine):
         parts = stretches(queries, query.reach, text.rows, self.threads)
         return self._start(scan_edit, parts * queries, capacity, text, query, budgets, parts)
 
-    def smallest_edit(self, text: Text, reading: ReadingArrays, bounds: Longs) -> Longs:
+    def start_smallest(self, text: Text, reading: ReadingArrays, bounds: Longs) -> Done[Longs]:
         from kmatch.engine.cpu.edit.scan import smallest_edit, stretches
 
         queries = len(bounds)
@@ -151,7 +152,7 @@ class CpuEngine(HostEngine):
         lowest = np.empty((parts, queries), np.int64)
         with self._timed(text.rows):
             self._workers.run(smallest_edit, parts * queries, text, reading, bounds, parts, lowest)
-        return lowest.min(axis=0)
+        return Done(lowest.min(axis=0))
 
     def extend_primers(
         self,

@@ -26,6 +26,7 @@ class HostEngine:
     """
 
     name: str
+    queues = 1
 
     def __init__(self, threads: int | None = None, work: Work | None = None) -> None:
         self.cores: int = numba.config.NUMBA_NUM_THREADS
