@@ -34,6 +34,7 @@ from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import HammingOptions, hamming_batches
 from kmatch.search.multi import MultiOptions, multi_batches
 from kmatch.search.panels.checks import check_ends, check_pam
+from kmatch.search.panels.distances import pattern_distances
 from kmatch.search.pcr import PRODUCT, PcrOptions, pcr_batches
 from kmatch.search.primer import PrimerOptions, primer_batches
 from kmatch.search.regions import RegionsGiven, load_regions, narrow, search_inside
@@ -78,7 +79,7 @@ def hamming(
         pattern a line; or one sequence. A str is a path where a file of that name exists, and
         otherwise a sequence where it has IUPAC letters only.
     k: mismatches, 0 ≤ k < m for a pattern of m letters; or a share of each pattern's letters such
-        as `"10%"`, rounded down.
+        as `"10%"`, rounded down; the hits have a column `k` then.
     strand: `+` finds a pattern as written, `-` its reverse complement.
     exact_5p, exact_3p: how many of a pattern's first and last letters must match.
     circular: True where every record is a circle, or the names of those that are: windows run over
@@ -103,7 +104,7 @@ def hamming(
     options = HammingOptions(strand, exact_5p, exact_3p)
     running = Running(device, threads, algorithm, on_progress)
     search = partial(hamming_batches, patterns=panel, k=k, options=options)
-    kept = _Kept(regions, limit)
+    kept = _Kept(regions, limit, k=k)
     return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
 
 
@@ -146,7 +147,7 @@ def multi(
     options = MultiOptions(pam, pam_side, strand, exact_5p, exact_3p)
     running = Running(device, threads, algorithm, on_progress)
     search = partial(multi_batches, patterns=panel, k=k, options=options)
-    kept = _Kept(regions, limit, pam_side == "5p")
+    kept = _Kept(regions, limit, k, pam_side == "5p")
     return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
 
 
@@ -193,7 +194,7 @@ def edit(
     options = EditOptions(report, strand, pam, pam_side, *rules)
     running = Running(device, threads, algorithm, on_progress)
     search = partial(edit_batches, patterns=panel, k=k, options=options)
-    kept = _Kept(regions, limit, pam_side == "5p")
+    kept = _Kept(regions, limit, k, pam_side == "5p")
     return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
 
 
@@ -233,7 +234,7 @@ def best(
 def pcr(
     genome: Searched,
     primers: PairsGiven,
-    k: int,
+    k: int | str,
     *,
     product: tuple[int, int] = PRODUCT,
     pairs: Pairing = "own",
@@ -241,8 +242,10 @@ def pcr(
     exact_3p: int = 0,
     sequence: bool = False,
     circular: bool | Sequence[str] = False,
+    regions: RegionsGiven | None = None,
     device: str = "auto",
     threads: int | None = None,
+    algorithm: str = "bitplane",
     on_progress: Progress | None = None,
 ) -> Products:
     """Find the products that pairs of primers make in a genome, in both directions.
@@ -253,7 +256,9 @@ def pcr(
     7, whose names end in `_F` and `_R`, `/1` and `/2` or `_LEFT` and `_RIGHT`. k: mismatches of a
     primer, or differences with edit=True, 0 ≤ k < m. product: (least, most) letters, primers
     included. pairs: `own` joins partners, `any` every two primers, one with itself too. exact_3p:
-    how many of a primer's last letters must match. sequence: whether products have their text too.
+    how many of a primer's last letters must match, with nothing skipped in them or beside them.
+    sequence: whether products have their text too. regions: only the products inside one of them.
+    algorithm: of the search for the primers, `hamming` or, with edit=True, `edit`.
     The other arguments, and what is raised, are those of `hamming`.
 
         pair = ("AGAGTTTGATCMTGGCTCAG", "GWATTACCGCGGCKGCTG")
@@ -262,9 +267,12 @@ def pcr(
     """
     panel = load_pairs(primers)
     options = PcrOptions(product, pairs, edit, exact_3p, sequence)
-    running = Running(device, threads, on_progress=on_progress)
+    running = Running(device, threads, algorithm, on_progress)
     genomes = as_genomes(genome).with_circular(circular)
-    batches = pcr_batches(genomes, panel, k, options, running)
+    inside = load_regions(regions)
+    narrow(genomes, inside)
+    search = partial(pcr_batches, genomes, panel, k, options)
+    batches = search_inside(inside, genomes, search, running)
     return Products(batches, panel, sequence, genomes.named)
 
 
@@ -328,11 +336,12 @@ def pack(
 
 
 class _Kept(NamedTuple):
-    """Which hits are kept: regions, limit: as for `hamming`; pam_first: whether a PAM
+    """Which hits are kept: regions, limit, k: as for `hamming`; pam_first: whether a PAM
     stands before the patterns; narrows: whether records without regions need no search."""
 
     regions: RegionsGiven | None
     limit: int | None
+    k: int | str | None = None
     pam_first: bool = False
     narrows: bool = True
 
@@ -350,4 +359,6 @@ def _hits(
         narrow(genomes, inside)
     batches = search_inside(inside, genomes, partial(search, genomes), running)
     closest = limited(batches, panel, check_limit(kept.limit), warn)
-    return Hits(closest, panel, genomes, kept.pam_first)
+    found = list(closest)
+    k_each = pattern_distances(panel, kept.k) if isinstance(kept.k, str) else None
+    return Hits(found, panel, genomes, kept.pam_first, k_each)

@@ -148,14 +148,17 @@ def test_linear_and_circular_records_together(case, geometry, report, flags):
 @given(pcr_cases(), st.integers(1, 60))
 def test_products(case, chunk_length):
     records, given_primers, k, options = case
-    options |= {"edit": False}
     pairs = load_pairs(given_primers)
     batches = pcr_batches(
         circles(records), pairs, k, device="cpu", chunk_length=chunk_length, sequence=True,
         **options,
     )  # fmt: skip
     sequences, primers = numbered(given_primers)
-    hits = naive_circles.hamming(records, sequences, k, exact_3p=options["exact_3p"])
+    exact = {"exact_3p": options["exact_3p"]} if options["exact_3p"] else {}
+    if options["edit"]:
+        hits = naive_circles.edit(records, sequences, k, "loci", **exact)
+    else:
+        hits = naive_circles.hamming(records, sequences, k, **exact)
     expected = naive_circles.pcr(records, hits, primers, options["product"], options["pairs"])
     found = Products(batches, pairs)
     assert product_rows(found) == plain(expected)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import click
@@ -135,6 +136,7 @@ circular_option = click.option(
     "--circular",
     is_flag=False,
     flag_value="",
+    show_default="linear",
     metavar="[NAME,...]",
     callback=_check_circular,
     help="Records are circles, all or those named; hits run over their origin.",
@@ -157,17 +159,18 @@ debug_option = click.option(
 _RUN_OPTIONS = (device_option, threads_option, quiet_option, verbose_option, debug_option)
 
 
-def algorithm_option(command: str) -> Decorator:
-    """The option --algorithm with the names that a command has."""
+def algorithm_option(*commands: str) -> Decorator:
+    """The option --algorithm with the names that commands have."""
     from kmatch.published.registry import ENGINE, names
 
+    known = list(dict.fromkeys(chain(*map(names, commands))))
     return click.option(
         "--algorithm",
-        type=click.Choice(names(command)),
+        type=click.Choice(known),
         metavar="NAME",
         default=ENGINE,
         help="Search by a published algorithm, which gives the same hits: "
-        f"{', '.join(name for name in names(command) if name != ENGINE)}.",
+        f"{', '.join(name for name in known if name != ENGINE)}.",
     )
 
 
@@ -229,14 +232,15 @@ def _given_pams(
     return pams or None
 
 
+def regions_option(what: str) -> Decorator:
+    """The option --regions; what: the name of what lies inside."""
+    text = f"Find only the {what} that lie inside a region of BED."
+    return click.option("--regions", metavar="BED", show_default="everywhere", help=text)
+
+
 def pattern_arguments(function: Function) -> Function:
     """Add PATTERNS, its stand-in `-p`, --column and --regions."""
-    function = click.option(
-        "--regions",
-        metavar="BED",
-        show_default="everywhere",
-        help="Find only the hits that lie inside a region of BED.",
-    )(function)
+    function = regions_option("hits")(function)
     function = click.option(
         "--column",
         metavar="NAME",

@@ -76,8 +76,10 @@ class PatternSearch:
         from kmatch.results.formats.searched import Searched
         from kmatch.search.panels.distances import pattern_distances
 
-        searched = Searched(self.panel, self.genomes, pam_first)
-        most = None if k is None else int(pattern_distances(self.panel, k).max())
+        each = None if k is None else pattern_distances(self.panel, k)
+        most = None if each is None else int(each.max())
+        shares = each if isinstance(k, str) else None
+        searched = Searched(self.panel, self.genomes, pam_first, k=shares)
         with hit_tables(self.table, searched, most, self.messages.warn) as tables:
             self._seen = tables.seen.patterns
             shown = self.table.is_standard and not self.table.summary_only

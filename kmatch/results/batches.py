@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Floats, Ints, Longs, bounds_of
+from kmatch.arrays import Bytes, Floats, Ints, Longs, bounds_of, gather
 from kmatch.engine.alignments import Columns
 from kmatch.errors import InputError
 from kmatch.results.alignments import NONE, joined, take_rows
@@ -62,6 +62,15 @@ class HitBatch:
         names: Any = self.spans.names
         return [names[number] for number in (numbers - self.spans.first).tolist()], which
 
+    def picked(self, rows: Longs) -> "HitBatch":
+        """The HitBatch of some rows, by number, int64[n]."""
+
+        def align(part: Any) -> Columns:
+            return self.align(rows[part])
+
+        names = ("record", "start", "end", "pattern", "distance", "minus")
+        return replace(self, **{name: getattr(self, name)[rows] for name in names}, align=align)
+
 
 def hit_batch(
     spans: Spans, intervals: Any, kinds: Any, align: Callable[[Any], Columns]
@@ -103,16 +112,6 @@ def spans_and_align(batches: list[HitBatch], rows: Longs) -> tuple[Spans, Callab
 
     none = np.zeros(0, np.int64)
     return Spans(0, names, none, none), align
-
-
-def picked_rows(batch: HitBatch, rows: Longs) -> HitBatch:
-    """The HitBatch of rows of another, by number, int64[n]."""
-
-    def align(part: Any) -> Columns:
-        return batch.align(rows[part])
-
-    names = ("record", "start", "end", "pattern", "distance", "minus")
-    return replace(batch, **{name: getattr(batch, name)[rows] for name in names}, align=align)
 
 
 def sizes_of(record: Longs, lengths: dict[int, int]) -> Longs:
@@ -172,6 +171,11 @@ class PrimerSites(NamedTuple):
     distance: Ints
     align: Callable[[Any], Columns]
 
+    def picked(self, rows: Longs) -> "PrimerSites":
+        """Those of some rows, by number, int64[n]."""
+        chosen = (self.primer[rows], self.start[rows], self.end[rows], self.distance[rows])
+        return PrimerSites(*chosen, lambda part: self.align(rows[part]))
+
 
 @dataclass(frozen=True)
 class ProductBatch:
@@ -195,6 +199,24 @@ class ProductBatch:
 
     def __len__(self) -> int:
         return len(self.start)
+
+    def record_names(self) -> tuple[list[str], Longs]:
+        """Names of the records, and which of them each row is in, int64[n]."""
+        _, first, which = np.unique(self.record, return_index=True, return_inverse=True)
+        return [self.names[row] for row in first.tolist()], which
+
+    def picked(self, rows: Longs) -> "ProductBatch":
+        """The ProductBatch of some rows, by number, int64[n]."""
+        text = self.text
+        if text is not None:
+            bounds = bounds_of(np.diff(text[0])[rows])
+            text = bounds, gather(text[1], text[0][rows], bounds)
+        chosen: dict[str, Any] = {
+            name: getattr(self, name)[rows] for name in ("record", "start", "end", "minus")
+        }
+        chosen |= {side: getattr(self, side).picked(rows) for side in ("forward", "reverse")}
+        names = [self.names[row] for row in rows.tolist()]
+        return replace(self, **chosen, names=names, text=text)
 
     def texts(self, rows: slice = slice(None)) -> list[str]:
         """The text of products, each a str."""

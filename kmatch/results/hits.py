@@ -51,7 +51,8 @@ class Hits(Table[HitBatch, Hit]):
     first used. `record_number` and `pattern_number` count from 0 in the order of the genome and of
     the patterns, as names may repeat. Of several genomes there are also `genome`, names (object),
     and `genome_number`. `patterns` are those of the search, `searched` are its Genomes, and
-    `pam_first` says whether a PAM stands before the patterns.
+    `pam_first` says whether a PAM stands before the patterns. Where k was a share of a pattern's
+    letters, `k` (int64) is what it came to.
 
     Iteration gives rows, `hits[3]` a row, as a Hit; `hits[:10]`, `hits[hits.distance == 0]` and
     `hits[numbers]` give Hits.
@@ -59,7 +60,7 @@ class Hits(Table[HitBatch, Hit]):
 
     _row = Hit
     _shown = ("record", "start", "end", "pattern", "distance", "strand")
-    _columns = (*_shown, "cigar", "match")
+    _columns: Sequence[str] = (*_shown, "cigar", "match")
     _lazy = ("record", "pattern", "cigar", "match")
     _noun = "hit"
 
@@ -69,16 +70,21 @@ class Hits(Table[HitBatch, Hit]):
         patterns: Sequence[Pattern],
         searched: Genome | Genomes | None = None,
         pam_first: bool = False,
+        k_each: Longs | None = None,
     ) -> None:
+        """k_each: int64[P], the k of each pattern, where that is a column."""
         super().__init__(batches)
         self.searched = None if searched is None else as_genomes(searched)
         self._add_genomes(self.searched is not None and self.searched.named, ListedHit)
-        self.patterns, self.pam_first = patterns, pam_first
+        self.patterns, self.pam_first, self._k_each = patterns, pam_first, k_each
         self.record_number: Longs = self._column("record", np.int64)
         self.start: Longs = self._column("start", np.int64)
         self.end: Longs = self._column("end", np.int64)
         self.pattern_number: Ints = self._column("pattern", np.int32)
         self.distance: Ints = self._column("distance", np.int32)
+        if k_each is not None:
+            self.k: Longs = k_each[self.pattern_number]
+            self._columns = (*self._columns, "k")
         self.strand: Strings = SIGNS[self._column("minus", np.uint8)]
 
     @cached_property
@@ -138,7 +144,7 @@ class Hits(Table[HitBatch, Hit]):
 
     def _taken(self, rows: Longs) -> Self:
         batches = [self._batch(part) for part in self._by_genome(rows)]
-        return type(self)(batches, self.patterns, self.searched, self.pam_first)
+        return type(self)(batches, self.patterns, self.searched, self.pam_first, self._k_each)
 
     def _batch(self, rows: Longs) -> HitBatch:
         """The HitBatch of rows that are in one genome."""
@@ -161,5 +167,5 @@ class Hits(Table[HitBatch, Hit]):
 
         records, starts = np.diff(self.record_number), np.diff(self.start)
         ordered = bool(((records > 0) | ((records == 0) & (starts >= 0))).all())
-        searched = Searched(self.patterns, self.searched, self.pam_first, ordered)
+        searched = Searched(self.patterns, self.searched, self.pam_first, ordered, k=self._k_each)
         return make_writer(form, handle, searched)

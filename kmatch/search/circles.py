@@ -9,7 +9,7 @@ import numpy as np
 
 from kmatch.arrays import Bools, Longs
 from kmatch.genome import Genome
-from kmatch.results.batches import HitBatch, picked_rows, sizes_of, spans_and_align
+from kmatch.results.batches import HitBatch, sizes_of, spans_and_align
 from kmatch.search.differences.rules import Rules
 from kmatch.search.running import Running
 from kmatch.search.scanning.chunks import Chunking, PackedChunk
@@ -63,7 +63,7 @@ def windows_once(batches: Iterable[HitBatch], circles: Circles) -> Iterator[HitB
         size = sizes_of(batch.record, circles.lengths)
         kept = np.flatnonzero((batch.start < size) & (batch.end - batch.start <= size))
         batch = replace(batch, origin=batch.origin._replace(circles=circles.lengths))
-        yield batch if len(kept) == len(batch) else picked_rows(batch, kept)
+        yield batch if len(kept) == len(batch) else batch.picked(kept)
 
 
 class Reading:
@@ -158,8 +158,8 @@ def by_record(batches: Iterable[HitBatch]) -> Iterator[list[HitBatch]]:
             waiting = []
         cut = int(np.searchsorted(batch.record, batch.record[-1]))
         if cut:
-            yield [*waiting, picked_rows(batch, np.arange(cut))]
-            waiting, batch = [], picked_rows(batch, np.arange(cut, len(batch)))
+            yield [*waiting, batch.picked(np.arange(cut))]
+            waiting, batch = [], batch.picked(np.arange(cut, len(batch)))
         waiting.append(batch)
     if waiting:
         yield waiting

@@ -44,21 +44,23 @@ OPTIONS = PcrOptions()
 def pcr_batches(
     genome: Genome | Genomes,
     pairs: PrimerPairs,
-    k: int,
+    k: int | str,
     options: PcrOptions = OPTIONS,
     running: Running = RUNNING,
     hooks: Hooks = HOOKS,
 ) -> Iterator[ProductBatch]:
     """Yield the products as ProductBatches, in order, while the genome is read.
 
-    k: 0 ≤ k < m for every primer. genome: it is read twice, if it is not kept, where the text of
-    products is asked for. Raises InputError and DeviceError as `kmatch.pcr` does.
+    k: 0 ≤ k < m for every primer, or a share of m such as `10%`. genome: it is read twice, if it is
+    not kept, where the text of products is asked for. Raises InputError and DeviceError as
+    `kmatch.pcr` does.
     """
     limits = check_pcr(pairs, options)
     genomes = as_genomes(genome)
     sites: Iterator[HitBatch]
     if options.edit:
-        sites = edit_batches(genomes, pairs.primers, k, EditOptions("loci"), running, hooks)
+        loci = EditOptions("loci", exact_3p=options.exact_3p)
+        sites = edit_batches(genomes, pairs.primers, k, loci, running, hooks)
     else:
         windows = HammingOptions(exact_3p=options.exact_3p)
         sites = hamming_batches(genomes, pairs.primers, k, windows, running, hooks)
@@ -74,8 +76,6 @@ def check_pcr(pairs: PrimerPairs, options: PcrOptions, exact: str = "exact_3p") 
     if options.pairs == "own":
         pairs.check_partners()
     check_ends(pairs.primers, {exact: options.exact_3p})
-    if options.edit and options.exact_3p:
-        raise InputError(f"{exact} is for mismatches; leave it out, or edit")
     try:
         least, most = options.product
     except (TypeError, ValueError):

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from kmatch.arrays import Bools, Longs
 from kmatch.errors import InputError
 from kmatch.genome import Genome
 from kmatch.genomes import Genomes
-from kmatch.results.batches import HitBatch, picked_rows
+from kmatch.results.batches import HitBatch, ProductBatch
 from kmatch.search.running import Running
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.names import listed, shown
@@ -22,7 +22,8 @@ from kmatch.sequences.records import Progress, Stretch
 
 # A path of BED, `-` for standard input, or rows (name of the record, start, end).
 RegionsGiven = str | os.PathLike[str] | Iterable[tuple[str, int, int]]
-Search = Callable[..., Iterable[HitBatch]]  # called with running
+Found = TypeVar("Found", HitBatch, ProductBatch)
+Search = Callable[..., Iterable[Found]]  # called with running
 RECORD = 1 << 32  # more than a position in a record: a row's record and position in one number
 
 
@@ -48,8 +49,8 @@ class Regions:
         """By the name of each record, the Region that ends last."""
         return self._furthest
 
-    def inside(self, batch: HitBatch) -> HitBatch:
-        """The hits of a batch that are inside a region."""
+    def inside(self, batch: Found) -> Found:
+        """The hits, or products, of a batch that are inside a region."""
         names, which = batch.record_names()
         number = np.array([self._numbers.get(name, -1) for name in names], np.int64)[which]
         first = number * RECORD + batch.start
@@ -57,7 +58,7 @@ class Regions:
         kept = (
             (number >= 0) & (region >= 0) & (self._reach[region] >= first + batch.end - batch.start)
         )
-        return batch if kept.all() else picked_rows(batch, np.flatnonzero(kept))
+        return batch if kept.all() else batch.picked(np.flatnonzero(kept))
 
 
 def load_regions(regions: "RegionsGiven | Regions | None") -> Regions | None:
@@ -90,9 +91,9 @@ def narrow(genomes: Genomes, regions: Regions | None) -> None:
 
 
 def search_inside(
-    regions: Regions | None, genomes: Genomes, search: Search, running: Running
-) -> Iterable[HitBatch]:
-    """The HitBatches of search(running=running) in genomes inside regions; None: all.
+    regions: Regions | None, genomes: Genomes, search: Search[Found], running: Running
+) -> Iterable[Found]:
+    """The batches of search(running=running) in genomes inside regions; None: all.
 
     Raises InputError, after the last hit, for regions beyond the end of a record and where the
     genomes have none of the records named; running.on_warning hears of those they have not.
@@ -103,8 +104,8 @@ def search_inside(
 
 
 def _search_inside(
-    regions: Regions, genomes: Genomes, search: Search, running: Running
-) -> Iterator[HitBatch]:
+    regions: Regions, genomes: Genomes, search: Search[Found], running: Running
+) -> Iterator[Found]:
     lengths = _Lengths(regions, running.on_spans)
     for batch in search(running=running._replace(on_spans=lengths.hear)):
         found = regions.inside(batch)

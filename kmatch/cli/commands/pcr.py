@@ -10,7 +10,15 @@ from kmatch.arguments import PAIRINGS
 from kmatch.cli.advice.given import check_path
 from kmatch.cli.command import command
 from kmatch.cli.numbers import Count, sizes
-from kmatch.cli.options import Inputs, Loudness, circular_option, common_options, distance_option
+from kmatch.cli.options import (
+    Inputs,
+    Loudness,
+    algorithm_option,
+    circular_option,
+    common_options,
+    distance_option,
+    regions_option,
+)
 from kmatch.cli.outputs import Table
 from kmatch.cli.pattern_search import PatternSearch
 from kmatch.search.running import Running
@@ -26,13 +34,14 @@ class Given(NamedTuple):
     genome: str
     primers: str | None
     sequences: tuple[tuple[str, str], ...]
+    regions: str | None = None
     circular: str | None = None
 
 
 class Wanted(NamedTuple):
     """The products to find."""
 
-    k: int
+    k: int | str
     product: tuple[int, int]
     pairs: str
     edit: bool
@@ -59,7 +68,9 @@ class Wanted(NamedTuple):
     show_default="PRIMERS",
     help="A pair of primers, in place of PRIMERS; can be repeated.",
 )
-@distance_option("Mismatches allowed in a primer, or differences with --edit.")
+@distance_option(
+    "Mismatches allowed in a primer, or differences with --edit; N% of its letters.", shares=True
+)
 @click.option(
     "--product",
     metavar="MIN-MAX",
@@ -78,6 +89,8 @@ class Wanted(NamedTuple):
     "--exact-3p", type=Count(min=0), default=0, help="The last N letters of a primer must match."
 )
 @click.option("--sequence", is_flag=True, help="End the rows of TSV with the products themselves.")
+@regions_option("products")
+@algorithm_option("hamming", "edit")
 @circular_option
 @common_options
 def pcr(given: Given, wanted: Wanted, table: Table, running: Running, loudness: Loudness) -> None:
@@ -101,7 +114,7 @@ class _PcrSearch(PatternSearch):
         self, given: Given, wanted: Wanted, table: Table, running: Running, loudness: Loudness
     ) -> None:
         self._given, self._wanted = given, wanted
-        inputs = Inputs(given.genome, given.primers, (), circular=given.circular)
+        inputs = Inputs(given.genome, given.primers, (), given.regions, circular=given.circular)
         super().__init__(inputs, table, running, loudness, rereads=wanted.sequence)
 
     def load_panel(self, inputs: Inputs) -> "PatternSet":
@@ -133,9 +146,8 @@ def _check(given: Given, wanted: Wanted, table: Table) -> None:
     check_path(given.primers, "PRIMERS")
     if bool(given.primers) == bool(given.sequences):
         raise click.UsageError("give the primers as a file or with -p, one of the two")
-    if given.genome.removeprefix("@") == given.primers == "-":
-        raise click.UsageError("only one of GENOME and PRIMERS can be standard input")
-    if wanted.edit and wanted.exact_3p:
-        raise click.UsageError("--exact-3p is for mismatches; leave it out, or --edit")
+    if (given.genome.removeprefix("@"), given.primers, given.regions).count("-") > 1:
+        names = "GENOME, PRIMERS and --regions" if given.regions else "GENOME and PRIMERS"
+        raise click.UsageError(f"only one of {names} can be standard input")
     if wanted.sequence and table.form != "tsv":
         raise click.UsageError("--sequence adds a column to TSV; give --format tsv too")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from kmatch.arrays import Bytes
+    from kmatch.arrays import Bytes, Longs
     from kmatch.genomes import Genomes
     from kmatch.sequences.patterns import Pattern
 
@@ -23,7 +23,7 @@ class Searched(NamedTuple):
     a PAM stands before the patterns; ordered: whether hits come in the genome's order; screen: what
     lines for eyes are made for, None for a file; letters(genome, record, start, end): the letters
     of a stretch, uint8, genome and record by number, called in order, None where they cannot be
-    had.
+    had; k: int64[P], the differences of each pattern where these are a share of its letters.
     """
 
     patterns: "Sequence[Pattern]"
@@ -32,6 +32,8 @@ class Searched(NamedTuple):
     ordered: bool = True
     screen: Screen | None = None
     letters: "Callable[[int, int, int, int], Bytes] | None" = None
+
+    k: "Longs | None" = None
 
     @property
     def named(self) -> bool:

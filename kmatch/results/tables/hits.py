@@ -12,26 +12,34 @@ from kmatch.results.tables.lines import DIGITS, Names, Rows, bed_lines, tsv_line
 from kmatch.sequences.patterns import Pattern, pattern_set
 
 ROWS = 1 << 15  # formatted at a time
-HEADER = "sequence\tstart\tend\tpattern\tdistance\tstrand\tcigar\tmatch\n"
+HEADER = "sequence\tstart\tend\tpattern\tdistance\tstrand\tcigar\tmatch"
 FORMATS = ("bed", "tsv")
 
 
 class TableWriter(Sender):
     """Writes HitBatches to a text or binary handle; TSV begins with its header line.
 
-    patterns: list of Pattern; named: whether lines name the genome, first in TSV, last in BED.
+    patterns: list of Pattern; named: whether lines name the genome, first in TSV, last in BED; k:
+    int64[P], the differences allowed each pattern, where TSV ends with them.
     """
 
     def __init__(
-        self, handle: Any, form: str, patterns: Sequence[Pattern], named: bool = False
+        self,
+        handle: Any,
+        form: str,
+        patterns: Sequence[Pattern],
+        named: bool = False,
+        k: Longs | None = None,
     ) -> None:
         super().__init__(handle)
         panel = pattern_set(patterns)
         self._lines = self._bed if form == "bed" else self._tsv
         self._labels = side_by_side(panel.names)
         self._lengths = panel.lengths
+        self._ends = None if k is None else [b"\t%d\n" % each for each in k.tolist()]
         if form == "tsv":
-            self._send((named * "genome\t" + HEADER).encode())
+            columns = ["genome"] * named + [HEADER] + ["k"] * (k is not None)
+            self._send(("\t".join(columns) + "\n").encode())
 
     def write(self, batch: HitBatch) -> None:
         """Write a HitBatch."""
@@ -53,7 +61,11 @@ class TableWriter(Sender):
         size = self._fixed_size(found, names) + 2 * len(columns.ops) + len(columns.text)
         out = np.empty(size, np.uint8)
         written = tsv_lines(found, names, self._labels, columns, out)
-        return memoryview(out.data)[:written]
+        lines = memoryview(out.data)[:written]
+        if self._ends is None:
+            return lines
+        each = zip(bytes(lines).split(b"\n"), batch.pattern[rows].tolist(), strict=False)
+        return memoryview(b"".join(line + self._ends[pattern] for line, pattern in each))
 
     def _fixed_size(self, found: Rows, names: Names) -> int:
         """Bytes that lines take at the most, without alignments."""

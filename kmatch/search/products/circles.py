@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from kmatch.arrays import Longs
-from kmatch.results.batches import HitBatch, picked_rows, sizes_of
+from kmatch.results.batches import HitBatch, sizes_of
 from kmatch.search.products.joins import Sites
 
 
@@ -21,14 +21,14 @@ def with_second_turns(batches: Iterable[HitBatch], most: int) -> Iterator[HitBat
             continue
         bounds = [*np.flatnonzero(np.diff(batch.record, prepend=-1)).tolist(), len(batch)]
         for first, last in pairwise(bounds):
-            part = picked_rows(batch, np.arange(first, last))
+            part = batch.picked(np.arange(first, last))
             if waiting and waiting[-1].record[0] != part.record[0]:
                 yield from _second_turn(waiting)
                 waiting = []
             yield part
             near = np.flatnonzero((part.minus == 1) & (part.start < most))
             if len(near):
-                waiting.append(picked_rows(part, near))
+                waiting.append(part.picked(near))
     yield from _second_turn(waiting)
 
 
