@@ -66,9 +66,7 @@ def test_the_wheel_holds_the_package_alone(wheel):
 def test_what_the_wheel_says(wheel):
     said = wheel.read(f"{NAME}.dist-info/METADATA").decode()
     lines = "License-Expression: MIT", "Requires-Python: >=3.11", "Classifier: Typing :: Typed"
-    assert [line for line in lines if f"
-{line}
-" not in said] == []
+    assert [line for line in lines if f"\n{line}\n" not in said] == []
     for name in PROJECT["urls"]:
         assert f"\nProject-URL: {name}, https://" in said
     assert (
