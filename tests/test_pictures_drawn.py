@@ -315,6 +315,15 @@ class TestFiles:
             hits.plot(records=0)
 
 
+def test_hits_of_several_genomes(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.fa").write_text(f">r\n{TEXT[:500]}\n")
+    both = [tmp_path / "a.fa", tmp_path / "b.fa"]
+    figure = call(kmatch.hamming, both, TEXT[100:120], 0).plot()
+    names = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert names == ["a.fa r", "b.fa r"] and sum(map(len, marks(figure))) == 2
+
+
 def test_words():
     assert [short_count(n) for n in (0, 999, 9_999, 12_345, 123_456, 4_600_000, 10**10)] == [
         "0", "999", "9999", "12.3k", "123k", "4.6M", "10.0G",

@@ -1,5 +1,6 @@
 """What pictures are made of: hits and primers as columns, whether found or read from a table."""
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -52,23 +53,20 @@ class PrimerColumns(NamedTuple):
 
 
 def columns_of_hits(hits: "Hits") -> HitColumns:
-    """The columns of Hits: the records that have any, as long as the genomes tell."""
-    numbers, searched = hits.record_number, hits.searched
+    """The columns of Hits: the records that have any, as long as their only genome tells."""
+    searched = hits.searched
     several = searched is not None and searched.named
-    whole = hits.genome_number if several else np.zeros(len(numbers), np.int64)
-    each, first, record = np.unique(
-        np.stack([whole, numbers]), axis=1, return_index=True, return_inverse=True
-    )
-    record = record.reshape(-1)
+    record = hits.record_number
+    if several:  # records count anew in each genome
+        record = record + hits.genome_number * (int(record.max(initial=0)) + 1)
+    numbers, first, record = np.unique(record, return_index=True, return_inverse=True)
     names = [str(name) for name in hits.record[first]]
     lengths = last_ends(record, hits.end, len(names))
-    if searched is not None and searched.can_reread:
-        for number in np.unique(each[0]).tolist():
-            rows = each[0] == number
-            known = searched.genome(number).lengths[each[1, rows]]
-            lengths[rows] = np.maximum(lengths[rows], known)
     if several:
-        names = [f"{hits.genome[row]} {name}" for row, name in zip(first, names, strict=True)]
+        genomes = within_folder([str(name) for name in hits.genome[first]])
+        names = [f"{genome} {name}" for genome, name in zip(genomes, names, strict=True)]
+    elif searched is not None and searched.can_reread:
+        lengths = np.maximum(lengths, searched.genome(0).lengths[numbers])
     return HitColumns(
         Records(names, lengths),
         [pattern.name for pattern in hits.patterns],
@@ -115,3 +113,9 @@ def measured(records: Records, sizes: tuple[list[str], Longs]) -> Records:
     return records._replace(
         lengths=np.array([max(known.get(name, 0), end) for name, end in found], np.int64)
     )
+
+
+def within_folder(paths: list[str]) -> list[str]:
+    """Names of genomes without the folder that all are in."""
+    prefix = os.path.commonprefix(paths)  # noqa: RUF071, cut at a slash
+    return [path[prefix.rfind("/") + 1 :] for path in paths]

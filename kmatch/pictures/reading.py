@@ -1,6 +1,5 @@
 """Tables that kmatch wrote, TSV or BED, read back as columns."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from math import isfinite, nan
 from typing import Any, NamedTuple, NoReturn
@@ -10,7 +9,7 @@ import numpy as np
 from kmatch.arguments import MOST
 from kmatch.arrays import Floats, Ints, Longs
 from kmatch.errors import InputError
-from kmatch.pictures.columns import HitColumns, PrimerColumns, Records, last_ends
+from kmatch.pictures.columns import HitColumns, PrimerColumns, Records, last_ends, within_folder
 from kmatch.sequences.names import shown
 from kmatch.sequences.readers.files import Source, StrPath, open_source, reading
 
@@ -206,9 +205,10 @@ class _Reader:
     def _known_records(self, record: Ints, end: Longs) -> Records:
         """The records, without the folder that all genomes are in."""
         names = self._records.names()
-        prefix = os.path.commonprefix(self._genomes.names())  # noqa: RUF071, cut at a slash
-        folder = prefix[: prefix.rfind("/") + 1]
-        names = [name.removeprefix(folder) for name in names]
+        genomes = self._genomes.names()
+        if genomes:
+            folder = len(genomes[0]) - len(within_folder(genomes)[0])
+            names = [name[folder:] for name in names]
         return Records(names, last_ends(record, end, len(names)))
 
 
