@@ -67,6 +67,51 @@ def whole():
             ]
 
 
+TOOLS = ("kmatch hamming", "kmatch edit", "Sassy", "seqkit locate")
+GENOMES = {"ecoli.fa": "*E. coli*, 4.6 Mbp", "chr20.fa": "human chromosome 20, 63 Mbp"}
+
+
+def tool_seconds(text, panel):
+    """Seconds of the CPU by tool, of those that were not stopped."""
+    return {
+        row["tool"]: row["cpu_s"]
+        for row in rows_of("cpu-tools")
+        if (row["text"], row["panel"]) == (text, panel) and row.get("seconds")
+    }
+
+
+def tools():
+    """Whole processes of several tools; seconds of the CPU."""
+    yield ["genome", "patterns", *TOOLS]
+    for text, genome in GENOMES.items():
+        for count in (1, 64):
+            seconds = tool_seconds(text, f"{count} cut")
+            cells = [figure(seconds[tool]) if tool in seconds else "–" for tool in TOOLS]
+            yield [genome, str(count), *cells]
+
+
+def in_memory(name):
+    """Searches in memory on one thread, real DNA."""
+
+    def table():
+        yield ["search", "patterns", "Mbp", "hits", "kmatch", "Sassy", "kmatch is faster"]
+        for row in rows_of(name):
+            if row.get("ratio"):
+                assert row["equal"] == "yes"
+                command, sizes, *pam = row["search"].split()
+                yield [
+                    f"`{command}` {' '.join([sizes, *pam])}",
+                    row["panel"],
+                    figure(row["letters"] / 1e6),
+                    f"{row['hits']:,}",
+                    figure(row["rate"]),
+                    figure(row["sassy_rate"]),
+                    f"{figure(row['ratio'])} times",
+                ]
+
+    return table
+
+
 def sizes():
     yield ["search", "seconds", "MB", "hits"]
     for row in rows_of("cpu-scale"):
@@ -127,24 +172,61 @@ def losses():
 
 def speed():
     """The README's: real DNA, losses included."""
-    yield ["search", "patterns", "text", "beside", "kmatch is faster"]
-    for row in rows_of("cpu-whole"):
-        if "cpu_ratio" in row:
-            text = f"chromosome 20, {figure(row['letters'] / 1e6)} Mbp"
-            yield [searched(row), row["panel"], text, "Sassy", f"{figure(row['cpu_ratio'])} times"]
+    yield ["", "search", "patterns", "text", "beside", "kmatch is faster"]
+    for name, search, panel in (
+        ("cpu-hamming", "hamming 20,3", "100 cut"),
+        ("cpu-edit", "edit 20,3", "100 cut"),
+        ("cpu-edit", "edit 20,4", "300 repeats"),
+    ):
+        row = only(name, search=search, panel=panel)
+        yield ["in memory", searched(row), panel, chromosome(row), "Sassy", times(row["ratio"])]
+    for search, panel in (
+        ("edit 20,4", "300 repeats"),
+        ("multi 20,4 NGG", "1,000 touching repeats"),
+        ("multi 20,3 NGG", "20,000 before NGG"),
+    ):
+        row = next(row for row in rows_of("cpu-whole") if is_of(row, search=search, panel=panel))
+        cells = (searched(row), panel, chromosome(row), "Sassy", times(row["cpu_ratio"]))
+        yield ["process", *cells]
+    for text, count in (("chr20.fa", "64"), ("chr20.fa", "1"), ("ecoli.fa", "1")):
+        seconds = tool_seconds(text, f"{count} cut")
+        ratio = times(seconds["Sassy"] / seconds["kmatch edit"])
+        yield ["process", "`edit -k 3`", f"{count} cut", GENOMES[text], "Sassy", ratio]
     (dense,) = [
         row
         for row in rows_of("nvidia-h200-kernels", "benchmark")
         if row["name"].startswith("dense, 6 patterns of 7, k=6")
     ]
-    text = f"random, {figure(dense['text'] / 1e6)} Mbp, on a GPU"
-    ratio = figure(dense["ratio"])
-    yield ["`multi -k 6`", "6 of 7 letters", text, "`pmasm-thread`", f"**{ratio} times**"]
+    text = f"random, {figure(dense['text'] / 1e6)} Mbp"
+    cells = ("`multi -k 6`", "6 of 7 letters", text, "`pmasm-thread`", times(dense["ratio"]))
+    yield ["GPU, call", *cells]
+
+
+def is_of(row, **values):
+    return all(row[key] == value for key, value in values.items())
+
+
+def only(name, **values):
+    """The row of a record that has these values."""
+    (row,) = [row for row in rows_of(name) if is_of(row, **values)]
+    return row
+
+
+def chromosome(row):
+    return f"human chromosome 20, {figure(row['letters'] / 1e6)} Mbp"
+
+
+def times(ratio):
+    """How many times as fast; bold where kmatch loses."""
+    return f"{figure(ratio)} times" if ratio >= 1 else f"**{figure(ratio)} times**"
 
 
 TABLES = {
     "speed": speed,
     "whole": whole,
+    "tools": tools,
+    "hamming": in_memory("cpu-hamming"),
+    "edit": in_memory("cpu-edit"),
     "sizes": sizes,
     "gpu-kernels": gpu_kernels,
     "gpu-primers": gpu_primers,

@@ -28,7 +28,7 @@ EXAMPLES = dict.fromkeys(
     for example in command.examples
     if example.startswith("kmatch") and command.name != "completion"  # which shells run
 )
-SLOW = ("kmatch bench", "kmatch info", "kmatch model")  # which other tests run
+SLOW = ("kmatch bench", "kmatch info", "kmatch model", "kmatch plot")  # which other tests run
 
 
 def help_of(*words):

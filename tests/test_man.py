@@ -61,6 +61,6 @@ def test_a_page_reads_as_the_help_does():
     if not done.stdout:
         pytest.skip("man shows no pages here")
     headings = [line for line in done.stdout.splitlines() if line and not line.startswith(" ")]
-    wanted = ["NAME", "SYNOPSIS", "EXAMPLES", "DESCRIPTION", "READS", "WHAT TO FIND", "OUTPUT"]
-    assert headings[1:-1] == [*wanted, "RUNNING", "SEE ALSO"]
+    wanted = ["NAME", "SYNOPSIS", "EXAMPLES", "DESCRIPTION", "READS", "WHAT TO FIND", "WHERE"]
+    assert headings[1:-1] == [*wanted, "OUTPUT", "RUNNING", "SEE ALSO"]
     assert "       --product MIN-MAX\n              Letters of a product" in done.stdout

@@ -28,6 +28,8 @@ from bench import (
 from harness import processes, workloads
 from support.commands import here
 
+from kmatch.engine.costs import CPU
+
 
 def text_of(letters):
     return workloads.Text("text", np.frombuffer(letters.encode(), np.uint8))
@@ -215,18 +217,24 @@ def test_primers(runs):
 def test_the_grid(runs):
     words = ("--m", 12, "--k", 1, "--patterns", 5, "--seconds", 1)
     rows = runs.main(grid, *SHORT, *words, failing=True)["rows"]
-    assert [row["search"] for row in rows] == ["multi 12,1", "multi 12,1 NGG", "edit 12,1"]
+    assert [row["search"] for row in rows] == [
+        "multi 12,1",
+        "multi 12,1 NGG",
+        "edit 12,1",
+        "edit 12,1 NGG",
+    ]
     assert all(row["hits"] >= 5 and "HITS" not in row["verdict"] for row in rows)
 
 
 def test_calibration(runs):
     few = {"MISMATCHES": [(12, 1), (20, 3)], "DIFFERENCES": [(12, 1), (20, 2)]}
+    few["ANCHORED"] = [(12, 1)]
     runs.small(calibrate, **few, SCANNED=(5,), LOOKED_UP=(5, 20), BESIDE=(3, 6))
     record = runs.main(calibrate, *SHORT)
     told = {(row["model"], row["constant"]): row for row in record["rows"]}
     for name, model in calibrate.MODELS.items():
         assert len(record["cells"][name]["random"]) >= 2
-        for constant in model.constants:
+        for constant in model.units:
             row = told[name, constant]
-            assert row["code"] == getattr(model.module, constant) and row["all"] >= 0
+            assert row["code"] == getattr(getattr(CPU, name), constant) and row["all"] >= 0
         assert np.isfinite(told[name, "error"]["all"])

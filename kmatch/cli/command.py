@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-FILES = ("FILE", "BED")  # metavars of options that take a path
+FILES = ("FILE", "FIGURE", "BED")  # metavars of options that take a path
 
 
 class Command(click.Command):

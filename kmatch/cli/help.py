@@ -26,8 +26,8 @@ DIFFERENCES = {
 }
 
 _GENOME = (
-    "FASTA, FASTQ, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or - for "
-    "standard input."
+    "FASTA, FASTQ, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, @LIST for "
+    "the genomes that the file LIST names, one a line, or - for standard input."
 )
 _READ = "FASTA, FASTQ, 2bit or GenBank, compressed or not, or - for standard input."
 # What the arguments of commands are.
@@ -45,6 +45,7 @@ ARGUMENTS = {
     "target": f"What primers are to bind: {_READ}",
     "background": "What they are not to bind, in the same formats.",
     "pack genome": _READ,
+    "table": "TSV or BED of kmatch, compressed or not, or - for standard input.",
     "commands": "hamming, multi, edit, best, primer, or all, which is the default.",
     "shell": "bash, zsh or fish.",
 }
@@ -94,7 +95,9 @@ def write_arguments(
         if (text := _argument(context, str(argument.name)))
     ]
     if rows:
-        with formatter.section("Reads" if context.info_name in (*SEARCHES, "pack") else "Takes"):
+        with formatter.section(
+            "Reads" if context.info_name in (*SEARCHES, *COMMANDS["Files"]) else "Takes"
+        ):
             formatter.write_dl(rows)
 
 

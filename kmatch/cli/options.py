@@ -136,6 +136,7 @@ circular_option = click.option(
     "--circular",
     is_flag=False,
     flag_value="",
+    show_default="linear",
     metavar="[NAME,...]",
     callback=_check_circular,
     help="Records are circles, all or those named; hits run over their origin.",

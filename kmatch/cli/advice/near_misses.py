@@ -49,6 +49,7 @@ _COMMANDS = {
     "devices gpu gpus doctor env check": "kmatch info shows versions and devices",
     "version": "kmatch --version shows it",
     "help man": "kmatch --help lists the commands, kmatch hamming --help explains one",
+    "draw picture figure histogram-plot": "kmatch plot draws the table that a search has written",
     "complete autocomplete completions": "kmatch completion bash, zsh or fish writes a script",
 }
 

@@ -12,7 +12,10 @@ from kmatch.cli.outputs import check_outputs
 FORMATS = ("png", "svg", "pdf")
 
 
-@command(short_help="Draw hits, products or primers (needs Matplotlib).")
+@command(
+    short_help="Draw hits, products or primers (needs Matplotlib).",
+    examples=("kmatch plot hits.tsv -o hits.png",),
+)
 @click.argument("table")
 @click.option(
     "-o",
@@ -25,18 +28,20 @@ FORMATS = ("png", "svg", "pdf")
     "--format",
     "form",
     type=click.Choice(FORMATS),
-    help="Format of the picture; by default from FIGURE's suffix.",
+    show_default="what FIGURE's suffix says",
+    help="Format of the picture.",
 )
 @click.option(
     "--records",
     type=Count(min=1),
-    metavar="N",
-    help="Draw the N records with the most hits by themselves (24; of primers 12).",
+    show_default="24, of primers 12",
+    help="Draw the N records with the most hits by themselves.",
 )
 @click.option(
     "--genome",
     metavar="FILE",
-    help="The genome, for the lengths of its records; without it each ends with its last hit.",
+    show_default="each record ends with its last hit",
+    help="The genome, for the lengths of its records.",
 )
 @debug_option
 def plot(
@@ -44,9 +49,8 @@ def plot(
 ) -> None:
     """Draw the TABLE of hits, products or primers that kmatch has written.
 
-    TABLE is TSV or BED, compressed or not, or - for standard input. Hits are drawn along their
-    records, by strand and distance, and counted by pattern and distance; primers by length, GC
-    and Tm along the target, of which BED has the length alone.
+    Hits are drawn along their records, by strand and distance, and counted by pattern and distance;
+    primers by length, GC and Tm along the target, of which BED has the length alone.
     """
     form = form or _format_of(output)
     if table == genome == "-":
