@@ -11,7 +11,12 @@ ENGINE, PUBLISHED = PACKAGE / "engine", PACKAGE / "published"
 # Modules without a twin, and why.
 CPU_ONLY = {
     "bits/vectors.py": "vectors of a CPU; a thread of a GPU has words",
+    "bits/numbers.py": "vectors of a CPU; a thread of a GPU has words",
     "edit/anchors.py": "AnchorScan, a capability of the CPU alone",
+    "edit/beside.py": "AnchorScan, a capability of the CPU alone",
+    "edit/diagonals.py": "AnchorScan, a capability of the CPU alone",
+    "edit/lookup.py": "AnchorScan, a capability of the CPU alone",
+    "edit/seeds.py": "AnchorScan, a capability of the CPU alone",
     "edit/tile.py": "on a GPU the kernel in scan.py is a tile",
     "hamming/seeds.py": "SeedLookup, a capability of the CPU alone",
     "primer/slots.py": "memory of strips, of which a GPU keeps all",

@@ -74,6 +74,7 @@ TASKS: dict[str, Callable[..., None]] = {
     "hamming": partial(_search, "hamming", PATTERNS, 2),
     "best": partial(_search, "best", PATTERNS, filtering=False),
     "rules": partial(_search, "edit", PATTERNS, 2, pam="NGG", exact_5p=1, filtering=True),
+    "anchors": partial(_search, "edit", {"plain": UNIT[:20]}, 2, pam="NGG", filtering=True),
     FILES: _files,
     "formats": _formats,
     "seeds": partial(_search, "multi", PANEL, 2, filtering=True),
