@@ -17,7 +17,6 @@ LETTERS = UNIT * 20
 PATTERNS = {"plain": UNIT[:20], "letters": "N" + UNIT[21:]}
 PAIR = {"plain": (UNIT[:20], "AACCGGTTCAGTACTGGCTA")}
 PANEL = {"plain": UNIT[:20], "letters": "N" + UNIT[1:20]}
-PLAIN = {"plain": UNIT[:20]}  # only such patterns are looked up beside a PAM
 PAM = UNIT[20:23]  # stands beside them: without hits the kernels for hits are not compiled
 
 
@@ -79,8 +78,8 @@ TASKS: dict[str, Callable[..., None]] = {
     "hamming": partial(_search, "hamming", PATTERNS, 2),
     "best": partial(_search, "best", PATTERNS, filtering=False),
     "rules": partial(_search, "edit", PANEL, 2, pam=PAM, exact_5p=1, filtering=True),
-    "look-up": partial(_search, "edit", PLAIN, 2, pam=PAM, filtering=True),
     "bounds": partial(_search, "edit", PANEL, 2, pam=PAM, max_insertions=0, filtering=True),
+    "anchors": partial(_search, "edit", {"plain": UNIT[:20]}, 2, pam=PAM, filtering=True),
     FILES: _files,
     "formats": _formats,
     "seeds": partial(_search, "multi", PANEL, 2, filtering=True),
