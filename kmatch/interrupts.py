@@ -40,6 +40,18 @@ def release() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
+def end(status: int) -> None:
+    """End the process after a signal, without waiting for its threads.
+
+    A signal that came while a thread was being started leaves one that nobody tells to end, for
+    which Python would wait for ever.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+    os._exit(status)
+
+
 def came() -> str | None:
     """The name of the first signal that came, or None."""
     return signal.Signals(_came[0]).name if _came else None

@@ -67,6 +67,22 @@ main(sys.argv[1:])
 """
 
 
+STARTING = """
+import os, signal, sys, threading
+start = threading.Thread.start
+
+def start_and_strike(self):
+    start(self)
+    if self.name.startswith("kmatch"):
+        threading.Thread.start = start
+        os.kill(os.getpid(), signal.SIGTERM)
+
+threading.Thread.start = start_and_strike
+from kmatch.cli.main import main
+main(sys.argv[1:])
+"""
+
+
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "work").mkdir()
@@ -152,4 +168,12 @@ def test_the_second_signal_ends_at_once(folder):
         running.send_signal(signal.SIGHUP)
         assert running.stderr.read() == b"kmatch: error: interrupted\n"
         assert running.wait(60) in (STATUS["SIGTERM"], STATUS["SIGHUP"])
+    assert os.listdir(folder) == ["genome.fa"]
+
+
+def test_while_a_thread_is_started(folder):
+    """The pool that starts it does not know of it, and nobody tells it to end."""
+    command = [sys.executable, "-c", STARTING, *SEARCH, "-t", "2"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=120)
+    assert (done.returncode, done.stderr) == (143, b"kmatch: error: interrupted by SIGTERM\n")
     assert os.listdir(folder) == ["genome.fa"]

@@ -22,6 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:  # before `run` could handle it, or after
         status = _interrupted()
         interrupts.release()
+    if interrupts.came():
+        interrupts.end(status)
     sys.exit(status)
 
 
