@@ -6,8 +6,6 @@ from unittest import mock
 import naive
 import numpy as np
 import pytest
-from kmatch.search.mismatches.pam import Pam
-from kmatch.search.panel import build_reading_panel
 from support.commands import random_letters
 from support.differences import edit, edited, rows
 
@@ -15,6 +13,8 @@ from kmatch.engine.cpu.edit import beside, seeds
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.differences import difference_query
 from kmatch.search.differences.rules import Rules, make_constraints
+from kmatch.search.panels.pam import Pam
+from kmatch.search.panels.panel import build_reading_panel
 from kmatch.sequences.patterns import load_patterns
 
 NEVER = 1e12

@@ -9,6 +9,7 @@ COMPILED = {"kernel", "parallel_kernel", "inlined", "njit", "jit", "intrinsic", 
 # Modules that are all for kernels: Numba types their functions.
 FOR_KERNELS = (
     "engine/cpu/bits/logic.py",
+    "engine/cpu/bits/numbers.py",
     "engine/cpu/bits/vectors.py",
     "engine/cpu/hamming/scan.py",
     "engine/cuda/bits/buffer.py",

@@ -206,6 +206,37 @@ class TestCommands:
         assert [line.split("\t")[1:3] for line in lines] == [["96", "106"]] * 2
         assert all(line.endswith(f"\t10=\t{self.PATTERN}") for line in lines)
 
+    def test_gff3_ends_behind_the_last_letter(self, genome):
+        search = ("hamming", genome, "-p", self.PATTERN, "-k", 0, "--circular", "d")
+        lines = here(*search, "--format", "gff3").out.decode().splitlines()[1:]
+        cells = [line.split("\t") for line in lines]
+        assert [cell[:1] + cell[2:5] for cell in cells] == [
+            ["d", "region", "1", "100"], ["d", "nucleotide_match", "97", "106"]
+        ]  # fmt: skip
+        assert cells[0][-1] == "Is_circular=true"
+
+    def test_a_view_goes_on_behind_the_origin(self, genome):
+        search = ("hamming", genome, "-p", self.PATTERN, "-k", 0, "--circular", "d")
+        lines = here(*search, "--format", "view", "--strand", "+").out.decode().splitlines()
+        around = self.TEXT[91:96].lower(), self.TEXT[6:11].lower()
+        assert lines[0].startswith("d:96-106 +")
+        assert lines[3].split()[1] == around[0] + self.PATTERN + around[1]
+
+    def test_letters_are_counted_once(self, genome):
+        for name in ("hamming", "edit"):
+            found = here(name, genome, "-p", self.PATTERN, "-k", 1, "--circular", "-v")
+            assert b" in 2 records, 200 bases" in found.err
+
+    def test_a_limit_and_regions(self, genome):
+        (genome.parent / "r.bed").write_text("d\t0\t100\nc\t0\t100\n")
+        search = ("edit", genome, "-p", self.PATTERN, "-k", 3, "--circular", "--format", "tsv")
+        found = here(*search, "--limit", 1).out.decode().splitlines()[1:]
+        assert [line.split("\t")[:3] for line in found] == [["c", "96", "106"]]
+        inside = here(*search, "--regions", genome.parent / "r.bed").out.decode().splitlines()
+        lines = here(*search).out.decode().splitlines()
+        kept = [line for line in lines if line.startswith("s") or int(line.split("\t")[2]) <= 100]
+        assert inside == kept != lines
+
     def test_products_over_the_origin(self, genome):
         pair = ("-p", self.PATTERN[:6], naive.reverse_complement(self.TEXT[20:30]), "-k", 0)
         found = here("pcr", genome, *pair, "--product", "20-60", "--circular", "d")

@@ -79,6 +79,16 @@ def test_reads(example):
     assert [int(line.split("\t")[0].removeprefix("read_")) % 3 for line in first] == [0, 0, 0]
 
 
+def test_many_genomes(example, tmp_path):
+    lines = example("many_genomes.sh")
+    rows = rows_of(tmp_path / "genomes.tsv")
+    assert sum(int(line.split()[0]) for line in lines) == len(rows) == 16
+    assert {Path(row["genome"]).name for row in rows} == {
+        "human_mito_rcrs.fa.gz",
+        "lambda_phage.fa.gz",
+    }
+
+
 def test_primer3(example):
     pytest.importorskip("primer3", reason="no primer3-py: pip install 'kmatch[examples]'")
     lines = example("design_primers.py")

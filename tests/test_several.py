@@ -226,6 +226,64 @@ class TestCommands:
         assert built.call_count == 1
 
 
+class TestFormats:
+    def test_gff3_tells_the_genome(self, folder):
+        (folder / "a=b.fa").write_text(f">r\n{PATTERN}\n")
+        (folder / "list").write_text("g0.fa\na=b.fa\n")
+        found = here("hamming", "@list", "-p", PATTERN, "-k", 0, "--format", "gff3")
+        lines = found.out.decode().splitlines()
+        assert [line.split(";genome=")[1] for line in lines[1:]] == ["g0.fa", "a%3Db.fa"]
+
+    def test_views_have_the_letters_of_their_genome(self, folder):
+        found = here("hamming", "@list", "-p", PATTERN, "-k", 1, "--format", "view")
+        lines = [line for line in found.out.decode().splitlines() if line]
+        assert [line.split()[:2] for line in lines[::4]] == [
+            ["g0.fa", "r:0-20"], ["g3.kmatch", "r:0-20"], ["g4.fa", "r:0-20"]
+        ]  # fmt: skip
+        assert lines[3].split()[1] == PATTERN + "aca" and lines[7].split()[1] == PATTERN
+
+    def test_sam_has_one_genome(self, folder):
+        failed(here("hamming", "@list", "-p", PATTERN, "-k", 1, "--format", "sam"), "one genome")
+        with pytest.raises(kmatch.InputError, match="one genome"):
+            kmatch.hamming("@list", [PATTERN], 1).to_sam(folder / "hits.sam")
+
+    def test_a_limit_is_one_a_genome(self, folder):
+        options = ("-p", "ACGT", "-p", "AAAAAA", "-k", 1, "--limit", 2, "--format", "tsv")
+        found = here("hamming", "@list", *options)
+        lines = []
+        for genome in (folder / "list").read_text().splitlines()[2:]:
+            alone = here("hamming", genome, *options).out.decode().splitlines()[1:]
+            lines += [f"{genome}\t{line}" for line in alone]
+        assert found.out.decode().splitlines()[1:] == lines
+        said = found.err.decode().splitlines()
+        assert any("'ACGT'" in line and "at most 2 in a genome" in line for line in said)
+        hits = kmatch.hamming("@list", ["ACGT"], 1)
+        counts = [min((hits.genome == name).sum(), 2) for name in dict.fromkeys(hits.genome)]
+        with pytest.warns(UserWarning, match=f"the limit keeps {sum(counts)}, at most 2"):
+            assert len(kmatch.hamming("@list", ["ACGT"], 1, limit=2)) == sum(counts)
+
+    def test_regions_name_records_of_any(self, folder):
+        (folder / "regions").write_text("r\t0\t20\n")
+        options = ("-p", PATTERN[:9], "-k", 0)
+        whole = here("edit", "@list", *options, "--report", "ends").out.decode().splitlines()
+        for command in ("edit", "hamming"):
+            found = here(command, "@list", *options, "--regions", "regions").out.decode()
+            assert found.count("\n") > 0 and set(found.splitlines()) <= set(whole)
+        (folder / "regions").write_text("r\t0\t20\nx\t0\t5\n")
+        found = here("hamming", "@list", *options, "--regions", "regions")
+        assert b"@list has no record 'x'" in found.err
+        (folder / "regions").write_text("r\t0\t71\n")
+        beyond = here("hamming", "@list", *options, "--regions", "regions", "-o", "out.bed")
+        failed(beyond, "ends at 71")
+
+    def test_the_summary_counts_all(self, folder):
+        found = here("hamming", "@list", "-p", PATTERN, "-k", 1, "--summary-only")
+        assert found.out.decode().splitlines()[1] == f"{PATTERN}\t2\t1\t3"
+        said = here("hamming", "@list", "-p", PATTERN, "-k", 1, "-v").err.decode()
+        letters = 2 * 23 + 70 + 20 + 20 - 23 + 5 * 6
+        assert f"in 5 genomes, 10 records, {letters} bases" in said
+
+
 class TestMistakes:
     def search(self, *options):
         return here("hamming", "@list", "-p", PATTERN, "-k", 1, *options)

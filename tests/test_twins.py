@@ -10,6 +10,12 @@ ENGINE, PUBLISHED = PACKAGE / "engine", PACKAGE / "published"
 
 # Modules without a twin, and why.
 CPU_ONLY = {
+    "bits/numbers.py": "vectors of numbers, which only look-up beside a PAM has",
+    "edit/beside.py": "AnchorScan, a capability of the CPU alone",
+    "edit/diagonals.py": "AnchorScan, a capability of the CPU alone",
+    "edit/lookup.py": "AnchorScan, a capability of the CPU alone",
+    "edit/seeds.py": "AnchorScan, a capability of the CPU alone",
+    "forks.py": "processes forked while kernels run on threads",
     "bits/vectors.py": "vectors of a CPU; a thread of a GPU has words",
     "edit/anchors.py": "AnchorScan, a capability of the CPU alone",
     "edit/tile.py": "on a GPU the kernel in scan.py is a tile",
@@ -22,8 +28,11 @@ CUDA_ONLY = {
     "edit/strips.py": "patterns whose column does not fit the registers",
     "gpu/device.py": "the GPU",
     "gpu/driver.py": "the GPU",
+    "gpu/queue.py": "the GPU",
     "gpu/scans.py": "the GPU",
     "hamming/queries.py": "which letters are in shared memory",
+    "primer/target_parts.py": "a target shared out to several GPUs",
+    "several.py": "several GPUs as one engine",
     "primer/pieces.py": "units of work of a launch",
     "text/lanes.py": "long lanes of a packed genome become short ones",
     "text/staging.py": "copies to the GPU",

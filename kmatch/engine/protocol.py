@@ -254,7 +254,7 @@ class AnchorScan(Protocol):
         """What `start_anchors` needs of a search, None where a scan of all positions is faster.
 
         share: of the positions that are sites, on a strand; positions: of the text, about; always:
-        where a scan is faster too.
+        where a scan is faster too, and as if the text were long.
         """
 
     def start_anchors(self, view: View, tables: Any, capacity: int) -> Scan:

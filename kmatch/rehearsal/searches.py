@@ -79,6 +79,7 @@ TASKS: dict[str, Callable[..., None]] = {
     "best": partial(_search, "best", PATTERNS, filtering=False),
     "rules": partial(_search, "edit", PANEL, 2, pam=PAM, exact_5p=1, filtering=True),
     "bounds": partial(_search, "edit", PANEL, 2, pam=PAM, max_insertions=0, filtering=True),
+    "anchors": partial(_search, "edit", {"plain": UNIT[:20]}, 2, pam=PAM, filtering=True),
     FILES: _files,
     "formats": _formats,
     "seeds": partial(_search, "multi", PANEL, 2, filtering=True),

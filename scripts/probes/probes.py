@@ -13,6 +13,7 @@ import sys
 import uuid
 from importlib.machinery import PathFinder, SourceFileLoader
 from pathlib import Path
+from zlib import crc32
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "kmatch"
@@ -89,10 +90,11 @@ class Loader(SourceFileLoader):
     folder = None
 
     def get_code(self, fullname):
-        kept = self.folder / f"{fullname}.code"
+        source = self.get_data(self.path)
+        kept = self.folder / f"{fullname}.{crc32(source):08x}.code"
         if kept.exists():
             return marshal.loads(kept.read_bytes())
-        tree = ast.parse(self.get_data(self.path), self.path)
+        tree = ast.parse(source, self.path)
         host_lines(tree, probed=True)
         code = compile(tree, self.path, "exec", dont_inherit=True)
         part = kept.with_name(uuid.uuid4().hex)

@@ -21,11 +21,13 @@ from fuzzing import inputs, oracles
 from fuzzing.oracles import background, named, names
 from fuzzing.patches import patching
 from kmatch.engine.cpu.primer.extend import Sizes
+from kmatch.genomes import as_genomes
 from kmatch.results.hits import Hits
 from kmatch.results.limit import limited
 from kmatch.results.primers import Primers
 from kmatch.results.products import Products
-from kmatch.search.regions import load_regions, narrowed, search_inside
+from kmatch.search.panels.distances import pattern_distances
+from kmatch.search.regions import load_regions, narrow, search_inside
 from kmatch.search.running import Running
 from kmatch.sequences.patterns import checked_patterns
 from kmatch.sequences.primer_pairs import load_pairs
@@ -145,15 +147,19 @@ def by_batches(search, genome):
         return as_table(Products(found, panel, options.get("sequence", False)), search.form)
     panel = checked_patterns(names(search), search.patterns, lambda message: None)
     arguments = () if search.problem == "best" else (search.k,)
-    searched = genome if search.problem == "best" else narrowed(regions, genome)
+    genomes = as_genomes(genome)
+    if search.problem != "best":
+        narrow(genomes, regions)
     algorithm = options.pop("algorithm", "bitplane")
     running = Running(algorithm=algorithm, on_warning=lambda message: None, **given)
-    call = partial(_with_running, partial(batches, searched, panel, *arguments, **options))
+    call = partial(_with_running, partial(batches, genomes, panel, *arguments, **options))
     found = limited(
-        search_inside(regions, searched, call, running), panel, limit, running.on_warning
+        search_inside(regions, genomes, call, running), panel, limit, running.on_warning
     )
     pam_first = options.get("pam_side") == "5p"
-    return as_table(Hits(found, panel, genome, pam_first=pam_first), search.form)
+    share = arguments and isinstance(search.k, str)
+    k_each = pattern_distances(panel, search.k) if share else None
+    return as_table(Hits(found, panel, genomes, pam_first, k_each), search.form)
 
 
 def _with_running(batches, running):

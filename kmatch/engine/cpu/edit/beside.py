@@ -79,10 +79,10 @@ def anchor_tables(
     """The AnchorTables of the better of both ways, None where a scan is better than both.
 
     share: of the positions that are sites, on each strand; positions: of the text, about; always:
-    where a scan is better too.
+    where a scan is better too, and as if the text were long.
     """
     compared = looked_up = total(CPU.anchors, anchor_factors(query, share))
-    factors = anchor_seed_factors(query, share, positions)
+    factors = anchor_seed_factors(query, share, float("inf") if always else positions)
     if factors and constraints.pams.shape[2] <= WIDEST:
         looked_up = total(CPU.anchor_seeds, factors)
     if not always and min(looked_up, compared) > scan_cost(query):

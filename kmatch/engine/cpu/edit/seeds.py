@@ -24,7 +24,6 @@ MOST_ERRORS = 3  # of a piece
 TAG_BITS = 2  # of an entry, pattern·2^TAG_BITS + differences
 CODE_OF = np.array([0, 0, 1, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0], np.uint8)  # by mask
 MOST_LOOKUPS = 64  # of a window: each has a bit of a word
-SPARE = 64  # codes behind a table, so that each begins with a word of bits
 SINGLE = np.array([1, 2, 4, 8], np.uint8)  # masks of one base
 
 
@@ -41,7 +40,7 @@ class AnchorSeeds(NamedTuple):
     """P patterns by the neighbours of their pieces.
 
     lookups: int64[x, 4], of each the first letter and how many, where its table begins in `starts`,
-    and the differences that the piece may have there; starts: int32[Σ(4^size + 64)], the entries of
+    and the differences that the piece may have there; starts: int32[Σ(4^size + 1)], the entries of
     a code are starts[code] … starts[code+1] − 1 of its table; present: uint64, a bit for each of
     these codes, whether it has any; entries: int32, pattern·2^TAG_BITS + differences; low, high:
     uint64[P], letters from the anchor on; lengths, limits: int64[P], letters and k; k: the largest.
@@ -154,13 +153,14 @@ def anchor_seeds(masks: Bytes, begins: Longs, limits: Longs) -> AnchorSeeds | No
         entries.append(found)
         filled, codes = filled + len(found), codes + len(begins)
     every = np.concatenate(starts).astype(np.int32)
-    present = np.packbits(np.diff(every, append=filled) > 0, bitorder="little").view(np.uint64)
-    tables = np.array(lookups, np.int64), every, present, np.concatenate(entries)
+    present = np.pad(np.diff(every, append=filled) > 0, (0, -len(every) % 64))
+    words = np.packbits(present, bitorder="little").view(np.uint64)
+    tables = np.array(lookups, np.int64), every, words, np.concatenate(entries)
     return AnchorSeeds(*tables, low, high, lengths, limits, k)
 
 
 def _table(low: Words, high: Words, piece: Piece) -> tuple[Longs, Ints]:
-    """Where the entries of each code begin, int64[4^size + SPARE], and the entries by code."""
+    """Where the entries of each code begin, int64[4^size + 1], and the entries by code."""
     _, size, errors = piece
     every = np.empty(len(low) * 2 * neighbours(size, errors) + 64, np.int32)
     bounds = np.zeros(len(low) + 1, np.int64)
@@ -169,7 +169,7 @@ def _table(low: Words, high: Words, piece: Piece) -> tuple[Longs, Ints]:
     if total > len(every):
         every = np.empty(total, np.int32)
         _list((low, high), piece, memory, every, bounds)
-    starts = np.zeros(4**size + SPARE + 1, np.int64)
+    starts = np.zeros(4**size + 2, np.int64)
     entries = np.empty(total, np.int32)
     _sort(every, bounds, starts, entries)
     return starts[:-1], entries
