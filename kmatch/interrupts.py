@@ -3,7 +3,9 @@
 import os
 import signal
 import sys
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
 
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -38,6 +40,31 @@ def release() -> None:
     remove_unfinished()
     for number in _handled:
         signal.signal(number, signal.SIG_DFL)
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Call the handlers of signals that come inside the block at its end, whosever they are.
+
+    For C code that calls Python: what a handler raises there is lost, and what Python was to
+    answer too.
+    """
+    waiting: list[tuple[int, FrameType | None]] = []
+    handlers: dict[int, Callable[[int, FrameType | None], object]] = {}
+    try:
+        if threading.current_thread() is threading.main_thread():  # where handlers are called
+            for name in SIGNALS:
+                number = getattr(signal, name, None)
+                handler = number and signal.getsignal(number)
+                if number and callable(handler):
+                    handlers[number] = handler
+                    signal.signal(number, lambda *came: waiting.append(came))
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number, frame in waiting:
+            handlers[number](number, frame)
 
 
 def end(status: int) -> None:

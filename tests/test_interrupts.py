@@ -8,6 +8,8 @@ import sys
 import pytest
 from support.commands import fasta, random_letters
 
+from kmatch import interrupts
+
 STATUS = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
 SEARCH = ("hamming", "genome.fa", "-p", "ACGTTGC", "-k", "2", "-o", "hits.tsv")
 # A command in which something happens at a moment of its own choice.
@@ -78,6 +80,23 @@ def start_and_strike(self):
         os.kill(os.getpid(), signal.SIGTERM)
 
 threading.Thread.start = start_and_strike
+from kmatch.cli.main import main
+main(sys.argv[1:])
+"""
+
+
+LOADING = """
+import os, signal, sys, threading
+from numba.core.codegen import CPUCodeLibrary
+answer, struck = CPUCodeLibrary._object_getbuffer_hook.__func__, []
+
+def answer_after_signal(cls, library):
+    if threading.current_thread() is threading.main_thread() and not struck:
+        struck.append(True)
+        os.kill(os.getpid(), signal.SIGHUP)
+    return answer(cls, library)
+
+CPUCodeLibrary._object_getbuffer_hook = classmethod(answer_after_signal)
 from kmatch.cli.main import main
 main(sys.argv[1:])
 """
@@ -177,3 +196,30 @@ def test_while_a_thread_is_started(folder):
     done = subprocess.run(command, cwd=folder, capture_output=True, timeout=120)
     assert (done.returncode, done.stderr) == (143, b"kmatch: error: interrupted by SIGTERM\n")
     assert os.listdir(folder) == ["genome.fa"]
+
+
+def test_while_a_kernel_is_loaded(folder):
+    """LLVM asks Python for the code; what is raised there is lost, and no code is run."""
+    whole = [sys.executable, "-m", "kmatch", *SEARCH, "-t", "1"]
+    subprocess.run(whole, cwd=folder, check=True, capture_output=True)  # compiles
+    os.unlink(folder / "hits.tsv")
+    command = [sys.executable, "-c", LOADING, *SEARCH, "-t", "1"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=120)
+    assert (done.returncode, done.stderr) == (129, b"kmatch: error: interrupted by SIGHUP\n")
+    assert os.listdir(folder) == ["genome.fa"]
+
+
+def test_handlers_wait_for_the_end_of_a_block():
+    came = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: came.append(number))
+    try:
+        with interrupts.held():
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert came == []
+        assert came == [signal.SIGTERM]
+        with pytest.raises(KeyboardInterrupt), interrupts.held():
+            os.kill(os.getpid(), signal.SIGINT)
+            came.append("after")
+        assert came[-1] == "after"
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -16,6 +16,7 @@ from typing import Any
 
 from numba import config
 
+from kmatch.interrupts import held
 from kmatch.jit.claims import await_other, give_up
 from kmatch.jit.files import DamagedFile, KernelFiles
 from kmatch.jit.folders import kernel_folders, mark_used, open_folder, own_folder
@@ -120,7 +121,8 @@ def _disk_cache(parent: Any, target: str) -> Any:
                 own = self._cache_file
                 data = await_other(own.file_name(key), lambda: _load(own, key))
             if data is not None:
-                return self._impl.rebuild(context, data)
+                with held():  # LLVM asks Python for the code: without an answer it has none to run
+                    return self._impl.rebuild(context, data)
             report_compile(self._py_func.__qualname__)
             return None
 

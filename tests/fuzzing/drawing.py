@@ -286,6 +286,7 @@ def together(random, device):
 
 def forked(random, device):
     one = tiny(random.choice(PROBLEMS))(random, device)
+    one.options.pop("algorithm", None)  # whose threads a fork ends
     return replace(one, way="fork", threads=2)
 
 
