@@ -16,12 +16,12 @@ from kmatch.results.batches import HitBatch
 from kmatch.search.differences.rules import Rules
 from kmatch.search.hamming import checked_ends
 from kmatch.search.panels.panel import ReadingPanel, build_reading_panel, select_patterns
-from kmatch.search.panels.repeats import distinct_patterns, with_copies
+from kmatch.search.panels.repeats import Copies, distinct_patterns, with_copies
 from kmatch.search.published import difference_search, published_distances
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning.chunks import PackedChunk, packed_chunks, plan_reading
 from kmatch.search.scanning.work import difference_work
-from kmatch.sequences.patterns import Pattern
+from kmatch.sequences.patterns import Pattern, PatternSet
 
 
 class BestOptions(NamedTuple):
@@ -48,31 +48,44 @@ def best_batches(
     matches nowhere. Raises InputError and DeviceError as `kmatch.best` does, at the first batch.
     """
     distinct, copies = distinct_patterns(patterns)
-    strand = options.strand
-    rules = Rules(ends=checked_ends(options.exact_5p, options.exact_3p))
-    work = difference_work(genome, distinct, None, strand)
-    engine, run = choose_algorithm("best", distinct, running, work)
-    panel = build_reading_panel(distinct, strand)
-    # An alignment across the gap between records costs at least the gap.
-    longest, layout = int(panel.lengths.max()), run.layout if run else engine.layout
-    plan = plan_reading(longest, longest, longest, hooks.chunk_length, layout)
-    chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, running)
-    if run:
-        distances = published_distances(chunks, panel, len(distinct), engine, run)
-    else:
-        distances = smallest_distances(chunks, panel, len(distinct), engine)
-    scanned = Scanned(genome, distinct, engine, run, running, hooks)
-    if rules.bind_alignments:
-        distances = exact_distances(scanned, distances, rules, strand)
+    scanned = _scanned(genome, distinct, options, running, hooks)
+    distances = _smallest(scanned, options)
+    warn_of_none(distinct, copies, distances, running)
+    yield from with_copies(_at(scanned, distances, options), copies)
+
+
+def best_distances(
+    genome: Genome,
+    patterns: PatternSet,
+    options: BestOptions = OPTIONS,
+    running: Running = RUNNING,
+    hooks: Hooks = HOOKS,
+) -> Longs:
+    """The smallest distance of each of some distinct patterns in a genome, int64[P]; m where none
+    is less."""
+    return _smallest(_scanned(genome, patterns, options, running, hooks), options)
+
+
+def best_within(
+    genome: Genome,
+    patterns: PatternSet,
+    distances: Longs,
+    options: BestOptions = OPTIONS,
+    running: Running = RUNNING,
+    hooks: Hooks = HOOKS,
+) -> Iterator[HitBatch]:
+    """Yield the minima of distinct patterns at given distances, int64[P], in order; none at m."""
+    yield from _at(_scanned(genome, patterns, options, running, hooks), distances, options)
+
+
+def warn_of_none(
+    distinct: PatternSet, copies: Copies, distances: Longs, running: Running
+) -> None:
+    """Let running.on_warning hear of each pattern whose smallest distance is m."""
     found = distances < distinct.lengths
     if not found.all():
         for name in copies.names_of(~found):
             running.on_warning(f"pattern '{name}' matches nowhere")
-    if not found.any():
-        return
-    panel = select_patterns(distinct, found, strand)
-    search, chunks = _again(scanned, panel, distances[panel.pattern], "minima", rules)
-    yield from with_copies(search.run(chunks), copies)
 
 
 class Scanned(NamedTuple):
@@ -86,13 +99,58 @@ class Scanned(NamedTuple):
     hooks: Hooks
 
 
+def _scanned(
+    genome: Genome, distinct: PatternSet, options: BestOptions, running: Running, hooks: Hooks
+) -> Scanned:
+    work = difference_work(genome, distinct, None, options.strand)
+    engine, run = choose_algorithm("best", distinct, running, work)
+    return Scanned(genome, distinct, engine, run, running, hooks)
+
+
+def _smallest(scanned: Scanned, options: BestOptions) -> Longs:
+    """The smallest distance of each pattern, int64[P]; m where none is less."""
+    genome, distinct, engine, run, running, hooks = scanned
+    rules = _rules(options)
+    panel = build_reading_panel(distinct, options.strand)
+    # An alignment across the gap between records costs at least the gap.
+    longest, layout = int(panel.lengths.max()), run.layout if run else engine.layout
+    plan = plan_reading(longest, longest, longest, hooks.chunk_length, layout)
+    chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, running)
+    if run:
+        distances = published_distances(chunks, panel, len(distinct), engine, run)
+    else:
+        distances = smallest_distances(chunks, panel, len(distinct), engine)
+    if rules.bind_alignments:
+        distances = exact_distances(scanned, distances, rules, options.strand)
+    return distances
+
+
+def _at(scanned: Scanned, distances: Longs, options: BestOptions) -> Iterator[HitBatch]:
+    """Yield the minima at the distances of the patterns, none at m."""
+    found = distances < scanned.patterns.lengths
+    if not found.any():
+        return
+    panel = select_patterns(scanned.patterns, found, options.strand)
+    limits = distances[panel.pattern]
+    search, chunks = _again(scanned, panel, limits, "minima", _rules(options))
+    yield from search.run(chunks)
+    running = scanned.running
+    if running.on_edges and (edges := search.edges()):
+        running.on_edges(edges)
+
+
+def _rules(options: BestOptions) -> Rules:
+    return Rules(ends=checked_ends(options.exact_5p, options.exact_3p))
+
+
 def _again(scanned: Scanned, panel: ReadingPanel, limits: Longs, report: str, rules: Rules) -> Any:
     """A search of a panel within limits, and the chunks for it."""
     genome, _, engine, run, running, hooks = scanned
     longest, k, layout = int(panel.lengths.max()), int(limits.max()), (run or engine).layout
     plan = plan_reading(longest, k, k + 1, hooks.chunk_length, layout)
     chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, running)
-    return difference_search(engine, run, panel, limits, report, rules, hooks), chunks
+    extent = genome.extent if report == "minima" else None
+    return difference_search(engine, run, panel, limits, report, rules, hooks, extent), chunks
 
 
 def exact_distances(scanned: Scanned, least: Longs, rules: Rules, strand: str) -> Longs:

@@ -68,8 +68,11 @@ def edit_batches(
     longest, gap = int(panel.lengths.max()) + rules.reach, max(k + 1, rules.reach)
     plan = plan_reading(longest, k, gap, hooks.chunk_length, layout)
     chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, running)
-    search = difference_search(engine, run, panel, limits, report, rules, hooks)
+    extent = genome.extent
+    search = difference_search(engine, run, panel, limits, report, rules, hooks, extent)
     yield from with_copies(search.run(chunks), copies)
+    if running.on_edges and (edges := search.edges()):
+        running.on_edges(edges)
 
 
 def _rules(options: EditOptions, k: int) -> tuple[Rules, int]:

@@ -19,6 +19,7 @@ from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning.chunks import PackedChunk, packed_chunks, plan_chunks
 from kmatch.search.scanning.scan import Scanner
 from kmatch.search.scanning.work import window_work
+from kmatch.search.shards.owned import owned_windows
 from kmatch.sequences.patterns import Pattern, pattern_set
 
 
@@ -62,7 +63,7 @@ def hamming_batches(
     plan = plan_chunks(int(lengths.max()), k, len(lengths), hooks.chunk_length, layout)
     chunks = packed_chunks(genome, plan, engine, hooks.words, running)
     found = searches[0][1].run(chunks) if len(searches) == 1 else _each_k(searches, chunks)
-    yield from with_copies(found, copies)
+    yield from with_copies(owned_windows(found, genome.extent), copies)
 
 
 def _search(engine: Any, run: Run | None, sought: Sought, hooks: Hooks) -> Any:

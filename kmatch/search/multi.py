@@ -25,6 +25,7 @@ from kmatch.search.published import PublishedWindows
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning.chunks import packed_chunks, plan_chunks
 from kmatch.search.scanning.work import window_work
+from kmatch.search.shards.owned import owned_windows
 from kmatch.sequences.names import shown
 from kmatch.sequences.patterns import Pattern, PatternSet
 
@@ -84,7 +85,8 @@ def multi_batches(
     longest, layout = int(search.panel.lengths.max()), run.layout if run else engine.layout
     plan = plan_chunks(longest, k, queries, hooks.chunk_length, layout)
     chunks = packed_chunks(genome, plan, engine, hooks.words, running)
-    yield from with_copies(search.run(chunks), copies)
+    found = owned_windows(search.run(chunks), genome.extent)
+    yield from with_copies(found, copies)
 
 
 def _beside_unequal(

@@ -1,7 +1,8 @@
 """In-silico PCR: the products that pairs of primers make within their distances."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, nullcontext
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -51,13 +52,26 @@ def pcr_batches(
     k: 0 ≤ k < m for every primer. genome: it is read twice, if it is not kept, where the text of
     products is asked for. Raises InputError and DeviceError as `kmatch.pcr` does.
     """
-    limits = check_pcr(pairs, options)
-    sites: Iterator[HitBatch]
+    sites = pcr_sites(pairs, k, options)(genome, running=running, hooks=hooks)
+    return pcr_products(sites, genome, pairs, options)
+
+
+def pcr_sites(pairs: PrimerPairs, k: int, options: PcrOptions) -> Callable[..., Iterator[HitBatch]]:
+    """The search for the sites of primers, a partial that lacks the genome."""
+    check_pcr(pairs, options)
     if options.edit:
-        sites = edit_batches(genome, pairs.primers, k, EditOptions("loci"), running, hooks)
-    else:
-        windows = HammingOptions(exact_3p=options.exact_3p)
-        sites = hamming_batches(genome, pairs.primers, k, windows, running, hooks)
+        wanted = EditOptions("loci")
+        return partial(edit_batches, patterns=pairs.primers, k=k, options=wanted)
+    windows = HammingOptions(exact_3p=options.exact_3p)
+    return partial(hamming_batches, patterns=pairs.primers, k=k, options=windows)
+
+
+def pcr_products(
+    sites: Iterator[HitBatch], genome: Genome, pairs: PrimerPairs, options: PcrOptions
+) -> Iterator[ProductBatch]:
+    """Yield the products that sites make, in order; genome: it is read where their text is asked
+    for."""
+    limits = check_pcr(pairs, options)
     texts = ProductTexts(genome) if options.sequence else None
     return _products(sites, pairs, options.pairs == "any", limits, texts)
 

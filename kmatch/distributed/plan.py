@@ -1,0 +1,100 @@
+"""How a genome is cut into shards: by the work that they are, and by who can read it."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from kmatch.arrays import Longs
+from kmatch.distributed.files import SharedFile, shared_file
+from kmatch.distributed.shards import Shard, letters_of, pack_letters
+from kmatch.engine.choice import Work, cpu_seconds
+from kmatch.genome import Genome
+from kmatch.search.shards.extents import Cutter, Extent
+
+SECONDS = 2.0  # of a thread's work in a shard
+SHARES = 4  # shards for each thread at least, where the genome is large enough
+LEAST, MOST = 1 << 18, 1 << 24  # letters of a shard
+RECORDS = 1 << 14  # of a packed genome that are cut at a time
+_PROBE = 1 << 20  # letters of which the work is estimated
+
+
+def shard_letters(work: Work, threads: int) -> int:
+    """Letters of a shard of some Work on so many threads."""
+    letter = cpu_seconds(work._replace(letters=_PROBE), 1) / _PROBE
+    letters = int(SECONDS / letter)
+    if work.letters:
+        letters = min(letters, work.letters // (SHARES * threads))
+    return min(max(letters, LEAST), MOST)
+
+
+class ShardPlan:
+    """The shards of a genome, in order, made while the genome is read.
+
+    letters: that a shard owns; context: letters that it shows around these. Workers read a packed
+    genome themselves; other letters go with the shards.
+    """
+
+    def __init__(self, genome: Genome, letters: int, context: int) -> None:
+        self._genome, self._letters, self._context = genome, letters, context
+        self._file: SharedFile | None = None
+        if genome.file is not None and genome.path is not None:
+            self._file = shared_file(genome.path)
+
+    @property
+    def count(self) -> int | None:
+        """How many shards there will be; None where only reading tells."""
+        if self._genome.file is None:
+            return None
+        return -(-int(self._lengths().sum()) // self._letters)
+
+    def __iter__(self) -> Iterator[Shard]:
+        file, number = self._file, 0
+        for extent, letters in self._of_file() if self._genome.file else self._of_stream():
+            shard = Shard(number, self._genome.label, extent, file, letters)
+            number += 1
+            yield shard if file or letters is not None else self.fill(shard)
+
+    def fill(self, shard: Shard) -> Shard:
+        """A shard with its letters, for a worker that does not see the file."""
+        assert self._genome.file
+        letters = letters_of(self._genome.file, shard.extent)
+        return shard._replace(letters=pack_letters(letters))
+
+    def _lengths(self) -> Longs:
+        """Letters of each record of a packed genome, 0 of one that is left out."""
+        assert self._genome.file
+        lengths, named = self._genome.file.sizes, self._genome.named
+        if named is None:
+            return lengths
+        wanted = np.fromiter((name in named for name in self._genome.file.names), np.bool_)
+        return np.where(wanted, lengths, 0)
+
+    def _of_file(self) -> Iterator[tuple[Extent, None]]:
+        assert self._genome.file
+        names, lengths = self._genome.file.names, self._lengths()
+        cutter = Cutter(self._letters, self._context)
+        for first in range(0, len(names), RECORDS):
+            part = slice(first, first + RECORDS)
+            yield from ((extent, None) for extent in cutter.add(names[part], lengths[part]))
+        yield from ((extent, None) for extent in cutter.finish())
+
+    def _of_stream(self) -> Iterator[tuple[Extent, np.ndarray]]:
+        cutter = Cutter(self._letters, self._context)
+        held: list[np.ndarray] = []  # letters of which the first is the first that is shown next
+
+        def packed(extent: Extent) -> np.ndarray:
+            nonlocal held
+            letters = held[0] if len(held) == 1 else np.concatenate([_NOTHING, *held])
+            shown = extent.letters
+            held = [letters[shown - extent.behind - cutter.before :]]
+            return pack_letters(letters[:shown])
+
+        for part in self._genome.parts():
+            held.append(np.asarray(part.letters))
+            for extent in cutter.add(part.names, part.lengths, part.goes_on):
+                yield extent, packed(extent)
+        for extent in cutter.finish():
+            yield extent, packed(extent)
+
+
+_NOTHING = np.zeros(0, np.uint8)

@@ -1,0 +1,182 @@
+"""The searches as rounds of shards, whose answers are joined to what one machine finds."""
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kmatch import __version__
+from kmatch.arrays import Longs
+from kmatch.distributed.plan import ShardPlan, shard_letters
+from kmatch.distributed.shards import Answer, Job, Shard
+from kmatch.engine.choice import Work
+from kmatch.genome import Genome
+from kmatch.results.batches import HitBatch, ProductBatch
+from kmatch.search.best import BestOptions, best_batches, best_distances, best_within, warn_of_none
+from kmatch.search.edit import edit_batches
+from kmatch.search.hamming import HammingOptions, hamming_batches
+from kmatch.search.multi import multi_batches
+from kmatch.search.panels.distances import pattern_distances
+from kmatch.search.panels.repeats import distinct_patterns, with_copies
+from kmatch.search.pcr import PcrOptions, pcr_batches, pcr_products, pcr_sites
+from kmatch.search.running import Running
+from kmatch.search.scanning.work import difference_work, window_work
+from kmatch.search.shards.found import batch_of, edges_of
+from kmatch.search.shards.joining import ShardJoiner
+from kmatch.search.shards.needs import MORE, needs_of
+from kmatch.sequences.primer_pairs import PrimerPairs
+
+
+class Where(NamedTuple):
+    """Who searches shards, and how large they are.
+
+    cluster: a Cluster, or what has its methods; letters: of a shard, None for those that the work
+    asks for.
+    """
+
+    cluster: Any
+    letters: int | None = None
+
+
+class Devices(NamedTuple):
+    """What a search runs on, for those who hear of engines."""
+
+    description: str
+    name: str = "cluster"
+    expected: float | None = None
+
+
+def spread(search: Callable[..., Any], running: Running) -> Iterator[Any]:
+    """What search(running=running) gives, found by the cluster that `running` names."""
+    from kmatch.distributed.client import connected
+
+    with connected(running.scheduler) as cluster:
+        yield from spread_over(search, running, Where(cluster))
+
+
+def spread_over(search: Callable[..., Any], running: Running, where: Where) -> Iterator[Any]:
+    """The same with a given cluster; search: a partial of one of the functions `*_batches`."""
+    call: Any = search
+    given = _arguments(call)
+    rounds = _ROUNDS[call.func]
+    if running.on_engine:
+        running.on_engine(Devices(where.cluster.describe()))
+    yield from rounds(call.func, given, running, where)
+
+
+def _hits(
+    find: Callable[..., Any], given: dict[str, Any], running: Running, where: Where
+) -> Iterator[HitBatch]:
+    """The hits of `hamming`, `multi` and `edit`."""
+    genome, k, options = given["genome"], given["k"], given["options"]
+    distinct, copies = distinct_patterns(given["patterns"])
+    needs = needs_of(distinct, k, options)
+    most = int(pattern_distances(distinct, k).max())
+    estimate = difference_work if find is edit_batches else window_work
+    search = partial(find, patterns=distinct, k=k, options=needs.options)
+    loci = len(distinct) if needs.loci else None
+    round_ = _Round(where, search, genome, estimate(genome, distinct, most, options.strand))
+    joiner = ShardJoiner(needs.context, loci)
+    yield from with_copies(round_.joined(joiner, needs.context, running), copies)
+
+
+def _best(
+    find: Callable[..., Any], given: dict[str, Any], running: Running, where: Where
+) -> Iterator[HitBatch]:
+    """The hits of `best`: the smallest distances in a first round, where they are in a second."""
+    genome, options = given["genome"], given["options"]
+    distinct, copies = distinct_patterns(given["patterns"])
+    longest = int(distinct.lengths.max())
+    work = difference_work(genome, distinct, None, options.strand)
+    search = partial(best_distances, patterns=distinct, options=options)
+    least: Longs = distinct.lengths.copy()
+    for found in _Round(where, search, genome, work).values(2 * longest + MORE, running):
+        np.minimum(least, found, out=least)
+    warn_of_none(distinct, copies, least, running)
+    near = least < distinct.lengths
+    if not near.any():
+        return
+    context = longest + int(least[near].max()) + MORE
+    search = partial(best_within, patterns=distinct, distances=least, options=options)
+    found_again = _Round(where, search, genome, work).joined(ShardJoiner(context), context, running)
+    yield from with_copies(found_again, copies)
+
+
+def _products(
+    find: Callable[..., Any], given: dict[str, Any], running: Running, where: Where
+) -> Iterator[ProductBatch]:
+    """The products of `pcr`: sites are found by shards, and joined here."""
+    genome: Genome = given["genome"]
+    pairs: PrimerPairs = given["pairs"]
+    options: PcrOptions = given["options"]
+    sites = pcr_sites(pairs, given["k"], options)
+    search = partial(sites, genome)
+    found = _hits(search.func, _arguments(search), running, where)
+    yield from pcr_products(found, genome, pairs, options)
+
+
+_ROUNDS: dict[Any, Callable[..., Iterator[Any]]] = {
+    hamming_batches: _hits,
+    multi_batches: _hits,
+    edit_batches: _hits,
+    best_batches: _best,
+    pcr_batches: _products,
+}
+
+
+class _Round(NamedTuple):
+    """One search of all shards of a genome.
+
+    search: a partial that lacks genome and running; work: of all of it.
+    """
+
+    where: Where
+    search: Callable[..., Any]
+    genome: Genome
+    work: Work
+
+    def values(self, context: int, running: Running) -> Iterator[Any]:
+        """Yield the value that each shard gives."""
+        for _, answer in self._answers(context, running):
+            yield answer.value
+
+    def joined(self, joiner: ShardJoiner, context: int, running: Running) -> Iterator[HitBatch]:
+        """Yield the hits of all shards, joined."""
+        for shard, answer in self._answers(context, running):
+            assert answer.hits
+            yield from joiner.take(batch_of(answer.hits), edges_of(answer.edges), shard.extent)
+        yield from joiner.finish()
+
+    def _answers(self, context: int, running: Running) -> Iterable[tuple[Shard, Answer]]:
+        cluster = self.where.cluster
+        letters = self.where.letters or shard_letters(self.work, cluster.threads)
+        plan = ShardPlan(self.genome, letters, context)
+        told = running._replace(
+            on_progress=None, on_engine=None, on_spans=None, on_warning=_ignore, scheduler=None
+        )
+        job = Job(__version__, self.search, told, running.aligned)
+        heard: set[str] = set()
+        count = plan.count if running.on_progress else None
+        for shard, answer in cluster.answers(job, plan, plan.fill):
+            for warning in answer.warnings:
+                if warning not in heard:
+                    heard.add(warning)
+                    running.on_warning(warning)
+            if running.on_spans:
+                running.on_spans(shard.extent.spans())
+            if running.on_progress:
+                running.on_progress(shard.number + 1, count)
+            yield shard, answer
+
+
+def _arguments(search: Any) -> dict[str, Any]:
+    """The arguments of a partial by name, with those left at their defaults."""
+    bound = inspect.signature(search.func).bind_partial(*search.args, **search.keywords)
+    bound.apply_defaults()
+    return bound.arguments
+
+
+def _ignore(message: str) -> None:
+    """Nobody hears of it."""

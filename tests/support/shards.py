@@ -1,0 +1,27 @@
+"""Searches by shards in this process, without Dask: what goes to workers is pickled, as there."""
+
+import pickle
+
+from kmatch.distributed.searches import Where, spread_over
+from kmatch.distributed.worker import search_shard
+from kmatch.search.running import Running
+
+
+class Serial:
+    """A cluster of no machines, which searches a shard when its answer is asked for."""
+
+    threads = 1
+
+    def describe(self):
+        return "nobody else"
+
+    def answers(self, job, shards, fill):
+        job = pickle.loads(pickle.dumps(job))
+        for shard in shards:
+            sent = pickle.loads(pickle.dumps(shard))
+            yield shard, pickle.loads(pickle.dumps(search_shard(job, sent)))
+
+
+def by_shards(search, letters, **running):
+    """The batches of a search, a partial that lacks `running`, by shards of so many letters."""
+    return spread_over(search, Running(device="cpu", **running), Where(Serial(), letters))
