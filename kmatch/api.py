@@ -11,15 +11,16 @@ Every function takes a genome as a Genome or as a path, and patterns as
 
 A sequence has IUPAC letters in any case, U being T. Positions are 0-based and half-open, on the
 forward strand. What is wrong with an argument or a file raises InputError, with a device
-DeviceError, with an output OutputError; all are KmatchError.
+DeviceError, with an output OutputError, with a cluster ClusterError; all are KmatchError.
 """
 
 import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from kmatch.arguments import check_threads
+from kmatch.distributed import run_anywhere
 from kmatch.genome import Genome, as_genome
 from kmatch.packed.packing import write_packed
 from kmatch.results.batches import HitBatch
@@ -49,6 +50,7 @@ Side = Literal["3p", "5p"]
 Pams = str | Sequence[str]
 Pairing = Literal["own", "any"]
 Limits = tuple[float, float]
+Scheduler = Any  # an address, a scheduler file, or a distributed.Client
 
 
 def hamming(
@@ -64,6 +66,7 @@ def hamming(
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
+    scheduler: Scheduler | None = None,
     on_progress: Progress | None = None,
 ) -> Hits:
     """Find every window of a genome with at most k mismatches to a pattern.
@@ -94,7 +97,7 @@ def hamming(
     panel = load_patterns(patterns)
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
     options = HammingOptions(strand, exact_5p, exact_3p)
-    running = Running(device, threads, algorithm, on_progress)
+    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
     search = partial(hamming_batches, patterns=panel, k=k, options=options)
     kept = _Kept(regions, limit)
     return _hits(search, as_genome(genome), panel, running, kept)
@@ -115,6 +118,7 @@ def multi(
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
+    scheduler: Scheduler | None = None,
     on_progress: Progress | None = None,
 ) -> Hits:
     """Find every window of a genome with at most k mismatches to a pattern of a panel.
@@ -136,7 +140,7 @@ def multi(
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
     check_pam(panel, pam, pam_side, warn)
     options = MultiOptions(pam, pam_side, strand, exact_5p, exact_3p)
-    running = Running(device, threads, algorithm, on_progress)
+    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
     search = partial(multi_batches, patterns=panel, k=k, options=options)
     kept = _Kept(regions, limit, pam_side == "5p")
     return _hits(search, as_genome(genome), panel, running, kept)
@@ -161,6 +165,7 @@ def edit(
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
+    scheduler: Scheduler | None = None,
     on_progress: Progress | None = None,
 ) -> Hits:
     """Find the occurrences of patterns in a genome with at most k differences.
@@ -182,7 +187,7 @@ def edit(
     check_pam(panel, pam, pam_side, warn)
     rules = (exact_5p, exact_3p, max_mismatches, max_insertions, max_deletions)
     options = EditOptions(report, strand, pam, pam_side, *rules)
-    running = Running(device, threads, algorithm, on_progress)
+    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
     search = partial(edit_batches, patterns=panel, k=k, options=options)
     kept = _Kept(regions, limit, pam_side == "5p")
     return _hits(search, as_genome(genome), panel, running, kept)
@@ -200,6 +205,7 @@ def best(
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
+    scheduler: Scheduler | None = None,
     on_progress: Progress | None = None,
 ) -> Hits:
     """Find the closest occurrences of patterns in a genome, by differences.
@@ -212,7 +218,7 @@ def best(
         hits.distance.min()
     """
     panel = load_patterns(patterns)
-    running = Running(device, threads, algorithm, on_progress)
+    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
     search = partial(best_batches, patterns=panel, options=BestOptions(strand, exact_5p, exact_3p))
     # What is closest is told by the whole genome.
@@ -232,6 +238,7 @@ def pcr(
     sequence: bool = False,
     device: str = "auto",
     threads: int | None = None,
+    scheduler: Scheduler | None = None,
     on_progress: Progress | None = None,
 ) -> Products:
     """Find the products that pairs of primers make in a genome, in both directions.
@@ -251,8 +258,9 @@ def pcr(
     """
     panel = load_pairs(primers)
     options = PcrOptions(product, pairs, edit, exact_3p, sequence)
-    running = Running(device, threads, on_progress=on_progress)
-    return Products(pcr_batches(as_genome(genome), panel, k, options, running), panel)
+    running = Running(device, threads, on_progress=on_progress, scheduler=scheduler)
+    search = partial(pcr_batches, as_genome(genome), panel, k, options)
+    return Products(run_anywhere(search, running), panel)
 
 
 def primer(
@@ -269,6 +277,7 @@ def primer(
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
+    scheduler: Scheduler | None = None,
     on_progress: Progress | None = None,
 ) -> Primers:
     """Find, for each position of a target, the shortest substring unlike all of a background.
@@ -287,9 +296,9 @@ def primer(
         primers[primers.tm > 55].to_bed("primers.bed")
     """
     options = PrimerOptions(min_length, max_length, gc, tm, both_strands, background_strand)
-    running = Running(device, threads, algorithm, on_progress)
-    batches = primer_batches(as_genome(target), as_genome(background), k, options, running)
-    return Primers(batches, k, both_strands)
+    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
+    search = partial(primer_batches, as_genome(target), as_genome(background), k, options)
+    return Primers(run_anywhere(search, running), k, both_strands)
 
 
 def pack(
@@ -334,6 +343,7 @@ def _hits(
     """The Hits of search(genome, running=…) that are kept."""
     inside = load_regions(kept.regions)
     searched = narrowed(inside, genome) if kept.narrows else genome
-    batches = search_inside(inside, searched, partial(search, searched), running)
+    anywhere = partial(run_anywhere, partial(search, searched))
+    batches = search_inside(inside, searched, anywhere, running)
     closest = limited(batches, panel, check_limit(kept.limit), warn)
     return Hits(closest, panel, genome, pam_first=kept.pam_first)

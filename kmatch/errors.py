@@ -16,7 +16,7 @@ class DeviceError(KmatchError):
 class ClusterError(KmatchError):
     """A Dask cluster cannot be used, or failed; may_pass: whether trying again can help."""
 
-    may_pass = False
+    may_pass: bool = False
 
 
 class OutputError(KmatchError):

@@ -6,6 +6,8 @@ Nothing of Dask is imported before a search asks for it.
 from collections.abc import Callable
 from typing import Any
 
+from kmatch.distributed.faults import MISSING
+from kmatch.errors import ClusterError
 from kmatch.search.running import Running
 
 
@@ -16,6 +18,10 @@ def run_anywhere(search: Callable[..., Any], running: Running) -> Any:
     """
     if running.scheduler is None:
         return search(running=running)
+    try:
+        import distributed  # noqa: F401
+    except ImportError as error:
+        raise ClusterError(MISSING) from error
     from kmatch.distributed.searches import spread
 
     return spread(search, running)

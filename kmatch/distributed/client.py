@@ -17,7 +17,7 @@ from distributed.scheduler import KilledWorker
 
 from kmatch import __version__
 from kmatch.distributed import faults
-from kmatch.distributed.shards import Answer, Job, Shard, Unseen
+from kmatch.distributed.shards import Answer, Unseen
 from kmatch.distributed.worker import hold, search_shard
 from kmatch.errors import ClusterError, KmatchError
 
@@ -28,14 +28,15 @@ CLOSE = 5.0  # seconds to take leave
 TICK = 0.5  # seconds between looks at the cluster
 AHEAD = 2  # shards in flight for each thread of a worker
 
-Fill = Callable[[Shard], Shard]  # puts in the letters
+Fill = Callable[[Any], Any]  # gives a shard that needs no file
+Submit = Callable[..., Future]  # (shard, failures so far)
 
 
 @dataclass
 class _Task:
     """A shard in flight; failures: how often it failed."""
 
-    shard: Shard
+    shard: Any
     future: Future
     failures: int = 0
 
@@ -80,9 +81,13 @@ class Cluster:
                 raise faults.other_version(worker, version, __version__)
 
     def answers(
-        self, job: Job, shards: Iterable[Shard], fill: Fill
-    ) -> Iterator[tuple[Shard, Answer]]:
-        """Yield (shard, its answer) in order, of which a window is in flight."""
+        self, job: Any, shards: Iterable[Any], fill: Fill, search: Any = search_shard
+    ) -> Iterator[tuple[Any, Answer]]:
+        """Yield (shard, its answer) in order, of which a window is in flight.
+
+        job, shards: Job and Shards, or those for primers; search(job, shard) runs on a worker.
+        fill(shard): a shard that needs no file.
+        """
         if not self._threads:
             self._waited_for()
             self.check_versions()
@@ -91,30 +96,29 @@ class Cluster:
         coming = iter(shards)
         with _large_messages():
             held = self._client.submit(hold, job, key=f"{name}-job", pure=False)
+
+        def submit(shard: Any, failures: int = 0) -> Future:
+            key = f"{name}-{shard.number}-{failures}{'-sent' if shard.sent else ''}"
+            with _large_messages():
+                return self._client.submit(search, held, shard, key=key, pure=False)
+
         try:
             while True:
                 while len(waiting) < AHEAD * self.threads + 1:
                     shard = next(coming, None)
                     if shard is None:
                         break
-                    if shard.letters is None and self._unseen and not self._seen:
+                    if not shard.sent and self._unseen and not self._seen:
                         shard = fill(shard)
-                    waiting.append(_Task(shard, self._submit(name, held, shard)))
+                    waiting.append(_Task(shard, submit(shard)))
                 if not waiting:
                     break
-                yield self._answered(name, held, waiting[0], fill)
+                yield self._answered(waiting[0], submit, fill)
                 waiting.popleft()
         finally:
             self._give_up([held, *(task.future for task in waiting)])
 
-    def _submit(self, name: str, held: Future, shard: Shard, failures: int = 0) -> Future:
-        key = f"{name}-{shard.number}-{failures}{'' if shard.letters is None else '-sent'}"
-        with _large_messages():
-            return self._client.submit(search_shard, held, shard, key=key, pure=False)
-
-    def _answered(
-        self, name: str, held: Future, task: _Task, fill: Fill
-    ) -> tuple[Shard, Answer]:
+    def _answered(self, task: _Task, submit: Submit, fill: Fill) -> tuple[Any, Answer]:
         """The answer of a task, which is begun anew where it failed or has to be sent."""
         began = time.monotonic()
         while True:
@@ -122,17 +126,17 @@ class Cluster:
             if error is None:
                 found = self._result(task)
                 if isinstance(found, Answer):
-                    self._seen += task.shard.letters is None
+                    self._seen += not task.shard.sent
                     return task.shard, found
                 if isinstance(found, Unseen):
                     self._unseen += 1
                     task.shard = fill(task.shard)
-                    task.future = self._submit(name, held, task.shard, task.failures)
+                    task.future = submit(task.shard, task.failures)
                     continue
                 error = found
             self._check_scheduler()
             self._count(task, error)
-            task.future = self._submit(name, held, task.shard, task.failures)
+            task.future = submit(task.shard, task.failures)
 
     def _count(self, task: _Task, error: BaseException) -> None:
         """Count a failure; raises where no other try can help."""

@@ -15,6 +15,7 @@ SECONDS = 2.0  # of a thread's work in a shard
 SHARES = 4  # shards for each thread at least, where the genome is large enough
 LEAST, MOST = 1 << 18, 1 << 24  # letters of a shard
 RECORDS = 1 << 14  # of a packed genome that are cut at a time
+EVERYTHING = 1 << 60  # letters
 _PROBE = 1 << 20  # letters of which the work is estimated
 
 
@@ -95,6 +96,17 @@ class ShardPlan:
                 yield extent, packed(extent)
         for extent in cutter.finish():
             yield extent, packed(extent)
+
+
+def whole_genome(genome: Genome) -> tuple[Extent, np.ndarray]:
+    """All of a genome as one Extent, and its letters."""
+    cutter, held = Cutter(EVERYTHING, 0), [_NOTHING]
+    for part in genome.parts():
+        held.append(np.asarray(part.letters))
+        for _ in cutter.add(part.names, part.lengths, part.goes_on):
+            raise AssertionError("a genome is shorter than everything")
+    none = Extent(0, 0, [], np.zeros(0, np.int64), 0, 0)
+    return next(cutter.finish(), none), np.concatenate(held)
 
 
 _NOTHING = np.zeros(0, np.uint8)

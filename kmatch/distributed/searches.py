@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -9,11 +10,22 @@ import numpy as np
 
 from kmatch import __version__
 from kmatch.arrays import Longs
-from kmatch.distributed.plan import ShardPlan, shard_letters
-from kmatch.distributed.shards import Answer, Job, Shard
+from kmatch.distributed.files import shared_file
+from kmatch.distributed.plan import SHARES, ShardPlan, shard_letters, whole_genome
+from kmatch.distributed.shards import (
+    Answer,
+    Background,
+    Job,
+    PrimerJob,
+    PrimerShard,
+    Shard,
+    pack_letters,
+)
+from kmatch.distributed.worker import search_starts
 from kmatch.engine.choice import Work
+from kmatch.engine.primers import Starts
 from kmatch.genome import Genome
-from kmatch.results.batches import HitBatch, ProductBatch
+from kmatch.results.batches import HitBatch, PrimerBatch, ProductBatch
 from kmatch.search.best import BestOptions, best_batches, best_distances, best_within, warn_of_none
 from kmatch.search.edit import edit_batches
 from kmatch.search.hamming import HammingOptions, hamming_batches
@@ -21,12 +33,15 @@ from kmatch.search.multi import multi_batches
 from kmatch.search.panels.distances import pattern_distances
 from kmatch.search.panels.repeats import distinct_patterns, with_copies
 from kmatch.search.pcr import PcrOptions, pcr_batches, pcr_products, pcr_sites
+from kmatch.search.primer import PrimerStarts, part_of, primer_batches, raise_bounds
 from kmatch.search.running import Running
 from kmatch.search.scanning.work import difference_work, window_work
 from kmatch.search.shards.found import batch_of, edges_of
 from kmatch.search.shards.joining import ShardJoiner
 from kmatch.search.shards.needs import MORE, needs_of
 from kmatch.sequences.primer_pairs import PrimerPairs
+
+STARTS = 1 << 12  # of a shard, at least
 
 
 class Where(NamedTuple):
@@ -117,12 +132,61 @@ def _products(
     yield from pcr_products(found, genome, pairs, options)
 
 
+class _UnseenBackground(Exception):
+    """A worker has not got the file of the background."""
+
+
+def _primers(
+    find: Callable[..., Any], given: dict[str, Any], running: Running, where: Where
+) -> Iterator[PrimerBatch]:
+    """The primers of `primer`: shards are starts, each with all of the background."""
+    background, options = given["background"], given["options"]
+    k = given["k"]
+    starts = PrimerStarts(given["target"], k, options)
+    search = partial(raise_bounds, k=k, options=options)
+    file = shared_file(background.path) if background.path is not None else None
+    if file is not None:
+        with suppress(_UnseenBackground):
+            by_file = Background(background.label, file, None, None)
+            _raise_by_shards(starts.known, search, by_file, running, where)
+            yield from starts.batches()
+            return
+    extent, letters = whole_genome(background)
+    sent = Background(background.label, None, extent, pack_letters(letters))
+    _raise_by_shards(starts.known, search, sent, running, where)
+    yield from starts.batches()
+
+
+def _raise_by_shards(
+    starts: Starts, search: Any, background: Background, running: Running, where: Where
+) -> None:
+    """Raise the bounds of starts, in place."""
+
+    def unseen(shard: PrimerShard) -> PrimerShard:
+        raise _UnseenBackground
+
+    total, cluster = len(starts.masks), where.cluster
+    step = where.letters or max(-(-total // (SHARES * cluster.threads)), STARTS)
+    sent = background.letters is not None
+    shards = (
+        PrimerShard(number, begin, part_of(starts, begin, min(begin + step, total)), sent)
+        for number, begin in enumerate(range(0, total, step))
+    )
+    job = PrimerJob(__version__, search, _told(running), background)
+    for shard, answer in cluster.answers(job, shards, unseen, search_starts):
+        end = min(shard.begin + step, total)
+        starts.bounds[shard.begin : end] = answer.value[: end - shard.begin]
+        if running.on_progress:
+            running.on_progress(shard.number + 1, -(-total // step))
+
+
 _ROUNDS: dict[Any, Callable[..., Iterator[Any]]] = {
     hamming_batches: _hits,
     multi_batches: _hits,
     edit_batches: _hits,
     best_batches: _best,
     pcr_batches: _products,
+    primer_batches: _primers,
 }
 
 
@@ -153,10 +217,7 @@ class _Round(NamedTuple):
         cluster = self.where.cluster
         letters = self.where.letters or shard_letters(self.work, cluster.threads)
         plan = ShardPlan(self.genome, letters, context)
-        told = running._replace(
-            on_progress=None, on_engine=None, on_spans=None, on_warning=_ignore, scheduler=None
-        )
-        job = Job(__version__, self.search, told, running.aligned)
+        job = Job(__version__, self.search, _told(running), running.aligned)
         heard: set[str] = set()
         count = plan.count if running.on_progress else None
         for shard, answer in cluster.answers(job, plan, plan.fill):
@@ -176,6 +237,11 @@ def _arguments(search: Any) -> dict[str, Any]:
     bound = inspect.signature(search.func).bind_partial(*search.args, **search.keywords)
     bound.apply_defaults()
     return bound.arguments
+
+
+def _told(running: Running) -> Running:
+    """How shards run: as the search, without those here who hear of it."""
+    return Running(running.device, running.threads or 1, running.algorithm, on_warning=_ignore)
 
 
 def _ignore(message: str) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from kmatch.arrays import Bytes, Longs, bounds_of, gather
 from kmatch.distributed.files import SharedFile
 from kmatch.engine.host.letters import LETTERS
+from kmatch.engine.primers import Starts
 from kmatch.packed.reader import PackedFile
 from kmatch.search.running import Running
 from kmatch.search.shards.extents import Extent
@@ -41,10 +42,49 @@ class Shard(NamedTuple):
     file: SharedFile | None
     letters: Bytes | None
 
+    @property
+    def sent(self) -> bool:
+        """Whether workers need no file for it."""
+        return self.letters is not None
+
     def __str__(self) -> str:
         first, last = self.extent.names[0], self.extent.names[-1]
         records = f"record '{first}'" if first == last else f"records '{first}' to '{last}'"
         return f"shard {self.number + 1} of {self.label} ({records})"
+
+
+class Background(NamedTuple):
+    """A whole genome: by its file, or by its letters as for a Shard."""
+
+    label: str
+    file: SharedFile | None
+    extent: Extent | None
+    letters: Bytes | None
+
+
+class PrimerJob(NamedTuple):
+    """What all shards of a search for primers have in common.
+
+    search(starts, background, running=…): gives bounds; the others are those of Job.
+    """
+
+    version: str
+    search: Callable[..., Longs]
+    running: Running
+    background: Background
+
+
+class PrimerShard(NamedTuple):
+    """Starts of primers, the first of which is start `begin` of all; sent: whether workers need no
+    file of the background."""
+
+    number: int
+    begin: int
+    starts: Starts
+    sent: bool
+
+    def __str__(self) -> str:
+        return f"shard {self.number + 1} of the target (starts from {self.begin + 1:,} on)"
 
 
 class Unseen(NamedTuple):

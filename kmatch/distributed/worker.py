@@ -1,5 +1,7 @@
 """What a worker does: it reads a shard, searches it and gives back what was found."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -7,7 +9,16 @@ import numpy as np
 from kmatch import __version__
 from kmatch.distributed.faults import other_version
 from kmatch.distributed.files import open_shared
-from kmatch.distributed.shards import Answer, Job, Shard, Unseen, letters_of, unpack_letters
+from kmatch.distributed.shards import (
+    Answer,
+    Job,
+    PrimerJob,
+    PrimerShard,
+    Shard,
+    Unseen,
+    letters_of,
+    unpack_letters,
+)
 from kmatch.errors import ClusterError, KmatchError
 from kmatch.genome import Genome
 from kmatch.search.shards.edges import Edges
@@ -22,17 +33,44 @@ def hold(job: Job) -> Job:
 
 def search_shard(job: Job, shard: Shard) -> Answer | Unseen:
     """Search a shard; gives back Unseen where it has to be sent."""
-    if job.version != __version__:
-        raise other_version(_address(), __version__, job.version)
-    if shard.letters is None and not (shard.file and shard.file.is_here()):
-        return Unseen(_address())
-    try:
+    with _told(job.version):
+        if not (shard.sent or (shard.file and shard.file.is_here())):
+            return Unseen(_address())
         return answer(job, shard, open_shard(shard))
+
+
+def search_starts(job: PrimerJob, shard: PrimerShard) -> Answer | Unseen:
+    """As `search_shard`, for primers: the answer's value are the bounds of the shard's starts."""
+    with _told(job.version):
+        label, file, extent, letters = job.background
+        if extent is not None and letters is not None:
+            whole = unpack_letters(letters, extent.letters)
+            background: Genome = ShardGenome(label, extent, whole)
+        elif file and file.is_here():
+            background = open_shared(file) if file.is_packed else Genome(file.path, keep=False)
+        else:
+            return Unseen(_address())
+        starts = shard.starts._replace(bounds=shard.starts.bounds.copy())
+        devices: list[str] = []
+        running = job.running._replace(on_engine=lambda engine: devices.append(_device(engine)))
+        bounds = job.search(starts, background, running=running)
+        return Answer(None, None, bounds, devices[0], [])
+
+
+@contextmanager
+def _told(version: str) -> Iterator[None]:
+    """Raise ClusterError for another version of the client, and for errors of any class, which the
+    client may not know."""
+    if version != __version__:
+        raise other_version(_address(), __version__, version)
+    try:
+        yield
     except KmatchError:
         raise
     except Exception as error:
-        # Of any class, which the client may not know.
-        raise ClusterError(f"on {_address()}: {type(error).__name__}: {error}") from error
+        said = ClusterError(f"on {_address()}: {type(error).__name__}: {error}")
+        said.may_pass = True
+        raise said from error
 
 
 def open_shard(shard: Shard) -> Genome:
@@ -54,19 +92,21 @@ def answer(job: Job, shard: Shard, genome: Genome) -> Answer:
     devices: list[str] = []
     edges: list[Edges] = []
     running = job.running._replace(
-        on_engine=lambda engine: devices.append(engine.description),
+        on_engine=lambda engine: devices.append(_device(engine)),
         on_warning=warnings.append,
         on_edges=edges.append,
     )
     found: Any = job.search(genome=genome, running=running)
-    device = "" if not devices else devices[0].partition(" (")[0]
     if isinstance(found, np.ndarray):
-        return Answer(None, None, found, device, warnings)
-    batches = list(found)
-    hits = found_of(batches, shard.extent, job.aligned)
-    device = "" if not devices else devices[0].partition(" (")[0]
+        return Answer(None, None, found, devices[0], warnings)
+    hits = found_of(list(found), shard.extent, job.aligned)
     open_ends = found_edges(edges[0] if edges else None, shard.extent, job.aligned)
-    return Answer(hits, open_ends, None, device, warnings)
+    return Answer(hits, open_ends, None, devices[0], warnings)
+
+
+def _device(engine: Any) -> str:
+    device: str = engine.description.partition(" (")[0]
+    return device
 
 
 def _address() -> str:
