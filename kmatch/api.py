@@ -260,7 +260,7 @@ def pcr(
     options = PcrOptions(product, pairs, edit, exact_3p, sequence)
     running = Running(device, threads, on_progress=on_progress, scheduler=scheduler)
     search = partial(pcr_batches, as_genome(genome), panel, k, options)
-    return Products(run_anywhere(search, running), panel)
+    return Products(run_anywhere(search, running), panel, sequence)
 
 
 def primer(

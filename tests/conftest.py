@@ -1,5 +1,6 @@
 import os
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,20 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("kmatch", derandomize=True, deadline=None, max_examples=100)
 settings.register_profile("fresh", deadline=None, max_examples=200, print_blob=True)
 settings.load_profile("kmatch")
+
+
+def pytest_configure():
+    """Have derandomised examples not depend on the modules that a process happens to have imported.
+
+    Hypothesis draws the constants of local modules too, and processes that share the tests out
+    import these in different orders.
+    """
+    with suppress(ImportError):
+        from hypothesis.internal.conjecture import providers
+
+        if settings().derandomize and hasattr(providers, "is_local_module_file"):
+            providers.is_local_module_file = lambda path: False
+
 
 REAL = Path(os.environ.get("KMATCH_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
 BUNDLED = Path(__file__).parents[1] / "examples" / "data"

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.commands import compressed, failed, fasta, here, random_letters
+from support.commands import compressed, failed, fasta, fastq, here, random_letters
 
 import kmatch
 from kmatch.sequences.readers.genomes.fastq import read_fastq
@@ -16,12 +16,6 @@ LETTERS = random_letters(4_000)
 READS = [(f"read{i}/1", LETTERS[37 * i : 37 * i + length]) for i, length in enumerate([150] * 60)]
 READS += [("long", LETTERS), ("empty", ""), ("one", "A"), ("N", "ACGNNNACGT"), ("last", "acgu")]
 SEARCH = ["-p", LETTERS[100:124], "-p", "acgt", "-k", 1, "--format", "tsv"]
-
-
-def fastq(reads, newline="\n", quality="I"):
-    """FASTQ of (title, sequence) pairs, as bytes."""
-    lines = [f"@{name}\n{letters}\n+\n{quality * len(letters)}\n" for name, letters in reads]
-    return "".join(lines).replace("\n", newline).encode()
 
 
 def records(data, block=1 << 20):

@@ -43,7 +43,9 @@ def test_a_wrong_oracle_fails(oracle, capsys, monkeypatch):
     monkeypatch.setattr(shrinking, "SECONDS", 3)
     right = getattr(naive, oracle)
     monkeypatch.setattr(naive, oracle, lambda *given, **options: right(*given, **options)[:-1])
-    only = {"primers": "primer, tiny", "multi": "PAM, tiny"}.get(oracle, f"{oracle}, tiny")
+    only = {"primers": "primer, tiny", "multi": "multi beside a PAM, tiny"}.get(
+        oracle, f"{oracle}, tiny"
+    )
     assert running.main(["--failures", "1", "--seed", "2", "--only", only]) == 1
     said = capsys.readouterr().out
     assert f"python -m kmatch {'primer' if oracle == 'primers' else oracle} " in said
@@ -136,3 +138,18 @@ def test_properties_have_fresh_examples(tmp_path, monkeypatch):
         assert status == (only == "")
         drawn.append(file.read_text().split())
     assert len(drawn[0]) >= 150 and drawn[0] != drawn[1]
+
+
+def test_fixed_examples_do_not_depend_on_what_is_imported(tmp_path):
+    (tmp_path / "conftest.py").write_text((ROOT / "tests" / "conftest.py").read_text())
+    drawn = []
+    for _ in range(2):
+        file = tmp_path / f"drawn{len(drawn)}"
+        (tmp_path / "test_it.py").write_text(PROPERTIES.format(file=str(tmp_path / "drawn")))
+        command = (sys.executable, "-m", "pytest", "-k", "numbers", "-p", "no:cacheprovider")
+        subprocess.run((*command, tmp_path), cwd=tmp_path, check=True, capture_output=True)
+        (tmp_path / "drawn").rename(file)
+        drawn.append(file.read_text().split())
+        (tmp_path / "constants.py").write_text(f"NUMBERS = {[*range(1000, 2000)]}")
+        (tmp_path / "test_first.py").write_text("import constants")
+    assert len(drawn[0]) >= 90 and drawn[0] == drawn[1]

@@ -105,6 +105,16 @@ def test_tables(folder):
     assert packed == result
 
 
+def test_no_products_have_the_same_header(folder):
+    options = ("-k", 0, "--product", "2-3", "--sequence", "--format", "tsv")
+    header = here("pcr", "genome.fa", "primers.txt", *options).out
+    products = kmatch.pcr("genome.fa", "primers.txt", 0, product=(2, 3), sequence=True)
+    for none in (products, products[:0]):
+        none.to_tsv("none.tsv")
+        assert (folder / "none.tsv").read_bytes() == header
+    assert header.endswith(b"\tproduct\n")
+
+
 def test_pairs_of_the_command_line():
     result = here("pcr", "genome.fa", "-p", F1, R1, "-p", F2, R2, "-k", 0)
     assert result.out.decode() == BED.replace("one", "pair_1").replace("two", "pair_2")

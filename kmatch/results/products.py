@@ -50,9 +50,12 @@ class Products(Table[ProductBatch, Product]):
     _lazy = ("record", "name", "forward", "reverse", "cigar_forward", "cigar_reverse", "sequence")
     _noun = "product"
 
-    def __init__(self, batches: Iterable[ProductBatch], pairs: PrimerPairs) -> None:
+    def __init__(
+        self, batches: Iterable[ProductBatch], pairs: PrimerPairs, has_text: bool = False
+    ) -> None:
+        """has_text: whether products come with their text, even where there are none."""
         super().__init__(batches)
-        self.pairs = pairs
+        self.pairs, self._has_text = pairs, has_text
         self.record_number: Longs = self._column("record", np.int64)
         self.start: Longs = self._column("start", np.int64)
         self.end: Longs = self._column("end", np.int64)
@@ -117,13 +120,13 @@ class Products(Table[ProductBatch, Product]):
         ]
 
     def _taken(self, rows: Longs) -> Self:
-        return type(self)([_taken(self.batches, rows)] if len(rows) else [], self.pairs)
+        batches = [_taken(self.batches, rows)] if len(rows) else []
+        return type(self)(batches, self.pairs, self._has_text)
 
     def _writer(self, form: str, handle: Any) -> Any:
         from kmatch.results.tables.products import ProductWriter
 
-        has_text = any(batch.text is not None for batch in self.batches)
-        return ProductWriter(handle, form, self.pairs, has_text)
+        return ProductWriter(handle, form, self.pairs, self._has_text)
 
 
 def _objects(words: Iterable[str]) -> Objects:

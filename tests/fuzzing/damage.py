@@ -6,7 +6,7 @@ import warnings
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
-from support.commands import compressed, fasta, genbank, here, twobit
+from support.commands import compressed, fasta, fastq, genbank, here, twobit
 
 import kmatch
 from fuzzing import texts
@@ -44,7 +44,7 @@ def command(case, folder):
     """(arguments, standard input) of the command line; writes its input."""
     (folder / "input").write_bytes(case.data)
     (folder / "genome").write_bytes(b">r0\nACGTACGTTGCA\n")
-    files = {"input": folder / "input", "genome": folder / "genome", "out": folder / "out"}
+    files = {name: folder / name for name in ("input", "genome", "out")}
     return [files.get(word, word) for word in case.arguments], case.data
 
 
@@ -71,8 +71,26 @@ def written_patterns(records):
     return b"# a comment\n" + b"".join(b"%s\tACGTN\n" % name.encode() for name, _ in records)
 
 
+def written_table(between):
+    rows = ["seq,name,note", *(f"ACGTN,p{number},x" for number in range(3))]
+    return "\n".join(rows).replace(",", between).encode()
+
+
+def written_bed(records):
+    rows = [f"r{n}\t{n}\t{n + 9}\tp_{n}\t1\t+\tACGTN\n" for n in range(len(records))]
+    return "".join(rows).encode()
+
+
+def written_primers(records):
+    lines = b"".join(b"%s\tACGT\tTGCA\n" % name.encode() for name, _ in records)
+    scheme = written_bed(records).replace(b"p_", b"p_LEFT_")
+    named = [(f"{name}_{'FR'[number % 2]}", "ACGT") for number, (name, _) in enumerate(records)]
+    return (lines, scheme, fasta(named))[len(records) % 3]
+
+
 FORMATS = {
     "FASTA": lambda records: fasta(records, 30),
+    "FASTQ": fastq,
     "2bit": twobit,
     "GenBank": genbank,
     "packed genome": packed_bytes,
@@ -82,7 +100,12 @@ FORMATS = {
     },
     "pattern file": written_patterns,
     "pattern FASTA": lambda records: fasta([(name, "ACGTRN") for name, _ in records]),
+    "pattern BED": written_bed,
+    "table of patterns": lambda records: written_table(",\t;"[len(records) % 3]),
+    "regions": written_bed,
+    "primers": written_primers,
 }
+TSV = ("--format", "tsv")
 GENOMES = (
     ("hamming", "input", "-p", "ACGTN", "-k", "1"),
     ("hamming", "-", "-p", "ACGTN", "-k", "1"),
@@ -91,13 +114,28 @@ GENOMES = (
     ("multi", "input", "-p", "ACGTN", "-k", "1", "--pam", "NGG"),
     ("primer", "genome", "input", "-k", "2"),
     ("primer", "input", "genome", "-k", "2"),
+    ("pcr", "input", "-p", "ACGT", "TGCA", "-k", "1", "--product", "4-40", "--sequence", *TSV),
+    ("edit", "input", "-p", "ACGTN", "-k", "1", "--format", "sam"),
+    ("hamming", "input", "-p", "ACGTN", "-k", "1", "--format", "view"),
     ("pack", "input", "-o", "out"),
 )
 PATTERNS = (
     ("hamming", "genome", "input", "-k", "1"),
     ("edit", "genome", "-", "-k", "0"),
     ("multi", "genome", "input", "-k", "2"),
+    ("best", "genome", "input", "--summary-only"),
 )
+OTHERS = {
+    "table of patterns": (("hamming", "genome", "input", "--column", "seq", "-k", "1"),),
+    "regions": (
+        ("hamming", "genome", "-p", "ACGT", "-k", "1", "--regions", "input"),
+        ("best", "genome", "-p", "ACGT", "--regions", "-"),
+    ),
+    "primers": (
+        ("pcr", "genome", "input", "-k", "1", "--product", "1-90"),
+        ("pcr", "genome", "-", "-k", "1", "--pairs", "any"),
+    ),
+}
 
 
 def damaged(name):
@@ -111,7 +149,8 @@ def damaged(name):
         data = FORMATS[name](records)
         for _ in range(random.choice([0, 1, 1, 1, 2, 5])):
             data = mutated(random, data)
-        arguments = random.choice(PATTERNS if name.startswith("pattern") else GENOMES)
+        usual = PATTERNS if name.startswith("pattern") else GENOMES
+        arguments = random.choice(OTHERS.get(name, usual))
         place = () if arguments[0] == "pack" else ("--device", device)
         return Damaged(data, (*arguments, *place))
 

@@ -5,15 +5,23 @@ from random import Random
 
 import naive
 
-from fuzzing import damage, texts
+from fuzzing import choices, damage, inputs, texts
 from fuzzing.patches import draw_patches
+from fuzzing.products import pcr
 from fuzzing.searches import Search
 
-PROBLEMS = ("hamming", "multi", "multi beside a PAM", "edit", "best", "primer")
+PATTERNS = (
+    "hamming",
+    "multi",
+    "multi beside a PAM",
+    "edit",
+    "edit beside a PAM",
+    "edit within bounds",
+    "best",
+)
+PROBLEMS = (*PATTERNS, "primer", "pcr")
 COST = 150_000  # letters of text times letters of patterns that an oracle is asked for
-FILES = ("fasta", "stdin", "packed", "gz", "bgzf", "bz2", "xz", "zst", "2bit", "genbank")
 LANES = 512  # of a chunk that is searched for differences
-REPORTS = ("minima", "ends", "loci")
 
 
 def draw(kind, seed, number, device):
@@ -23,42 +31,46 @@ def draw(kind, seed, number, device):
 
 def search(random, problem, records=None):
     """A Search for a problem, asked for by `batches`."""
-    problem, _, pam = problem.partition(" beside a ")
     if problem == "primer":
         return primer(random)
-    longest = 16 if problem == "best" else 24
+    if problem == "pcr":
+        return pcr(random)
+    problem, _, rule = problem.partition(" ")
+    ruled = problem == "edit" and rule
+    longest = 16 if problem == "best" else 10 if ruled else 24
     written = texts.patterns(random, longest, equal=problem == "multi")
+    if ruled and max(map(len, written)) > longest:  # each letter costs the oracle much
+        written = written[:1]
     if records is None:
         most = 120 if problem == "best" else random.choice([60, 400, 400, 1500])
         records = texts.records(random, written, most)
+    k = 0 if problem == "best" else choices.differences(random, written)
+    if ruled and choices.most(k, written) > 4:
+        k = random.choice([2, 3, 4])
     options = {"strand": random.choice(["both", "both", "+", "-"])}
-    shortest = min(map(len, written))
-    k = min(random.choice([0, 1, 1, 2, 3, 4, 6, shortest // 5, shortest]), shortest - 1)
-    if problem in ("hamming", "multi"):
-        options["exact_5p"] = min(random.choice([0, 0, 1, 3]), shortest)
-        options["exact_3p"] = min(random.choice([0, 0, 2, 30]), shortest)
-    if problem == "edit":
-        options["report"] = random.choice(REPORTS)
-    if pam:
-        options["pam"] = random.choice(["NGG", "TTTV", "GATC", "N", "RY", "NNNNA"])
-        options["pam_side"] = random.choice(["3p", "5p"])
-        if all_hold(written, **options):  # which is wrong usage
-            options["pam"] = "N"
+    options |= options_of(random, problem, rule, written, k)
     cost = COST // 3 if problem == "best" else COST
+    if ruled or ("exact_3p" in options and problem == "best"):
+        cost //= 4 * (1 + choices.most(k, written)) ** 2
     records = within(records, cost // sum(map(len, written)))
-    return Search(problem, records, written, k, options, form=random.choice(["bed", "tsv"]))
+    options |= choices.kept(random, records)
+    form = random.choice(["bed", "tsv", "tsv", "sam", "gff3"])
+    return Search(problem, records, written, k, options, form=form)
 
 
-def all_hold(patterns, pam, pam_side, **others):
-    """Whether all patterns end, or with `5p` begin, with a PAM."""
-    size = len(pam)
-    parts = [pattern[:size] if pam_side == "5p" else pattern[-size:] for pattern in patterns]
-    bases = {letter: set(naive.IUPAC[letter]) for letter in naive.IUPAC}
-    return all(
-        len(pattern) > size
-        and all(bases[a] <= bases[b] for a, b in zip(part.upper(), pam, strict=True))
-        for pattern, part in zip(patterns, parts, strict=True)
-    )
+def options_of(random, problem, rule, written, k):
+    """Options of a problem, beside a PAM or within bounds if the rule says so."""
+    options = {}
+    short = problem == "best" and max(map(len, written)) <= 10
+    if problem in ("hamming", "multi") or rule or (short and random.random() < 0.5):
+        options |= choices.exact_ends(random, written)
+    if problem == "edit":
+        options["report"] = random.choice(choices.REPORTS)
+    if "PAM" in rule:
+        options |= choices.pams(random, written)
+    if rule == "within bounds" or (problem == "edit" and rule and random.random() < 0.3):
+        options |= choices.bounds(random, choices.most(k, written))
+    return options
 
 
 def primer(random):
@@ -94,23 +106,25 @@ def within(records, letters):
 
 
 def hooks(random, one):
-    """Tiny chunks and little room; what a hit costs bounds how tiny."""
+    """Tiny chunks and small buffers; what a hit costs bounds how tiny."""
     if one.problem == "primer":
         sizes = random.choice([8, 16, 24]), random.choice([1, 7, 200])
         given = {"part": random.choice([1, 30, 1 << 20])}
         return given | ({"sizes": sizes} if one.device == "cpu" else {})
-    gap = max(map(len, one.patterns)) if one.problem == "best" else one.k + 16
+    gap = choices.most(one.k, one.patterns) + 16
+    gap = max(map(len, one.patterns)) if one.problem == "best" else gap
     total = sum(map(len, one.records)) + gap * len(one.records)  # positions, about
     given = {
         "chunk_length": random.choice([None, 1, 2, 5, 13, 63, 64, 65, 150, random.randint(1, 400)])
     }
     if given["chunk_length"]:
         given["chunk_length"] = max(given["chunk_length"], total // 60)
-    rooms = [None, 1, 2, 3, 5, 8, 13, 50] if total < 300 else [None, 20, 50, 200]
-    given["capacity"] = random.choice(rooms)
-    if one.problem != "hamming":
+    capacities = [None, 1, 2, 3, 5, 8, 13, 50] if total < 300 else [None, 20, 50, 200]
+    given["capacity"] = random.choice(capacities)
+    edits = one.options.get("edit")
+    if one.problem != "hamming" and edits is not False:
         given["filtering"] = random.choice([True, True, False, None])
-    if one.problem in ("hamming", "multi"):
+    if one.problem in ("hamming", "multi") or edits is False:
         given["words"] = random.choice([1, 2, 3, None])
     return given
 
@@ -123,9 +137,16 @@ def patches(random, one):
     return {name: value for name, value in given.items() if value is not False}
 
 
+def asked(random, problem, device, threads):
+    """A Search on a device, perhaps by a published algorithm."""
+    one = search(random, problem)
+    options = one.options | choices.algorithm(random, one.problem, device, one.options)
+    return replace(one, options=options, device=device, threads=random.choice(threads))
+
+
 def tiny(problem):
     def kind(random, device):
-        one = replace(search(random, problem), device=device, threads=random.choice([1, 2]))
+        one = asked(random, problem, device, [1, 2])
         one = replace(one, hooks=hooks(random, one))
         return replace(one, patches=patches(random, one))
 
@@ -148,33 +169,61 @@ def packed(problem):
 
 def function(problem):
     def kind(random, device):
-        one = replace(search(random, problem), device=device, threads=random.choice([1, 2, 3]))
-        one = replace(one, patches=draw_patches(random))
-        return from_file(replace(one, way="api"), random.choice(["memory", *FILES[3:]]))
+        one = asked(random, problem, device, [1, 2, 3])
+        one = replace(one, way="api", patches=draw_patches(random))
+        files = [source for source in inputs.GENOMES if source != "stdin"]
+        return from_file(one, random.choice(["memory", *files]))
 
     return kind
 
 
 def command(problem, way="command"):
     def kind(random, device):
-        one = search(random, problem or random.choice(PROBLEMS))
+        one = asked(random, problem or random.choice(PROBLEMS), device, [1, 2])
         output = random.choice([None, None, "out.bed", "out.tsv", "out.bed.gz"])
-        one = replace(one, way=way, device=device, threads=random.choice([1, 2]), output=output)
+        one = replace(one, way=way, output=output, panel=panel(random, one))
         if way == "command":
             one = replace(one, patches=draw_patches(random))
-        return from_file(one, random.choice(FILES))
+        one = from_file(one, random.choice(inputs.GENOMES))
+        if one.source == "stdin" and one.panel == "stdin":
+            one = replace(one, panel="text")
+        return written_as(random, one)
 
     return kind
 
 
+def panel(random, one):
+    """What a command reads the patterns or primers from."""
+    if one.problem == "primer":
+        return "fasta"
+    if one.problem != "pcr":
+        return random.choice(inputs.PANELS)
+    plain = one.roles == [(pair, role) for pair in range(len(one.roles) // 2) for role in "FR"]
+    return random.choice(inputs.PAIRS if plain else ("fasta", "mates", "bed"))
+
+
+def written_as(random, one):
+    """The same with a format that only commands have, or with a summary."""
+    if one.problem in ("primer", "pcr"):
+        return one
+    form = "view" if random.random() < 0.1 else one.form
+    if form == "sam" and one.source == "stdin":  # which cannot be read for its header at first
+        form = "gff3"
+    options, summary = one.options, random.choice([None] * 6 + ["beside", "only"])
+    if summary == "only":
+        options = {name: value for name, value in options.items() if name != "limit"}
+    return replace(one, form=form, options=options, summary=summary)
+
+
 def from_file(one, source):
     """The same from a source; 2bit and GenBank hold the letters that a search can tell apart."""
-    records = one.records
+    records, options = one.records, one.options
     if source in ("2bit", "genbank"):
         records = [naive.known(text) for text in records]
-    if source == "genbank":
+    if source == "genbank" and not all(records):
         records = [text for text in records if text] or ["ACGT"]
-    return replace(one, records=records, source=source)
+        options = {name: value for name, value in options.items() if name != "regions"}
+    return replace(one, records=records, options=options, source=source)
 
 
 def survivors(random, device):
@@ -194,7 +243,7 @@ def survivors(random, device):
     text = "".join(text)
     cut = random.choice([0, 1, 700, len(text)])
     options = {
-        "report": random.choice(REPORTS[:2]),  # for loci the oracle takes too long
+        "report": random.choice(choices.REPORTS[:2]),  # for loci the oracle takes too long
         "strand": random.choice(["both", "+", "-"]),
     }
     given = {
@@ -214,7 +263,7 @@ def survivors(random, device):
 
 def together(random, device):
     """Searches of other problems and patterns in the same chunks, at the same time."""
-    problems = random.choices(PROBLEMS[:5], k=random.randint(2, 4))
+    problems = random.choices(PATTERNS, k=random.randint(2, 4))
     if random.random() < 0.5:  # searches of one problem share more
         problems = problems[:1] * len(problems)
     first = search(random, problems[0])
@@ -223,6 +272,7 @@ def together(random, device):
     searches = []
     for problem in problems:
         one = search(random, problem, within(first.records, 300))
+        one.options.pop("regions", None)  # of records that may become shorter
         given = {"chunk_length": chunk_length, "capacity": random.choice([None, None, 20])}
         searches.append(
             replace(one, hooks=given, device=device, threads=random.choice([1, 2]), source=source)

@@ -2,16 +2,19 @@
 
 import argparse
 import faulthandler
+import resource
 import secrets
 import shlex
+import shutil
 import sys
 import tempfile
 import time
 import traceback
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
-from fuzzing import damage, drawing, properties, searches
+from fuzzing import damage, drawing, inputs, properties, searches
 from fuzzing.damage import Damaged
 from fuzzing.shrinking import shrink
 
@@ -53,20 +56,26 @@ def main(arguments=None):
 def run(given):
     """Run cases until the time is over, or so many; returns 1 where any failed."""
     print(f"seed {given.seed}", flush=True)
-    until = time.monotonic() + given.seconds
+    began = time.monotonic()
     counts, failures = Counter(), 0
     folder = Path(tempfile.mkdtemp(prefix="kmatch-fuzz-"))
-    for number, kind in enumerate(drawing.schedule(given.device)):
-        done = time.monotonic() > until if given.cases is None else number >= given.cases
-        if done or failures == given.failures:
-            break
-        if given.only in kind:
-            counts[kind] += 1
-            case = drawing.draw(kind, given.seed, number, given.device)
-            failures += not passes(case, f"{kind}, case {number} of seed {given.seed}", folder)
+    with suppress(KeyboardInterrupt):  # what was done is told all the same
+        for number, kind in enumerate(drawing.schedule(given.device)):
+            seconds = time.monotonic() - began
+            done = seconds > given.seconds if given.cases is None else number >= given.cases
+            if done or failures == given.failures:
+                break
+            if given.only in kind:
+                counts[kind] += 1
+                case = drawing.draw(kind, given.seed, number, given.device)
+                failures += not passes(case, f"{kind}, case {number} of seed {given.seed}", folder)
     for kind, count in counts.items():
         print(f"{count:7} {kind}")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    print(f"{time.monotonic() - began:7.0f} s, {peak:,} MB of memory at most")
     print(f"{sum(counts.values()):7} cases, {failures} failed")
+    if not failures:
+        shutil.rmtree(folder)
     return int(failures > 0)
 
 
@@ -85,7 +94,8 @@ def passes(case, title, folder):
         return True
     small = case
     if failure(case, here) is not None:
-        small = shrink(case, lambda smaller: failure(smaller, here) is not None)
+        kind = kind_of(error)
+        small = shrink(case, lambda smaller: kind_of(failure(smaller, here)) == kind)
         error = failure(small, here) or error
     else:
         title += ", which passes when it is run again"
@@ -108,12 +118,18 @@ def failure(case, folder):
     return None
 
 
+def kind_of(error):
+    """What sort of failure it is: a smaller case that fails in another way is another matter."""
+    lines = (error or "").splitlines()
+    return (lines[-1 if error.startswith("Traceback") else 0] if lines else "").partition(":")[0]
+
+
 def reproduce(case, folder):
     """Yield a shell command, whose input files are kept in a folder, and a Python snippet."""
     if isinstance(case, Damaged):
         arguments, stdin = damage.command(case, folder)
     else:
-        arguments, stdin = searches.command(searches.as_command(case), folder)
+        arguments, stdin = inputs.command(inputs.as_command(case), folder)
         if case.hooks or case.patches or case.beside:
             yield "# on the command line, without what only tests set:"
     line = shlex.join(["python", "-m", "kmatch", *map(str, arguments)])

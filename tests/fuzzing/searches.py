@@ -1,4 +1,4 @@
-"""A search, how it is asked for, and what the oracles say that it finds."""
+"""A search, how it is asked for, and whether it finds what the oracles say."""
 
 import gzip
 import io
@@ -8,27 +8,35 @@ import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
+from functools import partial
 from pathlib import Path
 
-import naive
-from support.commands import compressed, fasta, genbank, here, process, twobit
-from support.hooks import best_batches, edit_batches, hamming_batches, multi_batches, primer_batches
+from support import hooks
+from support.commands import here, process
 from support.packing import packed
 
 import kmatch
+from fuzzing import inputs, oracles
+from fuzzing.oracles import background, named, names
 from fuzzing.patches import patching
 from kmatch.engine.cpu.primer.extend import Sizes
 from kmatch.results.hits import Hits
+from kmatch.results.limit import limited
 from kmatch.results.primers import Primers
-from kmatch.sequences.patterns import make_pattern
+from kmatch.results.products import Products
+from kmatch.search.regions import load_regions, narrowed, search_inside
+from kmatch.search.running import Running
+from kmatch.sequences.patterns import checked_patterns
+from kmatch.sequences.primer_pairs import load_pairs
 
 BATCHES = {
-    "hamming": hamming_batches,
-    "multi": multi_batches,
-    "edit": edit_batches,
-    "best": best_batches,
-    "primer": primer_batches,
+    "hamming": hooks.hamming_batches,
+    "multi": hooks.multi_batches,
+    "edit": hooks.edit_batches,
+    "best": hooks.best_batches,
+    "primer": hooks.primer_batches,
+    "pcr": hooks.pcr_batches,
 }
 ROOT = Path(kmatch.__file__).parents[1]
 PATIENCE = 300  # seconds for a process
@@ -44,24 +52,28 @@ class Search:
 
     way: how it is asked for, by `batches`, `api`, `command`, `process`, `together` with the
     searches `beside` it, or `fork`; source: what the genome is read from; layout: of a packed one;
+    panel: what the patterns are read from by a command; roles: of primers, (pair, "F" or "R") each;
     options: those of the public function; hooks: those that only tests set; patches: see
-    `patching`; output: the suffix of a file, or None.
+    `patching`; output: the suffix of a file, or None; summary: `beside` the table, `only`, or None.
     """
 
     problem: str
     records: list
     patterns: list
-    k: int = 0
+    k: int | str = 0
     options: dict = field(default_factory=dict)
     hooks: dict = field(default_factory=dict)
     patches: dict = field(default_factory=dict)
     way: str = "batches"
     source: str = "memory"
     layout: dict = field(default_factory=dict)
+    panel: str = "text"
+    roles: list = field(default_factory=list)
     threads: int = 1
     device: str = "cpu"
     form: str = "tsv"
     output: str | None = None
+    summary: str | None = None
     beside: tuple = ()
 
     def __repr__(self):
@@ -81,8 +93,11 @@ class Search:
             warnings.simplefilter("ignore")
             for patch in patching(self.patches):
                 stack.enter_context(patch)
-            for found, search in WAYS[self.way](self, folder):
-                _compare(found, expected(search), search)
+            try:
+                for found, wanted, search in WAYS[self.way](self, folder):
+                    _compare(found, wanted, search)
+            except inputs.Refused as refused:
+                raise Wrong(str(refused)) from None
 
 
 def _compare(found, wanted, search):
@@ -97,49 +112,6 @@ def _compare(found, wanted, search):
     raise Wrong("\n".join(lines))
 
 
-def named(search):
-    """The records as (name, sequence) pairs."""
-    return [(f"r{number}", text) for number, text in enumerate(search.records)]
-
-
-def background(search):
-    return [(f"b{number}", text) for number, text in enumerate(search.patterns)]
-
-
-def names(search):
-    """Names of the patterns, of which two may be the same."""
-    if search.way == "api":
-        return search.patterns
-    return [f"p{number % 3}" for number in range(len(search.patterns))]
-
-
-def expected(search):
-    """The table that the search has to write, as bytes."""
-    records, patterns, options = named(search), search.patterns, search.options
-    if search.problem == "primer":
-        rows = naive.primers(records, background(search), search.k, **options)
-        return naive.primers_bed(records, search.k, rows).encode()
-    if search.problem == "best":
-        found = naive.best(records, patterns, **options)
-    elif search.problem == "edit":
-        found = naive.edit(records, patterns, search.k, **options)
-    elif options.get("pam"):
-        found = naive.multi(records, patterns, search.k, **options)
-    else:
-        plain = {name: value for name, value in options.items() if not name.startswith("pam")}
-        found = naive.hamming(records, patterns, search.k, **plain)
-    if search.form == "bed":
-        table = naive.bed(records, names(search), patterns, [hit[:6] for hit in found])
-    elif search.problem in ("edit", "best"):
-        table = naive.edit_tsv(records, names(search), found)
-    else:
-        pam = options.get("pam") or ""
-        leads = options.get("pam_side") == "5p"
-        whole = [pam + pattern if leads else pattern + pam for pattern in patterns]
-        table = naive.tsv(records, names(search), whole, found)
-    return table.encode()
-
-
 def as_table(found, form):
     out = io.BytesIO()
     getattr(found, f"to_{form}")(out)
@@ -152,45 +124,71 @@ def genome_of(search, folder):
         return kmatch.Genome.from_records(named(search))
     if search.source == "packed":
         return packed(named(search), **search.layout)
-    return kmatch.Genome(str(write_genome(search, folder)))
+    return kmatch.Genome(str(inputs.write_genome(search, folder)))
 
 
 def by_batches(search, genome):
     """The table of a search by the generator behind the public function."""
     options = search.options | search.hooks
-    options |= {"device": search.device, "threads": search.threads}
+    regions, limit = load_regions(options.pop("regions", None)), options.pop("limit", None)
+    given = {"device": search.device, "threads": search.threads}
     batches = BATCHES[search.problem]
     if search.problem == "primer":
         if "sizes" in options:
             options["sizes"] = Sizes(*options["sizes"])
         other = kmatch.Genome.from_records(background(search))
-        found = Primers(batches(genome, other, search.k, **options), search.k)
+        found = Primers(batches(genome, other, search.k, **options, **given), search.k)
         return as_table(found, "bed")
-    panel = [make_pattern(*pair) for pair in zip(search.patterns, names(search), strict=True)]
-    arguments = (panel,) if search.problem == "best" else (panel, search.k)
-    return as_table(Hits(batches(genome, *arguments, **options), panel), search.form)
+    if search.problem == "pcr":
+        panel = load_pairs(pairs_of(search))
+        found = batches(genome, panel, search.k, **options, **given)
+        return as_table(Products(found, panel, options.get("sequence", False)), search.form)
+    panel = checked_patterns(names(search), search.patterns, lambda message: None)
+    arguments = () if search.problem == "best" else (search.k,)
+    searched = genome if search.problem == "best" else narrowed(regions, genome)
+    algorithm = options.pop("algorithm", "bitplane")
+    running = Running(algorithm=algorithm, on_warning=lambda message: None, **given)
+    call = partial(_with_running, partial(batches, searched, panel, *arguments, **options))
+    found = limited(
+        search_inside(regions, searched, call, running), panel, limit, running.on_warning
+    )
+    pam_first = options.get("pam_side") == "5p"
+    return as_table(Hits(found, panel, genome, pam_first=pam_first), search.form)
+
+
+def _with_running(batches, running):
+    return batches(**running._asdict())
+
+
+def pairs_of(search):
+    """The primers of a search as a dict, name → (forwards, reverses)."""
+    given = {name: ([], []) for name in oracles.pair_names(search)}
+    for (pair, role), written in zip(search.roles, search.patterns, strict=True):
+        given[oracles.pair_names(search)[pair]][role == "R"].append(written)
+    return given
 
 
 def in_batches(search, folder):
-    genome = genome_of(search, folder)
-    yield by_batches(search, genome), search
-    yield by_batches(search, genome), search  # a genome can be searched again
+    genome, wanted = genome_of(search, folder), oracles.table(search)
+    yield by_batches(search, genome), wanted, search
+    yield by_batches(search, genome), wanted, search  # a genome can be searched again
 
 
 def by_function(search, folder):
     options = search.options | {"device": search.device, "threads": search.threads}
     genome, function = genome_of(search, folder), getattr(kmatch, search.problem)
+    form = search.form
     if search.problem == "primer":
-        other = kmatch.Genome.from_records(background(search))
-        yield as_table(function(genome, other, search.k, **options), "bed"), search
-        return
+        other, form = kmatch.Genome.from_records(background(search)), "bed"
+    else:
+        other = pairs_of(search) if search.problem == "pcr" else search.patterns
     arguments = () if search.problem == "best" else (search.k,)
-    found = function(genome, search.patterns, *arguments, **options)
-    yield as_table(found, search.form), search
+    found = function(genome, other, *arguments, **options)
+    yield as_table(found, form), oracles.table(search), search
 
 
 def by_command(search, folder):
-    arguments, stdin = command(search, folder)
+    arguments, stdin = inputs.command(search, folder)
     if search.way == "process":
         path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
         environment = os.environ | {"PYTHONPATH": path}
@@ -199,11 +197,18 @@ def by_command(search, folder):
         result = here(*arguments, stdin=stdin)
     if result.status or b"Traceback" in result.err:
         raise Wrong(f"exit status {result.status}: {result.err.decode()}")
-    table = result.out
+    written = result.out
     if search.output:
-        table = (folder / search.output).read_bytes()
-        table = gzip.decompress(table) if search.output.endswith(".gz") else table
-    yield table, search
+        written = (folder / search.output).read_bytes()
+        written = gzip.decompress(written) if search.output.endswith(".gz") else written
+    if search.summary == "only":
+        yield written, oracles.summary(search), search
+        return
+    if search.form == "view":
+        written = oracles.viewed(written)
+    yield written, oracles.table(search), search
+    if search.summary:
+        yield (folder / "summary").read_bytes(), oracles.summary(search), search
 
 
 def side_by_side(search, folder):
@@ -218,13 +223,14 @@ def side_by_side(search, folder):
             found = [(job.result(), one) for job, one in jobs]
     finally:
         sys.setswitchinterval(before)
-    yield from found
+    for table, one in found:
+        yield table, oracles.table(one), one
 
 
 def in_a_child(search, folder):
     """The search in a child of fork, after this process has used its threads."""
-    genome = genome_of(search, folder)
-    yield by_batches(search, genome), search
+    genome, wanted = genome_of(search, folder), oracles.table(search)
+    yield by_batches(search, genome), wanted, search
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
 
@@ -237,7 +243,7 @@ def in_a_child(search, folder):
     try:
         if not receiver.poll(PATIENCE):
             raise Wrong("a child of fork does not come back")
-        yield receiver.recv(), search
+        yield receiver.recv(), wanted, search
     except EOFError:
         raise Wrong("a child of fork died") from None
     finally:
@@ -253,53 +259,3 @@ WAYS = {
     "together": side_by_side,
     "fork": in_a_child,
 }
-
-
-def write_genome(search, folder):
-    """Write the genome as its source says; returns the path."""
-    records, kind = named(search), search.source
-    path = folder / "genome"
-    if kind in ("2bit", "genbank"):
-        path.write_bytes({"2bit": twobit, "genbank": genbank}[kind](records))
-        return path
-    data = fasta([(f"{name} a title", text) for name, text in records])
-    path.write_bytes(compressed(kind, data) if kind in ("gz", "bgzf", "bz2", "xz", "zst") else data)
-    if kind == "packed":
-        whole = folder / "genome.kmatch"
-        result = here("pack", path, "-o", whole)
-        if result.status:
-            raise Wrong(f"pack: exit status {result.status}: {result.err.decode()}")
-        return whole
-    return path
-
-
-def command(search, folder):
-    """(arguments, standard input) of the command line; writes its input files."""
-    path, stdin = write_genome(search, folder), b""
-    if search.source == "stdin":
-        path, stdin = "-", path.read_bytes()
-    other = folder / "patterns"
-    if search.problem == "primer":
-        other.write_bytes(fasta(background(search)) or b">b\n")
-    else:
-        pairs = zip(names(search), search.patterns, strict=True)
-        other.write_text("".join(f"{name}\t{written}\n" for name, written in pairs))
-    arguments = [search.problem, path, other]
-    if search.problem != "best":
-        arguments += ["-k", search.k]
-    for name, value in search.options.items():
-        option = "--" + name.replace("_", "-")
-        if value is True:
-            arguments.append(option)
-        elif value not in (None, False):
-            arguments += [option, value]
-    form = "bed" if search.problem == "primer" else search.form
-    arguments += ["--device", search.device, "-t", search.threads, "--format", form]
-    if search.output:
-        arguments += ["-o", folder / search.output]
-    return arguments, stdin
-
-
-def as_command(search):
-    """The same search as a command line, which knows no hooks."""
-    return replace(search, way="command", hooks={}, patches={}, beside=())

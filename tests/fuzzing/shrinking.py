@@ -3,9 +3,18 @@
 import time
 from dataclasses import replace
 
+from fuzzing.choices import most
 from fuzzing.damage import Damaged
 
 SECONDS = 60  # that shrinking takes at the most
+SIMPLE = (
+    {"threads": 1},
+    {"form": "tsv"},
+    {"output": None},
+    {"layout": {}},
+    {"summary": None},
+    {"panel": "text"},
+)
 
 
 def shrink(case, fails):
@@ -31,29 +40,34 @@ def candidates(case):
         return
     for number in range(len(case.beside)):
         yield replace(case, beside=without(case.beside, number))
-    for records in fewer(case.records):
-        beside = tuple(replace(one, records=records) for one in case.beside)
-        yield replace(case, records=records, beside=beside)
-    yield from with_fewer_patterns(case)
-    for simple in ({"threads": 1}, {"form": "tsv"}, {"output": None}, {"layout": {}}):
-        if any(getattr(case, name) != value for name, value in simple.items()):
-            yield replace(case, **simple)
-    if case.source != "memory" and case.way not in ("command", "process"):
-        yield replace(case, source="memory")
     for part in ("options", "hooks", "patches"):
         given = getattr(case, part)
         for name in given:
             yield replace(case, **{part: {k: v for k, v in given.items() if k != name}})
-    if case.k > (case.problem == "primer"):
+    for records in fewer(case.records):
+        beside = tuple(replace(one, records=records) for one in case.beside)
+        yield replace(case, records=records, beside=beside)
+    yield from with_fewer_patterns(case)
+    for simple in SIMPLE:
+        if any(getattr(case, name) != value for name, value in simple.items()):
+            yield replace(case, **simple)
+    if case.source != "memory" and case.way not in ("command", "process"):
+        yield replace(case, source="memory")
+    if isinstance(case.k, str):
+        yield replace(case, k=most(case.k, case.patterns))
+    elif case.k > (case.problem == "primer"):
         yield replace(case, k=case.k - 1)
 
 
 def with_fewer_patterns(case):
     written = case.patterns
+    if case.problem == "pcr":
+        yield from _with_fewer_primers(case)
+        return
     if len(written) > 1 or case.problem == "primer":
         for number in range(len(written)):
             yield replace(case, patterns=without(written, number))
-    least = 0 if case.problem == "primer" else case.k + 1
+    least = 0 if case.problem == "primer" else most(case.k, written) + 1
     if case.problem == "multi":
         if len(written[0]) > least:
             yield replace(case, patterns=[pattern[1:] for pattern in written])
@@ -63,6 +77,18 @@ def with_fewer_patterns(case):
         for less in shorter(pattern):
             if len(less) >= least:
                 yield replace(case, patterns=[*written[:number], less, *written[number + 1 :]])
+
+
+def _with_fewer_primers(case):
+    for number, pattern in enumerate(case.patterns):
+        roles = without(case.roles, number)
+        pairs = sorted({pair for pair, _ in roles})
+        roles = [(pairs.index(pair), role) for pair, role in roles]
+        yield replace(case, patterns=without(case.patterns, number), roles=roles)
+        for less in shorter(pattern):
+            if len(less) > case.k:
+                written = [*case.patterns[:number], less, *case.patterns[number + 1 :]]
+                yield replace(case, patterns=written)
 
 
 def without(items, number):

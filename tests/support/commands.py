@@ -87,6 +87,12 @@ def fasta(records, width=60, newline="\n"):
     return "".join(line + newline for line in lines).encode()
 
 
+def fastq(reads, newline="\n", quality="I"):
+    """FASTQ of (title, sequence) pairs, as bytes."""
+    lines = [f"@{name}\n{letters}\n+\n{quality * len(letters)}\n" for name, letters in reads]
+    return "".join(lines).replace("\n", newline).encode()
+
+
 def marked(title):
     """What `long_lines` leaves of a header's title: the name, and a mark that no blank follows."""
     return f"{(title.split(None, 1) or [''])[0]}|"

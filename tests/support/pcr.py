@@ -36,7 +36,8 @@ def products(records, given, k, **options):
     """The Products of a call of kmatch.pcr, to which hooks may be given too."""
     panel = load_pairs(given)
     genome = Genome.from_records(records)
-    return Products(pcr_batches(genome, panel, k, **options), panel)
+    batches = pcr_batches(genome, panel, k, **options)
+    return Products(batches, panel, options.get("sequence", False))
 
 
 def rows(found):

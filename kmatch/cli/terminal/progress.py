@@ -12,16 +12,26 @@ Compiled = Callable[[int, int, int], None]  # (functions, done, tasks)
 
 
 @contextmanager
-def progress_bar(label: str) -> Iterator[tuple[Advance, Callable[[], None]]]:
+def progress_bar(
+    label: str, in_shards: bool = False
+) -> Iterator[tuple[Advance, Callable[[], None]]]:
     """Draw a bar on standard error while the block runs.
 
     Gives two functions: (consumed, size) moves the bar, () removes it before the block ends.
     """
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
 
     text = TextColumn("{task.description}", markup=False)
-    columns = (text, BarColumn(), DownloadColumn(), TimeElapsedColumn())
+    done = (MofNCompleteColumn(), TextColumn("shards")) if in_shards else (DownloadColumn(),)
+    columns = (text, BarColumn(), *done, TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(shorten(label, LABEL), total=None)
 
