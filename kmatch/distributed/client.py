@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import dask
-from distributed import Client, Future, wait
+from distributed import Client, Future
 from distributed.scheduler import KilledWorker
 
 from kmatch import __version__
@@ -69,7 +69,7 @@ class Cluster:
         return max(self._threads, 1)
 
     def check_versions(self) -> None:
-        """Raise ClusterError for a worker with another kmatch. One that joins later says it itself."""
+        """Raise ClusterError for a worker with another kmatch; later ones say it themselves."""
         # Only Python's own functions are sure to be known there.
         asked = self._client.run(
             eval, "__import__('kmatch').__version__", on_error="return", nanny=False
@@ -154,7 +154,7 @@ class Cluster:
         """Wait until a task is done; the error that it failed with, or None."""
         while not task.future.done():
             with suppress(TimeoutError, CancelledError):
-                wait(task.future, timeout=TICK)
+                task.future.exception(timeout=TICK)
             if task.future.done():
                 break
             self._check_scheduler()

@@ -49,10 +49,10 @@ class ShardPlan:
         return -(-int(self._lengths().sum()) // self._letters)
 
     def __iter__(self) -> Iterator[Shard]:
-        file, number = self._file, 0
-        for extent, letters in self._of_file() if self._genome.file else self._of_stream():
+        file = self._file
+        parts = self._of_file() if self._genome.file else self._of_stream()
+        for number, (extent, letters) in enumerate(parts):
             shard = Shard(number, self._genome.label, extent, file, letters)
-            number += 1
             yield shard if file or letters is not None else self.fill(shard)
 
     def fill(self, shard: Shard) -> Shard:

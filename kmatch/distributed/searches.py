@@ -26,9 +26,9 @@ from kmatch.engine.choice import Work
 from kmatch.engine.primers import Starts
 from kmatch.genome import Genome
 from kmatch.results.batches import HitBatch, PrimerBatch, ProductBatch
-from kmatch.search.best import BestOptions, best_batches, best_distances, best_within, warn_of_none
+from kmatch.search.best import best_batches, best_distances, best_within, warn_of_none
 from kmatch.search.edit import edit_batches
-from kmatch.search.hamming import HammingOptions, hamming_batches
+from kmatch.search.hamming import hamming_batches
 from kmatch.search.multi import multi_batches
 from kmatch.search.panels.distances import pattern_distances
 from kmatch.search.panels.repeats import distinct_patterns, with_copies
@@ -105,7 +105,7 @@ def _best(
     distinct, copies = distinct_patterns(given["patterns"])
     longest = int(distinct.lengths.max())
     work = difference_work(genome, distinct, None, options.strand)
-    search = partial(best_distances, patterns=distinct, options=options)
+    search: Any = partial(best_distances, patterns=distinct, options=options)
     least: Longs = distinct.lengths.copy()
     for found in _Round(where, search, genome, work).values(2 * longest + MORE, running):
         np.minimum(least, found, out=least)

@@ -111,8 +111,7 @@ def pack_letters(letters: Any) -> Bytes:
     masks = encode_text(np.asarray(letters))
     if len(masks) % 2:
         masks = np.append(masks, np.uint8(0))
-    packed: Bytes = masks[::2] | masks[1::2] << 4
-    return packed
+    return np.bitwise_or(masks[::2], masks[1::2] << 4)
 
 
 def unpack_letters(packed: Bytes, count: int) -> Bytes:
@@ -125,7 +124,7 @@ def unpack_letters(packed: Bytes, count: int) -> Bytes:
 def letters_of(file: PackedFile, extent: Extent) -> Bytes:
     """The letters that an Extent of a packed genome shows."""
     lengths = extent.lengths
-    begins: Longs = file.begins[extent.first : extent.first + len(lengths)].copy()
+    begins = file.begins[extent.first : extent.first + len(lengths)].copy()
     begins[0] += extent.offset
     shown = np.flatnonzero(lengths)
     if not len(shown):

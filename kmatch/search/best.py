@@ -78,9 +78,7 @@ def best_within(
     yield from _at(_scanned(genome, patterns, options, running, hooks), distances, options)
 
 
-def warn_of_none(
-    distinct: PatternSet, copies: Copies, distances: Longs, running: Running
-) -> None:
+def warn_of_none(distinct: PatternSet, copies: Copies, distances: Longs, running: Running) -> None:
     """Let running.on_warning hear of each pattern whose smallest distance is m."""
     found = distances < distinct.lengths
     if not found.all():

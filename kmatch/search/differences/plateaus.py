@@ -48,8 +48,8 @@ class Plateaus:
         flags, numbers = np.zeros((3, queries), np.uint8), np.zeros((3, queries), np.int64)
         borders = np.array([NOWHERE, FOREVER], np.int64)
         self.edges = np.full((3, queries), NO_PLATEAU, np.int64)
-        state = State(backward, *flags[:2], *numbers, flags[2], borders, self.edges)
-        self._state = state
+        is_open, fell, touched = flags
+        self._state = State(backward, is_open, fell, *numbers, touched, borders, self.edges)
 
     def lie_between(self, left: int, right: int) -> None:
         """Take note of the borders of a shard: places, or NOWHERE and FOREVER."""

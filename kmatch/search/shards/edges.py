@@ -10,15 +10,14 @@ from kmatch.results.batches import HitBatch
 from kmatch.search.differences.plateaus import AT_LEFT, AT_RIGHT, NO_PLATEAU
 
 
-
 class Edges(NamedTuple):
     """The plateaus of a shard that touch its borders, by query.
 
     backward: uint8[Q], queries that read backward; left, right: int64[Q], the distances of the
-    plateaus at the first and at the last position owned, NO_PLATEAU where there is none; fell: uint8[Q],
-    whether D is higher before the one at the right: 0 or 1, or 2 if it touches the left too, where
-    only the shard before tells. hits: of those that may be minima; query: int64[n], the query of
-    each; touched: uint8[n], the borders that its plateau touches.
+    plateaus at the first and at the last position owned, NO_PLATEAU where there is none; fell:
+    uint8[Q], whether D is higher before the one at the right: 0 or 1, or 2 if it touches the left
+    too, where only the shard before tells. hits: of those that may be minima; query: int64[n], the
+    query of each; touched: uint8[n], the borders that its plateau touches.
     """
 
     backward: Bytes
@@ -56,7 +55,7 @@ class OpenPlateaus:
         self._height, self._fell, self._hits = None, None, {}
 
     def join(self, edges: Edges) -> Iterator[tuple[HitBatch, int]]:
-        """Go on to the next shard; yield the hits, (batch, row), that are now known to be minima."""
+        """Go on to the next shard; yield the hits, (batch, row), now known to be minima."""
         backward, left, right = edges.backward, edges.left, edges.right
         if self._height is None:
             self._height, self._fell = np.full(len(left), NO_PLATEAU), np.zeros(len(left), bool)

@@ -1,6 +1,7 @@
 """Ranges of a genome's letters that are searched apart, each with some letters around it."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -65,8 +66,8 @@ def _stretches(extent: Extent, letters: Bytes) -> Iterator[Stretch]:
     names, lengths = extent.names, extent.lengths
     bounds = bounds_of(lengths)
     long = np.flatnonzero(lengths > SHORT)
-    cuts = np.unique([0, *range(MOST, len(names), MOST), *long, *(long + 1), len(names)]).tolist()
-    for first, last in zip(cuts[:-1], cuts[1:], strict=True):
+    cuts = np.unique([0, *range(MOST, len(names), MOST), *long, *(long + 1), len(names)])
+    for first, last in pairwise(cuts.tolist()):
         part = letters[bounds[first] : bounds[last]]
         yield Stretch(names[first:last], lengths[first:last], part)
 

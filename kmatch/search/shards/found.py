@@ -57,7 +57,8 @@ def found_of(batches: Sequence[HitBatch], extent: Extent, aligned: bool) -> Foun
     used = np.unique(record).tolist()
     names = {number: extent.names[number - extent.first] for number in used}
     columns = _aligned(batches) if aligned else None
-    return Found(*fields, names, columns)
+    pattern, distance, minus = fields[3:]
+    return Found(record, start, end, pattern, distance, minus, names, columns)
 
 
 def _aligned(batches: Sequence[HitBatch]) -> Columns:
@@ -87,9 +88,14 @@ def found_edges(edges: Edges | None, extent: Extent, aligned: bool) -> FoundEdge
     """The Edges of an Extent's ShardGenome, to be sent."""
     if edges is None:
         return None
-    return FoundEdges(*edges._replace(hits=found_of([edges.hits], extent, aligned)))
+    backward, left, right, fell, hits, query, touched = edges
+    sent = found_of([hits], extent, aligned)
+    return FoundEdges(backward, left, right, fell, sent, query, touched)
 
 
 def edges_of(found: FoundEdges | None) -> Edges | None:
     """The Edges that were sent."""
-    return None if found is None else Edges(*found._replace(hits=batch_of(found.hits)))
+    if found is None:
+        return None
+    backward, left, right, fell, hits, query, touched = found
+    return Edges(backward, left, right, fell, batch_of(hits), query, touched)

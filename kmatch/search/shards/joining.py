@@ -64,7 +64,9 @@ class ShardJoiner:
             return (extent.first + len(extent.names)) * RECORD
         record, offset = extent.end
         frontier = record * RECORD + max(offset - self._context, 0)
-        return min([frontier, *(record * RECORD + start for record, start in self._plateaus.starts())])
+        return min(
+            [frontier, *(record * RECORD + start for record, start in self._plateaus.starts())]
+        )
 
 
 def _in_parts(batch: HitBatch) -> Iterator[HitBatch]:
