@@ -70,7 +70,7 @@ def _told(version: str) -> Iterator[None]:
     except Exception as error:
         said = ClusterError(f"on {_address()}: {type(error).__name__}: {error}")
         said.may_pass = True
-        raise said from error
+        raise said from None  # the error itself may be more than can be sent
 
 
 def open_shard(shard: Shard) -> Genome:

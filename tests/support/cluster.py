@@ -11,35 +11,45 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 LIMIT = 60  # seconds that anything may take
 
-# A worker's search takes longer, or fails, as its environment says.
+# A worker notes what it begins; files in the cluster's folder make it slow or have it fail.
 PRELOAD = """
-import os, time
+import os, pathlib, time
+import kmatch
 from kmatch.distributed import worker
 
-inner = worker.open_shard
+folder = pathlib.Path(os.environ["KMATCH_TEST_FOLDER"])
+name = os.environ["KMATCH_TEST_NAME"]
+inner = getattr(worker, "untested", worker.open_shard)
+worker.untested = inner  # Dask may load this twice
+
+
+def setting(what, default):
+    for path in (folder / f"{what}-{name}", folder / what):
+        if path.exists():
+            return path.read_text()
+    return default
 
 
 def open_shard(shard):
-    if (mark := os.environ.get("KMATCH_TEST_BEGUN")):
-        open(mark, "a").write(f"{shard.number}\\n")
-    time.sleep(float(os.environ.get("KMATCH_TEST_SLOW", 0)))
-    if shard.number == int(os.environ.get("KMATCH_TEST_FAILS", -1)):
+    with open(folder / f"begun-{name}", "a") as notes:
+        notes.write(f"{shard.number}\\n")
+    time.sleep(float(setting("slow", 0)))
+    if shard.number == int(setting("fails", -1)):
         raise RuntimeError("the disk is on fire")
     return inner(shard)
 
 
 worker.open_shard = open_shard
-if "KMATCH_TEST_VERSION" in os.environ:
-    worker.__version__ = os.environ["KMATCH_TEST_VERSION"]
-    import kmatch
-    kmatch.__version__ = os.environ["KMATCH_TEST_VERSION"]
+if version := setting("version", None):
+    worker.__version__ = kmatch.__version__ = version
 """
 
 
 class Processes:
     """A scheduler and its workers.
 
-    folder: for their files; security: options of the programs for TLS.
+    folder: for their files; security: options of the programs for TLS. Settings of workers are
+    files in the folder, by name or by name and worker: see `having`.
     """
 
     def __init__(self, folder, security=()):
@@ -52,16 +62,37 @@ class Processes:
         self.scheduler = self._start("scheduler", *words, *protocol)
         self._await(self.file.exists)
 
-    def add_worker(self, name, **environment):
-        """Start a worker of one thread, with settings in its environment; returns its process."""
+    def add_worker(self, name):
+        """Start a worker of one thread; returns its process."""
         words = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--name", name)
-        more = ("--death-timeout", str(LIMIT), "--local-directory", str(self.folder / name))
+        more = ("--death-timeout", str(LIMIT), "--local-directory", str(self.folder / "scratch"))
         preload = ("--preload", str(self.folder / "preload.py"))
-        process = self._start("worker", *words, *more, *preload, **environment)
+        settings = {"KMATCH_TEST_FOLDER": str(self.folder), "KMATCH_TEST_NAME": name}
+        process = self._start("worker", *words, *more, *preload, **settings)
         self.workers[name] = process
         log = self.folder / f"{name}.log"
         self._await(lambda: b"Starting established connection" in log.read_bytes())
         return process
+
+    @contextmanager
+    def having(self, **settings):
+        """Let workers be `slow` for seconds, or have a shard that `fails`, in the block."""
+        for name, value in settings.items():
+            (self.folder / name).write_text(str(value))
+        try:
+            yield
+        finally:
+            for name in settings:
+                (self.folder / name).unlink()
+
+    def begun(self, name):
+        """The numbers of the shards that a worker has begun."""
+        notes = self.folder / f"begun-{name}"
+        return [int(line) for line in notes.read_text().split()] if notes.exists() else []
+
+    def await_begun(self, name):
+        """Wait until a worker has begun a shard."""
+        self._await(lambda: self.begun(name))
 
     def stop_worker(self, name):
         """Let a worker take leave."""
