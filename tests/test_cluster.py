@@ -229,11 +229,13 @@ def test_tls_and_a_scheduler_that_goes(data, tmp_path, expected, monkeypatch):
     files = (certificate, certificate, key)
     security = [str(word) for pair in zip(roles, files, strict=True) for word in pair]
     with cluster(tmp_path, workers=1, security=security) as processes:
-        monkeypatch.setattr(cluster_client, "CONNECT", 3.0)
-        failed(run(data, "g.fa", "--scheduler", processes.file), "no Dask scheduler answers at")
-        tls = {"ca-file": str(certificate)}
-        tls["client"] = {"cert": str(certificate), "key": str(key)}
-        with dask.config.set({"distributed.comm.tls": tls}):
+        with monkeypatch.context() as patched:
+            patched.setattr(cluster_client, "CONNECT", 2.0)
+            found = run(data, "g.fa", "--scheduler", processes.file)
+        failed(found, "no Dask scheduler answers at")
+        settings = {"ca-file": certificate, "client.cert": certificate, "client.key": key}
+        prefix = "distributed.comm.tls"
+        with dask.config.set({f"{prefix}.{name}": str(file) for name, file in settings.items()}):
             assert b"tls://" in processes.file.read_bytes()
             assert run(data, "g.fa", "--scheduler", processes.file) == (0, expected, b"")
             out = tmp_path / "hits.tsv"
