@@ -10,8 +10,9 @@ Every function takes a genome as a Genome or as a path, and patterns as
   IUPAC letters only, it is a sequence.
 
 A sequence has IUPAC letters in any case, U being T. Positions are 0-based and half-open, on the
-forward strand. What is wrong with an argument or a file raises InputError, with a device
-DeviceError, with an output OutputError, with a cluster ClusterError; all are KmatchError.
+forward strand. A wrong argument or file raises InputError, a device that cannot be used
+DeviceError, an output that cannot be written OutputError, a cluster that cannot be used or that
+failed ClusterError; all are KmatchError.
 """
 
 import os
@@ -22,6 +23,7 @@ from typing import Any, Literal, NamedTuple
 from kmatch.arguments import check_threads
 from kmatch.distributed import run_anywhere
 from kmatch.genome import Genome, as_genome
+from kmatch.genomes import Genomes, as_genomes
 from kmatch.packed.packing import write_packed
 from kmatch.results.batches import HitBatch
 from kmatch.results.files.output import open_output
@@ -34,9 +36,10 @@ from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import HammingOptions, hamming_batches
 from kmatch.search.multi import MultiOptions, multi_batches
 from kmatch.search.panels.checks import check_ends, check_pam
+from kmatch.search.panels.distances import pattern_distances
 from kmatch.search.pcr import PRODUCT, PcrOptions, pcr_batches
 from kmatch.search.primer import PrimerOptions, primer_batches
-from kmatch.search.regions import RegionsGiven, load_regions, narrowed, search_inside
+from kmatch.search.regions import RegionsGiven, load_regions, narrow, search_inside
 from kmatch.search.running import Running
 from kmatch.sequences.names import warn
 from kmatch.sequences.patterns import Patterns, PatternSet, load_patterns
@@ -44,6 +47,7 @@ from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress
 
 Path = str | os.PathLike[str]
+Searched = Genome | Path | Sequence[Genome | Path]
 Strand = Literal["both", "+", "-"]
 Report = Literal["minima", "ends", "loci"]
 Side = Literal["3p", "5p"]
@@ -54,13 +58,14 @@ Scheduler = Any  # an address, a scheduler file, or a distributed.Client
 
 
 def hamming(
-    genome: Genome | Path,
+    genome: Searched,
     patterns: Patterns,
     k: int | str,
     *,
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
+    circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
     limit: int | None = None,
     device: str = "auto",
@@ -71,19 +76,23 @@ def hamming(
 ) -> Hits:
     """Find every window of a genome with at most k mismatches to a pattern.
 
-    genome: a Genome, or a path to FASTA, FASTQ, 2bit, GenBank or a packed genome.
+    genome: a Genome, or a path to FASTA, FASTQ, 2bit, GenBank or a packed genome; or a list of
+        these, or `@` and the path of a file that names one a line: each is searched as if alone, in
+        their order, and the hits have a column `genome`.
     patterns: a list of sequences; a dict, name → sequence; a path to FASTA, or to text with one
         pattern a line; or one sequence. A str is a path where a file of that name exists, and
         otherwise a sequence where it has IUPAC letters only.
     k: mismatches, 0 ≤ k < m for a pattern of m letters; or a share of each pattern's letters such
-        as `"10%"`, rounded down.
+        as `"10%"`, rounded down; the hits have a column `k` then.
     strand: `+` finds a pattern as written, `-` its reverse complement.
     exact_5p, exact_3p: how many of a pattern's first and last letters must match.
-    regions: only the hits that lie inside one of them: a path of BED, or rows (name of the record,
+    circular: True where every record is a circle, or the names of those that are: windows run over
+        the origin, and a hit that does has start < n < end in a record of n letters.
+    regions: only the hits inside one of them: a path of BED, or rows (name of the record,
         start, end).
-    limit: hits of a pattern at the most, those with the smallest distances, the first in the genome
-        of these; a UserWarning tells how many there were. None for all.
-    device: `cpu`, `cuda`, `cuda:N`, or `auto`, the one that is expected to be done first.
+    limit: hits of a pattern in a genome at the most, those with the smallest distances, the first
+        in the genome of these; a UserWarning tells how many there were. None for all.
+    device: `cpu`, `cuda`, `cuda:N`, or `auto`, the one that is expected to finish first.
     threads: of the CPU, None for one a core.
     algorithm: `bitplane`, or the name of a published one.
     on_progress(consumed, size): hears of the genome's bytes read; size is None where it is unknown.
@@ -99,12 +108,12 @@ def hamming(
     options = HammingOptions(strand, exact_5p, exact_3p)
     running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
     search = partial(hamming_batches, patterns=panel, k=k, options=options)
-    kept = _Kept(regions, limit)
-    return _hits(search, as_genome(genome), panel, running, kept)
+    kept = _Kept(regions, limit, k=k)
+    return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
 
 
 def multi(
-    genome: Genome | Path,
+    genome: Searched,
     patterns: Patterns,
     k: int | str,
     *,
@@ -113,6 +122,7 @@ def multi(
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
+    circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
     limit: int | None = None,
     device: str = "auto",
@@ -142,12 +152,12 @@ def multi(
     options = MultiOptions(pam, pam_side, strand, exact_5p, exact_3p)
     running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
     search = partial(multi_batches, patterns=panel, k=k, options=options)
-    kept = _Kept(regions, limit, pam_side == "5p")
-    return _hits(search, as_genome(genome), panel, running, kept)
+    kept = _Kept(regions, limit, k, pam_side == "5p")
+    return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
 
 
 def edit(
-    genome: Genome | Path,
+    genome: Searched,
     patterns: Patterns,
     k: int | str,
     *,
@@ -160,6 +170,7 @@ def edit(
     max_mismatches: int | None = None,
     max_insertions: int | None = None,
     max_deletions: int | None = None,
+    circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
     limit: int | None = None,
     device: str = "auto",
@@ -189,17 +200,18 @@ def edit(
     options = EditOptions(report, strand, pam, pam_side, *rules)
     running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
     search = partial(edit_batches, patterns=panel, k=k, options=options)
-    kept = _Kept(regions, limit, pam_side == "5p")
-    return _hits(search, as_genome(genome), panel, running, kept)
+    kept = _Kept(regions, limit, k, pam_side == "5p")
+    return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
 
 
 def best(
-    genome: Genome | Path,
+    genome: Searched,
     patterns: Patterns,
     *,
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
+    circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
     limit: int | None = None,
     device: str = "auto",
@@ -221,23 +233,26 @@ def best(
     running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
     search = partial(best_batches, patterns=panel, options=BestOptions(strand, exact_5p, exact_3p))
-    # What is closest is told by the whole genome.
+    # The whole genome decides what is closest.
     kept = _Kept(regions, limit, narrows=False)
-    return _hits(search, as_genome(genome), panel, running, kept)
+    return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
 
 
 def pcr(
-    genome: Genome | Path,
+    genome: Searched,
     primers: PairsGiven,
-    k: int,
+    k: int | str,
     *,
     product: tuple[int, int] = PRODUCT,
     pairs: Pairing = "own",
     edit: bool = False,
     exact_3p: int = 0,
     sequence: bool = False,
+    circular: bool | Sequence[str] = False,
+    regions: RegionsGiven | None = None,
     device: str = "auto",
     threads: int | None = None,
+    algorithm: str = "bitplane",
     scheduler: Scheduler | None = None,
     on_progress: Progress | None = None,
 ) -> Products:
@@ -249,7 +264,9 @@ def pcr(
     7, whose names end in `_F` and `_R`, `/1` and `/2` or `_LEFT` and `_RIGHT`. k: mismatches of a
     primer, or differences with edit=True, 0 ≤ k < m. product: (least, most) letters, primers
     included. pairs: `own` joins partners, `any` every two primers, one with itself too. exact_3p:
-    how many of a primer's last letters must match. sequence: whether products have their text too.
+    how many of a primer's last letters must match, with nothing skipped in them or beside them.
+    sequence: whether products have their text too. regions: only the products inside one of them.
+    algorithm: of the search for the primers, `hamming` or, with edit=True, `edit`.
     The other arguments, and what is raised, are those of `hamming`.
 
         pair = ("AGAGTTTGATCMTGGCTCAG", "GWATTACCGCGGCKGCTG")
@@ -258,9 +275,13 @@ def pcr(
     """
     panel = load_pairs(primers)
     options = PcrOptions(product, pairs, edit, exact_3p, sequence)
-    running = Running(device, threads, on_progress=on_progress, scheduler=scheduler)
-    search = partial(pcr_batches, as_genome(genome), panel, k, options)
-    return Products(run_anywhere(search, running), panel, sequence)
+    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
+    genomes = as_genomes(genome).with_circular(circular)
+    inside = load_regions(regions)
+    narrow(genomes, inside)
+    search = partial(pcr_batches, genomes, panel, k, options)
+    batches = search_inside(inside, genomes, partial(run_anywhere, search), running)
+    return Products(batches, panel, sequence, genomes.named)
 
 
 def primer(
@@ -283,11 +304,11 @@ def primer(
     """Find, for each position of a target, the shortest substring unlike all of a background.
 
     It has at least k differences, 1 or more, from every substring of the background. min_length:
-    letters that shorter primers are lengthened to. max_length: letters beyond which none is looked
-    for. gc: (least, most) share of G and C, 0 to 1. tm: (least, most) melting temperature in °C.
-    both_strands: also the primers of the target's reverse complement. background_strand: the
+    letters that shorter primers are lengthened to. max_length: letters of the longest primer to
+    look for. gc: (least, most) share of G and C, 0 to 1. tm: (least, most) melting temperature in
+    °C. both_strands: also the primers of the target's reverse complement. background_strand: the
     strands of the background that count, `both` or `+`. device, threads, algorithm: as for
-    `hamming`. on_progress(consumed, size) hears of bytes of the background that are done with.
+    `hamming`. on_progress(consumed, size) hears of bytes of the background that have been searched.
 
     Raises InputError for a file that cannot be used and for numbers that do not fit, and
     DeviceError for a device that cannot be used.
@@ -324,26 +345,30 @@ def pack(
 
 
 class _Kept(NamedTuple):
-    """Which hits are kept, and how: regions, limit: as for `hamming`; pam_first: whether a PAM
+    """Which hits are kept: regions, limit, k: as for `hamming`; pam_first: whether a PAM
     stands before the patterns; narrows: whether records without regions need no search."""
 
     regions: RegionsGiven | None
     limit: int | None
+    k: int | str | None = None
     pam_first: bool = False
     narrows: bool = True
 
 
 def _hits(
     search: Callable[..., Iterable[HitBatch]],
-    genome: Genome,
+    genomes: Genomes,
     panel: PatternSet,
     running: Running,
     kept: _Kept,
 ) -> Hits:
-    """The Hits of search(genome, running=…) that are kept."""
+    """The Hits of search(genomes, running=…) that are kept."""
     inside = load_regions(kept.regions)
-    searched = narrowed(inside, genome) if kept.narrows else genome
-    anywhere = partial(run_anywhere, partial(search, searched))
-    batches = search_inside(inside, searched, anywhere, running)
+    if kept.narrows:
+        narrow(genomes, inside)
+    anywhere = partial(run_anywhere, partial(search, genomes))
+    batches = search_inside(inside, genomes, anywhere, running)
     closest = limited(batches, panel, check_limit(kept.limit), warn)
-    return Hits(closest, panel, genome, pam_first=kept.pam_first)
+    found = list(closest)
+    k_each = pattern_distances(panel, kept.k) if isinstance(kept.k, str) else None
+    return Hits(found, panel, genomes, kept.pam_first, k_each)

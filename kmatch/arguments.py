@@ -1,6 +1,6 @@
-"""What arguments of searches may be: the same for the command line and for Python.
+"""Checks of arguments, the same for the command line and for Python.
 
-It imports neither NumPy nor Numba, as the command line reads it to say how it is used.
+It imports neither NumPy nor Numba: the command line needs it for `--help`.
 """
 
 import math
@@ -60,7 +60,7 @@ def checked_share(name: str, text: str) -> tuple[int, int]:
 
 
 def beyond(name: str, number: int) -> str:
-    """That a number is too large to count with."""
+    """The message for a number that is too large to count with."""
     return f"{name} is {number}, more than kmatch counts to, {MOST}"
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kmatch.search.shards.extents import Extent
 
 COMPRESSION = 4  # letters a byte of a compressed file
+SMALL = 1 << 16  # bytes of a file that is read without a thread of its own
 NAMED = 4  # records that a repr names
 
 
@@ -74,7 +75,7 @@ class Genome:
         self._path = path
         self._on_warning = on_warning
         self._kept: list[Stretch] | None = None
-        self._told = False  # of names
+        self._warned = False  # of names
         self._lock = RLock()  # held while what is kept is read
 
     @classmethod
@@ -97,7 +98,7 @@ class Genome:
         return genome
 
     def __len__(self) -> int:
-        """How many records there are; as `names`, it reads the file at first."""
+        """The number of records; like `names`, it reads the file first."""
         return len(self.names)
 
     def __bool__(self) -> bool:
@@ -115,12 +116,12 @@ class Genome:
 
     @property
     def names(self) -> list[str]:
-        """Names of the records, in order; the file is read for them at first."""
+        """Names of the records, in order; reads the file first."""
         return self._listed[0]
 
     @property
     def lengths(self) -> Longs:
-        """Letters of each record, int64[n]; the file is read for them at first."""
+        """Letters of each record, int64[n]; reads the file first."""
         return self._listed[1]
 
     @property
@@ -166,7 +167,7 @@ class Genome:
         return None if file is None else (file.names, file.sizes)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What another process needs of it; it opens a packed file itself."""
+        """The parts that another process needs; it opens a packed file itself."""
         return {name: value for name, value in vars(self).items() if name not in ("_lock", "file")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -186,7 +187,7 @@ class Genome:
 
     @property
     def expected_letters(self) -> int | None:
-        """About how many letters there are, told without reading them; None where that is unknown.
+        """About how many letters there are, estimated without reading them; None if unknown.
 
         A compressed file is taken to hold four letters a byte.
         """
@@ -227,18 +228,23 @@ class Genome:
             return iter(self._kept)
 
     def _parts(self, on_progress: Progress | None) -> Iterator[Stretch]:
-        number = 0
-        for part, consumed, size in read_ahead(read_parts(self._path, [(PACKED, parts_of_pipe)])):
+        number, parts = 0, read_parts(self._path, [(PACKED, parts_of_pipe)])
+        for part, consumed, size in parts if self._is_small else read_ahead(parts):
             if on_progress:
                 on_progress(consumed, size)
             yield part._replace(names=self._cleaned(part.names, number))
             number += len(part.names) - part.goes_on
 
+    @property
+    def _is_small(self) -> bool:
+        """Whether it is a file that is read before a thread for it would have begun."""
+        return os.path.isfile(self._path) and os.path.getsize(self._path) <= SMALL
+
     def _cleaned(self, names: list[str], number: int = 0) -> list[str]:
         """Names without control characters; number: of records before these."""
         names, control = clean_names(names)
-        if control is not None and not self._told:
-            self._told = True
+        if control is not None and not self._warned:
+            self._warned = True
             self._on_warning(
                 f"{self.label}: the name of record {number + control + 1} holds control "
                 "characters; '_' stands for each, there and in other records' names"

@@ -19,7 +19,10 @@ class Rules(NamedTuple):
 
 
 def edit(records, patterns, k, report=None, strand="both", **rules):
-    """All hits (record, start, end, pattern, distance, strand, cigar), by numbers, in order."""
+    """All hits (record, start, end, pattern, distance, strand, cigar), by numbers, in order.
+
+    Beside PAMs of several lengths two can have both ends in common: they go by their anchors.
+    """
     rules = Rules(**rules)
     report = report or ("minima" if rules.pam is None else "ends")
     hits = []
@@ -33,6 +36,8 @@ def edit(records, patterns, k, report=None, strand="both", **rules):
                     if sign == "-":
                         start, end = len(text) - end, len(text) - start
                     found.append((record, start, end, number, distance, sign, naive.cigar(ops)))
+                if (sign == "-") != (rules.pam_side == "5p"):  # anchors were found downwards
+                    found.reverse()
                 hits += naive.loci(found) if report == "loci" else found
     return naive.in_order(hits)
 

@@ -119,7 +119,7 @@ def test_no_more_is_read_ahead_than_there_is_room_for(monkeypatch):
     assert told[-1] == "closed" and readers() == []
 
 
-def test_an_error_behind_the_first_chunks_is_told(tmp_path):
+def test_an_error_behind_the_first_chunks_is_reported(tmp_path):
     path = tmp_path / "genome.fa"
     path.write_bytes(fasta([("a", random_letters(3_000_000))]) + b">b\nAC\0GT\n")
     result = here("hamming", path, "-p", "ACGTACGTACGTACGTACGT", "-k", 1, "-o", tmp_path / "hits")

@@ -218,6 +218,10 @@ found.to_tsv(path + "/hits.tsv")
 assert kmatch.pack(genome, path + "/r.kmatch", threads=1) == (1, len(text))
 assert len(kmatch.primer(genome, kmatch.Genome(path + "/r.kmatch"), 3, **options)) == 0
 from kmatch.published.cpu import feuser2018, nakano2012, wspasm2017
+from kmatch.engine.cuda.gpu import driver
+with warnings.catch_warnings():
+    warnings.simplefilter("error")
+    driver._try[1, 1]  # a small grid, which Numba warns of
 names = ("environ", "config", "filters", "signals", "hooks", "geterr")
 for name, was, now in zip(names, before, settings()):
     assert was == now, (name, was, now)

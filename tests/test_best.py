@@ -117,7 +117,7 @@ def test_a_single_letter_that_matches_is_a_hit():
     assert rows(best(records, patterns, strand="+")) == expected
 
 
-def test_patterns_that_match_nowhere_are_told():
+def test_patterns_that_match_nowhere_are_reported():
     genome = kmatch.Genome.from_records([("r", "ATATTATA"), ("s", "NNNN")])
     with pytest.warns(UserWarning) as told:
         hits = kmatch.best(genome, {"nowhere": "CCCC", "here": "ATTA", "neither": "SS"})

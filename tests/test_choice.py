@@ -76,7 +76,8 @@ def test_letters_are_expected_by_the_file(tmp_path):
 
 
 def test_a_search_of_hours_is_foreseen(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(choice, "CPU_COLUMN", 1.0)
+    slow = choice.CPU.recurrence._replace(column=1e9)
+    monkeypatch.setattr(choice, "CPU", choice.CPU._replace(recurrence=slow))
     path = tmp_path / "r.fa"
     path.write_text(">r\n" + "ACGT" * 5000 + "\n")
     arguments = ["edit", str(path), "-p", "ACGTTGCA", "-k", "1", "--device", "cpu"]

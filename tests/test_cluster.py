@@ -126,6 +126,20 @@ def test_a_file_that_workers_see_no_longer_is_sent(data, processes):
     assert list(kmatch.edit(genome, PATTERNS, 2, scheduler=str(processes.file))) == list(alone)
 
 
+def test_a_list_of_genomes(data, processes, monkeypatch):
+    """Several a shard."""
+    monkeypatch.chdir(data)
+    text = letters()
+    for number in range(12):
+        part = text[number * 9000 : number * 9000 + 4000]
+        (data / f"{number}.fa").write_bytes(fasta([(f"x{number}", part + PATTERNS[number % 3])]))
+    (data / "list.txt").write_text("".join(f"{number}.fa\n" for number in range(12)))
+    command = ["edit", "@list.txt", "p.txt", "-k", 2, "--report", "loci", "--format", "tsv"]
+    alone = here(*command)
+    assert alone.status == 0 and alone.out.count(b"\n") > 12
+    assert here(*command, "--scheduler", processes.file) == alone
+
+
 def test_a_killed_worker_costs_no_hit(data, processes, expected):
     processes.add_worker("victim")
     (processes.folder / "slow-victim").write_text(str(10 * LIMIT))

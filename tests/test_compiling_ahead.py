@@ -23,6 +23,7 @@ def compiled():
 before = compiled()
 from kmatch.cli.main import run
 genome, guide = "examples/data/lambda_phage.fa.gz", "ACGTTGACCAGGATTACGTT"
+mito = "examples/data/human_mito_rcrs.fa.gz"
 letters = guide + "N" * 60 + guide
 for words in [
     ["hamming", genome, "-p", guide, "-k", "9", "--exact-3p", "3"],
@@ -35,6 +36,10 @@ for words in [
     ["edit", genome, "-p", guide, "-p", letters, "-k", "7", "--report", "loci", "-t", "1"],
     ["edit", genome, "-p", guide, "-k", "4", "--pam", "NGG,NAG", "--format", "tsv"],
     ["edit", genome, "-p", guide, "-k", "4", "--pam", "NNGRRT", "--max-mismatches", "3"],
+    ["edit", mito, "examples/mito_guides.txt", "-k", "5", "--max-insertions", "0", "--pam", "NGG"],
+    ["edit", mito, "examples/mito_guides.txt", "-k", "5", "--max-deletions", "1"],
+    ["multi", mito, "examples/mito_guides.txt", "-k", "6", "--pam", "NGG,NAG", "--format", "tsv"],
+    ["edit", "examples/phix_reads.fq", "-p", "AGATCGGAAGAGC", "-k", "2", "--exact-3p", "3"],
     ["best", genome, "-p", guide, "-p", letters, "--format", "tsv"],
     ["primer", "examples/data/phix174.fa.gz", genome, "-k", "3", "--max-length", "12"],
 ]:

@@ -1,27 +1,119 @@
-"""The documents name files that exist, and the records' README names every record."""
+"""What the README and docs/ show is what happens, and what they name exists."""
 
+import doctest
 import re
-from pathlib import Path
+from importlib.util import find_spec
 
+import click
 import pytest
+from records_in_docs import TABLE, TABLES, with_tables
+from support.documents import (
+    DOCUMENTS,
+    MODULES,
+    README,
+    ROOT,
+    blocks,
+    commands,
+    furnish,
+    kmatch_lines,
+    parsed_python,
+    rewritten,
+    run,
+)
 
-ROOT = Path(__file__).parents[1]
+from kmatch.cli.group import kmatch as group
+
 RECORDS = ROOT / "scripts" / "results"
-DOCUMENTS = [
-    ROOT / "README.md",
-    ROOT / "CONTRIBUTING.md",
-    *sorted((ROOT / "docs").glob("*.md")),
-    RECORDS / "README.md",
-]
+ALL = [*DOCUMENTS, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", RECORDS / "README.md"]
 ENGINES = [ROOT / "kmatch" / "engine" / device for device in ("cpu", "cuda")]
 OLD = re.compile(r"scripts/bench_\w+\.py")  # as records of earlier scripts were made
+CONSOLE = [block for document in DOCUMENTS for block in blocks(document, "console")]
+SH = [block for document in ALL for block in blocks(document, "sh")]
+PYTHON = [document for document in DOCUMENTS if blocks(document, "pycon")]
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(furnish(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize("block", CONSOLE, ids=str)
+def test_commands_print_what_is_shown(block, folder):
+    lacking = {tool for command in commands(block.text) for tool in command.lacks()}
+    if lacking:
+        pytest.skip(f"not installed: {', '.join(sorted(lacking))}")
+    for command in commands(block.text):
+        assert run(command, folder) == command.output, command.line
+
+
+def test_every_command_is_found():
+    shown = sum(document.read_text().count("\n$ ") for document in DOCUMENTS)
+    assert shown == sum(len(commands(block.text)) for block in CONSOLE) > 30
+
+
+@pytest.mark.parametrize("document", PYTHON, ids=name_of)
+def test_python_prints_what_is_shown(document, folder):
+    test = parsed_python(document)
+    lacking = [name for name in sorted(MODULES) if f"import {name}" in test.docstring]
+    if lacking := [name for name in lacking if not find_spec(name)]:
+        pytest.skip(f"not installed: {', '.join(lacking)}")
+    failed = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    assert runner.run(test, out=failed.append).attempted > 0
+    assert failed == []
+
+
+@pytest.mark.parametrize("block", SH, ids=str)
+def test_commands_that_are_not_run_are_well_formed(block):
+    """Files exist, and kmatch takes the options: such commands install, need a GPU or take long."""
+    for path in re.findall(r"(?<![\w./-])(?:scripts|examples)/[\w./-]+", block.text):
+        assert (ROOT / path).exists(), path
+    for words in kmatch_lines(block):
+        command = group.commands[words[0]]
+        try:
+            command.make_context(words[0], words[1:], resilient_parsing=True)
+        except click.UsageError as error:
+            pytest.fail(f"{words}: {error.format_message()}")
+
+
+@pytest.mark.parametrize("document", ALL, ids=name_of)
+def test_tables_are_those_of_the_records(document):
+    text = document.read_text()
+    assert text == with_tables(text)
+
+
+def test_every_table_is_in_a_document():
+    shown = {name for document in ALL for name in TABLE.findall(document.read_text())}
+    assert shown == set(TABLES)
+
+
+def test_outputs_are_written_into_documents(tmp_path):
+    document = tmp_path / "page.md"
+    document.write_text("text\n\n```console\n$ kmatch a\nold\n$ kmatch b \\\n    c\n```\n\n$ x\n")
+    (block,) = blocks(document, "console")
+    assert block.line == 4
+    assert [command.line for command in commands(block.text)] == ["kmatch a", "kmatch b     c"]
+    after = rewritten(document, {"kmatch a": "new\nlines\n"})
+    assert after == document.read_text().replace("old\n", "new\nlines\n")
+
+
+def test_a_wrong_output_is_seen(folder):
+    (right, *_) = [block for block in CONSOLE if block.document == README]
+    command = commands(right.text)[0]
+    wrong = command._replace(line=command.line.replace("-k 5", "-k 4"))
+    assert run(command, folder) == command.output != run(wrong, folder)
 
 
 def paths_of(document):
     """What a document quotes and looks like a file or folder of the repository."""
     text = re.sub(r"```.*?```", "", document.read_text(), flags=re.S)
     words = [quoted.split()[0] for quoted in re.findall(r"`([^`\s][^`]*)`", text)]
-    links = re.findall(r"\]\(([^)#:]+)\)", text)
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
     named = [word for word in words if "/" in word and re.fullmatch(r"[\w./-]+", word)]
     return {word for word in (*named, *links) if word.endswith(("/", ".py", ".md", ".json"))} | {
         word for word in named if word.startswith(("scripts/", "tests/", "kmatch/", "docs/"))
@@ -37,10 +129,30 @@ def exists(path, document):
     )
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("document", ALL, ids=name_of)
 def test_files_that_are_named_exist(document):
     missing = [path for path in paths_of(document) if not exists(path, document)]
     assert [path for path in missing if not OLD.fullmatch(path)] == []
+
+
+def headings(document):
+    """The anchors of a document's headings, as hosts of Markdown make them."""
+    text = re.sub(r"```.*?```", "", document.read_text(), flags=re.S)
+    titles = re.findall(r"^#+ (.*)$", text, re.M)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("document", ALL, ids=name_of)
+def test_links_lead_to_headings(document):
+    for path, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", document.read_text()):
+        target = (document.parent / path).resolve() if path else document
+        assert anchor in headings(target), f"{path}#{anchor}"
+
+
+def test_every_page_is_linked():
+    """From the README, or from a page that is linked there."""
+    linked = {(page.parent / path).resolve() for page in DOCUMENTS for path in paths_of(page)}
+    assert [page for page in DOCUMENTS if page != README and page not in linked] == []
 
 
 def test_the_design_names_files():
@@ -51,3 +163,24 @@ def test_every_record_is_described():
     described = (RECORDS / "README.md").read_text()
     records = sorted(path.name for path in RECORDS.glob("*.json"))
     assert records and [name for name in records if f"`{name}`" not in described] == []
+
+
+def test_options():
+    """Every option of a search stands in the README or in docs/, and none that there is not."""
+    pages = [document for document in DOCUMENTS if document.name != "compare.md"]
+    text = "\n".join(page.read_text() for page in pages)
+    shown = " ".join(block.text for block in CONSOLE if block.document in pages)
+    quoted = " ".join(re.findall(r"`[^`\n]+`", text)) + shown
+    named = set(re.findall(r"(?<![\w-])--[a-z0-9][a-z0-9-]*", quoted))
+    known = {
+        option: name
+        for name, command in group.commands.items()
+        for parameter in command.params
+        for option in parameter.opts
+        if option.startswith("--")
+    }
+    searches = {"hamming", "multi", "edit", "best", "pcr", "primer", "pack"}
+    plain = {"--quiet", "--verbose", "--output", "--threads", "--pattern", "--pair"}  # as -q, …
+    asked = {option for option, name in known.items() if name in searches} - plain
+    assert sorted(asked - named) == []
+    assert sorted(named - set(known) - {"--version", "--help"}) == []

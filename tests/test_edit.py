@@ -16,9 +16,9 @@ from support.differences import (
     edit,
     edited,
     far_ends,
+    intervals,
     last_row,
     mirrored,
-    places,
     planted,
     rows,
 )
@@ -123,9 +123,9 @@ def test_k_mismatches_are_k_differences():
     patterns = [text[100:112], text[700:715]]
     genome = kmatch.Genome.from_records([("r", text)])
     windows = kmatch.hamming(genome, patterns, 4)
-    found = anchors(places(kmatch.edit(genome, patterns, 4, report="ends")))
+    found = anchors(intervals(kmatch.edit(genome, patterns, 4, report="ends")))
     ends = {row[:4]: row[4] for row in found}
-    for row in anchors(places(windows)):
+    for row in anchors(intervals(windows)):
         assert ends[row[:4]] <= row[4]
 
 
@@ -263,7 +263,7 @@ def test_the_filter_among_repeats(unit):
     patterns = [random_letters(20, 3), (unit * 24)[:24], near]
     text = random_letters(20_000, 4) + repeat + patterns[0] + random_letters(20_000, 5)
     first, *others = [
-        places(edit([("r", text)], patterns, 1, report="ends", filtering=filtering))
+        intervals(edit([("r", text)], patterns, 1, report="ends", filtering=filtering))
         for filtering in (None, True, False)
     ]
     assert first == others[0] == others[1] != []

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from harness import compare, records, workloads
 from harness.anchors import Anchors
 from harness.sassy import Sassy
 
-from kmatch.sequences.patterns import load_patterns
+from kmatch.engine import costs
+from kmatch.engine.costs import CPU, CUDA
 
 
 def text_of(letters):
@@ -159,15 +161,35 @@ def test_a_fit_finds_the_constants_and_none_below_zero():
 
 
 def test_factors_are_those_of_the_model_in_the_code():
-    filters = calibrate.edit_filter
     shares, codes = np.full(4, 0.25), np.arange(20, dtype=np.uint8) % 4
     query = (codes, 2, shares, 1_000)
-    scan, pieces, survivors, _ = filters.estimate(*query)
-    for name, expected in [("edit", scan), ("pieces", pieces + survivors)]:
-        values = [getattr(filters, constant) for constant in calibrate.MODELS[name].constants]
-        factors = calibrate.estimated(name, [query])
+    scan, pieces, survivors, _ = calibrate.estimate(*query, (CPU.recurrence, CPU.pieces))
+    for name, expected in [("recurrence", scan), ("pieces", pieces + survivors)]:
+        values = [getattr(getattr(CPU, name), unit) for unit in calibrate.MODELS[name].units]
+        factors = calibrate.estimated(name, [query], CPU.recurrence.deeper)
         assert np.dot(factors, values) == pytest.approx(calibrate.STRANDS * expected)
-    assert filters.CELL < 0.01  # as it was
+
+
+def test_every_constant_of_a_way_is_measured():
+    for name, model in calibrate.MODELS.items():
+        left = {"recurrence": {"deeper"}, "pieces": {"stage"}}.get(name, set())
+        assert {*model.units} == {*getattr(CPU, name)._fields} - left
+
+
+def test_constants_are_written_to_the_code_alone_where_they_stand():
+    source = Path(costs.__file__).read_text()
+    rows = [
+        {"model": name, "constant": unit, "all": 123.456}
+        for name, model in calibrate.MODELS.items()
+        for unit in model.units
+    ]
+    changed = calibrate.rewritten(source, [*rows, {"model": "seeds", "constant": "error"}])
+    found = {}
+    exec(compile(changed, "costs.py", "exec"), found)
+    for name, model in calibrate.MODELS.items():
+        assert {getattr(getattr(found["CPU"], name), unit) for unit in model.units} == {123.0}
+    assert found["CUDA"] == CUDA and found["CPU"].pack == CPU.pack
+    assert calibrate.rewritten(source, []) == source
 
 
 def test_results_are_kept_with_their_command(tmp_path, monkeypatch, capsys):
@@ -184,25 +206,3 @@ def test_results_are_kept_with_their_command(tmp_path, monkeypatch, capsys):
     record = json.loads((tmp_path / "r.json").read_text())
     assert record["command"] == "bench.py --length 5" and record["threads"] == 2
     assert record["rows"] == shown.rows
-
-
-def test_factors_of_sites_and_seeds_are_those_of_the_models_in_the_code():
-    """What the factors say pays is what the engine says pays."""
-    seeds, sites = calibrate.seeds, calibrate.sites
-    values = [getattr(seeds, name) for name in calibrate.MODELS["seeds"].constants]
-    for count in (10, 300, 1_000, 3_000, 10_000, 100_000):
-        for length, k in calibrate.MISMATCHES:
-            panel = workloads.random_panel(min(count, 500), length)
-            codes = calibrate.some_codes(load_patterns(panel))
-            found = np.dot(calibrate.seed_factors(codes, k, count), values)
-            assert seeds.pays(codes, k, count) == (found < seeds.PAIR * count)
-    values = [getattr(sites, name) for name in calibrate.MODELS["sites"].constants]
-    share = calibrate.Pam(calibrate.PAM, "3p").share
-    ways = [sites.pays(queries, calibrate.STRANDS, share) for queries in range(0, 2_000, 20)]
-    for queries, pays in zip(range(0, 2_000, 20), ways, strict=True):
-        first, all_compared = (
-            np.dot(calibrate.site_factors(queries, filtering), values)
-            for filtering in (True, False)
-        )
-        assert pays == (first < all_compared)
-    assert any(ways) and not all(ways)

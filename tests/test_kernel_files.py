@@ -227,3 +227,31 @@ def test_kernels_for_cuda_are_kept_alike(tmp_path):
     done = run_script(tmp_path, CUDA)
     assert done.stdout.startswith("engine.cuda.gpu.driver._try-") and ".cuda" in done.stdout
     assert done.stderr.count("KmatchWarning") == 1 and "damaged" in done.stderr
+
+
+BEYOND = """
+import numpy as np
+from kmatch.jit import kernel
+
+@kernel
+def third(values):
+    return values[2]
+
+try:
+    third(np.arange(3)[:2])
+except IndexError:
+    print("beyond")
+"""
+
+
+def test_kernels_that_check_bounds_are_apart(tmp_path):
+    """scripts/sanitize would otherwise run the kernels that are there already."""
+    (tmp_path / "beyond.py").write_text(BEYOND)
+    printed = []
+    for check in ("0", "1"):
+        env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_BOUNDSCHECK": check}
+        command = (sys.executable, tmp_path / "beyond.py")
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+        printed.append(done.stdout)
+    assert printed == ["", "beyond\n"]
+    assert len([path for path in tmp_path.iterdir() if path.is_dir()]) == 2

@@ -7,9 +7,11 @@ from pathlib import Path
 from types import FunctionType
 
 import pytest
+from numba import config
 from numba.core.dispatcher import Dispatcher
 from support.package_copy import copy_package
 
+from kmatch.jit import folders
 from kmatch.jit.sources import KERNEL_FREE, PACKAGE, digest, kernel_sources
 
 READ = {path for path, _ in kernel_sources()}
@@ -124,6 +126,15 @@ def test_each_version_counts():
     known = [digest("1", "23"), digest("12", "3"), digest("1", "24"), digest("1", "23", "")]
     assert len(set(known)) == 4
     assert digest("1", "23") == known[0]
+
+
+def test_what_numba_is_asked_for_counts(monkeypatch):
+    known = {folders.folder_name.__wrapped__()}
+    assert known == {folders.folder_name()}
+    for name in folders.SETTINGS:
+        monkeypatch.setattr(config, name, 7)
+        known.add(folders.folder_name.__wrapped__())
+    assert len(known) == 1 + len(folders.SETTINGS)
 
 
 def _fresh(package):

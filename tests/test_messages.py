@@ -210,7 +210,7 @@ main(sys.argv[1:])
 
 @needs_full
 @pytest.mark.parametrize("k", [0, 5])
-def test_of_two_full_outputs_the_right_one_is_told(tmp_path, genome, monkeypatch, k):
+def test_of_two_full_outputs_the_right_one_is_reported(tmp_path, genome, monkeypatch, k):
     def search(output, summary):
         panel = ("multi", genome, *SEARCH[:-2], "-k", k)
         return here(*panel, "-o", output, "--summary", summary)

@@ -179,7 +179,7 @@ def test_what_else_fails_is_not_the_output(tmp_path, name):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
-def test_of_two_outputs_the_one_that_is_full_is_told(tmp_path):
+def test_of_two_outputs_the_one_that_is_full_is_reported(tmp_path):
     for size in (10, 1 << 20):
         with (
             pytest.raises(OutputError, match=r"/dev/full: .*No space"),

@@ -126,6 +126,41 @@ def test_edit_and_its_alignments():
     assert made.distance_forward.tolist() == [1]
 
 
+def test_exact_ends_of_sites_with_gaps():
+    site = FORWARD[:4] + FORWARD[5:]
+    text = "TT" + site + "A" * 60 + naive.reverse_complement(REVERSE) + "CC"
+    made = [len(found(text, k=1, edit=True, exact_3p=exact)) for exact in (0, 5, 6, 7)]
+    assert made == [1, 1, 1, 0]
+
+
+@pytest.mark.parametrize("algorithm", ["naive", "sequential"])
+def test_published_algorithms(algorithm):
+    edit, text = algorithm == "sequential", amplicon(100)
+    here = {"k": 1, "edit": edit}
+    assert len(found(text, **here, algorithm=algorithm, device="cpu")) == 1
+    with pytest.raises(InputError, match="unknown algorithm"):
+        found(text, **here, algorithm="row" if not edit else "naive")
+
+
+def test_a_share_of_each_primer():
+    text = amplicon(100)
+    one = "T" + text[1:]
+    assert [len(found(one, k=k)) for k in ("10%", "9%", 0)] == [1, 0, 0]
+
+
+def test_products_inside_regions():
+    text = amplicon(100) + "A" * 20 + amplicon(90)
+    pairs = {"p": (FORWARD, REVERSE)}
+    genome = kmatch.Genome.from_records([("r", text), ("s", text)])
+    given = {"k": 0, "product": (80, 120), "sequence": True, "device": "cpu"}
+    whole = kmatch.pcr(genome, pairs, **given)
+    assert len(whole) == 4
+    part = kmatch.pcr(genome, pairs, **given, regions=[("s", 0, 99), ("s", 119, 210)])
+    assert (part.record.tolist(), part.start.tolist()) == (["s"], [120])
+    assert part.sequence.tolist() == whole.sequence[3:].tolist()
+    assert part.cigar_reverse.tolist() == ["10="] and part.forward.tolist() == ["p_F"]
+
+
 def test_exact_ends():
     text = amplicon(100)
     first, last = "T" + text[1:], text[:9] + "C" + text[10:]
@@ -216,7 +251,7 @@ class TestTable:
         ({"pairs": "all"}, "unknown pairs 'all'; use own or any"),
         ({"k": 10}, "10"),
         ({"exact_3p": 11}, "exact_3p 11"),
-        ({"exact_3p": 2, "edit": True}, "exact_3p is for mismatches"),
+        ({"exact_3p": 11, "edit": True}, "exact_3p 11"),
     ],
 )
 def test_options_that_do_not_fit(options, message):

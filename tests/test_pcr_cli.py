@@ -177,7 +177,7 @@ def test_files_that_cannot_be_used(text, words, folder):
         (("primers.txt", "-k", 0, "--product", "500"), "'500' is not MIN-MAX"),
         (("primers.txt", "-k", 0, "--product", "500-300"), "the least, 500, is more"),
         (("primers.txt", "-k", 0, "--product", "1-9999999999"), "more than kmatch counts to"),
-        (("primers.txt", "-k", 1, "--edit", "--exact-3p", 2), "--exact-3p is for mismatches"),
+        (("primers.txt", "-k", 1, "--regions", "r.bed", "-o", "r.bed"), "which is read"),
         (("primers.txt", "-k", 1, "--sequence"), "--format tsv"),
         (("primers.txt", "-k", 1, "-o", "primers.txt"), "which is read"),
     ],
@@ -194,6 +194,7 @@ def test_inputs_that_cannot_be_used():
     failed(here("pcr", "genome.fa", "primers.txt", "-k", 18), "'one_F'", "18")
     failed(here("pcr", "genome.fa", "primers.txt", "-k", 1, "--exact-3p", 19), "--exact-3p 19")
     assert here("pcr", "-", "-", "-k", 0).status == 2
+    assert here("pcr", "genome.fa", "-", "-k", 0, "--regions", "-").status == 2
     swapped = here("pcr", "genome.fa", "-p", "ACGT" * 600, "ACGT" * 600, "-k", 0)
     assert b"are genome and patterns exchanged?" in swapped.err
 

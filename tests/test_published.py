@@ -1,6 +1,8 @@
 """Published algorithms give the engine's hits, and refuse what they were not made for."""
 
 import io
+import subprocess
+import sys
 from unittest import mock
 
 import naive
@@ -229,3 +231,34 @@ def test_primers_of_several_strips(algorithm, monkeypatch):
     target, background = random_letters(110, seed=3), random_letters(200, seed=4)
     case = [("t", target)], [("b", background + target[5:80])], 20
     check_primers(algorithm, *case, {"background_strand": "+"}, device="cpu")
+
+
+FORKED = """
+import multiprocessing, sys
+import numba
+import kmatch
+
+def search(algorithm):
+    try:
+        return len(kmatch.best("genome.fa", "ACGTTGCA", device="cpu", algorithm=algorithm))
+    except kmatch.KmatchError as error:
+        return str(error)
+
+if __name__ == "__main__":
+    print(search("partition"), numba.threading_layer())
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        print(*pool.map_async(search, ["bitplane", "partition"]).get(500), sep="\\n")
+"""
+
+
+def test_threads_do_not_outlive_a_fork(tmp_path):
+    """GNU OpenMP would end the child, for which a Pool waits for ever."""
+    (tmp_path / "genome.fa").write_bytes(fasta([("r", random_letters(500) + "ACGTTGCA")]))
+    (tmp_path / "forked.py").write_text(FORKED)
+    command = (sys.executable, tmp_path / "forked.py")
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=540)
+    assert done.returncode == 0, done.stderr
+    first, *forked = done.stdout.splitlines()
+    hits, layer = first.split()
+    assert forked[0] == hits != "0"
+    assert ("forked" in forked[1]) if layer == "omp" else forked[1] == hits

@@ -12,8 +12,9 @@ from support.mismatches import rows
 from support.packing import packed
 
 import kmatch
+from kmatch.genomes import as_genomes
 from kmatch.results.hits import Hits
-from kmatch.search.regions import load_regions, narrowed, search_inside
+from kmatch.search.regions import load_regions, narrow, search_inside
 from kmatch.search.running import Running
 from kmatch.sequences.patterns import load_patterns
 
@@ -106,14 +107,15 @@ regions_of_two = st.lists(
 def test_any_regions_and_chunks(regions, texts, k, batches):
     records = list(zip("axb", texts, strict=True))
     panel, where = load_patterns(["ACG", "TA"]), load_regions(regions)
-    genome = narrowed(where, kmatch.Genome.from_records(records))
+    genomes = as_genomes(kmatch.Genome.from_records(records))
+    narrow(genomes, where)
 
     def search(running):
-        return batches(genome, panel, k, chunk_length=17, on_spans=running.on_spans)
+        return batches(genomes, panel, k, chunk_length=17, on_spans=running.on_spans)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        hits = Hits(search_inside(where, genome, search, Running()), panel)
+        hits = Hits(search_inside(where, genomes, search, Running()), panel)
     oracle = naive.hamming if batches is hamming_batches else naive.edit
     expected = [hit[:6] for hit in oracle(records, ["ACG", "TA"], k)]
     assert rows(hits) == inside(regions, records, expected)
@@ -167,6 +169,16 @@ def test_records_that_are_missing_are_a_warning(tmp_path):
     result = here(*search, "--regions", tmp_path / "regions.bed")
     assert result.status == 0 and result.out.count(b"\n") > 5
     assert b"warning" in result.err and b"'chrM'" in result.err
+
+
+@pytest.mark.parametrize("name", ["track1", "track", "tracks x", "browser_2", "browser"])
+def test_records_named_as_headers_begin(tmp_path, name):
+    (tmp_path / "genome.fa").write_bytes(fasta([(name, "TTACGTT")]))
+    rest = f"{name.split()[0]}\t1\t7\n"
+    (tmp_path / "regions.bed").write_bytes(f"track\nbrowser x\ntrack 1 2\n{rest}".encode())
+    search = ("hamming", tmp_path / "genome.fa", "-p", "ACGT", "-k", 0, "--strand", "+")
+    found = here(*search, "--regions", tmp_path / "regions.bed")
+    assert found.out.decode() == f"{name.split()[0]}\t2\t6\tACGT\t1000\t+\t0\n"
 
 
 def test_regions_are_an_input(tmp_path):

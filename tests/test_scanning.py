@@ -11,6 +11,7 @@ from support.hooks import edit_batches, hamming_batches, multi_batches
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.hits import Found
+from kmatch.engine.host.codes import Coding
 from kmatch.search.scanning.scan import Scanner
 from kmatch.sequences.patterns import load_patterns
 
@@ -26,16 +27,16 @@ class Chunk:
 
 
 class Scan:
-    """A scan that gives up where room runs out; like a kernel's, it takes all lanes together."""
+    """A scan that gives up beyond its capacity; like a kernel's, it takes all lanes together."""
 
     LANES = 100
 
     def __init__(self, chunk, capacity):
         order = np.argsort(np.arange(chunk.length) % -(-chunk.length // self.LANES), kind="stable")
         codes, lost, seen = [], 0, 0
-        for place in order.tolist():
+        for position in order.tolist():
             seen += 1
-            codes += [10 * place + i for i in range(chunk.hits[place])]
+            codes += [10 * position + i for i in range(chunk.hits[position])]
             if len(codes) > capacity:
                 lost = len(codes) - capacity
                 break
@@ -66,11 +67,12 @@ lists = st.lists(st.integers(0, 9), min_size=1, max_size=60)
 @given(st.lists(lists, min_size=1, max_size=5), st.integers(1, 40))
 def test_all_codes_come_in_order(texts, capacity):
     found = []
-    for chunk, codes in Scanner(None, 10, capacity).scan(map(Chunk, texts), Scans()):
+    for chunk, codes in Scanner(None, Coding(10, 0), capacity).scan(map(Chunk, texts), Scans()):
         assert len(codes) <= max(capacity, 9 + 9)
         found.append((codes + 10 * chunk.begin).tolist())
     expected = [
-        [10 * place + i for place, many in enumerate(hits) for i in range(many)] for hits in texts
+        [10 * position + i for position, many in enumerate(hits) for i in range(many)]
+        for hits in texts
     ]
     assert list(chain(*found)) == list(chain(*expected))
 
@@ -79,7 +81,7 @@ def test_all_codes_come_in_order(texts, capacity):
 def test_a_dense_text_is_scanned_twice_at_the_most_and_then_once(each):
     scans = Scans()
     texts = [[each] * 4000] * 6
-    parts = list(Scanner(None, 10, 400).scan(map(Chunk, texts), scans))
+    parts = list(Scanner(None, Coding(10, 0), 400).scan(map(Chunk, texts), scans))
     # Scans that are under way when the first is seen to be dense are given up as well.
     given_up = 4000 * 3
     assert scans.positions <= 24_000 + given_up

@@ -1,8 +1,10 @@
 """The measurements on tiny texts, each run whole."""
 
 import json
+import resource
 import subprocess
 import sys
+from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
@@ -25,6 +27,8 @@ from bench import (
 )
 from harness import processes, workloads
 from support.commands import here
+
+from kmatch.engine.costs import CPU
 
 
 def text_of(letters):
@@ -108,6 +112,17 @@ def test_whole_processes(runs):
     rows = runs.main(whole, *words)["rows"]
     assert [row["hits"] >= 3 for row in rows] == [True, True]
     assert {row.get("equal") for row in rows} == {"yes" if SASSY else None}
+    # kmatch runs in this process here, Sassy always.
+    assert all(row["kmatch_cpu_s"] == 0 and "cpu_ratio" not in row for row in rows)
+
+
+def test_seconds_of_the_cpu_are_those_of_the_process_or_of_its_children():
+    own = processes.CpuCounted(lambda: sum(range(3_000_000)), resource.RUSAGE_SELF)
+    script = processes.python_command("sum(range(3_000_000))")
+    children = processes.CpuCounted(partial(processes.run, script), resource.RUSAGE_CHILDREN)
+    assert own() == sum(range(3_000_000)) and children() is None and children() is None
+    assert own.cpu[0] > 0.01 and len(children.cpu) == 2 and min(children.cpu) > 0.01
+    assert whole.cpu_figures([1, 3, 2], [4, 6, 8])["cpu_ratio"] == 4
 
 
 def test_stages_of_edit(runs):
@@ -202,18 +217,24 @@ def test_primers(runs):
 def test_the_grid(runs):
     words = ("--m", 12, "--k", 1, "--patterns", 5, "--seconds", 1)
     rows = runs.main(grid, *SHORT, *words, failing=True)["rows"]
-    assert [row["search"] for row in rows] == ["multi 12,1", "multi 12,1 NGG", "edit 12,1"]
+    assert [row["search"] for row in rows] == [
+        "multi 12,1",
+        "multi 12,1 NGG",
+        "edit 12,1",
+        "edit 12,1 NGG",
+    ]
     assert all(row["hits"] >= 5 and "HITS" not in row["verdict"] for row in rows)
 
 
 def test_calibration(runs):
     few = {"MISMATCHES": [(12, 1), (20, 3)], "DIFFERENCES": [(12, 1), (20, 2)]}
+    few["ANCHORED"] = [(12, 1)]
     runs.small(calibrate, **few, SCANNED=(5,), LOOKED_UP=(5, 20), BESIDE=(3, 6))
     record = runs.main(calibrate, *SHORT)
     told = {(row["model"], row["constant"]): row for row in record["rows"]}
     for name, model in calibrate.MODELS.items():
         assert len(record["cells"][name]["random"]) >= 2
-        for constant in model.constants:
+        for constant in model.units:
             row = told[name, constant]
-            assert row["code"] == getattr(model.module, constant) and row["all"] >= 0
+            assert row["code"] == getattr(getattr(CPU, name), constant) and row["all"] >= 0
         assert np.isfinite(told[name, "error"]["all"])

@@ -9,15 +9,18 @@ from hypothesis import strategies as st
 from support.shards import by_shards
 
 import kmatch
+from kmatch.distributed.files import SharedFile
 from kmatch.distributed.shards import pack_letters, unpack_letters
+from kmatch.genomes import as_genomes
 from kmatch.search.best import BestOptions, best_batches
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import HammingOptions, hamming_batches
 from kmatch.search.multi import MultiOptions, multi_batches
 from kmatch.search.pcr import PcrOptions, pcr_batches
 from kmatch.search.primer import PrimerOptions, primer_batches
-from kmatch.search.regions import load_regions, narrowed
+from kmatch.search.regions import load_regions, narrow
 from kmatch.search.running import Running
+from kmatch.search.scanning.lengths import Heard
 from kmatch.search.shards.extents import Cutter
 from kmatch.sequences.patterns import load_patterns
 from kmatch.sequences.primer_pairs import load_pairs
@@ -36,7 +39,7 @@ def table(batches):
         for i, row in enumerate(columns):
             cigar = ops[op_ends[i] : op_ends[i + 1]].tobytes()
             letters = text[text_ends[i] : text_ends[i + 1]].tobytes()
-            rows.append((*row, names[which[i]], cigar, letters))
+            rows.append((*row, batch.origin[:2], names[which[i]], cigar, letters))
     return rows
 
 
@@ -195,10 +198,51 @@ def test_regions_and_packed_genomes(tmp_path, packed):
     if packed:
         kmatch.pack(genome, tmp_path / "g.kmatch")
         genome = kmatch.Genome(tmp_path / "g.kmatch")
-    narrow = narrowed(load_regions([("a", 0, 9), ("d", 3, 60)]), genome)
-    for searched in (genome, narrow):
+    narrowed = as_genomes(genome)
+    narrow(narrowed, load_regions([("a", 0, 9), ("d", 3, 60)]))
+    for searched in (genome, narrowed):
         search = partial(edit_batches, searched, load_patterns(["CGTTG", "AAAA"]), 1)
         assert {row[-3] for row in same(search, 13)} == {"a", "d", *(["b"] * (searched is genome))}
+
+
+def test_several_genomes():
+    """Each as if alone."""
+    genomes = as_genomes([genome_of(["ACGTTGCA" * 9, "A" * 30]), genome_of(["A" * 20 + "CG"])])
+    search = partial(edit_batches, genomes, load_patterns(["AAAA", "GTTG"]), 1)
+    assert {row[6][0] for row in same(search, 13)} == {0, 1}
+
+
+@pytest.mark.parametrize("sent", [False, True])
+def test_lists_of_small_genomes(tmp_path, sent, monkeypatch):
+    """Many a shard, read by workers or sent to them."""
+    texts = ["ACGTTGCA" * 9, "A" * 30, "", "CCGTTGCC", "ACGTT" * 5, "TTTT"]
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number}.fa").write_text(f">x{number}\n{text}\n>y\nACGTTG\n")
+    paths = [tmp_path / f"{number}.fa" for number in range(len(texts))]
+    if sent:
+        monkeypatch.setattr(SharedFile, "is_here", lambda file: False)
+    patterns, spans = load_patterns(["AAAA", "GTTG", "AAAA"]), []
+    for batches in (
+        partial(edit_batches, k=1, options=EditOptions("loci")),
+        partial(hamming_batches, k=1),
+        best_batches,
+    ):
+        search = partial(batches, as_genomes(paths), patterns)
+        rows = same(search, 60)
+        assert len({row[6] for row in rows}) > 3
+    search = partial(edit_batches, as_genomes(paths), patterns, 1)
+    table(by_shards(search, 60, on_spans=spans.append))
+    heard = Heard()
+    for each in spans:
+        heard.hear(each)
+    assert (heard.records, heard.letters) == (12, sum(map(len, texts)) + 36)
+
+
+def test_circular_records_are_refused():
+    genomes = as_genomes(genome_of(["ACGT" * 9])).with_circular(True)
+    search = partial(edit_batches, genomes, load_patterns(["AAAA"]), 1)
+    with pytest.raises(kmatch.ClusterError, match="circular"):
+        table(by_shards(search, 9))
 
 
 @given(st.lists(st.integers(0, 30), max_size=12), st.integers(1, 20), st.integers(0, 9))

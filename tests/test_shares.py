@@ -60,7 +60,25 @@ def test_commands(command):
     words = ["-", "-p", TEXT[:20], "--format", "tsv", "-k"]
     by_share = here(command, *words, "10%", stdin=fasta(RECORDS))
     assert by_share.status == 0 and by_share.out.count(b"\n") > 1
+    plain = here(command, *words, 2, stdin=fasta(RECORDS)).out.decode().splitlines()
+    expected = [f"{line}\t{2 if number else 'k'}" for number, line in enumerate(plain)]
+    assert by_share.out.decode().splitlines() == expected
+    words[words.index("tsv")] = "bed"
+    by_share = here(command, *words, "10%", stdin=fasta(RECORDS))
     assert here(command, *words, 2, stdin=fasta(RECORDS)) == by_share
+
+
+def test_the_column_k(tmp_path):
+    genome = kmatch.Genome.from_records(RECORDS)
+    hits = kmatch.edit([genome, genome], PATTERNS, "20%", device="cpu")[::-1]
+    assert hits.k.tolist() == [len(PATTERNS[number]) // 5 for number in hits.pattern_number]
+    assert len(set(hits.k.tolist())) > 2 and hits[3:].k.tolist() == hits.k[3:].tolist()
+    hits.to_tsv(tmp_path / "hits.tsv")
+    header, *lines = (tmp_path / "hits.tsv").read_text().splitlines()
+    cells = [line.split("\t") for line in lines]
+    assert (header.split("\t")[0], header.split("\t")[-1]) == ("genome", "k")
+    assert [int(cell[-1]) for cell in cells] == [len(cell[4]) // 5 for cell in cells]
+    assert not hasattr(kmatch.edit(genome, PATTERNS, 0, device="cpu"), "k")
 
 
 def test_a_summary_has_the_distances_of_the_share():
@@ -87,8 +105,6 @@ def test_shares_that_are_none(k):
 def test_a_text_is_no_k():
     with pytest.raises(kmatch.InputError, match="whole number"):
         kmatch.hamming(kmatch.Genome.from_records(RECORDS), "ACGT", "2")
-    result = here("pcr", "-", "-p", "ACGTACGTAC", "TTTTTTTTTT", "-k", "10%", stdin=b">r\nACGT\n")
-    misused(result, "-k")
 
 
 def test_k_as_large_as_a_pattern_is_an_error_still():

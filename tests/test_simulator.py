@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parent / "simulator"
-FILES = ("engine.py", "primers.py", "published.py")
+FILES = ("engine.py", "primers.py", "published.py", "several.py")
 SECONDS = 900  # the longest that one may take; a minute is usual
 
 

@@ -1,4 +1,4 @@
-"""What a terminal shows: a bar that is gone before the first row, and completions."""
+"""What a terminal shows: a bar that is gone before the first row, and a summary."""
 
 import os
 import pty
@@ -70,14 +70,3 @@ def test_the_last_line_says_what_was_done(tmp_path):
     assert last.startswith(f"kmatch: {found}") and " threads; " in last and last.endswith(" s")
     quiet = shown(*words, "-q", "-o", "hits.bed", cwd=tmp_path)
     assert quiet == ""
-
-
-@pytest.mark.parametrize(
-    "shell, word", [("bash", "complete "), ("zsh", "compdef"), ("fish", "complete ")]
-)
-def test_completion(shell, word):
-    result = process(env=os.environ | {"_KMATCH_COMPLETE": f"{shell}_source"})
-    assert result.status == 0 and word in result.out.decode()
-    words = {"COMP_WORDS": "kmatch ham", "COMP_CWORD": "1"}
-    result = process(env=os.environ | words | {"_KMATCH_COMPLETE": "bash_complete"})
-    assert result == (0, b"plain,hamming\n", b"")

@@ -1,21 +1,10 @@
 """Rows of figures as a picture."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from kmatch.bench.rows import Row
 from kmatch.errors import OutputError
-
-
-def load_matplotlib() -> Any:
-    """Matplotlib's Figure. Raises OutputError where Matplotlib is not installed."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise OutputError(
-            "--plot needs Matplotlib; install it with: pip install 'kmatch[plot]'"
-        ) from error
-    return Figure
+from kmatch.pictures.figure import load_figure
 
 
 def draw(tables: Sequence[Sequence[Row]], path: str) -> None:
@@ -24,7 +13,7 @@ def draw(tables: Sequence[Sequence[Row]], path: str) -> None:
     Raises OutputError where Matplotlib is missing or the file cannot be written.
     """
     height = sum(len(rows) for rows in tables)
-    figure = load_matplotlib()(figsize=(9, 1 + 0.8 * len(tables) + 0.25 * height))
+    figure = load_figure("--plot")(figsize=(9, 1 + 0.8 * len(tables) + 0.25 * height))
     panels = figure.subplots(
         len(tables), squeeze=False, height_ratios=[len(rows) + 2 for rows in tables]
     )

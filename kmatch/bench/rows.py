@@ -133,7 +133,7 @@ class Bench:
     def _engine_row(self, case: Case, device: str) -> Row:
         engine = self._engines[device]
         part, answer = self._measured(
-            lambda part: by_engine(part, engine.place, self._threads), case
+            lambda part: by_engine(part, engine.device, self._threads), case
         )
         figures = _figures(case, part, answer) | _hardware(device, engine)
         return Row(algorithm=ENGINE, paper="", equal=True, **figures)
@@ -150,7 +150,7 @@ class Bench:
         part, answer = self._measured(lambda part: by_published(part, engine, algorithm), head)
         size = len(part.letters)
         if size not in answers:
-            answers[size] = by_engine(part, next(iter(self._engines.values())).place).keys
+            answers[size] = by_engine(part, next(iter(self._engines.values())).device).keys
         equal = np.array_equal(answer.keys, answers[size])
         figures = _figures(case, part, answer) | _hardware(device, engine)
         return Row(algorithm=algorithm.name, paper=algorithm.paper, equal=equal, **figures)

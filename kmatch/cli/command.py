@@ -1,15 +1,28 @@
-"""What all commands have in common: groups of options, and an option's one value given once."""
+"""What all commands have in common: help, groups of options, an option's one value given once."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
 import click
 
+FILES = ("FILE", "FIGURE", "BED")  # metavars of options that take a path
+
 
 class Command(click.Command):
-    """A command that refuses an option given twice where one of the values would be lost."""
+    """A command that refuses an option given twice where one of the values would be lost.
+
+    Its help begins with examples. Arguments without a type of their own are paths.
+    """
+
+    def __init__(self, *given: Any, examples: Sequence[str] = (), **more: Any) -> None:
+        super().__init__(*given, **more)
+        self.context_settings.setdefault("show_default", True)
+        self.examples = examples
+        for parameter in self.params:
+            if parameter.type is click.STRING and _is_path(parameter):
+                parameter.type = click.Path()  # which shells complete
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         given = list(args)
@@ -26,6 +39,45 @@ class Command(click.Command):
                     f"{option.opts[-1]} is given {times} times, and holds one value", context
                 )
 
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from kmatch.cli.help import write_difference, write_examples
+
+        write_examples(formatter, self.examples)
+        super().format_help_text(ctx, formatter)
+        write_difference(formatter, str(self.name))
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from kmatch.cli.help import write_arguments, write_options
+
+        parameters = self.get_params(ctx)
+        arguments = [each for each in parameters if isinstance(each, click.Argument)]
+        write_arguments(ctx, formatter, arguments)
+        write_options(ctx, formatter, [each for each in parameters if each not in arguments])
+
+
+class Group(click.Group):
+    """The commands together, which help lists by what they are for."""
+
+    examples = (
+        "kmatch hamming genome.fa.gz -p TATCACCGATTGACCTGAAT -k 3",
+        "kmatch edit --help",
+    )
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from kmatch.cli.help import write_examples
+
+        write_examples(formatter, self.examples)
+        super().format_help_text(ctx, formatter)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from kmatch.cli.help import write_commands
+
+        write_commands(ctx, formatter, self)
+
+
+def _is_path(parameter: click.Parameter) -> bool:
+    return isinstance(parameter, click.Argument) or parameter.metavar in FILES
+
 
 def holds_one_value(parameter: click.Parameter) -> bool:
     """Whether a parameter is an option that takes a value, or a pair, and cannot be repeated."""
@@ -34,15 +86,20 @@ def holds_one_value(parameter: click.Parameter) -> bool:
     return not (parameter.multiple or parameter.is_flag or parameter.count)
 
 
-def command(short_help: str) -> Callable[[Callable[..., None]], Command]:
+def command(
+    short_help: str, examples: Sequence[str] = ()
+) -> Callable[[Callable[..., None]], Command]:
     """Make a Command of a function that carries decorators for its options.
+
+    examples: command lines, with which its help begins.
 
     The function takes the values by name. A parameter annotated with a NamedTuple takes a group of
     them: the values of the options that the tuple's fields name. Other fields keep their defaults.
     """
 
     def make(function: Callable[..., None]) -> Command:
-        return click.command(cls=Command, short_help=short_help)(_grouped(function))
+        made = click.command(cls=Command, short_help=short_help, examples=examples)
+        return made(_grouped(function))
 
     return make
 

@@ -5,8 +5,10 @@ import os
 import click
 
 from kmatch import __version__
+from kmatch.cli.command import Group
 from kmatch.cli.commands.bench import bench
 from kmatch.cli.commands.best import best
+from kmatch.cli.commands.completion import VARIABLE, completion
 from kmatch.cli.commands.edit import edit
 from kmatch.cli.commands.hamming import hamming
 from kmatch.cli.commands.info import info
@@ -14,30 +16,44 @@ from kmatch.cli.commands.model import model
 from kmatch.cli.commands.multi import multi
 from kmatch.cli.commands.pack import pack
 from kmatch.cli.commands.pcr import pcr
+from kmatch.cli.commands.plot import plot
 from kmatch.cli.commands.primer import primer
 from kmatch.cli.terminal.messages import showing_warnings
 from kmatch.cli.terminal.printable import one_line
 
-_COMPLETE = "_KMATCH_COMPLETE"  # what shells set to ask for completions
 _NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())  # whose message is the help
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", message="kmatch %(version)s")
 def kmatch() -> None:
     """Find every approximate occurrence of DNA patterns in genomes."""
 
 
-for command in (hamming, multi, edit, best, pcr, primer, pack, bench, model, info):
+for command in (hamming, multi, edit, best, pcr, primer):
     kmatch.add_command(command)
+for command in (pack, plot, bench, model, info, completion):
+    kmatch.add_command(command)
+
+
+def _with_advice(error: click.UsageError, arguments: list[str]) -> str:
+    """What was wrong with the arguments, and what to type instead where that is known."""
+    from kmatch.cli.advice.near_misses import advice
+
+    found = advice(error, arguments)
+    if not found:
+        return error.format_message()
+    if hasattr(error, "possibilities"):  # that begin alike, and mean something else
+        error.possibilities = None
+    return f"{error.format_message().rstrip('.')}; {found}"
 
 
 def run_command(arguments: list[str]) -> int:
     """Run the command that the arguments name; returns its exit status, 2 for wrong usage."""
-    if asked := os.environ.get(_COMPLETE):
+    if asked := os.environ.get(VARIABLE):
         from click.shell_completion import shell_complete
 
-        return shell_complete(kmatch, {}, "kmatch", _COMPLETE, asked)
+        return shell_complete(kmatch, {}, "kmatch", VARIABLE, asked)
     try:
         with showing_warnings(), kmatch.make_context("kmatch", arguments) as context:
             kmatch.invoke(context)
@@ -48,7 +64,7 @@ def run_command(arguments: list[str]) -> int:
         if isinstance(error, _NO_ARGUMENTS):
             error.show()
         else:
-            click.UsageError(one_line(error.format_message()), error.ctx).show()
+            click.UsageError(one_line(_with_advice(error, arguments)), error.ctx).show()
         return error.exit_code
     except click.exceptions.Abort:
         raise KeyboardInterrupt from None

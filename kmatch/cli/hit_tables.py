@@ -1,19 +1,20 @@
 """The tables that a search for patterns writes: its hits, all or the closest, and their summary."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kmatch.cli.outputs import Table
-from kmatch.genome import Genome
 from kmatch.results.files.output import flush_all, open_output
 from kmatch.results.formats.searched import Searched
 from kmatch.results.formats.writers import Writer, make_writer
 from kmatch.results.summary import Seen, Summary
 
 if TYPE_CHECKING:
+    from kmatch.results.batches import HitBatch
     from kmatch.results.limit import Limit
 
+BESIDE = 100  # letters of a PAM and around a hit, at the most
 Taker = Callable[[Any], object]  # of a HitBatch
 
 
@@ -39,7 +40,7 @@ class HitTables:
         from kmatch.results.limit import Limit
 
         limit = Limit(self._searched.patterns, table.limit, aligned=form != "bed")
-        self.takers.append(limit.add)
+        self.takers.append(lambda batch: _write_each(limit.add(batch), writer))
         self._last.append(lambda: _write_closest(limit, writer, warn))
 
     def add_summary(self, handle: Any, k: int | None) -> None:
@@ -55,10 +56,14 @@ class HitTables:
 
 
 def _write_closest(limit: "Limit", writer: Writer, warn: Callable[[str], None]) -> None:
-    for batch in limit.batches():
-        writer.write(batch)
+    _write_each(limit.batches(), writer)
     for warning in limit.warnings():
         warn(warning)
+
+
+def _write_each(batches: Iterable["HitBatch"], writer: Writer) -> None:
+    for batch in batches:
+        writer.write(batch)
 
 
 @contextmanager
@@ -67,14 +72,14 @@ def hit_tables(
 ) -> Iterator[HitTables]:
     """Give the HitTables of a search, whose files are whole when the block ends well.
 
-    k: the largest distance, None where only the hits tell it; warn(message) hears of patterns that
+    k: the largest distance, None if only the hits show it; warn(message) hears of patterns that
     had more hits than the limit.
     """
     with ExitStack() as stack:
         if table.form == "view":
             from kmatch.cli.terminal.screens import screen_of
 
-            letters = stack.enter_context(_letters_beside(searched.genome))
+            letters = stack.enter_context(_letters_beside(searched))
             searched = searched._replace(screen=screen_of(table), letters=letters)
         tables = HitTables(searched)
         handles = [stack.enter_context(open_output(table.output))]
@@ -90,14 +95,17 @@ def hit_tables(
 
 
 @contextmanager
-def _letters_beside(genome: Genome | None) -> Iterator[Any]:
-    """Give a function for `Searched.letters`, which reads the genome beside the search, or None."""
-    if genome is None or not genome.can_reread:
+def _letters_beside(searched: Searched) -> Iterator[Any]:
+    """Give a function for `Searched.letters`, which reads genomes beside the search, or None."""
+    genomes = searched.genomes
+    if genomes is None or not genomes.can_reread:
         yield None
         return
-    from kmatch.search.products.texts import ProductTexts
+    from kmatch.search.products.texts import GenomeTexts
+    from kmatch.sequences.patterns import pattern_set
 
-    texts = ProductTexts(genome)
+    # As long as an occurrence, a PAM and letters around them can be.
+    texts = GenomeTexts(genomes, 2 * int(pattern_set(searched.patterns).lengths.max()) + BESIDE)
     try:
         yield texts.letters
     finally:

@@ -13,6 +13,11 @@ from kmatch.errors import InputError
 class Count(click.IntRange):
     """An integer that counts letters, differences or threads."""
 
+    name = "whole number"
+
+    def get_metavar(self, *given: Any, **more: Any) -> str:
+        return "N"
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         number: int = super().convert(value, param, ctx)
         if number > MOST:
@@ -23,7 +28,10 @@ class Count(click.IntRange):
 class Distance(Count):
     """A count of differences, or a share of a pattern's length such as `10%`, as text."""
 
-    name = "integer|N%"
+    name = "number of differences"
+
+    def get_metavar(self, *given: Any, **more: Any) -> str:
+        return "N|N%"
 
     def convert(  # type: ignore[override]
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -40,6 +48,8 @@ class Distance(Count):
 class Number(click.types.FloatParamType):
     """A finite number."""
 
+    name = "number"
+
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
@@ -50,7 +60,10 @@ class Number(click.types.FloatParamType):
 class NumberRange(click.FloatRange):
     """A finite number within limits."""
 
-    name = "float"
+    name = "number"
+
+    def get_metavar(self, *given: Any, **more: Any) -> str:
+        return "X"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None

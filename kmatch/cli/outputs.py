@@ -21,7 +21,7 @@ class Table(NamedTuple):
     """Where a table goes, None or `-` for standard output, and its format, None by the suffix.
 
     Of hits also: the most of a pattern, None for all; summary: where the table of how many there
-    are goes; summary_only: whether that takes the place of the hits.
+    are goes; summary_only: whether it is written instead of the hits.
     """
 
     output: str | None
@@ -103,7 +103,7 @@ def check_outputs(inputs: Iterable[str | None], outputs: Mapping[str, str | None
         if path == "-" and file is None:
             file = path
         if file in written and file is not None:
-            raise click.UsageError(f"{written[file]} and {option} cannot go to the same place")
+            raise click.UsageError(f"{written[file]} and {option} cannot be the same file")
         written[file] = option
 
 

@@ -1,4 +1,4 @@
-"""What the commands that search for patterns do alike."""
+"""The common part of the commands that search for patterns."""
 
 import os
 import time
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmatch import interrupts
-from kmatch.cli.exchanged import letters_at_most, warn_of_long_patterns
+from kmatch.cli.advice.exchanged import letters_at_most, warn_of_long_patterns
 from kmatch.cli.options import Inputs, Loudness, check_inputs
 from kmatch.cli.outputs import Table, check_summary, check_table
 from kmatch.cli.terminal.messages import Messages
@@ -18,16 +18,18 @@ from kmatch.search.running import Running
 
 if TYPE_CHECKING:
     from kmatch.engine.protocol import Engine
+    from kmatch.genomes import Genomes
     from kmatch.sequences.patterns import PatternSet
 
+SMALL = 1 << 22  # bytes of a file that is kept in memory where it is searched twice
 Batches = Callable[..., "Iterable[Any]"]  # of HitBatches; called with running
 
 
 class PatternSearch:
-    """A search for patterns: what it reads, the table that it writes, how it runs, what it says.
+    """A search for patterns: its inputs, its table, how it runs, and its messages.
 
-    rereads: whether it reads the genome twice. Raises UsageError and InputError where these cannot
-    be used.
+    rereads: whether it reads the genome twice. Raises UsageError and InputError for inputs and
+    options that cannot be used.
     """
 
     of_hits = True  # whether its table may have the formats of hits
@@ -43,20 +45,18 @@ class PatternSearch:
     ) -> None:
         check_summary(table)
         others, self._began = {"--summary": table.summary}, time.perf_counter()
-        read = (inputs.genome, inputs.patterns, inputs.regions)
+        read = (inputs.genome.removeprefix("@"), inputs.patterns, inputs.regions)
         self.table = check_table(table, read, others, self.of_hits)
         self.messages = Messages(*loudness)
         self.panel = self.load_panel(inputs)
-        from kmatch.genome import Genome
-        from kmatch.search.regions import load_regions, narrowed
+        from kmatch.search.regions import load_regions, narrow
 
-        self._regions = load_regions(inputs.regions)
-        # A pipe cannot be read twice.
-        keep = rereads and not os.path.isfile(inputs.genome)
-        self._running = running
-        genome = Genome(inputs.genome, keep=keep, on_warning=self.messages.warn)
-        # What is read twice is compared with the whole genome at first.
-        self.genome = genome if rereads else narrowed(self._regions, genome)
+        self._regions, self._running = load_regions(inputs.regions), running
+        self.genomes = open_genomes(inputs, rereads, self.messages.warn)
+        if self.genomes.named:
+            check_table(table, self.genomes.paths, others, self.of_hits)
+        if not rereads:  # then it is compared with the whole genome at first
+            narrow(self.genomes, self._regions)
 
     def load_panel(self, inputs: Inputs) -> "PatternSet":
         """The patterns of a file or of `-p`; warns of names that repeat."""
@@ -70,15 +70,17 @@ class PatternSearch:
     def write(self, batches: Batches, k: int | str | None = None, pam_first: bool = False) -> None:
         """Write the tables of the HitBatches of batches(running=…).
 
-        k: the differences allowed, None where only the hits tell them; pam_first: whether a PAM
+        k: the differences allowed, None if only the hits show them; pam_first: whether a PAM
         stands before the patterns.
         """
         from kmatch.cli.hit_tables import hit_tables
         from kmatch.results.formats.searched import Searched
         from kmatch.search.panels.distances import pattern_distances
 
-        searched = Searched(self.panel, self.genome, pam_first)
-        most = None if k is None else int(pattern_distances(self.panel, k).max())
+        each = None if k is None else pattern_distances(self.panel, k)
+        most = None if each is None else int(each.max())
+        shares = each if isinstance(k, str) else None
+        searched = Searched(self.panel, self.genomes, pam_first, k=shares)
         with hit_tables(self.table, searched, most, self.messages.warn) as tables:
             self._seen = tables.seen.patterns
             shown = self.table.is_standard and not self.table.summary_only
@@ -99,12 +101,12 @@ class PatternSearch:
         from kmatch.search.regions import search_inside
         from kmatch.search.scanning.lengths import Heard
 
-        messages, genome = self.messages, self.genome
+        messages, genomes = self.messages, self.genomes
         hits, heard, device = 0, Heard(), ""
         with (
             messages.announcing_compiling(),
             _compiling_beside(self._running) as help_out,
-            messages.progress(genome.label, in_shards(self._running)) as advance,
+            messages.progress(genomes.label, in_shards(self._running)) as advance,
         ):
 
             def hear(engine: "Engine") -> None:
@@ -121,7 +123,7 @@ class PatternSearch:
                 on_spans=heard.hear,
                 on_warning=messages.warn,
             )
-            found = search_inside(self._regions, genome, anywhere, running)
+            found = search_inside(self._regions, genomes, anywhere, running)
             with ending(found):
                 for batch in found:
                     interrupts.check()
@@ -132,8 +134,9 @@ class PatternSearch:
                     hits += len(batch)
         finish()
         if self._regions is None:  # or other records may be longer than those heard of
-            warn_of_long_patterns(messages, self.panel, heard.longest, genome.label)
-        searched = f"{counted(heard.records, 'record')}, {counted(heard.letters, 'base')}"
+            warn_of_long_patterns(messages, self.panel, heard.longest, genomes.label)
+        several = f"{counted(len(genomes), 'genome')}, " if genomes.named else ""
+        searched = f"{several}{counted(heard.records, 'record')}, {counted(heard.letters, 'base')}"
         seconds = time.perf_counter() - self._began
         parts = (f"{self.summary(hits)} in {searched}", device, f"{seconds:.1f} s")
         messages.conclude("; ".join(filter(None, parts)))
@@ -142,6 +145,26 @@ class PatternSearch:
 def counted(number: int, noun: str) -> str:
     """A number and what it counts, in the plural unless it is 1."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def open_genomes(inputs: Inputs, rereads: bool, warn: Callable[[str], None]) -> "Genomes":
+    """The Genomes of GENOME: one, or those that a list names; rereads: as for PatternSearch."""
+    from kmatch.genome import Genome
+    from kmatch.genomes import Genomes, is_list, read_list
+
+    def keep(path: Any) -> bool:
+        # A pipe cannot be read twice, and a small file need not be.
+        return rereads and (not os.path.isfile(path) or os.path.getsize(path) < SMALL)
+
+    given, circular = inputs.genome, inputs.circular
+    if is_list(given):
+        genomes = Genomes(read_list(given), given, keep=keep, on_warning=warn)
+    else:
+        genome = Genome(given, keep=keep(given), on_warning=warn)
+        genomes = Genomes([genome], named=False)
+    if circular is None:
+        return genomes
+    return genomes.with_circular(circular.split(",") if circular else True)
 
 
 def _load_panel(inputs: Inputs, messages: Messages) -> "PatternSet":

@@ -5,9 +5,10 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple
 
-from kmatch.genome import Genome
+from kmatch.genome import COMPRESSION, Genome
 from kmatch.packed.format import MAGIC, TAIL
 
+COMPRESSED = (".gz", ".bgz", ".bz2", ".xz", ".zst")
 OPEN = 8  # packed genomes that a worker keeps mapped
 
 
@@ -44,6 +45,11 @@ def shared_file(path: str | os.PathLike[str]) -> SharedFile | None:
                 checksum = TAIL.unpack(handle.read(TAIL.size))[1]
         return SharedFile(path, found.st_size, found.st_mtime_ns, checksum)
     return None
+
+
+def estimated_letters(file: SharedFile) -> int:
+    """About how many letters a file has, by its size and its name."""
+    return file.size * (COMPRESSION if file.path.endswith(COMPRESSED) else 1)
 
 
 @lru_cache(OPEN)

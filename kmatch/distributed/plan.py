@@ -5,11 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from kmatch.arrays import Longs
-from kmatch.distributed.files import SharedFile, shared_file
-from kmatch.distributed.shards import Shard, letters_of, pack_letters
+from kmatch.distributed.files import SharedFile, estimated_letters, shared_file
+from kmatch.distributed.shards import GenomeFiles, Shard, letters_of, pack_letters
 from kmatch.engine.choice import Work, cpu_seconds
 from kmatch.genome import Genome
 from kmatch.search.shards.extents import Cutter, Extent
+from kmatch.sequences.readers.files import reading
 
 SECONDS = 2.0  # of a thread's work in a shard
 SHARES = 4  # shards for each thread at least, where the genome is large enough
@@ -96,6 +97,36 @@ class ShardPlan:
                 yield extent, packed(extent)
         for extent in cutter.finish():
             yield extent, packed(extent)
+
+
+class FilesPlan:
+    """The shards of a list of small genomes: as many as are `letters` together, at most `most`."""
+
+    def __init__(self, labels: list[str], files: list[SharedFile], letters: int, most: int) -> None:
+        self._labels, self._files = labels, files
+        self._letters, self._most = letters, most
+
+    def __iter__(self) -> Iterator[GenomeFiles]:
+        first = number = 0
+        while first < len(self._files):
+            end = first + 1
+            letters = estimated_letters(self._files[first])
+            while end < len(self._files) and end - first < self._most:
+                letters += estimated_letters(self._files[end])
+                if letters > self._letters:
+                    break
+                end += 1
+            labels, files = self._labels[first:end], self._files[first:end]
+            yield GenomeFiles(number, first, labels, files)
+            first, number = end, number + 1
+
+    def fill(self, shard: GenomeFiles) -> GenomeFiles:
+        """A shard with its data, for a worker that does not see a file."""
+        data = []
+        for file in shard.files:
+            with reading(file.path), open(file.path, "rb") as handle:
+                data.append(handle.read())
+        return shard._replace(data=data)
 
 
 def whole_genome(genome: Genome) -> tuple[Extent, np.ndarray]:

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -10,8 +11,15 @@ import numpy as np
 
 from kmatch import __version__
 from kmatch.arrays import Longs
-from kmatch.distributed.files import shared_file
-from kmatch.distributed.plan import SHARES, ShardPlan, shard_letters, whole_genome
+from kmatch.distributed.files import SharedFile, estimated_letters, shared_file
+from kmatch.distributed.plan import (
+    MOST,
+    SHARES,
+    FilesPlan,
+    ShardPlan,
+    shard_letters,
+    whole_genome,
+)
 from kmatch.distributed.shards import (
     Answer,
     Background,
@@ -21,23 +29,27 @@ from kmatch.distributed.shards import (
     Shard,
     pack_letters,
 )
-from kmatch.distributed.worker import search_starts
+from kmatch.distributed.worker import search_files, search_starts
 from kmatch.engine.choice import Work
 from kmatch.engine.primers import Starts
+from kmatch.errors import ClusterError
 from kmatch.genome import Genome
-from kmatch.results.batches import HitBatch, PrimerBatch, ProductBatch
+from kmatch.genomes import Genomes, as_genomes
+from kmatch.results.batches import HitBatch, Origin, PrimerBatch, ProductBatch
 from kmatch.search.best import best_batches, best_distances, best_within, warn_of_none
 from kmatch.search.edit import edit_batches
 from kmatch.search.hamming import hamming_batches
 from kmatch.search.multi import multi_batches
 from kmatch.search.panels.distances import pattern_distances
+from kmatch.search.panels.panel import wanted_strands
 from kmatch.search.panels.repeats import distinct_patterns, with_copies
 from kmatch.search.pcr import PcrOptions, pcr_batches, pcr_products, pcr_sites
 from kmatch.search.primer import PrimerStarts, part_of, primer_batches, raise_bounds
 from kmatch.search.running import Running
 from kmatch.search.scanning.work import difference_work, window_work
+from kmatch.search.several import over_genomes
 from kmatch.search.shards.found import batch_of, edges_of
-from kmatch.search.shards.joining import ShardJoiner
+from kmatch.search.shards.joining import ShardJoiner, in_parts
 from kmatch.search.shards.needs import MORE, needs_of
 from kmatch.sequences.primer_pairs import PrimerPairs
 
@@ -85,51 +97,137 @@ def _hits(
     find: Callable[..., Any], given: dict[str, Any], running: Running, where: Where
 ) -> Iterator[HitBatch]:
     """The hits of `hamming`, `multi` and `edit`."""
-    genome, k, options = given["genome"], given["k"], given["options"]
+    genomes, k, options = _linear(given["genome"]), given["k"], given["options"]
+    if (files := _small_files(genomes)) is not None:
+        yield from _of_files(find, given, files, running, where)
+        return
     distinct, copies = distinct_patterns(given["patterns"])
     needs = needs_of(distinct, k, options)
     most = int(pattern_distances(distinct, k).max())
     estimate = difference_work if find is edit_batches else window_work
     search = partial(find, patterns=distinct, k=k, options=needs.options)
     loci = len(distinct) if needs.loci else None
-    round_ = _Round(where, search, genome, estimate(genome, distinct, most, options.strand))
-    joiner = ShardJoiner(needs.context, loci)
-    yield from with_copies(round_.joined(joiner, needs.context, running), copies)
+
+    def found(genome: Genome, running: Running) -> Iterable[HitBatch]:
+        work = estimate(as_genomes(genome), distinct, most, options.strand)
+        joiner = ShardJoiner(needs.context, loci)
+        joined = _Round(where, search, genome, work).joined(joiner, needs.context, running)
+        return with_copies(joined, copies)
+
+    yield from over_genomes(genomes, running, found)
 
 
 def _best(
     find: Callable[..., Any], given: dict[str, Any], running: Running, where: Where
 ) -> Iterator[HitBatch]:
     """The hits of `best`: the smallest distances in a first round, where they are in a second."""
-    genome, options = given["genome"], given["options"]
+    genomes, options = _linear(given["genome"]), given["options"]
+    if (files := _small_files(genomes)) is not None:
+        yield from _of_files(find, given, files, running, where)
+        return
     distinct, copies = distinct_patterns(given["patterns"])
     longest = int(distinct.lengths.max())
-    work = difference_work(genome, distinct, None, options.strand)
-    search: Any = partial(best_distances, patterns=distinct, options=options)
-    least: Longs = distinct.lengths.copy()
-    for found in _Round(where, search, genome, work).values(2 * longest + MORE, running):
-        np.minimum(least, found, out=least)
-    warn_of_none(distinct, copies, least, running)
-    near = least < distinct.lengths
-    if not near.any():
-        return
-    context = longest + int(least[near].max()) + MORE
-    search = partial(best_within, patterns=distinct, distances=least, options=options)
-    found_again = _Round(where, search, genome, work).joined(ShardJoiner(context), context, running)
-    yield from with_copies(found_again, copies)
+
+    def closest(genome: Genome, running: Running) -> Iterable[HitBatch]:
+        work = difference_work(as_genomes(genome), distinct, None, options.strand)
+        search: Any = partial(best_distances, patterns=distinct, options=options)
+        least: Longs = distinct.lengths.copy()
+        for found in _Round(where, search, genome, work).values(2 * longest + MORE, running):
+            np.minimum(least, found, out=least)
+        near = least < distinct.lengths
+        named = f" in {genome.label}" if genomes.named else ""
+        warn_of_none(copies, ~near, named, running.on_warning)
+        if not near.any():
+            return []
+        context = longest + int(least[near].max()) + MORE
+        search = partial(best_within, patterns=distinct, distances=least, options=options)
+        again = _Round(where, search, genome, work)
+        return with_copies(again.joined(ShardJoiner(context), context, running), copies)
+
+    yield from over_genomes(genomes, running, closest)
 
 
 def _products(
     find: Callable[..., Any], given: dict[str, Any], running: Running, where: Where
 ) -> Iterator[ProductBatch]:
     """The products of `pcr`: sites are found by shards, and joined here."""
-    genome: Genome = given["genome"]
+    genomes = _linear(given["genome"])
     pairs: PrimerPairs = given["pairs"]
     options: PcrOptions = given["options"]
     sites = pcr_sites(pairs, given["k"], options)
-    search = partial(sites, genome)
+    search = partial(sites, genomes)
     found = _hits(search.func, _arguments(search), running, where)
-    yield from pcr_products(found, genome, pairs, options)
+    yield from pcr_products(found, genomes, pairs, options)
+
+
+def _small_files(genomes: Genomes) -> list[SharedFile] | None:
+    """The files of several genomes, none of which is too large for one shard; None elsewhere."""
+    if not genomes.named or len(genomes.paths) < len(genomes):
+        return None
+    files = [shared_file(path) for path in genomes.paths]
+    known = [file for file in files if file and estimated_letters(file) <= MOST]
+    return known if len(known) == len(files) else None
+
+
+def _of_files(
+    find: Callable[..., Any],
+    given: dict[str, Any],
+    files: list[SharedFile],
+    running: Running,
+    where: Where,
+) -> Iterator[HitBatch]:
+    """The hits of small genomes, many a shard."""
+    genomes, patterns, options = given["genome"], given["patterns"], given["options"]
+    cluster, k = where.cluster, given.get("k")
+    most = None if k is None else int(pattern_distances(patterns, k).max())
+    strands, lengths = len(wanted_strands(options.strand)), patterns.lengths
+    differs = find not in (hamming_batches, multi_batches)
+    deep = int(lengths.max()) if most is None else most
+    work = Work(None, len(lengths) * strands, float(lengths.mean()), deep, differs)
+    letters = where.letters or shard_letters(work, cluster.threads)
+    many = max(len(files) // (SHARES * cluster.threads), 1)
+    fixed = {name: value for name, value in given.items() if name in ("patterns", "k", "options")}
+    job = Job(__version__, partial(find, **fixed), _told(running), running.aligned, genomes.view)
+    plan = FilesPlan(genomes.names, files, letters, many)
+    heard, records, done = _Warnings(running), 0, 0
+    for shard, answer in cluster.answers(job, plan, plan.fill, search_files):
+        heard.tell(answer.warnings)
+        found, spans = answer.value
+        if running.on_spans:
+            for each in spans:
+                running.on_spans(each._replace(first=records + each.first))
+        records += max((each.first + len(each.lengths) for each in spans), default=0)
+        done += len(shard.files)
+        if running.on_progress:
+            running.on_progress(done, len(files))
+        for number, name, hits in found:
+            batch = replace(batch_of(hits), origin=Origin(shard.first + number, name))
+            yield from in_parts(batch)
+
+
+class _Warnings:
+    """Tells of each warning once."""
+
+    def __init__(self, running: Running) -> None:
+        self._tell = running.on_warning
+        self._told: set[str] = set()
+
+    def tell(self, warnings: Iterable[str]) -> None:
+        for warning in warnings:
+            if warning not in self._told:
+                self._told.add(warning)
+                self._tell(warning)
+
+
+def _linear(genome: Any) -> Genomes:
+    """The Genomes that are searched. Raises ClusterError for circular records."""
+    genomes = as_genomes(genome)
+    if genomes.circular is not None:
+        raise ClusterError(
+            "circular records are searched on one machine so far; leave out circular, or the "
+            "scheduler"
+        )
+    return genomes
 
 
 class _UnseenBackground(Exception):
@@ -218,13 +316,10 @@ class _Round(NamedTuple):
         letters = self.where.letters or shard_letters(self.work, cluster.threads)
         plan = ShardPlan(self.genome, letters, context)
         job = Job(__version__, self.search, _told(running), running.aligned)
-        heard: set[str] = set()
+        heard = _Warnings(running)
         count = plan.count if running.on_progress else None
         for shard, answer in cluster.answers(job, plan, plan.fill):
-            for warning in answer.warnings:
-                if warning not in heard:
-                    heard.add(warning)
-                    running.on_warning(warning)
+            heard.tell(answer.warnings)
             if running.on_spans:
                 running.on_spans(shard.extent.spans())
             if running.on_progress:

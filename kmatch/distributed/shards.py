@@ -9,6 +9,7 @@ from kmatch.arrays import Bytes, Longs, bounds_of, gather
 from kmatch.distributed.files import SharedFile
 from kmatch.engine.host.letters import LETTERS
 from kmatch.engine.primers import Starts
+from kmatch.genome import Genome
 from kmatch.packed.reader import PackedFile
 from kmatch.search.running import Running
 from kmatch.search.shards.extents import Extent
@@ -20,13 +21,15 @@ class Job(NamedTuple):
     """What all shards of a search have in common.
 
     version: of kmatch; search(genome=…, running=…): gives HitBatches, or an array; running: without
-    those who hear of it; aligned: whether alignments are wanted.
+    those who hear of it; aligned: whether alignments are wanted; view(genome): how each of several
+    genomes is searched.
     """
 
     version: str
     search: Callable[..., Any]
     running: Running
     aligned: bool
+    view: Callable[[Genome], Genome] | None = None
 
 
 class Shard(NamedTuple):
@@ -51,6 +54,28 @@ class Shard(NamedTuple):
         first, last = self.extent.names[0], self.extent.names[-1]
         records = f"record '{first}'" if first == last else f"records '{first}' to '{last}'"
         return f"shard {self.number + 1} of {self.label} ({records})"
+
+
+class GenomeFiles(NamedTuple):
+    """Small genomes that are searched as wholes, one after another.
+
+    number: of the shard; first: the number of the first genome; labels, files: of each; data: what
+    is in each file, or None where workers read them.
+    """
+
+    number: int
+    first: int
+    labels: list[str]
+    files: list[SharedFile]
+    data: list[bytes] | None = None
+
+    @property
+    def sent(self) -> bool:
+        """Whether workers need no file for it."""
+        return self.data is not None
+
+    def __str__(self) -> str:
+        return f"shard {self.number + 1} (genomes {self.labels[0]} to {self.labels[-1]})"
 
 
 class Background(NamedTuple):

@@ -1,7 +1,10 @@
 """What a worker does: it reads a shard, searches it and gives back what was found."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import groupby
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,7 @@ from kmatch.distributed.faults import other_version
 from kmatch.distributed.files import open_shared
 from kmatch.distributed.shards import (
     Answer,
+    GenomeFiles,
     Job,
     PrimerJob,
     PrimerShard,
@@ -21,9 +25,11 @@ from kmatch.distributed.shards import (
 )
 from kmatch.errors import ClusterError, KmatchError
 from kmatch.genome import Genome
+from kmatch.genomes import Genomes
 from kmatch.search.shards.edges import Edges
 from kmatch.search.shards.extents import ShardGenome
 from kmatch.search.shards.found import found_edges, found_of
+from kmatch.sequences.chunks import Spans
 
 
 def hold(job: Job) -> Job:
@@ -37,6 +43,47 @@ def search_shard(job: Job, shard: Shard) -> Answer | Unseen:
         if not (shard.sent or (shard.file and shard.file.is_here())):
             return Unseen(_address())
         return answer(job, shard, open_shard(shard))
+
+
+def search_files(job: Job, shard: GenomeFiles) -> Answer | Unseen:
+    """As `search_shard`, for whole genomes: the answer's value is ([(number and name of a genome,
+    its hits)], the spans that were heard)."""
+    with _told(job.version), TemporaryDirectory() as folder:
+        paths = [file.path for file in shard.files]
+        if shard.data is not None:
+            paths = [_written(folder, *each) for each in enumerate(shard.data)]
+        elif not all(file.is_here() for file in shard.files):
+            return Unseen(_address())
+        given = [Genome(path, keep=False) for path in paths]
+        for genome, label in zip(given, shard.labels, strict=True):
+            genome.label = label
+        genomes = Genomes(given)
+        if job.view:
+            genomes.view = job.view
+        return _answer_of_files(job, genomes)
+
+
+def _written(folder: str, number: int, data: bytes) -> str:
+    path = os.path.join(folder, str(number))
+    with open(path, "wb") as handle:
+        handle.write(data)
+    return path
+
+
+def _answer_of_files(job: Job, genomes: Genomes) -> Answer:
+    warnings: list[str] = []
+    spans: list[Spans] = []
+    devices: list[str] = []
+    running = job.running._replace(
+        on_engine=lambda engine: devices.append(_device(engine)),
+        on_warning=warnings.append,
+        on_spans=spans.append,
+    )
+    found = []
+    batches = job.search(genome=genomes, running=running)
+    for origin, hits in groupby(batches, lambda batch: batch.origin):
+        found.append((origin.number, origin.name, found_of(list(hits), None, job.aligned)))
+    return Answer(None, None, (found, spans), devices[0], warnings)
 
 
 def search_starts(job: PrimerJob, shard: PrimerShard) -> Answer | Unseen:

@@ -8,8 +8,8 @@ from kmatch.arrays import Bytes, Ints, Longs
 class Written(NamedTuple):
     """P patterns as they are written.
 
-    masks: uint8[L], letters side by side; begins: int64[P+1], those of pattern p lie from begins[p]
-    to begins[p+1].
+    masks: uint8[L], letters side by side; begins: int64[P+1], pattern p has those from begins[p] to
+    begins[p+1].
     """
 
     masks: Bytes
@@ -41,7 +41,7 @@ class Ends(NamedTuple):
 
 
 class Traced(NamedTuple):
-    """What a traceback finds of n ends, int64[n] each.
+    """The result of tracing n ends, int64[n] each.
 
     other: the position of the alignment's letter farthest from the anchored end; size: the number
     of its columns.

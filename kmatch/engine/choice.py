@@ -1,20 +1,14 @@
 """What a search is expected to cost on the CPU and on a GPU; `auto` takes the cheaper device.
 
-The constants were measured on one core of an AVX-512 server and on an H200. Other machines differ
-by factors that matter little: the two devices differ by more, except where start-up decides.
+Other machines than those of `kmatch.engine.costs` differ by factors that matter little: the two
+devices differ by more, except where start-up decides.
 """
 
 from typing import NamedTuple
 
-PACK = 0.5e-9  # seconds to pack a letter on one core
-GPU_START = 0.45  # seconds until a GPU's context is open and its first kernels are loaded
-GPU_COPY = 0.1e-9  # seconds to copy a letter's planes to the GPU
-CPU_PAIR = 0.024e-9  # seconds to compare a text position with a query, mismatches alone
-GPU_PAIR = 0.08e-12
-CPU_CELL, CPU_COLUMN = 0.0019e-9, 0.0065e-9  # a cell and a column of the recurrence
-GPU_CELL = 0.0145e-12
-DEEPER = 30  # rows of a column that are computed below row 2·k
-FULL = 45e6  # letters that keep a GPU busy in a search for mismatches
+from kmatch.engine.costs import CPU, CUDA, FIRST_ROWS
+
+SECOND = 1e9  # nanoseconds
 
 
 class Work(NamedTuple):
@@ -34,20 +28,21 @@ class Work(NamedTuple):
 def cpu_seconds(work: Work, threads: int) -> float:
     """Seconds for packing and kernels on the CPU, without what both devices have in common."""
     letters = work.letters or 0
-    pair = CPU_PAIR
+    pair = CPU.scan.pair
     if work.differences:
-        pair = CPU_COLUMN + CPU_CELL * min(work.length, 2 * work.k + DEEPER)
-    return letters * (PACK + pair * work.queries) / threads
+        rows = min(work.length, 2 * work.k + FIRST_ROWS + CPU.recurrence.deeper)
+        pair = CPU.recurrence.column + CPU.recurrence.cell * rows
+    return letters * (CPU.pack + pair * work.queries) / threads / SECOND
 
 
 def gpu_seconds(work: Work, threads: int) -> float:
     """The same on a GPU, with its start-up and the copies to it."""
     letters = work.letters or 0
-    pair = GPU_CELL * work.length
+    pair = CUDA.recurrence.cell * work.length
     if not work.differences:
-        pair = GPU_PAIR / min(max(letters, 1) / FULL, 1)
-    copies = letters * (PACK / threads + GPU_COPY)
-    return GPU_START + copies + letters * work.queries * pair
+        pair = CUDA.scan.pair / min(max(letters, 1) / CUDA.full, 1)
+    copies = letters * (CPU.pack / threads + CUDA.copy)
+    return (CUDA.start + copies + letters * work.queries * pair) / SECOND
 
 
 def best_device(work: Work | None, threads: int) -> tuple[str, str]:

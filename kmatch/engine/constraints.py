@@ -1,4 +1,4 @@
-"""What alignments have to keep to beside their distance, as kernels read it."""
+"""Constraints on alignments beside their distance, as kernels read them."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ class States(NamedTuple):
     """How far an alignment from its anchor has come, besides the pattern letters it has used.
 
     offset: int64[S], text letters beyond these; inserted, deleted: int64[S], the state after one
-    more insertion or deletion, −1 where there is none; cost: int64[S], the differences that the
+    more insertion or deletion, −1 where there is none; cost: int64[S], the differences that a
     state itself stands for; start: the state at the anchor; gap: what an insertion or a deletion
     costs beyond its state; apart: whether the states at the end bound what came before. A deletion
     leads to a later state.
@@ -28,10 +28,10 @@ class States(NamedTuple):
 
 
 class Constraints(NamedTuple):
-    """What alignments of Q queries, and what lies beside them, have to keep to.
+    """Constraints on the alignments of Q queries, and on the letters beside them.
 
     pams: uint8[2, X, w], the letters of X PAMs from the anchor outwards, for each strand as they
-    stand on the forward strand; sizes: int64[X], how many each has; near, far: letters at the
+    stand on the forward strand; sizes: int64[X], the letters of each; near, far: letters at the
     anchor, and at the other end, that match with nothing inserted or deleted beside them; states:
     States; mismatches: the most there may be; minus: uint8[Q], the strand of each query; leads:
     whether the anchor is the pattern's beginning.

@@ -15,32 +15,42 @@ from kmatch.errors import DeviceError
 if TYPE_CHECKING:
     from kmatch.engine.protocol import Engine
 
-DEVICE = re.compile(r"auto|cpu|cuda(:\d+(,\d+)*)?")
+DEVICE = re.compile(r"auto|cpu|cuda(:(all|\d+(,\d+)*))?")
 NO_DRIVER = "the library of the NVIDIA driver was not found"
+KNOWN = "auto, cpu, cuda, cuda:N, cuda:N,M or cuda:all"
+REPEATED = False  # whether several engines may share a GPU, which tests with one GPU want
 DRIVERS = {"win32": ["nvcuda.dll"], "linux": ["libcuda.so.1", "libcuda.so"]}
 
 
 def choose_engine(device: str, threads: int | None = None, work: Work | None = None) -> "Engine":
     """The Engine for a device (see `kmatch.engine.protocol`).
 
-    device: `auto`, `cpu`, `cuda` or `cuda:N`; threads: of the CPU, None for all cores; work: for
-    which `auto` takes the device that is expected to finish first. Raises DeviceError for a device
-    that is unknown or cannot be used.
+    device: `auto`, `cpu`, `cuda`, `cuda:N`, several GPUs as `cuda:0,1`, or `cuda:all`; threads: of
+    the CPU, None for all cores; work: for which `auto` takes the device that is expected to finish
+    first. Raises DeviceError for a device that is unknown or cannot be used.
     """
     check_threads(threads)
     if not isinstance(device, str) or not DEVICE.fullmatch(device):
-        raise DeviceError(f"unknown device '{device}'; use auto, cpu, cuda or cuda:N")
+        raise DeviceError(f"unknown device '{device}'; use {KNOWN}")
     if device == "cpu":
         return _cpu_engine(threads, "asked for", work)
     if device == "auto":
         return _first_done(threads, work)
-    if "," in device:
-        raise DeviceError(f"device {device}: a search runs on one GPU; use cuda:N or cpu")
     try:
-        number = int(device[5:]) if ":" in device else None
-        return _cuda_engine(number, threads, "asked for", work)
+        return _cuda_engine(_numbers(device), threads, "asked for", work)
     except DeviceError as error:
         raise DeviceError(f"device {device}: no usable GPU ({error}); use cpu") from error
+
+
+def _numbers(device: str) -> list[int] | None:
+    """The GPUs of `cuda:…`, None for all; for `cuda` [], the first one that can be used."""
+    _, _, named = device.partition(":")
+    if named == "all":
+        return None
+    numbers = [int(number) for number in named.split(",") if number]
+    if len(set(numbers)) < len(numbers) and not REPEATED:
+        raise DeviceError("a GPU is named twice")
+    return numbers
 
 
 def _first_done(threads: int | None, work: Work | None) -> "Engine":
@@ -50,7 +60,7 @@ def _first_done(threads: int | None, work: Work | None) -> "Engine":
     if kind == "cpu":
         return _cpu_engine(threads, reason, work)
     try:
-        return _cuda_engine(None, threads, reason, work)
+        return _cuda_engine([], threads, reason, work)
     except DeviceError as error:
         return _cpu_engine(threads, f"no usable GPU: {error}", work)
 
@@ -62,21 +72,33 @@ def _cpu_engine(threads: int | None, reason: str, work: Work | None) -> "Engine"
 
 
 def _cuda_engine(
-    number: int | None, threads: int | None, reason: str, work: Work | None
+    numbers: list[int] | None, threads: int | None, reason: str, work: Work | None
 ) -> "Engine":
-    """The engine of a GPU, None for the first. Raises DeviceError with the reason there is none."""
+    """The engine of GPUs (see `_numbers`). Raises DeviceError with the reason there is none."""
     if _no_driver():
         raise DeviceError(NO_DRIVER)
-    _wake(number or 0)
+    for number in numbers or [0]:
+        _wake(number)
     from kmatch.engine.cuda.gpu.driver import find_devices
 
     found, why = find_devices()
-    chosen = [gpu for gpu in found if number in (None, gpu[0])]
-    if not chosen:
-        raise DeviceError(why or f"the GPUs here are {', '.join(f'cuda:{n}' for n, *_ in found)}")
+    names = {number: name for number, name, _ in found}
+    if not names:
+        raise DeviceError(why)
+    chosen = list(names) if numbers is None else numbers or list(names)[:1]
+    if not names.keys() >= set(chosen):
+        raise DeviceError(f"the GPUs here are {', '.join(f'cuda:{n}' for n in names)}")
     from kmatch.engine.cuda.engine import CudaEngine
 
-    return CudaEngine(chosen[0][0], chosen[0][1], threads, reason, work)
+    gpus = [
+        CudaEngine(number, names[number], threads, reason, work, nth=chosen[:i].count(number))
+        for i, number in enumerate(chosen)
+    ]
+    if len(gpus) == 1:
+        return gpus[0]
+    from kmatch.engine.cuda.several import SeveralGpus
+
+    return SeveralGpus(gpus, threads, reason, work)
 
 
 def _no_driver() -> bool:

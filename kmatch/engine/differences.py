@@ -1,4 +1,4 @@
-"""What an engine needs to know of a search for differences."""
+"""Queries of a search for differences, as engines take them."""
 
 from typing import NamedTuple, Protocol
 
@@ -32,9 +32,14 @@ class DifferenceQuery(NamedTuple):
     profile: Profile
     reach: int
 
+    @property
+    def lengths(self) -> Longs:
+        """Letters of each query, int64[Q]."""
+        return np.diff(self.reading.begins)
+
 
 class Profiler(Protocol):
-    """What makes profiles: every Engine does."""
+    """The part of an Engine that makes profiles."""
 
     def profiles(self, reading: ReadingArrays) -> Profile:
         """See `Engine.profiles`."""

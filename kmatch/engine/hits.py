@@ -17,9 +17,8 @@ NO_CODE: int = np.iinfo(np.int64).max  # of an entry that holds no hit
 class HitBuffer(NamedTuple):
     """A buffer of which threads take blocks.
 
-    codes: int64[c], c the capacity; tally: int64[3], codes that blocks were taken of, hits that did
-    not fit, and the items of work that were begun when the first of these was found, 0 where all
-    were.
+    codes: int64[c], c the capacity; tally: int64[3]: codes in the blocks taken, hits that did not
+    fit, and the items of work begun when the first of these was found, 0 where all were.
     """
 
     codes: Longs

@@ -1,4 +1,4 @@
-"""What an engine needs to know of a search for primers, and what it reports of its work."""
+"""Starts of primers, as engines take them, and a record of the work done."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ class Starts(NamedTuple):
     masks: uint8[n], sets of bases (0 matches nothing), records joined end to end; begins:
     int64[T+1], where each begins, and n; limits: int64[n], the largest lengths of interest, none
     beyond the record's end; bounds: int64[n], lower bounds of the shortest lengths, at least k,
-    which `extend_primers` raises in place.
+    which `extend_primers` raises.
     """
 
     masks: Bytes

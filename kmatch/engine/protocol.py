@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from kmatch.arrays import Bools, Bytes, Longs, Words
 from kmatch.engine.alignments import Columns, Ends, Traced, Windows, Written
-from kmatch.engine.constraints import Constraints, Sites, View
+from kmatch.engine.constraints import Constraints, View
 from kmatch.engine.differences import DifferenceQuery, Profile
 from kmatch.engine.geometry import Layout, Text
 from kmatch.engine.hits import Found
@@ -26,7 +26,17 @@ class Scan(Protocol):
         """What the scan found; waits until it is done."""
 
     def stop(self) -> None:
-        """Give the scan up; returns when none of it is running any more."""
+        """Give the scan up, and wait until it no longer runs."""
+
+
+class Smallest(Protocol):
+    """A search for smallest distances under way. Its caller ends it by calling one of these."""
+
+    def found(self) -> Longs:
+        """The smallest distance of each query, int64[Q], or its bound + 1 if that is smaller."""
+
+    def stop(self) -> None:
+        """Give it up; returns when none of it is running any more."""
 
 
 class KernelTime(Protocol):
@@ -36,9 +46,10 @@ class KernelTime(Protocol):
     `extend_primers`.
     """
 
-    rows: int
-    done: list[WorkDone]
-
+    @property
+    def rows(self) -> int: ...
+    @property
+    def done(self) -> list[WorkDone]: ...
     @property
     def seconds(self) -> float:
         """Seconds that they took so far; waits for those under way."""
@@ -47,18 +58,19 @@ class KernelTime(Protocol):
 class Engine(Protocol):
     """The kernels of a device.
 
-    name: `cpu` or `cuda`; place: the device, `cpu` or `cuda:N`; threads: of the CPU; description:
+    name: `cpu` or `cuda`; device: itself, `cpu` or `cuda:N`; threads: of the CPU; description:
     of the device and why it was chosen, for people; layout: the chunks that it is fastest with;
-    capacity: the hit codes of a chunk that it has memory for; expected: seconds that the search is
-    expected to take, None where that is unknown.
+    capacity: the hit codes of a chunk that it has memory for; queues: how many chunks it works on
+    side by side; expected: seconds that the search is expected to take, None where that is unknown.
     """
 
     name: str
-    place: str
+    device: str
     threads: int
     description: str
     layout: Layout
     capacity: int
+    queues: int
     expected: float | None
 
     def time_kernels(self) -> KernelTime:
@@ -71,7 +83,7 @@ class Engine(Protocol):
         """uint64[size], uninitialised, for planes that do not change once they are scanned."""
 
     def keep(self, planes: Words) -> None:
-        """Take note that planes in memory of another kind do not change."""
+        """Note that planes from elsewhere do not change any more."""
 
     def fetch(self, planes: Words) -> None:
         """Begin to copy planes that will be scanned soon to the device; returns at once."""
@@ -107,11 +119,10 @@ class Engine(Protocol):
         0 … 64·words·rows − 1. The halo is at least m + k of every query.
         """
 
-    def smallest_edit(self, text: Text, reading: ReadingArrays, bounds: Longs) -> Longs:
-        """The smallest distance of each query in a chunk, int64[Q], or its bound + 1 if that is
-        smaller.
+    def start_smallest(self, text: Text, reading: ReadingArrays, bounds: Longs) -> "Smallest":
+        """Start to look for the smallest distance of each query in a chunk.
 
-        bounds: int64[Q], each smaller than m, −1 for a query that is not sought.
+        bounds: int64[Q], each smaller than m, −1 to leave a query out.
         """
 
     def profiles(self, reading: ReadingArrays) -> Profile:
@@ -126,10 +137,10 @@ class Engine(Protocol):
         traced: Traced,
         columns: Columns,
     ) -> None:
-        """Find the other end of each anchored end, and write the alignments where they are wanted.
+        """Find the other end of each anchored end, and write the alignments if asked for.
 
         letters: the chunk's letters as masks, empty to read them from the planes; traced, columns:
-        filled here; op_ends is empty where alignments are not wanted.
+        filled here; an empty op_ends asks for no alignments.
         """
 
     def read_stretch(self, view: View, position: int, letters: Bytes) -> None:
@@ -143,14 +154,14 @@ class Engine(Protocol):
         ends: tuple[Longs, Longs],
         beside: Longs,
     ) -> None:
-        """Tell of anchored ends, (position, query), how many letters the PAM beside them has: fills
-        `beside`, −1 where none stands there or a letter does not match that has to."""
+        """Fill `beside` with the letters of the PAM beside each anchored end, (position, query); −1
+        where there is no PAM, or a required letter does not match."""
 
     def constrained_distances(
         self, view: View, query: DifferenceQuery, constraints: Constraints, ends: Ends
     ) -> None:
-        """Replace the distances of anchored ends by those of alignments that keep to constraints,
-        −1 where none does within the query's limit."""
+        """Replace the distances of anchored ends by those of alignments within constraints, −1
+        where none is within the query's limit."""
 
     def trace_constrained(
         self,
@@ -161,7 +172,7 @@ class Engine(Protocol):
         traced: tuple[Longs, Longs, Longs],
         columns: Columns,
     ) -> None:
-        """As `trace`, for alignments that keep to constraints, with the PAM among the columns.
+        """As `trace`, for alignments within constraints, with the PAM among the columns.
 
         traced: (other, size, letters of the PAM), int64[n] each.
         """
@@ -194,7 +205,7 @@ class Engine(Protocol):
         on_progress: Callable[[float], object] | None = None,
         sizes: Any = None,
     ) -> WorkDone:
-        """Raise the bounds of starts to what a background requires, in place.
+        """Raise the bounds of starts to what a background requires.
 
         A bound becomes the smallest length up to the limit that has k differences from every
         substring of the columns, or limit + 1 where there is none; no bound becomes smaller, and
@@ -232,16 +243,26 @@ class SeedLookup(Protocol):
 class AnchorScan(Protocol):
     """An engine that can search for differences beside the sites of a PAM alone."""
 
-    def anchors_pay(self, query: DifferenceQuery, share: float) -> bool:
-        """Whether that is faster than a scan; share: of positions that are sites, on a strand."""
+    def anchor_tables(
+        self,
+        query: DifferenceQuery,
+        constraints: Constraints,
+        share: float,
+        positions: int,
+        always: bool,
+    ) -> Any:
+        """What `start_anchors` needs of a search, None where a scan of all positions is faster.
 
-    def find_anchors(self, view: View, query: DifferenceQuery, constraints: Constraints) -> Sites:
-        """The Sites in the letters of a View, and positions whose PAM it does not show."""
+        share: of the positions that are sites, on a strand; positions: of the text, about; always:
+        where a scan is faster too.
+        """
 
-    def start_anchors(
-        self, view: View, query: DifferenceQuery, sites: Sites, capacity: int
-    ) -> Scan:
-        """A Scan for the ends at sites within the limits of their queries, as `start_edit`."""
+    def start_anchors(self, view: View, tables: Any, capacity: int) -> Scan:
+        """A Scan for the ends within the limits of their queries, as `start_edit`, beside PAMs and
+        where a View, which has its letters, does not show what stands beside them.
+
+        tables: from `anchor_tables`.
+        """
 
 
 @runtime_checkable
@@ -249,7 +270,7 @@ class SiteChoice(Protocol):
     """An engine that may be faster where the sites of a PAM are found first."""
 
     def sites_pay(self, queries: int, strands: int, share: float) -> bool:
-        """Whether it pays to find the sites first and compare patterns only there.
+        """Whether it is faster to find the sites first and to compare patterns only there.
 
         queries: patterns times strands; share: of the positions that are sites, on each strand.
         """

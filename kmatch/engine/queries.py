@@ -10,7 +10,7 @@ from kmatch.arrays import Bools, Bytes, Longs, bounds_of, look_up, offsets_in_ro
 
 LOOK_EVERY = 4
 BASES_OF = np.array([mask.bit_count() for mask in range(16)], np.uint8)  # bases in a mask
-RARE = 2e-5  # a lane's chance to be within k, below which it pays to look whether any lane is
+RARE = 2e-5  # chance of a lane to be within k below which it pays to ask whether any lane is
 
 
 class Query(NamedTuple):
@@ -75,8 +75,8 @@ def _lay_out(
 ) -> QueryArrays:
     """The QueryArrays of letters side by side.
 
-    counts: int64[Q] each, how many letters of a query are counted, its first ones, and how many
-    bases these stand for.
+    counts: int64[Q] each: how many letters of a query are counted, which come first, and how many
+    bases they stand for.
     """
     planes, plane_of = _planes_of(masks)
     counted, bases = counts

@@ -13,7 +13,7 @@ CHECK = 32  # bytes of the digest that follows the mark
 
 
 class DamagedFile(Exception):
-    """A file is not what was written."""
+    """A file differs from what was written."""
 
 
 class KernelFiles(NamedTuple):
@@ -28,7 +28,7 @@ class KernelFiles(NamedTuple):
     dump: Callable[[object], bytes]
 
     def load(self, key: Hashable) -> Any:
-        """What was saved under a key, or None. Raises DamagedFile."""
+        """The data saved under a key, or None. Raises DamagedFile."""
         path = self.path(key)
         try:
             with open(path, "rb") as handle:
@@ -46,7 +46,7 @@ class KernelFiles(NamedTuple):
         return data if found == key else None
 
     def save(self, key: Hashable, data: object) -> None:
-        """Save data under a key and replace what was there. An OSError leaves no file behind."""
+        """Save data under a key, in place of any older data. An OSError leaves no file behind."""
         kept = self.dump((key, data))
         path = self.path(key)
         part = f"{path}.{secrets.token_hex(8)}.part"

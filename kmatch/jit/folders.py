@@ -21,6 +21,9 @@ BESIDE = PACKAGE / "__pycache__"
 NAME = re.compile(r"kmatch-[0-9a-f]{24}")
 SUFFIXES = (".kernel", ".part", ".lcs", ".nbi", ".nbc")  # of the files that kmatch and Numba write
 
+# Of numba.config: kernels that were compiled with other values are other kernels.
+SETTINGS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE")
+
 # A folder for other sources or versions is removed a month after its last use; where there are more
 # than FEW newer ones, a day after it. A process that still used it would only compile again.
 MONTH, DAY = 30 * 86400, 86400
@@ -75,8 +78,10 @@ def _kernels(folder: Path) -> Iterator[os.DirEntry[str]]:
 
 @cache
 def folder_name() -> str:
-    """The name of the folders for the sources, as they are at the first call, and the versions."""
-    return f"kmatch-{digest(__version__, numba.__version__, llvmlite.__version__)}"
+    """The name of the folders for the sources, as they are at the first call, the versions, and
+    what Numba's environment variables change in all kernels."""
+    settings = (f"{name}={getattr(numba.config, name, None)}" for name in SETTINGS)
+    return f"kmatch-{digest(__version__, numba.__version__, llvmlite.__version__, *settings)}"
 
 
 @cache

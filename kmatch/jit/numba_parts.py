@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from numba import config
@@ -20,6 +21,8 @@ from kmatch.jit.files import DamagedFile, KernelFiles
 from kmatch.jit.folders import kernel_folders, mark_used, open_folder, own_folder
 from kmatch.jit.reports import report_compile, warn_once
 from kmatch.jit.sources import unchanged
+
+_configuring = Lock()  # a launch, while a setting of Numba's is another
 
 # What this file uses of a cache, and of the class that its _impl_class names.
 _CACHE = (
@@ -70,7 +73,7 @@ def in_numba_cache(caching: Callable[..., Any], plain: Callable[..., Any]) -> Ca
 
 
 class _Locator:
-    """Tells Numba where a function's compiled code is; the folder's name ensures that it is new."""
+    """Where Numba finds a function's compiled code, which is new by the folder's name."""
 
     def __init__(self, function: Callable[..., Any], folder: Path) -> None:
         self._py_file = function.__code__.co_filename
@@ -188,10 +191,11 @@ class KernelCache(NullCache):
         self._opened.save_overload(signature, data)
 
 
-def keep_cuda_kernels() -> None:
-    """Have `cuda.jit(cache=True)` keep the kernels of kmatch where those of the CPU are kept.
+def adopt_cuda_kernels() -> None:
+    """Have `cuda.jit(cache=True)` keep the kernels of kmatch where those of the CPU are kept, and
+    launch them in grids of any size without a warning: a short text does not fill a GPU.
 
-    Numba keeps those of other packages as ever.
+    Kernels of other packages are as ever.
     """
     from numba.cuda import dispatcher
 
@@ -203,9 +207,27 @@ def keep_cuda_kernels() -> None:
     def enable_caching(self: Any) -> None:
         if self.py_func.__module__.partition(".")[0] != "kmatch":
             plain(self)
-        elif opened:
+            return
+        if opened:
             self._cache = opened(self.py_func)
         else:
             in_numba_cache(plain, lambda dispatcher: None)(self)
+        if hasattr(self, "configure") and hasattr(dispatcher, "config"):
+            self.configure = _quietly(self.configure, dispatcher.config)
 
     dispatcher.CUDADispatcher.enable_caching = enable_caching
+
+
+def _quietly(configure: Callable[..., Any], settings: Any) -> Callable[..., Any]:
+    """`configure` of a CUDA kernel, without Numba's warning of small grids."""
+
+    def configured(*launch: Any) -> Any:
+        with _configuring:
+            before = settings.CUDA_LOW_OCCUPANCY_WARNINGS
+            settings.CUDA_LOW_OCCUPANCY_WARNINGS = 0
+            try:
+                return configure(*launch)
+            finally:
+                settings.CUDA_LOW_OCCUPANCY_WARNINGS = before
+
+    return configured

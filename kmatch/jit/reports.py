@@ -1,4 +1,4 @@
-"""What a caller learns of compiling: that it begins, and what fails beside it."""
+"""Reports to a caller that compiling begins, and of failures beside it."""
 
 import warnings
 from collections.abc import Callable, Iterator

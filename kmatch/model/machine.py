@@ -1,4 +1,4 @@
-"""The Discrete and the Unified Memory Machine: what a parallel loop costs in time units.
+"""The Discrete and the Unified Memory Machine: the cost of a parallel loop in time units.
 
 Nakano 2012, section II. The memory has w banks; address a is in bank a mod w and in address group
 a // w. w threads form a warp. Warps with requests are dispatched in turn, one request a thread; a

@@ -133,7 +133,7 @@ class PackedFile:
         at += table.nbytes
         table = np.frombuffer(tail, "<i8", 3 * records, at).reshape(-1, 3)
         self.begins, self.sizes, ends = np.ascontiguousarray(table.T, np.int64)
-        if not (self._chunks_lie_within(end) and self._records_lie_within(ends, letters)):
+        if not (self._chunks_are_within(end) and self._records_are_within(ends, letters)):
             raise self._damaged("is damaged in its index")
         self._ends = self.begins + self.sizes
         names, ends = tail[at + table.nbytes :], ends.tolist()
@@ -142,7 +142,7 @@ class PackedFile:
             for a, b in zip([0, *ends], ends, strict=False)
         ]
 
-    def _chunks_lie_within(self, end: int) -> bool:
+    def _chunks_are_within(self, end: int) -> bool:
         """Whether all chunks end before `end` in the file. Kernels check no bounds."""
         chunks = zip(self.offsets, self.rows, self.lengths, strict=True)
         return all(owned == self.plan.length for owned in self.lengths[:-1]) and all(
@@ -153,8 +153,8 @@ class PackedFile:
             for offset, rows, owned in chunks
         )
 
-    def _records_lie_within(self, ends: Longs, letters: int) -> bool:
-        """Whether records lie in the chunks, one after another, and their names in the index."""
+    def _records_are_within(self, ends: Longs, letters: int) -> bool:
+        """Whether records are in the chunks, one after another, and their names in the index."""
         begins, sizes, positions = self.begins, self.sizes, sum(self.lengths)
         if not len(begins):
             return not self.lengths

@@ -54,8 +54,10 @@ def _chosen(
     if engine.name not in algorithm.devices:
         raise DeviceError(
             f"algorithm '{name}' ({algorithm.paper}) runs on {' or '.join(algorithm.devices)}, "
-            f"and not on {engine.place}; use another --device, or --algorithm {ENGINE}"
+            f"and not on {engine.device}; use another --device, or --algorithm {ENGINE}"
         )
+    if engine.queues > 1:
+        raise DeviceError(f"algorithm '{name}' runs on one GPU, not on {engine.device}; use cuda:N")
     for pattern in patterns:
         if limit := algorithm.limit_below(len(pattern), engine.name):
             raise InputError(
@@ -83,7 +85,7 @@ class Run:
             return HostText(masks)
         from kmatch.published.cuda.text import DeviceText
 
-        return DeviceText(masks, self._engine.place)
+        return DeviceText(masks, self._engine.device)
 
     def ends(self, text: Any, pattern: Bytes, k: int) -> Hits:
         """(position, distance) of the hits of one pattern in a text."""

@@ -17,6 +17,7 @@ LETTERS = UNIT * 20
 PATTERNS = {"plain": UNIT[:20], "letters": "N" + UNIT[21:]}
 PAIR = {"plain": (UNIT[:20], "AACCGGTTCAGTACTGGCTA")}
 PANEL = {"plain": UNIT[:20], "letters": "N" + UNIT[1:20]}
+PAM = UNIT[20:23]  # stands beside them: without hits the kernels for hits are not compiled
 
 
 def _search(
@@ -37,11 +38,14 @@ def _pcr(device: str) -> None:
 
 
 def _files(device: str) -> None:
-    """Read a file, pack it, and search the packed genome."""
+    """Read files, pack one, and search the packed genome."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tiny.fa"
         path.write_text(f">tiny\n{LETTERS}\n>short\n{UNIT}\n")
         hamming(Genome(path, keep=False), PATTERNS, 2, device=device)
+        reads = Path(folder) / "tiny.fq"
+        reads.write_text(f"@tiny\n{UNIT}\n+\n{UNIT}\n")
+        hamming(Genome(reads, keep=False), PATTERNS, 2, device=device)
         packed = Path(folder) / "tiny.kmatch"
         with open(packed, "wb") as handle:
             write_packed(Genome(path).records(), handle, halo=HALO_STEP)
@@ -73,14 +77,15 @@ TASKS: dict[str, Callable[..., None]] = {
     "filter": partial(_search, "edit", PATTERNS, 2, filtering=True),
     "hamming": partial(_search, "hamming", PATTERNS, 2),
     "best": partial(_search, "best", PATTERNS, filtering=False),
-    "rules": partial(_search, "edit", PATTERNS, 2, pam="NGG", exact_5p=1, filtering=True),
+    "rules": partial(_search, "edit", PANEL, 2, pam=PAM, exact_5p=1, filtering=True),
+    "bounds": partial(_search, "edit", PANEL, 2, pam=PAM, max_insertions=0, filtering=True),
     FILES: _files,
     "formats": _formats,
     "seeds": partial(_search, "multi", PANEL, 2, filtering=True),
     "multi": partial(_search, "multi", PANEL, 2, filtering=False),
-    "pam sites": partial(_search, "multi", PANEL, 2, pam="NGG", filtering=True),
+    "pam sites": partial(_search, "multi", PANEL, 2, pam=PAM, filtering=True),
     "pcr": _pcr,
-    "pam": partial(_search, "multi", PANEL, 2, pam="NGG", filtering=False),
+    "pam": partial(_search, "multi", PANEL, 2, pam=PAM, filtering=False),
 }
 
 

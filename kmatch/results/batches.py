@@ -1,19 +1,33 @@
-"""Batches of what a search finds, as columns of one length: what searches give and writers take."""
+"""Batches of hits, primers and products, as columns of one length."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Floats, Ints, Longs
+from kmatch.arrays import Bytes, Floats, Ints, Longs, bounds_of, gather
 from kmatch.engine.alignments import Columns
 from kmatch.errors import InputError
 from kmatch.results.alignments import NONE, joined, take_rows
 from kmatch.results.melting import gc_fractions, melting_temperatures
 from kmatch.sequences.chunks import Spans
+
+ENDLESS = 1 << 62  # letters of a linear record, as far as its origin goes
+
+
+class Origin(NamedTuple):
+    """The genome that hits are in: its number among those searched, its name, None where there is
+    but one, and the letters of its circular records by number, None where there is none."""
+
+    number: int = 0
+    name: str | None = None
+    circles: dict[int, int] | None = None
+
+
+ALONE = Origin()
 
 
 @dataclass(frozen=True)
@@ -23,7 +37,7 @@ class HitBatch:
     record: int64, the record's number in the genome; start, end: int64, 0-based and half-open on
     the record's forward strand; pattern: int32, the pattern's number; distance: int32; minus:
     uint8, 1 for the strand `-`. `spans` names the records; `align(rows)` gives the Columns of a
-    slice of rows, or of rows by number, int64.
+    slice of rows, or of rows by number, int64. `origin` is the Origin of all.
     """
 
     record: Longs
@@ -34,6 +48,7 @@ class HitBatch:
     minus: Bytes
     spans: Spans
     align: Callable[[Any], Columns]
+    origin: Origin = ALONE
 
     def __len__(self) -> int:
         return len(self.start)
@@ -47,13 +62,24 @@ class HitBatch:
         names: Any = self.spans.names
         return [names[number] for number in (numbers - self.spans.first).tolist()], which
 
+    def picked(self, rows: Longs) -> "HitBatch":
+        """The HitBatch of some rows, by number, int64[n]."""
 
-def hit_batch(spans: Spans, places: Any, kinds: Any, align: Callable[[Any], Columns]) -> HitBatch:
-    """A HitBatch of hits in a chunk; spans: its Spans, from whose first the records count.
+        def align(part: Any) -> Columns:
+            return self.align(rows[part])
 
-    places: (record, start, end), kinds: (pattern, distance, minus), as HitBatch has them.
+        names = ("record", "start", "end", "pattern", "distance", "minus")
+        return replace(self, **{name: getattr(self, name)[rows] for name in names}, align=align)
+
+
+def hit_batch(
+    spans: Spans, intervals: Any, kinds: Any, align: Callable[[Any], Columns]
+) -> HitBatch:
+    """A HitBatch of hits in a chunk; spans: its Spans, and records count from the first of them.
+
+    intervals: (record, start, end), kinds: (pattern, distance, minus), as HitBatch has them.
     """
-    (record, start, end), (pattern, distance, minus) = places, kinds
+    (record, start, end), (pattern, distance, minus) = intervals, kinds
     return HitBatch(spans.first + record, start, end, pattern, distance, minus, spans, align)
 
 
@@ -68,6 +94,31 @@ def aligned_anew(batches: list[HitBatch], source: Longs, local: Longs) -> Column
         batches[number].align(rows) for number, rows in zip(numbers.tolist(), groups, strict=True)
     ]
     return take_rows(joined(parts), np.argsort(order, kind="stable"))
+
+
+def spans_and_align(batches: list[HitBatch], rows: Longs) -> tuple[Spans, Callable[[Any], Columns]]:
+    """Spans that name the records of rows, counted over several HitBatches, and their `align`."""
+    bounds = bounds_of([len(batch) for batch in batches])
+    source = np.searchsorted(bounds, rows, side="right") - 1
+    local = rows - bounds[source]
+    names: Any = {}  # by number
+    for number in np.unique(source).tolist():
+        batch, mine = batches[number], local[source == number]
+        for record in np.unique(batch.record[mine]).tolist():
+            names[record] = batch.spans.names[record - batch.spans.first]
+
+    def align(part: Any) -> Columns:
+        return aligned_anew(batches, source[part], local[part])
+
+    none = np.zeros(0, np.int64)
+    return Spans(0, names, none, none), align
+
+
+def sizes_of(record: Longs, lengths: dict[int, int]) -> Longs:
+    """Letters of the circular records that hits are in, int64[n]; ENDLESS for a linear one."""
+    numbers, which = np.unique(record, return_inverse=True)
+    sizes = [lengths.get(number, ENDLESS) for number in numbers.tolist()]
+    return np.array(sizes, np.int64)[which]
 
 
 @dataclass(frozen=True)
@@ -120,6 +171,11 @@ class PrimerSites(NamedTuple):
     distance: Ints
     align: Callable[[Any], Columns]
 
+    def picked(self, rows: Longs) -> "PrimerSites":
+        """Those of some rows, by number, int64[n]."""
+        chosen = (self.primer[rows], self.start[rows], self.end[rows], self.distance[rows])
+        return PrimerSites(*chosen, lambda part: self.align(rows[part]))
+
 
 @dataclass(frozen=True)
 class ProductBatch:
@@ -128,7 +184,7 @@ class ProductBatch:
     record: int64, the record's number in the genome; start, end: int64, 0-based and half-open on
     the record's forward strand; minus: uint8, 1 where the forward primer is the site on `-`; names:
     of the records, a str a row; text: the products from the forward primer on, (bounds, letters),
-    or None where it was not asked for.
+    or None where it was not asked for; origin: the Origin of all.
     """
 
     record: Longs
@@ -139,9 +195,28 @@ class ProductBatch:
     reverse: PrimerSites
     names: list[str]
     text: tuple[Longs, Bytes] | None
+    origin: Origin = ALONE
 
     def __len__(self) -> int:
         return len(self.start)
+
+    def record_names(self) -> tuple[list[str], Longs]:
+        """Names of the records, and which of them each row is in, int64[n]."""
+        _, first, which = np.unique(self.record, return_index=True, return_inverse=True)
+        return [self.names[row] for row in first.tolist()], which
+
+    def picked(self, rows: Longs) -> "ProductBatch":
+        """The ProductBatch of some rows, by number, int64[n]."""
+        text = self.text
+        if text is not None:
+            bounds = bounds_of(np.diff(text[0])[rows])
+            text = bounds, gather(text[1], text[0][rows], bounds)
+        chosen: dict[str, Any] = {
+            name: getattr(self, name)[rows] for name in ("record", "start", "end", "minus")
+        }
+        chosen |= {side: getattr(self, side).picked(rows) for side in ("forward", "reverse")}
+        names = [self.names[row] for row in rows.tolist()]
+        return replace(self, **chosen, names=names, text=text)
 
     def texts(self, rows: slice = slice(None)) -> list[str]:
         """The text of products, each a str."""

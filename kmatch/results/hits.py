@@ -2,20 +2,18 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from kmatch.arrays import Ints, Longs, Objects, Strings, bounds_of
+from kmatch.arrays import Ints, Longs, Objects, Strings
 from kmatch.engine.alignments import Columns
+from kmatch.genome import Genome
+from kmatch.genomes import Genomes, as_genomes
 from kmatch.results.alignments import cigars, matches
-from kmatch.results.batches import HitBatch, aligned_anew
+from kmatch.results.batches import HitBatch, spans_and_align
 from kmatch.results.table import Table
-from kmatch.sequences.chunks import Spans
 from kmatch.sequences.patterns import Pattern
-
-if TYPE_CHECKING:
-    from kmatch.genome import Genome
 
 ROWS = 1 << 15  # aligned at a time
 SIGNS = np.array(["+", "-"])
@@ -32,6 +30,18 @@ class Hit(NamedTuple):
     strand: str
 
 
+class ListedHit(NamedTuple):
+    """A row of the Hits of several genomes."""
+
+    genome: str
+    record: str
+    start: int
+    end: int
+    pattern: str
+    distance: int
+    strand: str
+
+
 class Hits(Table[HitBatch, Hit]):
     """The hits of a search, in order of record, start, end, strand and pattern.
 
@@ -39,8 +49,10 @@ class Hits(Table[HitBatch, Hit]):
     `end` int64, 0-based and half-open on the forward strand, `distance` int32, `strand` `+` or `-`;
     `cigar` and `match`, the text as the pattern reads it, hold str (object) and are computed when
     first used. `record_number` and `pattern_number` count from 0 in the order of the genome and of
-    the patterns, as names may repeat. `patterns` are those of the search, `genome` is the Genome,
-    and `pam_first` tells whether a PAM stands before the patterns.
+    the patterns, as names may repeat. Of several genomes there are also `genome`, names (object),
+    and `genome_number`. `patterns` are those of the search, `searched` are its Genomes, and
+    `pam_first` says whether a PAM stands before the patterns. Where k was a share of a pattern's
+    letters, `k` (int64) is what it came to.
 
     Iteration gives rows, `hits[3]` a row, as a Hit; `hits[:10]`, `hits[hits.distance == 0]` and
     `hits[numbers]` give Hits.
@@ -48,7 +60,7 @@ class Hits(Table[HitBatch, Hit]):
 
     _row = Hit
     _shown = ("record", "start", "end", "pattern", "distance", "strand")
-    _columns = (*_shown, "cigar", "match")
+    _columns: Sequence[str] = (*_shown, "cigar", "match")
     _lazy = ("record", "pattern", "cigar", "match")
     _noun = "hit"
 
@@ -56,16 +68,23 @@ class Hits(Table[HitBatch, Hit]):
         self,
         batches: Iterable[HitBatch],
         patterns: Sequence[Pattern],
-        genome: "Genome | None" = None,
+        searched: Genome | Genomes | None = None,
         pam_first: bool = False,
+        k_each: Longs | None = None,
     ) -> None:
+        """k_each: int64[P], the k of each pattern, where that is a column."""
         super().__init__(batches)
-        self.patterns, self.genome, self.pam_first = patterns, genome, pam_first
+        self.searched = None if searched is None else as_genomes(searched)
+        self._add_genomes(self.searched is not None and self.searched.named, ListedHit)
+        self.patterns, self.pam_first, self._k_each = patterns, pam_first, k_each
         self.record_number: Longs = self._column("record", np.int64)
         self.start: Longs = self._column("start", np.int64)
         self.end: Longs = self._column("end", np.int64)
         self.pattern_number: Ints = self._column("pattern", np.int32)
         self.distance: Ints = self._column("distance", np.int32)
+        if k_each is not None:
+            self.k: Longs = k_each[self.pattern_number]
+            self._columns = (*self._columns, "k")
         self.strand: Strings = SIGNS[self._column("minus", np.uint8)]
 
     @cached_property
@@ -104,6 +123,18 @@ class Hits(Table[HitBatch, Hit]):
         """Write GFF3 to a path or to a handle, as `to_bed` does."""
         self._write("gff3", target)
 
+    def plot(self, *, records: int | None = None) -> Any:
+        """A Matplotlib Figure: hits along their records by strand and distance, and their numbers
+        by pattern and distance.
+
+        records: how many, those with the most hits, are drawn by themselves; 24 by default. Raises
+        OutputError where Matplotlib is not installed.
+        """
+        from kmatch.pictures.columns import columns_of_hits
+        from kmatch.pictures.hits import draw_hits
+
+        return draw_hits(columns_of_hits(self), records)
+
     def _aligned(self, words: Callable[[Columns], list[str]]) -> Objects:
         found: list[str] = []
         for batch in self.batches:
@@ -112,10 +143,13 @@ class Hits(Table[HitBatch, Hit]):
         return np.array(found, object)
 
     def _taken(self, rows: Longs) -> Self:
-        if not len(rows):
-            return type(self)([], self.patterns, self.genome, self.pam_first)
-        spans, align = _origins(self.batches, rows)
-        batch = HitBatch(
+        batches = [self._batch(part) for part in self._by_genome(rows)]
+        return type(self)(batches, self.patterns, self.searched, self.pam_first, self._k_each)
+
+    def _batch(self, rows: Longs) -> HitBatch:
+        """The HitBatch of rows that are in one genome."""
+        spans, align = spans_and_align(self.batches, rows)
+        return HitBatch(
             self.record_number[rows],
             self.start[rows],
             self.end[rows],
@@ -124,8 +158,8 @@ class Hits(Table[HitBatch, Hit]):
             (self.strand[rows] == "-").astype(np.uint8),
             spans,
             align,
+            self._origin(rows[0]),
         )
-        return type(self)([batch], self.patterns, self.genome, self.pam_first)
 
     def _writer(self, form: str, handle: Any) -> Any:
         from kmatch.results.formats.searched import Searched
@@ -133,23 +167,5 @@ class Hits(Table[HitBatch, Hit]):
 
         records, starts = np.diff(self.record_number), np.diff(self.start)
         ordered = bool(((records > 0) | ((records == 0) & (starts >= 0))).all())
-        searched = Searched(self.patterns, self.genome, self.pam_first, ordered)
+        searched = Searched(self.patterns, self.searched, self.pam_first, ordered, k=self._k_each)
         return make_writer(form, handle, searched)
-
-
-def _origins(batches: list[HitBatch], rows: Longs) -> tuple[Spans, Callable[[Any], Columns]]:
-    """Spans that name the records of rows, counted over several HitBatches, and their `align`."""
-    bounds = bounds_of([len(batch) for batch in batches])
-    source = np.searchsorted(bounds, rows, side="right") - 1
-    local = rows - bounds[source]
-    names: Any = {}  # by number
-    for number in np.unique(source).tolist():
-        batch, mine = batches[number], local[source == number]
-        for record in np.unique(batch.record[mine]).tolist():
-            names[record] = batch.spans.names[record - batch.spans.first]
-
-    def align(part: Any) -> Columns:
-        return aligned_anew(batches, source[part], local[part])
-
-    none = np.zeros(0, np.int64)
-    return Spans(0, names, none, none), align

@@ -1,6 +1,7 @@
 """The closest hits of each pattern, as many as asked for."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,9 @@ from kmatch.results.batches import HitBatch
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.patterns import Pattern, pattern_set
 
-FEW = 1 << 16  # hits that may wait, besides those that are kept, before the farther ones go
+FEW = 1 << 16  # hits beyond those kept that may wait until the farther ones are dropped
 _FIELDS = ("record", "start", "end", "pattern", "distance", "minus")
-_NO_PLACES = np.zeros(0, np.int64)
+_NONE = np.zeros(0, np.int64)
 
 
 def check_limit(limit: int | None) -> int | None:
@@ -35,7 +36,7 @@ def limited(
     most: int | None,
     on_warning: Callable[[str], None],
 ) -> Iterable[HitBatch]:
-    """HitBatches of the closest hits of each pattern, at most `most`; of all where it is None."""
+    """HitBatches of the closest hits of each pattern, `most` a genome; of all where it is None."""
     return batches if most is None else _limited(batches, Limit(patterns, most), on_warning)
 
 
@@ -43,30 +44,44 @@ def _limited(
     batches: Iterable[HitBatch], limit: "Limit", on_warning: Callable[[str], None]
 ) -> Iterator[HitBatch]:
     for batch in batches:
-        limit.add(batch)
+        yield from limit.add(batch)
     yield from limit.batches()
     for warning in limit.warnings():
         on_warning(warning)
 
 
 class Limit:
-    """Keeps at most `most` hits of each pattern: the closest, and the first of these.
+    """Keeps at most `most` hits of each pattern in a genome: the closest, and the first of these.
 
-    patterns: of the search; aligned: whether alignments are wanted. Memory goes by the hits that
-    are kept: hits that wait are at most as many again, or FEW.
+    patterns: of the search; aligned: whether alignments are needed. Memory goes by the hits of a
+    genome that are kept: hits that wait are at most as many again, or FEW.
     """
 
     def __init__(self, patterns: Sequence[Pattern], most: int, aligned: bool = True) -> None:
         self._names, self._most, self._aligned = pattern_set(patterns).names, most, aligned
+        self._hits, self._given = np.zeros((2, len(self._names)), np.int64)  # of all genomes
+        self._genome = 0  # the number of the one whose hits wait
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin with the hits of a genome."""
         self._counts = np.zeros(len(self._names), np.int64)
-        # The distance from which on a hit comes too late.
+        # The distance from which on a new hit is not kept.
         self._beyond = np.full(len(self._names), np.iinfo(np.int64).max)
         self._parts: list[HitBatch] = []
         self._kept = self._waiting = 0
         self._records: dict[int, str] = {}  # their names
 
-    def add(self, batch: HitBatch) -> None:
-        """Take the next HitBatch of the search."""
+    def add(self, batch: HitBatch) -> list[HitBatch]:
+        """Take the next HitBatch of the search; gives what is kept of the genome before."""
+        done: list[HitBatch] = []
+        if batch.origin.number != self._genome:
+            done = list(self.batches())
+        self._genome = batch.origin.number
+        self._take(batch)
+        return done
+
+    def _take(self, batch: HitBatch) -> None:
         self._counts += np.bincount(batch.pattern, minlength=len(self._counts))
         near = np.flatnonzero(batch.distance < self._beyond[batch.pattern])
         rows = near[_closest(batch.pattern[near], batch.distance[near], self._most)]
@@ -78,20 +93,26 @@ class Limit:
             self._reduce()
 
     def batches(self) -> Iterator[HitBatch]:
-        """Yield what is kept, in order, as HitBatches."""
+        """Yield what is kept of the last genome, in order, as HitBatches."""
         self._reduce()
-        yield from self._parts
+        self._hits += self._counts
+        self._given += np.minimum(self._counts, self._most)
+        parts = self._parts
+        self._begin()
+        yield from parts
 
     def warnings(self) -> Iterator[str]:
         """Yield a sentence for each pattern that had more hits."""
-        for number in np.flatnonzero(self._counts > self._most).tolist():
+        for number in np.flatnonzero(self._hits > self._given).tolist():
+            given = self._given[number]
+            several = f", at most {self._most:,} in a genome" if given > self._most else ""
             yield (
-                f"pattern '{self._names[number]}' has {self._counts[number]:,} hits, of which the "
-                f"limit keeps {self._most:,}"
+                f"pattern '{self._names[number]}' has {self._hits[number]:,} hits, of which the "
+                f"limit keeps {given:,}{several}"
             )
 
     def _taken(self, batch: HitBatch, rows: Longs) -> HitBatch:
-        """Rows of a HitBatch, without what holds its chunk."""
+        """Rows of a HitBatch, without references to its chunk."""
         numbers = np.unique(batch.record[rows])
         for number in numbers.tolist():
             self._records[number] = batch.spans.names[number - batch.spans.first]
@@ -99,20 +120,20 @@ class Limit:
 
     def _batch(self, batch: HitBatch, rows: Longs, columns: Columns) -> HitBatch:
         names: Any = self._records
-        spans = Spans(0, names, _NO_PLACES, _NO_PLACES)
-        fields = {name: getattr(batch, name)[rows] for name in _FIELDS}
+        spans = Spans(0, names, _NONE, _NONE)
+        fields: dict[str, Any] = {name: getattr(batch, name)[rows] for name in _FIELDS}
         everything = np.arange(len(rows))
 
         def align(part: Any) -> Columns:
             return take_rows(columns, everything[part])
 
-        return HitBatch(**fields, spans=spans, align=align)
+        return replace(batch, **fields, spans=spans, align=align)
 
     def _reduce(self) -> None:
-        """Drop the hits that are not among the closest of all that came."""
+        """Drop the hits that are not among the closest so far."""
         if not self._parts:
             return
-        whole = {
+        whole: dict[str, Any] = {
             name: np.concatenate([getattr(part, name) for part in self._parts]) for name in _FIELDS
         }
         rows = _closest(whole["pattern"], whole["distance"], self._most)
@@ -120,7 +141,7 @@ class Limit:
         if self._aligned:
             columns = joined([part.align(slice(None)) for part in self._parts])
             columns = take_rows(columns, rows)
-        batch = HitBatch(**whole, spans=self._parts[0].spans, align=self._parts[0].align)
+        batch = replace(self._parts[0], **whole)
         kept = self._batch(batch, rows, columns)
         used = np.unique(kept.record).tolist()
         names = {number: self._records[number] for number in used}

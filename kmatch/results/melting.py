@@ -29,7 +29,7 @@ def melting_temperatures(codes: Bytes, start: Longs, end: Longs) -> Floats:
 
     Arguments as for `gc_fractions`. The values are those of Biopython's `MeltingTemp.Tm_NN`:
     nearest neighbours of Allawi & SantaLucia 1997, 25 nM of each strand, 50 mM Na+ with the salt
-    correction of SantaLucia 1998. Sums along the text take the place of a loop over each stretch.
+    correction of SantaLucia 1998. Sums along the text replace a loop over each stretch.
     """
     from Bio.SeqUtils.MeltingTemp import DNA_NN3, salt_correction
 
@@ -53,7 +53,7 @@ def _sums(values: NDArray[Any], start: Longs, end: Longs) -> Longs:
 
 
 def _tables(table: dict[str, tuple[float, float]], part: int) -> tuple[Longs, Longs]:
-    """What each pair of letters and each end adds, in tenths, as the table's values are."""
+    """The terms of each pair of letters and each end, in tenths, as in the table."""
     steps, ends = np.zeros(25, np.int64), np.zeros(5, np.int64)
     for a, first in enumerate(_BASES):
         for b, second in enumerate(_BASES):

@@ -44,7 +44,7 @@ class Primers(Table[PrimerBatch, Primer]):
     def __init__(self, batches: Iterable[PrimerBatch], k: int, both_strands: bool = False) -> None:
         super().__init__(batches)
         self.k, self.both_strands = k, both_strands
-        self._searched = self.batches  # whose regions are told, whatever rows are chosen
+        self._searched = self.batches  # whose regions are reported, whatever rows are selected
         self.record_number: Longs = np.repeat(
             np.array([batch.record for batch in self.batches], np.int64), self._sizes()
         )
@@ -80,6 +80,17 @@ class Primers(Table[PrimerBatch, Primer]):
         from kmatch.results.tables.primers import RegionWriter
 
         self._write_to(target, lambda file: RegionWriter(file, self.both_strands), self._searched)
+
+    def plot(self, *, records: int | None = None) -> Any:
+        """A Matplotlib Figure: length, GC and Tm of the primers along the target.
+
+        records: how many of the target, those with the most primers, are drawn; 12 by default.
+        Raises OutputError where Matplotlib is not installed.
+        """
+        from kmatch.pictures.columns import columns_of_primers
+        from kmatch.pictures.primers import draw_primers
+
+        return draw_primers(columns_of_primers(self), records)
 
     def _taken(self, rows: Longs) -> Self:
         bounds = bounds_of(self._sizes())

@@ -1,6 +1,7 @@
 """Products of primers as tables of columns."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -27,6 +28,19 @@ class Product(NamedTuple):
     distance_reverse: int
 
 
+class ListedProduct(NamedTuple):
+    """A row of the Products of several genomes."""
+
+    genome: str
+    record: str
+    start: int
+    end: int
+    name: str
+    strand: str
+    distance_forward: int
+    distance_reverse: int
+
+
 class Products(Table[ProductBatch, Product]):
     """The products of pairs of primers, in order of record, start, end, strand and primers.
 
@@ -34,9 +48,10 @@ class Products(Table[ProductBatch, Product]):
     (object), of the record, the pair and the primers; a product of primers that are no partners is
     named by both. `start`, `end` and `length` are int64, 0-based and half-open on the forward
     strand, primers included. `strand` is `+` where the forward primer is the site on `+`.
-    `forward_start`, `forward_end`, `distance_forward` (int32) and `cigar_forward` (object) tell the
-    forward primer's site, and likewise those of the reverse one. `sequence` holds the products from
-    the forward primer on, where they were asked for. `record_number` counts from 0.
+    `forward_start`, `forward_end`, `distance_forward` (int32) and `cigar_forward` (object) describe
+    the forward primer's site, and likewise those of the reverse one. `sequence` holds the products
+    from the forward primer on, where they were asked for. `record_number` counts from 0. Of several
+    genomes there are also `genome`, names (object), and `genome_number`.
 
     Iteration gives rows, `products[3]` a row, as a Product; `products[:10]`,
     `products[products.length < 400]` and `products[numbers]` give Products.
@@ -51,10 +66,16 @@ class Products(Table[ProductBatch, Product]):
     _noun = "product"
 
     def __init__(
-        self, batches: Iterable[ProductBatch], pairs: PrimerPairs, has_text: bool = False
+        self,
+        batches: Iterable[ProductBatch],
+        pairs: PrimerPairs,
+        has_text: bool = False,
+        named: bool = False,
     ) -> None:
-        """has_text: whether products come with their text, even where there are none."""
+        """has_text: whether products come with their text, even where there are none; named:
+        whether they come from several genomes."""
         super().__init__(batches)
+        self._add_genomes(named, ListedProduct)
         self.pairs, self._has_text = pairs, has_text
         self.record_number: Longs = self._column("record", np.int64)
         self.start: Longs = self._column("start", np.int64)
@@ -115,18 +136,21 @@ class Products(Table[ProductBatch, Product]):
         parts = [getattr(batch, side) for batch in self.batches]
         kinds = (np.int32, np.int64, np.int64, np.int32)
         return [
-            np.concatenate([np.zeros(0, kind), *(part[place] for part in parts)])
-            for place, kind in enumerate(kinds)
+            np.concatenate([np.zeros(0, kind), *(part[column] for part in parts)])
+            for column, kind in enumerate(kinds)
         ]
 
     def _taken(self, rows: Longs) -> Self:
-        batches = [_taken(self.batches, rows)] if len(rows) else []
-        return type(self)(batches, self.pairs, self._has_text)
+        batches = [
+            replace(_taken(self.batches, part), origin=self._origin(part[0]))
+            for part in self._by_genome(rows)
+        ]
+        return type(self)(batches, self.pairs, self._has_text, self.named)
 
     def _writer(self, form: str, handle: Any) -> Any:
         from kmatch.results.tables.products import ProductWriter
 
-        return ProductWriter(handle, form, self.pairs, self._has_text)
+        return ProductWriter(handle, form, self.pairs, self._has_text, self.named)
 
 
 def _objects(words: Iterable[str]) -> Objects:

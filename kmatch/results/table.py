@@ -8,8 +8,10 @@ import numpy as np
 
 from kmatch.arrays import Longs
 from kmatch.errors import OutputError
+from kmatch.results.formats.html import html_table
 
 SHOWN = 6  # rows of a repr
+PAGE = 10  # rows in a notebook
 CELL = 24  # characters of a name there
 
 Batch = TypeVar("Batch")
@@ -17,7 +19,7 @@ Row = TypeVar("Row")
 
 
 class Table(Generic[Batch, Row]):
-    """Rows of batches; a subclass says which columns they have and what writes them.
+    """Rows of batches; a subclass defines their columns and writers.
 
     It has columns by the names in `_columns`, of which rows, as `_row`, and reprs show `_shown`;
     those in `_lazy` are computed when first used.
@@ -32,6 +34,33 @@ class Table(Generic[Batch, Row]):
 
     def __init__(self, batches: Iterable[Batch]) -> None:
         self.batches = list(batches)
+
+    def _add_genomes(self, named: bool, row: Any) -> None:
+        """Have `genome` and `genome_number` too, and such rows, where `named` is set."""
+        self.named = named
+        batches: Any = self.batches
+        origins = [batch.origin for batch in batches]
+        sizes = [len(batch) for batch in batches]
+        numbers = np.array([origin.number for origin in origins], np.int64)
+        self._genomes = np.repeat(numbers, sizes)
+        self._batch_of = np.repeat(np.arange(len(sizes)), sizes)
+        if named:
+            self.genome_number = self._genomes
+            names = [origin.name for origin in origins]
+            self.genome = np.repeat(np.array([*names, None], object)[:-1], sizes)
+            self._row, self._shown = row, row._fields
+            self._columns = ("genome", *self._columns)
+
+    def _origin(self, row: Any) -> Any:
+        """The Origin of a row."""
+        batch: Any = self.batches[self._batch_of[row]]
+        return batch.origin
+
+    def _by_genome(self, rows: Longs) -> list[Longs]:
+        """Rows by number, int64[n], cut where they go from one genome to another."""
+        if not len(rows):
+            return []
+        return np.split(rows, np.flatnonzero(np.diff(self._genomes[rows])) + 1)
 
     def __len__(self) -> int:
         return len(self.start)
@@ -60,7 +89,7 @@ class Table(Generic[Batch, Row]):
         return self._selected(numbers)
 
     def __repr__(self) -> str:
-        size = f"{len(self):,} {self._noun}{'' if len(self) == 1 else 's'}"
+        size = self._size()
         if not len(self):
             return f"<{type(self).__name__}: {size}>"
         rows: Any = self[:SHOWN]
@@ -70,6 +99,15 @@ class Table(Generic[Batch, Row]):
         if len(self) > SHOWN:
             shown.append("…")
         return "\n  ".join([f"<{type(self).__name__}: {size}", *shown]) + ">"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the first rows as a table."""
+        rows: Any = self[:PAGE]
+        cells = ([_cell(value) for value in row] for row in rows)
+        return html_table(self._size(), self._shown, cells, max(0, len(self) - PAGE))
+
+    def _size(self) -> str:
+        return f"{len(self):,} {self._noun}{'' if len(self) == 1 else 's'}"
 
     def to_bed(self, target: Any) -> None:
         """Write BED lines to a path or to a text or binary handle.

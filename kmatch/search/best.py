@@ -1,26 +1,36 @@
 """The closest occurrences of each pattern: the smallest distance to any substring, and where it is.
 
-A first pass over the genome keeps the smallest distance of each pattern, a second one finds the
-hits at it; no pass for every k.
+A first pass over a genome keeps the smallest distance of each pattern, a second one finds the hits
+at it; no pass for every k.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Longs
+from kmatch.arrays import Bools, Longs
+from kmatch.engine.protocol import Smallest
 from kmatch.genome import Genome
-from kmatch.published.run import choose_algorithm
+from kmatch.genomes import Genomes, as_genomes
+from kmatch.published.run import Run, choose_algorithm
 from kmatch.results.batches import HitBatch
+from kmatch.search.circles import Reading, circular_chunks, reading_circles
 from kmatch.search.differences.rules import Rules
 from kmatch.search.hamming import checked_ends
 from kmatch.search.panels.panel import ReadingPanel, build_reading_panel, select_patterns
 from kmatch.search.panels.repeats import Copies, distinct_patterns, with_copies
 from kmatch.search.published import difference_search, published_distances
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
-from kmatch.search.scanning.chunks import PackedChunk, packed_chunks, plan_reading
+from kmatch.search.scanning.chunks import Chunking, PackedChunk, plan_reading
+from kmatch.search.scanning.scan import DEEP
 from kmatch.search.scanning.work import difference_work
+from kmatch.search.several import over_genomes
+from kmatch.search.shards.edges import Edges
+from kmatch.search.shards.extents import Extent
+from kmatch.sequences.circles import Circular
 from kmatch.sequences.patterns import Pattern, PatternSet
 
 
@@ -36,7 +46,7 @@ OPTIONS = BestOptions()
 
 
 def best_batches(
-    genome: Genome,
+    genome: Genome | Genomes,
     patterns: Sequence[Pattern],
     options: BestOptions = OPTIONS,
     running: Running = RUNNING,
@@ -47,11 +57,22 @@ def best_batches(
     genome: it is read twice if it is not kept; running.on_warning hears of each pattern that
     matches nowhere. Raises InputError and DeviceError as `kmatch.best` does, at the first batch.
     """
+    genomes = as_genomes(genome)
     distinct, copies = distinct_patterns(patterns)
-    scanned = _scanned(genome, distinct, options, running, hooks)
-    distances = _smallest(scanned, options)
-    warn_of_none(distinct, copies, distances, running)
-    yield from with_copies(_at(scanned, distances, options), copies)
+    rules = Rules(ends=checked_ends(options.exact_5p, options.exact_3p))
+    work = difference_work(genomes, distinct, None, options.strand)
+    engine, run = choose_algorithm("best", distinct, running, work)
+    closest = Closest(distinct, options.strand, rules, (engine, run), hooks)
+
+    def find(each: Genome, running: Running) -> Iterable[HitBatch]:
+        read = Read(each, genomes.circular, running)
+        distances = closest.distances(read)
+        found = distances < distinct.lengths
+        where = f" in {each.label}" if genomes.named else ""
+        warn_of_none(copies, ~found, where, running.on_warning)
+        return with_copies(closest.hits(read, distances), copies)
+
+    yield from over_genomes(genomes, running, find)
 
 
 def best_distances(
@@ -63,7 +84,8 @@ def best_distances(
 ) -> Longs:
     """The smallest distance of each of some distinct patterns in a genome, int64[P]; m where none
     is less."""
-    return _smallest(_scanned(genome, patterns, options, running, hooks), options)
+    closest = _closest(genome, patterns, options, running, hooks)
+    return closest.distances(Read(genome, None, running))
 
 
 def best_within(
@@ -75,102 +97,146 @@ def best_within(
     hooks: Hooks = HOOKS,
 ) -> Iterator[HitBatch]:
     """Yield the minima of distinct patterns at given distances, int64[P], in order; none at m."""
-    yield from _at(_scanned(genome, patterns, options, running, hooks), distances, options)
-
-
-def warn_of_none(distinct: PatternSet, copies: Copies, distances: Longs, running: Running) -> None:
-    """Let running.on_warning hear of each pattern whose smallest distance is m."""
-    found = distances < distinct.lengths
-    if not found.all():
-        for name in copies.names_of(~found):
-            running.on_warning(f"pattern '{name}' matches nowhere")
-
-
-class Scanned(NamedTuple):
-    """What is searched more than once: a genome, for distinct patterns, in one way."""
-
-    genome: Genome
-    patterns: Any
-    engine: Any
-    run: Any
-    running: Running
-    hooks: Hooks
-
-
-def _scanned(
-    genome: Genome, distinct: PatternSet, options: BestOptions, running: Running, hooks: Hooks
-) -> Scanned:
-    work = difference_work(genome, distinct, None, options.strand)
-    engine, run = choose_algorithm("best", distinct, running, work)
-    return Scanned(genome, distinct, engine, run, running, hooks)
-
-
-def _smallest(scanned: Scanned, options: BestOptions) -> Longs:
-    """The smallest distance of each pattern, int64[P]; m where none is less."""
-    genome, distinct, engine, run, running, hooks = scanned
-    rules = _rules(options)
-    panel = build_reading_panel(distinct, options.strand)
-    # An alignment across the gap between records costs at least the gap.
-    longest, layout = int(panel.lengths.max()), run.layout if run else engine.layout
-    plan = plan_reading(longest, longest, longest, hooks.chunk_length, layout)
-    chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, running)
-    if run:
-        distances = published_distances(chunks, panel, len(distinct), engine, run)
-    else:
-        distances = smallest_distances(chunks, panel, len(distinct), engine)
-    if rules.bind_alignments:
-        distances = exact_distances(scanned, distances, rules, options.strand)
-    return distances
-
-
-def _at(scanned: Scanned, distances: Longs, options: BestOptions) -> Iterator[HitBatch]:
-    """Yield the minima at the distances of the patterns, none at m."""
-    found = distances < scanned.patterns.lengths
-    if not found.any():
-        return
-    panel = select_patterns(scanned.patterns, found, options.strand)
-    limits = distances[panel.pattern]
-    search, chunks = _again(scanned, panel, limits, "minima", _rules(options))
-    yield from search.run(chunks)
-    running = scanned.running
-    if running.on_edges and (edges := search.edges()):
+    closest = _closest(genome, patterns, options, running, hooks)
+    yield from closest.hits(Read(genome, None, running), distances)
+    if running.on_edges and (edges := closest.edges()):
         running.on_edges(edges)
 
 
-def _rules(options: BestOptions) -> Rules:
-    return Rules(ends=checked_ends(options.exact_5p, options.exact_3p))
+def warn_of_none(
+    copies: Copies, missing: Bools, where: str, on_warning: Callable[[str], None]
+) -> None:
+    """Warn of each pattern that matches nowhere, bool[P]; where: the genome, for messages."""
+    for name in copies.names_of(missing):
+        on_warning(f"pattern '{name}' matches nowhere{where}")
 
 
-def _again(scanned: Scanned, panel: ReadingPanel, limits: Longs, report: str, rules: Rules) -> Any:
-    """A search of a panel within limits, and the chunks for it."""
-    genome, _, engine, run, running, hooks = scanned
-    longest, k, layout = int(panel.lengths.max()), int(limits.max()), (run or engine).layout
-    plan = plan_reading(longest, k, k + 1, hooks.chunk_length, layout)
-    chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, running)
-    extent = genome.extent if report == "minima" else None
-    return difference_search(engine, run, panel, limits, report, rules, hooks, extent), chunks
+def _closest(
+    genome: Genome, patterns: PatternSet, options: BestOptions, running: Running, hooks: Hooks
+) -> "Closest":
+    rules = Rules(ends=checked_ends(options.exact_5p, options.exact_3p))
+    work = difference_work(as_genomes(genome), patterns, None, options.strand)
+    algorithm = choose_algorithm("best", patterns, running, work)
+    return Closest(patterns, options.strand, rules, algorithm, hooks)
 
 
-def exact_distances(scanned: Scanned, least: Longs, rules: Rules, strand: str) -> Longs:
-    """The smallest distance of each pattern where its ends match; m where none is less.
+class Read(NamedTuple):
+    """A genome that is read more than once, which of its records are circular, and how it runs."""
 
-    least: int64[P], the distances without this rule, from which larger ones are tried.
+    genome: Genome
+    circular: Circular | None
+    running: Running
+
+
+class Closest:
+    """What finds the closest occurrences of distinct patterns in one genome after another.
+
+    algorithm: the engine, and a published one's Run or None.
     """
-    lengths = scanned.patterns.lengths
-    # What does not have to match can be left out, unless letters lie between two ends that do.
-    most = lengths - 1 if all(rules.ends) else np.minimum(lengths - sum(rules.ends), lengths - 1)
-    distances, limits, step = lengths.copy(), least, 1
-    wanted = limits <= most
-    while wanted.any():
-        panel = select_patterns(scanned.patterns, wanted, strand)
-        within = limits[panel.pattern]
-        search, chunks = _again(scanned, panel, within, "ends", rules)
-        found = search.smallest(chunks)
-        near = found <= within
+
+    def __init__(
+        self,
+        patterns: PatternSet,
+        strand: str,
+        rules: Rules,
+        algorithm: tuple[Any, Run | None],
+        hooks: Hooks,
+    ) -> None:
+        self._patterns, self._strand, self._rules = patterns, strand, rules
+        self._engine, self._run, self._hooks = *algorithm, hooks
+        self._panel = build_reading_panel(patterns, strand)
+        self._last: Any = None  # the search of minima
+
+    def distances(self, read: Read) -> Longs:
+        """The smallest distance of each pattern, int64[P]; m where none is less."""
+        panel, patterns, engine = self._panel, len(self._patterns), self._engine
+        longest = int(panel.lengths.max())
+        chunking = self._chunking(longest, longest)
+        if read.circular is None:
+            circles, chunks = None, chunking.chunks(read.genome, read.running)
+        else:
+            circles = reading_circles(read.circular, 2 * longest)
+            chunks = circular_chunks(chunking, read.genome, circles, read.running)
+        if self._run:
+            found = published_distances(chunks, panel, patterns, engine, self._run)
+        else:
+            found = smallest_distances(chunks, panel, patterns, engine)
+        # An alignment may have gone round a short circle more than once.
+        if self._rules.bind_alignments or (circles and 0 < circles.shortest < 2 * longest):
+            found = self._kept(read, found)
+        return found
+
+    def hits(self, read: Read, distances: Longs) -> Iterable[HitBatch]:
+        """The HitBatches of the minima at these distances."""
+        wanted = distances < self._patterns.lengths
+        if not wanted.any():
+            return []
+        panel = select_patterns(self._patterns, wanted, self._strand)
+        return self._within(read, panel, distances[panel.pattern], "minima")
+
+    def _chunking(self, longest: int, k: int) -> Chunking:
+        """The Chunking for occurrences of up to `longest` letters within k: often one for all."""
+        layout, length = (self._run or self._engine).layout, self._hooks.chunk_length
+        # An alignment across the gap between records costs at least the gap.
+        plan = plan_reading(longest, k, int(self._panel.lengths.max()), length, layout)
+        return Chunking(plan, self._engine, self._engine.layout.reading_words)
+
+    def _within(
+        self, read: Read, panel: ReadingPanel, limits: Longs, report: str
+    ) -> Iterable[HitBatch]:
+        """The hits of a panel within limits, int64[Q]."""
+        longest, k = int(panel.lengths.max()), int(limits.max())
+        chunking = self._chunking(longest, k)
+        make = partial(self._search, panel, limits)
+        if read.circular is None:
+            extent = read.genome.extent if report == "minima" else None
+            self._last = search = self._search(panel, limits, report, extent)
+            return search.run(chunking.chunks(read.genome, read.running))
+        reading = Reading(longest + k, self._patterns.lengths, self._rules, make)
+        return reading.run(read.genome, read.circular, chunking, read.running, report)
+
+    def edges(self) -> Edges | None:
+        """What the last search left open at the borders of a shard."""
+        found: Edges | None = self._last.edges() if self._last else None
+        return found
+
+    def _search(
+        self, panel: ReadingPanel, limits: Longs, report: str, extent: Extent | None = None
+    ) -> Any:
+        rules, hooks = self._rules, self._hooks
+        return difference_search(
+            self._engine, self._run, panel, limits, report, rules, hooks, extent
+        )
+
+    def _kept(self, read: Read, least: Longs) -> Longs:
+        """The smallest distance of each pattern that a hit keeps to the rules at; m where none is.
+
+        least: int64[P], the distances without rules, from which larger ones are tried.
+        """
+        lengths, ends = self._patterns.lengths, self._rules.ends
+        # What does not have to match can be left out, unless letters lie between two ends that do.
+        most = lengths - 1 if all(ends) else np.minimum(lengths - sum(ends), lengths - 1)
+        distances, limits, step = lengths.copy(), least, 1
+        wanted = limits <= most
+        while wanted.any():
+            panel = select_patterns(self._patterns, wanted, self._strand)
+            self._lower(distances, read, panel, limits[panel.pattern])
+            wanted &= (distances == lengths) & (limits < most)
+            limits, step = np.minimum(limits + step, most), 2 * step
+        return distances
+
+    def _lower(self, distances: Longs, read: Read, panel: ReadingPanel, limits: Longs) -> None:
+        """Lower distances to those that a panel's patterns have somewhere within limits."""
+        if read.circular is not None:
+            for batch in self._within(read, panel, limits, "ends"):
+                np.minimum.at(distances, batch.pattern, batch.distance)
+            return
+        k = int(limits.max())
+        chunking = self._chunking(int(panel.lengths.max()), k)
+        search = self._search(panel, limits, "ends")
+        found = search.smallest(chunking.chunks(read.genome, read.running))
+        near = found <= limits
         np.minimum.at(distances, panel.pattern[near], found[near])
-        wanted &= (distances == lengths) & (limits < most)
-        limits, step = np.minimum(limits + step, most), 2 * step
-    return distances
 
 
 def smallest_distances(
@@ -178,13 +244,25 @@ def smallest_distances(
 ) -> Longs:
     """The smallest distance of each pattern over all chunks, int64[patterns]; m where none is less.
 
-    chunks: PackedChunks whose records lie further apart than any pattern is long.
+    chunks: PackedChunks whose records are further apart than any pattern is long.
     """
     reading = panel.letters
     distances = np.zeros(patterns, np.int64)
     distances[panel.pattern] = panel.lengths
-    for chunk in chunks:
-        text = chunk.text(reading.masks, engine)
-        found = engine.smallest_edit(text, reading, distances[panel.pattern] - 1)
-        np.minimum.at(distances, panel.pattern, found)
+    pending: deque[tuple[Any, Smallest]] = deque()  # planes stay as long as they are read
+
+    def finish_all_but(many: int) -> None:
+        while len(pending) > many:
+            np.minimum.at(distances, panel.pattern, pending.popleft()[1].found())
+
+    try:
+        for chunk in chunks:
+            text = chunk.text(reading.masks, engine)
+            bounds = distances[panel.pattern] - 1
+            pending.append((text, engine.start_smallest(text, reading, bounds)))
+            finish_all_but(DEEP * (engine.queues - 1))
+        finish_all_but(0)
+    finally:
+        for _, search in pending:
+            search.stop()
     return distances

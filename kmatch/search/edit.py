@@ -1,14 +1,17 @@
 """Every occurrence within k differences of a pattern, anywhere or beside a PAM."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from kmatch.arguments import PAM_SIDES, REPORTS, check_choice
 from kmatch.genome import Genome
+from kmatch.genomes import Genomes, as_genomes
 from kmatch.published.run import choose_algorithm
 from kmatch.results.batches import HitBatch
+from kmatch.search.circles import Reading
+from kmatch.search.differences.ends import DifferenceSearch
 from kmatch.search.differences.rules import Bounds, Rules, checked_bounds, smallest_k
 from kmatch.search.hamming import checked_ends
 from kmatch.search.panels.distances import pattern_distances
@@ -17,8 +20,9 @@ from kmatch.search.panels.panel import build_reading_panel
 from kmatch.search.panels.repeats import distinct_patterns, with_copies
 from kmatch.search.published import difference_search
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
-from kmatch.search.scanning.chunks import packed_chunks, plan_reading
+from kmatch.search.scanning.chunks import Chunking, plan_reading
 from kmatch.search.scanning.work import difference_work
+from kmatch.search.several import over_genomes
 from kmatch.sequences.patterns import Pattern
 
 
@@ -43,7 +47,7 @@ OPTIONS = EditOptions()
 
 
 def edit_batches(
-    genome: Genome,
+    genome: Genome | Genomes,
     patterns: Sequence[Pattern],
     k: int | str,
     options: EditOptions = OPTIONS,
@@ -55,22 +59,34 @@ def edit_batches(
     k: 0 ≤ k < m, or a share of m such as `10%`. Raises InputError and DeviceError as
     `kmatch.edit` does, at the first batch.
     """
+    genomes = as_genomes(genome)
     distinct, copies = distinct_patterns(patterns)
     distances = pattern_distances(distinct, k)
     rules, k = _rules(options, int(distances.max()))
     report = options.report or ("ends" if rules.pams else "minima")
     check_choice("report", report, REPORTS)
-    work = difference_work(genome, distinct, k, options.strand)
+    work = difference_work(genomes, distinct, k, options.strand)
     engine, run = choose_algorithm("edit", distinct, running, work)
     panel = build_reading_panel(distinct, options.strand, rules.leads)
     limits = np.minimum(distances, k)[panel.pattern]
     layout = run.layout if run else engine.layout
     longest, gap = int(panel.lengths.max()) + rules.reach, max(k + 1, rules.reach)
     plan = plan_reading(longest, k, gap, hooks.chunk_length, layout)
-    chunks = packed_chunks(genome, plan, engine, engine.layout.reading_words, running)
-    extent = genome.extent
-    search = difference_search(engine, run, panel, limits, report, rules, hooks, extent)
-    yield from with_copies(search.run(chunks), copies)
+    chunking = Chunking(plan, engine, engine.layout.reading_words)
+
+    def make(report: str) -> DifferenceSearch:
+        extent = genome.extent if isinstance(genome, Genome) else None
+        return difference_search(engine, run, panel, limits, report, rules, hooks, extent)
+
+    search, reading = make(report), Reading(longest + k, distinct.lengths, rules, make)
+
+    def find(each: Genome, running: Running) -> Iterable[HitBatch]:
+        if genomes.circular is None:
+            return with_copies(search.run(chunking.chunks(each, running)), copies)
+        found = reading.run(each, genomes.circular, chunking, running, report)
+        return with_copies(found, copies)
+
+    yield from over_genomes(genomes, running, find)
     if running.on_edges and (edges := search.edges()):
         running.on_edges(edges)
 

@@ -1,25 +1,28 @@
 """Every window within k mismatches of a pattern."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kmatch.arguments import checked_count
 from kmatch.arrays import Longs
+from kmatch.engine.host.codes import Coding
 from kmatch.genome import Genome
+from kmatch.genomes import Genomes, as_genomes
 from kmatch.published.run import Run, choose_algorithm
 from kmatch.results.batches import HitBatch
 from kmatch.search.mismatches.windows import WindowScans
 from kmatch.search.panels.distances import merged, pattern_distances, renumbered
 from kmatch.search.panels.pam import Pam
-from kmatch.search.panels.panel import Sought, build_panel, exact_ends
-from kmatch.search.panels.repeats import distinct_patterns, with_copies
+from kmatch.search.panels.panel import Request, build_panel, exact_ends
+from kmatch.search.panels.repeats import distinct_patterns
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
-from kmatch.search.scanning.chunks import PackedChunk, packed_chunks, plan_chunks
+from kmatch.search.scanning.chunks import Chunking, PackedChunk, plan_chunks
 from kmatch.search.scanning.scan import Scanner
 from kmatch.search.scanning.work import window_work
-from kmatch.search.shards.owned import owned_windows
+from kmatch.search.several import find_windows
 from kmatch.sequences.patterns import Pattern, pattern_set
 
 
@@ -35,7 +38,7 @@ OPTIONS = HammingOptions()
 
 
 def hamming_batches(
-    genome: Genome,
+    genome: Genome | Genomes,
     patterns: Sequence[Pattern],
     k: int | str,
     options: HammingOptions = OPTIONS,
@@ -47,32 +50,34 @@ def hamming_batches(
     k: 0 ≤ k < m, or a share of m such as `10%`. Raises InputError and DeviceError as
     `kmatch.hamming` does, at the first batch.
     """
+    genomes = as_genomes(genome)
     distinct, copies = distinct_patterns(patterns)
     distances = pattern_distances(distinct, k)
     k = int(distances.max())
     ends = checked_ends(options.exact_5p, options.exact_3p)
-    work = window_work(genome, distinct, k, options.strand)
+    work = window_work(genomes, distinct, k, options.strand)
     engine, run = choose_algorithm("hamming", distinct, running, work)
     searches = []
     for each in np.unique(distances):
         numbers = np.flatnonzero(distances == each)
-        sought = Sought(distinct.take(numbers), int(each), options.strand, ends)
-        searches.append((numbers, _search(engine, run, sought, hooks)))
+        request = Request(distinct.take(numbers), int(each), options.strand, ends)
+        searches.append((numbers, _search(engine, run, request, hooks)))
     lengths = np.concatenate([search.panel.lengths for _, search in searches])
     layout = run.layout if run else engine.layout
-    plan = plan_chunks(int(lengths.max()), k, len(lengths), hooks.chunk_length, layout)
-    chunks = packed_chunks(genome, plan, engine, hooks.words, running)
-    found = searches[0][1].run(chunks) if len(searches) == 1 else _each_k(searches, chunks)
-    yield from with_copies(owned_windows(found, genome.extent), copies)
+    longest = int(lengths.max())
+    plan = plan_chunks(longest, k, len(lengths), hooks.chunk_length, layout)
+    search = searches[0][1].run if len(searches) == 1 else partial(_each_k, searches)
+    chunking = Chunking(plan, engine, hooks.words)
+    yield from find_windows(genomes, search, chunking, longest, copies, running)
 
 
-def _search(engine: Any, run: Run | None, sought: Sought, hooks: Hooks) -> Any:
+def _search(engine: Any, run: Run | None, request: Request, hooks: Hooks) -> Any:
     """The search for windows by the engine, or by a published algorithm."""
     if run:
         from kmatch.search.published import PublishedWindows
 
-        return PublishedWindows(engine, run, sought)
-    return WindowSearch(engine, sought, hooks.capacity)
+        return PublishedWindows(engine, run, request)
+    return WindowSearch(engine, request, hooks.capacity)
 
 
 def _each_k(searches: list[tuple[Longs, Any]], chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
@@ -99,23 +104,23 @@ def checked_ends(exact_5p: int, exact_3p: int) -> tuple[int, int]:
 
 
 class WindowSearch(WindowScans):
-    """Every window of chunks held against every pattern.
+    """Compares every window of chunks with every pattern.
 
     engine: of a device; capacity: see Scanner; pam: a Pam that must stand beside every pattern, or
     None.
     """
 
     def __init__(
-        self, engine: Any, sought: Sought, capacity: int | None = None, pam: Pam | None = None
+        self, engine: Any, request: Request, capacity: int | None = None, pam: Pam | None = None
     ) -> None:
-        self._engine, self._k = engine, sought.k
-        patterns = pattern_set(sought.patterns)
-        exact = exact_ends(patterns, sought.k, sought.ends)
+        self._engine, self._k = engine, request.k
+        patterns = pattern_set(request.patterns)
+        exact = exact_ends(patterns, request.k, request.ends)
         if pam:
             exact = pam.beside_each(exact, pam.every_letter, len(patterns))
             patterns = pam.join_all(patterns)
-        self.panel = build_panel(patterns, sought.k, sought.strand, exact)
-        self._scanner = Scanner(engine, len(self.panel.lengths) * (sought.k + 1), capacity)
+        self.panel = build_panel(patterns, request.k, request.strand, exact)
+        self._scanner = Scanner(engine, Coding(len(self.panel.lengths), request.k), capacity)
 
     def _start(self, chunk: PackedChunk, capacity: int) -> Any:
         letters = self.panel.letters

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from kmatch.genome import Genome, as_genome
+from kmatch.genome import Genome
+from kmatch.genomes import as_genomes
 from kmatch.results.hits import Hits
 from kmatch.results.primers import Primers
 from kmatch.search.best import best_batches
@@ -25,8 +26,8 @@ _BATCHES: dict[str, Callable[..., Any]] = {
 def hooked(command: str, genome: Any, patterns: Patterns, *k: int, **given: Any) -> Hits:
     """The Hits of `hamming`, `multi`, `edit` or `best`, of which `best` takes no k."""
     panel = load_patterns(patterns)
-    genome = as_genome(genome)
-    return Hits(by_name(_BATCHES[command], genome, panel, *k, **given), panel, genome)
+    genomes = as_genomes(genome)
+    return Hits(by_name(_BATCHES[command], genomes, panel, *k, **given), panel, genomes)
 
 
 def hooked_primer(target: Genome, background: Genome, k: int, **given: Any) -> Primers:

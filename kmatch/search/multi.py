@@ -9,6 +9,7 @@ from kmatch.arguments import PAM_SIDES, check_choice
 from kmatch.engine.protocol import SeedLookup, SiteChoice
 from kmatch.errors import InputError
 from kmatch.genome import Genome
+from kmatch.genomes import Genomes, as_genomes
 from kmatch.published.registry import ENGINE
 from kmatch.published.run import choose_algorithm
 from kmatch.results.batches import HitBatch
@@ -19,13 +20,13 @@ from kmatch.search.mismatches.sites import SiteSearch
 from kmatch.search.panels.distances import pattern_distances
 from kmatch.search.panels.pam import Pam
 from kmatch.search.panels.pams import load_pams
-from kmatch.search.panels.panel import Sought, wanted_strands
-from kmatch.search.panels.repeats import distinct_patterns, with_copies
+from kmatch.search.panels.panel import Request, wanted_strands
+from kmatch.search.panels.repeats import distinct_patterns
 from kmatch.search.published import PublishedWindows
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
-from kmatch.search.scanning.chunks import packed_chunks, plan_chunks
+from kmatch.search.scanning.chunks import Chunking, plan_chunks
 from kmatch.search.scanning.work import window_work
-from kmatch.search.shards.owned import owned_windows
+from kmatch.search.several import find_windows
 from kmatch.sequences.names import shown
 from kmatch.sequences.patterns import Pattern, PatternSet
 
@@ -45,7 +46,7 @@ OPTIONS = MultiOptions()
 
 
 def multi_batches(
-    genome: Genome,
+    genome: Genome | Genomes,
     patterns: Sequence[Pattern],
     k: int | str,
     options: MultiOptions = OPTIONS,
@@ -58,39 +59,39 @@ def multi_batches(
     and the PAM, its distance counts the pattern alone. Raises InputError and DeviceError as
     `kmatch.multi` does, at the first batch.
     """
+    genomes = as_genomes(genome)
     distinct, copies = distinct_patterns(patterns)
     _check_lengths(distinct)
     k = int(pattern_distances(distinct, k).max())
     check_choice("side of the PAM", options.pam_side, PAM_SIDES)
     pams = load_pams(options.pam, options.pam_side)
     if len({len(pam) for pam in pams}) > 1:
-        yield from _beside_unequal(genome, patterns, k, options, running, hooks)
+        yield from _beside_unequal(genomes, patterns, k, options, running, hooks)
         return
     ends = checked_ends(options.exact_5p, options.exact_3p)
-    sought = Sought(distinct, k, options.strand, ends)
-    work = window_work(genome, distinct, k, options.strand)
+    request = Request(distinct, k, options.strand, ends)
+    work = window_work(genomes, distinct, k, options.strand)
     engine, run = choose_algorithm("multi", distinct, running, work)
     search: Any
     if run:
-        search = PublishedWindows(engine, run, sought, pams)
-    elif _filters(engine, sought, pams, hooks.filtering):
+        search = PublishedWindows(engine, run, request, pams)
+    elif _filters(engine, request, pams, hooks.filtering):
         if pams:
-            search = SiteSearch(engine, sought, pams, hooks.capacity)
+            search = SiteSearch(engine, request, pams, hooks.capacity)
         else:
-            search = SeedSearch(engine, sought, hooks.capacity)
+            search = SeedSearch(engine, request, hooks.capacity)
     else:
-        search = WindowSearch(engine, sought, hooks.capacity, pams[0] if pams else None)
+        search = WindowSearch(engine, request, hooks.capacity, pams[0] if pams else None)
     # The sites of a PAM are few, however many the patterns.
     queries = 1 if isinstance(search, SiteSearch) else len(search.panel.lengths)
     longest, layout = int(search.panel.lengths.max()), run.layout if run else engine.layout
     plan = plan_chunks(longest, k, queries, hooks.chunk_length, layout)
-    chunks = packed_chunks(genome, plan, engine, hooks.words, running)
-    found = owned_windows(search.run(chunks), genome.extent)
-    yield from with_copies(found, copies)
+    chunking = Chunking(plan, engine, hooks.words)
+    yield from find_windows(genomes, search.run, chunking, longest, copies, running)
 
 
 def _beside_unequal(
-    genome: Genome,
+    genomes: Genomes,
     patterns: Sequence[Pattern],
     k: int,
     options: MultiOptions,
@@ -106,16 +107,16 @@ def _beside_unequal(
         )
     wanted = EditOptions("ends", max_insertions=0, max_deletions=0)
     wanted = wanted._replace(**options._asdict())
-    yield from edit_batches(genome, patterns, k, wanted, running, hooks)
+    yield from edit_batches(genomes, patterns, k, wanted, running, hooks)
 
 
-def _filters(engine: Any, sought: Sought, pams: Sequence[Pam], filtering: bool | None) -> bool:
+def _filters(engine: Any, request: Request, pams: Sequence[Pam], filtering: bool | None) -> bool:
     """Whether to look for the sites of the PAM, or for pieces of the patterns, at first.
 
     filtering: None where the engine is to choose.
     """
-    patterns = sought.patterns
-    strands = len(wanted_strands(sought.strand))
+    patterns = request.patterns
+    strands = len(wanted_strands(request.strand))
     queries = len(patterns) * strands
     if len(pams) > 1:
         return True
@@ -126,7 +127,7 @@ def _filters(engine: Any, sought: Sought, pams: Sequence[Pam], filtering: bool |
     if not isinstance(engine, SeedLookup) or len(patterns[0]) > LONGEST:
         return False
     if filtering is None:
-        filtering = engine.seeds_pay(some_codes(patterns), sought.k, queries)
+        filtering = engine.seeds_pay(some_codes(patterns), request.k, queries)
     return bool(filtering)
 
 

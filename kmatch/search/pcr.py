@@ -1,8 +1,9 @@
 """In-silico PCR: the products that pairs of primers make within their distances."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, nullcontext
 from functools import partial
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +12,12 @@ from kmatch.arguments import PAIRINGS, check_choice, checked_count
 from kmatch.arrays import Longs
 from kmatch.errors import InputError
 from kmatch.genome import Genome
+from kmatch.genomes import Genomes, as_genomes
 from kmatch.results.batches import HitBatch, PrimerSites, ProductBatch
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import HammingOptions, hamming_batches
 from kmatch.search.panels.checks import check_ends
+from kmatch.search.products.circles import first_turn, with_second_turns, within_one_turn
 from kmatch.search.products.joins import Groups, Limits, Sites, finished_sites, joined_sites
 from kmatch.search.products.texts import ProductTexts
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
@@ -40,40 +43,41 @@ OPTIONS = PcrOptions()
 
 
 def pcr_batches(
-    genome: Genome,
+    genome: Genome | Genomes,
     pairs: PrimerPairs,
-    k: int,
+    k: int | str,
     options: PcrOptions = OPTIONS,
     running: Running = RUNNING,
     hooks: Hooks = HOOKS,
 ) -> Iterator[ProductBatch]:
     """Yield the products as ProductBatches, in order, while the genome is read.
 
-    k: 0 ≤ k < m for every primer. genome: it is read twice, if it is not kept, where the text of
-    products is asked for. Raises InputError and DeviceError as `kmatch.pcr` does.
+    k: 0 ≤ k < m for every primer, or a share of m such as `10%`. genome: it is read twice, if it is
+    not kept, where the text of products is asked for. Raises InputError and DeviceError as
+    `kmatch.pcr` does.
     """
-    sites = pcr_sites(pairs, k, options)(genome, running=running, hooks=hooks)
-    return pcr_products(sites, genome, pairs, options)
+    genomes = as_genomes(genome)
+    sites = pcr_sites(pairs, k, options)(genomes, running=running, hooks=hooks)
+    return pcr_products(sites, genomes, pairs, options)
 
 
-def pcr_sites(pairs: PrimerPairs, k: int, options: PcrOptions) -> Callable[..., Iterator[HitBatch]]:
-    """The search for the sites of primers, a partial that lacks the genome."""
+def pcr_sites(
+    pairs: PrimerPairs, k: int | str, options: PcrOptions
+) -> Callable[..., Iterator[HitBatch]]:
+    """The search for the sites of primers, a partial that lacks the genomes."""
     check_pcr(pairs, options)
     if options.edit:
-        wanted = EditOptions("loci")
-        return partial(edit_batches, patterns=pairs.primers, k=k, options=wanted)
+        loci = EditOptions("loci", exact_3p=options.exact_3p)
+        return partial(edit_batches, patterns=pairs.primers, k=k, options=loci)
     windows = HammingOptions(exact_3p=options.exact_3p)
     return partial(hamming_batches, patterns=pairs.primers, k=k, options=windows)
 
 
 def pcr_products(
-    sites: Iterator[HitBatch], genome: Genome, pairs: PrimerPairs, options: PcrOptions
+    sites: Iterable[HitBatch], genomes: Genomes, pairs: PrimerPairs, options: PcrOptions
 ) -> Iterator[ProductBatch]:
-    """Yield the products that sites make, in order; genome: it is read where their text is asked
-    for."""
-    limits = check_pcr(pairs, options)
-    texts = ProductTexts(genome) if options.sequence else None
-    return _products(sites, pairs, options.pairs == "any", limits, texts)
+    """Yield the products that sites make, in order; genomes: read where their text is asked for."""
+    return _by_genome(sites, pairs, check_pcr(pairs, options), options, genomes)
 
 
 def check_pcr(pairs: PrimerPairs, options: PcrOptions, exact: str = "exact_3p") -> Limits:
@@ -85,8 +89,6 @@ def check_pcr(pairs: PrimerPairs, options: PcrOptions, exact: str = "exact_3p") 
     if options.pairs == "own":
         pairs.check_partners()
     check_ends(pairs.primers, {exact: options.exact_3p})
-    if options.edit and options.exact_3p:
-        raise InputError(f"{exact} is for mismatches; leave it out, or edit")
     try:
         least, most = options.product
     except (TypeError, ValueError):
@@ -105,18 +107,37 @@ def _groups(pairs: PrimerPairs, mixed: bool) -> Groups:
     return Groups(2 * pairs.pair + pairs.role, np.arange(2 * len(pairs)) ^ 1)
 
 
-def _products(
-    hits: Iterator[HitBatch],
+def _by_genome(
+    sites: Iterable[HitBatch],
     pairs: PrimerPairs,
-    mixed: bool,
+    limits: Limits,
+    options: PcrOptions,
+    genomes: Genomes,
+) -> Iterator[ProductBatch]:
+    groups = _groups(pairs, options.pairs == "any")
+    hits: Iterable[HitBatch]
+    for number, hits in groupby(sites, lambda batch: batch.origin.number):
+        texts = None
+        if options.sequence:
+            texts = ProductTexts(genomes.genome(number), genomes.circular, limits.most)
+        if genomes.circular:
+            hits = with_second_turns(hits, limits.most)
+        yield from _products(hits, pairs, groups, limits, texts)
+
+
+def _products(
+    hits: Iterable[HitBatch],
+    pairs: PrimerPairs,
+    groups: Groups,
     limits: Limits,
     texts: ProductTexts | None,
 ) -> Iterator[ProductBatch]:
-    groups = _groups(pairs, mixed)
     with closing(texts) if texts else nullcontext():
         for sites, count in finished_sites(hits, limits.most):
             for rows in joined_sites(sites, count, groups, limits):
-                yield _batch(sites, pairs, rows, texts)
+                rows = within_one_turn(sites, rows)
+                if len(rows[0]):
+                    yield _batch(sites, pairs, rows, texts)
 
 
 def _batch(
@@ -125,7 +146,7 @@ def _batch(
     """The ProductBatch of (sites on `+`, sites on `-`), in order."""
     primer, end = sites.column("pattern"), sites.column("end")
     plus, others = rows
-    # The forward primer of two is the one that is such in its pair, otherwise the first one given.
+    # The forward primer of two is the forward one of its pair, otherwise the first one given.
     ranks = np.stack([pairs.role[primer[row]].astype(np.int64) for row in rows])
     turned = np.where(ranks[0] == ranks[1], primer[plus] > primer[others], ranks[0] > ranks[1])
     forward, reverse = np.where(turned, others, plus), np.where(turned, plus, others)
@@ -146,14 +167,14 @@ def _batch(
         _primer_sites(sites, reverse),
         sites.names(plus),
         text,
+        sites.batches[0].origin,
     )
 
 
 def _primer_sites(sites: Sites, rows: Longs) -> PrimerSites:
     return PrimerSites(
         sites.column("pattern")[rows],
-        sites.column("start")[rows],
-        sites.column("end")[rows],
+        *first_turn(sites, rows),
         sites.column("distance")[rows],
         lambda part: sites.align(rows[part]),
     )

@@ -54,8 +54,8 @@ def primer_batches(
 ) -> Iterator[PrimerBatch]:
     """Yield a PrimerBatch for each target record, once the background was read.
 
-    k: at least 1. running.on_progress hears of bytes of the background that are done with. Raises
-    InputError and DeviceError as `kmatch.primer` does, at the first batch.
+    k: at least 1. running.on_progress hears of the bytes of the background that have been searched.
+    Raises InputError and DeviceError as `kmatch.primer` does, at the first batch.
     """
     starts = PrimerStarts(target, k, options)
     raise_bounds(starts.known, background, k, options, running, hooks)
@@ -141,7 +141,7 @@ class PrimerStarts:
         limits = np.repeat(begins[1:], sizes) - np.arange(len(codes))
         if options.max_length is not None:
             np.minimum(limits, options.max_length, out=limits)
-        # A bound to begin with: the engine goes on from what is known.
+        # The engine goes on from the bounds known so far.
         bounds = np.minimum(max(k, options.min_length or 0), limits + 1)
         self.known = Starts(masks, begins, limits, bounds)
 
@@ -219,10 +219,10 @@ def _joined(parts: list[Bytes]) -> Bytes:
 
 
 class _Progress:
-    """Tells of the background's bytes as they are done with, not as they are read."""
+    """Reports the background's bytes as they have been searched, not as they are read."""
 
-    def __init__(self, tell: Progress | None) -> None:
-        self._tell = tell
+    def __init__(self, report: Progress | None) -> None:
+        self._report = report
         # The bytes before the record read last and before the part at work, and up to their ends.
         self._record = (0, 0)
         self._span: tuple[float, float] = (0, 0)
@@ -239,9 +239,9 @@ class _Progress:
         self._span = (done, max(done, before + share * (after - before)))
 
     def share(self, share: float) -> None:
-        if self._tell and self._size:
+        if self._report and self._size:
             before, after = self._span
-            self._tell(int(before + share * (after - before)), self._size)
+            self._report(int(before + share * (after - before)), self._size)
 
 
 def _select(

@@ -11,6 +11,7 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs
 from kmatch.engine.columns import FRESH
+from kmatch.engine.host.codes import Coding
 from kmatch.engine.primers import Starts
 from kmatch.engine.protocol import Engine
 from kmatch.published.run import Run
@@ -20,7 +21,7 @@ from kmatch.search.differences.rules import NO_RULES, Rules
 from kmatch.search.mismatches.windows import window_batches
 from kmatch.search.panels.pam import Pam
 from kmatch.search.panels.pams import united
-from kmatch.search.panels.panel import ReadingPanel, Sought, rank_panel
+from kmatch.search.panels.panel import ReadingPanel, Request, rank_panel
 from kmatch.search.running import HOOKS, Hooks
 from kmatch.search.scanning.chunks import PackedChunk
 from kmatch.search.shards.extents import Extent
@@ -37,16 +38,16 @@ class PublishedWindows:
     pattern, or none.
     """
 
-    def __init__(self, engine: Any, run: Run, sought: Sought, pams: Sequence[Pam] = ()) -> None:
-        self._engine, self._run, self._k = engine, run, sought.k
+    def __init__(self, engine: Any, run: Run, request: Request, pams: Sequence[Pam] = ()) -> None:
+        self._engine, self._run, self._k = engine, run, request.k
         pam = united(pams) if pams else None
-        patterns: Sequence[Pattern] = sought.patterns
+        patterns: Sequence[Pattern] = request.patterns
         whole = [pam.join(pattern) for pattern in patterns] if pam else patterns
-        self.panel = panel = rank_panel(whole, sought.strand)
+        self.panel = panel = rank_panel(whole, request.strand)
         self._masks, self._required, self._skipped = [], [], np.zeros(len(panel.lengths), np.int64)
         for rank, (number, minus) in enumerate(zip(panel.pattern, panel.minus, strict=True)):
             masks = patterns[number].masks
-            exact = [required_letters(masks, sought.ends)]
+            exact = [required_letters(masks, request.ends)]
             if pam:
                 exact = [pam.beside(exact[0], each.masks) for each in pams]
                 self._skipped[rank] = pam.skipped(minus)
@@ -65,33 +66,34 @@ class PublishedWindows:
         found = [np.zeros(0, np.int64)]
         for first in range(0, chunk.length, step):
             text = self._run.text(masks[first : first + step + beyond])
-            for rank, place, distance in self._run.windows(text, self._masks, self._k):
-                position = first + place - self._skipped[rank]
+            for rank, start, distance in self._run.windows(text, self._masks, self._k):
+                position = first + start - self._skipped[rank]
                 for required in self._required[rank]:
-                    found.append(self._keys(masks, rank, position, distance, required))
+                    found.append(self._window_codes(masks, rank, position, distance, required))
         codes = np.unique(np.concatenate(found))
         yield from window_batches(codes, chunk, self.panel, self._k, self._engine)
 
-    def _keys(
+    def _window_codes(
         self, masks: Bytes, rank: int, position: Longs, distance: Longs, required: Bytes
     ) -> Longs:
-        """Sortable keys of the windows of one query, int64[h], whose required letters match."""
+        """Codes of the windows of one query, int64[h], whose required letters match."""
         fits = (position >= 0) & (position + self.panel.lengths[rank] <= len(masks))
         position, distance = position[fits], distance[fits]
         for offset in np.flatnonzero(required):
             fits = masks[position + offset] & required[offset] != 0
             position, distance = position[fits], distance[fits]
-        return (position * len(self.panel.lengths) + rank) * (self._k + 1) + distance
+        return Coding(len(self.panel.lengths), self._k).encode(position, rank, distance)
 
 
 def required_letters(masks: Bytes, ends: tuple[int, int]) -> Bytes:
     """The letters that must match, as masks, uint8[m]; 0 elsewhere."""
-    place = np.arange(len(masks))
-    return np.where((place < ends[0]) | (place >= len(masks) - ends[1]), masks, 0).astype(np.uint8)
+    offset = np.arange(len(masks))
+    exact = (offset < ends[0]) | (offset >= len(masks) - ends[1])
+    return np.where(exact, masks, 0).astype(np.uint8)
 
 
 class PublishedDifferences(DifferenceSearch):
-    """A search for differences whose ends a published algorithm finds."""
+    """A search for differences, by a published algorithm."""
 
     def __init__(
         self,
@@ -115,14 +117,13 @@ class PublishedDifferences(DifferenceSearch):
         halo, found, limits = chunk.geometry.halo, [], self._query.limits
         masks = chunk_masks(chunk, halo, self._engine)
         for query, text, letters in reading_texts(masks, self._panel, self._run):
-            place, distance = self._run.ends(text, letters, int(limits[query]))
+            index, distance = self._run.ends(text, letters, int(limits[query]))
             if self._panel.letters.backward[query]:
-                position = len(masks) - 1 - place
+                position = len(masks) - 1 - index
                 own = position < chunk.length
             else:
-                position, own = place, place >= halo
-            codes = (position * len(limits) + query) * (self._query.k + 1) + distance
-            found.append(codes[own])
+                position, own = index, index >= halo
+            found.append(self._coding.encode(position, query, distance)[own])
         return np.sort(np.concatenate(found))
 
 

@@ -1,20 +1,19 @@
-"""Hits inside regions: those of a search of the whole genome that lie within one of them."""
+"""Hits inside regions: the hits of a search of the whole genome that are inside one of them."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from kmatch.arguments import checked_count
 from kmatch.arrays import Bools, Longs
-from kmatch.engine.alignments import Columns
 from kmatch.errors import InputError
 from kmatch.genome import Genome
-from kmatch.results.batches import HitBatch
+from kmatch.genomes import Genomes
+from kmatch.results.batches import HitBatch, ProductBatch
 from kmatch.search.running import Running
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.names import listed, shown
@@ -23,7 +22,8 @@ from kmatch.sequences.records import Progress, Stretch
 
 # A path of BED, `-` for standard input, or rows (name of the record, start, end).
 RegionsGiven = str | os.PathLike[str] | Iterable[tuple[str, int, int]]
-Search = Callable[..., Iterable[HitBatch]]  # called with running
+Found = TypeVar("Found", HitBatch, ProductBatch)
+Search = Callable[..., Iterable[Found]]  # called with running
 RECORD = 1 << 32  # more than a position in a record: a row's record and position in one number
 
 
@@ -49,8 +49,8 @@ class Regions:
         """By the name of each record, the Region that ends last."""
         return self._furthest
 
-    def inside(self, batch: HitBatch) -> HitBatch:
-        """The hits of a batch that lie inside a region."""
+    def inside(self, batch: Found) -> Found:
+        """The hits, or products, of a batch that are inside a region."""
         names, which = batch.record_names()
         number = np.array([self._numbers.get(name, -1) for name in names], np.int64)[which]
         first = number * RECORD + batch.start
@@ -58,7 +58,7 @@ class Regions:
         kept = (
             (number >= 0) & (region >= 0) & (self._reach[region] >= first + batch.end - batch.start)
         )
-        return batch if kept.all() else _only(batch, np.flatnonzero(kept))
+        return batch if kept.all() else batch.picked(np.flatnonzero(kept))
 
 
 def load_regions(regions: "RegionsGiven | Regions | None") -> Regions | None:
@@ -84,33 +84,34 @@ def load_regions(regions: "RegionsGiven | Regions | None") -> Regions | None:
     return Regions(found)
 
 
-def narrowed(regions: Regions | None, genome: Genome) -> Genome:
-    """The genome, to be searched only in the records that regions name."""
-    return genome if regions is None else NarrowGenome(genome, regions)
+def narrow(genomes: Genomes, regions: Regions | None) -> None:
+    """Let genomes be searched only in the records that regions name."""
+    if regions is not None:
+        genomes.view = partial(NarrowGenome, regions=regions)
 
 
 def search_inside(
-    regions: Regions | None, genome: Genome, search: Search, running: Running
-) -> Iterable[HitBatch]:
-    """The HitBatches of search(running=running) in a genome that lie inside regions; None: all.
+    regions: Regions | None, genomes: Genomes, search: Search[Found], running: Running
+) -> Iterable[Found]:
+    """The batches of search(running=running) in genomes inside regions; None: all.
 
     Raises InputError, after the last hit, for regions beyond the end of a record and where the
-    genome has none of the records named; running.on_warning hears of those it has not.
+    genomes have none of the records named; running.on_warning hears of those they have not.
     """
     if regions is None:
         return search(running=running)
-    return _search_inside(regions, genome, search, running)
+    return _search_inside(regions, genomes, search, running)
 
 
 def _search_inside(
-    regions: Regions, genome: Genome, search: Search, running: Running
-) -> Iterator[HitBatch]:
+    regions: Regions, genomes: Genomes, search: Search[Found], running: Running
+) -> Iterator[Found]:
     lengths = _Lengths(regions, running.on_spans)
     for batch in search(running=running._replace(on_spans=lengths.hear)):
         found = regions.inside(batch)
         if len(found):
             yield found
-    lengths.check(genome.label, running.on_warning)
+    lengths.check(genomes.label, running.on_warning)
 
 
 class _Lengths:
@@ -195,13 +196,3 @@ class NarrowGenome(Genome):
 def _named(names: list[str], known: Any) -> Bools:
     """Which names are known, bool[n]."""
     return np.fromiter(map(known.__contains__, names), np.bool_, len(names))
-
-
-def _only(batch: HitBatch, rows: Longs) -> HitBatch:
-    """The HitBatch of rows of another, int64[n]."""
-
-    def align(part: Any) -> Columns:
-        return batch.align(rows[part])
-
-    columns = ("record", "start", "end", "pattern", "distance", "minus")
-    return replace(batch, **{name: getattr(batch, name)[rows] for name in columns}, align=align)

@@ -1,4 +1,4 @@
-"""How a search runs: its device, who hears of it, and what only tests set."""
+"""How a search runs: its device, its callbacks, and settings for tests."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 class Running(NamedTuple):
-    """Where a search runs, and who hears of it.
+    """Where a search runs, and its callbacks.
 
     device: `auto`, `cpu`, `cuda` or `cuda:N`; threads: of the CPU, None for one a core; algorithm:
     `bitplane`, or the name of a published one (see `kmatch.published.registry`).
     on_progress(consumed, size) hears of bytes read, on_engine(engine) of the engine that was
-    chosen, on_spans(spans) of the records in each chunk, on_warning(message) of what is likely not
-    what was meant; by default that is a UserWarning.
+    chosen, on_spans(spans) of the records in each chunk, on_warning(message) of likely mistakes; by
+    default that is a UserWarning.
     scheduler: of a Dask cluster that searches in place of this machine; aligned: whether hits that
     come from there bring their alignments. on_edges(edges) hears of what the search of a shard
     leaves open at its borders (see `kmatch.search.shards`).
@@ -38,7 +38,7 @@ class Running(NamedTuple):
 
 
 class Hooks(NamedTuple):
-    """What tests and benchmarks set; None leaves the choice to the search.
+    """Settings for tests and benchmarks; None leaves the choice to the search.
 
     chunk_length, words: positions of a chunk, and words of a row of its planes; capacity: hit codes
     of a scan (see Scanner); filtering: whether seeds, sites of the PAM or pieces are looked for

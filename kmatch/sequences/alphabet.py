@@ -46,11 +46,29 @@ def encode(sequence: str, name: str, kind: str = "pattern") -> Bytes:
     return masks
 
 
+_ODD = {
+    "-": "leave gaps out",
+    ".": "N stands for any base",
+    "*": "N stands for any base",
+    "?": "N stands for any base",
+    "[": "R stands for [AG], Y for [CT], N for any base",
+    "(": "write it out, a letter for each base",
+    '"': "leave the quotes out",
+    "'": "leave the quotes out",
+    ",": "give each sequence by itself, and of a table name the column by --column",
+    ";": "give each sequence by itself, and of a table name the column by --column",
+    "|": "give each sequence by itself",
+    "/": "give each sequence by itself",
+}  # characters that are often in sequences, and what to do
+
+
 def odd_letter(sequence: str, at: int) -> str:
-    """What is wrong with the letter at position `at` (from 0), and what to do about it."""
+    """The message for a wrong letter at position `at` (from 0)."""
     what = f"{sequence[at]!r} at position {at + 1} is not an IUPAC letter; "
     if " " in sequence.strip():
         return what + "write a tab between a name and a sequence"
+    if advice := next((_ODD[letter] for letter in _ODD if letter in sequence), ""):
+        return what + advice
     if sequence.isalpha() and sequence[at].upper() in PROTEIN_LETTERS:
         return what + "if this is a protein: kmatch searches DNA and RNA"
     return what + "use A, C, G, T, U, R, Y, S, W, K, M, B, D, H, V or N"

@@ -12,6 +12,8 @@ import numpy as np
 from kmatch.arrays import Bytes, Longs
 from kmatch.sequences.records import Letters, Record, Stretch, gathered
 
+SMALL = 1 << 16  # letters that there is room for at first
+
 
 class ChunkPlan(NamedTuple):
     """How a genome is cut into chunks.
@@ -27,7 +29,7 @@ class ChunkPlan(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """Where records lie in a chunk.
+    """Where records are in a chunk.
 
     names[i] is the name of record first + i; its letter 0 is at position begins[i] of the chunk
     (negative if it began in an earlier chunk), and it has lengths[i] letters, which may leave out
@@ -61,7 +63,8 @@ def join_records(
     Every chunk but the last owns `plan.length` letters.
     """
     capacity = plan.length + plan.halo
-    letters = np.zeros(capacity + spare, np.uint8)
+    # A small genome is done before a whole chunk would be allocated.
+    letters = np.zeros(min(plan.lead + plan.halo + SMALL, capacity) + spare, np.uint8)
     layout, filled = _Layout(plan), plan.lead
     for stretch in gathered(parts):
         text, gap = _with_gaps(stretch, plan.gap if filled else 0, plan.gap)
@@ -72,11 +75,21 @@ def join_records(
                 yield layout.chunk(letters, plan.length)
                 filled = _move_on(letters, filled, layout, plan)
             step = min(size - done, capacity - filled)
+            needed = min(filled + step + plan.halo, capacity) + spare
+            if needed > len(letters):
+                letters = _extended(letters, min(2 * needed, capacity + spare))
             letters[filled : filled + step] = text[done : done + step]
             done, filled = done + step, filled + step
     while layout.names and filled > 0:
         yield layout.chunk(letters, min(filled, plan.length))
         filled = _move_on(letters, filled, layout, plan)
+
+
+def _extended(letters: Bytes, size: int) -> Bytes:
+    """The same letters and zeros behind them, `size` together."""
+    longer = np.zeros(size, np.uint8)
+    longer[: len(letters)] = letters
+    return longer
 
 
 def _with_gaps(stretch: Stretch, before: int, gap: int) -> tuple[Letters, int]:
@@ -105,14 +118,15 @@ def _gaps(lengths: Longs, gap: int) -> Longs:
 
 def _move_on(letters: Bytes, filled: int, layout: "_Layout", plan: ChunkPlan) -> int:
     """Drop the owned letters: the next chunk begins with those of the halo."""
-    letters[: plan.halo] = letters[plan.length : plan.length + plan.halo]
-    letters[plan.halo :] = 0
+    shown = letters[plan.length : plan.length + plan.halo]
+    letters[: len(shown)] = shown
+    letters[len(shown) : max(filled, plan.halo)] = 0  # what lies behind is empty
     layout.base += plan.length
     return filled - plan.length
 
 
 class _Layout:
-    """Where the records lie that coming chunks may show.
+    """Where the records are that later chunks may show.
 
     base: of the next chunk's first letter; first: the number of the first of these records; names:
     theirs.
@@ -144,7 +158,7 @@ class _Layout:
         self._begins, self._lengths = [begins], [lengths]
         del self.names[:gone]
         self.first += gone
-        # An empty record may lie right after the last letter.
+        # An empty record may begin right after the last letter.
         high = int(np.searchsorted(begins, self.base + self._capacity, side="right"))
         self._shown = high = max(high, 1)
         names, lengths = self.names[:high], lengths[:high].copy()

@@ -94,7 +94,7 @@ def make_pattern(sequence: str, name: str | None = None) -> Pattern:
 
 
 def load_patterns(patterns: Patterns | PatternSet, on_warning: OnWarning = warn) -> PatternSet:
-    """The PatternSet of what a user gives as patterns.
+    """The PatternSet of patterns as a user gives them.
 
     patterns: a list of sequences; a dict name → sequence; a path, of which `-` is standard input;
     or one sequence. A str is a path where a file of that name exists, and otherwise a sequence
@@ -175,6 +175,12 @@ def checked_patterns(
     masks = letter_masks(sequences)
     if not masks.all() or not np.diff(begins).all():
         raise InputError(_fault(PatternSet(names, sequences, masks, begins), where))
+    if _are_exchanged(names, sequences):
+        start = where(0) if where else ""
+        on_warning(
+            f"{start}names are letters of bases and longer than the sequences; are the columns "
+            "exchanged? The name comes first"
+        )
     names, control = clean_names(names)
     if control is not None:
         start = where(control) if where else ""
@@ -185,8 +191,16 @@ def checked_patterns(
     return PatternSet(names, sequences, masks, begins)
 
 
+def _are_exchanged(names: list[str], sequences: list[str]) -> bool:
+    """Whether each name reads like a sequence, and a longer one than its own."""
+    pairs = zip(names, sequences, strict=True)
+    return all(len(name) > max(5, len(letters)) for name, letters in pairs) and bool(
+        letter_masks([name.removesuffix("_F").removesuffix("_R") for name in names]).all()
+    )
+
+
 def _fault(patterns: PatternSet, where: Callable[[int], str] | None) -> str:
-    """What is wrong with the first pattern that cannot be searched."""
+    """The message for the first pattern that cannot be searched."""
     odd = np.flatnonzero(patterns.masks == 0)
     bad = patterns.lengths == 0
     bad[np.searchsorted(patterns.begins, odd, side="right") - 1] = True
@@ -198,6 +212,6 @@ def _fault(patterns: PatternSet, where: Callable[[int], str] | None) -> str:
     advice = odd_letter(sequence, int(np.argmin(patterns[number].masks)))
     if name != sequence and len(name) > 3 and letter_masks([name]).all():
         advice += "; or are its columns exchanged? The name comes first"
-    elif where and number == 0 and " " not in sequence:
+    elif where and number == 0 and advice.endswith(("or N", "RNA")):
         advice += "; a line that is no pattern starts with '#'"
     return f"{start}: {advice}"

@@ -33,7 +33,7 @@ class PrimerPairs:
         return f"<PrimerPairs: {listed(self.names)}>"
 
     def product_names(self, forward: Ints, reverse: Ints) -> list[str]:
-        """What products are called: as their pair is, or by both primers where these are no
+        """Names of products: that of their pair, or those of both primers where these are no
         partners.
 
         forward, reverse: the numbers of their primers, int32[n].
@@ -63,7 +63,7 @@ class PrimerPairs:
 def load_pairs(
     given: PairsGiven | PrimerPairs, on_warning: Callable[[str], None] = warn
 ) -> PrimerPairs:
-    """The PrimerPairs of what a user gives as primers.
+    """The PrimerPairs of primers as a user gives them.
 
     given: a path, of which `-` is standard input, or a dict, name → (forward, reverse), of which
     each is a sequence or several alternates. on_warning(message) hears of names that could not stay

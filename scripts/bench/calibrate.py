@@ -1,26 +1,30 @@
 #!/usr/bin/env python
-"""Measure the constants by which kmatch chooses its way on the CPU, beside those in the code.
+"""Measure the costs by which kmatch chooses its way on the CPU, beside those in the code.
 
     scripts/bench/calibrate.py [--genome FASTA] [--at-rich FASTA] [--at-rich-record NAME]
-        [--length BASES] [--repeat N] [--models NAME,…] [--only TEXT] [--json FILE]
+        [--length BASES] [--repeat N] [--models NAME,…] [--only TEXT] [--json FILE] [--write]
 
-Each cost model is linear in its constants. Their factors follow from a search; its time is
-measured, on one thread, for several lengths, thresholds and panels cut out of the text, on random
-letters, real DNA and a text of four fifths A and T. Least squares of the relative errors give the
-constants, none below 0, for each text and for all of them. `error` is the median of |fitted −
-measured| ÷ measured in per cent, under `code` that of the constants in the code. Times are those of
-the kernels, the least of the repeats; `sites`, which does part of its work outside them, is timed
-as a whole, less the time of a text of 1,000 letters.
+Each cost model of kmatch/engine/costs.py is linear in its constants. Their factors follow from a
+search; its time is measured, on one thread, for several lengths, thresholds and panels cut out of
+the text, on random letters, real DNA and a text of four fifths A and T. Least squares of the
+relative errors give the constants, none below 0, for each text and for all of them. `error` is the
+median of |fitted − measured| ÷ measured in per cent, under `code` that of the constants in the
+code. Times are the least of the repeats: of the kernels where a search does all its work there,
+otherwise CPU seconds of the whole, less those of a text of 1,000 letters. --write puts the
+constants of all texts into kmatch/engine/costs.py.
 
-scan: k mismatches, every pattern compared. seeds: pieces of the patterns looked up. edit: the
-recurrence, with DEEPER as in the code and then as it fits best. pieces: k differences, pieces
-sought and survivors verified. sites: windows beside a PAM, both found first and all compared.
+scan: k mismatches, every pattern compared. seeds: pieces of the patterns looked up. sites: windows
+beside a PAM, found first. recurrence: k differences, also with `deeper` as it fits best. pieces:
+pieces sought and survivors verified. anchors: k differences beside a PAM, all patterns compared.
+anchor_seeds: pieces looked up there.
 """
 
+import re
 import time
-from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
+from unittest import mock
 
 import numpy as np
 from harness.options import is_wanted, text_parser, texts
@@ -29,14 +33,20 @@ from harness.workloads import LETTERS, TooFew, cut_panel, guide_panel
 
 import kmatch
 from kmatch.bench.timing import timed
-from kmatch.engine.cpu.edit import filter as edit_filter
-from kmatch.engine.cpu.hamming import seeds
-from kmatch.engine.host import sites
+from kmatch.engine import costs
+from kmatch.engine.costs import CPU
+from kmatch.engine.cpu.edit import beside
+from kmatch.engine.cpu.edit.filter import estimate
+from kmatch.engine.cpu.engine import CpuEngine
+from kmatch.engine.cpu.hamming.seeds import seed_factors
+from kmatch.engine.differences import difference_query
+from kmatch.engine.host.sites import site_factors
 from kmatch.search.edit import edit_batches
 from kmatch.search.hamming import hamming_batches
 from kmatch.search.mismatches.seeds import some_codes
 from kmatch.search.multi import multi_batches
 from kmatch.search.panels.pam import Pam
+from kmatch.search.panels.panel import build_reading_panel
 from kmatch.search.running import by_name
 from kmatch.sequences.patterns import load_patterns
 
@@ -47,13 +57,15 @@ MISMATCHES = [(12, 1), (12, 3), (20, 1), (20, 3), (20, 5), (32, 2), (32, 4), (32
 DIFFERENCES = [(12, 1), (20, 1), (20, 2), (20, 3), (32, 2), (32, 4), (64, 4), (100, 4), (100, 8)]
 SCANNED, LOOKED_UP, SOUGHT = (100, 300), (300, 1_000, 5_000, 20_000), 8  # patterns
 BESIDE, PAM = (10, 100, 300, 1_000), "NGG"  # patterns beside a PAM
+ANCHORED = [(20, 2), (20, 3), (20, 4), (24, 4)]
 DEEPER = range(0, 17, 2)
+NEVER = 1e12  # ns of a way that is not to be chosen
 
 
 class Cell(NamedTuple):
     """The factors of a model's constants in a search, and the nanoseconds measured.
 
-    deeper: the factors by value of DEEPER, in a model that depends on it.
+    deeper: the factors by value of `deeper`, in a model that depends on it.
     """
 
     factors: list
@@ -62,10 +74,9 @@ class Cell(NamedTuple):
 
 
 class Model(NamedTuple):
-    """constants: of a module, with their units; cells: cells(text, options) yields Cells."""
+    """units: of its constants, by name; cells: cells(text, options) yields Cells."""
 
-    module: object
-    constants: dict
+    units: dict
     cells: object
 
 
@@ -103,72 +114,76 @@ def seed_cells(text, options):
     for patterns, _, k in panels(cut_panel, text, MISMATCHES, LOOKED_UP):
         ns, _ = kernels(multi_batches, text, patterns, k, options, filtering=True)
         codes = some_codes(load_patterns(patterns))
-        yield Cell(seed_factors(codes, k, len(patterns) * STRANDS), ns)
-
-
-def seed_factors(codes, k, queries):
-    """The factors of POSITION, LOOKUP, ANY and CANDIDATE in `seeds.pays`."""
-    first, size = seeds.cut_pieces(codes.shape[1], k, queries)
-    pieces = (codes[:, at : at + letters] for at, letters in zip(first, size, strict=True))
-    shares = np.array([seeds._share(piece) for piece in pieces])
-    found = queries * np.maximum(shares, 0.25**size)
-    return [1, k + 1, np.minimum(found, 1).sum(), found.sum()]
+        yield Cell([*seed_factors(codes, k, len(patterns) * STRANDS)], ns)
 
 
 def edit_cells(name, text, options):
-    """Yield the Cells of a part of `edit_filter.estimate`, which is linear in its constants."""
+    """Yield the Cells of a part of `estimate`, which is linear in its constants."""
     shares = np.array([(text.letters == letter).mean() for letter in LETTERS])
     for patterns, _, k in panels(cut_panel, text, DIFFERENCES, (SOUGHT,)):
         filtering = name == "pieces"
         ns, rows = kernels(edit_batches, text, patterns, k, options, filtering=filtering)
         codes = [np.searchsorted(LETTERS, np.frombuffer(p.encode(), np.uint8)) for p in patterns]
         queries = [(code, k, shares, rows) for code in codes]
-        deeper = {value: estimated(name, queries, DEEPER=value) for value in DEEPER}
-        yield Cell(estimated(name, queries), ns, deeper if name == "edit" else None)
+        deeper = {value: estimated(name, queries, value) for value in DEEPER}
+        now = estimated(name, queries, CPU.recurrence.deeper)
+        yield Cell(now, ns, deeper if name == "recurrence" else None)
 
 
-def estimated(name, queries, **others):
-    """The factor of each constant: the model with that constant 1 and all others 0."""
-    every = [*MODELS["edit"].constants, *MODELS["pieces"].constants]
-    factors = []
-    for one in MODELS[name].constants:
-        values = {constant: float(constant == one) for constant in every} | others
-        with constants(edit_filter, values):
-            costs = [edit_filter.estimate.py_func(*query) for query in queries]
-        factors.append(
-            STRANDS * sum(cost[0] if name == "edit" else cost[1] + cost[2] for cost in costs)
-        )
+def estimated(name, queries, deeper):
+    """The factor of each constant: `estimate` with that constant 1 and all others 0."""
+    none = costs.Recurrence(0.0, 0.0, deeper), costs.Pieces(*[0.0] * len(costs.Pieces._fields))
+    both, factors = dict(zip(("recurrence", "pieces"), none, strict=True)), []
+    for one in MODELS[name].units:
+        values = both | {name: both[name]._replace(**{one: 1.0})}
+        times = [estimate.py_func(*query, tuple(values.values())) for query in queries]
+        parts = [time[0] if name == "recurrence" else time[1] + time[2] for time in times]
+        factors.append(STRANDS * sum(parts))
     return factors
 
 
-@contextmanager
-def constants(module, values):
-    """While the block runs, constants of a module have other values."""
-    before = {name: getattr(module, name) for name in values}
-    vars(module).update(values)
-    try:
-        yield
-    finally:
-        vars(module).update(before)
-
-
 def site_cells(text, options):
-    """Yield the Cells of both ways, so that PAIR is fitted to both."""
+    """Yield the Cells of finding the sites, without the comparisons there."""
+    share = Pam(PAM, "3p").share
+    for patterns, _, k in panels(guide_panel, text, [(20, 3)], BESIDE):
+        ns = whole_ns(multi_batches, text, patterns, k, options)
+        compared = share * len(patterns) * STRANDS * CPU.scan.pair
+        yield Cell([*site_factors(STRANDS, share)], max(ns - compared, 1e-3))
+
+
+def anchor_cells(name, text, options):
+    """Yield the Cells of one of both ways to search for differences at the sites of a PAM."""
+    other = {"anchors": "anchor_seeds", "anchor_seeds": "anchors"}[name]
+    never = getattr(CPU, other)._replace(position=NEVER)
+    share = Pam(PAM, "3p").share
+    for patterns, _, k in panels(guide_panel, text, ANCHORED, BESIDE):
+        with mock.patch.object(beside, "CPU", CPU._replace(**{other: never})):
+            ns = whole_ns(edit_batches, text, patterns, k, options)
+        panel = build_reading_panel(load_patterns(patterns), "both")
+        limits = np.full(len(panel.pattern), k)
+        query = difference_query(panel.letters, limits, CpuEngine(1))
+        if name == "anchors":
+            yield Cell([*beside.anchor_factors(query, share)], ns)
+        else:
+            yield Cell([*beside.anchor_seed_factors(query, share, len(text.letters))], ns)
+
+
+def whole_ns(batches, text, patterns, k, options):
+    """Nanoseconds a letter of a search beside a PAM whose sites are found first, without what any
+    search of the panel costs beforehand."""
     genome, little = (
         kmatch.Genome.from_records([("text", letters)])
         for letters in (text.letters, text.letters[:LITTLE])
     )
-    for patterns, _, k in panels(guide_panel, text, [(20, 3)], BESIDE):
-        panel, queries = load_patterns(patterns), len(patterns) * STRANDS
-        for filtering in (True, False):
-            search = {"pam": PAM, "threads": 1, "device": "cpu", "filtering": filtering}
+    panel = load_patterns(patterns)
+    search = {"pam": PAM, "threads": 1, "device": "cpu"}
 
-            def run(genome, panel=panel, k=k, search=search):
-                return sum(map(len, by_name(multi_batches, genome, panel, k, **search)))
+    def run(genome):
+        filtering = genome is not little  # tables are part of the search
+        return sum(map(len, by_name(batches, genome, panel, k, **search, filtering=filtering)))
 
-            seconds = least_seconds(run, genome, options) - least_seconds(run, little, options)
-            ns = max(seconds, 1e-6) / len(text.letters) * 1e9
-            yield Cell(site_factors(queries, filtering), ns)
+    seconds = least_seconds(run, genome, options) - least_seconds(run, little, options)
+    return max(seconds, 1e-6) / len(text.letters) * 1e9
 
 
 def least_seconds(run, genome, options):
@@ -177,48 +192,51 @@ def least_seconds(run, genome, options):
     return min(timed(partial(run, genome), time.process_time)[1] for _ in range(options.repeat))
 
 
-def site_factors(queries, filtering):
-    """The factors of POSITION, SITE and PAIR in one of the two ways of `sites.pays`."""
-    share = Pam(PAM, "3p").share
-    return [1, STRANDS * share, share * queries] if filtering else [0, 0, queries]
-
-
 MODELS = {
-    "scan": Model(seeds, {"PAIR": "ns a position and query"}, scan_cells),
+    "scan": Model({"pair": "ns a position and query"}, scan_cells),
     "seeds": Model(
-        seeds,
         {
-            "POSITION": "ns a position",
-            "LOOKUP": "ns a piece and position",
-            "ANY": "ns a look-up that finds something",
-            "CANDIDATE": "ns a candidate",
+            "position": "ns a position",
+            "lookup": "ns a piece and position",
+            "branch": "ns a look-up that finds something",
+            "candidate": "ns a candidate",
         },
         seed_cells,
     ),
-    "edit": Model(
-        edit_filter,
-        {"CELL": "ns a cell", "COUNT": "ns a position and query"},
-        partial(edit_cells, "edit"),
+    "sites": Model({"position": "ns a position", "site": "ns a site"}, site_cells),
+    "recurrence": Model(
+        {"cell": "ns a cell", "column": "ns a position and query"},
+        partial(edit_cells, "recurrence"),
     ),
     "pieces": Model(
-        edit_filter,
         {
-            "AND": "ns a letter and position",
-            "LOOK": "ns a piece and position",
-            "WINDOW": "ns a window",
-            "COLUMN": "ns a column",
-            "BLOCK": "ns a block of a column",
+            "letter": "ns a letter and position",
+            "look": "ns a piece and position",
+            "window": "ns a window",
+            "column": "ns a column",
+            "block": "ns a block of a column",
         },
         partial(edit_cells, "pieces"),
     ),
-    "sites": Model(
-        sites,
+    "anchors": Model(
         {
-            "POSITION": "ns a position",
-            "SITE": "ns a site",
-            "PAIR": "ns a window and query",
+            "position": "ns a position",
+            "letter": "ns a letter of a site",
+            "cell": "ns a cell",
+            "pair": "ns a site and pattern",
         },
-        site_cells,
+        partial(anchor_cells, "anchors"),
+    ),
+    "anchor_seeds": Model(
+        {
+            "position": "ns a position",
+            "site": "ns a site",
+            "lookup": "ns a piece and site",
+            "branch": "ns a look-up that finds something",
+            "candidate": "ns a candidate",
+            "entry": "ns an entry of the tables",
+        },
+        partial(anchor_cells, "anchor_seeds"),
     ),
 }
 
@@ -245,7 +263,7 @@ def error(cells, constants):
 
 def columns(names):
     return (
-        *(("model", "model", "<8s"), ("constant", "constant", "<10s"), ("unit", "unit", "<34s")),
+        *(("model", "model", "<14s"), ("constant", "constant", "<10s"), ("unit", "unit", "<34s")),
         *((name, name, ">10.4g") for name in ("code", *names, "all")),
     )
 
@@ -255,8 +273,9 @@ def show(shown, name, model, measured):
     measured = {text: cells for text, cells in measured.items() if cells}
     every = measured | {"all": [cell for cells in measured.values() for cell in cells]}
     fitted = {text: fit(cells) for text, cells in every.items()}
-    code = np.array([getattr(model.module, constant) for constant in model.constants], float)
-    for i, (constant, unit) in enumerate(model.constants.items()):
+    now = getattr(CPU, name.partition(",")[0])
+    code = np.array([getattr(now, constant) for constant in model.units], float)
+    for i, (constant, unit) in enumerate(model.units.items()):
         row = {"model": name, "constant": constant, "unit": unit, "code": code[i]}
         shown.add(row | {text: float(values[i]) for text, values in fitted.items()})
     row = {"model": name, "constant": "error", "unit": "%, median"}
@@ -289,17 +308,29 @@ def measure_models(found, options, shown):
         model = MODELS[name]
         measured = kept[name] = {text: list(model.cells(*work)) for text, work in found.items()}
         show(shown, name, model, measured)
-        if name == "edit":
+        if name == "recurrence":
             best = best_deeper(measured)
-            row = {"model": "edit", "constant": "DEEPER", "unit": "rows", "all": float(best)}
-            shown.add(row | {"code": float(edit_filter.DEEPER)})
-            show(shown, f"edit, {best}", model, with_deeper(measured, best))
+            row = {"model": name, "constant": "deeper", "unit": "rows", "all": float(best)}
+            shown.add(row | {"code": float(CPU.recurrence.deeper)})
+            show(shown, f"{name}, {best}", model, with_deeper(measured, best))
     return kept
+
+
+def rewritten(source, rows):
+    """The source of kmatch/engine/costs.py with the constants of rows of all texts."""
+    head, cpu, tail = re.split(r"^(CPU = .*?^\))", source, maxsplit=1, flags=re.S | re.M)
+    for row in rows:
+        if row["model"] in CPU._fields and row["constant"] in MODELS[row["model"]].units:
+            found = rf"(\b{row['model']}=\w+\([^)]*?\b{row['constant']}=)[-+\w.]+"
+            value = float(f"{row['all']:.3g}")
+            cpu = re.sub(found, rf"\g<1>{value}", cpu)
+    return head + cpu + tail
 
 
 def main():
     parser = text_parser(__doc__, length=1 << 21, seconds=0, repeat=3)
     parser.add_argument("--models", type=lambda words: words.split(","), default=[*MODELS])
+    parser.add_argument("--write", action="store_true", help="put them into the code")
     options = parser.parse_args()
     found = {
         name: (text, options) for name, text in texts(options).items() if is_wanted(options, name)
@@ -307,6 +338,9 @@ def main():
     shown = Table(columns(found))
     kept = measure_models(found, options, shown)
     write_results(options.json, shown.rows, cells=kept)
+    if options.write:
+        path = Path(costs.__file__)
+        path.write_text(rewritten(path.read_text(), shown.rows))
 
 
 if __name__ == "__main__":

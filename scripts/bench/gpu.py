@@ -160,7 +160,7 @@ class Bench(GpuBench):
         name = PUBLISHED[command]
         case = Case(command, self.letters[:length], random_patterns(m, 1), k)
         answers = [by_published(case, self.engine, find(command, name)) for _ in range(TURNS)]
-        ours = by_engine(case, self.engine.place)
+        ours = by_engine(case, self.engine.device)
         rate = length / statistics.median(answer.kernel for answer in answers)
         self.note(
             f"{command} m={m} k={k} patterns=1, {name}",
@@ -179,7 +179,7 @@ class Bench(GpuBench):
         name = PUBLISHED["multi"]
         case = Case("multi", self.letters[:length], random_patterns(m, count), k)
         searches = (
-            lambda: by_engine(case, self.engine.place),
+            lambda: by_engine(case, self.engine.device),
             lambda: by_published(case, self.engine, find(case.command, name)),
         )
         seconds, equal = [], True

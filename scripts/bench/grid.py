@@ -3,31 +3,36 @@
 
     scripts/bench/grid.py [--genome FASTA] [--at-rich FASTA] [--at-rich-record NAME]
         [--length BASES] [--m M,…] [--k K,…] [--patterns N,…] [--searches NAME,…] [--device DEVICE]
-        [--threads N] [--cpu-time] [--seconds S] [--repeat N] [--only WORD] [--json FILE]
+        [--sample N] [--threads N] [--cpu-time] [--seconds S] [--repeat N] [--only WORD]
+        [--json FILE]
 
 A cell is a text (random letters, the beginning of a genome, or four fifths A and T), a panel cut
-out of it, a search (`multi`, `multi NGG` or `edit`) and k below m/3. Its ways are the one that the
-engine chooses, filtering (pieces looked up, sites of the PAM found first, pieces of a pattern
-sought), scanning without a filter, and for `multi` also `hamming`. All have to find as many hits.
+out of it, a search (`multi` or `edit`, also beside NGG) and k below m/3; --sample draws N of them.
+Its ways are the one that the engine chooses, filtering (pieces looked up, sites of the PAM found
+first, pieces of a pattern sought), scanning without a filter, and for `multi` also `hamming`. All
+have to find as many hits.
 They are called on a slice of the text that grows until the fastest way takes long enough to be
 timed, or another would take more than --seconds; a way far slower than the fastest is then left
 behind. Seconds are the least of the repeats, in turn, less those of a text of 1,000 letters, the
-cost of the patterns before the text is read. A cell is too slow where the chosen way takes 1.3
-times as long as the fastest and more than 2 ms longer, also after as many repeats again; then the
-exit status is 1. Where the text takes less than a quarter of the patterns' cost, whole calls are
-compared (column `of`). --cpu-time is the better measure where other programs run.
+cost of the patterns before the text is read, in the way where that is least. A cell is too slow
+where the chosen way takes 1.3 times as long as the fastest and more than 2 ms longer, also after as
+many repeats again; then the exit status is 1. Where the text takes less than a quarter of the
+patterns' cost, whole calls are compared (column `of`). --cpu-time is the better measure where
+other programs run. The record is kept after every cell.
 """
 
+import random
 import sys
 import time
 from functools import partial
+from itertools import product
 from operator import attrgetter
 from typing import NamedTuple
 
 from harness.compare import Search, described
 from harness.options import is_wanted, text_parser, texts
 from harness.records import Table, write_results
-from harness.workloads import TooFew, cut_panel, guide_panel
+from harness.workloads import SEED, TooFew, cut_panel, guide_panel
 
 import kmatch
 from kmatch.bench.timing import take_turns, timed
@@ -38,7 +43,12 @@ from kmatch.search.running import by_name
 from kmatch.sequences.patterns import load_patterns
 
 LENGTHS, LIMITS, COUNTS = (12, 20, 32, 64), (1, 2, 3, 4, 5, 6), (1, 10, 100, 1_000, 10_000, 100_000)
-SEARCHES = {"multi": ("multi", None), "multi NGG": ("multi", "NGG"), "edit": ("edit", None)}
+SEARCHES = {
+    "multi": ("multi", None),
+    "multi NGG": ("multi", "NGG"),
+    "edit": ("edit", None),
+    "edit NGG": ("edit", "NGG"),
+}
 BATCHES = {"multi": multi_batches, "edit": edit_batches}
 CHOSEN = "chosen"
 WAYS = {CHOSEN: None, "filtering": True, "scanning": False}
@@ -102,12 +112,14 @@ def main():
     parser.add_argument("--patterns", type=numbers, default=COUNTS)
     parser.add_argument("--searches", type=lambda words: words.split(","), default=[*SEARCHES])
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--sample", type=int, metavar="N", help="cells drawn from the grid")
     parser.add_argument("--cpu-time", action="store_true", help="of all threads together")
     options = parser.parse_args()
     shown, skipped = Table(COLUMNS), []
     for text, panel, search in cells(options, skipped):
         row = measure(text, panel, search, options)
         shown.add(row)
+        write_results(options.json, shown.rows, skipped=skipped, device=options.device)
     slow = sum(row["verdict"] != "" for row in shown.rows)
     print(f"{slow} of {len(shown.rows)} cells are not right; {len(skipped)} have no panel")
     write_results(options.json, shown.rows, skipped=skipped, device=options.device)
@@ -116,21 +128,27 @@ def main():
 
 def cells(options, skipped):
     """Yield (text, panel, search); reasons why others are impossible are added to `skipped`."""
-    for kind, text in texts(options).items():
-        for length in options.m:
-            for count in options.patterns:
-                for name in options.searches:
-                    command, pam = SEARCHES[name]
-                    try:
-                        cut = guide_panel if pam else cut_panel
-                        patterns = cut(text, count, length)
-                    except TooFew as error:
-                        skipped.append(str(error))
-                        continue
-                    for k in (k for k in options.k if 3 * k < length):
-                        search = Search(command, patterns, k, pam)
-                        if is_wanted(options, kind, str(search)):
-                            yield text, "before NGG" if pam else "cut", search
+    found = texts(options)
+    axes = found, options.m, options.patterns, options.searches, options.k
+    every = [cell for cell in product(*axes) if 3 * cell[-1] < cell[1]]
+    if options.sample:
+        every = random.Random(SEED).sample(every, min(options.sample, len(every)))
+    for kind, length, count, name, k in every:
+        (command, pam), text = SEARCHES[name], found[kind]
+        words = f"{command} {length},{k}", pam or "", kind
+        if not is_wanted(options, *words):
+            continue
+        try:
+            patterns = panel_of(text, count, length, pam)
+        except TooFew as error:
+            skipped.append(str(error))
+            continue
+        yield text, "before NGG" if pam else "cut", Search(command, patterns, k, pam)
+
+
+def panel_of(text, count, length, pam):
+    """A panel cut out of a text, before a PAM where there is one."""
+    return (guide_panel if pam else cut_panel)(text, count, length)
 
 
 def ways(search, options):
@@ -161,6 +179,8 @@ def measure(text, panel, search, options):
         name: Way.measure(call, clock, little, options.repeat)
         for name, call in ways(search, options).items()
     }
+    common = min(way.setup for way in them.values())
+    them = {name: way._replace(setup=common) for name, way in them.items()}
     genome, size, turns, left = grown(text.letters, them, options.seconds)
     them = {name: them[name] for name in turns[-1]}
     equal = all(len({run.hits for run in runs.values()}) == 1 for runs in turns)

@@ -35,7 +35,7 @@ COLUMNS = (
     ("hits", "hits", ">13,d"),
     ("equal", "as expected", "<11s"),
 )
-# Writes a record of so many letters, the same million again and again, with a pattern at places.
+# Writes a record of so many letters, the same million again and again, patterns among them.
 STREAM = """
 import sys
 import numpy as np
@@ -89,7 +89,7 @@ def hits(folder, share):
 
 
 def pairs_of(path):
-    """Yield how many windows of two letters have A or C, or G or T, in its place, part by part.
+    """Yield, part by part, the windows that match AC, and those that match GT, within a mismatch.
 
     A little at a time: a process that is started counts the memory of the one that starts it.
     """

@@ -1,34 +1,37 @@
 #!/usr/bin/env python
 """Time whole processes of kmatch, Sassy and seqkit with the same patterns and genomes.
 
-    scripts/bench/tools.py [--random N] [--repeats FILE] [--repeat N] [--threads N] [--patience S]
-        [--json FILE] [GENOME ...]
+    scripts/bench/tools.py [--random N] [--repeats FILE] [--most N] [--repeat N] [--threads N]
+        [--patience S] [--json FILE] [GENOME ...]
 
-In random letters of N bp and in each GENOME: 1, 64 and 2,000 windows of 20 cut out of the first
-record and, in a GENOME, the guides of --repeats, k = 3, both strands, with kmatch, with Sassy
-(package sassy-rs) in a script that reads with needletail, and with seqkit locate. Tools that are
-not installed are left out, and one that takes more than --patience seconds is stopped. Sassy has to
-find the hits of `edit`, but for those near letters other than A, C, G and T, which it lets match;
-where it does not, the exit status is 1.
+In random letters of N bp and in each GENOME: 1, 64 and 2,000 windows of 20, --most N of them, cut
+out of the first record and, in a GENOME, the guides of --repeats, k = 3, both strands, with kmatch,
+with Sassy (package sassy-rs) in a script that reads with needletail, and with seqkit locate. Tools
+that are not installed are left out, and one that takes more than --patience seconds is stopped.
+Sassy has to find the hits of `edit`, but for those near letters other than A, C, G and T, which it
+lets match; where it does not, the exit status is 1.
 
 Files are in memory when they are read, kernels are compiled, tables go to a file. Seconds are
 medians of --repeat runs, one tool after the other; the ratio is a tool's seconds ÷ those of the
-kmatch command that finds the same, or most of it. On a machine that does other work too, only the
-ratios mean something.
+kmatch command that finds the same, or most of it; `cpu_s` are seconds of all threads. On a machine
+that does other work too, only ratios mean something, and those of `cpu_s` most.
 """
 
 import os
+import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 from harness.anchors import read_bed
 from harness.options import plain_parser, repeat_panel
 from harness.processes import (
+    CpuCounted,
     count_lines,
     kmatch_command,
     process_seconds,
@@ -72,6 +75,7 @@ def main():
     parser.add_argument("genomes", nargs="*")
     parser.add_argument("--random", type=int, default=34_000_000)
     parser.add_argument("--repeats", metavar="FILE")
+    parser.add_argument("--most", type=int, default=COUNTS[-1], help="windows in a panel")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--patience", type=float, default=300)
     options = parser.parse_args()
@@ -93,7 +97,7 @@ def main():
 def panels(genome, options):
     """Yield (name, patterns) of each panel that is searched in a genome."""
     text = file_text(genome)
-    for count in COUNTS:
+    for count in (count for count in COUNTS if count <= options.most):
         yield f"{count:,} cut", cut_panel(text, count, LENGTH)
     guides = repeat_panel(options)
     if guides and str(genome) in options.genomes:
@@ -136,15 +140,18 @@ def tool_commands(folder, genome, patterns, tables, threads):
 def process(command, table, options):
     """Median seconds of a process, and the lines of its table; nothing if it takes too long."""
     runs = []
+    run = partial(process_seconds, command, timeout=options.patience)
+    run = CpuCounted(run, resource.RUSAGE_CHILDREN)
     try:
         for _ in range(1 + options.repeat):
-            runs.append(process_seconds(command, timeout=options.patience))
+            runs.append(run())
             if runs[-1] > options.patience / options.repeat:
                 break
     except subprocess.TimeoutExpired:
         return {}
     return {
         "seconds": statistics.median(runs[1:] or runs),
+        "cpu_s": statistics.median(run.cpu[1:] or run.cpu),
         "lines": count_lines(table),
     }
 

@@ -12,9 +12,13 @@ loading of compiled kernels. Sassy's (`pip install sassy-rs`) are those of one c
 patterns in memory, in its fastest mode and on as many threads, two unless --threads says otherwise.
 Where Sassy would need more than --seconds, both get a slice of the text, and a second row gives
 kmatch's time for the whole. Gbp·pattern/s counts both strands; other columns are those of
-hamming.py. The exit status is 1 where hits differ (see `harness/sassy.py`).
+hamming.py. `kmatch_cpu_s` and `sassy_cpu_s` are seconds of all threads, `cpu_ratio` the latter ÷
+the former: on a machine that does other work too, where threads wait for each other and for cores,
+it says more than the seconds do. The exit status is 1 where hits differ (see `harness/sassy.py`).
 """
 
+import resource
+import statistics
 import sys
 import tempfile
 from functools import partial
@@ -23,12 +27,18 @@ from pathlib import Path
 from harness.anchors import Anchors, read_bed
 from harness.compare import COLUMNS, Search, described, differ, figures, panel_of
 from harness.options import is_wanted, text_parser, texts
-from harness.processes import count_lines, kmatch_command, process_seconds, write_panel
+from harness.processes import (
+    CpuCounted,
+    count_lines,
+    kmatch_command,
+    process_seconds,
+    write_panel,
+)
 from harness.records import Table, write_results
 from harness.sassy import Sassy
 
 from kmatch.bench.data import fasta_lines
-from kmatch.bench.timing import take_turns
+from kmatch.bench.timing import median_ratio, take_turns
 
 LENGTH = 20
 CASES = [
@@ -69,17 +79,27 @@ def measure(text, panel, search, options):
         with tempfile.TemporaryDirectory() as folder:
             process = Process(Path(folder), letters, search, options.threads)
             first = process.seconds()
-            calls = [process.seconds]
+            calls = [CpuCounted(process.seconds, resource.RUSAGE_CHILDREN)]
             if peer:
-                calls.append(partial(peer.seconds, letters))
+                search_of_peer = partial(peer.seconds, letters)
+                calls.append(CpuCounted(search_of_peer, resource.RUSAGE_SELF))
             repeat = options.repeat if first < options.seconds / options.repeat else 1
             row = described(text, panel, search)
             row |= figures(search, length, *take_turns(repeat, *calls))
+            row |= cpu_figures(*(call.cpu for call in calls))
             row["hits"] = process.hits()
             if peer:
                 row |= peer.check(letters, process.anchors())
         yield row
         peer = None
+
+
+def cpu_figures(ours, theirs=None):
+    """The columns of a row with medians of seconds of the CPU."""
+    row = {"kmatch_cpu_s": statistics.median(ours)}
+    if theirs and any(ours):
+        row |= {"sassy_cpu_s": statistics.median(theirs), "cpu_ratio": median_ratio(ours, theirs)}
+    return row
 
 
 class Process:

@@ -151,8 +151,8 @@ def damaged(name):
             data = mutated(random, data)
         usual = PATTERNS if name.startswith("pattern") else GENOMES
         arguments = random.choice(OTHERS.get(name, usual))
-        place = () if arguments[0] == "pack" else ("--device", device)
-        return Damaged(data, (*arguments, *place))
+        option = () if arguments[0] == "pack" else ("--device", device)
+        return Damaged(data, (*arguments, *option))
 
     return kind
 

@@ -120,6 +120,7 @@ def hooks(random, one):
     if given["chunk_length"]:
         given["chunk_length"] = max(given["chunk_length"], total // 60)
     capacities = [None, 1, 2, 3, 5, 8, 13, 50] if total < 300 else [None, 20, 50, 200]
+    capacities = capacities if total < 3000 else [None, 200]
     given["capacity"] = random.choice(capacities)
     edits = one.options.get("edit")
     if one.problem != "hamming" and edits is not False:

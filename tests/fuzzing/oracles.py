@@ -148,12 +148,23 @@ def _bed(search, found):
     return naive.bed(named(search), names(search), search.patterns, [hit[:6] for hit in found])
 
 
-def _tsv(search, found):
+def _plain(search, found):
+    """TSV without the column k."""
     return naive.edit_tsv(named(search), names(search), found)
 
 
+def _tsv(search, found):
+    text = _plain(search, found)
+    if isinstance(search.k, int) or search.problem == "best":
+        return text
+    header, *lines = text.splitlines()
+    each = distances(search)
+    lines = [f"{line}\t{each[hit[3]]}\n" for line, hit in zip(lines, found, strict=True)]
+    return "".join([f"{header}\tk\n", *lines])
+
+
 def _rows(search, found):
-    return [line.split("\t") for line in _tsv(search, found).splitlines()[1:]]
+    return [line.split("\t") for line in _plain(search, found).splitlines()[1:]]
 
 
 def _sam(search, found):
@@ -204,8 +215,7 @@ def viewed(written):
             assert (pattern[:8].strip(), text[:8]) == ("pattern", "text    ")
             below += text[8:]
             above += pattern[8:].ljust(len(text) - 8)
-        own = [i for i, letter in enumerate(below) if not letter.islower()]
-        part = slice(own[0], own[-1] + 1)
+        part = slice(len(above) - len(above.lstrip()), len(above.rstrip()))
         lines.append(f"{place}\t{above[part]}\t{below[part]}\n")
     return "".join(lines).encode()
 
@@ -239,7 +249,9 @@ def _products(search):
     product, pairs = options.pop("product", (50, 5000)), options.pop("pairs", "own")
     sequence, edit = options.pop("sequence", False), options.pop("edit", False)
     records = named(search)
-    if edit:
+    if edit and options.get("exact_3p"):
+        sites = naive_bounds.edit(records, search.patterns, search.k, "loci", **options)
+    elif edit:
         sites = naive.edit(records, search.patterns, search.k, "loci")
     else:
         sites = naive.hamming(records, search.patterns, search.k, **options)

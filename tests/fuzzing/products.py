@@ -20,9 +20,8 @@ def pcr(random):
         "product": (least, least + random.choice([0, 10, 40, 5000])),
         "pairs": pairs,
         "edit": random.random() < 0.5,
+        "exact_3p": min(random.choice([0, 0, 1, 2, 9]), shortest),
     }
-    if not options["edit"]:
-        options["exact_3p"] = min(random.choice([0, 0, 1, 2, 9]), shortest)
     form = random.choice(["bed", "tsv"])
     if form == "tsv" and random.random() < 0.5:
         options["sequence"] = True

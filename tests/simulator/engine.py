@@ -372,5 +372,5 @@ def test_planes_are_spread_over_more_lanes(few_threads):
 def _striped(bits, words, halo):
     """Planes, `words` words a row, of bits, uint8[planes, letters], the halo among these."""
     rows = (bits.shape[1] - halo) // (64 * words)
-    places = np.arange(64 * words) * rows + np.arange(rows + halo)[:, None]
-    return np.packbits(bits[:, places], axis=2, bitorder="little").view(np.uint64).reshape(-1)
+    positions = np.arange(64 * words) * rows + np.arange(rows + halo)[:, None]
+    return np.packbits(bits[:, positions], axis=2, bitorder="little").view(np.uint64).reshape(-1)

@@ -42,20 +42,20 @@ PUBLISHED = {  # none of many positions: a block for each has its threads
 @pytest.fixture(autouse=True)
 def warps_of_four(monkeypatch):
     """Small blocks for Ho et al. 2017b, and a stand-in for shuffles, which the simulator lacks."""
-    room = {}
+    values = {}
 
     @cuda.jit(device=True)
     def of_thread_before(value):
         thread = cuda.threadIdx.x
-        room[thread] = value
+        values[thread] = value
         cuda.syncthreads()
-        before = room[thread - 1] if thread % 4 else value
+        before = values[thread - 1] if thread % 4 else value
         cuda.syncthreads()
         return before
 
     monkeypatch.setattr(wspasm2017, "THREADS", 16)
     monkeypatch.setattr(wspasm2017, "BLOCK", 32)
-    monkeypatch.setattr(wspasm2017, "PLACES", 34)
+    monkeypatch.setattr(wspasm2017, "ENTRIES", 34)
     monkeypatch.setattr(wspasm2017, "WARP", 4)
     monkeypatch.setattr(wspasm2017, "_of_thread_before", of_thread_before)
 

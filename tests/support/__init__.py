@@ -1,1 +1,1 @@
-"""What tests share: cases, ways to run kmatch, and how hits are held against the oracle."""
+"""What tests share: cases, ways to run kmatch, and how hits are compared with the oracle."""

@@ -213,9 +213,9 @@ _edits = st.lists(
 
 
 def edited(text, edits):
-    """A text with (place, kind, letter) edits, one after another."""
-    for place, kind, letter in edits:
-        at = place % (len(text) + 1)
+    """A text with (position, kind, letter) edits, one after another."""
+    for position, kind, letter in edits:
+        at = position % (len(text) + 1)
         text = text[:at] + ("" if kind == "D" else letter) + text[at + (kind != "I") :]
     return text
 

@@ -37,6 +37,9 @@ CASES = {
     "several PAMs before": _case(
         ["TTTAACGTTTGACGTAATTAACGT"], ["ACGT"], 1, pam=["TTTV", "TV"], pam_side="5p"
     ),
+    "several PAMs, hits with both ends in common": _case(
+        ["TGGCAG", "CTGCCA"], ["CTGG"], 3, pam=["RY", "NGG", "NNNNA"], pam_side="5p"
+    ),
     "exact 3'": _case(["ACGTTGCAACGTAGCAACGTGTGC"], ["ACGTTGC"], 3, exact_3p=3, report="ends"),
     "exact 5'": _case(["ACGTTGCAACGTAGCAACGGTTGC"], ["ACGTTGC"], 3, exact_5p=3, report="ends"),
     "exact both": _case(["ACGTTGCAACTAGCAACGGTTGC"], ["ACGTTGC"], 3, exact_5p=2, exact_3p=2),

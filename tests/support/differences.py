@@ -12,7 +12,7 @@ import kmatch
 from kmatch.results.hits import Hits
 from kmatch.sequences.patterns import load_patterns
 from support.hooks import best_batches, edit_batches
-from support.mismatches import rows as places
+from support.mismatches import rows as intervals
 
 
 def edit(records, patterns, k, **options):
@@ -31,7 +31,7 @@ def best(records, patterns, **options):
 
 def rows(hits):
     """Hits as the oracle gives them: by numbers, with the CIGARs of the TSV file."""
-    return [(*row, cigar) for row, cigar in zip(places(hits), cigars(hits), strict=True)]
+    return [(*row, cigar) for row, cigar in zip(intervals(hits), cigars(hits), strict=True)]
 
 
 def cigars(hits):

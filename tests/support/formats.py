@@ -38,8 +38,8 @@ def sam_row(row, sequence):
     name = re.sub(r"[^!-?A-~]", "_", name)[:254]
     flag = 16 if strand == "-" else 0
     edits = sum(op != "=" for op in columns)
-    place = [name, flag, record, int(start) + 1, 255, runs_of(columns), "*", 0, 0, read, "*"]
-    return "\t".join(map(str, [*place, f"NM:i:{edits}", f"kd:i:{distance}"]))
+    cells = [name, flag, record, int(start) + 1, 255, runs_of(columns), "*", 0, 0, read, "*"]
+    return "\t".join(map(str, [*cells, f"NM:i:{edits}", f"kd:i:{distance}"]))
 
 
 def gff3_row(number, row, length):
@@ -48,5 +48,5 @@ def gff3_row(number, row, length):
     score = round(1000 * (1 - int(distance) / length))
     name = "".join(quote(c, safe="") if c in "%;=&,\t" else c for c in name)
     values = f"ID=hit{number};Name={name};distance={distance};cigar={cigar}"
-    place = [quote(record, safe=".:^*$@!+_?-|"), "kmatch", "nucleotide_match", int(start) + 1, end]
-    return "\t".join(map(str, [*place, score, strand, ".", values]))
+    cells = [quote(record, safe=".:^*$@!+_?-|"), "kmatch", "nucleotide_match", int(start) + 1, end]
+    return "\t".join(map(str, [*cells, score, strand, ".", values]))

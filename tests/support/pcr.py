@@ -1,6 +1,7 @@
 """Products as tuples, from kmatch and from the oracle, and cases of pairs of primers."""
 
 import naive
+import naive_bounds
 from hypothesis import strategies as st
 
 from kmatch.genome import Genome
@@ -25,7 +26,9 @@ def numbered(given):
 def expected(records, given, k, product=(50, 5000), pairs="own", edit=False, exact_3p=0):
     """What the oracle makes of a call of kmatch.pcr."""
     sequences, primers = numbered(given)
-    if edit:
+    if edit and exact_3p:
+        hits = naive_bounds.edit(records, sequences, k, "loci", exact_3p=exact_3p)
+    elif edit:
         hits = naive.edit(records, sequences, k, "loci")
     else:
         hits = naive.hamming(records, sequences, k, exact_3p=exact_3p)
@@ -69,11 +72,10 @@ def cases(draw):
     most = min(map(len, written))
     k = draw(st.integers(0, min(2, most - 1)))
     least = draw(st.integers(0, 12))
-    edit = draw(st.booleans())
     options = {
         "product": (least, least + draw(st.integers(0, 40))),
         "pairs": draw(st.sampled_from(["own", "any"])),
-        "edit": edit,
-        "exact_3p": 0 if edit else draw(st.integers(0, most)),
+        "edit": draw(st.booleans()),
+        "exact_3p": draw(st.sampled_from([0, 0, 1, most])),
     }
     return records, given, k, options

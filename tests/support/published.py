@@ -73,7 +73,7 @@ def check_primers(algorithm, target, background, k, options, **where):
 # Worked examples: the algorithm, the text, patterns, k, and the result vectors as printed.
 LIU_FIG_4 = ("ATCGTTTCAG", ["TTCAG"], 3, [[0, -1, -1, -1, 4]])  # and Fig. 6
 LIU_FIG_11 = ("ATCGTTCAGCA", ["TTCA"], 2, [[0, -1, -1, -1, 4, -1, -1, 7]])
-# Fig. 3 and 4 print the column of place 0. The text of Fig. 4 says that block 0 has "ACCT", which
+# Fig. 3 and 4 print the column of start 0. The text of Fig. 4 says that block 0 has "ACCT", which
 # the string does not hold: it is ACTT.
 PMASM_FIG_3 = ("ACTTGTAC", ["ACTG", "ATCG", "CACT"], 2, [[0], [-1], [-1]])
 EXAMPLES = [
@@ -96,14 +96,14 @@ def examples(device):
 
 
 def check_example(device, name, text, patterns, k, expected):
-    """Hold the places that an algorithm finds against the beginning of a paper's result vectors."""
+    """Compare the positions found with the beginning of a paper's result vectors."""
     run = Run(choose_engine(device), find("multi", name))
     on_device = run.text(encode(text, "text"))
     result = np.full((len(patterns), len(text) - len(patterns[0]) + 1), -1)
     masks = [encode(pattern, "pattern") for pattern in patterns]
-    for number, place, distance in run.windows(on_device, masks, k):
-        result[number, place] = place
-        wrong = [sum(a != b for a, b in zip(text[i:], patterns[number])) for i in place]  # noqa: B905
+    for number, start, distance in run.windows(on_device, masks, k):
+        result[number, start] = start
+        wrong = [sum(a != b for a, b in zip(text[i:], patterns[number])) for i in start]  # noqa: B905
         assert distance.tolist() == wrong
     assert result[:, : len(expected[0])].tolist() == expected
 
@@ -151,13 +151,13 @@ def matrices(device):
 
 
 def check_matrix(device, command, name, text, pattern, matrix):
-    """Hold the rows of D, found as the last ones of the pattern's beginnings, against a paper's."""
+    """Compare the rows of D, the last ones of the pattern's beginnings, with a paper's."""
     run = Run(choose_engine(device), find(command, name))
     on_device = run.text(encode(text, "text"))
     for m in range(1, len(pattern) + 1):
-        place, distance = run.ends(on_device, encode(pattern[:m], "pattern"), m)
-        assert place.tolist() == list(range(len(text)))
+        end, distance = run.ends(on_device, encode(pattern[:m], "pattern"), m)
+        assert end.tolist() == list(range(len(text)))
         assert distance.tolist() == matrix[m][1:]
-    place, _ = run.ends(on_device, encode(pattern, "pattern"), 2)
-    assert place.tolist() == [j for j, d in enumerate(matrix[-1][1:]) if d <= 2]
+    end, _ = run.ends(on_device, encode(pattern, "pattern"), 2)
+    assert end.tolist() == [j for j, d in enumerate(matrix[-1][1:]) if d <= 2]
     assert run.smallest(on_device, encode(pattern, "pattern")) == min(matrix[-1])

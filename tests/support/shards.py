@@ -3,6 +3,7 @@
 import pickle
 
 from kmatch.distributed.searches import Where, spread_over
+from kmatch.distributed.shards import Unseen
 from kmatch.distributed.worker import search_shard
 from kmatch.search.running import Running
 
@@ -18,8 +19,10 @@ class Serial:
     def answers(self, job, shards, fill, search=search_shard):
         job = pickle.loads(pickle.dumps(job))
         for shard in shards:
-            sent = pickle.loads(pickle.dumps(shard))
-            yield shard, pickle.loads(pickle.dumps(search(job, sent)))
+            answer = search(job, pickle.loads(pickle.dumps(shard)))
+            if isinstance(answer, Unseen):
+                answer = search(job, pickle.loads(pickle.dumps(fill(shard))))
+            yield shard, pickle.loads(pickle.dumps(answer))
 
 
 def by_shards(search, letters, **running):

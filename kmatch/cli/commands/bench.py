@@ -31,22 +31,45 @@ class Records(NamedTuple):
     plot: str | None
 
 
-@command(short_help="All algorithms side by side on the same data.")
-@click.argument("commands", nargs=-1, type=click.Choice((*COMMANDS, "all")))
-@click.option("--genome", metavar="FILE", help="Search this genome, not random letters.")
-@click.option("--size", type=Count(min=1000), help="Letters of text.")
-@click.option("--paper", type=click.Choice(PAPERS), help="The sizes of a paper's tables.")
+@command(
+    short_help="All algorithms side by side on the same data.",
+    examples=("kmatch bench hamming edit --genome genome.fa.gz",),
+)
+@click.argument(
+    "commands", nargs=-1, metavar="[COMMANDS]...", type=click.Choice((*COMMANDS, "all"))
+)
+@click.option(
+    "--genome", metavar="FILE", show_default="random letters", help="The genome that is searched."
+)
+@click.option(
+    "--size", type=Count(min=1000), show_default="what suits the device", help="Letters of text."
+)
+@click.option(
+    "--paper", type=click.Choice(PAPERS), show_default="none", help="The sizes of a paper's tables."
+)
 @click.option(
     "--seconds",
     type=NumberRange(min=0, min_open=True),
     default=2.0,
-    show_default=True,
-    help="That a search takes at most; slower ones get less of the text.",
+    help="Seconds that a search takes at most; slower ones get less of the text.",
 )
-@click.option("--json", metavar="FILE", help="Also write the figures to FILE, table by table.")
-@click.option("--plot", metavar="FILE", help="Also draw them (needs Matplotlib).")
+@click.option(
+    "--json",
+    metavar="FILE",
+    show_default="none",
+    help="Also write the figures to FILE, table by table.",
+)
+@click.option(
+    "--plot", metavar="FILE", show_default="none", help="Also draw them (needs Matplotlib)."
+)
 @device_option
-@click.option("-t", "--threads", type=Count(min=1), help="CPU threads of the engine.")
+@click.option(
+    "-t",
+    "--threads",
+    type=Count(min=1),
+    show_default="all cores",
+    help="CPU threads of the engine.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="No line on what is measured.")
 @debug_option
 def bench(
@@ -67,9 +90,9 @@ def bench(
         raise click.UsageError("--paper sets what is measured; leave the commands out")
     check_outputs((genome,), {"--json": records.json, "--plot": records.plot})
     if records.plot:
-        from kmatch.bench.plot import load_matplotlib
+        from kmatch.pictures.figure import load_figure
 
-        load_matplotlib()  # now, not after minutes of measuring
+        load_figure("--plot")  # now, not after minutes of measuring
     from kmatch.bench.report import Report
     from kmatch.bench.rows import Bench
 

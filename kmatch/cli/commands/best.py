@@ -27,7 +27,13 @@ class Wanted(NamedTuple):
     exact_3p: int
 
 
-@command(short_help="The closest occurrences of each pattern.")
+@command(
+    short_help="The closest occurrences of each pattern.",
+    examples=(
+        "kmatch best genome.fa.gz -p TATCACCGATTGACCTGAAT",
+        "kmatch best genome.fa.gz primers.fa --limit 1 -o closest.tsv",
+    ),
+)
 @click.argument("genome")
 @pattern_arguments
 @exact_options
@@ -36,12 +42,7 @@ class Wanted(NamedTuple):
 def best(
     inputs: Inputs, wanted: Wanted, table: Table, running: Running, loudness: Loudness
 ) -> None:
-    """Find where GENOME comes closest to each pattern, counting differences, on both strands.
-
-    GENOME is FASTA, FASTQ, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or -
-    for standard input. PATTERNS is FASTA, text with one pattern a line (SEQ, or NAME, a tab and
-    SEQ), BED with the sequence in column 7, or by --column a table with a header line.
-    """
+    """Find where GENOME comes closest to each pattern, counting differences, on both strands."""
     search = PatternSearch(inputs, table, running, loudness, rereads=True)
     from kmatch.search.best import BestOptions, best_batches
     from kmatch.search.panels.checks import check_ends
@@ -49,4 +50,4 @@ def best(
     strand, exact_5p, exact_3p = wanted
     check_ends(search.panel, {"--exact-5p": exact_5p, "--exact-3p": exact_3p})
     options = BestOptions(strand=strand, exact_5p=exact_5p, exact_3p=exact_3p)
-    search.write(partial(best_batches, search.genome, search.panel, options))
+    search.write(partial(best_batches, search.genomes, search.panel, options))

@@ -38,18 +38,25 @@ class Wanted(NamedTuple):
     max_deletions: int | None
 
 
-@command(short_help="Every occurrence within k differences of a pattern.")
+@command(
+    short_help="Every occurrence within k differences of a pattern.",
+    examples=(
+        "kmatch edit genome.fa.gz -p TATCACCGATTGACCTGAAT -k 2 --format view",
+        "kmatch edit genome.fa.gz guides.txt -k 4 --pam NGG -o hits.tsv",
+    ),
+)
 @click.argument("genome")
 @pattern_arguments
 @distance_option(
-    "Differences (mismatches, insertions, deletions) allowed, or N% of a pattern; less than it.",
+    "Differences (mismatches, insertions, deletions) allowed: N, or N% of a pattern.",
     shares=True,
 )
 @click.option(
     "--report",
     type=click.Choice(REPORTS),
-    help="The best of neighbouring ends (the default), every end (the default beside a PAM), or "
-    "the best of overlapping minima.",
+    show_default="minima, beside a PAM ends",
+    help="minima: the best of neighbouring ends; ends: every end; loci: the best of overlapping "
+    "minima.",
 )
 @pam_options
 @exact_options
@@ -62,10 +69,6 @@ def edit(
     """Find the occurrences of patterns in GENOME with at most k differences, on both strands.
 
     A hit spans the pattern and the PAM, if one is asked for; its distance counts the pattern alone.
-
-    GENOME is FASTA, FASTQ, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or -
-    for standard input. PATTERNS is FASTA, text with one pattern a line (SEQ, or NAME, a tab and
-    SEQ), BED with the sequence in column 7, or by --column a table with a header line.
     """
     search = PatternSearch(inputs, table, running, loudness)
     from kmatch.search.edit import EditOptions, edit_batches
@@ -77,5 +80,5 @@ def edit(
     values = wanted._asdict()
     k = values.pop("k")
     options = EditOptions()._replace(**values)
-    batches = partial(edit_batches, search.genome, search.panel, k, options)
+    batches = partial(edit_batches, search.genomes, search.panel, k, options)
     search.write(batches, k, pam_first=wanted.pam_side == "5p")

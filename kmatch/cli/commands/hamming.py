@@ -29,22 +29,23 @@ class Wanted(NamedTuple):
     exact_3p: int
 
 
-@command(short_help="Every window within k mismatches of a pattern.")
+@command(
+    short_help="Every window within k mismatches of a pattern.",
+    examples=(
+        "kmatch hamming genome.fa.gz -p TATCACCGATTGACCTGAAT -k 3",
+        "kmatch hamming genome.fa.gz primers.fa -k 10% -o hits.tsv",
+    ),
+)
 @click.argument("genome")
 @pattern_arguments
-@distance_option("Mismatches allowed, or N% of a pattern; less than a pattern.", shares=True)
+@distance_option("Mismatches allowed: N, or N% of a pattern.", shares=True)
 @exact_options
 @algorithm_option("hamming")
 @search_options
 def hamming(
     inputs: Inputs, wanted: Wanted, table: Table, running: Running, loudness: Loudness
 ) -> None:
-    """Find every window of GENOME with at most k mismatches to a pattern, on both strands.
-
-    GENOME is FASTA, FASTQ, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or -
-    for standard input. PATTERNS is FASTA, text with one pattern a line (SEQ, or NAME, a tab and
-    SEQ), BED with the sequence in column 7, or by --column a table with a header line.
-    """
+    """Find every window of GENOME with at most k mismatches to a pattern, on both strands."""
     search = PatternSearch(inputs, table, running, loudness)
     from kmatch.search.hamming import HammingOptions, hamming_batches
     from kmatch.search.panels.checks import check_ends
@@ -52,4 +53,4 @@ def hamming(
     k, strand, exact_5p, exact_3p = wanted
     check_ends(search.panel, {"--exact-5p": exact_5p, "--exact-3p": exact_3p})
     options = HammingOptions(strand=strand, exact_5p=exact_5p, exact_3p=exact_3p)
-    search.write(partial(hamming_batches, search.genome, search.panel, k, options), k)
+    search.write(partial(hamming_batches, search.genomes, search.panel, k, options), k)

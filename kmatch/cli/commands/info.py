@@ -12,7 +12,10 @@ from kmatch.cli.terminal.messages import Messages
 DEVICES = {"cpu": "the CPU", "cuda": "CUDA"}
 
 
-@command(short_help="Versions, devices and folders.")
+@command(
+    short_help="Versions, devices and folders.",
+    examples=("kmatch info",),
+)
 @click.option("--short", is_flag=True, help="Versions only, at once.")
 @click.option(
     "--compile", "ahead", is_flag=True, help="Compile all kernels now, not at the first searches."

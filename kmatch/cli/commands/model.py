@@ -39,12 +39,13 @@ class Sizes(NamedTuple):
 
 
 def _sizes(*names: str, default: int, text: str) -> Decorator:
-    return click.option(
-        *names, multiple=True, type=SIZE, default=[default], show_default=True, help=text
-    )
+    return click.option(*names, multiple=True, type=SIZE, default=[default], help=text)
 
 
-@command(short_help="Time units of string matching on memory machine models.")
+@command(
+    short_help="Time units of string matching on memory machine models.",
+    examples=("kmatch model -n 4096 -m 128 -m 256",),
+)
 @_sizes("-n", default=4096, text="Letters of the text; these options can be repeated.")
 @_sizes("-m", default=256, text="Letters of the pattern, at most n.")
 @_sizes("-w", "--width", "w", default=32, text="Memory banks, and threads of a warp.")
@@ -54,9 +55,16 @@ def _sizes(*names: str, default: int, text: str) -> Decorator:
     "--format",
     "form",
     type=click.Choice(["table", "tsv"]),
-    help="By default a table on a terminal, otherwise tsv.",
+    show_default="table on a terminal, otherwise tsv",
+    help="Output format.",
 )
-@click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    show_default="standard output",
+    help="Write to FILE, whole or not at all.",
+)
 @debug_option
 def model(sizes: Sizes, form: str | None, output: str | None) -> None:
     """Count the time units of Nakano's access patterns and algorithms on memory machine models.

@@ -32,10 +32,16 @@ class Wanted(NamedTuple):
     exact_3p: int
 
 
-@command(short_help="k mismatches for a panel of equal-length patterns in one pass.")
+@command(
+    short_help="k mismatches for a panel of equal-length patterns in one pass.",
+    examples=(
+        "kmatch multi genome.fa.gz guides.txt -k 4",
+        "kmatch multi genome.fa.gz guides.txt -k 4 --pam NGG -o hits.tsv",
+    ),
+)
 @click.argument("genome")
 @pattern_arguments
-@distance_option("Mismatches allowed, or N% of a pattern; less than a pattern.", shares=True)
+@distance_option("Mismatches allowed: N, or N% of a pattern.", shares=True)
 @pam_options
 @exact_options
 @algorithm_option("multi")
@@ -47,10 +53,6 @@ def multi(
 
     All patterns have one length. A hit spans the pattern and the PAM, its distance counts the
     pattern alone.
-
-    GENOME is FASTA, FASTQ, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or -
-    for standard input. PATTERNS is FASTA, text with one pattern a line (SEQ, or NAME, a tab and
-    SEQ), BED with the sequence in column 7, or by --column a table with a header line.
     """
     search = PatternSearch(inputs, table, running, loudness)
     from kmatch.search.multi import MultiOptions, multi_batches
@@ -62,5 +64,5 @@ def multi(
     options = MultiOptions(
         pam=pam, pam_side=side, strand=strand, exact_5p=exact_5p, exact_3p=exact_3p
     )
-    batches = partial(multi_batches, search.genome, search.panel, k, options)
+    batches = partial(multi_batches, search.genomes, search.panel, k, options)
     search.write(batches, k, pam_first=side == "5p")

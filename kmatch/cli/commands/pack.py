@@ -18,13 +18,20 @@ from kmatch.cli.terminal.messages import Messages
 SUFFIX = ".kmatch"
 
 
-@command(short_help="Pack a genome, which is then searched without being read.")
+@command(
+    short_help="Pack a genome, which is then searched without being read.",
+    examples=(
+        "kmatch pack genome.fa.gz",
+        "kmatch hamming genome.fa.gz.kmatch -p TATCACCGATTGACCTGAAT -k 3",
+    ),
+)
 @click.argument("genome")
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
-    help=f"Write to FILE, whole or not at all; by default to GENOME{SUFFIX}.",
+    show_default=f"GENOME{SUFFIX}",
+    help="Write to FILE, whole or not at all.",
 )
 @threads_option
 @quiet_option
@@ -33,8 +40,8 @@ SUFFIX = ".kmatch"
 def pack(genome: str, output: str | None, threads: int | None, loudness: Loudness) -> None:
     """Write GENOME to a file that every command takes as a genome.
 
-    GENOME is FASTA, FASTQ, 2bit or GenBank, compressed or not, or - for standard input. The
-    file holds names, lengths and half a byte a base, and is mapped into memory and searched there.
+    The file holds names, lengths and half a byte a base, and is mapped into memory and searched
+    there.
     """
     path = output or _beside(genome)
     _check_output(genome, path)

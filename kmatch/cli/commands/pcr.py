@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from kmatch.arguments import PAIRINGS
+from kmatch.cli.advice.given import check_path
 from kmatch.cli.command import command
 from kmatch.cli.numbers import Count, sizes
-from kmatch.cli.options import Inputs, Loudness, common_options, distance_option
+from kmatch.cli.options import (
+    Inputs,
+    Loudness,
+    algorithm_option,
+    circular_option,
+    common_options,
+    distance_option,
+    regions_option,
+)
 from kmatch.cli.outputs import Table
 from kmatch.cli.pattern_search import PatternSearch
 from kmatch.search.running import Running
@@ -25,12 +34,14 @@ class Given(NamedTuple):
     genome: str
     primers: str | None
     sequences: tuple[tuple[str, str], ...]
+    regions: str | None = None
+    circular: str | None = None
 
 
 class Wanted(NamedTuple):
     """The products to find."""
 
-    k: int
+    k: int | str
     product: tuple[int, int]
     pairs: str
     edit: bool
@@ -38,7 +49,13 @@ class Wanted(NamedTuple):
     sequence: bool
 
 
-@command(short_help="In-silico PCR: the products of pairs of primers.")
+@command(
+    short_help="In-silico PCR: the products of pairs of primers.",
+    examples=(
+        "kmatch pcr genome.fa.gz -p ACCAGGAACTAATCAGACAAG CAAAGACCAATCCTACCATGAG -k 2",
+        "kmatch pcr genome.fa.gz pairs.tsv -k 3 --exact-3p 5 -o products.tsv",
+    ),
+)
 @click.argument("genome")
 @click.argument("primers", required=False)
 @click.option(
@@ -48,45 +65,44 @@ class Wanted(NamedTuple):
     nargs=2,
     multiple=True,
     metavar="FORWARD REVERSE",
+    show_default="PRIMERS",
     help="A pair of primers, in place of PRIMERS; can be repeated.",
 )
-@distance_option("Mismatches allowed in a primer, or differences with --edit; less than a primer.")
+@distance_option(
+    "Mismatches allowed in a primer, or differences with --edit; N% of its letters.", shares=True
+)
 @click.option(
     "--product",
     metavar="MIN-MAX",
     callback=sizes,
     default="50-5000",
-    show_default=True,
     help="Letters of a product, primers included.",
 )
 @click.option(
     "--pairs",
     type=click.Choice(PAIRINGS),
     default="own",
-    show_default=True,
-    help="Join the partners of a pair, or any two primers, one with itself too.",
+    help="own: join the partners of a pair; any: join any two primers, one with itself too.",
 )
 @click.option("--edit", is_flag=True, help="Primers bind with insertions and deletions too.")
 @click.option(
-    "--exact-3p", type=Count(min=0), default=0, help="Last letters of a primer that must match."
+    "--exact-3p", type=Count(min=0), default=0, help="The last N letters of a primer must match."
 )
 @click.option("--sequence", is_flag=True, help="End the rows of TSV with the products themselves.")
+@regions_option("products")
+@algorithm_option("hamming", "edit")
+@circular_option
 @common_options
 def pcr(given: Given, wanted: Wanted, table: Table, running: Running, loudness: Loudness) -> None:
     """Find the products that pairs of primers make in GENOME, both ways round.
 
     A product reaches from a site of one primer on + to a site of its partner on - that faces it.
-    GENOME is FASTA, FASTQ, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, or -
-    for standard input. PRIMERS has a pair a line, NAME, a tab, FORWARD, a tab and REVERSE; or is
-    FASTA, or BED with the sequence in column 7, where the names of a pair end in _F and _R, /1 and
-    /2 or _LEFT and _RIGHT, with _alt1 and the like behind it for alternates. All alternates are
-    joined.
     """
     search = _PcrSearch(given, wanted, table, running, loudness)
     from kmatch.search.pcr import PcrOptions, pcr_batches
 
     options = PcrOptions(*wanted[1:])
-    search.write_products(partial(pcr_batches, search.genome, search.pairs, wanted.k, options))
+    search.write_products(partial(pcr_batches, search.genomes, search.pairs, wanted.k, options))
 
 
 class _PcrSearch(PatternSearch):
@@ -98,7 +114,7 @@ class _PcrSearch(PatternSearch):
         self, given: Given, wanted: Wanted, table: Table, running: Running, loudness: Loudness
     ) -> None:
         self._given, self._wanted = given, wanted
-        inputs = Inputs(given.genome, given.primers, ())
+        inputs = Inputs(given.genome, given.primers, (), given.regions, circular=given.circular)
         super().__init__(inputs, table, running, loudness, rereads=wanted.sequence)
 
     def load_panel(self, inputs: Inputs) -> "PatternSet":
@@ -118,7 +134,8 @@ class _PcrSearch(PatternSearch):
 
         with open_output(self.table.output) as handle:
             form = self.table.form or "bed"
-            writer = ProductWriter(handle, form, self.pairs, self._wanted.sequence)
+            named, with_text = self.genomes.named, self._wanted.sequence
+            writer = ProductWriter(handle, form, self.pairs, with_text, named)
             self.drain(batches, writer.write, to_terminal=self.table.is_standard)
 
     def summary(self, found: int) -> str:
@@ -126,11 +143,11 @@ class _PcrSearch(PatternSearch):
 
 
 def _check(given: Given, wanted: Wanted, table: Table) -> None:
+    check_path(given.primers, "PRIMERS")
     if bool(given.primers) == bool(given.sequences):
         raise click.UsageError("give the primers as a file or with -p, one of the two")
-    if given.genome == given.primers == "-":
-        raise click.UsageError("only one of GENOME and PRIMERS can be standard input")
-    if wanted.edit and wanted.exact_3p:
-        raise click.UsageError("--exact-3p is for mismatches; leave it out, or --edit")
+    if (given.genome.removeprefix("@"), given.primers, given.regions).count("-") > 1:
+        names = "GENOME, PRIMERS and --regions" if given.regions else "GENOME and PRIMERS"
+        raise click.UsageError(f"only one of {names} can be standard input")
     if wanted.sequence and table.form != "tsv":
         raise click.UsageError("--sequence adds a column to TSV; give --format tsv too")

@@ -39,23 +39,36 @@ class Wanted(NamedTuple):
     background_strand: str
 
 
-@command(short_help="Shortest substrings of a target unlike anything in a background.")
+@command(
+    short_help="Shortest substrings of a target unlike anything in a background.",
+    examples=(
+        "kmatch primer virus.fa genome.fa.gz -k 4 -o primers.bed",
+        "kmatch primer virus.fa genome.fa.gz -k 4 --max-length 25 --gc 0.4 0.6",
+    ),
+)
 @click.argument("target")
 @click.argument("background")
 @click.option(
-    "-k", required=True, type=Count(min=1), help="Differences that a primer has at least."
+    "-k",
+    required=True,
+    type=Count(min=1),
+    help="Differences from the background that a primer has at least.",
 )
 @click.option(
     "--min-length",
     type=Count(min=1),
+    show_default="none",
     help="Letters of a primer at least; shorter ones are lengthened.",
 )
-@click.option("--max-length", type=Count(min=1), help="Letters of a primer at most.")
+@click.option(
+    "--max-length", type=Count(min=1), show_default="none", help="Letters of a primer at most."
+)
 @click.option(
     "--gc",
     type=NumberRange(0, 1),
     nargs=2,
     metavar="MIN MAX",
+    show_default="any",
     help="Only primers with this share of G and C, 0 to 1.",
 )
 @click.option(
@@ -63,19 +76,20 @@ class Wanted(NamedTuple):
     type=Number(),
     nargs=2,
     metavar="MIN MAX",
+    show_default="any",
     help="Only primers with this melting temperature in °C (Biopython's Tm_NN).",
 )
-@click.option("--both-strands", is_flag=True, help="Primers of the target's strand - too.")
+@click.option("--both-strands", is_flag=True, help="Find primers of the target's strand - too.")
 @click.option(
     "--background-strand",
     type=click.Choice(BACKGROUND_STRANDS),
     default="both",
-    show_default=True,
     help="Strands of the background that primers differ from.",
 )
 @click.option(
     "--regions",
     metavar="FILE",
+    show_default="none",
     help="Also write, as BED, where every position has a primer of allowed length.",
 )
 @algorithm_option("primer")
@@ -91,8 +105,7 @@ def primer(
     """Find where primers can lie that bind TARGET and nothing in BACKGROUND.
 
     For each position of TARGET, the shortest substring from there on with at least k differences
-    (mismatches, insertions, deletions) from every substring of BACKGROUND. Both are FASTA, FASTQ,
-    2bit or GenBank, compressed or not, one of them perhaps - for standard input.
+    (mismatches, insertions, deletions) from every substring of BACKGROUND.
     """
     if inputs.target == inputs.background == "-":
         raise click.UsageError("only one of TARGET and BACKGROUND can be standard input")

@@ -43,7 +43,7 @@ class Messages:
             self.warn(message)
 
     def detail(self, message: str) -> None:
-        """Say what --verbose asks for."""
+        """Print a detail, with --verbose only."""
         if self.verbose:
             _say(message)
 

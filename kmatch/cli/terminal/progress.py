@@ -1,11 +1,12 @@
 """Progress bars on a terminal."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from kmatch.cli.terminal.printable import shorten
 
-LABEL = 32  # characters: the bar needs the rest of a line
+LABEL, REST = 32, 44  # characters of a line for the label at most, and for the bar at least
 
 Advance = Callable[[int | None, int | None], None]  # (consumed, size), in bytes
 Compiled = Callable[[int, int, int], None]  # (functions, done, tasks)
@@ -15,7 +16,7 @@ Compiled = Callable[[int, int, int], None]  # (functions, done, tasks)
 def progress_bar(
     label: str, in_shards: bool = False
 ) -> Iterator[tuple[Advance, Callable[[], None]]]:
-    """Draw a bar on standard error while the block runs.
+    """Draw a bar on standard error while the block runs, labelled by the base name of a path.
 
     Gives two functions: (consumed, size) moves the bar, () removes it before the block ends.
     """
@@ -32,8 +33,10 @@ def progress_bar(
     text = TextColumn("{task.description}", markup=False)
     done = (MofNCompleteColumn(), TextColumn("shards")) if in_shards else (DownloadColumn(),)
     columns = (text, BarColumn(), *done, TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(shorten(label, LABEL), total=None)
+    console = Console(stderr=True)
+    longest = max(8, min(LABEL, console.width - REST))
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(shorten(os.path.basename(label) or label, longest), total=None)
 
         def advance(consumed: int | None, size: int | None) -> None:
             progress.update(task, completed=consumed, total=size)

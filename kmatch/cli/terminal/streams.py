@@ -13,8 +13,8 @@ from kmatch.results.files.output import STANDARD
 
 @contextmanager
 def standard_streams() -> Iterator[None]:
-    """While the block runs, a failure of standard output is an OutputError, and one of standard
-    error, which may be closed, full or gone, is nothing at all."""
+    """While the block runs, a failure of standard output is an OutputError, and a failure of
+    standard error, which may be closed, full or gone, is ignored."""
     before = sys.stdout, sys.stderr
     # Closed, standard error leaves its number to the next file, and libraries may write there.
     null = None if sys.stderr else open(os.devnull, "w")  # noqa: SIM115
@@ -62,7 +62,7 @@ class _Stream(io.TextIOWrapper):
             self._fail(error)
 
     def end(self) -> None:
-        """Give the stream below back, leading nowhere if it fails: Python flushes it once more at
+        """Restore the stream below, or a null stream if it fails: Python flushes it once more at
         its end, and would complain."""
         try:
             super().flush()
@@ -85,7 +85,7 @@ class _StandardOutput(_Stream):
 
 
 class _StandardError(_Stream):
-    """Standard error; what it cannot take is lost, and nothing else is."""
+    """Standard error; only what it cannot take is lost."""
 
     def _fail(self, error: OSError) -> None:
         pass

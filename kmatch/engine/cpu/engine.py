@@ -9,11 +9,14 @@ import numpy as np
 
 from kmatch.arrays import Bools, Bytes, Longs, Words
 from kmatch.engine.choice import Work
-from kmatch.engine.constraints import Constraints, Sites, View
+from kmatch.engine.constraints import Constraints, View
+from kmatch.engine.costs import CPU
 from kmatch.engine.cpu.bits.buffer import written
+from kmatch.engine.cpu.forks import check_forks
 from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import SPARE, Layout, Text
 from kmatch.engine.hits import Found, HitBuffer, make_buffer
+from kmatch.engine.host.done import Done
 from kmatch.engine.host.engine import HostEngine
 from kmatch.engine.host.workers import Job, Kernel
 from kmatch.engine.primers import Starts, WorkDone
@@ -27,10 +30,10 @@ class CpuEngine(HostEngine):
     """An Engine, with SeedLookup and SiteChoice (see `kmatch.engine.protocol`).
 
     threads: at most one a core, None for all cores; reason: why the CPU was chosen; work: see
-    HostEngine. What a method that begins with `start_` starts runs beside the caller.
+    HostEngine. Methods named `start_…` return while the kernel runs.
     """
 
-    name = place = "cpu"
+    name = device = "cpu"
 
     def __init__(
         self, threads: int | None = None, reason: str = "", work: Work | None = None
@@ -41,7 +44,11 @@ class CpuEngine(HostEngine):
         self.description = f"cpu, {self.threads} of {self.cores} threads ({reason})"
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """function(*arguments), whose parallel kernels run on the engine's threads."""
+        """function(*arguments), whose parallel kernels run on the engine's threads.
+
+        Raises DeviceError in a process that was forked by one that had used them.
+        """
+        check_forks()
         before = numba.get_num_threads()
         numba.set_num_threads(self.threads)
         try:
@@ -53,10 +60,10 @@ class CpuEngine(HostEngine):
         return np.empty(size, np.uint64)
 
     def keep(self, planes: Words) -> None:
-        """Nothing to do: all memory is alike."""
+        """Nothing to do: the CPU reads planes wherever they are."""
 
     def fetch(self, planes: Words) -> None:
-        """Nothing to do: planes are where they will be scanned."""
+        """Nothing to do: the CPU scans planes where they are."""
 
     def pack(self, letters: Bytes, text: Text) -> None:
         from kmatch.engine.cpu.text.pack import pack_by
@@ -98,22 +105,28 @@ class CpuEngine(HostEngine):
 
         return pays(queries, strands, share)
 
-    def anchors_pay(self, query: DifferenceQuery, share: float) -> bool:
-        from kmatch.engine.cpu.edit.anchors import pay
+    def anchor_tables(
+        self,
+        query: DifferenceQuery,
+        constraints: Constraints,
+        share: float,
+        positions: int,
+        always: bool,
+    ) -> Any:
+        from kmatch.engine.cpu.edit.beside import anchor_tables
 
-        return pay(query, share)
+        return anchor_tables(query, constraints, share, positions, always)
 
-    def find_anchors(self, view: View, query: DifferenceQuery, constraints: Constraints) -> Sites:
+    def start_anchors(self, view: View, tables: Any, capacity: int) -> "Scan":
+        from kmatch.engine.cpu.edit.anchors import scan_anchors, tiles, window_text
+        from kmatch.engine.cpu.edit.lookup import scan_lookup, spans
         from kmatch.engine.host.constraints import find_anchors
 
-        return find_anchors(view, query, constraints)
-
-    def start_anchors(
-        self, view: View, query: DifferenceQuery, sites: Sites, capacity: int
-    ) -> "Scan":
-        from kmatch.engine.cpu.edit.anchors import anchored_panel, scan_anchors, tiles, window_text
-
-        panel = anchored_panel(query)
+        query, constraints, strands, panel, seeds = tables
+        if seeds:
+            arguments = (view.text, view, constraints, seeds, strands)
+            return self._start(scan_lookup, spans(view.shown), capacity, *arguments)
+        sites = find_anchors(view, query, constraints)
         text = window_text(self, view, sites, panel.letters)
         return self._start(scan_anchors, tiles(text), capacity, text, query, sites, panel)
 
@@ -126,11 +139,11 @@ class CpuEngine(HostEngine):
         queries = len(query.limits)
         budgets = np.zeros(queries, np.int64)
         if filtering is not False:
-            budgets = choose(text, query, bool(filtering))
+            budgets = choose(text, query, bool(filtering), (CPU.recurrence, CPU.pieces))
         parts = stretches(queries, query.reach, text.rows, self.threads)
         return self._start(scan_edit, parts * queries, capacity, text, query, budgets, parts)
 
-    def smallest_edit(self, text: Text, reading: ReadingArrays, bounds: Longs) -> Longs:
+    def start_smallest(self, text: Text, reading: ReadingArrays, bounds: Longs) -> Done[Longs]:
         from kmatch.engine.cpu.edit.scan import smallest_edit, stretches
 
         queries = len(bounds)
@@ -139,7 +152,7 @@ class CpuEngine(HostEngine):
         lowest = np.empty((parts, queries), np.int64)
         with self._timed(text.rows):
             self._workers.run(smallest_edit, parts * queries, text, reading, bounds, parts, lowest)
-        return lowest.min(axis=0)
+        return Done(lowest.min(axis=0))
 
     def extend_primers(
         self,

@@ -24,11 +24,12 @@ from kmatch.engine.cuda.edit.scan import Searches, scan_edit, smallest_edit
 from kmatch.engine.cuda.gpu import driver
 from kmatch.engine.cuda.gpu.device import open_gpu
 from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream
-from kmatch.engine.cuda.gpu.scans import Arrays, FilteredScan, Scan
+from kmatch.engine.cuda.gpu.scans import Arrays, FilteredScan, Scan, Smallest
 from kmatch.engine.cuda.hamming.scan import scan, upload
 from kmatch.engine.cuda.primer.extend import SIZES, extend_primers
 from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import Layout, Text
+from kmatch.engine.host.done import Done
 from kmatch.engine.host.engine import HostEngine
 from kmatch.engine.host.stopwatch import Stopwatch
 from kmatch.engine.primers import Starts, WorkDone
@@ -57,7 +58,8 @@ class CudaEngine(HostEngine):
     """An Engine (see `kmatch.engine.protocol`) for one GPU.
 
     number, name: of the GPU; threads: of the CPU, None for all cores; reason: why the GPU was
-    chosen; work: see HostEngine. Raises DeviceError where the GPU cannot be used.
+    chosen; work: see HostEngine; nth: of the engines that work side by side on this GPU. Raises
+    DeviceError where the GPU cannot be used.
     """
 
     name = "cuda"
@@ -69,11 +71,13 @@ class CudaEngine(HostEngine):
         threads: int | None = None,
         reason: str = "",
         work: Work | None = None,
+        nth: int = 0,
     ) -> None:
         super().__init__(threads, work)
-        self._gpu = open_gpu(number)
-        self.place = f"cuda:{number}"
-        self.description = f"{self.place}, {name}, and {self.threads} CPU threads ({reason})"
+        self._gpu = open_gpu(number, nth)
+        self._gpu.use()
+        self.device, self.model = f"cuda:{number}", name
+        self.description = f"{self.device}, {name}, and {self.threads} CPU threads ({reason})"
         self.capacity = CAPACITY
         self.layout = LAYOUT.within(driver.memory()[1] // MEMORY_SHARE)
         self._made: dict[str, tuple[Any, ...]] = {}  # what `_once` made last, for each use
@@ -97,6 +101,10 @@ class CudaEngine(HostEngine):
     def keep(self, planes: Words) -> None:
         self._gpu.keep(planes)
 
+    def share(self, planes: Words) -> None:
+        """Take note that planes in pinned memory of another GPU do not change."""
+        self._gpu.remember(planes)
+
     def fetch(self, planes: Words) -> None:
         self._gpu.use()
         self._gpu.fetch(planes)
@@ -112,17 +120,22 @@ class CudaEngine(HostEngine):
         """See `Engine.unite`; only the GPU has the planes of IUPAC letters."""
         return self._gpu.unite(text, masks) if len(masks) else text
 
+    def share_united(self, united: Text, text: Text, masks: Bytes) -> None:
+        """Take note of what `unite` of another GPU's engine returned for a text and masks."""
+        if len(masks):
+            self._gpu.remember_united(united.planes, text, masks)
+
     @property
     def stream(self) -> Stream:
         """The queue of kernels."""
         return self._gpu.stream
 
     def new_count(self) -> DeviceArray:
-        """int64[1] on the GPU, which is 0 for work that is put into the stream from now on."""
+        """int64[1] on the GPU; it is 0 for whatever enters the stream from now on."""
         return driver.on_device(np.zeros(1, np.int64), self.stream)
 
     def take_host_count(self) -> Longs:
-        """int64[1] on the host, to which the GPU copies while the host works; to be given back."""
+        """int64[1] on the host, to which the GPU copies meanwhile; see `give_host_count`."""
         return self._host_counts.pop() if self._host_counts else driver.pinned_counter()
 
     def give_host_count(self, count: Longs) -> None:
@@ -172,20 +185,20 @@ class CudaEngine(HostEngine):
         every = np.arange(len(limits))
         return Scan(self, capacity, lambda buffer: start(every, buffer))
 
-    def smallest_edit(self, text: Text, reading: ReadingArrays, bounds: Longs) -> Longs:
+    def start_smallest(
+        self, text: Text, reading: ReadingArrays, bounds: Longs
+    ) -> Smallest | Done[Longs]:
         self._gpu.use()
         self._note(text)
         chosen = np.flatnonzero(bounds >= 0)
         if not len(chosen):
-            return bounds + 1
+            return Done(bounds + 1)
         text = self._gpu.broad_text(text)
-        searches = Searches(text, reading, bounds, chosen, 0, self.stream, smallest=True)
+        searches = Searches(text, reading, bounds, chosen, 0, self.stream, lowering=True)
         lowest = driver.on_device(bounds + 1, self.stream)
         with self.timing(self.stream):
             smallest_edit(text, searches, HitBuffer(self.new_count(), lowest))
-        found: Longs = lowest.copy_to_host(stream=self.stream)
-        self.stream.synchronize()
-        return found
+        return Smallest(self, lowest)
 
     def extend_primers(
         self,
@@ -201,6 +214,17 @@ class CudaEngine(HostEngine):
             done = extend_primers(self._gpu, deeper, starts, columns, k, on_progress, sizes)
         return self._noted(done)
 
+    def start_primers(
+        self,
+        starts: Starts,
+        columns: Bytes,
+        k: int,
+        on_progress: Callable[[float], object] | None = None,
+        sizes: Any = None,
+    ) -> Done[WorkDone]:
+        """`extend_primers`, as what it did."""
+        return Done(self.extend_primers(starts, columns, k, on_progress, sizes))
+
     def _extend_on_cpu(self, starts: Starts, columns: Bytes, k: int) -> None:
         extend_primers_on_cpu(starts, columns, k, threads=self.threads)
 
@@ -215,7 +239,7 @@ class CudaEngine(HostEngine):
         values: tuple[Any, ...],
         make: Callable[[], _Made],
     ) -> _Made:
-        """make(), or what it made last for this use if arrays and values are still the same."""
+        """make(), or its last result for this use if arrays and values are still the same."""
         before, values_before, made = self._made.get(use, ((), (), None))
         same = len(before) == len(arrays) and all(map(operator.is_, before, arrays))
         if not same or values != values_before:

@@ -1,1 +1,1 @@
-"""What runs on the CPU for every engine: reading hits back, tracing them, sharing work out."""
+"""Work on the CPU for every engine: reading hits back, tracing them, sharing work out."""

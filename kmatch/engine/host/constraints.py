@@ -1,7 +1,8 @@
 """Ends that keep to constraints: the PAM beside them, and alignments from the anchor.
 
-An alignment is followed from its anchored end, so a state (see States) and the pattern letters used
-so far say which text letter comes next; the matrix has a column a state, not one a text letter.
+An alignment is followed from its anchored end, so that a state (see States) and the pattern letters
+used so far determine the next text letter; the matrix has a column for each state, not for each
+text letter.
 """
 
 import numpy as np
@@ -46,7 +47,7 @@ def read_stretch(view, position, letters):
 
 @kernel
 def _pam_at(view, constraints, query, position, step, out):
-    """The number of the first PAM that stands beside an anchor, NO_PAM where none does."""
+    """The number of the first PAM that is beside an anchor, NO_PAM where there is none."""
     pams, sizes = constraints.pams[constraints.minus[query]], constraints.sizes
     if len(sizes) == 0:
         return NO_PAM
@@ -63,18 +64,18 @@ def _pam_at(view, constraints, query, position, step, out):
 
 @kernel
 def _letter(search, query, i):
-    """The mask of the pattern letter that is number i, from 0, from the anchor on."""
+    """The mask of pattern letter i, counted from the anchor, from 0."""
     letters, begins, _, bases = search.reading
     return bases[letters[begins[query + 1] - 1 - i]]
 
 
 @kernel
 def stand_beside(work, view, search, constraints, ends, beside):
-    """Letters of the PAM that stands beside anchored ends where the letters match that have to.
+    """Count the letters of the PAM beside each anchored end at which all required letters match.
 
     work: see `slabs`; view: View; search: DifferenceQuery; constraints: Constraints; ends:
-    (position, query), int64[n] each; beside: int64[n], filled here, −1 where no PAM stands, or a
-    letter does not match.
+    (position, query), int64[n] each; beside: int64[n], filled here, −1 where there is no PAM, or a
+    required letter does not match.
     """
     positions, queries = ends
     wide, near = constraints.pams.shape[2], constraints.near
@@ -98,7 +99,7 @@ def stand_beside(work, view, search, constraints, ends, beside):
 
 @kernel
 def _any_pam(letters, at, step, pams, sizes):
-    """Whether a PAM stands from a position on, outwards."""
+    """Whether one of the PAMs begins at a position, read outwards."""
     for number in range(len(sizes)):
         i = 0
         while i < sizes[number] and pams[number, i] & letters[at + step * i]:
@@ -110,7 +111,7 @@ def _any_pam(letters, at, step, pams, sizes):
 
 @kernel
 def _find_anchors(view, constraints, minus, backward, sites):
-    """Find the anchors on one strand; returns how many; position: int64[positions owned]."""
+    """Find the anchors on one strand, and return their number; position: int64[positions owned]."""
     letters, shown = view.letters, view.shown
     sizes, pams = constraints.sizes, constraints.pams[minus]
     wide, step = pams.shape[1], -1 if backward else 1
@@ -233,9 +234,9 @@ def constrained_distances(work, view, search, constraints, ends):
 
 @kernel
 def _fill_back(search, constraints, query, text, goal, matrix):
-    """matrix[i, s]: the least that is still to pay from state s with i letters used, to a goal.
+    """Fill matrix[i, s] with the smallest cost from state s, with i letters used, to a goal.
 
-    goal: the state to end in, or −1 for any.
+    goal: the last state, or −1 for any.
     """
     states = constraints.states
     begins = search.reading.begins
@@ -269,9 +270,9 @@ def _fill_back(search, constraints, query, text, goal, matrix):
 
 @kernel
 def _walk_out(search, constraints, query, text, left, matrix, ops):
-    """Steps from the anchor on that cost `left` altogether; returns (text letters, columns).
+    """Write steps from the anchor whose total cost is `left`; returns (text letters, columns).
 
-    The diagonal comes before a deletion, that before an insertion.
+    A diagonal step is preferred to a deletion, and a deletion to an insertion.
     """
     states = constraints.states
     begins = search.reading.begins
@@ -304,7 +305,7 @@ def _walk_out(search, constraints, query, text, left, matrix, ops):
 
 @kernel
 def _comes_before(ops, count, others, many):
-    """Whether steps are preferred to others: at the first that differ, by what they skip."""
+    """Whether an alignment is preferred to another, by the first step in which they differ."""
     for i in range(min(count, many)):
         if ops[i] != others[i]:
             return others[i] == SKIP_PATTERN or (others[i] == SKIP_TEXT and ops[i] != SKIP_PATTERN)
@@ -313,7 +314,7 @@ def _comes_before(ops, count, others, many):
 
 @kernel
 def _best_walk(search, constraints, query, text, distance, memory):
-    """Write the preferred alignment of a distance, from the anchor on, to the first of the ops.
+    """Write the preferred alignment of a distance, from the anchor on, to the first array of ops.
 
     memory: (matrix, ops of two alignments); returns (text letters, columns).
     """

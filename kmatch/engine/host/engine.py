@@ -1,4 +1,4 @@
-"""What every engine does on the CPU: hits read back from the planes, and their alignments."""
+"""The part of every engine that runs on the CPU: hits read back from the planes, and alignments."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -26,6 +26,7 @@ class HostEngine:
     """
 
     name: str
+    queues = 1
 
     def __init__(self, threads: int | None = None, work: Work | None = None) -> None:
         self.cores: int = numba.config.NUMBA_NUM_THREADS
@@ -46,7 +47,7 @@ class HostEngine:
         return self._watch.timing()
 
     def _noted(self, done: WorkDone) -> WorkDone:
-        """What a search for primers did; kept where kernels are timed."""
+        """Note the work of a search for primers, if kernels are timed."""
         if self._watch:
             self._watch.done.append(done)
         return done

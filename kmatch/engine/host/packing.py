@@ -15,7 +15,7 @@ _standing_in: list[Pack] = []
 def packing_by(function: Pack) -> Iterator[None]:
     """Make engines pack by function(letters, text), see `Engine.pack`, inside the block.
 
-    For processes that compile kernels, where every search would wait for the kernel that packs.
+    Processes that compile kernels do so: every search would wait for the kernel that packs.
     """
     _standing_in.append(function)
     try:
@@ -25,5 +25,5 @@ def packing_by(function: Pack) -> Iterator[None]:
 
 
 def stand_in() -> Pack | None:
-    """The function that packs in place of the kernel, or None."""
+    """The function that packs instead of the kernel, or None."""
     return _standing_in[-1] if _standing_in else None

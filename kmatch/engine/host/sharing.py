@@ -1,4 +1,4 @@
-"""Work that threads share: each takes the next item as soon as it is done with one.
+"""Work that threads share: each takes the next item as soon as it has finished one.
 
 `work` is int64[2], the next item and the number of items.
 """
@@ -11,7 +11,7 @@ from kmatch.jit import kernel
 
 @intrinsic
 def fetch_add(typingctx, array, index, amount):
-    """Add to array[index] of a flat int64 array atomically; returns what was there before."""
+    """Add to array[index] of a flat int64 array atomically; returns the number before."""
 
     def build(context, builder, signature, arguments):
         kind = signature.args[0]

@@ -1,22 +1,23 @@
 """Windows beside the sites of a PAM, read out of a chunk's planes."""
 
+from kmatch.engine.costs import CPU, Sites, total
 from kmatch.engine.host.letters import COMPLEMENT, LETTERS, read_window
 from kmatch.engine.host.sharing import SLAB, next_item
 from kmatch.jit import kernel
 
-# Nanoseconds on one core: 1,000, 300 and 100 guides beside NGG, 5 Mbp of human chromosome 20.
-POSITION = 4.0  # to look for PAMs at a text position, and to unpack it
-SITE = 60.0  # to sort a site, to read its window and to pack it
-PAIR = 0.022  # to compare a window with a pattern
-
 
 def pays(queries: int, strands: int, share: float) -> bool:
-    """Whether it pays to find the sites of a PAM first and compare patterns only there.
+    """Whether it is faster to find the sites of a PAM first and to compare patterns only there.
 
     queries: patterns times strands; share: of the positions that are sites, on each strand.
     """
-    found = POSITION + strands * share * SITE + share * queries * PAIR
-    return found < queries * PAIR
+    found = total(CPU.sites, site_factors(strands, share)) + share * queries * CPU.scan.pair
+    return found < queries * CPU.scan.pair
+
+
+def site_factors(strands: int, share: float) -> Sites:
+    """What finding the sites costs at a text position; arguments as for `pays`."""
+    return Sites(1, strands * share)
 
 
 @kernel

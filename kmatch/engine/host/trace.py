@@ -2,8 +2,8 @@
 
 The matrix of the pattern × the m + d text letters before the anchored end is kept as bits: for each
 cell whether it equals its diagonal neighbour, and whether it is one more than its left one. These
-decide every step. The window is large enough: an alignment of distance d reads no more letters, and
-a traceback only steps to cells of optimal alignments.
+bits decide every step. The window is large enough: an alignment of distance d reads no more
+letters, and a traceback visits cells of optimal alignments only.
 """
 
 from typing import NamedTuple
@@ -63,7 +63,7 @@ def _fill(matrix):
 
 @inlined
 def _step(matrix, i, j):
-    """The step to take from cell (i, j), i ≥ 1: a diagonal one before D, and D before I."""
+    """The step from cell (i, j), i ≥ 1: a diagonal one is preferred to D, and D to I."""
     table, begin, blocks, text, length, bits = matrix
     if j == 0:
         return SKIP_PATTERN
@@ -142,7 +142,7 @@ def _trace_hit(h, chunk, letters, search, ends, memory, columns):
 
 @kernel
 def trace(work, chunk, letters, search, ends, traced, columns):
-    """Find the other end of n hits, and write their alignments where they are wanted.
+    """Find the other end of n hits, and write their alignments if asked for.
 
     work: see `slabs`; chunk: Text; letters: uint8, the chunk's letters as masks, empty to read them
     from the planes; search: DifferenceQuery; ends: Ends; traced: Traced, filled here; columns:

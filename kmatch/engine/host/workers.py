@@ -1,8 +1,8 @@
 """Threads that run kernels, without barriers between one kernel and the next.
 
 The first argument of every kernel is `work` (see `sharing`), and a kernel returns when no item is
-left. So a thread that comes late finds nothing to do, and one that is done goes on with the next
-kernel that was started.
+left. So a thread that comes late finds nothing to do, and one that has finished goes on with the
+next kernel.
 """
 
 import os
@@ -50,7 +50,7 @@ class Workers:
         *arguments: Any,
         after: Callable[[], object] | None = None,
     ) -> "Job":
-        """Start all items of a kernel and return their Job at once.
+        """Start all items of a kernel, and return their Job at once.
 
         after(): called by the thread that ends last.
         """
@@ -101,7 +101,7 @@ class Job:
             share.result()
 
     def stop(self) -> None:
-        """Leave out the items that no thread has begun; returns when no thread is at work."""
+        """Leave out the items that no thread has begun, and wait for the others."""
         self._work[0] = self._work[1]
         for share in self._shares:
             if not share.cancel():

@@ -1,9 +1,9 @@
 """Feuser, Moreano 2018: the k-difference primer problem, on the CPU.
 
 Parallel solutions to the k-difference primer problem, ICCS 2018. α is the target and β the
-background. For each letter r of α the longest prefix of α from r on with k − 1 differences from
-some substring of β, of c letters, is sought; with one letter more it is the primer. Once there is
-none, the letters behind have none either (Fig. 1). Where the paper wants c ≠ 0, c = 0 is meant to
+background. For each letter r of α the algorithms find the longest prefix from r on, of c letters,
+that has k − 1 differences from some substring of β; with one letter more it is the primer. Once
+there is none, later letters have none either (Fig. 1). The paper asks for c ≠ 0, but c = 0 has to
 count: with k = 1 a letter that β lacks is a primer by itself. Letters are sets of bases here.
 """
 
@@ -11,14 +11,16 @@ import numba
 import numpy as np
 from numba import prange
 
+from kmatch.arrays import Ints
 from kmatch.jit import kernel, parallel_kernel
+from kmatch.published.cpu.text import HostText
 
 STRIP = 64  # rows of D held at a time
 GRAIN = 1024  # cells of an anti-diagonal worth a thread of their own
 NONE = -1
 
 
-def conventional(target, background, k):
+def conventional(target: HostText, background: HostText, k: int) -> Ints:
     """Matrix D row by row, up to the first row that is k or more throughout (optimization 1).
 
     Coarse-grained: a matrix a thread. See `kmatch.published`.
@@ -29,7 +31,7 @@ def conventional(target, background, k):
     return table
 
 
-def alternative(target, background, k):
+def alternative(target: HostText, background: HostText, k: int) -> Ints:
     """Matrix L column by column, up to the first cell at the end of α (optimization 2).
 
     Coarse-grained: a matrix a thread. See `kmatch.published`.
@@ -102,7 +104,7 @@ def _slide_down(letters, background, d, row):
     return row
 
 
-def conventional_fine(target, background, k):
+def conventional_fine(target: HostText, background: HostText, k: int) -> Ints:
     """Matrix D by anti-diagonals, whose cells are shared out to the threads where that pays.
 
     Strips of rows make it possible to stop at a row that is k or more throughout (optimization 4 by
@@ -155,7 +157,7 @@ def _fill(target, background, at, step, first, last, rows):
         rows[i, j] = min(min(rows[i, j - 1], rows[i - 1, j]) + 1, rows[i - 1, j - 1] + differs)
 
 
-def alternative_fine(target, background, k):
+def alternative_fine(target: HostText, background: HostText, k: int) -> Ints:
     """Matrix L by columns, whose cells are shared out to the threads (Fig. 4(b)).
 
     Every thread keeps the largest row that it finds, and the largest of these is c (optimization

@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from kmatch.arrays import Bytes, Ints
 from kmatch.jit import kernel
+from kmatch.published.cpu.text import HostText
 
 
 @kernel
@@ -14,7 +16,7 @@ def _sequential(text, pattern, k, result):
         result[i] = mismatches if mismatches <= k else -1
 
 
-def sequential(text, pattern, k):
+def sequential(text: HostText, pattern: Bytes, k: int) -> Ints:
     """The simple CPU algorithm of section V: ham(P, T_i) by Definition 2, one by one."""
     result = text.table(len(text.masks) - len(pattern) + 1)
     with text.timed():

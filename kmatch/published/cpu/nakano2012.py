@@ -11,14 +11,16 @@ import numba
 import numpy as np
 from numba import prange
 
+from kmatch.arrays import Bytes, Ints
 from kmatch.jit import kernel, parallel_kernel
+from kmatch.published.cpu.text import HostText
 
 WIDTH = 4096  # columns of d held at a time
 GRAIN = 1024  # cells of an anti-diagonal worth a thread of their own
 TOO_FAR = -1
 
 
-def diagonal(text, pattern, k):
+def diagonal(text: HostText, pattern: Bytes, k: int) -> Ints:
     """The parallel algorithm of section V, for the DMM: d itself, an anti-diagonal at a time.
 
     d is held a panel of columns at a time, of which the last is the next one's first. See
@@ -40,7 +42,7 @@ def diagonal(text, pattern, k):
     return table
 
 
-def _parts(m):
+def _parts(m: int) -> int:
     return max(min(m // GRAIN, numba.get_num_threads()), 1)
 
 
@@ -69,7 +71,7 @@ def _fill_part(text, pattern, step, first, last, d):
         d[i, j] = min(d[i, j - 1] + 1, d[i - 1, j] + 1, d[i - 1, j - 1] + differs)
 
 
-def slid(text, pattern, k):
+def slid(text: HostText, pattern: Bytes, k: int) -> Ints:
     """The algorithm of Theorem 5, for the UMM: the slid matrix s, s[i+j][j] = d[i][j], of which
     three rows are kept. See `kmatch.published`."""
     n, m = len(text.masks), len(pattern)
@@ -179,7 +181,7 @@ def _inner_cells(text, pattern, step, turn, columns, starts, rows):
         rows[here + at] = min(beside + one, rows[twice + at - next_one] + differs)
 
 
-def partition(text, pattern, k):
+def partition(text: HostText, pattern: Bytes, k: int) -> Ints:
     """The improved algorithm of section VII, Theorem 6: a window of 3m letters for every m letters,
     each on its own by the slid matrix. See `kmatch.published`.
 
@@ -193,7 +195,7 @@ def partition(text, pattern, k):
     return table
 
 
-def count_windows(n, m):
+def count_windows(n: int, m: int) -> int:
     """Windows of 3m letters, each m letters after the one before, that n letters need."""
     return max(-(-n // m) - 2, 1)
 

@@ -5,8 +5,10 @@ The CPU's algorithms run on one thread, as the paper's do.
 
 import numpy as np
 
+from kmatch.arrays import Bytes, Ints
 from kmatch.jit import kernel
 from kmatch.published.counters import ROWS, look_up_memory, shift_add_table
+from kmatch.published.cpu.text import HostText
 
 
 @kernel
@@ -20,7 +22,7 @@ def _naive(text, patterns, k, result):
             result[q, i] = mismatches if mismatches <= k else -1
 
 
-def naive(text, patterns, k):
+def naive(text: HostText, patterns: Bytes, k: int) -> Ints:
     """The naive algorithm of Table 3: Eq. 1 position by position, pattern by pattern."""
     r, m = patterns.shape
     result = text.table((r, len(text.masks) - m + 1))
@@ -55,7 +57,7 @@ def _shift_add_words(text, memory, m, k, result):
             result[i + 1 - m] = mismatches if mismatches <= k else -1
 
 
-def shift_add(text, pattern, k):
+def shift_add(text: HostText, pattern: Bytes, k: int) -> Ints:
     """The shift-add algorithm of Baeza-Yates and Gonnet, the paper's [8].
 
     A counter of b bits (Eq. 2) for every prefix of the pattern: a letter shifts the state by
@@ -87,8 +89,8 @@ def _pmasm(text, table, size, counters, k, result):
                 result[q, i] = mismatches if mismatches <= k else -1
 
 
-def pmasm(text, patterns, k):
-    """PMASM on one CPU thread: section 5.3.1 with a loop in place of threads, 64-bit words."""
+def pmasm(text: HostText, patterns: Bytes, k: int) -> Ints:
+    """PMASM on one CPU thread: section 5.3.1 with a loop instead of threads, 64-bit words."""
     r, m = patterns.shape
     memory = look_up_memory(patterns, np.uint64)
     by_word = memory.table.reshape(m, ROWS, memory.words).transpose(2, 0, 1)

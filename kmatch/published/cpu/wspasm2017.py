@@ -3,20 +3,22 @@
 A parallel approximate string matching under Levenshtein distance on graphics processing units using
 warp-shuffle operations, PLOS ONE 12(10), doi 10.1371/journal.pone.0186251. Row i of the matrix D
 belongs to the pattern's letter i, column j to the text's letter j, both from 1. Letters are sets of
-bases here, and those of a pattern take the place of the alphabet Σ.
+bases here, and the alphabet Σ is that of the pattern.
 """
 
 import numba
 import numpy as np
 from numba import prange
 
+from kmatch.arrays import Bytes, Ints
 from kmatch.jit import kernel, parallel_kernel
+from kmatch.published.cpu.text import HostText
 
 PARTS_PER_THREAD = 4  # so that a thread that finishes early finds more to do
 TOO_FAR = -1
 
 
-def sequential(text, pattern, k):
+def sequential(text: HostText, pattern: Bytes, k: int) -> Ints:
     """Equation (1), one cell after the other: the paper's ASM_CPU. See `kmatch.published`."""
     table = text.table(len(text.masks))
     with text.timed():
@@ -40,7 +42,7 @@ def _columns(text, pattern, k, table):
         table[j] = above if above <= k else TOO_FAR
 
 
-def row(text, pattern, k):
+def row(text: HostText, pattern: Bytes, k: int) -> Ints:
     """Algorithm 1, PASM: the cells of a row in parallel. See `kmatch.published`."""
     alphabet, letters = np.unique(pattern, return_inverse=True)
     n = len(text.masks)

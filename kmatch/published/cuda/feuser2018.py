@@ -9,8 +9,9 @@ import numpy as np
 from numba import int32
 
 from kmatch.engine.cuda.bits.words import larger, smaller
-from kmatch.engine.cuda.gpu.driver import cuda
+from kmatch.engine.cuda.gpu.driver import DeviceArray, cuda
 from kmatch.errors import InputError
+from kmatch.published.cuda.text import DeviceText
 
 THREADS = 256  # of a block: rows of a tile of D, diagonals of a tile of L
 BATCH = 1024  # starts of a launch
@@ -20,7 +21,7 @@ AHEAD = 3  # letters fetched for each difference, the paper's constant c
 NONE = -1
 
 
-def conventional_fine(target, background, k):
+def conventional_fine(target: DeviceText, background: DeviceText, k: int) -> DeviceArray:
     """Matrix D in tiles of rows, by anti-diagonals: optimizations 1, 3, 4 and 5.
 
     See `kmatch.published`.
@@ -98,7 +99,7 @@ def _conclude(r, m, c, stop, table):
         cuda.atomic.min(stop, 0, r)
 
 
-def alternative_fine(target, background, k):
+def alternative_fine(target: DeviceText, background: DeviceText, k: int) -> DeviceArray:
     """Matrix L in tiles of diagonals, by columns: optimizations 3, 4, 5 and 6.
 
     See `kmatch.published`. Raises InputError for a k of which shared memory cannot hold the cells

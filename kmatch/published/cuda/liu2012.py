@@ -7,7 +7,9 @@ otherwise check at each access whether to count from the end.
 
 from numba import int32, uint8, uint64
 
-from kmatch.engine.cuda.gpu.driver import cuda
+from kmatch.arrays import Bytes
+from kmatch.engine.cuda.gpu.driver import DeviceArray, cuda
+from kmatch.published.cuda.text import DeviceText
 
 BLOCK_DIM = 256
 ZERO, ONE = uint64(0), uint64(1)
@@ -26,7 +28,7 @@ def _thread(text, pattern, k, result):
         result[i] = int32(mismatches) if mismatches <= uint64(k) else int32(-1)
 
 
-def thread(text, pattern, k):
+def thread(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     """Algorithm 2, Thread Parallel Algorithm: a thread a position, n − m + 1 of them."""
     positions = len(text.masks) - len(pattern) + 1
     letters, result = text.put(pattern), text.table(positions)
@@ -55,7 +57,7 @@ def _block_thread(text, pattern, k, half, result):
         result[i] = num[0] if num[0] <= k else -1
 
 
-def block_thread(text, pattern, k):
+def block_thread(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     """Algorithm 4, Block-Thread Parallel Algorithm: a block of m threads a position.
 
     The threads sum `num` pairwise in shared memory; m is at most the threads of a block, 1024.
@@ -99,7 +101,9 @@ def _opt_block_thread(text, pattern, k, result):
         result[first + j] = int32(mismatches) if mismatches <= uint64(k) else int32(-1)
 
 
-def opt_block_thread(text, pattern, k, block_dim=BLOCK_DIM):
+def opt_block_thread(
+    text: DeviceText, pattern: Bytes, k: int, block_dim: int = BLOCK_DIM
+) -> DeviceArray:
     """Algorithm 6, OPT-Block-Thread Parallel Algorithm: ⌈(n − m + 1) / BlockDim⌉ blocks.
 
     Shared memory holds P′ and T′, BlockDim + 2m − 1 bytes.

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import int32
 
+from kmatch.arrays import Bytes
 from kmatch.engine.cuda.bits.words import smaller
-from kmatch.engine.cuda.gpu.driver import cuda
+from kmatch.engine.cuda.gpu.driver import DeviceArray, cuda
+from kmatch.published.cuda.text import DeviceText
 
 TOO_FAR = -1
 WARP = 32
@@ -19,11 +21,11 @@ SHARED_CELLS = 48 * 1024 // 4  # int32 that a block may have in shared memory
 WINDOW_THREADS = 256  # of a block, where windows are short
 
 
-def diagonal(text, pattern, k):
+def diagonal(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     """The parallel algorithm of section V by one block, with d in shared memory as on a DMM.
 
     m threads take an anti-diagonal. Rows of d are a multiple of the banks long, so neighbours on an
-    anti-diagonal lie in neighbouring banks (Lemma 2). d is held a panel of columns at a time, of
+    anti-diagonal are in neighbouring banks (Lemma 2). d is held a panel of columns at a time, of
     which the last is the next one's first. See `kmatch.published`. Shared memory
     holds m + 1 rows of at least twice the banks for m ≤ 191.
     """
@@ -38,7 +40,7 @@ def diagonal(text, pattern, k):
     return table
 
 
-def slid(text, pattern, k):
+def slid(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     """The algorithm of Theorem 5 by one block, with three rows of s in global memory as on a UMM.
 
     Neighbouring threads have neighbouring columns, modulo m. See `kmatch.published`.
@@ -51,7 +53,7 @@ def slid(text, pattern, k):
     return table
 
 
-def partition(text, pattern, k):
+def partition(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     """The improved algorithm of section VII, Theorem 6: n threads, m for a window of 3m letters.
 
     Blocks take whole windows, and keep their part of the combined s' of 3n in shared memory. See
@@ -70,7 +72,7 @@ def partition(text, pattern, k):
     return table
 
 
-def _threads(m):
+def _threads(m: int) -> int:
     return min(-(-m // WARP) * WARP, MOST_THREADS)
 
 
@@ -155,7 +157,7 @@ def _slide(text, pattern, k, rows, table):
 
 @cuda.jit(cache=True)
 def _windows(text, pattern, k, windows, table):
-    """A window's m columns lie along x, the block's windows along y."""
+    """A window's m columns run along x, the block's windows along y."""
     rows = cuda.shared.array(0, int32)
     m = len(pattern)
     number = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y

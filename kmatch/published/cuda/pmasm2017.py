@@ -1,25 +1,29 @@
 """Ho et al. 2017a, PMASM: k mismatches of patterns of one length on CUDA, and its rivals there.
 
-`result_table` has a row for each pattern; it holds distances where the paper's holds places, which
-the index tells. A bit_vector has up to MOST_WORDS words of 32 bits (the paper's int); larger panels
-take several launches. Indices are unsigned, as Numba would otherwise look at each access whether to
-count from the end.
+`result_table` has a row for each pattern; it holds distances where the paper's holds positions,
+which are its indices. A bit_vector has up to MOST_WORDS words of 32 bits (the paper's int); larger
+panels take several launches. Indices are unsigned, as Numba would otherwise look at each access
+whether to count from the end.
 """
 
+from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import int32, uint8, uint32, uint64
 
-from kmatch.engine.cuda.gpu.driver import cuda
+from kmatch.arrays import Bytes
+from kmatch.engine.cuda.gpu.driver import DeviceArray, cuda
 from kmatch.published.counters import (
     ROWS,
+    LookUp,
     counter_size,
     look_up_memory,
     shift_add_table,
     words_needed,
 )
+from kmatch.published.cuda.text import DeviceText
 
 THREADS = 256
 MOST_WORDS = 8
@@ -42,18 +46,18 @@ def _naive(text, patterns, k, result):
         q += ONE
 
 
-def naive(text, patterns, k):
-    """The naive algorithm of Table 3 on CUDA: a thread a place, pattern by pattern."""
-    result, places = _result_table(text, patterns)
+def naive(text: DeviceText, patterns: Bytes, k: int) -> DeviceArray:
+    """The naive algorithm of Table 3 on CUDA: a thread per position, pattern by pattern."""
+    result, positions = _result_table(text, patterns)
     letters = text.put(patterns)
     with text.timed():
-        _naive[-(-places // THREADS), THREADS, text.stream](text.masks, letters, k, result)
+        _naive[-(-positions // THREADS), THREADS, text.stream](text.masks, letters, k, result)
     return result
 
 
 class ShiftAdd(NamedTuple):
-    """What the kernel of shift-add is told: bits of a counter, where the last one begins, the mask
-    that keeps counters in their word, letters of the pattern, k, and places of a thread."""
+    """Arguments of the kernel of shift-add: bits of a counter, where the last one begins, the mask
+    that keeps counters in their word, letters of the pattern, k, and positions of a thread."""
 
     size: np.uint64
     top: np.uint64
@@ -64,7 +68,7 @@ class ShiftAdd(NamedTuple):
 
 
 @cache
-def make_shift_add(words):
+def make_shift_add(words: int) -> Any:
     """The kernel for states of `words` words of 64 bits."""
 
     @cuda.jit(cache=True)
@@ -92,30 +96,32 @@ def make_shift_add(words):
     return kernel
 
 
-def shift_add(text, pattern, k):
-    """Shift-add, the paper's [8], on CUDA: a thread a stretch of places, after m − 1 letters.
+def shift_add(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
+    """Shift-add, the paper's [8], on CUDA: a thread per stretch of positions, after m − 1 letters.
 
-    The paper does not tell how its own shift-add was made parallel.
+    The paper does not say how its own shift-add was made parallel.
     """
     m = len(pattern)
     words = 1 << (words_needed(m, 64) - 1).bit_length()
     memory = shift_add_table(pattern, words)
-    places, stretch = len(text.masks) - m + 1, max(SHORTEST_STRETCH, 2 * m)
-    table, result = text.put(memory.table), text.table(places)
-    blocks = -(-places // (stretch * THREADS))
+    positions, stretch = len(text.masks) - m + 1, max(SHORTEST_STRETCH, 2 * m)
+    table, result = text.put(memory.table), text.table(positions)
+    blocks = -(-positions // (stretch * THREADS))
     shape = ShiftAdd(memory.size, memory.top, memory.full, m, k, stretch)
     with text.timed():
         make_shift_add(words)[blocks, THREADS, text.stream](text.masks, table, shape, result)
     return result
 
 
-def _result_table(text, patterns):
+def _result_table(text: DeviceText, patterns: Bytes) -> tuple[DeviceArray, int]:
     r, m = patterns.shape
-    places = len(text.masks) - m + 1
-    return text.table((r, places)), places
+    positions = len(text.masks) - m + 1
+    return text.table((r, positions)), positions
 
 
-def _passes(text, patterns, result):
+def _passes(
+    text: DeviceText, patterns: Bytes, result: DeviceArray
+) -> Iterator[tuple[DeviceArray, LookUp, DeviceArray]]:
     """Yield (look-up memory on the GPU, LookUp, rows of result) for as many patterns as fit."""
     r, m = patterns.shape
     fitting = MOST_WORDS * (32 // counter_size(m))
@@ -128,7 +134,7 @@ def _passes(text, patterns, result):
 
 @cuda.jit(device=True)
 def _split(vector, word, size, counters, k, result, i):
-    """Split a word of the bit_vector into distances and hold them against k."""
+    """Split a word of the bit_vector into distances and compare them with k."""
     mask = (uint32(1) << uint32(size)) - uint32(1)
     q = uint64(word) * uint64(counters)
     end = q + uint64(counters)
@@ -143,7 +149,7 @@ def _split(vector, word, size, counters, k, result, i):
 
 
 @cache
-def make_thread(words):
+def make_thread(words: int) -> Any:
     """The kernel of the thread PMASM method for bit_vectors of `words` words."""
 
     @cuda.jit(cache=True)
@@ -165,10 +171,10 @@ def make_thread(words):
     return kernel
 
 
-def pmasm_thread(text, patterns, k):
+def pmasm_thread(text: DeviceText, patterns: Bytes, k: int) -> DeviceArray:
     """Thread PMASM (5.3.1, Fig. 3): thread i adds the fb_vectors of its m letters and levels."""
-    result, places = _result_table(text, patterns)
-    m, blocks = patterns.shape[1], -(-places // THREADS)
+    result, positions = _result_table(text, patterns)
+    m, blocks = patterns.shape[1], -(-positions // THREADS)
     for table, memory, rows in _passes(text, patterns, result):
         shape = (m, memory.size, memory.counters, k)
         with text.timed():
@@ -197,16 +203,16 @@ def _block_thread(text, table, words, size, counters, k, result):
         w += m
 
 
-def pmasm_block_thread(text, patterns, k):
+def pmasm_block_thread(text: DeviceText, patterns: Bytes, k: int) -> DeviceArray:
     """Block-thread PMASM (5.3.2, Fig. 4): thread j of block i looks the fb_vector of level j up.
 
     One thread sums the fb_vectors in shared memory; where a bit_vector has several words, one a
     word. m is at most the threads of a block, 1024.
     """
-    result, places = _result_table(text, patterns)
+    result, positions = _result_table(text, patterns)
     m = patterns.shape[1]
     for table, memory, rows in _passes(text, patterns, result):
-        grid = (places, m, text.stream, 4 * m * memory.words)
+        grid = (positions, m, text.stream, 4 * m * memory.words)
         shape = (memory.words, memory.size, memory.counters, k)
         with text.timed():
             _block_thread[grid](text.masks, table, *shape, rows)
@@ -214,7 +220,7 @@ def pmasm_block_thread(text, patterns, k):
 
 
 @cache
-def make_shared(words):
+def make_shared(words: int) -> Any:
     """The kernel of the shared-mem PMASM method for bit_vectors of `words` words."""
 
     @cuda.jit(cache=True)
@@ -245,13 +251,13 @@ def make_shared(words):
     return kernel
 
 
-def pmasm_shared(text, patterns, k):
+def pmasm_shared(text: DeviceText, patterns: Bytes, k: int) -> DeviceArray:
     """Shared-mem PMASM (5.3.3): as thread PMASM, from the block's q + m − 1 letters in shared
     memory."""
-    result, places = _result_table(text, patterns)
+    result, positions = _result_table(text, patterns)
     m = patterns.shape[1]
     for table, memory, rows in _passes(text, patterns, result):
-        grid = (-(-places // THREADS), THREADS, text.stream, THREADS + m - 1)
+        grid = (-(-positions // THREADS), THREADS, text.stream, THREADS + m - 1)
         shape = (m, memory.size, memory.counters, k)
         with text.timed():
             make_shared(memory.words)[grid](text.masks, table, *shape, rows)

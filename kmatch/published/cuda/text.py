@@ -57,8 +57,8 @@ class DeviceText:
     is too small.
     """
 
-    def __init__(self, masks: Bytes, place: str) -> None:
-        driver.use_device(int(place.partition(":")[2]))
+    def __init__(self, masks: Bytes, device: str) -> None:
+        driver.use_device(int(device.partition(":")[2]))
         self.stream = driver.new_stream()
         self.masks = self.put(masks)
         self._watch = driver.Stopwatch()

@@ -9,19 +9,21 @@ and index 0 holds the number of the row below, which makes the last two cases of
 import numpy as np
 from numba import int32, uint8
 
+from kmatch.arrays import Bytes
 from kmatch.engine.cuda.bits.words import larger, smaller
-from kmatch.engine.cuda.gpu.driver import cuda
+from kmatch.engine.cuda.gpu.driver import DeviceArray, cuda
 from kmatch.errors import InputError
+from kmatch.published.cuda.text import DeviceText
 
 TOO_FAR = -1
 THREADS = 256  # of a block that needs no other thread's results
 BLOCK = 1024  # of a block whose threads exchange a row
-PLACES = BLOCK + 2  # of a row that a block's threads exchange
+ENTRIES = BLOCK + 2  # of a row that a block's threads exchange
 WARP = 32
 WHOLE_WARP = 0xFFFFFFFF
 
 
-def row(text, pattern, k):
+def row(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     """Algorithm 1, PASM: a launch a row, rows in global memory, the paper's PASM_GPU.
 
     See `kmatch.published`.
@@ -40,7 +42,7 @@ def row(text, pattern, k):
     return table
 
 
-def row_shuffle(text, pattern, k):
+def row_shuffle(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     """Algorithm 2, WsPASM: threads of a warp exchange their cells by shuffles, warps through global
     memory; the paper's WsPASM_GPU. See `kmatch.published`.
 
@@ -51,7 +53,7 @@ def row_shuffle(text, pattern, k):
     n = len(text.masks)
     alphabet, letters = np.unique(pattern, return_inverse=True)
     blocks = _overlapping_blocks(n, overlap)
-    rows, table = text.empty((blocks, 2, PLACES), np.int32), text.table(n)
+    rows, table = text.empty((blocks, 2, ENTRIES), np.int32), text.table(n)
     letters, pattern = text.put(letters.astype(np.int32)), text.put(pattern)
     matches = _Matches(text, alphabet)
     with text.timed():
@@ -62,7 +64,7 @@ def row_shuffle(text, pattern, k):
     return table
 
 
-def row_shuffle_shared(text, pattern, k):
+def row_shuffle_shared(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     """Algorithm 2 with the block's text, the pattern and the rows that warps exchange in shared
     memory: the paper's WsPASM_GPUshared. See `row_shuffle`."""
     overlap = _overlap(pattern, k)
@@ -79,7 +81,7 @@ def row_shuffle_shared(text, pattern, k):
     return table
 
 
-def _overlap(pattern, k):
+def _overlap(pattern: Bytes, k: int) -> int:
     """Columns before its own that a block needs. Raises InputError where it cannot have them."""
     overlap = len(pattern) + k
     if overlap >= BLOCK:
@@ -90,7 +92,7 @@ def _overlap(pattern, k):
     return overlap
 
 
-def _overlapping_blocks(n, overlap):
+def _overlapping_blocks(n: int, overlap: int) -> int:
     """Blocks that own BLOCK − overlap columns each, and the first one all of its columns."""
     return max(-(-(n - overlap) // (BLOCK - overlap)), 1)
 
@@ -98,18 +100,18 @@ def _overlapping_blocks(n, overlap):
 class _Matches:
     """Equation (2): the matrix X, `x`, int32[a, n+1], of an alphabet, uint8[a].
 
-    Its letters take turns in the grid's second dimension. A scan by blocks takes the place of the
-    paper's one thread a letter, which would go along the whole text.
+    Its letters take turns in the grid's second dimension. In the paper one thread per letter goes
+    along the whole text; here blocks scan it.
     """
 
-    def __init__(self, text, alphabet):
+    def __init__(self, text: DeviceText, alphabet: Bytes) -> None:
         self._text, self._alphabet = text, text.put(alphabet)
         n = len(text.masks)
         self._grid = -(-n // BLOCK), len(alphabet)
         self._last = text.empty(self._grid[::-1], np.int32)
         self.x = text.empty((len(alphabet), n + 1), np.int32)
 
-    def find(self):
+    def find(self) -> None:
         """Start the kernels that fill `x`."""
         stream = self._text.stream
         _scan_blocks[self._grid, BLOCK, stream](
@@ -246,7 +248,7 @@ def _store(thread, i, value, here):
 
 @cuda.jit(cache=True)
 def _shuffle(text, pattern, letters, x, k, overlap, rows, table):
-    """Algorithm 2; rows: int32[blocks, 2, PLACES], what the warps of a block exchange.
+    """Algorithm 2; rows: int32[blocks, 2, ENTRIES], what the warps of a block exchange.
 
     Matches before the block's first column count as none: column 0 of the block stands before it.
     """
@@ -273,20 +275,20 @@ def _shuffle_shared(text, pattern, letters, x, k, overlap, table):
     """Algorithm 2 with the block's text, the pattern and the rows in shared memory."""
     some_text = cuda.shared.array(BLOCK, uint8)
     whole_pattern = cuda.shared.array(BLOCK, uint8)
-    places = cuda.shared.array(BLOCK, int32)
-    rows = cuda.shared.array((2, PLACES), int32)
+    indices = cuda.shared.array(BLOCK, int32)
+    rows = cuda.shared.array((2, ENTRIES), int32)
     thread = cuda.threadIdx.x
     before = cuda.blockIdx.x * (BLOCK - overlap)
     j = before + thread + 1
     inside = j <= len(text)
     some_text[thread] = text[j - 1] if inside else 0
     if thread < len(pattern):
-        whole_pattern[thread], places[thread] = pattern[thread], letters[thread]
+        whole_pattern[thread], indices[thread] = pattern[thread], letters[thread]
     value = int32(0)
     _store(thread, 0, value, rows[0])
     cuda.syncthreads()
     for i in range(1, len(pattern) + 1):
-        match = larger(x[places[i - 1], j] - before, 0) if inside else 0
+        match = larger(x[indices[i - 1], j] - before, 0) if inside else 0
         same = some_text[thread] & whole_pattern[i - 1] != 0
         value = _shuffled_cell(thread % WARP, thread + 1, same, match, value, rows[(i - 1) % 2])
         _store(thread, i, value, rows[i % 2])

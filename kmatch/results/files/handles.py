@@ -1,4 +1,4 @@
-"""Handles that say what failed: an error of theirs names the output, whatever else goes wrong."""
+"""Handles whose errors name the output."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ from kmatch.errors import ClosedPipe, OutputError
 def writing(label: str, advice: str = "") -> Iterator[None]:
     """Turn an OSError of the block into an OutputError that names the output.
 
-    advice: what to do about it, behind the reason. ClosedPipe where nobody reads any more.
+    advice: what to do about it, after the reason. Raises ClosedPipe where nobody reads any more.
     """
     try:
         yield

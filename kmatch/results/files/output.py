@@ -19,7 +19,7 @@ STANDARD = "standard output"
 def open_output(path: Path | None = None) -> Iterator[Any]:  # a NamedHandle
     """Give a binary handle for standard output (path None or `-`) or for a file.
 
-    A file is written beside its final place and renamed when the block ends well; otherwise
+    A file is written under a temporary name and renamed when the block ends well; otherwise
     nothing is left of it. `.gz` in the name compresses. Devices and pipes are written to as they
     are. Raises OutputError where opening, writing or closing fails, ClosedPipe where nobody reads
     the pipe any more; what else the block raises passes through.
@@ -44,21 +44,21 @@ def open_output(path: Path | None = None) -> Iterator[Any]:  # a NamedHandle
 
 
 def flush_all(*handles: NamedHandle) -> None:
-    """Write what several outputs still hold: where one fails, none takes its final place."""
+    """Write what several outputs still buffer: if one fails, none gets its final name."""
     for handle in handles:
         handle.flush()
 
 
 def is_standard_output(path: Path) -> bool:
-    """Whether a path leads where standard output does: /dev/stdout may be a file that is being
-    appended to, which opening it would cut."""
+    """Whether a path is standard output by another name: /dev/stdout may be a file that is being
+    appended to, and opening it would cut it."""
     with suppress(OSError, AttributeError, ValueError):
         return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
     return False
 
 
 def is_special(path: Path) -> bool:
-    """Whether a path is there and no regular file."""
+    """Whether a path exists and is no regular file."""
     with suppress(OSError, ValueError):
         return not stat.S_ISREG(os.stat(path).st_mode)
     return False
@@ -92,7 +92,7 @@ def _whole_file(path: str, label: str) -> Iterator[NamedHandle]:
 
 @contextmanager
 def _closed_at_end(handle: NamedHandle, raw: Any) -> Iterator[NamedHandle]:
-    """Close a handle; where the block has failed, that is what is told."""
+    """Close a handle; where the block has failed, that error is reported."""
     try:
         yield handle
         handle.close()

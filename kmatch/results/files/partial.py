@@ -1,4 +1,4 @@
-"""A file beside its final place, until it is whole and renamed."""
+"""A file under a temporary name beside its final one, until it is whole."""
 
 import os
 import re
@@ -15,15 +15,15 @@ except ImportError:  # on Windows
 
 _SUFFIX = ".{}.partial"
 _DIGITS = 8  # hexadecimal ones, of which no two runs choose the same
-_LONGEST = 255  # bytes of a file name, where the file system tells nothing else
+_LONGEST = 255  # bytes of a file name, where the file system gives no limit
 
 
 class PartialFile:
-    """A new file that takes the place of `path` when it is whole; `descriptor` is open for writing.
+    """A new file that replaces `path` when it is whole; `descriptor` is open for writing.
 
-    It is locked while a process writes it: what is not locked was left by one that was killed, and
-    goes when the same path is written next. It has the mode and, as far as that may be given, the
-    owner of the file that it replaces. Raises OSError.
+    It is locked while a process writes it: an unlocked one was left by a killed process, and is
+    removed when the same path is written next. It has the mode and, as far as that may be given,
+    the owner of the file that it replaces. Raises OSError.
     """
 
     def __init__(self, path: str) -> None:
@@ -52,7 +52,7 @@ class PartialFile:
         return descriptor
 
     def rename(self) -> None:
-        """Take the final place. Raises OSError, and Interrupted where a signal was missed."""
+        """Take the final name. Raises OSError, and Interrupted where a signal was missed."""
         interrupts.check()
         os.replace(self.name, self.path)
         interrupts.unfinished.discard(self.name)
@@ -69,8 +69,8 @@ def _stem(path: str) -> tuple[str, str]:
     longest = _LONGEST
     with suppress(OSError, AttributeError, ValueError):
         longest = os.pathconf(folder or ".", "PC_NAME_MAX")
-    room = longest - len(_SUFFIX.format("")) - _DIGITS
-    while len(os.fsencode(name)) > room:
+    most = longest - len(_SUFFIX.format("")) - _DIGITS
+    while len(os.fsencode(name)) > most:
         name = name[:-1]
     return folder, name
 

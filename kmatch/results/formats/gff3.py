@@ -9,20 +9,23 @@ import numpy as np
 from kmatch.results.batches import HitBatch
 from kmatch.results.files.sending import Sender
 from kmatch.results.formats.lines import gff3_lines
-from kmatch.results.tables.hits import ROWS, rows_of, side_by_side
+from kmatch.results.tables.hits import ROWS, named_at_end, rows_of, side_by_side
 from kmatch.results.tables.lines import DIGITS, Names
 from kmatch.sequences.patterns import Pattern, pattern_set
 
 HEADER = "##gff-version 3\n"
-# What stands before a hit's start, number, name, distance and CIGAR.
+# Text before a hit's start, number, name, distance and CIGAR.
 _WORDS = ("\tkmatch\tnucleotide_match\t", ".\tID=hit", ";Name=", ";distance=", ";cigar=")
-# Bytes that GFF3 has escaped.
+# Bytes that GFF3 wants escaped.
 _IN_SEQUENCE = re.compile(rb"[^a-zA-Z0-9.:^*$@!+_?|-]")
 _IN_VALUE = re.compile(rb"[\x00-\x1f\x7f%;=&,]")
 
 
 class Gff3Writer(Sender):
     """Writes the header, and HitBatches as a line a hit: a `nucleotide_match`, numbered from 1.
+
+    A circular record has a line of its own before its hits, of which those over the origin end
+    behind its last letter.
 
     patterns: list of Pattern.
     """
@@ -34,12 +37,30 @@ class Gff3Writer(Sender):
         self._lengths = panel.lengths
         self._words = tuple(np.frombuffer(word.encode(), np.uint8) for word in _WORDS)
         self._number = 1
+        self._circles: set[tuple[int, int]] = set()  # those that have their lines
         self._send(HEADER.encode())
 
     def write(self, batch: HitBatch) -> None:
         """Write a HitBatch."""
+        name = batch.origin.name
+        genome = None if name is None else _escaper(_IN_VALUE)(name)
+        self._send_circles(batch, genome)
         for first in range(0, len(batch), ROWS):
-            self._send(self._lines(batch, slice(first, first + ROWS)))
+            lines = self._lines(batch, slice(first, first + ROWS))
+            self._send(named_at_end(lines, ";genome=", genome))
+
+    def _send_circles(self, batch: HitBatch, genome: str | None) -> None:
+        for record in np.unique(batch.record).tolist():
+            size = (batch.origin.circles or {}).get(record)
+            circle = batch.origin.number, record
+            if size is None or circle in self._circles:
+                continue
+            self._circles.add(circle)
+            names: Any = batch.spans.names
+            name = _escaper(_IN_SEQUENCE)(names[record - batch.spans.first])
+            line = f"{name}\tkmatch\tregion\t1\t{size}\t.\t+\t.\tIs_circular=true"
+            ending = "\n" if genome is None else f";genome={genome}\n"
+            self._send((line + ending).encode("utf-8", "surrogateescape"))
 
     def _lines(self, batch: HitBatch, rows: slice) -> memoryview:
         found, _ = rows_of(batch, rows)

@@ -67,13 +67,13 @@ def _put_letters(out, at, queries, columns, row, pattern, minus):
     next_letter = letters.ends[pattern]
     if queries.pam_first:
         next_letter -= size - (letters.ends[pattern + 1] - letters.ends[pattern])
-    place, step = (at + size - 1, -1) if minus else (at, 1)
+    to, step = (at + size - 1, -1) if minus else (at, 1)
     for i in range(op_ends[row], op_ends[row + 1]):
         op = ops[i]
         if op != SKIPPED:
             letter = text[next_text] if op == MATCH else letters.letters[next_letter]
-            out[place] = queries.complement[letter] if minus else letter
-            place += step
+            out[to] = queries.complement[letter] if minus else letter
+            to += step
             next_letter += 1
         next_text += op != ord("I")
     return at + size

@@ -15,6 +15,8 @@ from kmatch.results.tables.hits import ROWS, rows_of, side_by_side
 from kmatch.results.tables.lines import DIGITS, Names
 from kmatch.sequences.patterns import PatternSet, pattern_set
 
+ONE_LINE = "the records of one genome, and none that is a circle"
+OTHERS = "bed, tsv, gff3 or view"
 LABEL = 254  # characters that SAM allows a read's name
 _UNFIT = re.compile(r"[^!-?A-~]")  # in a read's name
 _LETTERS = bytes.maketrans(b"acgturyswkmbdhvnU", b"ACGTTRYSWKMBDHVNT")
@@ -27,7 +29,7 @@ class SamWriter(Sender):
 
     A read is the pattern on the forward strand, an IUPAC letter that matched being the base that it
     matched, so that read, CIGAR and reference agree. Its name has `_` for what SAM does not allow.
-    Raises InputError for a genome that cannot be told in a header.
+    Raises InputError for a genome whose records a header cannot name.
     """
 
     def __init__(self, handle: Any, searched: Searched) -> None:
@@ -77,15 +79,18 @@ class SamWriter(Sender):
 
 def _lengths(searched: Searched) -> dict[str, int]:
     """Letters of each record, by name; SAM has no records without letters."""
-    if searched.genome is None:
+    genomes = searched.genomes
+    if genomes is None:
         raise InputError("SAM needs the genome that was searched; give it to Hits")
-    names, lengths = searched.genome.sizes()
+    if genomes.named or genomes.circular:
+        raise InputError(f"SAM has {ONE_LINE}; write {OTHERS}")
+    names, lengths = genomes.genome(0).sizes()
     known: dict[str, int] = {}
     for number, (name, length) in enumerate(zip(names, lengths.tolist(), strict=True), 1):
         if not name or name[0] in "*=":
             fault = f"is named '{name}'" if name else "has no name"
             raise InputError(
-                f"{searched.genome.label}: record {number} {fault}, which SAM cannot have; "
+                f"{genomes.label}: record {number} {fault}, which SAM cannot have; "
                 "rename it, or write another format"
             )
         if name in known:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from kmatch.arrays import Bytes
-    from kmatch.genome import Genome
+    from kmatch.arrays import Bytes, Longs
+    from kmatch.genomes import Genomes
     from kmatch.sequences.patterns import Pattern
 
 
@@ -19,15 +19,23 @@ class Screen(NamedTuple):
 class Searched(NamedTuple):
     """What was searched.
 
-    patterns; genome: a Genome; None will do for other formats than SAM; pam_first: whether a PAM
-    stands before the patterns; ordered: whether hits come in the genome's order; screen: what
-    lines for eyes are made for, None for a file; letters(record, start, end): the genome's letters
-    of a stretch, uint8, called in order, None where they cannot be had.
+    patterns; genomes: Genomes; None will do for one and other formats than SAM; pam_first: whether
+    a PAM stands before the patterns; ordered: whether hits come in the genome's order; screen: what
+    lines for eyes are made for, None for a file; letters(genome, record, start, end): the letters
+    of a stretch, uint8, genome and record by number, called in order, None where they cannot be
+    had; k: int64[P], the differences of each pattern where these are a share of its letters.
     """
 
     patterns: "Sequence[Pattern]"
-    genome: "Genome | None" = None
+    genomes: "Genomes | None" = None
     pam_first: bool = False
     ordered: bool = True
     screen: Screen | None = None
-    letters: "Callable[[int, int, int], Bytes] | None" = None
+    letters: "Callable[[int, int, int, int], Bytes] | None" = None
+
+    k: "Longs | None" = None
+
+    @property
+    def named(self) -> bool:
+        """Whether hits tell their genome, as there are several."""
+        return self.genomes is not None and self.genomes.named

@@ -14,7 +14,7 @@ GAP = "-"
 DIFFERENCE, PLAIN = "\x1b[1;31m", "\x1b[0m"
 AROUND = 5  # letters of the text on either side
 COMPLEMENT = str.maketrans("acgturyswkmbdhvn", "tgcaayrswmkvhdbn")
-LEAST = 10  # columns of an alignment in a line, on however narrow a screen
+LEAST = 10  # columns of an alignment in a line, even on a narrow screen
 _TITLES = ("pattern ", "        ", "text    ")
 
 
@@ -24,9 +24,9 @@ FILE = Screen(80, False)
 class ViewWriter(Sender):
     """Writes HitBatches as a paragraph a hit.
 
-    Its first line has the place, the strand, the pattern's name and the distance. Below them stand
-    the pattern and, in its direction, the text, `|` between letters that match, a gap as `-`. A few
-    letters on either side of the text are in lower case.
+    Its first line has the interval, the strand, the pattern's name and the distance. Below them
+    stand the pattern and, in its direction, the text, `|` between letters that match, a gap as `-`.
+    A few letters on either side of the text are in lower case.
     """
 
     def __init__(self, handle: Any, searched: Searched) -> None:
@@ -49,24 +49,29 @@ class ViewWriter(Sender):
         numbers = batch.record[rows].tolist()
         columns = batch.align(rows)
         ops, text = columns.ops.tobytes().decode(), columns.text.tobytes().decode()
-        places = (which, *(getattr(batch, name)[rows] for name in ("start", "end", "minus")))
+        intervals = (which, *(getattr(batch, name)[rows] for name in ("start", "end", "minus")))
         kinds = (batch.pattern[rows], batch.distance[rows])
         parts = (pairwise(columns.op_ends.tolist()), pairwise(columns.text_ends.tolist()))
-        values = (*(column.tolist() for column in (*places, *kinds)), *parts)
+        values = (*(column.tolist() for column in (*intervals, *kinds)), *parts)
+        genome = "" if batch.origin.name is None else f"{batch.origin.name} "
         for number, row in zip(numbers, zip(*values, strict=True), strict=True):
             record, start, end, minus, pattern, distance, op, letters = row
-            place = f"{names[record]}:{start}-{end} {'-' if minus else '+'}"
-            yield f"{place} {self._names[pattern]}, distance {distance}"
+            where = f"{genome}{names[record]}:{start}-{end} {'-' if minus else '+'}"
+            yield f"{where} {self._names[pattern]}, distance {distance}"
             aligned = ops[slice(*op)], self._patterns[pattern], text[slice(*letters)]
-            yield from self._alignment(aligned, self._around(number, start, end, minus))
+            around = self._around((batch.origin.number, number), start, end, minus)
+            yield from self._alignment(aligned, around)
             yield ""
 
-    def _around(self, record: int, start: int, end: int, minus: int) -> tuple[str, str]:
-        """Letters before and behind a hit, as the pattern reads them."""
+    def _around(self, record: tuple[int, int], start: int, end: int, minus: int) -> tuple[str, str]:
+        """Letters before and behind a hit, as the pattern reads them.
+
+        record: the numbers of the genome and of the record.
+        """
         if self._letters_of is None:
             return "", ""
         first = max(start - AROUND, 0)
-        letters = self._letters_of(record, first, end + AROUND).tobytes().decode("latin-1").lower()
+        letters = self._letters_of(*record, first, end + AROUND).tobytes().decode("latin-1").lower()
         before, behind = letters[: start - first], letters[end - first :]
         if minus:
             before, behind = (part[::-1].translate(COMPLEMENT) for part in (behind, before))

@@ -5,30 +5,41 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.results.batches import HitBatch
+from kmatch.arrays import Longs
+from kmatch.results.batches import HitBatch, sizes_of
 from kmatch.results.files.sending import Sender
 from kmatch.results.tables.lines import DIGITS, Names, Rows, bed_lines, tsv_lines
 from kmatch.sequences.patterns import Pattern, pattern_set
 
 ROWS = 1 << 15  # formatted at a time
-HEADER = "sequence\tstart\tend\tpattern\tdistance\tstrand\tcigar\tmatch\n"
+HEADER = "sequence\tstart\tend\tpattern\tdistance\tstrand\tcigar\tmatch"
 FORMATS = ("bed", "tsv")
 
 
 class TableWriter(Sender):
     """Writes HitBatches to a text or binary handle; TSV begins with its header line.
 
-    patterns: list of Pattern.
+    patterns: list of Pattern; named: whether lines name the genome, first in TSV, last in BED; k:
+    int64[P], the differences allowed each pattern, where TSV ends with them.
     """
 
-    def __init__(self, handle: Any, form: str, patterns: Sequence[Pattern]) -> None:
+    def __init__(
+        self,
+        handle: Any,
+        form: str,
+        patterns: Sequence[Pattern],
+        named: bool = False,
+        k: Longs | None = None,
+    ) -> None:
         super().__init__(handle)
         panel = pattern_set(patterns)
         self._lines = self._bed if form == "bed" else self._tsv
         self._labels = side_by_side(panel.names)
         self._lengths = panel.lengths
+        self._ends = None if k is None else [b"\t%d\n" % each for each in k.tolist()]
         if form == "tsv":
-            self._send(HEADER.encode())
+            columns = ["genome"] * named + [HEADER] + ["k"] * (k is not None)
+            self._send(("\t".join(columns) + "\n").encode())
 
     def write(self, batch: HitBatch) -> None:
         """Write a HitBatch."""
@@ -37,18 +48,24 @@ class TableWriter(Sender):
 
     def _bed(self, batch: HitBatch, rows: slice) -> memoryview:
         found, names = rows_of(batch, rows)
+        if batch.origin.circles is not None:
+            found = _cut_at_origin(found, batch.record[rows], batch.origin.circles)
         out = np.empty(self._fixed_size(found, names), np.uint8)
         written = bed_lines(found, names, self._labels, self._lengths, out)
-        return memoryview(out.data)[:written]
+        return named_at_end(memoryview(out.data)[:written], "\t", batch.origin.name)
 
     def _tsv(self, batch: HitBatch, rows: slice) -> memoryview:
-        found, names = rows_of(batch, rows)
+        found, names = rows_of(batch, rows, batch.origin.name)
         columns = batch.align(rows)
         # A run of one column takes two bytes, the most a column can take.
         size = self._fixed_size(found, names) + 2 * len(columns.ops) + len(columns.text)
         out = np.empty(size, np.uint8)
         written = tsv_lines(found, names, self._labels, columns, out)
-        return memoryview(out.data)[:written]
+        lines = memoryview(out.data)[:written]
+        if self._ends is None:
+            return lines
+        each = zip(bytes(lines).split(b"\n"), batch.pattern[rows].tolist(), strict=False)
+        return memoryview(b"".join(line + self._ends[pattern] for line, pattern in each))
 
     def _fixed_size(self, found: Rows, names: Names) -> int:
         """Bytes that lines take at the most, without alignments."""
@@ -57,9 +74,19 @@ class TableWriter(Sender):
         return int(records + labels) + len(found.record) * (4 * DIGITS + 9)
 
 
-def rows_of(batch: HitBatch, rows: slice) -> tuple[Rows, Names]:
-    """The Rows of a slice, and the Names of the records that they are in."""
+def named_at_end(lines: memoryview, before: str, genome: str | None) -> memoryview:
+    """Lines that end with the name of a genome, if there is one, and what stands before it."""
+    if genome is None:
+        return lines
+    name = f"{before}{genome}\n".encode("utf-8", "surrogateescape")
+    return memoryview(bytes(lines).replace(b"\n", name))
+
+
+def rows_of(batch: HitBatch, rows: slice, genome: str | None = None) -> tuple[Rows, Names]:
+    """The Rows of a slice, and the Names of the records that they are in, behind the genome's."""
     names, record = batch.record_names(rows)
+    if genome is not None:
+        names = [f"{genome}\t{name}" for name in names]
     found = Rows(
         record,
         batch.start[rows],
@@ -69,6 +96,18 @@ def rows_of(batch: HitBatch, rows: slice) -> tuple[Rows, Names]:
         batch.minus[rows],
     )
     return found, side_by_side(names)
+
+
+def _cut_at_origin(found: Rows, record: Longs, circles: dict[int, int]) -> Rows:
+    """The Rows with two for each one that runs over the origin: up to it, and from it on."""
+    size = sizes_of(record, circles)
+    over = found.end > size
+    pieces = 1 + over
+    cut = Rows(*(np.repeat(column, pieces) for column in found))
+    second = np.cumsum(pieces)[over] - 1
+    cut.end[second - 1], cut.start[second] = size[over], 0
+    cut.end[second] -= size[over]
+    return cut
 
 
 def side_by_side(names: Iterable[str]) -> Names:

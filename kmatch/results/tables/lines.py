@@ -22,7 +22,7 @@ class Rows(NamedTuple):
 
 
 class Names(NamedTuple):
-    """Names side by side: letters: uint8; ends: int64, number i lies from ends[i] to ends[i+1]."""
+    """Names side by side: letters: uint8; ends: int64, number i is from ends[i] to ends[i+1]."""
 
     letters: np.ndarray
     ends: np.ndarray

@@ -1,12 +1,12 @@
 """Writing products as BED or TSV."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from kmatch.results.alignments import cigars
-from kmatch.results.batches import PrimerSites, ProductBatch
+from kmatch.results.batches import PrimerSites, ProductBatch, sizes_of
 from kmatch.results.files.sending import Sender
 from kmatch.sequences.primer_pairs import PrimerPairs
 
@@ -22,20 +22,37 @@ STRANDS = np.array(["+", "-"], object)
 class ProductWriter(Sender):
     """Writes ProductBatches to a text or binary handle; TSV begins with its header line.
 
-    sequence: whether TSV ends with the text of the products.
+    sequence: whether TSV ends with the text of the products; named: whether lines name the genome,
+    first in TSV, last in BED.
     """
 
-    def __init__(self, handle: Any, form: str, pairs: PrimerPairs, sequence: bool = False) -> None:
+    def __init__(
+        self,
+        handle: Any,
+        form: str,
+        pairs: PrimerPairs,
+        sequence: bool = False,
+        named: bool = False,
+    ) -> None:
         super().__init__(handle)
         self._pairs, self._sequence = pairs, sequence
         self._columns = self._bed if form == "bed" else self._tsv
         if form == "tsv":
-            self._send((HEADER + ("\tproduct" if sequence else "") + "\n").encode())
+            self._send(
+                (named * "genome\t" + HEADER + ("\tproduct" if sequence else "") + "\n").encode()
+            )
 
     def write(self, batch: ProductBatch) -> None:
         """Write a ProductBatch."""
         for first in range(0, len(batch), ROWS):
-            lines = zip(*self._columns(batch, slice(first, first + ROWS)), strict=True)
+            lines: Iterable[Any] = zip(
+                *self._columns(batch, slice(first, first + ROWS)), strict=True
+            )
+            if self._columns == self._bed and batch.origin.circles is not None:
+                lines = _cut_at_origin(lines, batch, slice(first, first + ROWS))
+            if (genome := batch.origin.name) is not None:
+                last = self._columns == self._bed
+                lines = ((*line, genome) if last else (genome, *line) for line in lines)
             text = "".join("\t".join(map(str, line)) + "\n" for line in lines)
             self._send(text.encode("utf-8", "surrogateescape"))
 
@@ -44,14 +61,14 @@ class ProductWriter(Sender):
         lengths = self._pairs.primers.lengths
         letters = lengths[forward.primer[rows]] + lengths[reverse.primer[rows]]
         differences = forward.distance[rows] + reverse.distance[rows]
-        yield from self._place(batch, rows)
+        yield from self._interval(batch, rows)
         yield np.rint(1000 * (1 - differences / letters)).astype(np.int64).tolist()
         yield STRANDS[batch.minus[rows]]
         yield forward.distance[rows].tolist()
         yield reverse.distance[rows].tolist()
 
     def _tsv(self, batch: ProductBatch, rows: slice) -> Iterator[Any]:
-        yield from self._place(batch, rows)
+        yield from self._interval(batch, rows)
         yield (batch.end - batch.start)[rows].tolist()
         yield STRANDS[batch.minus[rows]]
         yield from self._site(batch.forward, rows)
@@ -59,7 +76,7 @@ class ProductWriter(Sender):
         if self._sequence:
             yield batch.texts(rows)
 
-    def _place(self, batch: ProductBatch, rows: slice) -> Iterator[Any]:
+    def _interval(self, batch: ProductBatch, rows: slice) -> Iterator[Any]:
         yield batch.names[rows]
         yield batch.start[rows].tolist()
         yield batch.end[rows].tolist()
@@ -72,3 +89,14 @@ class ProductWriter(Sender):
         yield site.end[rows].tolist()
         yield site.distance[rows].tolist()
         yield cigars(site.align(rows))
+
+
+def _cut_at_origin(
+    lines: Iterable[Any], batch: ProductBatch, rows: slice
+) -> Iterator[tuple[Any, ...]]:
+    """Lines of BED, two for each product that runs over the origin of its record."""
+    sizes = sizes_of(batch.record[rows], batch.origin.circles or {}).tolist()
+    for (record, start, end, *rest), size in zip(lines, sizes, strict=True):
+        yield record, start, min(end, size), *rest
+        if end > size:
+            yield record, 0, end - size, *rest

@@ -1,9 +1,10 @@
-"""The ends of a search that keep to rules, and their alignments.
+"""Ends that satisfy the rules of a search, and their alignments.
 
-A PAM may lie beyond what a chunk shows: behind it, whose ends wait for the next chunk, or in front
-of it, of which the letters are kept.
+A PAM may be outside of the chunk of its end: behind it, so that the end waits for the next chunk,
+or in front of it, so that some letters before each chunk are kept.
 """
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -12,17 +13,19 @@ from kmatch.arrays import Bytes, Longs
 from kmatch.engine.alignments import Columns, Ends, Traced
 from kmatch.engine.constraints import View
 from kmatch.engine.differences import DifferenceQuery
+from kmatch.engine.protocol import AnchorScan, Scan
 from kmatch.search.differences.rows import make_rows
 from kmatch.search.differences.rules import Rules, make_constraints
 from kmatch.search.panels.panel import ReadingPanel
 from kmatch.search.scanning.chunks import PackedChunk
 
+NOT_YET: Any = object()
 NO_COLUMNS = Columns(*(np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2)
 NO_ENDS = np.zeros((3, 0), np.int64)  # positions, queries and distances
 
 
 class ConstrainedEnds:
-    """Chooses among the ends of chunks that come one by one.
+    """Selects the ends that satisfy the rules, chunk by chunk.
 
     engine: of a device; query: of the search; reach: letters beside an end that are looked at.
     """
@@ -34,16 +37,24 @@ class ConstrainedEnds:
         self._backward = panel.letters.backward != 0
         self._constraints = make_constraints(rules, panel, query.k)
         self.reach = rules.reach
+        self._tables = NOT_YET  # of `start`
+        self._begin()
+
+    def afresh(self) -> "ConstrainedEnds":
+        """The same for another genome; hits of this one can still be read back."""
+        other = copy(self)
+        other._begin()
+        return other
+
+    def _begin(self) -> None:
         # By number of a chunk the letters in front of it; its hits may be read back at any time.
         self._before: dict[int, Bytes] = {}
         self._next = np.zeros(self.reach, np.uint8)  # those in front of the chunk to come
-        self._held, self._owned = (
-            NO_ENDS,
-            0,
-        )  # ends of a chunk that does not show enough behind them
+        self._held = NO_ENDS  # ends of the last chunk, which does not show enough behind them
+        self._owned = 0  # its positions
 
     def begin(self, number: int, chunk: PackedChunk) -> Longs:
-        """Go on to a chunk; the ends at its beginning that waited for it, int64[3, n]."""
+        """Go on to a chunk; returns the ends that waited for it, int64[3, n]."""
         self._before[number] = self._next
         owned = np.empty(min(self.reach, chunk.length), np.uint8)
         view = self._view(number, chunk)
@@ -59,7 +70,7 @@ class ConstrainedEnds:
         return self._chosen(number, chunk, self._held)
 
     def kept(self, number: int, chunk: PackedChunk, ends: Longs) -> Longs:
-        """Those of some ends, int64[3, n], that keep to the rules, with their distances."""
+        """The ends, of int64[3, n], that satisfy the rules, with their distances."""
         hidden = ends[0] + self.reach >= chunk.length + chunk.geometry.halo
         hidden &= ~self._backward[ends[1]]
         if hidden.any():
@@ -96,23 +107,33 @@ class ConstrainedEnds:
         """Fill the Columns of ends."""
         self._trace(number, chunk, ends, columns)
 
-    def start(self, chunk: PackedChunk, capacity: int) -> Any:
-        """Start the search of a chunk at the sites of the PAM alone."""
+    def start(self, chunk: PackedChunk, capacity: int, at_sites: bool | None) -> Scan | None:
+        """Start the search of a chunk at the sites of PAMs alone.
+
+        at_sites: None does so only where it is faster than a scan; otherwise returns None.
+        """
+        engine = self._engine
+        if at_sites is False or not self._rules.pams or not isinstance(engine, AnchorScan):
+            return None
+        if self._tables is NOT_YET:
+            search = self._query, self._constraints, self._rules.share
+            self._tables = engine.anchor_tables(*search, chunk.length, bool(at_sites))
+        if self._tables is None:
+            return None
         chunk.unpack(self._engine)
         shown = chunk.length + chunk.geometry.halo
         view = View(chunk.plain, chunk.letters, np.zeros(0, np.uint8), shown)
-        sites = self._engine.find_anchors(view, self._query, self._constraints)
-        return self._engine.start_anchors(view, self._query, sites, capacity)
+        return engine.start_anchors(view, self._tables, capacity)
 
     def _beside(self, number: int, chunk: PackedChunk, ends: Any) -> Longs:
-        """Letters of the PAM beside ends, −1 where none stands or a letter does not match."""
+        """Letters of the PAM beside ends, −1 where there is none or a required letter differs."""
         beside = np.empty(len(ends[0]), np.int64)
         search = (self._view(number, chunk), self._query, self._constraints)
         self._engine.stand_beside(*search, (ends[0], ends[1]), beside)
         return beside
 
     def _trace_freely(self, chunk: PackedChunk, ends: Any) -> Any:
-        """(other, size) of ends whose alignments are bound by k alone."""
+        """(other, size) of ends whose alignments only k bounds."""
         position, query, distance = ends
         limits = record_limits(chunk, position, self._backward[query])
         traced = Traced(*np.empty((2, len(position)), np.int64))

@@ -1,7 +1,7 @@
 """From anchored ends to sorted hits: records, minima, tracebacks, loci and order.
 
-Places are those of the genome as it is laid out, record after record, so they order hits as the
-records do. A hit is given out when no hit that is still to come can stand before it.
+A coordinate is a position in the genome as it is laid out, record after record, so that coordinates
+order hits as records do. A hit is yielded once no later one can precede it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,8 +11,9 @@ import numpy as np
 
 from kmatch.arrays import Longs
 from kmatch.engine.alignments import Columns, Ends, Traced
-from kmatch.engine.differences import DifferenceQuery, difference_query
-from kmatch.engine.protocol import AnchorScan, Engine, Scan
+from kmatch.engine.differences import difference_query
+from kmatch.engine.host.codes import Coding
+from kmatch.engine.protocol import Engine, Scan
 from kmatch.results.batches import HitBatch, hit_batch
 from kmatch.search.differences.borders import Borders
 from kmatch.search.differences.constrained import (
@@ -64,21 +65,28 @@ class DifferenceSearch:
         self._engine, self._panel = engine, panel
         self._query = difference_query(panel.letters, limits, engine)
         self._report, self._filtering = report, filtering
-        self._scanner = Scanner(engine, len(limits) * (self._query.k + 1), capacity)
+        self._coding = Coding(len(limits), self._query.k)
+        self._scanner = Scanner(engine, self._coding, capacity)
+        self._reach = rules.reach  # letters of a hit beyond its anchored end
+        self._plateaus = Plateaus(panel.letters.backward)
         self._constrained = None
         if rules.pams or rules.bind_alignments:
             self._constrained = ConstrainedEnds(engine, panel, self._query, rules)
-        self._at_sites = _at_sites(engine, self._query, rules, filtering)
-        self._reach = rules.reach  # letters of a hit beyond its anchored end
-        self._plateaus = Plateaus(panel.letters.backward)
         self._borders = Borders(extent) if extent else None
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin with a genome."""
+        if self._constrained:
+            self._constrained = self._constrained.afresh()
         self._chunks: dict[int, PackedChunk] = {}  # by number, as long as rows of theirs wait
-        self._waiting = NO_ROWS  # hits before which another may still come
-        self._suspended = NO_ROWS  # ends that may turn out not to be minima
+        self._waiting = NO_ROWS  # hits that a later one may precede
+        self._suspended = NO_ROWS  # ends that may or may not be minima
 
     def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
         number = -1
+        self._begin()
         for number, (chunk, codes) in enumerate(self.find_codes(chunks)):
             self._chunks[number] = chunk
             if len(codes) * UNPACKED > chunk.length:
@@ -109,10 +117,11 @@ class DifferenceSearch:
     def find_codes(self, chunks: Iterable[PackedChunk]) -> Iterator[tuple[PackedChunk, Longs]]:
         """Yield (chunk, codes): chunks or parts of them, in order, and their sorted codes."""
 
-        if self._at_sites and self._constrained:
-            return self._scanner.scan(chunks, self._constrained.start)
-
         def start(chunk: PackedChunk, capacity: int) -> Scan:
+            if self._constrained:
+                scan = self._constrained.start(chunk, capacity, self._filtering)
+                if scan:
+                    return scan
             text = chunk.text(self._panel.letters.masks, self._engine)
             return self._engine.start_edit(text, self._query, self._filtering, capacity)
 
@@ -122,6 +131,7 @@ class DifferenceSearch:
         """The smallest distance of each query over all chunks that is within its limit, int64[Q];
         one more than the limit where none is."""
         found = self._query.limits + 1
+        self._begin()
         for number, (chunk, codes) in enumerate(self.find_codes(chunks)):
             self._chunks = {number: chunk}
             for ends, _, _ in self._ends(number, codes):
@@ -133,7 +143,7 @@ class DifferenceSearch:
         return found
 
     def _take(self, number: int, codes: Longs) -> Iterator[HitBatch]:
-        """Report what the ends in a chunk make certain."""
+        """Report the hits that the ends in a chunk make certain."""
         for ends, forward_end, backward_end in self._ends(number, codes):
             yield from self._report_ends(number, ends, forward_end, backward_end)
 
@@ -142,11 +152,10 @@ class DifferenceSearch:
         chunk, k = self._chunks[number], self._query.k
         halo, base = chunk.geometry.halo, chunk.base
         spans = (chunk.spans.begins, chunk.spans.lengths)
-        before, factor = -1, len(self._query.limits) * (k + 1)
+        before, owned, backward = -1, (halo, chunk.length), self._panel.letters.backward
         if self._borders:
             self._borders.look(chunk)
             self._plateaus.lie_between(self._borders.left, self._borders.right)
-        owned, backward = (halo, chunk.length), self._panel.letters.backward
         if self._constrained:
             held = self._constrained.begin(number, chunk)
             yield held, base, base
@@ -154,7 +163,8 @@ class DifferenceSearch:
             columns = np.empty((3, len(batch)), np.int64)
             count = split_ends(batch, before, k, backward, spans, owned, tuple(columns))
             before = batch[-1]
-            seen = base + min(int(before // factor), chunk.length)  # more may come at its position
+            last, _, _ = self._coding.decode(batch[-1:])
+            seen = base + min(int(last[0]), chunk.length)  # more may come at its position
             ends = columns[:, :count]
             if self._borders:
                 ends = self._borders.owned(ends, base)
@@ -175,10 +185,10 @@ class DifferenceSearch:
         touched = np.zeros(len(query), np.int64)
         if self._report != "ends":
             base = self._chunks[number].base
-            query, place, distance, touched = self._plateaus.feed(
+            query, coordinate, distance, touched = self._plateaus.feed(
                 query, position + base, distance, forward_end, backward_end
             )
-            position = place - base
+            position = coordinate - base
         known = position >= 0
         resumed = np.isin(self._suspended["query"], query[~known])
         rows = self._traced(number, position[known], query[known], distance[known])
@@ -189,18 +199,18 @@ class DifferenceSearch:
             suspended[query[~known]] = touched[~known]  # at most one of a query
             again = self._borders.decided(again, suspended[again["query"]])
         self._waiting = np.concatenate([self._waiting, rows, again])
-        # A hit that is still to come starts behind what its halo shows, or where a minimum may be.
+        # A later hit starts behind what its halo shows, or where a minimum may be.
         _, undecided, _ = self._plateaus.undecided()
         begin = min(backward_end, forward_end - self._chunks[number].geometry.halo)
         yield from self._release(min(begin, undecided.min(initial=FOREVER)) - self._reach)
 
     def _suspend(self, number: int) -> None:
         """Trace ends that may become minima while their chunk is at hand."""
-        query, place, distance = self._plateaus.undecided()
+        query, coordinate, distance = self._plateaus.undecided()
         base = self._chunks[number].base
-        new = place >= base
+        new = coordinate >= base
         kept = self._suspended[np.isin(self._suspended["query"], query[~new])]
-        rows = self._traced(number, place[new] - base, query[new], distance[new])
+        rows = self._traced(number, coordinate[new] - base, query[new], distance[new])
         self._suspended = np.concatenate([kept, rows])
 
     def _forget(self, number: int) -> None:
@@ -235,62 +245,56 @@ class DifferenceSearch:
         self._engine.trace(chunk.plain, chunk.letters, self._query, ends, traced, columns)
         return traced
 
-    def _release(self, place: int) -> Iterator[HitBatch]:
-        """Yield the waiting hits that start before a place, sorted; none is to come before it."""
-        ready = self._loci(place) if self._report == "loci" else self._before(place)
+    def _release(self, coordinate: int) -> Iterator[HitBatch]:
+        """Yield the waiting hits that start before a coordinate, sorted; no later hit does."""
+        ready = self._loci(coordinate) if self._report == "loci" else self._before(coordinate)
         ready = in_order(ready, len(self._query.limits))
         cuts = np.flatnonzero(np.diff(ready["source"])) + 1
         for rows in np.split(ready, cuts) if len(ready) else ():
             yield self._batch(int(rows["source"][0]), rows)
 
-    def _before(self, place: int) -> RowArray:
-        rows, self._waiting = split_rows(self._waiting, place)
+    def _before(self, coordinate: int) -> RowArray:
+        rows, self._waiting = split_rows(self._waiting, coordinate)
         return rows
 
-    def _loci(self, place: int) -> RowArray:
-        """The hits that stand for chains which no hit to come can touch or stand before."""
+    def _loci(self, coordinate: int) -> RowArray:
+        """The hits that stand for chains which no later hit can touch or precede."""
         rows = self._waiting[np.lexsort((self._waiting["first"], self._waiting["query"]))]
         chains = Chains(*(rows[name].copy() for name in Chains._fields))
         standing = np.empty(len(rows), np.bool_)
         join_chains(self._panel.minus, chains, standing)
         rows["first"], rows["reach"] = chains.first, chains.reach
         rows = rows[standing]
-        is_open = rows["reach"] > place
-        ready = ~is_open & (rows["start"] < rows["first"][is_open].min(initial=place))
+        is_open = rows["reach"] > coordinate
+        ready = ~is_open & (rows["start"] < rows["first"][is_open].min(initial=coordinate))
         self._waiting = rows[~ready]
         return rows[ready]
 
     def _batch(self, number: int, rows: RowArray) -> HitBatch:
         chunk = self._chunks[number]
-        places = tuple(np.empty((3, len(rows)), np.int64))
+        intervals = tuple(np.empty((3, len(rows)), np.int64))
         kinds = tuple(np.empty(len(rows), kind) for kind in (np.int32, np.int32, np.uint8))
         spans = (chunk.spans.begins, chunk.spans.lengths)
         queries = (self._panel.pattern, self._panel.minus)
-        fill_columns(rows, chunk.base, spans, queries, places, kinds)
+        fill_columns(rows, chunk.base, spans, queries, intervals, kinds)
+
+        constrained = self._constrained  # another one may serve when alignments are asked for
 
         def align(part: Any) -> Columns:
-            return self._align(number, chunk, rows[part])
+            return self._align(constrained, number, chunk, rows[part])
 
-        return hit_batch(chunk.spans, places, kinds, align)
+        return hit_batch(chunk.spans, intervals, kinds, align)
 
-    def _align(self, number: int, chunk: PackedChunk, rows: RowArray) -> Columns:
+    def _align(
+        self, constrained: ConstrainedEnds | None, number: int, chunk: PackedChunk, rows: RowArray
+    ) -> Columns:
         op_ends = np.concatenate([[0], np.cumsum(rows["size"])])
         text_ends = np.concatenate([[0], np.cumsum(rows["end"] - rows["start"])])
         ops, text = np.empty(op_ends[-1], np.uint8), np.empty(text_ends[-1], np.uint8)
         columns = Columns(op_ends, ops, text_ends, text)
         position, query, distance = (rows[name].copy() for name in ("anchor", "query", "distance"))
-        if self._constrained:
-            self._constrained.align(number, chunk, (position, query, distance), columns)
+        if constrained:
+            constrained.align(number, chunk, (position, query, distance), columns)
         else:
             self._trace(chunk, position, query, distance, columns)
         return columns
-
-
-def _at_sites(engine: Engine, query: DifferenceQuery, rules: Rules, filtering: bool | None) -> bool:
-    """Whether to search at the sites of PAMs alone; filtering: None where the engine chooses."""
-    if not rules.pams or not isinstance(engine, AnchorScan):
-        return False
-    if filtering is None:
-        share = min(sum(pam.share for pam in rules.pams), 1.0)
-        return engine.anchors_pay(query, share)
-    return filtering

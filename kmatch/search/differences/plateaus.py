@@ -1,4 +1,4 @@
-"""Minima of D[m, ·] among the ends of a search, found while the text goes by."""
+"""Minima of D[m, ·] among the ends of a search, found as the text is read."""
 
 from typing import NamedTuple
 
@@ -49,7 +49,9 @@ class Plateaus:
         borders = np.array([NOWHERE, FOREVER], np.int64)
         self.edges = np.full((3, queries), NO_PLATEAU, np.int64)
         is_open, fell, touched = flags
-        self._state = State(backward, is_open, fell, *numbers, touched, borders, self.edges)
+        first, last, height = numbers
+        plateaus = (first, last, height, touched, borders, self.edges)
+        self._state = State(backward, is_open, fell, *plateaus)
 
     def lie_between(self, left: int, right: int) -> None:
         """Take note of the borders of a shard: places, or NOWHERE and FOREVER."""
@@ -58,25 +60,25 @@ class Plateaus:
     def feed(
         self,
         query: Longs,
-        place: Longs,
+        coordinate: Longs,
         distance: Longs,
         forward_end: int = FOREVER,
         backward_end: int = FOREVER,
     ) -> Longs:
-        """Take ends, sorted by place; give the minima that are now certain, in the same form, and
-        the borders that their plateaus touch, which only another shard makes certain.
+        """Take ends, sorted by coordinate; give the minima now certain, in the same form, and the
+        borders that their plateaus touch, which only another shard makes certain.
 
-        query, place, distance: int64[n]; all ends before forward_end, or backward_end for a query
-        that reads backward, have then been seen.
+        query, coordinate, distance: int64[n]; all ends before forward_end, or backward_end for a
+        query that reads backward, have then been seen.
         """
         state = self._state
         out = np.empty((4, len(query) + len(state.backward)), np.int64)
-        count = _feed(state, query, place, distance, out)
+        count = _feed(state, query, coordinate, distance, out)
         count = _close(state, forward_end, backward_end, out, count)
         return out[:, :count]
 
     def undecided(self) -> tuple[Longs, Longs, Longs]:
-        """Backward queries on a plateau that may be a minimum, as (query, place, distance)."""
+        """Backward queries on a plateau that may be a minimum, as (query, coordinate, distance)."""
         state = self._state
         queries = np.flatnonzero(state.is_open & state.fell & state.backward)
         return queries, state.first[queries], state.height[queries]
@@ -91,11 +93,11 @@ def _put_minimum(out, count, state, q):
 
 
 @kernel
-def _feed(state, query, place, distance, out):
+def _feed(state, query, coordinate, distance, out):
     _, is_open, fell, first, last, height, touched, borders, edges = state
     count = 0
     for i in range(len(query)):
-        q, at, d = query[i], place[i], distance[i]
+        q, at, d = query[i], coordinate[i], distance[i]
         beside = is_open[q] and last[q] + 1 == at
         if beside and d == height[q]:
             last[q] = at
@@ -112,7 +114,7 @@ def _feed(state, query, place, distance, out):
 
 @kernel
 def _close(state, forward_end, backward_end, out, count):
-    """End the plateaus that no further end can touch."""
+    """Close the plateaus that no further end can touch."""
     backward, is_open, fell, _, last, height, touched, borders, edges = state
     for q in range(len(is_open)):
         if is_open[q] and last[q] + 1 < (backward_end if backward[q] else forward_end):

@@ -10,8 +10,8 @@ from kmatch.engine.alignments import Traced
 from kmatch.engine.host.sorting import sorted_order
 from kmatch.jit import kernel
 
-# A hit: its places, those of the chain of minima that it stands for, its anchored end as a position
-# in chunk `source`, and its number of columns.
+# A hit: its coordinates, those of the chain of minima that it stands for, its anchored end as a
+# position in chunk `source`, and its number of columns.
 _FIELDS = "start end first reach query distance anchor size source"
 ROW = np.dtype([(name, np.int64) for name in _FIELDS.split()])
 RowArray = NDArray[Any]  # of ROW
@@ -20,7 +20,7 @@ KEY_BITS = 62
 
 
 def make_rows(number: int, base: int, ends: tuple[Longs, Longs, Longs], traced: Traced) -> RowArray:
-    """Rows, ROW[n], of the ends in chunk `number`, whose first letter has the place `base`.
+    """Rows, ROW[n], of the ends in chunk `number`, whose first letter has the coordinate `base`.
 
     ends: (position, query, distance), int64[n] each, anchored ends; traced: their Traced.
     """
@@ -41,18 +41,18 @@ def _fill_rows(rows, number, base, ends, traced):
         row["anchor"], row["size"], row["source"] = position[i], size[i], number
 
 
-def split_rows(rows: RowArray, place: int) -> tuple[RowArray, RowArray]:
-    """(rows that start before a place, those that do not), in their order."""
+def split_rows(rows: RowArray, coordinate: int) -> tuple[RowArray, RowArray]:
+    """(rows that start before a coordinate, those that do not), in their order."""
     before, behind = np.empty(len(rows), ROW), np.empty(len(rows), ROW)
-    count = _split_rows(rows, place, before, behind)
+    count = _split_rows(rows, coordinate, before, behind)
     return before[:count], behind[: len(rows) - count]
 
 
 @kernel
-def _split_rows(rows, place, before, behind):
+def _split_rows(rows, coordinate, before, behind):
     count = 0
     for i in range(len(rows)):
-        if rows[i]["start"] < place:
+        if rows[i]["start"] < coordinate:
             before[count] = rows[i]
             count += 1
         else:
@@ -86,15 +86,15 @@ def _ordered(rows, first, longest, queries):
 
 
 @kernel
-def fill_columns(rows, base, spans, panel, places, kinds):
-    """Columns of hits from rows of one chunk, whose first letter has the place `base`.
+def fill_columns(rows, base, spans, panel, intervals, kinds):
+    """Columns of hits from rows of one chunk, whose first letter has the coordinate `base`.
 
-    spans: (begins, lengths) of its records; panel: (pattern int32, minus uint8), by query; places:
-    (record, start, end), int64[n], and kinds: (pattern int32, distance int32, minus uint8), [n]
-    each, filled here. `record` counts from the first of the spans.
+    spans: (begins, lengths) of its records; panel: (pattern int32, minus uint8), by query;
+    intervals: (record, start, end), int64[n], and kinds: (pattern int32, distance int32, minus
+    uint8), [n] each, filled here. `record` counts from the first of the spans.
     """
     begins = spans[0]
-    record, start, end = places
+    record, start, end = intervals
     pattern, distance, minus = kinds
     span = np.searchsorted(begins, rows[0]["anchor"], side="right") - 1
     for i in range(len(rows)):

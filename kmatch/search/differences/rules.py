@@ -1,4 +1,4 @@
-"""What hits have to keep to beside k: a PAM, exact ends, and bounds for each kind of difference."""
+"""Rules for hits beside k: a PAM, exact ends, and bounds for each kind of difference."""
 
 from typing import NamedTuple
 
@@ -21,8 +21,8 @@ class Bounds(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """pams: of which one stands beside each hit, on one side, or none; ends: letters that match at
-    a pattern's beginning and at its end; bounds: Bounds."""
+    """pams: one of them stands beside each hit, all on one side; or none; ends: letters that match
+    at a pattern's beginning and at its end; bounds: Bounds."""
 
     pams: tuple[Pam, ...] = ()
     ends: tuple[int, int] = (0, 0)
@@ -37,6 +37,11 @@ class Rules(NamedTuple):
     def reach(self) -> int:
         """Letters of the longest PAM."""
         return max(map(len, self.pams), default=0)
+
+    @property
+    def share(self) -> float:
+        """Of random positions, those with a PAM beside them."""
+        return min(sum(pam.share for pam in self.pams), 1.0)
 
     @property
     def bind_alignments(self) -> bool:

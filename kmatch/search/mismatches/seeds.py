@@ -1,4 +1,4 @@
-"""k mismatches of a large panel by the exact pieces that a hit must hold."""
+"""k mismatches of a large panel by the exact pieces that a hit must contain."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,9 +7,10 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs
 from kmatch.engine.hits import Found
+from kmatch.engine.host.codes import Coding
 from kmatch.engine.protocol import Scan
 from kmatch.search.mismatches.windows import WindowScans
-from kmatch.search.panels.panel import Sought, exact_ends, panel_letters, rank_panel
+from kmatch.search.panels.panel import Request, exact_ends, panel_letters, rank_panel
 from kmatch.search.scanning.chunks import PackedChunk
 from kmatch.search.scanning.scan import Scanner
 from kmatch.sequences.patterns import PatternSet, pattern_set
@@ -28,17 +29,17 @@ def some_codes(patterns: PatternSet) -> Bytes:
 
 
 class SeedSearch(WindowScans):
-    """Looks up the patterns of A, C, G and T; those with other letters are compared one by one.
+    """Looks patterns of A, C, G and T up; patterns with other letters are compared one by one.
 
-    engine: of a device; sought: patterns of one length; capacity: see Scanner.
+    engine: of a device; request: patterns of one length; capacity: see Scanner.
     """
 
-    def __init__(self, engine: Any, sought: Sought, capacity: int | None = None) -> None:
-        self._engine, self._k = engine, sought.k
-        k, patterns = sought.k, pattern_set(sought.patterns)
-        self.panel = panel = rank_panel(patterns, sought.strand)
+    def __init__(self, engine: Any, request: Request, capacity: int | None = None) -> None:
+        self._engine, self._k = engine, request.k
+        k, patterns = request.k, pattern_set(request.patterns)
+        self.panel = panel = rank_panel(patterns, request.strand)
         length = len(patterns[0])
-        exact_each = exact_ends(patterns, k, sought.ends)
+        exact_each = exact_ends(patterns, k, request.ends)
         exact = exact_each[:length]
         masks = panel.written[0].reshape(-1, length)
         plain = (masks & (masks - 1) == 0).all(axis=1)[panel.pattern]
@@ -49,7 +50,8 @@ class SeedSearch(WindowScans):
         by_rank = np.stack([exact, exact[::-1]])[panel.minus]
         self._tables = engine.seed_tables(codes, ranks, by_rank, k)
         self._letters = panel_letters(panel, patterns, self._others, k, exact_each)
-        self._scanner = Scanner(engine, len(panel.lengths) * (k + 1), capacity)
+        self._coding = Coding(len(panel.lengths), k)
+        self._scanner = Scanner(engine, self._coding, capacity)
 
     def _start(self, chunk: PackedChunk, capacity: int) -> Scan:
         engine, k = self._engine, self._k
@@ -62,10 +64,8 @@ class SeedSearch(WindowScans):
 
     def _ranked(self, codes: Longs) -> Longs:
         """Codes of the patterns that are compared one by one, with their ranks in the panel."""
-        place, distance = np.divmod(codes, self._k + 1)
-        position, number = np.divmod(place, len(self._others))
-        rank = self._others[number]
-        return (position * len(self.panel.lengths) + rank) * (self._k + 1) + distance
+        position, number, distance = Coding(len(self._others), self._k).decode(codes)
+        return self._coding.encode(position, self._others[number], distance)
 
 
 class _Both:
@@ -77,7 +77,7 @@ class _Both:
     def found(self) -> Found:
         first, second = (scan.found() for scan in self._scans)
         codes = np.sort(np.concatenate([first.codes, self._ranked(second.codes)]))
-        # Where room ran out in one of them, the other is taken to have done as much.
+        # Where one of them exceeded its capacity, the other is taken to have done as much.
         share = min(first.share, second.share)
         return Found(codes, first.lost + second.lost, share)
 

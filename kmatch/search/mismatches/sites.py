@@ -1,4 +1,4 @@
-"""k mismatches beside a PAM: its sites are found first, and only they are compared further."""
+"""k mismatches beside a PAM: its sites are found first, and windows are compared only there."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -7,13 +7,14 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Text
+from kmatch.engine.host.codes import Coding
 from kmatch.engine.protocol import Engine, Scan
 from kmatch.engine.queries import query_arrays, window_arrays
 from kmatch.results.batches import HitBatch
 from kmatch.search.mismatches.windows import window_batches
 from kmatch.search.panels.pam import Pam
 from kmatch.search.panels.pams import united
-from kmatch.search.panels.panel import Sought, exact_ends, rank_panel, wanted_strands
+from kmatch.search.panels.panel import Request, exact_ends, rank_panel, wanted_strands
 from kmatch.search.scanning.chunks import NO_LETTERS, PackedChunk
 from kmatch.search.scanning.codes import code_batches
 from kmatch.search.scanning.scan import Scanner
@@ -25,26 +26,28 @@ UNPACKED = 256  # positions for each of which there may be a site before a chunk
 class SiteSearch:
     """The search for patterns of one length beside a PAM.
 
-    engine: of a device; pams: of one length, any of which may stand there; capacity: see Scanner.
+    engine: of a device; pams: of one length, any of which may be there; capacity: see Scanner.
     """
 
     def __init__(
-        self, engine: Any, sought: Sought, pams: Sequence[Pam], capacity: int | None = None
+        self, engine: Any, request: Request, pams: Sequence[Pam], capacity: int | None = None
     ) -> None:
         self._pam = pam = united(pams)
-        self._engine, self._k, self._kinds = engine, sought.k, len(pams)
-        k, strand = sought.k, sought.strand
-        patterns = pattern_set(sought.patterns)
+        self._engine, self._k, self._kinds = engine, request.k, len(pams)
+        k, strand = request.k, request.strand
+        patterns = pattern_set(request.patterns)
         self._length = len(patterns[0])
         self.panel = rank_panel(pam.join_all(patterns), strand)
         self._strands = np.array(wanted_strands(strand), np.uint8)
         queries = [each.query(self._length, minus) for minus in self._strands for each in pams]
         self._pams = query_arrays(queries, 0)
-        exact = exact_ends(patterns, k, sought.ends)
+        exact = exact_ends(patterns, k, request.ends)
         self._letters = window_arrays(patterns.masks, patterns.begins, exact, k)
         self._patterns = len(patterns)
-        self._sites = Scanner(engine, len(queries), capacity)
-        self._hits = Scanner(engine, self._patterns * (k + 1), capacity)
+        self._site_coding = Coding(len(queries), 0)
+        self._hit_coding = Coding(len(patterns), k)
+        self._sites = Scanner(engine, self._site_coding, capacity)
+        self._hits = Scanner(engine, self._hit_coding, capacity)
 
     def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
@@ -57,10 +60,11 @@ class SiteSearch:
         """Yield the SiteChunks of PackedChunks, in order."""
         most = max(self._engine.layout.site_letters // self._length, 1)
         for chunk, codes in self._sites.scan(chunks, self._find):
-            sites = codes // self._kinds
-            if self._kinds > 1:
-                sites = sites[np.diff(sites, prepend=-1) > 0]  # sorted: each once
-            position, strand = np.divmod(sites, len(self._strands))
+            position, query, _ = self._site_coding.decode(codes)
+            strand = query // self._kinds
+            if self._kinds > 1:  # several PAMs at one site
+                new = (np.diff(position, prepend=-1) != 0) | (np.diff(strand, prepend=-1) != 0)
+                position, strand = position[new], strand[new]
             own = np.searchsorted(position, chunk.length)
             if own * UNPACKED > chunk.length:
                 chunk.unpack(self._engine)
@@ -84,20 +88,18 @@ class SiteSearch:
 
     def _window_codes(self, sites: "SiteChunk", codes: Longs) -> Longs:
         """Codes of windows in the chunk from those of sites and patterns; their order stays."""
-        place, distance = np.divmod(codes, self._k + 1)
-        site, number = np.divmod(place, self._patterns)
+        site, number, distance = self._hit_coding.decode(codes)
         strand = np.searchsorted(self._strands, sites.minus[site])
         rank = strand * self._patterns + number
         position = sites.position[site]
-        return (position * len(self.panel.lengths) + rank) * (self._k + 1) + distance
+        return Coding(len(self.panel.lengths), self._k).encode(position, rank, distance)
 
 
 class SiteChunk:
-    """The patterns' windows beside some sites of a PAM: a site is a lane, so that all are compared
-    at once.
+    """Windows beside some sites of a PAM: a site is a lane, so that all are compared at once.
 
-    chunk: the PackedChunk they lie in; position: int64[n], where the windows and their PAMs start
-    in it; minus: uint8[n], their strand. `length` is the number of sites.
+    chunk: the PackedChunk of the windows; position: int64[n], where they and their PAMs start in
+    it; minus: uint8[n], their strand. `length` is the number of sites.
     """
 
     def __init__(

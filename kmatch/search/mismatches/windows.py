@@ -17,7 +17,7 @@ from kmatch.search.scanning.scan import Scanner
 
 
 class WindowScans(ABC):
-    """What searches have in common whose codes are windows of a chunk: `panel` ranks its queries.
+    """Base of searches whose codes are windows of a chunk; `panel` ranks their queries.
 
     A search sets `_engine`, `_k` and `_scanner`.
     """
@@ -47,8 +47,8 @@ def window_batches(
         whole = tuple(np.empty((3, len(part)), np.int64))
         kinds = (np.int64, np.int32, np.int32, np.int32, np.uint8)
         parts = tuple(np.empty(len(part), kind) for kind in kinds)
-        places = (spans.begins, spans.lengths)
-        count = split_windows(part, k, ranks, places, chunk.length, whole, parts)
+        records = (spans.begins, spans.lengths)
+        count = split_windows(part, k, ranks, records, chunk.length, whole, parts)
         if count:
             columns = [column[:count] for column in (*whole, *parts)]
             yield _batch(columns, chunk, panel, engine)

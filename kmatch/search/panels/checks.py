@@ -1,4 +1,4 @@
-"""What is likely not meant: ends beyond a pattern, and patterns that hold the PAM beside them."""
+"""Likely mistakes: exact ends longer than a pattern, patterns that contain their PAM."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -33,7 +33,7 @@ def check_pam(
     side: str,
     on_warning: Callable[[str], None],
 ) -> None:
-    """Look whether the patterns hold the PAM, or one of the PAMs, that is to stand beside them.
+    """Check whether the patterns contain the PAM, or one of the PAMs, that is to be beside them.
 
     Raises InputError where two or more all do; a single one, which may by chance, is a warning.
     """

@@ -45,5 +45,5 @@ def merged(batches: list[HitBatch], spans: Spans) -> HitBatch:
     def align(rows: Any) -> Columns:
         return aligned_anew(batches, source[rows], local[rows])
 
-    ordered = {name: column[order] for name, column in columns.items()}
-    return HitBatch(**ordered, spans=spans, align=align)
+    ordered: dict[str, Any] = {name: column[order] for name, column in columns.items()}
+    return replace(batches[0], **ordered, spans=spans, align=align)

@@ -1,4 +1,4 @@
-"""A PAM: letters that must stand, without mismatch, beside a pattern."""
+"""A PAM: letters that must match beside a pattern."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from kmatch.sequences.patterns import Pattern, PatternSet
 
 
 class Pam:
-    """What stands beside each pattern, as `masks`, uint8[p], on the side `3p` or `5p`.
+    """The letters beside each pattern, as `masks`, uint8[p], on the side `3p` or `5p`.
 
     Raises InputError for a letter outside IUPAC, no letter at all, or another side.
     """
@@ -33,12 +33,12 @@ class Pam:
 
     @property
     def every_letter(self) -> Bools:
-        """That each of its letters must match, bool[p]."""
+        """bool[p], all set: each of its letters must match."""
         return np.ones(len(self), bool)
 
     @property
     def share(self) -> float:
-        """Of random positions, those where the PAM stands."""
+        """The share of random positions at which the PAM matches."""
         return float(np.prod(np.bitwise_count(self.masks) / 4))
 
     def beside(self, letters: Bytes, pam: Bytes) -> Bytes:
@@ -75,5 +75,5 @@ class Pam:
         return Query([], [(i, mask) for i, mask in enumerate(masks.tolist()) if mask])
 
     def skipped(self, minus: Any) -> Any:
-        """Letters of the PAM that stand, on the forward strand, before the pattern's window."""
+        """Letters of the PAM before the pattern's window, on the forward strand."""
         return np.where(minus == self.leads, 0, len(self))

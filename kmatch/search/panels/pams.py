@@ -38,7 +38,7 @@ def load_pams(given: str | Sequence[str] | None, side: str) -> list[Pam]:
 
 
 def united(pams: Sequence[Pam]) -> Pam:
-    """The PAM that stands wherever one of several PAMs of one length does, and elsewhere too."""
+    """A PAM that matches wherever one of several PAMs of one length does, and elsewhere too."""
     letters = {mask: letter for letter, mask in IUPAC.items() if letter != "U"}
     masks = np.bitwise_or.reduce([pam.masks for pam in pams])
     sequence = "".join(letters[mask] for mask in masks.tolist())

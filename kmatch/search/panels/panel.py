@@ -23,7 +23,7 @@ Exact = Bools | Callable[[Pattern], Bools]  # letters that have to match
 _STRANDS: dict[str, tuple[int, ...]] = {"both": (0, 1), "+": (0,), "-": (1,)}
 
 
-class Sought(NamedTuple):
+class Request(NamedTuple):
     """What is searched for: patterns within k, on strands.
 
     strand: `both`, `+` or `-`; ends: letters that must match, of a pattern's beginning and of its
@@ -86,8 +86,8 @@ def exact_ends(patterns: PatternSet, k: int, ends: tuple[int, int]) -> Bools:
     begins, lengths = patterns.begins, patterns.lengths
     if k == 0 or not any(ends):
         return np.full(begins[-1], k == 0)
-    place = offsets_in_rows(begins)
-    return (place < ends[0]) | (place >= np.repeat(lengths - ends[1], lengths))
+    offset = offsets_in_rows(begins)
+    return (offset < ends[0]) | (offset >= np.repeat(lengths - ends[1], lengths))
 
 
 def build_panel(patterns: Sequence[Pattern], k: int, strand: str, exact: Exact) -> Panel:
@@ -149,7 +149,7 @@ def build_reading_panel(
 ) -> ReadingPanel:
     """The ReadingPanel of all patterns on the wanted strands.
 
-    leads: whether the pattern's beginning is read last, and so anchored, in place of its end.
+    leads: whether the pattern's beginning is read last, and so anchored, instead of its end.
     Raises InputError for a strand other than `both`, `+` and `-`.
     """
     panel = pattern_set(patterns)

@@ -16,7 +16,7 @@ Part = tuple[HitBatch, int, int]  # of a batch: its first row, and where it ends
 
 
 class Copies(NamedTuple):
-    """The patterns of a panel that stand behind each of its distinct ones.
+    """The patterns of a panel that have the letters of each distinct one.
 
     names: of all patterns; numbers: int32[P], those of copies of distinct pattern d, ascending,
     from bounds[d] to bounds[d+1], int64[D+1].
@@ -54,7 +54,7 @@ def distinct_patterns(patterns: Sequence[Pattern]) -> tuple[PatternSet, Copies]:
 def with_copies(batches: Iterable[HitBatch], copies: Copies) -> Iterable[HitBatch]:
     """The HitBatches of a panel out of those of its distinct patterns, in order, one by one.
 
-    batches: an iterable of HitBatches; hits of one place may be spread over several of them.
+    batches: an iterable of HitBatches; hits of one interval may be spread over several of them.
     """
     return batches if copies.none else _with_copies(batches, copies)
 
@@ -69,7 +69,7 @@ def _with_copies(batches: Iterable[HitBatch], copies: Copies) -> Iterator[HitBat
         first = _rows_at(batch, waiting[-1]) if waiting else 0
         if first:
             if len(waiting) == 1:
-                before, waiting = _without_last_place(*waiting[0])
+                before, waiting = _without_last_interval(*waiting[0])
                 if before:
                     yield _expanded(*before, copies)
             waiting.append((batch, 0, first))
@@ -80,23 +80,23 @@ def _with_copies(batches: Iterable[HitBatch], copies: Copies) -> Iterator[HitBat
     yield from _ordered(waiting, copies)
 
 
-def _places(batch: HitBatch, rows: slice) -> Longs:
+def _intervals(batch: HitBatch, rows: slice) -> Longs:
     return np.stack([batch.record[rows], batch.start[rows], batch.end[rows], batch.minus[rows]])
 
 
 def _rows_at(batch: HitBatch, part: Part) -> int:
-    """How many rows a batch begins with that are at the last place of a part of another."""
+    """How many rows a batch begins with that are at the last interval of a part of another."""
     other, _, end = part
-    if (_places(batch, slice(1)) != _places(other, slice(end - 1, end))).any():
+    if (_intervals(batch, slice(1)) != _intervals(other, slice(end - 1, end))).any():
         return 0
-    same = (_places(batch, slice(None)) == _places(other, slice(end - 1, end))).all(axis=0)
+    same = (_intervals(batch, slice(None)) == _intervals(other, slice(end - 1, end))).all(axis=0)
     return len(batch) if same.all() else int(np.argmin(same))
 
 
-def _without_last_place(batch: HitBatch, first: int, end: int) -> tuple[Part | None, list[Part]]:
-    """A part of a batch without the rows of its last place, or None, and a list of the rest."""
-    places = _places(batch, slice(first, end))
-    rest = first + int(np.argmax((places == places[:, -1:]).all(axis=0)))
+def _without_last_interval(batch: HitBatch, first: int, end: int) -> tuple[Part | None, list[Part]]:
+    """A part of a batch without the rows of its last interval, or None, and a list of the rest."""
+    intervals = _intervals(batch, slice(first, end))
+    rest = first + int(np.argmax((intervals == intervals[:, -1:]).all(axis=0)))
     return (batch, first, rest) if rest > first else None, [(batch, rest, end)]
 
 
@@ -107,9 +107,9 @@ def _copied(batch: HitBatch, first: int, end: int, copies: Copies) -> tuple[Long
     counts = copies.bounds[distinct + 1] - begins
     pattern = gather(copies.numbers, begins, bounds_of(counts))
     row = np.repeat(np.arange(end - first), counts)
-    places = _places(batch, slice(first, end))
-    place = np.cumsum(np.any(np.diff(places, prepend=places[:, :1]), axis=0))[row]
-    order = np.lexsort((pattern, place))
+    intervals = _intervals(batch, slice(first, end))
+    number = np.cumsum(np.any(np.diff(intervals, prepend=intervals[:, :1]), axis=0))[row]
+    order = np.lexsort((pattern, number))
     return first + row[order], pattern[order]
 
 
@@ -118,7 +118,7 @@ def _expanded(batch: HitBatch, first: int, end: int, copies: Copies) -> HitBatch
 
 
 def _ordered(parts: list[Part], copies: Copies) -> Iterator[HitBatch]:
-    """Yield the hits of a part with their copies, or of several parts that are all of one place."""
+    """Yield the hits of a part with their copies, or of several parts with one interval."""
     if len(parts) < 2:
         yield from (_expanded(*part, copies) for part in parts)
         return

@@ -5,7 +5,7 @@ from kmatch.jit import kernel
 
 @kernel
 def _is_product(line, first, last, limits):
-    """Whether a site on `+` and one on `-` that starts no further left face each other."""
+    """Whether a site on `+` and one on `-`, which starts no further left, make a product."""
     starts, ends = line
     length = ends[last] - starts[first]
     return ends[last] >= ends[first] and limits[0] <= length <= limits[1]
@@ -13,7 +13,7 @@ def _is_product(line, first, last, limits):
 
 @kernel
 def count_products(line, plus, minus, limits, found):
-    """Count the products of each site on `+`: two pointers a group.
+    """Count the products of each site on `+`, by two pointers per group.
 
     line: starts and ends of all sites, int64; plus: (sites, the group that each is joined to),
     int64[n], by start; minus: (sites, int64, by group and start, bounds of the groups); limits:
@@ -42,7 +42,7 @@ def count_products(line, plus, minus, limits, found):
 def write_products(line, plus, minus, limits, low, rows):
     """Write the products that `count_products` counted.
 
-    low: of these sites; rows: (on `+`, on `-`), int64[n], filled here.
+    low: see `count_products`; rows: (on `+`, on `-`), int64[n], filled here.
     """
     starts, _ = line
     sites, groups = plus

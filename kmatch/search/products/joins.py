@@ -1,7 +1,7 @@
-"""Sites of primers joined to products: a sorted sweep over sites that lie near one another.
+"""Sites of primers joined to products: a sorted sweep over sites that are near one another.
 
 Sites come in the order of hits. A site on `+` waits until every site on `-` that it can be joined
-to has come; what waits lies within the longest product.
+to has come; what waits is within the longest product.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ from kmatch.engine.alignments import Columns
 from kmatch.results.batches import HitBatch, aligned_anew
 from kmatch.search.products.facing import count_products, write_products
 
-PRODUCTS = 1 << 15  # handed on together, and those that start where the last of them does
+PRODUCTS = 1 << 15  # yielded together, and any others that start where the last of them does
 
 
 class Limits(NamedTuple):
@@ -68,8 +68,7 @@ class Sites:
 
     @property
     def finished(self) -> int:
-        """How many sites begin so far before the last one that no product reaches from them to
-        what is to come."""
+        """How many sites are too far before the last one for a product that reaches later sites."""
         starts, _ = self.line
         return int(np.searchsorted(starts, starts[-1] - self._most, side="right"))
 

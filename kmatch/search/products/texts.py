@@ -1,7 +1,7 @@
-"""What the text of products is: a genome is read once more beside the search, as far as needed."""
+"""The text of products: a genome is read a second time beside the search, as far as needed."""
 
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -10,7 +10,10 @@ import numpy as np
 from kmatch.arrays import Bytes, Longs, bounds_of
 from kmatch.engine.host.letters import LETTERS
 from kmatch.genome import Genome
+from kmatch.genomes import Genomes
 from kmatch.sequences.alphabet import encode_text, reverse_complement
+from kmatch.sequences.circles import Circles, Circular
+from kmatch.sequences.records import Record, Stretch, gathered
 
 
 class _Piece(NamedTuple):
@@ -26,10 +29,14 @@ class _Piece(NamedTuple):
 
 
 class ProductTexts:
-    """Stretches of a genome's records, read in order."""
+    """Stretches of a genome's records, read in order; circular ones go on behind their end, for
+    stretches of up to `longest` letters."""
 
-    def __init__(self, genome: Genome) -> None:
-        self._pieces = _pieces(genome)
+    def __init__(self, genome: Genome, circular: Circular | None = None, longest: int = 1) -> None:
+        parts: Iterable[Record | Stretch] = genome.parts()
+        if circular:
+            parts = Circles(circular, longest - 1).parts(genome.parts())
+        self._pieces = _pieces(parts)
         self._near: deque[_Piece] = deque()
 
     def close(self) -> None:
@@ -37,7 +44,7 @@ class ProductTexts:
         self._pieces.close()
 
     def read(self, record: Longs, start: Longs, end: Longs, minus: Bytes) -> tuple[Longs, Bytes]:
-        """The text of stretches, A, C, G, T or N, side by side, as `minus` says from which end on.
+        """The text of stretches, A, C, G, T or N, side by side, the direction as in `minus`.
 
         They are sorted by record and start, and so are those of one call after another. Returns
         (bounds, letters).
@@ -68,12 +75,35 @@ class ProductTexts:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _pieces(genome: Genome) -> Generator[_Piece, None, None]:
+class GenomeTexts:
+    """The letters of stretches in several genomes, read in order; longest: as for ProductTexts."""
+
+    def __init__(self, genomes: Genomes, longest: int) -> None:
+        self._genomes, self._longest = genomes, longest
+        self._number = -1
+        self._texts: ProductTexts | None = None
+
+    def close(self) -> None:
+        """Read no further."""
+        if self._texts:
+            self._texts.close()
+
+    def letters(self, genome: int, record: int, start: int, end: int) -> Bytes:
+        """The letters of one stretch; genome, record: by number."""
+        if self._texts is None or genome != self._number:
+            self.close()
+            self._number = genome
+            circular, whole = self._genomes.circular, self._genomes.genome(genome)
+            self._texts = ProductTexts(whole, circular, self._longest)
+        return self._texts.letters(record, start, end)
+
+
+def _pieces(parts: Iterable[Record | Stretch]) -> Generator[_Piece, None, None]:
     number, begin = -1, 0
-    for part in genome.parts():
+    for part in gathered(parts):
         bounds = bounds_of(part.lengths).tolist()
-        for place, (first, last) in enumerate(pairwise(bounds)):
-            if place or not part.goes_on:
+        for index, (first, last) in enumerate(pairwise(bounds)):
+            if index or not part.goes_on:
                 number, begin = number + 1, 0
             yield _Piece(number, begin, part.letters[first:last])
             begin += last - first

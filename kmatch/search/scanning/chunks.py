@@ -1,7 +1,7 @@
 """Packed chunks of a genome, and the planes a search needs of them."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -15,7 +15,7 @@ from kmatch.genome import Genome
 from kmatch.packed.chunks import serves, stored_chunks
 from kmatch.search.running import RUNNING, Running
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records
-from kmatch.sequences.records import Progress
+from kmatch.sequences.records import Progress, Record, Stretch
 
 # Of a Genome: (plan, words, device), and its PackedChunks.
 _KEPT: WeakKeyDictionary[Genome, tuple[Any, list["PackedChunk"]]] = WeakKeyDictionary()
@@ -120,6 +120,23 @@ class PackedChunk:
         return part
 
 
+class Chunking(NamedTuple):
+    """How a genome becomes PackedChunks: where it is cut, the engine that packs it, and words of a
+    row, None for what fits."""
+
+    plan: ChunkPlan
+    engine: Engine
+    words: int | None
+
+    def chunks(self, genome: Genome, running: Running) -> Iterator[PackedChunk]:
+        """The PackedChunks of a genome; one that is kept packs itself once for a plan."""
+        return packed_chunks(genome, *self, running)
+
+    def fresh(self, parts: Iterable[Record | Stretch], running: Running) -> Iterator[PackedChunk]:
+        """The PackedChunks of Records and Stretches, packed anew."""
+        return fresh_chunks(parts, *self, running)
+
+
 def packed_chunks(
     genome: Genome,
     plan: ChunkPlan,
@@ -138,6 +155,21 @@ def packed_chunks(
         yield chunk
 
 
+def fresh_chunks(
+    parts: Iterable[Record | Stretch],
+    plan: ChunkPlan,
+    engine: Engine,
+    words: int | None = None,
+    running: Running = RUNNING,
+) -> Iterator[PackedChunk]:
+    """Yield the PackedChunks of Records and Stretches, packed anew."""
+    spare = LANES_PER_WORD * (_widest(words, engine) + 1)
+    for chunk in join_records(parts, plan, spare):
+        if running.on_spans:
+            running.on_spans(chunk.spans)
+        yield _pack(chunk, plan, engine, words)
+
+
 def _packed_chunks(
     genome: Genome, plan: ChunkPlan, engine: Engine, words: int | None, on_progress: Progress | None
 ) -> Iterator[PackedChunk]:
@@ -147,7 +179,7 @@ def _packed_chunks(
             yield PackedChunk(chunk, geometry, planes, words)
         return
     keep = genome.keep and genome.file is None
-    key = (plan, words, engine.place)
+    key = (plan, words, engine.device)
     kept_for, ready = _KEPT.get(genome, (None, []))
     if kept_for == key:
         yield from _one_ahead(ready, engine)
@@ -160,7 +192,7 @@ def _packed_chunks(
             kept.append(packed)
         yield packed
     if keep:
-        _KEPT[genome] = key, kept  # other plans' chunks would only hold memory
+        _KEPT[genome] = key, kept  # chunks of other plans would only take memory
 
 
 def _one_ahead(chunks: list[PackedChunk], engine: Engine) -> Iterator[PackedChunk]:

@@ -55,7 +55,7 @@ def split_windows(codes, k, ranks, spans, owned, whole, parts):
 def split_ends(codes, before, k, backward, spans, owned, ends):
     """Take apart the codes of anchored ends; returns how many are kept.
 
-    codes: int64[n], sorted, some of them twice; before: the code before the first; backward:
+    codes: int64[n], sorted, some of them twice; before: the code that precedes them; backward:
     uint8[Q]; spans: as for `split_windows`; owned: (halo, length) of the chunk; ends: (position,
     query, distance), int64[n] each, filled here. Ends outside of records, or that belong to another
     chunk, are left out.

@@ -1,8 +1,8 @@
 """Chunks are scanned once each, however many hits they hold.
 
-While a chunk is reported, the next ones are scanned. The scan of a chunk ends early where its hits
-do not find room; the hits seen by then say where to cut it into parts that hold fewer, and chunks
-after it are cut beforehand. So memory is bounded, and a text is scanned twice at the most where it
+While a chunk is reported, the next ones are scanned. The scan of a chunk ends early if its hits
+exceed the capacity; the hits seen by then show where to cut it into parts with fewer hits, and
+later chunks are cut beforehand. So memory is bounded, and a text is scanned at most twice where it
 becomes denser.
 """
 
@@ -13,20 +13,21 @@ from typing import Protocol, Self, TypeVar
 import numpy as np
 
 from kmatch.arrays import Longs
+from kmatch.engine.host.codes import Coding
 from kmatch.engine.protocol import Engine, Scan
 
-AHEAD = 1  # scans under way beside the chunk that is reported
-MARGIN = 1.25  # room for so many times the hits that are expected
-FADING = 0.5  # of the hits a position seen before, in the next chunk
+DEEP = 2  # scans under way for each of several GPUs
+MARGIN = 1.25  # times the expected hits fit into the capacity
+FADING = 0.5  # of the density seen so far is still expected in the next chunk
 
 
 class Divided(Protocol):
-    """What a Scanner scans: a chunk of `length` positions that can be cut into parts."""
+    """A chunk of `length` positions that can be cut into parts, as a Scanner needs it."""
 
     length: int
 
     def part(self, begin: int, end: int, engine: Engine) -> Self:
-        """What it owns of the positions begin … end−1."""
+        """The part that owns positions begin … end−1."""
 
 
 Chunk = TypeVar("Chunk", bound=Divided)
@@ -36,12 +37,12 @@ Start = Callable[[Chunk, int], Scan]
 class Scanner:
     """Scans chunks for hit codes.
 
-    engine: of a device; factor: what codes hold below the position, Q·(k + 1); capacity: codes
-    there is room for in a scan, the engine's own where it is None, which tests make tiny.
+    engine: of a device; coding: of the hits; capacity: the most hit codes of a scan, None for the
+    engine's own; tests make it tiny.
     """
 
-    def __init__(self, engine: Engine, factor: int, capacity: int | None = None) -> None:
-        self._engine, self._factor = engine, factor
+    def __init__(self, engine: Engine, coding: Coding, capacity: int | None = None) -> None:
+        self._engine, self._coding = engine, coding
         self._capacity = capacity or engine.capacity
         self._density = 0.0  # hits a position
 
@@ -50,12 +51,14 @@ class Scanner:
 
         start(chunk, capacity) starts an engine's scan of a chunk.
         """
+        queues = self._engine.queues
+        ahead = 1 if queues == 1 else DEEP * queues  # beside the chunk that is reported
         pending: deque[tuple[Chunk, Scan]] = deque()
         try:
             for chunk in chunks:
                 for part in self._parts(chunk):
                     pending.append((part, start(part, self._capacity)))
-                    if len(pending) > AHEAD:
+                    if len(pending) > ahead:
                         yield from self._finish(*pending.popleft(), start)
             while pending:
                 yield from self._finish(*pending.popleft(), start)
@@ -78,14 +81,14 @@ class Scanner:
         self._density = max(seen / chunk.length, FADING * self._density)
         if not found.lost:
             yield chunk, found.codes
-        elif chunk.length == 1:  # all hits of one position have to find room
+        elif chunk.length == 1:  # all hits of one position have to fit
             yield from self._finish(chunk, start(chunk, 2 * (len(found.codes) + found.lost)), start)
         else:
             many = min(max(int(seen * MARGIN / self._capacity) + 1, 2), chunk.length)
-            places = found.codes // self._factor
-            cuts = places[np.arange(1, many) * len(places) // many]
+            positions, _, _ = self._coding.decode(found.codes)
+            cuts = positions[np.arange(1, many) * len(positions) // many]
             cuts = np.unique(cuts[(cuts > 0) & (cuts < chunk.length)])
-            del found, places
+            del found, positions
             for part in self._cut(chunk, cuts if len(cuts) else [chunk.length // 2]):
                 yield from self._finish(part, start(part, self._capacity), start)
 

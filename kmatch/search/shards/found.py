@@ -11,7 +11,7 @@ from kmatch.results.alignments import NONE, joined, take_rows
 from kmatch.results.batches import HitBatch
 from kmatch.search.shards.edges import Edges
 from kmatch.search.shards.extents import Extent
-from kmatch.search.shards.rows import FIELDS, named_spans
+from kmatch.search.shards.rows import FIELDS, named_spans, names_of
 
 ROWS = 1 << 15  # aligned at a time
 _KINDS = (np.int64, np.int64, np.int64, np.int32, np.int32, np.uint8)
@@ -43,19 +43,22 @@ class FoundEdges(NamedTuple):
     touched: Bytes
 
 
-def found_of(batches: Sequence[HitBatch], extent: Extent, aligned: bool) -> Found:
-    """The hits of an Extent's ShardGenome, counted as in the whole genome."""
+def found_of(batches: Sequence[HitBatch], extent: Extent | None, aligned: bool) -> Found:
+    """The hits of a whole genome, or of an Extent's ShardGenome, counted as in the whole."""
     fields = [
         np.concatenate([np.zeros(0, kind), *(getattr(batch, name) for batch in batches)])
         for name, kind in zip(FIELDS, _KINDS, strict=True)
     ]
     record, start, end = fields[:3]
-    moved = np.where(record == 0, extent.offset, 0)
-    start += moved
-    end += moved
-    record += extent.first
-    used = np.unique(record).tolist()
-    names = {number: extent.names[number - extent.first] for number in used}
+    names: dict[int, str] = {}
+    for batch in batches:
+        names.update(names_of(batch))
+    if extent is not None:
+        moved = np.where(record == 0, extent.offset, 0)
+        start += moved
+        end += moved
+        record += extent.first
+        names = {extent.first + number: name for number, name in names.items()}
     columns = _aligned(batches) if aligned else None
     pattern, distance, minus = fields[3:]
     return Found(record, start, end, pattern, distance, minus, names, columns)

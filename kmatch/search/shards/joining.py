@@ -51,12 +51,12 @@ class ShardJoiner:
         if self._loci:
             certain = [self._loci.take(together(certain), frontier)]
         for part in certain:
-            yield from _in_parts(part)
+            yield from in_parts(part)
 
     def finish(self) -> Iterator[HitBatch]:
         """Yield the hits that wait, where no shard is to come."""
         if self._loci:
-            yield from _in_parts(self._loci.finish())
+            yield from in_parts(self._loci.finish())
 
     def _frontier(self, extent: Extent) -> int:
         """The place before which no hit is to come."""
@@ -69,7 +69,8 @@ class ShardJoiner:
         )
 
 
-def _in_parts(batch: HitBatch) -> Iterator[HitBatch]:
+def in_parts(batch: HitBatch) -> Iterator[HitBatch]:
+    """Yield the rows of a HitBatch, not too many at a time."""
     for first in range(0, len(batch), ROWS):
         yield picked(batch, slice(first, first + ROWS))
 

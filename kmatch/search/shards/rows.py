@@ -49,12 +49,15 @@ def together(batches: Sequence[HitBatch]) -> HitBatch:
     local = np.concatenate([np.arange(size) for size in sizes])
     names: dict[int, str] = {}
     for batch in batches:
-        names.update(_names(batch))
+        names.update(names_of(batch))
 
     def align(rows: Any) -> Columns:
         return aligned_anew(list(batches), source[rows], local[rows])
 
-    fields = {name: np.concatenate([getattr(each, name) for each in batches]) for name in FIELDS}
+    columns = [[getattr(each, name) for each in batches] for name in FIELDS]
+    fields: Any = {
+        name: np.concatenate(column) for name, column in zip(FIELDS, columns, strict=True)
+    }
     return replace(batches[0], **fields, spans=named_spans(names), align=align)
 
 
@@ -65,10 +68,10 @@ def settled(batch: HitBatch) -> HitBatch:
     def align(rows: Any) -> Columns:
         return take_rows(columns, everything[rows])
 
-    return replace(batch, spans=named_spans(_names(batch)), align=align)
+    return replace(batch, spans=named_spans(names_of(batch)), align=align)
 
 
-def _names(batch: HitBatch) -> dict[int, str]:
+def names_of(batch: HitBatch) -> dict[int, str]:
     """Names of the records that have hits, by number."""
     names: Any = batch.spans.names
     first = batch.spans.first

@@ -9,7 +9,7 @@ from kmatch.sequences.records import Part
 Batch = list[Part]
 BATCH = 1 << 20  # letters handed over at a time
 CAPACITY = 1 << 23  # letters read ahead, at most
-PATIENCE = 0.5  # seconds to wait for a reader to end, which may itself wait for a pipe
+PATIENCE = 0.5  # seconds to wait for the reader, which may itself wait for a pipe
 
 
 def read_ahead(parts: Generator[Part]) -> Iterator[Part]:

@@ -8,7 +8,7 @@ from kmatch.errors import InputError
 from kmatch.sequences.names import shown
 from kmatch.sequences.readers.files import Source, StrPath, open_source, reading
 
-_HEADERS = (b"#", b"track", b"browser")
+_HEADERS = (b"track", b"browser")  # the first word of lines that are no regions
 _SHOWN = 60  # characters of a wrong cell
 
 
@@ -38,7 +38,8 @@ def read_regions(path: StrPath) -> list[Region]:
 def _regions(source: Source) -> Iterator[Region]:
     for number, line in enumerate(source.handle, 1):
         line = line.strip(b"\r\n")
-        if not line.strip() or line.startswith(_HEADERS):
+        # A record may be called so too: a tab follows its name.
+        if not line.strip() or line.startswith(b"#") or line.split(b" ")[0] in _HEADERS:
             continue
         where = f"{source.label}: line {number}: "
         cells = line.split(b"\t") if b"\t" in line else line.split()

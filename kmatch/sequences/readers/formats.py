@@ -1,4 +1,4 @@
-"""Formats that kmatch does not read: how to recognise them, and what to do about them."""
+"""Formats that kmatch does not read: how to recognise them, and advice."""
 
 import re
 
@@ -32,7 +32,7 @@ def refuse_others(source: Source, wanted: str) -> None:
 
 
 def other_format(source: Source) -> tuple[str, str] | None:
-    """What a Source looks like and what to do about it; None where it looks like none of these."""
+    """(format, advice) for what a Source looks like; None where it looks like none of these."""
     start = source.handle.peek(_START)
     for begin, what, advice in _OTHERS:
         if re.match(begin, start, re.DOTALL):

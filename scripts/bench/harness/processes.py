@@ -1,6 +1,7 @@
 """Whole processes: their seconds and their memory."""
 
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -38,6 +39,26 @@ def write_panel(path, patterns):
 
 def count_lines(path):
     return Path(path).read_bytes().count(b"\n")
+
+
+class CpuCounted:
+    """A call; `cpu` holds what each took of the CPU, in seconds of all threads.
+
+    who: resource.RUSAGE_SELF for what runs in this process, RUSAGE_CHILDREN for processes.
+    """
+
+    def __init__(self, call, who):
+        self._call, self._who, self.cpu = call, who, []
+
+    def __call__(self):
+        before = self._spent()
+        result = self._call()
+        self.cpu.append(self._spent() - before)
+        return result
+
+    def _spent(self):
+        used = resource.getrusage(self._who)
+        return used.ru_utime + used.ru_stime
 
 
 class Usage(NamedTuple):

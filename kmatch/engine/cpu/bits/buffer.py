@@ -14,7 +14,7 @@ BLOCK = 256  # codes
 
 
 class Writer(NamedTuple):
-    """What a thread writes hit codes with.
+    """The state of a thread that writes hit codes.
 
     slot: int64[3], the index of the next code, the end of the thread's block, and the hits that did
     not fit; queries, factor: see `encode`.
@@ -55,7 +55,7 @@ def put(writer, position, query, distance):
 
 @kernel
 def give_up(work, writer):
-    """Make all threads begin no more items where the buffer is full; called after each item."""
+    """Keep all threads from further items once the buffer is full; called after each item."""
     if writer.slot[2] > 0:
         begun = fetch_add(work, 0, work[1])
         if begun < work[1]:

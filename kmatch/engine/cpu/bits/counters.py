@@ -5,8 +5,8 @@ of a full adder complement when all its inputs do. A counter starts at 2^bits âˆ
 overflow means more than k mismatches; a lane whose counter overflows is no longer live.
 
 A tuple (live, ones, twos, fours, eights) holds vectors of lanes; `kept` is the number of the
-counter's bits in use. With kept = BEYOND there are more than four, and the carry of the eights, for
-`ripple`, takes the place of the live plane.
+counter's bits in use. With kept = BEYOND there are more than four, and the tuple holds the carry of
+the eights, for `ripple`, instead of the live plane.
 """
 
 from typing import NamedTuple

@@ -10,8 +10,8 @@ from kmatch.engine.cpu.bits.vectors import AVX512, WIDE, WORDS
 def _ternary(table, plain):
     """A function of three bits, given by its truth table and, for other processors, by operations.
 
-    Bit 4a + 2b + c of the table is the function of a, b and c. AVX-512 has an instruction for any
-    of them, of which LLVM finds few by itself.
+    Bit 4a + 2b + c of the table is the function of a, b and c. AVX-512 has one instruction for
+    any such function, which LLVM rarely finds by itself.
     """
 
     @intrinsic

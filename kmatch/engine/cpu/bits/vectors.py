@@ -12,6 +12,7 @@ import numpy as np
 from llvmlite import ir
 from llvmlite.binding import get_host_cpu_features
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic, models, overload, register_model
 
 from kmatch.jit import kernel
@@ -93,8 +94,26 @@ def store(typingctx, array, index, value):
 
 
 @intrinsic
+def prefetch(typingctx, array, index):
+    """Have array[index] of a flat array brought into the cache."""
+
+    def build(context, builder, signature, arguments):
+        offset = context.cast(builder, arguments[1], signature.args[1], types.int64)
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        octets, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        address = builder.bitcast(builder.gep(data, [offset]), octets)
+        kind = ir.FunctionType(ir.VoidType(), [octets, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        # To read, to be kept, data.
+        builder.call(function, [address, *(ir.Constant(number, value) for value in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(array, index), build
+
+
+@intrinsic
 def nonzero(typingctx, value):
-    """Which words of a vector are not zero, a bit a word (int64)."""
+    """A bit for each word of a vector, set where the word is not zero (int64)."""
 
     def build(context, builder, signature, arguments):
         bits = builder.icmp_unsigned("!=", arguments[0], ir.Constant(arguments[0].type, None))
@@ -115,7 +134,9 @@ def lowest(typingctx, word):
     return types.int64(word), build
 
 
-def _binary(name):
+def binary(name):
+    """A function of two vectors: an instruction of LLVM, by its name in llvmlite."""
+
     @intrinsic
     def operate(typingctx, left, right):
         def build(context, builder, signature, arguments):
@@ -134,7 +155,7 @@ def _not(typingctx, value):
     return value(value), build
 
 
-_and, _or, _xor = _binary("and_"), _binary("or_"), _binary("xor")
+_and, _or, _xor = binary("and_"), binary("or_"), binary("xor")
 
 
 def _alike(left, right):

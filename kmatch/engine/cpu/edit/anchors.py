@@ -1,10 +1,10 @@
 """Search for differences at the sites of a PAM alone: a lane is a site, anchored there.
 
 A lane holds the letters from its anchor on, so the matrix of a pattern begins in a corner, and only
-the diagonals up to k beside the main one can hold a value within k: a row of the matrix has 2·k + 1
-cells. Rows go down the pattern. The vertical deltas go along a row, the horizontal ones of each
-column stay where they are; cells beyond the band are taken to be one more than their neighbours,
-which is never too little.
+the k diagonals on either side of the main one can hold a value within k: a row of the matrix has
+2·k + 1 cells. Rows go down the pattern. The vertical deltas go along a row, the horizontal ones of
+each column stay in place; cells beyond the band are taken to be one more than their neighbours,
+which is never too small.
 """
 
 from typing import NamedTuple
@@ -36,13 +36,6 @@ from kmatch.engine.protocol import Engine
 from kmatch.engine.queries import reading_arrays
 from kmatch.jit import kernel
 
-# Nanoseconds of one core; only their ratios matter.
-POSITION = 6.0  # to look for PAMs at a text position, and to unpack it
-SITE = 4.0  # a letter of a site, to read and to pack it
-CELL = 0.0055  # of the band
-TOTAL = 0.15  # counters of a pair of site and pattern
-SCAN_CELL, SCAN_COLUMN = 0.0019, 0.02  # of a scan
-DEEPER = 30  # rows of a column that a scan computes beyond 2·k
 LOOK = 0.7  # of the rows, after which it is looked whether any lane is within k
 LANES = LANES_PER_WORD * WORDS
 
@@ -60,30 +53,23 @@ class AnchoredPanel(NamedTuple):
     bases: Bytes
 
 
-def pay(query: DifferenceQuery, share: float) -> bool:
-    """Whether sites, a share of the positions on each strand, are better found first."""
-    begins, backward = query.reading.begins, query.reading.backward
-    lengths, strands = np.diff(begins), len(np.unique(backward))
-    rows = np.minimum(lengths, 2 * query.k + DEEPER)
-    scan = float((rows * SCAN_CELL + SCAN_COLUMN).sum())
-    band = float((lengths * (2 * query.k + 1) * CELL + TOTAL).sum())
-    window = int(lengths.max()) + query.k
-    return POSITION + share * (strands * SITE * window + band) < scan
+def anchored_masks(query: DifferenceQuery) -> tuple[Bytes, Longs]:
+    """(masks, begins) of the patterns of a DifferenceQuery whose queries go strand by strand.
 
-
-def anchored_panel(query: DifferenceQuery) -> AnchoredPanel:
-    """The AnchoredPanel of a DifferenceQuery whose queries go strand by strand.
-
-    What is read upwards is compared by its complement, as the window of such a site is the reverse
-    complement of the text.
+    Those of a pattern go from its far end to the anchor. What is read upwards is compared by its
+    complement, as the window of such a site is the reverse complement of the text.
     """
     reading = query.reading
     strands = len(np.unique(reading.backward))
-    patterns = len(query.limits) // strands
-    begins = reading.begins[: patterns + 1]
+    begins = reading.begins[: len(query.limits) // strands + 1]
     masks = reading.bases[reading.letters[: begins[-1]]]
-    masks = masks if reading.backward[0] else COMPLEMENT[masks]
-    own = reading_arrays(masks, begins, reading.backward[:patterns])
+    return masks if reading.backward[0] else COMPLEMENT[masks], begins
+
+
+def anchored_panel(query: DifferenceQuery) -> AnchoredPanel:
+    """The AnchoredPanel of a DifferenceQuery."""
+    masks, begins = anchored_masks(query)
+    own = reading_arrays(masks, begins, query.reading.backward[: len(begins) - 1])
     return AnchoredPanel(int(np.diff(begins).max()) + query.k, own.letters, begins, own.bases)
 
 
@@ -136,7 +122,7 @@ def _pass(tile, state, base, columns, pv, mv):
 
 @kernel
 def _look(state, row, width, k, counter, bits):
-    """The lanes that have a value within k in a row of the matrix, left at `spare`; whether any."""
+    """Write the lanes within k in a row of the matrix to `spare`; returns whether there are any."""
     spare = counter + bits * WORDS
     seen = spare + bits * WORDS
     low = load(state, counter + (bits - 1) * WORDS)
@@ -155,10 +141,10 @@ def _look(state, row, width, k, counter, bits):
 
 @kernel
 def _rows(tile, state, letters, width, k, counter, bits):
-    """Go down a pattern's rows in all lanes of a tile; whether a lane is within k in the last one.
+    """Go down a pattern's rows in all lanes of a tile; returns whether a lane ends within k.
 
     letters: int64[m], numbers of planes from the far end to the anchor; width: letters of a window;
-    counter: where the counter of D − (k + 1) on the main diagonal lies in `state`.
+    counter: the index in `state` of the counter of D − (k + 1) on the main diagonal.
     """
     m = len(letters)
     look = max(np.int64(LOOK * m), k + 1)

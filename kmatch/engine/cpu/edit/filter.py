@@ -6,16 +6,6 @@ from kmatch.engine.cpu.edit.pieces import HASTE, cut
 from kmatch.engine.cpu.edit.tile import groups
 from kmatch.jit import kernel
 
-# Nanoseconds of one core, from measurements; only their ratios matter.
-CELL = 0.0019  # a cell of the bit-sliced recurrence
-COUNT = 0.0065  # counters and border, a text position
-DEEPER = 6  # rows below the first group that are computed on average
-AND = 0.0006  # a letter of a piece, a text position
-LOOK = 0.003  # a piece, a text position
-WINDOW = 60.0  # a window, apart from its columns
-COLUMN = 11.0  # a column of a window, apart from its words
-BLOCK = 2.0  # a word of 64 pattern letters of a column
-
 SAMPLES = 64  # rows of a chunk in which letters are counted
 
 
@@ -43,29 +33,34 @@ def frequencies(planes, words, plane_words, count):
 
 
 @kernel
-def estimate(letters, k, shares, rows):
-    """Nanoseconds of a query: a scan, pieces and survivors for each position, and a survivor."""
+def estimate(letters, k, shares, rows, costs):
+    """Nanoseconds of a query: a scan, pieces and survivors for each position, and a survivor.
+
+    costs: CpuCosts.recurrence and .pieces.
+    """
+    recurrence, pieces = costs
     m = letters.size
-    depth = min(m, groups(m, k)[0] + DEEPER)
+    depth = min(m, groups(m, k)[0] + recurrence.deeper)
     warm = 1.0 + (m + k) / rows
     bounds = cut(m, k)
-    survivors = ands = 0.0
+    survivors = read = 0.0
     for piece in range(k + 1):
         chance = 1.0
         for i in range(bounds[piece], bounds[piece + 1]):
             chance *= shares[letters[i]]
         survivors += chance
-        ands += min(bounds[piece + 1] - bounds[piece], HASTE + 1)
-    window = WINDOW + (m + 3 * k) * (COLUMN + BLOCK * ((m + 63) // 64))
-    scan = (depth * CELL + COUNT) * warm
-    return scan, (ands * AND + (k + 1) * LOOK) * warm, survivors * window, window
+        read += min(bounds[piece + 1] - bounds[piece], HASTE + 1)
+    window = pieces.window + (m + 3 * k) * (pieces.column + pieces.block * ((m + 63) // 64))
+    scan = (depth * recurrence.cell + recurrence.column) * warm
+    return scan, (read * pieces.letter + (k + 1) * pieces.look) * warm, survivors * window, window
 
 
 @kernel
-def choose(text, search, always):
+def choose(text, search, always, costs):
     """The most survivors with which a filter pays, for each query, int64[Q]; 0 to scan at once.
 
-    text: Text; search: DifferenceQuery; always: filter whatever it costs.
+    text: Text; search: DifferenceQuery; always: filter whatever it costs; costs: as for
+    `estimate`.
     """
     planes, words, rows, plane_words = text
     letters, begins, _, bases = search.reading
@@ -74,7 +69,7 @@ def choose(text, search, always):
     budgets = np.zeros(len(limits), np.int64)
     for q in range(len(limits)):
         pattern = letters[begins[q] : begins[q + 1]]
-        scan, pieces, survivors, window = estimate(pattern, limits[q], shares, rows)
+        scan, pieces, survivors, window = estimate(pattern, limits[q], shares, rows, costs)
         if always:
             budgets[q] = 1 << 40
         elif pieces + survivors < scan:

@@ -1,4 +1,4 @@
-"""Filter for small k/m: a hit within k differences holds one of k + 1 pieces exactly.
+"""Filter for small k/m: a hit within k differences contains one of k + 1 pieces exactly.
 
 An exact piece is a chain of ANDs over the striped planes: the text shifted by j letters begins j·W
 words further on, so planes are read as one flat array of words. Survivors are verified.
@@ -19,7 +19,7 @@ from kmatch.engine.cpu.bits.vectors import (
     nonzero,
     store,
 )
-from kmatch.engine.cpu.edit.verify import Sought, verify
+from kmatch.engine.cpu.edit.verify import Pattern, verify
 from kmatch.jit import inlined, kernel
 
 STEP = 4 * WORDS  # words taken at a time
@@ -48,9 +48,9 @@ def cut(length, k):
 
 @kernel
 def _seek(planes, chain, at, end, out):
-    """AND STEP words from at + chain[i] on for all i, at `at`, at + STEP, …, until a bit is left.
+    """AND STEP words from at + chain[i] over all i, for `at`, at + STEP, … until a bit is set.
 
-    Writes them to `out` and returns where that is, more than end − STEP if nowhere.
+    Writes the result to `out` and returns its position, more than end − STEP if there is none.
     """
     while at + STEP <= end:
         a, b, c, d = _four(planes, at + chain[0])
@@ -108,7 +108,7 @@ def _note(word, first, text, piece, centers, count):
 
 @inlined
 def _owned(word, at, words, own):
-    """Beyond the owned rows only the last lane counts: the letters of others are repeated there."""
+    """Beyond the owned rows only the last lane counts: other lanes repeat letters there."""
     if at < own:
         return word
     return word & TOP if at % words == words - 1 else word & NONE
@@ -150,8 +150,8 @@ def _chains(letters, bounds, plane_words, words, sign):
 def filter_rows(text, rows, search, query, most, writer):
     """Search the rows first … last−1, (first, last), for one query; returns whether it did.
 
-    text: Text; search: DifferenceQuery; query: its number; most: survivors with which the filter
-    pays: with more, it writes nothing and returns False.
+    text: Text; search: DifferenceQuery; query: its number; most: survivors up to which the filter
+    pays; beyond, it writes nothing and returns False.
     """
     words, plane_words = text.words, text.plane_words
     codes, begins, backward, _ = search.reading
@@ -175,5 +175,5 @@ def filter_rows(text, rows, search, query, most, writer):
             return False
     found = np.sort(centers[:count])
     profile = search.profile
-    verify(text, Sought(profile.table, profile.begins[query], m, k, sign, query), found, writer)
+    verify(text, Pattern(profile.table, profile.begins[query], m, k, sign, query), found, writer)
     return True

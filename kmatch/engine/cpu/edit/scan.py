@@ -17,7 +17,7 @@ SURVIVORS = 4  # of a filter for a text position: with more it never pays
 
 
 def stretches(queries: int, longest: int, rows: int, threads: int) -> int:
-    """The number of parts of a chunk's rows that are searched apart: short, and enough of them.
+    """How many parts a chunk's rows are cut into: short ones, and enough for all threads.
 
     longest: the most letters and k of a query together, which is the warm-up of a part.
     """
@@ -47,8 +47,8 @@ def _search_rows(text, reading, query, rows, limit, lowering, writer):
 def _scan_around(text, reading, query, rows, limit, writer):
     """Scan for the ends of all hits that hold a piece which begins in some rows of any lane.
 
-    The filter of other rows does not find these. They may be in rows next to the given ones, in the
-    lane before or after and, where the rows are the last of a lane, in the halo.
+    The filter of other rows does not find these. They may end in neighbouring rows, in the lane
+    before or after and, if the rows are the last of a lane, in the halo.
     """
     _, words, lane_rows, plane_words = text
     first, last = rows
@@ -101,7 +101,7 @@ def scan_edit(work, text, search, budgets, parts, buffer):
 def smallest_edit(work, text, reading, bounds, parts, lowest):
     """Find the smallest distance of each query in a chunk, where it is at most its bound.
 
-    work: parts × queries; bounds: int64[Q], each smaller than m, −1 for a query not sought; lowest:
+    work: parts × queries; bounds: int64[Q], each smaller than m, −1 to leave a query out; lowest:
     int64[parts, Q], receives the smallest distance in each part, or bound + 1. The halo is at least
     m + bound. Other arguments as for `scan_edit`.
     """

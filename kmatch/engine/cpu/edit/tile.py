@@ -1,10 +1,10 @@
 """One tile under one query: the recurrence over every text row, and the hits that the tile owns.
 
-A tile is WORDS words of the rows, so 64·WORDS lanes. Columns are taken in blocks, pattern rows in
-groups. A group without a value within k, below one that stays above k, is skipped as in Ukkonen's
-cut-off: values within k enter a group over its upper border only. When it is entered again it
-starts from upper bounds (the border's value and one more a row). These are enough: values within k
-come out exact, and others above k.
+A tile is WORDS words of the rows, which are 64·WORDS lanes. Columns are taken in blocks, pattern
+rows in groups. A group without a value within k, below one that stays above k, is skipped as in
+Ukkonen's cut-off: values within k enter a group over its upper border only. When it is entered
+again it starts from upper bounds (the border's value and one more a row). These are enough: values
+within k come out exact, and others above k.
 """
 
 from typing import NamedTuple
@@ -44,7 +44,7 @@ class Way(NamedTuple):
     """Text rows that are read as columns of the matrix.
 
     row: the first; step: 1 to read upwards, −1 downwards; warm: columns of the warm-up, whose hits
-    are not wanted; columns: all that are read.
+    do not count; columns: all that are read.
     """
 
     row: int
@@ -107,7 +107,7 @@ def _emit(state, counter, bits, row, tile, limit, writer):
 
 @kernel
 def _lower(state, counters, bits, count, limit):
-    """Lower k, limit[0], below the smallest distance of the last counter's lanes, some within k."""
+    """Lower k, limit[0], below the smallest distance in the last counter, which is within k."""
     low = smallest(state, counters + (count - 1) * bits * WORDS, bits)
     for group in range(count):
         add_number(state, counters + group * bits * WORDS, bits, -low)

@@ -17,7 +17,7 @@ from kmatch.jit import inlined, kernel
 STRETCH = 256  # letters decoded at a time
 
 
-class Sought(NamedTuple):
+class Pattern(NamedTuple):
     """A query whose ends are verified.
 
     table, begin: of its Profile; length: its letters; k: its limit; sign: 1 reads upwards, −1
@@ -44,10 +44,10 @@ def _column(table, at, blocks, last, pv, mv):
 
 
 @kernel
-def _window(text, sought, limits, memory, writer):
+def _window(text, pattern, limits, memory, writer):
     """Read start … high and write the ends within k in low … high."""
     start, low, high = limits
-    table, begin, m, k, sign, query = sought
+    table, begin, m, k, sign, query = pattern
     letters, vertical = memory
     blocks = (m + 63) >> 6
     last = np.uint64((m - 1) & 63)
@@ -64,26 +64,26 @@ def _window(text, sought, limits, memory, writer):
 
 
 @kernel
-def verify(text, sought, centers, writer):
-    """Write the codes of all ends within k in [c − k, c + k] for each center c.
+def verify(text, pattern, survivors, writer):
+    """Write the codes of all ends within k in [s − k, s + k] for each survivor s.
 
-    text: Text; sought: Sought; centers: int64, ascending reading coordinates. Windows that are
-    close together are read as one, with the ends between them.
+    text: Text; pattern: Pattern; survivors: int64, ascending reading coordinates. Windows close
+    together are read as one, with the ends between them.
     """
-    m, k, sign = sought.length, sought.k, sought.sign
+    m, k, sign = pattern.length, pattern.k, pattern.sign
     size = 64 * text.words * text.rows
     halo = text.plane_words // text.words - text.rows
     own = (halo, halo + size) if sign > 0 else (1 - size, 1)
     edge = 0 if sign > 0 else 1 - size - halo  # nothing to read before
     memory = (np.empty(STRETCH, np.uint8), np.empty(2 * ((m + 63) >> 6), np.uint64))
     i = 0
-    while i < centers.size:
-        low, high = centers[i] - k, centers[i] + k
+    while i < survivors.size:
+        low, high = survivors[i] - k, survivors[i] + k
         i += 1
-        while i < centers.size and centers[i] - 2 * k - m <= high:
-            high = centers[i] + k
+        while i < survivors.size and survivors[i] - 2 * k - m <= high:
+            high = survivors[i] + k
             i += 1
         low, high = max(low, own[0]), min(high, own[1] - 1)
         if low <= high:
             limits = (max(edge, low - m - k + 1), low, high)
-            _window(text, sought, limits, memory, writer)
+            _window(text, pattern, limits, memory, writer)

@@ -1,4 +1,4 @@
-"""k mismatches of many patterns by look-up: a hit holds one of k + 1 pieces exactly.
+"""k mismatches of many patterns by look-up: a hit contains one of k + 1 pieces exactly.
 
 Table i lists piece i of all patterns by its code. The codes at every text position are looked up,
 and the patterns found are compared whole. A letter is two bits, a low and a high one: A 00, C 01,
@@ -14,21 +14,14 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from kmatch.arrays import Bools, Bytes, Ints, Longs, Words
+from kmatch.engine import costs
+from kmatch.engine.costs import CPU, total
 from kmatch.engine.cpu.bits.buffer import give_up, leave, new_writer, put
 from kmatch.engine.host.sharing import next_item
 from kmatch.jit import inlined, kernel
 
 LOOKED_UP = 10  # letters of a piece at the most: a table has 4^LOOKED_UP codes
 BLOCK = 64  # rows of a lane taken at a time
-
-# Nanoseconds on one core of a shared AVX-512 Xeon, fitted by eye to random patterns of
-# 12, 20 and 32 letters, k from 1 to 5, on 2 Mbp of human chromosome 20: 300 and 1,000 of them
-# compared, 300 to 20,000 looked up.
-PAIR = 0.028  # to compare a text position with a pattern
-POSITION = 6.0  # to read a text position
-LOOKUP = 6.0  # to look a piece up
-ANY = 6.0  # for a piece that is found, a branch that the processor mispredicts
-CANDIDATE = 2.0  # to compare what was found
 
 
 class SeedTables(NamedTuple):
@@ -68,12 +61,15 @@ def pays(codes: Bytes, k: int, queries: int) -> bool:
     codes: uint8[n, m], letters 0 to 3 of some of the patterns, m at most 64: the estimate takes the
     text to be like them, or random where they are all different; queries: the number of all.
     """
-    length = codes.shape[1]
-    first, size = cut_pieces(length, k, queries)
+    return total(CPU.seeds, seed_factors(codes, k, queries)) < CPU.scan.pair * queries
+
+
+def seed_factors(codes: Bytes, k: int, queries: int) -> costs.Seeds:
+    """What a look-up pays at a text position; arguments as for `pays`."""
+    first, size = cut_pieces(codes.shape[1], k, queries)
     shares = np.array([_share(codes[:, at : at + n]) for at, n in zip(first, size, strict=True)])
-    candidates = queries * np.maximum(shares, 0.25**size)
-    pieces = LOOKUP + ANY * np.minimum(candidates, 1) + CANDIDATE * candidates
-    return bool(POSITION + pieces.sum() < PAIR * queries)
+    found = queries * np.maximum(shares, 0.25**size)
+    return costs.Seeds(1, len(found), float(np.minimum(found, 1).sum()), float(found.sum()))
 
 
 def _share(pieces: Bytes) -> float:
@@ -172,7 +168,7 @@ def _read_block(planes, words, plane_words, word, row, text):
 
 @kernel
 def _is_first(wrong, piece, first, size):
-    """Whether no piece before this one matches exactly too."""
+    """Whether no earlier piece matches exactly as well."""
     for i in range(piece):
         letters = (np.uint64(1) << np.uint64(size[i])) - np.uint64(1)
         if wrong >> np.uint64(first[i]) & letters == np.uint64(0):

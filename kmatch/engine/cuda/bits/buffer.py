@@ -1,7 +1,7 @@
-"""Hit codes (see `kmatch.engine.hits`), and the buffer in which a warp reserves memory at once.
+"""Hit codes (see `kmatch.engine.hits`), and a buffer of which a warp reserves a part at once.
 
-A counter to which every thread adds takes one addition a clock. So the threads of a warp that come
-here together find by ballots where the codes of each go, and one of them adds for all.
+A counter takes one addition per clock. So the threads of a warp that come here together find out by
+ballots where the codes of each go, and one of them adds for all.
 """
 
 import threading
@@ -48,7 +48,7 @@ if SIMULATED:  # without ballots
     _alone = threading.Lock()
 
     def reserve(counts, at, many):
-        """Add `many`, below 2^BITS, to counts[at]; returns what was there before.
+        """Add `many`, below 2^BITS, to counts[at]; returns the count before.
 
         All threads of a warp that come here together name the same counter.
         """
@@ -61,7 +61,7 @@ else:
 
     @cuda.jit(device=True)
     def reserve(counts, at, many):
-        """Add `many`, below 2^BITS, to counts[at]; returns what was there before.
+        """Add `many`, below 2^BITS, to counts[at]; returns the count before.
 
         All threads of a warp that come here together name the same counter.
         """

@@ -16,7 +16,7 @@ from kmatch.engine.cuda.gpu.driver import cuda
 
 
 @cuda.jit(device=True)
-def begin(bits, live, counters, row, first_count):
+def begin(live, counters, bits, row, first_count):
     """Begin a row: every lane is live, every counter at its start."""
     live[row] = ALL_ONES
     for b in range(bits):
@@ -24,14 +24,14 @@ def begin(bits, live, counters, row, first_count):
 
 
 @cuda.jit(device=True)
-def add_four(bits, live, counters, row, w, x, y, z):
+def add_four(live, counters, bits, row, a, b, c, d):
     """Count the mismatches of four letters."""
     at = row * bits
     ones = counters[at]
-    first = majority(ones, w, x)
-    ones = parity(ones, w, x)
-    second = majority(ones, y, z)
-    counters[at] = parity(ones, y, z)
+    first = majority(ones, a, b)
+    ones = parity(ones, a, b)
+    second = majority(ones, c, d)
+    counters[at] = parity(ones, c, d)
     if bits == 1:
         live[row] = all_of(live[row], first, second)
     else:
@@ -39,15 +39,15 @@ def add_four(bits, live, counters, row, w, x, y, z):
         carry = majority(twos, first, second)
         counters[at + 1] = parity(twos, first, second)
         # Half adders, complemented: the sum is an XNOR, the carry an OR.
-        for b in range(2, bits):
-            count = counters[at + b]
-            counters[at + b] = ~(count ^ carry)
+        for i in range(2, bits):
+            count = counters[at + i]
+            counters[at + i] = ~(count ^ carry)
             carry = count | carry
         live[row] &= carry
 
 
 @cuda.jit(device=True)
-def mismatches(bits, counters, row, bit, first_count):
+def mismatches(counters, bits, row, bit, first_count):
     """The count of a live lane."""
     count = 0
     for b in range(bits):

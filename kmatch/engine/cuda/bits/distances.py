@@ -37,14 +37,14 @@ def counter_bits(length: int, k: int) -> int:
 
 
 @cuda.jit(device=True)
-def put_number(bits, counter, number):
+def put_number(counter, bits, number):
     """Set a counter of `bits` bits to a number in every lane."""
     for b in range(bits):
         counter[b] = ALL_ONES if (number >> b) & 1 else NONE
 
 
 @cuda.jit(device=True)
-def add(bits, counter, plus, minus):
+def add(counter, bits, plus, minus):
     """Add 1 in the lanes of plus, −1 in those of minus; returns the sign plane."""
     flip = plus | minus
     for b in range(bits - 1):
@@ -56,8 +56,8 @@ def add(bits, counter, plus, minus):
 
 
 @cuda.jit(device=True)
-def _read(bits, counter, bit):
-    """The number in a lane whose sign is set."""
+def read(counter, bits, bit):
+    """The number in a lane, whose sign is set."""
     number = 0
     for b in range(bits - 1):
         number += int((counter[b] >> uint64(bit)) & ONE) << b
@@ -65,8 +65,8 @@ def _read(bits, counter, bit):
 
 
 @cuda.jit(device=True)
-def smallest_number(bits, left, counter):
-    """The smallest number in the lanes set in left, whose signs are set."""
+def smallest(counter, bits, left):
+    """The smallest number in the lanes set in left; their signs are set."""
     number = 0
     for i in range(bits - 1):
         b = bits - 2 - i
@@ -79,7 +79,7 @@ def smallest_number(bits, left, counter):
 
 
 @cuda.jit(device=True)
-def write(bits, left, counter, ends, column, coding, buffer, to):
+def write(counter, bits, left, ends, column, coding, buffer, to):
     """Write the codes of the lanes set in left from codes[to] on, as far as the buffer goes.
 
     ends: Ends of column 0; the number in a counter is the distance less the query's limit + 1.
@@ -89,6 +89,6 @@ def write(bits, left, counter, ends, column, coding, buffer, to):
         bit = lowest(left)
         left &= left - ONE
         if to < len(buffer.codes):
-            distance = coding.limit + 1 + _read(bits, counter, bit)
+            distance = coding.limit + 1 + read(counter, bits, bit)
             buffer.codes[to] = encode(first + bit * ends.lane_rows, distance, coding)
         to += 1

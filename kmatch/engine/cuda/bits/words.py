@@ -1,6 +1,7 @@
 """Words of 64 lanes, and small functions of several kernels.
 
-The simulator needs functions that use `cuda` in the modules of the kernels; those here do not.
+The simulator needs functions that use `cuda` in the modules of the kernels; those here do not use
+it.
 """
 
 from numba import int64, uint64

@@ -3,6 +3,7 @@
 import numpy as np
 
 from kmatch.arrays import Longs
+from kmatch.engine.costs import CUDA
 from kmatch.engine.cuda.bits.buffer import HitBuffer
 from kmatch.engine.cuda.edit.pieces import (
     PiecePlan,
@@ -11,19 +12,10 @@ from kmatch.engine.cuda.edit.pieces import (
     plan_pieces,
     used_letters,
 )
-from kmatch.engine.cuda.edit.verify import MOST_WORDS, Patterns, launch_verify
+from kmatch.engine.cuda.edit.verify import MOST_WORDS, Patterns, verify
 from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream, on_device
 from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import Text
-from kmatch.engine.queries import ReadingArrays
-
-# Picoseconds of an H200, fitted to filters and scans of 1 and 64 patterns; only ratios matter.
-CELL = 0.0145  # a cell of the bit-sliced recurrence
-STAGE = 0.1  # a text position copied to shared memory, for all queries at once
-LETTER = 0.004  # a letter of a piece, a text position
-LOOK = 0.005  # a piece, a text position
-COLUMN = 100.0  # a column of a window: four words from anywhere in memory
-BLOCK = 3.0  # 64 pattern letters of a column
 
 OFTEN = 9  # letters of a piece after which hardly a thread has a live lane
 FIRST_SURVIVORS = 1 << 18  # survivors that there is memory for at first
@@ -31,22 +23,24 @@ MOST_SURVIVORS = 1 << 26
 
 
 def estimate(letters: Longs, k: int, backward: bool) -> tuple[float, float, float]:
-    """Picoseconds of a query: a scan and a filter for each random position, and a survivor."""
-    m = len(letters)
+    """Nanoseconds of a query: a scan and a filter for each random position, and a survivor."""
+    m, pieces = len(letters), CUDA.pieces
     survivors = looked = 0.0
     for piece in used_letters(letters, k, backward):
         survivors += 4.0 ** -len(piece)
         looked += min(len(piece), OFTEN)
-    window = (m + 3 * k) * (COLUMN + BLOCK * -(-m // 64))
-    return m * CELL, looked * LETTER + (k + 1) * LOOK + survivors * window, window
+    window = (m + 3 * k) * (pieces.column + pieces.block * -(-m // 64))
+    found = looked * pieces.letter + (k + 1) * pieces.look + survivors * window
+    return m * CUDA.recurrence.cell, found, window
 
 
-def choose(positions: int, reading: ReadingArrays, limits: Longs, always: bool) -> Longs:
+def choose(text: Text, search: DifferenceQuery, always: bool) -> Longs:
     """The most survivors with which a filter pays, for each query, int64[Q]; 0 to scan at once.
 
-    positions: of a chunk; always: filter all queries that can be verified.
+    text: of the chunks' layout; always: filter all queries that can be verified.
     """
-    letters, begins, backward, _ = reading
+    letters, begins, backward, _ = search.reading
+    limits, positions = search.limits, 64 * text.words * text.rows
     budgets = np.zeros(len(limits), np.int64)
     for query, k in enumerate(limits.tolist()):
         pattern = letters[begins[query] : begins[query + 1]]
@@ -55,7 +49,7 @@ def choose(positions: int, reading: ReadingArrays, limits: Longs, always: bool) 
         scan, filtering, window = estimate(pattern, k, backward[query])
         if always:
             budgets[query] = MOST_SURVIVORS
-        elif filtering + STAGE / len(limits) < scan:
+        elif filtering + CUDA.pieces.stage / len(limits) < scan:
             budgets[query] = 64 + int(positions * scan / window)
     return budgets
 
@@ -70,7 +64,7 @@ class Filter:
         reading, limits = query.reading, query.limits
         self.stream, self._reading, self._limits = stream, reading, limits
         self._coding = (len(limits), query.k + 1)
-        self.budgets = choose(64 * text.words * text.rows, reading, limits, always)
+        self.budgets = choose(text, query, always)
         self._planned: tuple[bytes, PiecePlan, tuple[DeviceArray, DeviceArray]] | None = None
         if self.budgets.any():
             lengths = np.diff(reading.begins)
@@ -90,7 +84,7 @@ class Filter:
         launch_pieces(text, plan, arrays, survivors, self.stream)
         patterns = Patterns(self._table, self._begins, self._searches, arrays[1])
         coding, stream = self._coding, self.stream
-        launch_verify(text, patterns, self._longest, survivors, coding, buffer, stream)
+        verify(text, patterns, self._longest, survivors, coding, buffer, stream)
 
     def _plan(self, chosen: Longs) -> tuple[PiecePlan, tuple[DeviceArray, DeviceArray]]:
         """The plan for the chosen queries and its arrays on the GPU; the last one is kept."""
@@ -104,7 +98,7 @@ class Filter:
 def worthwhile(chosen: Longs, counts: Longs, budgets: Longs) -> Longs:
     """The chosen queries for which the filter pays, as many as there is memory for survivors.
 
-    counts, budgets: int64[Q], survivors that there are, and the most with which a filter pays.
+    counts, budgets: int64[Q], survivors found, and the most with which a filter pays.
     """
     chosen = chosen[counts[chosen] <= budgets[chosen]]
     fewest = chosen[np.argsort(counts[chosen], kind="stable")]

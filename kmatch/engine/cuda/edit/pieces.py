@@ -1,4 +1,4 @@
-"""Filter for small k/m: a hit within k differences holds one of k + 1 pieces exactly.
+"""Filter for small k/m: a hit within k differences contains one of k + 1 pieces exactly.
 
 A block of threads copies its tile of text, and the rows below it into which pieces reach, to shared
 memory and looks for all pieces there: a letter is an AND with the word some rows further down. A
@@ -8,7 +8,7 @@ thread has one word and DEPTH rows of the tile. Survivors are verified.
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import uint64
@@ -166,8 +166,8 @@ def _note(shape, lanes, live, pieces, piece, survivors):
 
 
 @cache
-def make_search(grain):
-    """The kernel that finds where pieces begin that occur exactly; grain: see `copy_tile`."""
+def make_search(grain: int) -> Any:
+    """The kernel that finds exact occurrences of pieces; grain: see `copy_tile`."""
 
     @cuda.jit(cache=True)
     def kernel(planes, shape, letters, pieces, counts, codes, count):
@@ -182,7 +182,7 @@ def make_search(grain):
         block = cuda.blockIdx.x
         band = block // across
         column = block - band * across
-        # Beyond the owned rows only the last lane counts: the letters of others are repeated there.
+        # Beyond the owned rows only the last lane counts: other lanes repeat letters there.
         if band >= bands:
             column, band = across - 1, block - bands * (across - 1)
         word, row = column * WIDTH + thread % WIDTH, band * BAND
@@ -216,7 +216,7 @@ def launch_pieces(
     survivors: Survivors,
     stream: Stream,
 ) -> None:
-    """Find where pieces of a PiecePlan begin that occur exactly.
+    """Find where pieces of a PiecePlan occur exactly.
 
     text: a chunk whose planes are on the GPU; arrays: letters and pieces of the plan, there too;
     survivors: filled here.

@@ -76,7 +76,7 @@ def stage(way, t, left, tile):
 
 
 @cuda.jit(device=True)
-def cell(eq, i, c, state):
+def cell(state, eq, i, c):
     """Take column c down row i; eq: the lanes whose letters match."""
     pv, mv, ph, mh = state.pv, state.mv, state.ph, state.mh
     d = any_of(eq, mv[i], mh[c])
@@ -89,38 +89,38 @@ def cell(eq, i, c, state):
 
 
 @cuda.jit(device=True)
-def _row(tile, i, state):
+def _row(state, tile, i):
     at = uint64(tile.letters[i] + tile.thread)
     for c in range(COLUMNS):
-        cell(tile.words[at + uint64(c * THREADS)], i, c, state)
+        cell(state, tile.words[at + uint64(c * THREADS)], i, c)
 
 
 @cuda.jit(device=True)
-def _rows_2(tile, i, state):
-    _row(tile, i, state)
-    _row(tile, i + 1, state)
+def _rows_2(state, tile, i):
+    _row(state, tile, i)
+    _row(state, tile, i + 1)
 
 
 @cuda.jit(device=True)
-def _rows_4(tile, i, state):
-    _rows_2(tile, i, state)
-    _rows_2(tile, i + 2, state)
+def _rows_4(state, tile, i):
+    _rows_2(state, tile, i)
+    _rows_2(state, tile, i + 2)
 
 
 @cuda.jit(device=True)
-def _rows_8(tile, i, state):
-    _rows_4(tile, i, state)
-    _rows_4(tile, i + 4, state)
+def _rows_8(state, tile, i):
+    _rows_4(state, tile, i)
+    _rows_4(state, tile, i + 4)
 
 
 @cuda.jit(device=True)
-def _rows_16(tile, i, state):
-    _rows_8(tile, i, state)
-    _rows_8(tile, i + 8, state)
+def _rows_16(state, tile, i):
+    _rows_8(state, tile, i)
+    _rows_8(state, tile, i + 8)
 
 
 @cuda.jit(device=True)
-def advance(rows, tile, state):
+def advance(state, rows, tile):
     """Take COLUMNS columns down `rows` rows, a constant of the kernel, at most 32.
 
     The rows are written out by halves: the compiler does not unroll a loop of so many, and deltas
@@ -128,20 +128,20 @@ def advance(rows, tile, state):
     """
     i = 0
     if rows & 32:
-        _rows_16(tile, 0, state)
-        _rows_16(tile, 16, state)
+        _rows_16(state, tile, 0)
+        _rows_16(state, tile, 16)
         i += 32
     if rows & 16:
-        _rows_16(tile, i, state)
+        _rows_16(state, tile, i)
         i += 16
     if rows & 8:
-        _rows_8(tile, i, state)
+        _rows_8(state, tile, i)
         i += 8
     if rows & 4:
-        _rows_4(tile, i, state)
+        _rows_4(state, tile, i)
         i += 4
     if rows & 2:
-        _rows_2(tile, i, state)
+        _rows_2(state, tile, i)
         i += 2
     if rows & 1:
-        _row(tile, i, state)
+        _row(state, tile, i)

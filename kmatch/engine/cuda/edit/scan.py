@@ -5,6 +5,7 @@ to 32 letters is in registers; see `strips` for longer ones.
 """
 
 from functools import cache
+from typing import Any
 
 from numba import int64, uint32, uint64
 
@@ -15,7 +16,7 @@ from kmatch.engine.cuda.bits.distances import (
     add,
     counter_bits,
     put_number,
-    smallest_number,
+    smallest,
     write,
 )
 from kmatch.engine.cuda.bits.words import ALL_ONES, NONE
@@ -28,23 +29,23 @@ from kmatch.engine.queries import ReadingArrays
 
 
 @cuda.jit(device=True)
-def _begin(bits, rows, length, limit, state):
+def _begin(state, rows, bits, length, limit):
     """Begin a column that grows by one a row; rows that fill the pattern up match everywhere."""
     for i in range(rows):
         state.pv[i] = NONE if i < rows - length else ALL_ONES
         state.mv[i] = NONE
-    put_number(bits, state.counter, length - limit - 1)
+    put_number(state.counter, bits, length - limit - 1)
 
 
 @cuda.jit(device=True)
-def _go_back(bits, state):
+def _go_back(state, bits):
     """Take the last COLUMNS columns back out of a counter."""
     for c in range(COLUMNS):
-        add(bits, state.counter, state.mh[c], state.ph[c])
+        add(state.counter, bits, state.mh[c], state.ph[c])
 
 
 @cuda.jit(device=True)
-def _report(bits, smallest, columns, state, ends, coding, buffer):
+def _report(state, bits, lowering, columns, ends, coding, buffer):
     """Append the codes of ends in the last COLUMNS columns, or lower the smallest distance.
 
     The counter goes back and takes these columns again, first to count the ends: to keep them for
@@ -53,28 +54,28 @@ def _report(bits, smallest, columns, state, ends, coding, buffer):
     """
     begin, end = columns
     to = 0
-    _go_back(bits, state)
-    if not smallest:
+    _go_back(state, bits)
+    if not lowering:
         many = 0
         for c in range(COLUMNS):
-            left = add(bits, state.counter, state.ph[c], state.mh[c])
+            left = add(state.counter, bits, state.ph[c], state.mh[c])
             if begin <= c and c < end:
                 many += int(cuda.popc(left))
         to = reserve(buffer.count, 0, many)
-        _go_back(bits, state)
+        _go_back(state, bits)
     for c in range(COLUMNS):
-        left = add(bits, state.counter, state.ph[c], state.mh[c])
+        left = add(state.counter, bits, state.ph[c], state.mh[c])
         if left and begin <= c and c < end:
-            if smallest:
-                distance = smallest_number(bits, left, state.counter) + coding.limit + 1
+            if lowering:
+                distance = smallest(state.counter, bits, left) + coding.limit + 1
                 cuda.atomic.min(buffer.count, coding.query, distance)
             else:
-                write(bits, left, state.counter, ends, c, coding, buffer, to)
+                write(state.counter, bits, left, ends, c, coding, buffer, to)
                 to += int(cuda.popc(left))
 
 
 @cache
-def make_scan(rows, bits, smallest):
+def make_scan(rows: int, bits: int, lowering: bool) -> Any:
     """The kernel for patterns of up to `rows` letters and counters of `bits` bits."""
 
     @cuda.jit(cache=True)
@@ -105,11 +106,11 @@ def make_scan(rows, bits, smallest):
         cuda.syncthreads()
         if word >= shape.words:
             return
-        if smallest:
+        if lowering:
             # Only a smaller distance than the known one is of interest.
             known = count[query]
             limit = known - 1 if known <= limit else limit
-        _begin(bits, rows, length, limit, state)
+        _begin(state, rows, bits, length, limit)
         coding = Coding(shape.queries, query, shape.factor, limit)
         row = end - 1 + warm if backward else begin + shape.halo - warm
         step = -1 if backward else 1
@@ -121,14 +122,14 @@ def make_scan(rows, bits, smallest):
             for c in range(COLUMNS):
                 state.ph[c] = NONE
                 state.mh[c] = NONE
-            advance(rows, tile, state)
+            advance(state, rows, tile)
             low = NONE
             for c in range(COLUMNS):
-                low |= add(bits, state.counter, state.ph[c], state.mh[c])
+                low |= add(state.counter, bits, state.ph[c], state.mh[c])
             if low and warm < t + COLUMNS:
                 ends = Ends(64 * word * shape.rows + row, step, shape.rows, ALL_ONES)
                 _report(
-                    bits, smallest, (warm - t, columns - t), state, ends, coding, buffer,
+                    state, bits, lowering, (warm - t, columns - t), ends, coding, buffer,
                 )  # fmt: skip
             row += step * COLUMNS
 
@@ -139,7 +140,7 @@ class Searches:
     """The searches of a chunk's lanes on the GPU, planned once for all chunks of the same layout.
 
     text: of that layout; limits: int64[Q], the k of each query; chosen: int64, the queries to
-    search; k: the largest limit; stream: in which they run; smallest: whether to find smallest
+    search; k: the largest limit; stream: in which they run; lowering: whether to find smallest
     distances instead of all ends.
     """
 
@@ -151,9 +152,9 @@ class Searches:
         chosen: Longs,
         k: int,
         stream: Stream,
-        smallest: bool = False,
+        lowering: bool = False,
     ) -> None:
-        self.stream, self.smallest = stream, smallest
+        self.stream, self.lowering = stream, lowering
         self._plans = []
         for plan in plan_searches(text, reading, limits, chosen):
             bits = counter_bits(plan.rows * plan.strips, int(plan.searches[:, 4].max()))
@@ -177,10 +178,10 @@ class Searches:
             arguments = (text.planes, shape, *arrays, *buffer)
             if kept is None:
                 grid = (plan.blocks, len(plan.searches))
-                kernel = make_scan(plan.rows, bits, self.smallest)
+                kernel = make_scan(plan.rows, bits, self.lowering)
                 kernel[grid, THREADS, self.stream, plan.shared_bytes](*arguments)
             else:
-                launch_strips(plan, bits, self.smallest, arguments, kept, self.stream)
+                launch_strips(plan, bits, self.lowering, arguments, kept, self.stream)
 
 
 def scan_edit(text: Text, searches: Searches, buffer: HitBuffer) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numba import int32, int64, uint64
 
 from kmatch.engine.cuda.bits.buffer import Coding, HitBuffer, reserve
-from kmatch.engine.cuda.bits.distances import Ends, add, put_number, smallest_number, write
+from kmatch.engine.cuda.bits.distances import Ends, add, put_number, smallest, write
 from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, smaller
 from kmatch.engine.cuda.edit.recurrence import COLUMNS, THREADS, State, Tile, Way, advance, stage
 from kmatch.engine.cuda.edit.stretches import SearchPlan
@@ -56,7 +56,7 @@ class Own(NamedTuple):
 
 
 @cuda.jit(device=True)
-def _load(rows, own, strip, fresh, missing, state):
+def _load(state, rows, own, strip, fresh, missing):
     """Load a strip's vertical deltas; a fresh strip has a column that grows by one a row."""
     if fresh:
         for i in range(rows):
@@ -71,7 +71,7 @@ def _load(rows, own, strip, fresh, missing, state):
 
 
 @cuda.jit(device=True)
-def _save(rows, own, strip, state):
+def _save(state, rows, own, strip):
     here = own.at + 2 * strip * rows * own.apart
     for i in range(rows):
         own.deltas[uint64(here)] = state.pv[i]
@@ -80,13 +80,13 @@ def _save(rows, own, strip, state):
 
 
 @cuda.jit(device=True)
-def _load_counter(bits, own, strip, counter):
+def _load_counter(counter, bits, own, strip):
     for b in range(bits):
         counter[b] = own.totals[uint64(own.at + (strip * bits + b) * own.apart)]
 
 
 @cuda.jit(device=True)
-def _save_counter(bits, own, strip, counter, number):
+def _save_counter(counter, bits, own, strip, number):
     """Store the counter plus a number."""
     carry = NONE
     for b in range(bits):
@@ -97,20 +97,20 @@ def _save_counter(bits, own, strip, counter, number):
 
 
 @cuda.jit(device=True)
-def _holds(bits, rows, own, strip, counter):
+def _holds(counter, rows, bits, own, strip):
     """Whether a value of a strip's rows in the last column is within k in any lane."""
-    _load_counter(bits, own, strip - 1, counter)
+    _load_counter(counter, bits, own, strip - 1)
     low = NONE
     here = own.at + 2 * strip * rows * own.apart
     end = here + 2 * rows * own.apart
     while here < end:
-        low |= add(bits, counter, own.deltas[uint64(here)], own.deltas[uint64(here + own.apart)])
+        low |= add(counter, bits, own.deltas[uint64(here)], own.deltas[uint64(here + own.apart)])
         here += 2 * own.apart
     return low != NONE
 
 
 @cuda.jit(device=True)
-def _cross(rows, bits, strip, span, way, own, tile, state):
+def _cross(state, rows, bits, strip, span, way, own, tile):
     """Take a span's columns through one strip; returns the lanes within k at its lower border."""
     low = NONE
     for t in range(0, span, COLUMNS):
@@ -119,9 +119,9 @@ def _cross(rows, bits, strip, span, way, own, tile, state):
             here = own.at + 2 * (t + c) * own.apart
             state.ph[c] = own.borders[uint64(here)] if strip else NONE
             state.mh[c] = own.borders[uint64(here + own.apart)] if strip else NONE
-        advance(rows, tile, state)
+        advance(state, rows, tile)
         for c in range(COLUMNS):
-            low |= add(bits, state.counter, state.ph[c], state.mh[c])
+            low |= add(state.counter, bits, state.ph[c], state.mh[c])
             here = own.at + 2 * (t + c) * own.apart
             own.borders[uint64(here)] = state.ph[c]
             own.borders[uint64(here + own.apart)] = state.mh[c]
@@ -129,7 +129,7 @@ def _cross(rows, bits, strip, span, way, own, tile, state):
 
 
 @cuda.jit(device=True)
-def _report(bits, smallest, columns, own, counter, ends, coding, buffer):
+def _report(counter, bits, lowering, columns, own, ends, coding, buffer):
     """Go over the last border of a span once more, to find the ends within k.
 
     columns: of the warm-up, and of the span; ends: Ends of the span's first column.
@@ -138,20 +138,20 @@ def _report(bits, smallest, columns, own, counter, ends, coding, buffer):
     for t in range(span):
         here = own.at + 2 * t * own.apart
         plus, minus = own.borders[uint64(here)], own.borders[uint64(here + own.apart)]
-        left = add(bits, counter, plus, minus) & ends.owned
+        left = add(counter, bits, plus, minus) & ends.owned
         if left and warm <= t:
-            if smallest:
-                distance = smallest_number(bits, left, counter) + coding.limit + 1
+            if lowering:
+                distance = smallest(counter, bits, left) + coding.limit + 1
                 cuda.atomic.min(buffer.count, coding.query, distance)
             else:
                 to = reserve(buffer.count, 0, int(cuda.popc(left)))
-                write(bits, left, counter, ends, t, coding, buffer, to)
+                write(counter, bits, left, ends, t, coding, buffer, to)
 
 
 @cuda.jit(device=True)
-def _limit(smallest, limit, query, count, shared):
+def _limit(lowering, limit, query, count, shared):
     """The limit of a block: only smaller distances than the known one are of interest."""
-    if not smallest:
+    if not lowering:
         return limit
     if cuda.threadIdx.x == 0:
         known = count[query]
@@ -161,7 +161,7 @@ def _limit(smallest, limit, query, count, shared):
 
 
 @cache
-def make_scan(rows, bits, smallest):
+def make_scan(rows: int, bits: int, lowering: bool) -> Any:
     """The kernel for strips of `rows` rows and counters of `bits` bits."""
     top = bits - 1
 
@@ -198,7 +198,7 @@ def make_scan(rows, bits, smallest):
             searches[search, 2],
             searches[search, 3],
         )
-        limit = _limit(smallest, int64(searches[search, 4]), query, count, known)
+        limit = _limit(lowering, int64(searches[search, 4]), query, count, known)
         coding = Coding(shape.queries, query, shape.factor, limit)
         for c in range(COLUMNS):
             shared[(shape.planes * COLUMNS + c) * THREADS + thread] = ALL_ONES
@@ -207,8 +207,8 @@ def make_scan(rows, bits, smallest):
         columns = warm + end - begin
         strips = letters.shape[1] // rows
         missing = strips * rows - length
-        put_number(bits, counter, rows - missing - limit - 1)
-        _save_counter(bits, own, 0, counter, 0)
+        put_number(counter, bits, rows - missing - limit - 1)
+        _save_counter(counter, bits, own, 0, 0)
         last = 0  # the lowest strip that takes part
         fresh = 0  # the strip that starts anew
         for base in range(0, columns, SPAN):
@@ -221,20 +221,20 @@ def make_scan(rows, bits, smallest):
                 if thread < rows:
                     staged[thread] = letters[search, strip * rows + thread]
                 cuda.syncthreads()
-                _load(rows, own, strip, strip == fresh, missing, state)
+                _load(state, rows, own, strip, strip == fresh, missing)
                 if strip == fresh:
                     fresh = -1
-                _load_counter(bits, own, strip, counter)
+                _load_counter(counter, bits, own, strip)
                 low = counter[top]
                 if strip == last and strip + 1 < strips:
-                    _save_counter(bits, own, strip + 1, counter, rows)
-                low |= _cross(rows, bits, strip, span, way, own, tile, state)
-                _save(rows, own, strip, state)
+                    _save_counter(counter, bits, own, strip + 1, rows)
+                low |= _cross(state, rows, bits, strip, span, way, own, tile)
+                _save(state, rows, own, strip)
                 if strip + 1 == strips and low & owned:
-                    _load_counter(bits, own, strip, counter)
+                    _load_counter(counter, bits, own, strip)
                     ends = Ends(64 * word * shape.rows + row, step, shape.rows, owned)
-                    _report(bits, smallest, (warm - base, span), own, counter, ends, coding, buffer)
-                _save_counter(bits, own, strip, counter, 0)
+                    _report(counter, bits, lowering, (warm - base, span), own, ends, coding, buffer)
+                _save_counter(counter, bits, own, strip, 0)
                 if strip == last:
                     if strip + 1 < strips and cuda.syncthreads_or(int32(low != NONE)):
                         last += 1
@@ -242,7 +242,7 @@ def make_scan(rows, bits, smallest):
                     else:
                         # The strip's deltas are in memory: is any value in it still within k?
                         if strip and not cuda.syncthreads_or(
-                            int32(_holds(bits, rows, own, strip, counter))
+                            int32(_holds(counter, rows, bits, own, strip))
                         ):
                             last -= 1
                         break
@@ -268,7 +268,7 @@ def memory_for_deltas(plan: SearchPlan, bits: int, stream: Stream) -> Kept:
 def launch_strips(
     plan: SearchPlan,
     bits: int,
-    smallest: bool,
+    lowering: bool,
     arguments: tuple[Any, ...],
     kept: Kept,
     stream: Stream,
@@ -276,7 +276,7 @@ def launch_strips(
     """Start the searches of a SearchPlan of several strips; arguments: the first of the kernel."""
     units = plan.blocks * len(plan.searches)
     together = len(kept.borders) // (2 * SPAN * THREADS)
-    kernel = make_scan(plan.rows, bits, smallest)
+    kernel = make_scan(plan.rows, bits, lowering)
     for first in range(0, units, together):
         blocks = min(together, units - first)
         kernel[blocks, THREADS, stream, plan.shared_bytes](*arguments, first, kept)

@@ -5,7 +5,7 @@ the text is read upwards, its negative where it is read downwards.
 """
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from numba import int64, uint64
 
@@ -73,7 +73,7 @@ class Patterns(NamedTuple):
 
 
 @cache
-def make_verify(most):
+def make_verify(most: int) -> Any:
     """The kernel for patterns of up to `most` words."""
 
     @cuda.jit(cache=True)
@@ -125,7 +125,7 @@ def make_verify(most):
     return kernel
 
 
-def launch_verify(
+def verify(
     text: Text,
     patterns: Patterns,
     longest: int,

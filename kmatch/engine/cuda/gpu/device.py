@@ -54,7 +54,7 @@ class Gpu:
         """uint64[size] on the host for planes that do not change once they were searched."""
         granted = driver.pinned(size)  # systems may grant little
         planes = np.empty(size, np.uint64) if granted is None else granted
-        self._keep(planes)
+        self.remember(planes)
         return planes
 
     def pack(self, letters: Bytes, text: Text) -> None:
@@ -69,23 +69,28 @@ class Gpu:
             self._copies[id(text.planes)] = _Copy(planes, driver.mark(stream))
 
     def keep(self, planes: Words) -> None:
-        """Take note that planes in ordinary memory do not change."""
+        """Note that planes in ordinary memory do not change any more."""
         number = id(planes)
         if number not in self._copies:
-            self._keep(planes)
+            self.remember(planes)
             self._pageable.add(number)
             weakref.finalize(planes, self._pageable.remove, number).atexit = False
 
     def unite(self, text: Text, masks: Bytes) -> Text:
         """The same Text on the host; on the GPU the unions of `masks` follow its planes."""
-        text, _ = self._united.get(id(text.planes), (text, masks))
         united = text.planes[:]
-        self._united[id(united)] = text, masks
-        weakref.finalize(united, self._united.pop, id(united), None).atexit = False
-        self._keep(united)
+        self.remember_united(united, text, masks)
         return text._replace(planes=united)
 
-    def _keep(self, planes: Words) -> None:
+    def remember_united(self, united: Words, text: Text, masks: Bytes) -> None:
+        """Take note that `united` are the planes of a Text and, behind them, unions of `masks`."""
+        text, _ = self._united.get(id(text.planes), (text, masks))
+        self._united[id(united)] = text, masks
+        weakref.finalize(united, self._united.pop, id(united), None).atexit = False
+        self.remember(united)
+
+    def remember(self, planes: Words) -> None:
+        """Take note that planes in pinned memory do not change once they were searched."""
         self._copies[id(planes)] = None
         weakref.finalize(planes, self._copies.pop, id(planes), None).atexit = False
 
@@ -149,7 +154,7 @@ class Gpu:
 
     def _release(self) -> bool:
         """Drop the least recently used planes; returns whether there were any."""
-        for number, copy in self._copies.items():
+        for number, copy in list(self._copies.items()):  # others end meanwhile
             if copy is not None:
                 self._copies[number] = None
                 return True
@@ -157,6 +162,8 @@ class Gpu:
 
 
 @cache
-def open_gpu(number: int) -> Gpu:
-    """The Gpu of a number. Raises DeviceError where it cannot run kernels."""
+def open_gpu(number: int, nth: int = 0) -> Gpu:
+    """The Gpu of a number; nth: of those that share it. Raises DeviceError where it cannot run
+    kernels.
+    """
     return Gpu(number)

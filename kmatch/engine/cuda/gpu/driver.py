@@ -3,7 +3,6 @@
 Numba's own target works, and so does the package numba-cuda, which replaces it where installed.
 """
 
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -14,11 +13,7 @@ from numpy.typing import DTypeLike
 
 from kmatch.arrays import Longs, Words
 from kmatch.errors import DeviceError
-from kmatch.jit.numba_parts import keep_cuda_kernels
-
-# A short text does not fill a GPU, which is no reason for a warning.
-os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")
-config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
+from kmatch.jit.numba_parts import adopt_cuda_kernels
 
 try:
     from numba import cuda as cuda  # kernels import it from here
@@ -27,7 +22,7 @@ except Exception as error:  # numba-cuda fails at import beside a NumPy that is 
 
 SIMULATED = bool(config.ENABLE_CUDASIM)
 if cuda is not None and not SIMULATED:
-    keep_cuda_kernels()
+    adopt_cuda_kernels()
 OLDEST = (5, 0)  # compute capability: the first with three-input logic
 BACKGROUND = (8, 0)  # the first that copies to shared memory in the background
 SIMULATED_PROCESSORS = 2
@@ -48,12 +43,12 @@ class Device(NamedTuple):
 def find_devices() -> tuple[list[Device], str]:
     """The usable GPUs, and the reason where there is none."""
     if cuda is None:
-        return [], f"numba.cuda cannot be imported: {_reason(_broken)}"
+        return [], f"numba.cuda cannot be imported: {reason(_broken)}"
     try:
         found = [_device(number, gpu) for number, gpu in enumerate(cuda.list_devices())]
     except Exception as error:
         # Failures of the driver come in several classes, some of them internal to Numba.
-        return [], _reason(error)
+        return [], reason(error)
     usable = [gpu for gpu in found if gpu.capability >= OLDEST]
     if found and not usable:
         _, name, capability = found[0]
@@ -73,7 +68,13 @@ def _dotted(capability: Iterable[int]) -> str:
     return ".".join(map(str, capability))
 
 
-def _reason(error: Exception) -> str:
+def is_failure(error: BaseException) -> bool:
+    """Whether the GPU or its driver failed, which raises several classes of Numba's."""
+    return type(error).__module__.startswith("numba.cuda")
+
+
+def reason(error: BaseException) -> str:
+    """What an error of the driver says, on one line."""
     lines = [line.strip(" .:-") for line in str(error).splitlines()]
     reasons = [line for line in lines if line and not line.startswith("Error at driver init")]
     return reasons[0] if reasons else type(error).__name__
@@ -90,7 +91,7 @@ def open_device(number: int) -> None:
         _try[1, 1](tried)
         worked = tried.copy_to_host()[0] == 1
     except Exception as error:
-        raise DeviceError(f"it cannot run kernels: {_reason(error)}") from error
+        raise DeviceError(f"it cannot run kernels: {reason(error)}") from error
     if not worked:
         raise DeviceError("it cannot run kernels: a test kernel had no effect")
 

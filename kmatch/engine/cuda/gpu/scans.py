@@ -104,6 +104,24 @@ class Scan:
         del self._codes, self._buffer, self._count
 
 
+class Smallest:
+    """A search for the smallest distances under way; lowest: int64[Q] on the GPU."""
+
+    def __init__(self, engine: ScanningEngine, lowest: DeviceArray) -> None:
+        self._engine, self._lowest = engine, lowest
+        self._done = driver.mark(engine.stream)
+
+    def found(self) -> Longs:
+        """The distances; waits until they are there."""
+        found: Longs = self._lowest.copy_to_host(stream=self._engine.stream)
+        self._engine.stream.synchronize()
+        return found
+
+    def stop(self) -> None:
+        """Give it up; returns when the GPU is done with it."""
+        self._done.synchronize()
+
+
 class FilteredScan(Scan):
     """A search for differences that filters some queries and scans for the rest.
 

@@ -8,7 +8,7 @@ windows that are still within k.
 """
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from numba import uint64
 
@@ -30,7 +30,7 @@ from kmatch.engine.queries import QueryArrays
 CODE = uint64(0xFFFF)
 
 
-class Letters(NamedTuple):
+class Planned(NamedTuple):
     """Letters of all queries: a QueryPlan's arrays on the GPU."""
 
     planes: DeviceArray
@@ -72,7 +72,7 @@ class Step(NamedTuple):
 
 
 @cuda.jit(device=True)
-def _count_staged(bits, depth, tile, code, state):
+def _count_staged(state, bits, depth, tile, code):
     w = (code & CODE) + tile.thread
     x = ((code >> uint64(16)) & CODE) + tile.thread
     y = ((code >> uint64(32)) & CODE) + tile.thread
@@ -80,7 +80,7 @@ def _count_staged(bits, depth, tile, code, state):
     for i in range(depth):
         s = uint64(i * THREADS)
         a, b, c, d = tile.words[w + s], tile.words[x + s], tile.words[y + s], tile.words[z + s]
-        add_four(bits, state.live, state.counters, i, a, b, c, d)
+        add_four(state.live, state.counters, bits, i, a, b, c, d)
 
 
 @cuda.jit(device=True)
@@ -101,7 +101,7 @@ def _far(text, letters, i, row, word):
 
 
 @cuda.jit(device=True)
-def _count_far(bits, depth, text, lanes, letters, first, state):
+def _count_far(state, bits, depth, text, lanes, letters, first):
     for i in range(depth):
         row = lanes.row + i * lanes.apart
         if state.live[i] and row < text.rows:
@@ -109,7 +109,7 @@ def _count_far(bits, depth, text, lanes, letters, first, state):
             x = _far(text, letters, first + 1, row, lanes.word)
             y = _far(text, letters, first + 2, row, lanes.word)
             z = _far(text, letters, first + 3, row, lanes.word)
-            add_four(bits, state.live, state.counters, i, w, x, y, z)
+            add_four(state.live, state.counters, bits, i, w, x, y, z)
 
 
 @cuda.jit(device=True)
@@ -121,17 +121,17 @@ def _require_far(depth, text, lanes, letters, letter, live):
 
 
 @cuda.jit(device=True)
-def _search(bits, depth, text, lanes, tile, letters, step, state):
+def _search(state, bits, depth, text, lanes, tile, letters, step):
     """Count the mismatches of one query; leaves the lanes where it matches in `live`."""
     live, codes = state.live, letters.codes
     for g in range(step.begin, step.unseen):
-        _count_staged(bits, depth, tile, codes[g], state)
+        _count_staged(state, bits, depth, tile, codes[g])
     g = step.unseen
     while g < step.counted and any_live(depth, live):
-        _count_staged(bits, depth, tile, codes[g], state)
+        _count_staged(state, bits, depth, tile, codes[g])
         g += 1
     while g < step.exact and any_live(depth, live):
-        _count_far(bits, depth, text, lanes, letters, 4 * g, state)
+        _count_far(state, bits, depth, text, lanes, letters, 4 * g)
         g += 1
     g = step.exact
     while g < step.required and any_live(depth, live):
@@ -144,7 +144,7 @@ def _search(bits, depth, text, lanes, tile, letters, step, state):
 
 
 @cuda.jit(device=True)
-def _collect(bits, depth, text, lanes, state, coding, buffer):
+def _collect(state, bits, depth, text, lanes, coding, buffer):
     """Append the codes of live lanes to the buffer; where it is full, only count them."""
     live, rows = state.live, text.rows
     many = 0
@@ -161,13 +161,13 @@ def _collect(bits, depth, text, lanes, state, coding, buffer):
                 bit = lowest(left)
                 left &= left - ONE
                 if to < len(buffer.codes):
-                    distance = mismatches(bits, state.counters, i, bit, first_count)
+                    distance = mismatches(state.counters, bits, i, bit, first_count)
                     buffer.codes[to] = encode(first + bit * rows, distance, coding)
                 to += 1
 
 
 @cache
-def make_scan(bits, tile_words, depth, grain):
+def make_scan(bits: int, tile_words: int, depth: int, grain: int) -> Any:
     """The kernel for counters of `bits` bits and a Tile; grain: see `copy_tile`."""
     counter_words = depth * bits
     apart = THREADS // tile_words  # rows between two rows of a thread
@@ -176,7 +176,7 @@ def make_scan(bits, tile_words, depth, grain):
     @cuda.jit(cache=True)
     def kernel(planes, shape, letter_planes, shifts, groups, steps, codes, count):
         text = Text(planes, shape.words, shape.rows, shape.plane_rows * shape.words)
-        letters, buffer = Letters(letter_planes, shifts, groups), HitBuffer(codes, count)
+        letters, buffer = Planned(letter_planes, shifts, groups), HitBuffer(codes, count)
         shared = cuda.shared.array(0, uint64)
         state = State(cuda.local.array(depth, uint64), cuda.local.array(counter_words, uint64))
         across = (shape.words + tile_words - 1) // tile_words
@@ -199,13 +199,13 @@ def make_scan(bits, tile_words, depth, grain):
         first_count = (1 << bits) - (shape.k + 1)
         for q in range(len(steps)):
             for i in range(depth):
-                begin(bits, state.live, state.counters, i, first_count)
+                begin(state.live, state.counters, bits, i, first_count)
             s = steps[q]
             step = Step(s[0], s[1], s[2], s[3], s[4], s[5])
-            _search(bits, depth, text, lanes, tile, letters, step, state)
+            _search(state, bits, depth, text, lanes, tile, letters, step)
             if any_live(depth, state.live):
                 coding = Coding(len(steps), q, shape.k + 1, shape.k)
-                _collect(bits, depth, text, lanes, state, coding, buffer)
+                _collect(state, bits, depth, text, lanes, coding, buffer)
 
     return kernel
 

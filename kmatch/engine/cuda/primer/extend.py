@@ -50,7 +50,7 @@ class Sizes(NamedTuple):
     rows·k + more rows; deepest: rows below which the CPU goes on; stretch: the most columns of a
     stretch for each of the warm-up; columns: that a stretch may have however short the warm-up is;
     blocks: on a multiprocessor; waves: units of work for each block, where there are enough; cells:
-    the most of a launch for a multiprocessor.
+    the most that a multiprocessor computes in a launch.
     """
 
     width: int = WIDTH

@@ -64,51 +64,51 @@ class Borders(NamedTuple):
     −1 for none."""
 
     deltas: Any
-    above: int
-    below: int
+    source: int
+    target: int
 
 
 @cuda.jit(device=True)
-def _row(gather, strip, i, state):
+def _row(state, gather, strip, i):
     wanted = strip.masks[strip.lane + uint64(i * strip.width)] if gather else NONE
     for c in range(COLUMNS):
-        cell(strip.planes[state.planes[c] + uint64(i * strip.width)], i, c, state)
+        cell(state, strip.planes[state.planes[c] + uint64(i * strip.width)], i, c)
         if gather:
             state.rose[c] = or_both(state.rose[c], state.ph[c], wanted)
             state.fell[c] = or_both(state.fell[c], state.mh[c], wanted)
 
 
 @cuda.jit(device=True)
-def _rows_4(gather, strip, i, state):
-    _row(gather, strip, i, state)
-    _row(gather, strip, i + 1, state)
-    _row(gather, strip, i + 2, state)
-    _row(gather, strip, i + 3, state)
+def _rows_4(state, gather, strip, i):
+    _row(state, gather, strip, i)
+    _row(state, gather, strip, i + 1)
+    _row(state, gather, strip, i + 2)
+    _row(state, gather, strip, i + 3)
 
 
 @cuda.jit(device=True)
-def _rows_8(gather, strip, i, state):
-    _rows_4(gather, strip, i, state)
-    _rows_4(gather, strip, i + 4, state)
+def _rows_8(state, gather, strip, i):
+    _rows_4(state, gather, strip, i)
+    _rows_4(state, gather, strip, i + 4)
 
 
 @cuda.jit(device=True)
-def _advance(rows, gather, strip, state):
+def _advance(state, rows, gather, strip):
     """Take COLUMNS columns down the rows of a strip, a multiple of 4 up to 28; see `advance`."""
     i = 0
     if rows & 16:
-        _rows_8(gather, strip, 0, state)
-        _rows_8(gather, strip, 8, state)
+        _rows_8(state, gather, strip, 0)
+        _rows_8(state, gather, strip, 8)
         i += 16
     if rows & 8:
-        _rows_8(gather, strip, i, state)
+        _rows_8(state, gather, strip, i)
         i += 8
     if rows & 4:
-        _rows_4(gather, strip, i, state)
+        _rows_4(state, gather, strip, i)
 
 
 @cuda.jit(device=True)
-def begin_rows(rows, bits, kind, strip, base, state):
+def begin_rows(state, rows, bits, kind, strip, base):
     """Begin a column that grows by one a row, and counters at the rows of interest.
 
     base: top row − k.
@@ -117,9 +117,9 @@ def begin_rows(rows, bits, kind, strip, base, state):
         state.pv[i] = ALL_ONES
         state.mv[i] = NONE
     if kind == LAST:
-        put_number(bits, state.counter, base + rows)
+        put_number(state.counter, bits, base + rows)
     if kind == GATHERED:
-        put_number(bits, state.counter, 0)
+        put_number(state.counter, bits, 0)
         for i in range(rows):
             wanted = strip.masks[strip.lane + uint64(i * strip.width)]
             for b in range(bits):
@@ -128,18 +128,18 @@ def begin_rows(rows, bits, kind, strip, base, state):
 
 
 @cuda.jit(device=True)
-def sweep(rows, bits, kind, strip, stretch, base, borders, state):
+def sweep(state, rows, bits, kind, strip, stretch, base, borders):
     """Take a stretch through a strip; returns the lanes alive at the rows of interest.
 
     kind: PLAIN, LAST or GATHERED; base: see `begin_rows`.
     """
     width, deltas = strip.width, borders.deltas
-    begin_rows(rows, bits, kind, strip, base, state)
+    begin_rows(state, rows, bits, kind, strip, base)
     alive = NONE
     for t in range(stretch.begin, stretch.end, COLUMNS):
         letters = stretch.columns[t // COLUMNS]
         if letters & 7 == FRESH:
-            begin_rows(rows, bits, kind, strip, base, state)
+            begin_rows(state, rows, bits, kind, strip, base)
             continue
         here = (t - stretch.begin) * 2 * width
         for c in range(COLUMNS):
@@ -149,19 +149,19 @@ def sweep(rows, bits, kind, strip, stretch, base, borders, state):
             state.mh[c] = NONE
             state.rose[c] = NONE
             state.fell[c] = NONE
-        if borders.above >= 0:
+        if borders.source >= 0:
             for c in range(COLUMNS):
-                state.ph[c] = deltas[uint64(borders.above + here + 2 * c * width)]
-                state.mh[c] = deltas[uint64(borders.above + here + (2 * c + 1) * width)]
-        _advance(rows, kind == GATHERED, strip, state)
+                state.ph[c] = deltas[uint64(borders.source + here + 2 * c * width)]
+                state.mh[c] = deltas[uint64(borders.source + here + (2 * c + 1) * width)]
+        _advance(state, rows, kind == GATHERED, strip)
         for c in range(COLUMNS):
-            if borders.below >= 0:
-                deltas[uint64(borders.below + here + 2 * c * width)] = state.ph[c]
-                deltas[uint64(borders.below + here + (2 * c + 1) * width)] = state.mh[c]
+            if borders.target >= 0:
+                deltas[uint64(borders.target + here + 2 * c * width)] = state.ph[c]
+                deltas[uint64(borders.target + here + (2 * c + 1) * width)] = state.mh[c]
             if kind == LAST:
-                alive |= add(bits, state.counter, state.ph[c], state.mh[c])
+                alive |= add(state.counter, bits, state.ph[c], state.mh[c])
             if kind == GATHERED:
-                alive |= add(bits, state.counter, state.rose[c], state.fell[c])
+                alive |= add(state.counter, bits, state.rose[c], state.fell[c])
     return alive
 
 

@@ -76,7 +76,7 @@ class Interest(NamedTuple):
     """The rows of interest of a word's lanes, in shared memory.
 
     width, word: of the tile; rows: uint8, of lane i at i·width; masks: as in Strip; deeper: the
-    lanes whose limits lie below the strip.
+    lanes whose limits are below the strip.
     """
 
     width: int
@@ -186,7 +186,7 @@ _stretch_of = cuda.jit(device=True)(stretch_of)
 
 
 @cache
-def make_extend(rows, bits, width=WIDTH):
+def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
     """The kernel for strips of `rows` rows, a multiple of 4 up to 28, and counters of `bits` bits.
 
     It takes, all on the GPU: text, uint64, the target's planes, a bit a letter, long enough for the
@@ -264,9 +264,9 @@ def make_extend(rows, bits, width=WIDTH):
                         borders = Borders(deltas, above, below)
                         left = masks[last]
                         if base + rows < 0:
-                            sweep(rows, bits, PLAIN, tile_strip, span, base, borders, state)
+                            sweep(state, rows, bits, PLAIN, tile_strip, span, base, borders)
                         else:
-                            left &= sweep(rows, bits, LAST, tile_strip, span, base, borders, state)
+                            left &= sweep(state, rows, bits, LAST, tile_strip, span, base, borders)
                 else:
                     sweeping = going
                     rising = NONE
@@ -276,7 +276,7 @@ def make_extend(rows, bits, width=WIDTH):
                         if sweeping:
                             borders = Borders(deltas, above, below)
                             alive = sweep(
-                                rows, bits, GATHERED, tile_strip, span, base, borders, state
+                                state, rows, bits, GATHERED, tile_strip, span, base, borders
                             )
                         below = -1  # the first sweep wrote the border
                         alive_words[thread] = alive

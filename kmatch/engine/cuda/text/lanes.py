@@ -5,6 +5,7 @@ Lane s of B rows becomes lanes 8·s … 8·s+7 of B/8 rows, so every position ke
 """
 
 from functools import cache
+from typing import Any
 
 from numba import uint64
 
@@ -28,7 +29,7 @@ def _apart(octet):
 
 
 @cache
-def make_spread():
+def make_spread() -> Any:
     """The kernel that writes planes with more lanes."""
 
     @cuda.jit(cache=True)

@@ -1,6 +1,7 @@
 """From letters to striped bit planes, and planes of IUPAC letters."""
 
 from functools import cache
+from typing import Any
 
 from numba import uint64
 
@@ -16,7 +17,7 @@ UPPER_T_OR_U = 0xDE
 
 
 @cache
-def make_pack():
+def make_pack() -> Any:
     """The kernel that packs: a thread makes one word of each plane.
 
     Neighbouring threads take neighbouring rows, so that the letters that they read are contiguous.
@@ -57,7 +58,7 @@ def pack(letters: DeviceArray, text: Text, stream: Stream) -> None:
 
 
 @cache
-def make_unite():
+def make_unite() -> Any:
     """The kernel that copies planes and adds unions of them."""
 
     @cuda.jit(cache=True)

@@ -76,8 +76,14 @@ def _parser(source: Source, others: Formats) -> Parser:
     refuse_others(source, "a genome that kmatch reads")
     raise InputError(
         f"{source.label}: not a sequence file; kmatch reads FASTA ('>' first), FASTQ ('@' first), "
-        "2bit, GenBank, and what kmatch pack writes"
+        f"2bit, GenBank, and what kmatch pack writes{_patterns_perhaps(source.head)}"
     )
+
+
+def _patterns_perhaps(head: bytes) -> str:
+    """What to say of a file that begins like text with a pattern a line."""
+    sequence = re.match(rb"(?:[^\t\r\n]{1,99}\t)?[ACGTUNRYSWKMBDHV]{4,99}\s", head, re.IGNORECASE)
+    return "; is it the file of patterns? The genome comes first" if sequence else ""
 
 
 def _fasta(source: Source) -> Iterator[Stretch]:

@@ -1,4 +1,4 @@
-"""Checks of a 2bit file: all that its counts and offsets say must lie inside it."""
+"""Checks of a 2bit file: all that its counts and offsets say must be inside it."""
 
 import mmap
 import struct

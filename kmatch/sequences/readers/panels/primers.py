@@ -51,7 +51,7 @@ def read_primers(path: StrPath) -> Primers:
 
 
 def role_of(name: str) -> tuple[str, int] | None:
-    """The name of a primer's pair and its role there, as its own name says, or None."""
+    """(pair, role) by a primer's name, or None."""
     found = _ROLE.fullmatch(name)
     if not found:
         return None
@@ -118,14 +118,14 @@ def _by_line(lines: Iterator[tuple[int, str]], label: str) -> Primers:
     for number, line in lines:
         if not _holds_primers(line):
             continue
-        place = f"{label}: line {number}"
+        where = f"{label}: line {number}"
         fields = [field.strip() for field in line.strip("\r\n").split("\t")]
         if len(fields) == 1:
             fields = line.split()
         if _is_bed(fields):
             if len(fields) <= BED_SEQUENCE:
                 raise InputError(
-                    f"{place} is BED with {len(fields)} columns; primers have their sequence in "
+                    f"{where} is BED with {len(fields)} columns; primers have their sequence in "
                     "column 7"
                 )
             builder.add_named(fields[BED_NAME], fields[BED_SEQUENCE])
@@ -135,7 +135,7 @@ def _by_line(lines: Iterator[tuple[int, str]], label: str) -> Primers:
             numbers += [number, number]
         else:
             raise InputError(
-                f"{place} has {len(fields)} column{'' if len(fields) == 1 else 's'}; write NAME, a "
+                f"{where} has {len(fields)} column{'' if len(fields) == 1 else 's'}; write NAME, a "
                 "tab, FORWARD, a tab and REVERSE, or BED with the sequence in column 7"
             )
     return builder.primers(lambda primer: f"{label}: line {numbers[primer]}: ")

@@ -1,0 +1,1 @@
+"""What to type in place of what a command cannot use."""

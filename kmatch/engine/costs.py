@@ -1,0 +1,138 @@
+"""What the ways of a search cost, by which kmatch chooses one; a choice never changes the output.
+
+Times are nanoseconds, of one core on the CPU and of a whole GPU. Only their ratios matter, except
+where `--device auto` compares both. `scripts/bench/calibrate.py --write` measures those of the CPU
+on random letters, real DNA and an AT-rich text, and writes them here.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+
+def total(costs: Iterable[float], factors: Iterable[float]) -> float:
+    """What costs amount to; factors: how often each is paid, as a NamedTuple of the same class."""
+    return sum(cost * factor for cost, factor in zip(costs, factors, strict=True))
+
+
+class Scan(NamedTuple):
+    """Every window compared with every pattern. pair: a window and a pattern."""
+
+    pair: float
+
+
+class Seeds(NamedTuple):
+    """Pieces of patterns looked up. position: to read a text position; lookup: to look a piece up;
+    branch: for a piece that is found, which the processor mispredicts; candidate: to compare what
+    was found."""
+
+    position: float
+    lookup: float
+    branch: float
+    candidate: float
+
+
+class Sites(NamedTuple):
+    """Windows beside a PAM. position: to look for PAMs at a text position, and to unpack it; site:
+    to sort a site, to read its window and to pack it."""
+
+    position: float
+    site: float
+
+
+class Recurrence(NamedTuple):
+    """Differences at every position. cell: of the matrix; column: counters and border of a column;
+    deeper: rows below the first group that are computed on average."""
+
+    cell: float
+    column: float
+    deeper: int
+
+
+class Pieces(NamedTuple):
+    """Differences where a piece of the pattern stands. stage: to copy a text position, for all
+    queries; letter: of a piece, a text position; look: a piece, a text position; window, column,
+    block: to verify a survivor, a column there, and 64 pattern letters of a column."""
+
+    stage: float
+    letter: float
+    look: float
+    window: float
+    column: float
+    block: float
+
+
+class Anchors(NamedTuple):
+    """Differences beside a PAM, all patterns compared. position: as for Sites; letter: of a site,
+    to read and to pack it; cell: of the band; pair: counters of a site and a pattern."""
+
+    position: float
+    letter: float
+    cell: float
+    pair: float
+
+
+class AnchorSeeds(NamedTuple):
+    """Differences beside a PAM, pieces looked up. position: as for Sites; site: to read a window;
+    lookup: to see whether a piece is there; branch: for a piece that is; candidate: to compare what
+    was found; entry: of the tables."""
+
+    position: float
+    site: float
+    lookup: float
+    branch: float
+    candidate: float
+    entry: float
+
+
+class CpuCosts(NamedTuple):
+    """pack: to pack a letter."""
+
+    pack: float
+    scan: Scan
+    seeds: Seeds
+    sites: Sites
+    recurrence: Recurrence
+    pieces: Pieces
+    anchors: Anchors
+    anchor_seeds: AnchorSeeds
+
+
+class CudaCosts(NamedTuple):
+    """start: until the context is open and the first kernels are loaded; copy: to copy the planes
+    of a letter; full: letters that keep a GPU busy in a search for mismatches."""
+
+    start: float
+    copy: float
+    full: float
+    scan: Scan
+    recurrence: Recurrence
+    pieces: Pieces
+
+
+FIRST_ROWS = 24  # and twice k: about the first group of rows, which a scan always computes
+
+# An AMD EPYC with AVX-512.
+CPU = CpuCosts(
+    pack=0.5,
+    scan=Scan(pair=0.024),
+    seeds=Seeds(position=6.0, lookup=6.0, branch=6.0, candidate=2.0),
+    sites=Sites(position=4.0, site=60.0),
+    recurrence=Recurrence(cell=0.002, column=0.0235, deeper=6),
+    pieces=Pieces(stage=0.0, letter=0.0006, look=0.003, window=60.0, column=11.0, block=2.0),
+    anchors=Anchors(position=13.0, letter=0.0, cell=0.0035, pair=0.0),
+    anchor_seeds=AnchorSeeds(
+        position=2.7, site=3.0, lookup=1.0, branch=0.0, candidate=100.0, entry=40.0
+    ),
+)
+
+# An H200, fitted to filters and scans of 1 and 64 patterns.
+CUDA = CudaCosts(
+    start=0.45e9,
+    copy=0.1,
+    full=45e6,
+    scan=Scan(pair=0.08e-3),
+    recurrence=Recurrence(cell=0.0145e-3, column=0.0, deeper=0),
+    pieces=Pieces(
+        stage=0.1e-3, letter=0.004e-3, look=0.005e-3, window=0.0, column=0.1, block=0.003
+    ),
+)

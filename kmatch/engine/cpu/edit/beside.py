@@ -1,0 +1,97 @@
+"""Which way differences beside a PAM are searched for, and what it needs of a panel.
+
+All positions are scanned and PAMs looked for beside what is found; or the sites are found first,
+and the patterns compared there, all of them (`anchors`) or those that are looked up (`lookup`).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kmatch.arrays import Longs
+from kmatch.engine import costs
+from kmatch.engine.constraints import Constraints
+from kmatch.engine.costs import CPU, FIRST_ROWS, total
+from kmatch.engine.cpu.edit.anchors import AnchoredPanel, anchored_masks, anchored_panel
+from kmatch.engine.cpu.edit.lookup import WIDEST
+from kmatch.engine.cpu.edit.seeds import (
+    AnchorSeeds,
+    anchor_seeds,
+    find_pieces,
+    serve,
+    site_factors,
+)
+from kmatch.engine.differences import DifferenceQuery
+
+
+class AnchorTables(NamedTuple):
+    """What a search beside PAMs needs of its queries.
+
+    strands: int64[S, 2], (minus, backward) of each strand that is searched; panel, seeds: one of
+    them, None is the other.
+    """
+
+    query: DifferenceQuery
+    constraints: Constraints
+    strands: Longs
+    panel: AnchoredPanel | None
+    seeds: AnchorSeeds | None
+
+
+def scan_cost(query: DifferenceQuery) -> float:
+    """Nanoseconds to scan a text position."""
+    rows = np.minimum(query.lengths, 2 * query.k + FIRST_ROWS + CPU.recurrence.deeper)
+    return float((rows * CPU.recurrence.cell + CPU.recurrence.column).sum())
+
+
+def anchor_factors(query: DifferenceQuery, share: float) -> costs.Anchors:
+    """What is paid at a text position where all patterns are compared at the sites.
+
+    share: of the positions that are sites, on each strand.
+    """
+    lengths, strands = query.lengths, len(np.unique(query.reading.backward))
+    window = int(lengths.max()) + query.k
+    cells = float((lengths * (2 * query.k + 1)).sum())
+    return costs.Anchors(1, share * strands * window, share * cells, share * len(lengths))
+
+
+def anchor_seed_factors(
+    query: DifferenceQuery, share: float, positions: float
+) -> costs.AnchorSeeds | None:
+    """The same where pieces are looked up, with the tables for so many positions; None where that
+    is not possible."""
+    masks, begins = anchored_masks(query)
+    if not serve(masks, begins, query.k):
+        return None
+    patterns = len(begins) - 1
+    pieces = find_pieces(int(query.lengths.min()), query.k, patterns)
+    if pieces is None:
+        return None
+    sites = share * (len(query.limits) // patterns)
+    paid = site_factors(pieces, query.k, patterns)
+    _, _, lookup, branch, candidate, _ = (sites * each for each in paid)
+    return costs.AnchorSeeds(1, sites, lookup, branch, candidate, paid.entry / positions)
+
+
+def anchor_tables(
+    query: DifferenceQuery, constraints: Constraints, share: float, positions: int, always: bool
+) -> AnchorTables | None:
+    """The AnchorTables of the better of both ways, None where a scan is better than both.
+
+    share: of the positions that are sites, on each strand; positions: of the text, about; always:
+    where a scan is better too.
+    """
+    compared = looked_up = total(CPU.anchors, anchor_factors(query, share))
+    factors = anchor_seed_factors(query, share, positions)
+    if factors and constraints.pams.shape[2] <= WIDEST:
+        looked_up = total(CPU.anchor_seeds, factors)
+    if not always and min(looked_up, compared) > scan_cost(query):
+        return None
+    strands = np.unique(constraints.minus)
+    first = [int(np.argmax(constraints.minus == minus)) for minus in strands]
+    both = np.stack([strands, query.reading.backward[first]], axis=1).astype(np.int64)
+    if looked_up < compared:
+        masks, begins = anchored_masks(query)
+        seeds = anchor_seeds(masks, begins, query.limits[: len(begins) - 1])
+        return AnchorTables(query, constraints, both, None, seeds)
+    return AnchorTables(query, constraints, both, anchored_panel(query), None)

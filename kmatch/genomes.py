@@ -1,0 +1,145 @@
+"""Several genomes, searched one after another, and the file that lists them."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+
+from kmatch.errors import InputError
+from kmatch.genome import Genome
+from kmatch.sequences.circles import Circular
+from kmatch.sequences.names import clean_names, warn
+from kmatch.sequences.readers.files import check_readable, label_of, open_source, reading
+
+LIST = "@"  # before the path of a file that lists genomes
+Path = str | os.PathLike[str]
+
+
+class Genomes:
+    """Genomes that a search goes through, each as if alone, in their order.
+
+    given: Genomes, or paths, which are opened when their turn comes; named: whether hits tell their
+    genome by its name; keep(path): whether the sequences of a path stay in memory while it is
+    searched. Raises InputError for a path that cannot be opened.
+    """
+
+    def __init__(
+        self,
+        given: Sequence[Genome | Path],
+        label: str = "",
+        *,
+        named: bool = True,
+        keep: Callable[[Path], bool] = lambda path: True,
+        on_warning: Callable[[str], None] = warn,
+    ) -> None:
+        self.circular: Circular | None = None
+        self.view: Callable[[Genome], Genome] = _as_it_is  # how each is searched
+        self._given = list(given)
+        self._keep, self._on_warning = keep, on_warning
+        self.named = named
+        labels = [each.label if isinstance(each, Genome) else label_of(each) for each in given]
+        self.label = label or ", ".join(labels)
+        self.names = clean_names(labels)[0]
+        for each in self._given:
+            if not isinstance(each, Genome):
+                check_readable(each)
+
+    def __len__(self) -> int:
+        return len(self._given)
+
+    def __iter__(self) -> Iterator[Genome]:
+        return map(self.genome, range(len(self)))
+
+    def with_circular(self, names: bool | Sequence[str]) -> "Genomes":
+        """The same, whose records with these names are circular; True: all, False: none."""
+        if isinstance(names, str):
+            raise InputError(f"circular is {names!r}; give True, or a list of names of records")
+        if names is not False:
+            self.circular = Circular(None if names is True else names)
+        return self
+
+    def check_circular(self) -> None:
+        """Raise InputError for a circular record that was in no genome."""
+        if self.circular:
+            self.circular.check()
+
+    def genome(self, number: int) -> Genome:
+        """One of the genomes; a file is opened anew, so that none stays open."""
+        given = self._given[number]
+        if isinstance(given, Genome):
+            return self.view(given)
+        genome = Genome(given, keep=self._keep(given), on_warning=self._on_warning)
+        if not os.path.isfile(given):  # a pipe cannot be opened twice
+            self._given[number] = genome
+        return self.view(genome)
+
+    @property
+    def expected_letters(self) -> int | None:
+        """About how many letters there are; None where that is unknown of a genome."""
+        letters = 0
+        for genome in self:
+            expected = genome.expected_letters
+            if expected is None:
+                return None
+            letters += expected
+        return letters
+
+    @property
+    def can_reread(self) -> bool:
+        """Whether the records of each can be read, and then searched."""
+        return all(genome.can_reread for genome in self)
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths of those that are files."""
+        return [os.fspath(each) for each in self._given if not isinstance(each, Genome)]
+
+    @property
+    def sizes(self) -> list[int] | None:
+        """Bytes of each file; None where one has no size."""
+        if any(isinstance(each, Genome) or not os.path.isfile(each) for each in self._given):
+            return None
+        return [os.path.getsize(each) for each in self._given if not isinstance(each, Genome)]
+
+
+def _as_it_is(genome: Genome) -> Genome:
+    return genome
+
+
+def as_genomes(genomes: Genome | Genomes | Path | Sequence[Genome | Path]) -> Genomes:
+    """Genomes of one, of several, or of a list that is named with `@` before its path."""
+    if isinstance(genomes, Genomes):
+        return genomes
+    if isinstance(genomes, str) and is_list(genomes):
+        return Genomes(read_list(genomes), genomes)
+    if not isinstance(genomes, list | tuple):
+        one = genomes if isinstance(genomes, Genome) else Genome(genomes)  # type: ignore[arg-type]
+        return Genomes([one], named=False)
+    if not genomes:
+        raise InputError("there is no genome to search; give one or more")
+    return Genomes(genomes)
+
+
+def is_list(path: str) -> bool:
+    """Whether a path names a file that lists genomes."""
+    return path.startswith(LIST)
+
+
+def read_list(path: str) -> list[str]:
+    """The paths that a list names, one a line, relative to the current folder.
+
+    path: that of the list behind `@`, `-` for standard input. Blank lines and those that begin with
+    `#` are skipped. Raises InputError for a list that names none, or standard input.
+    """
+    with open_source(path.removeprefix(LIST)) as source, reading(source.label):
+        lines = [line.strip() for line in source.handle.read().splitlines()]
+        names = [os.fsdecode(line) for line in lines if line and not line.startswith(b"#")]
+    label = f"{LIST}{source.label}"
+    if not names:
+        raise InputError(f"{label}: the list names no genome; write the path of one a line")
+    if "-" in names:
+        raise InputError(f"{label}: a list names files, and '-' is none; give - in place of it")
+    if odd := next((name for name in names if name.startswith((">", ";"))), None):
+        raise InputError(
+            f"{label}: '{odd[:40]}' begins a sequence file; a list has the path of a genome a "
+            f"line, and the genome itself is given without the {LIST}"
+        )
+    return names

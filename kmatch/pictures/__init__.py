@@ -1,0 +1,1 @@
+"""Pictures of hits and primers, drawn by Matplotlib."""

@@ -1,0 +1,222 @@
+"""Hits of circular records: over the origin, each once, minima and loci as the circle has them."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from kmatch.arrays import Bools, Longs
+from kmatch.genome import Genome
+from kmatch.results.batches import HitBatch, sizes_of, spans_and_align
+from kmatch.search.differences.rules import Rules
+from kmatch.search.running import Running
+from kmatch.search.scanning.chunks import Chunking, PackedChunk
+from kmatch.sequences.chunks import Spans
+from kmatch.sequences.circles import Circles, Circular
+
+Lengths = dict[int, int]
+DELETION = ord("D")  # of a text letter, a column without one of the pattern
+
+
+def window_circles(circular: Circular, longest: int) -> Circles:
+    """The Circles for windows of up to `longest` letters."""
+    return Circles(circular, longest - 1)
+
+
+def reading_circles(circular: Circular, more: int) -> Circles:
+    """The Circles for occurrences that take so many letters at the most."""
+    return Circles(circular, more, unrolled=True)
+
+
+def hearing(circles: Circles, running: Running, first: int = 0) -> Running:
+    """A Running whose on_spans hears of records without the letters behind circular ones.
+
+    first: the number of the first record that chunks have.
+    """
+    tell = running.on_spans
+    if tell is None:
+        return running
+
+    def hear(spans: Spans) -> None:
+        spans = spans._replace(first=spans.first + first)
+        record = np.arange(len(spans.lengths)) + spans.first
+        tell(spans._replace(lengths=np.minimum(spans.lengths, sizes_of(record, circles.lengths))))
+
+    return running._replace(on_spans=hear)
+
+
+def circular_chunks(
+    chunking: Chunking, genome: Genome, circles: Circles, running: Running
+) -> Iterator[PackedChunk]:
+    """The PackedChunks of a genome whose circular records' first letters follow their last ones."""
+    parts = circles.parts(genome.parts(running.on_progress))
+    return chunking.fresh(parts, hearing(circles, running))
+
+
+def windows_once(batches: Iterable[HitBatch], circles: Circles) -> Iterator[HitBatch]:
+    """The hits whose windows begin in the letters of a record, and are no longer than it."""
+    for batch in batches:
+        if not len(batch):
+            continue
+        size = sizes_of(batch.record, circles.lengths)
+        kept = np.flatnonzero((batch.start < size) & (batch.end - batch.start <= size))
+        batch = replace(batch, origin=batch.origin._replace(circles=circles.lengths))
+        yield batch if len(kept) == len(batch) else batch.picked(kept)
+
+
+class Reading:
+    """How genomes with circular records are searched for differences.
+
+    more: letters that an occurrence takes at the most; lengths: int64[P], those of the patterns;
+    search(report): a new DifferenceSearch, that keeps to rules.
+    """
+
+    def __init__(
+        self, more: int, lengths: Longs, rules: Rules, search: Callable[[str], Any]
+    ) -> None:
+        self._more, self._lengths, self._rules, self._search = more, lengths, rules, search
+
+    def run(
+        self, genome: Genome, circular: Circular, chunking: Chunking, running: Running, report: str
+    ) -> Iterator[HitBatch]:
+        """Yield the HitBatches: linear and circular records by turns."""
+        circles = reading_circles(circular, self._more)
+        for turns, first, parts in circles.runs(genome.parts(running.on_progress)):
+            search = self._search("ends" if turns else report)
+            chunks = chunking.fresh(parts, hearing(circles, running, first))
+            batches = _counted_from(first, circles.lengths, search.run(chunks))
+            if turns:
+                for rows in by_record(batches):
+                    yield from self._on_circle(rows, circles, report)
+            else:
+                yield from batches
+
+    def _on_circle(
+        self, batches: list[HitBatch], circles: Circles, report: str
+    ) -> Iterator[HitBatch]:
+        """The hits of circular records out of all ends in them and in the letters behind them."""
+        names = ("record", "start", "end", "pattern", "distance", "minus")
+        record, start, end, pattern, distance, minus = (
+            np.concatenate([getattr(batch, name) for batch in batches]) for name in names
+        )
+        size, reach = sizes_of(record, circles.lengths), self._rules.reach
+        backward, beside = minus != self._rules.leads, self._beside(batches)
+        anchor = np.where(backward, start + beside, end - beside)
+        # Only there is an end warmed up by as many letters as an alignment can take.
+        first = np.where(backward, reach, circles.more - reach + 1)
+        own = (anchor >= first) & (anchor < first + size) & (end - start <= size)
+        place = np.where(backward, size - 1 - anchor, anchor - 1) % size
+        rows = np.flatnonzero(own)
+        rows = rows[np.lexsort((place[rows], minus[rows], pattern[rows], record[rows]))]
+        if report != "ends":
+            same = [np.diff(column[rows], prepend=-1) != 0 for column in (record, pattern, minus)]
+            group = np.cumsum(np.any(same, axis=0))
+            low = lowest_on_circles(group, place[rows], distance[rows], size[rows])
+            rows, group = rows[low], group[low]
+            if report == "loci":
+                begin = (np.where(minus == 1, size - end, start) % size)[rows]
+                rows = rows[_loci(group, begin, (end - start)[rows], distance[rows], size[rows])]
+        turned = start // size * size
+        start, end = start - turned, end - turned
+        order = (column[rows] for column in (pattern, minus, end, start, record))
+        rows = rows[np.lexsort(tuple(order))]
+        if len(rows):
+            columns = (record, start, end, pattern, distance, minus)
+            found = {name: column[rows] for name, column in zip(names, columns, strict=True)}
+            spans, align = spans_and_align(batches, rows)
+            yield replace(batches[0], **found, spans=spans, align=align)
+
+    def _beside(self, batches: list[HitBatch]) -> Any:
+        """Letters of the PAM beside each hit: a number for all, or int64[n]."""
+        if len({len(pam) for pam in self._rules.pams}) < 2:
+            return self._rules.reach
+        found = []
+        for batch in batches:
+            columns = batch.align(slice(None))
+            skipped = np.add.reduceat((columns.ops == DELETION).astype(int), columns.op_ends[:-1])
+            found.append(np.diff(columns.op_ends) - skipped - self._lengths[batch.pattern])
+        return np.concatenate(found)
+
+
+def _counted_from(first: int, lengths: Lengths, batches: Iterable[HitBatch]) -> Iterator[HitBatch]:
+    for batch in batches:
+        spans = batch.spans._replace(first=batch.spans.first + first)
+        origin = batch.origin._replace(circles=lengths)
+        yield replace(batch, record=batch.record + first, spans=spans, origin=origin)
+
+
+def by_record(batches: Iterable[HitBatch]) -> Iterator[list[HitBatch]]:
+    """Yield lists of HitBatches that hold all hits of their records."""
+    waiting: list[HitBatch] = []  # hits of one record
+    for batch in batches:
+        if not len(batch):
+            continue
+        if waiting and waiting[-1].record[-1] != batch.record[0]:
+            yield waiting
+            waiting = []
+        cut = int(np.searchsorted(batch.record, batch.record[-1]))
+        if cut:
+            yield [*waiting, batch.picked(np.arange(cut))]
+            waiting, batch = [], batch.picked(np.arange(cut, len(batch)))
+        waiting.append(batch)
+    if waiting:
+        yield waiting
+
+
+def lowest_on_circles(group: Longs, place: Longs, distance: Longs, size: Longs) -> Bools:
+    """Which ends are the last of a plateau that is lower than what lies beside it, bool[n].
+
+    group, place: of each end, sorted, place being that on its circle of `size` letters in reading
+    direction. A plateau all round the circle ends with the record.
+    """
+    row = np.arange(len(group))
+    first = np.searchsorted(group, group)
+    last = np.searchsorted(group, group, side="right") - 1
+    before, behind = np.where(row == first, last, row - 1), np.where(row == last, first, row + 1)
+    beside = (place[before] + 1 - place) % size == 0
+    begins = ~(beside & (distance[before] == distance))
+    fell = ~beside | (distance[before] > distance)
+    rises = ~beside[behind] | (distance[behind] > distance)
+    run = np.maximum.accumulate(np.where(begins, row, -1))
+    run = np.where(run < first, run[last], run)  # begun at the end of the circle
+    low: Bools = np.where(
+        run < first, place == size - 1, begins[behind] & rises & fell[np.maximum(run, 0)]
+    )
+    return low
+
+
+def _loci(group: Longs, first: Longs, length: Longs, distance: Longs, size: Longs) -> Longs:
+    """Rows that stand for sets of overlapping hits of a group, in reading direction."""
+    found: list[int] = []
+    bounds = [*np.flatnonzero(np.diff(group, prepend=-1)).tolist(), len(group)]
+    for begin, stop in pairwise(bounds):
+        part = slice(begin, stop)
+        arcs = list(zip(first[part].tolist(), length[part].tolist(), strict=True))
+        chosen = loci_on_circle(arcs, distance[part].tolist(), int(size[begin]))
+        found += [begin + row for row in chosen]
+    return np.array(found, np.int64)
+
+
+def loci_on_circle(arcs: list[tuple[int, int]], distance: list[int], size: int) -> list[int]:
+    """The numbers of the arcs, (start, length), that stand for sets of overlapping ones.
+
+    A set begins where no arc goes on; all round the circle it begins at the origin.
+    """
+    order = sorted(range(len(arcs)), key=lambda row: arcs[row])
+    reach = max(sum(arc) for arc in arcs) - size
+    cut = 0
+    for row in order:
+        if arcs[row][0] >= reach:
+            cut = arcs[row][0]
+            break
+        reach = max(reach, sum(arcs[row]))
+    sets: list[list[tuple[int, int, int, int]]] = []
+    reach = -1
+    for start, row in sorted(((arcs[row][0] - cut) % size, row) for row in order):
+        if start >= reach:
+            sets.append([])
+        reach = max(reach, start + arcs[row][1])
+        sets[-1].append((distance[row], start, arcs[row][1], row))
+    return [min(each)[-1] for each in sets]

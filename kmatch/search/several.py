@@ -1,0 +1,87 @@
+"""A search that was set up once goes over one genome after another."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from kmatch.genome import Genome
+from kmatch.genomes import Genomes
+from kmatch.results.batches import HitBatch
+from kmatch.search.circles import circular_chunks, window_circles, windows_once
+from kmatch.search.panels.repeats import Copies, with_copies
+from kmatch.search.running import Running
+from kmatch.search.scanning.chunks import Chunking, PackedChunk
+from kmatch.search.shards.owned import owned_windows
+from kmatch.sequences.chunks import Spans
+from kmatch.sequences.records import Progress
+
+Search = Callable[[Genome, Running], Iterable[HitBatch]]
+
+
+def find_windows(
+    genomes: Genomes,
+    search: Callable[[Iterable[PackedChunk]], Iterable[HitBatch]],
+    chunking: Chunking,
+    longest: int,
+    copies: Copies,
+    running: Running,
+) -> Iterator[HitBatch]:
+    """Yield the HitBatches of search(chunks), whose windows have up to `longest` letters."""
+
+    def find(genome: Genome, running: Running) -> Iterable[HitBatch]:
+        if genomes.circular is None:
+            found = owned_windows(search(chunking.chunks(genome, running)), genome.extent)
+            return with_copies(found, copies)
+        circles = window_circles(genomes.circular, longest)
+        chunks = circular_chunks(chunking, genome, circles, running)
+        return with_copies(windows_once(search(chunks), circles), copies)
+
+    return over_genomes(genomes, running, find)
+
+
+def over_genomes(genomes: Genomes, running: Running, search: Search) -> Iterator[HitBatch]:
+    """Yield the HitBatches of search(genome, running) for each genome, which they name."""
+    if not genomes.named:
+        yield from search(genomes.genome(0), running)
+        genomes.check_circular()
+        return
+    sizes = genomes.sizes if running.on_progress else None
+    counted = _Counted(running.on_spans)
+    for number, name in enumerate(genomes.names):
+        heard = running._replace(on_progress=_progress(running, sizes, number))
+        if running.on_spans:
+            heard = heard._replace(on_spans=counted.hear)
+        for batch in search(genomes.genome(number), heard):
+            origin = batch.origin._replace(number=number, name=name)
+            yield replace(batch, origin=origin)
+        counted.go_on()
+    genomes.check_circular()
+
+
+class _Counted:
+    """Tells of the records in chunks, numbered over all genomes."""
+
+    def __init__(self, tell: Callable[[Spans], None] | None) -> None:
+        self._tell = tell
+        self._before = self._seen = 0  # records of the genomes before, and with this one
+
+    def hear(self, spans: Spans) -> None:
+        """Take the records in a chunk of the genome that is searched."""
+        spans = spans._replace(first=self._before + spans.first)
+        self._seen = max(self._seen, spans.first + len(spans.lengths))
+        if self._tell:
+            self._tell(spans)
+
+    def go_on(self) -> None:
+        """Go on to the next genome."""
+        self._before = self._seen
+
+
+def _progress(running: Running, sizes: list[int] | None, number: int) -> Progress | None:
+    """What hears of the bytes read of one genome, and tells of those of all."""
+    tell = running.on_progress
+    if tell is None:
+        return None
+    if sizes is None:
+        return lambda consumed, size: tell(None, None)
+    before, total = sum(sizes[:number]), sum(sizes)
+    return lambda consumed, size: tell(before + min(consumed or 0, sizes[number]), total)

@@ -1,0 +1,113 @@
+"""Circular records, laid out with their first letters behind their last ones."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+import numpy as np
+
+from kmatch.arrays import Bytes, bounds_of
+from kmatch.errors import InputError
+from kmatch.sequences.names import listed
+from kmatch.sequences.records import Record, Stretch
+
+Piece = tuple[bool, Record | Stretch]  # whether its records are circular
+NO_LETTERS = np.zeros(0, np.uint8)
+
+
+class Circular:
+    """Which records are circular: those with certain names, or all where `names` is None."""
+
+    def __init__(self, names: Sequence[str] | None = None) -> None:
+        self._names = None if names is None else set(names)
+        self._missing = dict.fromkeys(names or ())
+
+    def pieces(self, stretches: Iterable[Stretch]) -> Iterator[Piece]:
+        """Yield the Pieces of Stretches: linear and circular records apart."""
+        for stretch in stretches:
+            flags = [self._has(name) for name in stretch.names]
+            if not any(flags):
+                yield False, stretch
+                continue
+            bounds = bounds_of(stretch.lengths).tolist()
+            for number, name in enumerate(stretch.names):
+                letters = stretch.letters[bounds[number] : bounds[number + 1]]
+                yield flags[number], Record(name, letters, stretch.goes_on and number == 0)
+
+    def check(self) -> None:
+        """Raise InputError for names that no record had so far."""
+        if self._missing:
+            raise InputError(
+                f"circular: no record is named {listed(list(self._missing))}; give the first word "
+                "of its header"
+            )
+
+    def _has(self, name: str) -> bool:
+        self._missing.pop(name, None)
+        return self._names is None or name in self._names
+
+
+class Circles:
+    """The circular records of one genome, which is read once.
+
+    more: letters that are shown again behind a record; unrolled: whether those of a shorter record
+    repeat, which otherwise shows all its letters but one again. `lengths` has the letters of each,
+    by number, before those behind it are given out.
+    """
+
+    def __init__(self, circular: Circular, more: int, unrolled: bool = False) -> None:
+        self.more = more
+        self.lengths: dict[int, int] = {}
+        self._circular, self._unrolled = circular, unrolled
+        self._number = -1
+
+    @property
+    def shortest(self) -> int:
+        """Letters of the shortest circular record so far that has any; 0 without one."""
+        return min(filter(None, self.lengths.values()), default=0)
+
+    def parts(self, stretches: Iterable[Stretch]) -> Iterator[Record | Stretch]:
+        """The Stretches with the letters behind circular records."""
+        return self._laid_out(self._circular.pieces(stretches))
+
+    def runs(
+        self, stretches: Iterable[Stretch]
+    ) -> Iterator[tuple[bool, int, Iterator[Record | Stretch]]]:
+        """Yield (circular, number of the first record, parts) of runs of records of one kind.
+
+        The parts of one run have to be read before the next.
+        """
+        for flag, pieces in groupby(self._circular.pieces(stretches), lambda piece: piece[0]):
+            yield flag, self._number + 1, self._laid_out(pieces)
+
+    def _laid_out(self, pieces: Iterable[Piece]) -> Iterator[Record | Stretch]:
+        held: Record | None = None  # the last part of a circular record
+        head, length = NO_LETTERS, 0
+        for flag, part in pieces:
+            if held and not part.goes_on:
+                yield self._closed(held, head, length)
+                held = None
+            if isinstance(part, Stretch):
+                self._number += len(part.names) - part.goes_on
+                yield part
+                continue
+            self._number += not part.goes_on
+            if not flag:
+                yield part
+                continue
+            if held:
+                yield held
+            else:
+                head, length = NO_LETTERS, 0
+            held, length = part, length + len(part.letters)
+            if len(head) < self.more:
+                head = np.concatenate([head, part.letters[: self.more - len(head)]])
+        if held:
+            yield self._closed(held, head, length)
+
+    def _closed(self, last: Record, head: Bytes, length: int) -> Record:
+        """The last part of a record with the letters behind it."""
+        self.lengths[self._number] = length
+        more = self.more if self._unrolled else min(self.more, max(length - 1, 0))
+        return last._replace(
+            letters=np.concatenate([last.letters, np.resize(head, more * (length > 0))])
+        )

@@ -1,0 +1,125 @@
+"""Look-up beside a PAM: the tables, what they find, and when it is chosen."""
+
+from itertools import product
+from unittest import mock
+
+import naive
+import numpy as np
+import pytest
+from kmatch.search.mismatches.pam import Pam
+from kmatch.search.panel import build_reading_panel
+from support.commands import random_letters
+from support.differences import edit, edited, rows
+
+from kmatch.engine.cpu.edit import beside, seeds
+from kmatch.engine.cpu.engine import CpuEngine
+from kmatch.engine.differences import difference_query
+from kmatch.search.differences.rules import Rules, make_constraints
+from kmatch.sequences.patterns import load_patterns
+
+NEVER = 1e12
+PAMS = Rules((Pam("NGG", "3p"),))
+
+
+def words_of(letters):
+    """(low, high): a bit a letter."""
+    codes = ["ACGT".index(letter) for letter in letters]
+    return tuple(
+        np.uint64(sum((code >> bit & 1) << i for i, code in enumerate(codes))) for bit in (0, 1)
+    )
+
+
+def distance(piece, text):
+    """The least differences of a piece and the beginning of a text that any letters follow."""
+    row = list(range(len(text) + 1))
+    least = row[-1]
+    for letter in piece:
+        above, row = row, [row[0] + 1]
+        for j, other in enumerate(text):
+            row.append(min(above[j] + (letter != other), above[j + 1] + 1, row[j] + 1))
+        least = min(least, row[-1])
+    return min(least, *row)
+
+
+@pytest.mark.parametrize("piece", ["ACGTA", "AAAAA", "TGTGT"])
+@pytest.mark.parametrize("errors", [0, 1, 2, 3])
+def test_neighbours_are_all_texts_within_the_errors(piece, errors):
+    found = np.empty(1 << 14, np.int32)
+    memory = seeds._memory(5, errors)
+    count = seeds._walk(words_of(piece), 5, errors, memory, found)
+    least = {}
+    for entry in found[:count].tolist():
+        code, differences = divmod(entry, 1 << seeds.TAG_BITS)
+        least[code] = min(differences, least.get(code, errors))
+    expected = {}
+    for letters in map("".join, product("ACGT", repeat=5)):
+        low, high = words_of(letters)
+        if distance(piece, letters) <= errors:
+            expected[int(low) | int(high) << 5] = distance(piece, letters)
+    assert least == expected
+
+
+@pytest.mark.parametrize(("m", "k"), [(4, 3), (12, 1), (20, 4), (20, 6), (32, 5), (58, 6)])
+def test_a_hit_has_a_piece_within_its_errors(m, k):
+    pieces = seeds.find_pieces(m, k, 100)
+    assert sum(piece.errors + 1 for piece in pieces) == k + 1
+    ends = [piece.offset + piece.size for piece in pieces]
+    assert all(end <= piece.offset for end, piece in zip(ends, pieces[1:], strict=False))
+    assert ends[-1] <= m
+    assert seeds.site_factors(pieces, k, 100).lookup <= seeds.MOST_LOOKUPS
+
+
+def test_panels_too_large_for_the_tables_are_not_looked_up():
+    assert seeds.find_pieces(20, 4, 1_000) is not None
+    assert seeds.find_pieces(20, 4, 100_000_000) is None
+
+
+def forced(way):
+    """While it lasts, differences beside a PAM are searched for in one way."""
+    other = {"anchors": "anchor_seeds", "anchor_seeds": "anchors"}[way]
+    dear = getattr(beside.CPU, other)._replace(position=NEVER)
+    return mock.patch.object(beside, "CPU", beside.CPU._replace(**{other: dear}))
+
+
+@pytest.mark.parametrize(
+    ("lengths", "k", "options"),
+    [
+        ([20], 4, {"pam": "NGG"}),
+        ([18, 20, 24], 3, {"pam": "TTTV", "pam_side": "5p"}),
+        ([12], 2, {"pam": ["NGG", "NAG"], "strand": "-"}),
+        ([20], 5, {"pam": "NGG", "max_deletions": 1, "exact_3p": 2}),
+        ([58], 6, {"pam": "GG", "report": "minima"}),
+    ],
+)
+def test_all_ways_beside_a_pam_find_the_same(lengths, k, options):
+    rng, panel, parts = np.random.default_rng(k), [], ["N" * 9 + "NACNGGT"]
+    for number in range(60):
+        panel.append(random_letters(lengths[number % len(lengths)], seed=number))
+        site = "TTTC" + edited(rng, panel[-1], number % (k + 1)) + "CGG"
+        site = naive.reverse_complement(site) if number % 2 else site
+        parts += [random_letters(300, seed=100 + number), site]
+    records = [("one", "".join(parts[:70])), ("two", "".join([*parts[70:], "ACCN" * 9]))]
+    expected = rows(edit(records, panel, k, **options, filtering=False))
+    assert len(expected) > 20
+    for way in ("anchors", "anchor_seeds"):
+        for more in ({}, {"chunk_length": 3_000, "threads": 2}):
+            with forced(way):
+                found = rows(edit(records, panel, k, **options, **more, filtering=True))
+            assert found == expected
+
+
+def tables(patterns, k, positions, always=False):
+    panel = build_reading_panel(load_patterns(patterns), "both")
+    query = difference_query(panel.letters, np.full(len(panel.pattern), k), CpuEngine(1))
+    constraints = make_constraints(PAMS, panel, k)
+    return beside.anchor_tables(query, constraints, PAMS.share, positions, always)
+
+
+def test_what_is_dear_is_not_chosen():
+    guides = [random_letters(20, seed=number) for number in range(300)]
+    assert tables(guides, 4, 1 << 24).seeds
+    assert tables(guides[:1], 4, 1 << 24) is None
+    assert tables(guides[:1], 4, 1 << 24, always=True) is not None
+    assert tables(guides, 4, 1_000) is None or tables(guides, 4, 1_000).panel
+    assert tables(["N" * 20, *guides], 4, 1 << 24, always=True).panel
+    assert tables([random_letters(70)], 4, 1 << 24, always=True).panel

@@ -1,0 +1,234 @@
+"""Circular records: hits over the origin, each once, as if the record had no ends."""
+
+import warnings
+
+import naive
+import naive_circles
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.commands import failed, fasta, here, misused, random_letters
+from support.constraints import constrained_cases
+from support.differences import rows as aligned_rows
+from support.hooks import best_batches, edit_batches, hamming_batches, multi_batches, pcr_batches
+from support.mismatches import rows
+from support.packing import packed
+from support.pcr import cases as pcr_cases
+from support.pcr import numbered, plain
+from support.pcr import rows as product_rows
+
+import kmatch
+from kmatch.genomes import as_genomes
+from kmatch.results.hits import Hits
+from kmatch.results.products import Products
+from kmatch.sequences.patterns import load_patterns
+from kmatch.sequences.primer_pairs import load_pairs
+
+units = st.builds(lambda unit, times: unit * times, st.text("ACGT", min_size=1, max_size=4),
+                  st.integers(1, 9))  # fmt: skip
+texts = st.text("ACGTN", max_size=40) | units | st.builds(str.__add__, st.text("ACGT"), units)
+tiny = st.fixed_dictionaries({"chunk_length": st.integers(1, 99)})
+strands = st.sampled_from(["both", "+", "-"])
+
+
+def circles(records, pack=False, names=True):
+    genome = packed(records) if pack else kmatch.Genome.from_records(records)
+    return as_genomes(genome).with_circular(names)
+
+
+@st.composite
+def cases(draw):
+    """(records, patterns): patterns random, or cut out over an origin and changed."""
+    found = draw(st.lists(texts, min_size=1, max_size=4))
+    patterns = draw(st.lists(st.text("ACGTRN", min_size=1, max_size=9), min_size=1, max_size=2))
+    for text in found:
+        if text and draw(st.booleans()):
+            size = draw(st.integers(1, min(9, len(text))))
+            at = draw(st.integers(0, len(text) - 1))
+            patterns.append((2 * text)[at : at + size])
+    return [(f"r{n}", text) for n, text in enumerate(found)], patterns
+
+
+@settings(max_examples=120)
+@given(cases(), tiny, st.integers(0, 3), strands, st.booleans())
+def test_windows(case, geometry, k, strand, pack):
+    records, patterns = case
+    k, panel = min(k, min(map(len, patterns)) - 1), load_patterns(patterns)
+    batches = hamming_batches(
+        circles(records, pack), panel, k, strand=strand, device="cpu", **geometry
+    )
+    expected = naive_circles.hamming(records, patterns, k, strand=strand)
+    assert rows(Hits(batches, panel)) == expected
+
+
+@settings(max_examples=60)
+@given(cases(), tiny, st.sampled_from(["NGG", "TN", "R"]), st.sampled_from([True, False]),
+       st.sampled_from(["3p", "5p"]))  # fmt: skip
+def test_windows_beside_a_pam(case, geometry, pam, filtering, side):
+    records, patterns = case
+    patterns = [(pattern * 5)[:5] for pattern in patterns]
+    panel = load_patterns(patterns)
+    batches = multi_batches(
+        circles(records), panel, 1, pam=pam, pam_side=side, filtering=filtering, device="cpu",
+        **geometry,
+    )  # fmt: skip
+    assert rows(Hits(batches, panel)) == naive_circles.multi(records, patterns, 1, pam, side)
+
+
+@settings(max_examples=100)
+@given(cases(), tiny, st.integers(0, 4), strands, st.sampled_from(["ends", "minima", "loci"]))
+def test_differences(case, geometry, k, strand, report):
+    records, patterns = case
+    k, panel = min(k, min(map(len, patterns)) - 1), load_patterns(patterns)
+    batches = edit_batches(
+        circles(records), panel, k, report=report, strand=strand, device="cpu", **geometry
+    )
+    expected = naive_circles.edit(records, patterns, k, report, strand)
+    assert aligned_rows(Hits(batches, panel)) == expected
+
+
+@settings(max_examples=40)
+@given(constrained_cases(longest=6), tiny, st.booleans())
+def test_differences_that_keep_to_rules(case, geometry, filtering):
+    records, patterns, k, options = case
+    records = [(name, text[:30]) for name, text in records]
+    report = options.pop("report") or ("minima" if options.get("pam") is None else "ends")
+    panel = load_patterns(patterns)
+    batches = edit_batches(
+        circles(records), panel, k, report=report, filtering=filtering, device="cpu",
+        **options, **geometry,
+    )  # fmt: skip
+    expected = naive_circles.edit(records, patterns, k, report, **options)
+    assert aligned_rows(Hits(batches, panel)) == expected
+
+
+@pytest.mark.parametrize("side", ["3p", "5p"])
+def test_a_plateau_all_round_beside_pams_of_several_lengths(side):
+    rules = {"pam": "NN,NAN", "pam_side": side, "report": "loci"}
+    records, panel = [("r", "A" * 9)], load_patterns(["AAA"])
+    found = aligned_rows(Hits(edit_batches(circles(records), panel, 1, **rules), panel))
+    assert found == naive_circles.edit(records, ["AAA"], 1, **rules) != []
+
+
+@settings(max_examples=60)
+@given(cases(), tiny, st.integers(0, 2))
+def test_best(case, geometry, exact_3p):
+    records, patterns = case
+    ends = {"exact_3p": exact_3p} if exact_3p <= min(map(len, patterns)) else {}
+    panel = load_patterns(patterns)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        batches = best_batches(circles(records), panel, device="cpu", **ends, **geometry)
+        found = aligned_rows(Hits(batches, panel))
+    assert found == naive_circles.best(records, patterns, **ends)
+
+
+@settings(max_examples=60)
+@given(cases(), tiny, st.sampled_from(["minima", "loci"]), st.lists(st.booleans(), min_size=4))
+def test_linear_and_circular_records_together(case, geometry, report, flags):
+    records, patterns = case
+    panel = load_patterns(patterns)
+    names = [name for (name, _), flag in zip(records, flags, strict=False) if flag]
+    genome = circles(records, names=names)
+    batches = edit_batches(genome, panel, 0, report=report, device="cpu", **geometry)
+    expected = []
+    for number, record in enumerate(records):
+        oracle = naive_circles.edit if record[0] in names else naive.edit
+        expected += [(number, *hit[1:]) for hit in oracle([record], patterns, 0, report)]
+    assert aligned_rows(Hits(batches, panel)) == expected
+    found = Hits(hamming_batches(genome, panel, 0, device="cpu", **geometry), panel)
+    expected = []
+    for number, record in enumerate(records):
+        oracle = naive_circles.hamming if record[0] in names else naive.hamming
+        expected += [(number, *hit[1:]) for hit in oracle([record], patterns, 0)]
+    assert rows(found) == expected
+
+
+@settings(max_examples=100)
+@given(pcr_cases(), st.integers(1, 60))
+def test_products(case, chunk_length):
+    records, given_primers, k, options = case
+    pairs = load_pairs(given_primers)
+    batches = pcr_batches(
+        circles(records), pairs, k, device="cpu", chunk_length=chunk_length, sequence=True,
+        **options,
+    )  # fmt: skip
+    sequences, primers = numbered(given_primers)
+    exact = {"exact_3p": options["exact_3p"]} if options["exact_3p"] else {}
+    if options["edit"]:
+        hits = naive_circles.edit(records, sequences, k, "loci", **exact)
+    else:
+        hits = naive_circles.hamming(records, sequences, k, **exact)
+    expected = naive_circles.pcr(records, hits, primers, options["product"], options["pairs"])
+    found = Products(batches, pairs)
+    assert product_rows(found) == plain(expected)
+    texts = [(2 * naive.known(records[row[0]][1]))[row[1] : row[2]] for row in expected]
+    assert found.sequence.tolist() == [
+        text if row[3] == "+" else naive.reverse_complement(text)
+        for text, row in zip(texts, expected, strict=True)
+    ]
+
+
+def test_over_the_origin_of_a_long_record():
+    text = random_letters(70_000)
+    pattern = text[-11:] + text[:12]
+    genome = kmatch.Genome.from_records([("r", text)])
+    for function in (kmatch.hamming, kmatch.multi, kmatch.edit):
+        hits = function(genome, pattern, 2, circular=True, device="cpu")
+        assert [tuple(row)[1:] for row in hits] == [(69_989, 70_012, pattern, 0, "+")]
+        assert hits.match.tolist() == [pattern] and hits.cigar.tolist() == ["23="]
+        assert len(function(genome, pattern, 2, device="cpu")) == 0
+    turned = naive.reverse_complement(pattern)
+    hits = kmatch.best(genome, turned, circular=["r"], device="cpu")
+    assert [tuple(row)[1:] for row in hits] == [(69_989, 70_012, turned, 0, "-")]
+
+
+class TestCommands:
+    PATTERN = "GATTACAGCC"
+    TEXT = PATTERN[4:] + random_letters(90, 3) + PATTERN[:4]
+
+    @pytest.fixture
+    def genome(self, tmp_path):
+        path = tmp_path / "g.fa"
+        path.write_bytes(fasta([("c", self.TEXT), ("d", self.TEXT)]))
+        return path
+
+    @pytest.mark.parametrize("name", ["hamming", "edit", "best"])
+    def test_bed_has_two_rows(self, genome, name):
+        k = () if name == "best" else ("-k", 1)
+        found = here(name, genome, "-p", self.PATTERN, *k, "--circular", "d")
+        lines = [line for line in found.out.decode().splitlines() if line.startswith("d")]
+        assert lines == [
+            f"d\t96\t100\t{self.PATTERN}\t1000\t+\t0", f"d\t0\t6\t{self.PATTERN}\t1000\t+\t0"
+        ]  # fmt: skip
+        found = here(name, genome, "-p", self.PATTERN, *k, "--circular", "--format", "tsv")
+        lines = found.out.decode().splitlines()[1:]
+        assert [line.split("\t")[1:3] for line in lines] == [["96", "106"]] * 2
+        assert all(line.endswith(f"\t10=\t{self.PATTERN}") for line in lines)
+
+    def test_products_over_the_origin(self, genome):
+        pair = ("-p", self.PATTERN[:6], naive.reverse_complement(self.TEXT[20:30]), "-k", 0)
+        found = here("pcr", genome, *pair, "--product", "20-60", "--circular", "d")
+        rest = "pair_1\t1000\t+\t0\t0"
+        assert found.out.decode().splitlines() == [f"d\t96\t100\t{rest}", f"d\t0\t30\t{rest}"]
+
+    def test_mistakes(self, genome):
+        search = ("hamming", genome, "-p", self.PATTERN, "-k", 1)
+        table = genome.with_name("table.bed")
+        failed(here(*search, "-o", table, "--circular", "d,chrM"), "no record is named 'chrM'")
+        assert not table.exists()
+        misused(here("hamming", "--circular", genome, "-p", "ACG", "-k", 1), "--circular last")
+        sam = here(*search, "--format", "sam", "--circular")
+        failed(sam, "none that is a circle; write bed, tsv, gff3 or view")
+        with pytest.raises(kmatch.InputError, match="a list of names"):
+            kmatch.hamming(genome, self.PATTERN, 1, circular="d")
+
+    def test_the_origin_of_phix174(self, pytestconfig):
+        path = pytestconfig.rootpath / "examples" / "data" / "phix174.fa.gz"
+        (record,) = kmatch.Genome(path).records()
+        text = bytes(record.letters).decode().upper()
+        pattern, n = text[-10:] + text[:10], len(text)
+        for name, *k in (("hamming", "-k", 2), ("multi", "-k", 2), ("edit", "-k", 2), ("best",)):
+            found = here(name, path, "-p", pattern, *k, "--format", "tsv", "--circular")
+            (line,) = found.out.decode().splitlines()[1:]
+            assert line.split("\t")[1:6] == [str(n - 10), str(n + 10), pattern, "0", "+"]
