@@ -2,12 +2,16 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from kmatch.errors import InputError
 from kmatch.genome import Genome
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.names import clean_names, warn
 from kmatch.sequences.readers.files import check_readable, label_of, open_source, reading
+
+if TYPE_CHECKING:
+    from kmatch.search.shards.extents import Extent
 
 LIST = "@"  # before the path of a file that lists genomes
 Path = str | os.PathLike[str]
@@ -81,6 +85,12 @@ class Genomes:
                 return None
             letters += expected
         return letters
+
+    @property
+    def extent(self) -> "Extent | None":
+        """Where a larger genome has the one that is searched, if it is a shard."""
+        only = self._given[0]
+        return only.extent if isinstance(only, Genome) else None
 
     @property
     def can_reread(self) -> bool:

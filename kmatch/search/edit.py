@@ -75,7 +75,7 @@ def edit_batches(
     chunking = Chunking(plan, engine, engine.layout.reading_words)
 
     def make(report: str) -> DifferenceSearch:
-        extent = genome.extent if isinstance(genome, Genome) else None
+        extent = genomes.extent
         return difference_search(engine, run, panel, limits, report, rules, hooks, extent)
 
     search, reading = make(report), Reading(longest + k, distinct.lengths, rules, make)
