@@ -11,15 +11,17 @@ Every function takes a genome as a Genome or as a path, and patterns as
 
 A sequence has IUPAC letters in any case, U being T. Positions are 0-based and half-open, on the
 forward strand. A wrong argument or file raises InputError, a device that cannot be used
-DeviceError, an output that cannot be written OutputError; all are KmatchError.
+DeviceError, an output that cannot be written OutputError, a cluster that cannot be used or that
+failed ClusterError; all are KmatchError.
 """
 
 import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from kmatch.arguments import check_threads
+from kmatch.distributed import run_anywhere
 from kmatch.genome import Genome, as_genome
 from kmatch.genomes import Genomes, as_genomes
 from kmatch.packed.packing import write_packed
@@ -52,6 +54,7 @@ Side = Literal["3p", "5p"]
 Pams = str | Sequence[str]
 Pairing = Literal["own", "any"]
 Limits = tuple[float, float]
+Scheduler = Any  # an address, a scheduler file, or a distributed.Client
 
 
 def hamming(
@@ -68,6 +71,7 @@ def hamming(
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
+    scheduler: Scheduler | None = None,
     on_progress: Progress | None = None,
 ) -> Hits:
     """Find every window of a genome with at most k mismatches to a pattern.
@@ -102,7 +106,7 @@ def hamming(
     panel = load_patterns(patterns)
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
     options = HammingOptions(strand, exact_5p, exact_3p)
-    running = Running(device, threads, algorithm, on_progress)
+    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
     search = partial(hamming_batches, patterns=panel, k=k, options=options)
     kept = _Kept(regions, limit, k=k)
     return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
@@ -124,6 +128,7 @@ def multi(
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
+    scheduler: Scheduler | None = None,
     on_progress: Progress | None = None,
 ) -> Hits:
     """Find every window of a genome with at most k mismatches to a pattern of a panel.
@@ -145,7 +150,7 @@ def multi(
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
     check_pam(panel, pam, pam_side, warn)
     options = MultiOptions(pam, pam_side, strand, exact_5p, exact_3p)
-    running = Running(device, threads, algorithm, on_progress)
+    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
     search = partial(multi_batches, patterns=panel, k=k, options=options)
     kept = _Kept(regions, limit, k, pam_side == "5p")
     return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
@@ -171,6 +176,7 @@ def edit(
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
+    scheduler: Scheduler | None = None,
     on_progress: Progress | None = None,
 ) -> Hits:
     """Find the occurrences of patterns in a genome with at most k differences.
@@ -192,7 +198,7 @@ def edit(
     check_pam(panel, pam, pam_side, warn)
     rules = (exact_5p, exact_3p, max_mismatches, max_insertions, max_deletions)
     options = EditOptions(report, strand, pam, pam_side, *rules)
-    running = Running(device, threads, algorithm, on_progress)
+    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
     search = partial(edit_batches, patterns=panel, k=k, options=options)
     kept = _Kept(regions, limit, k, pam_side == "5p")
     return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
@@ -211,6 +217,7 @@ def best(
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
+    scheduler: Scheduler | None = None,
     on_progress: Progress | None = None,
 ) -> Hits:
     """Find the closest occurrences of patterns in a genome, by differences.
@@ -223,7 +230,7 @@ def best(
         hits.distance.min()
     """
     panel = load_patterns(patterns)
-    running = Running(device, threads, algorithm, on_progress)
+    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
     search = partial(best_batches, patterns=panel, options=BestOptions(strand, exact_5p, exact_3p))
     # The whole genome decides what is closest.
@@ -246,6 +253,7 @@ def pcr(
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
+    scheduler: Scheduler | None = None,
     on_progress: Progress | None = None,
 ) -> Products:
     """Find the products that pairs of primers make in a genome, in both directions.
@@ -267,12 +275,12 @@ def pcr(
     """
     panel = load_pairs(primers)
     options = PcrOptions(product, pairs, edit, exact_3p, sequence)
-    running = Running(device, threads, algorithm, on_progress)
+    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
     genomes = as_genomes(genome).with_circular(circular)
     inside = load_regions(regions)
     narrow(genomes, inside)
     search = partial(pcr_batches, genomes, panel, k, options)
-    batches = search_inside(inside, genomes, search, running)
+    batches = search_inside(inside, genomes, partial(run_anywhere, search), running)
     return Products(batches, panel, sequence, genomes.named)
 
 
@@ -290,6 +298,7 @@ def primer(
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
+    scheduler: Scheduler | None = None,
     on_progress: Progress | None = None,
 ) -> Primers:
     """Find, for each position of a target, the shortest substring unlike all of a background.
@@ -308,9 +317,9 @@ def primer(
         primers[primers.tm > 55].to_bed("primers.bed")
     """
     options = PrimerOptions(min_length, max_length, gc, tm, both_strands, background_strand)
-    running = Running(device, threads, algorithm, on_progress)
-    batches = primer_batches(as_genome(target), as_genome(background), k, options, running)
-    return Primers(batches, k, both_strands)
+    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
+    search = partial(primer_batches, as_genome(target), as_genome(background), k, options)
+    return Primers(run_anywhere(search, running), k, both_strands)
 
 
 def pack(
@@ -357,7 +366,8 @@ def _hits(
     inside = load_regions(kept.regions)
     if kept.narrows:
         narrow(genomes, inside)
-    batches = search_inside(inside, genomes, partial(search, genomes), running)
+    anywhere = partial(run_anywhere, partial(search, genomes))
+    batches = search_inside(inside, genomes, anywhere, running)
     closest = limited(batches, panel, check_limit(kept.limit), warn)
     found = list(closest)
     k_each = pattern_distances(panel, kept.k) if isinstance(kept.k, str) else None

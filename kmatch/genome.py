@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cached_property
 from threading import RLock
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from kmatch.sequences.records import (
     gathered,
     whole_records,
 )
+
+if TYPE_CHECKING:
+    from kmatch.search.shards.extents import Extent
 
 COMPRESSION = 4  # letters a byte of a compressed file
 SMALL = 1 << 16  # bytes of a file that is read without a thread of its own
@@ -49,6 +52,7 @@ class Genome:
     """
 
     named: Container[str] | None = None  # the records that are searched; None for all
+    extent: "Extent | None" = None  # of a larger genome, where this is a shard of one
 
     def __init__(
         self,
@@ -119,6 +123,11 @@ class Genome:
     def lengths(self) -> Longs:
         """Letters of each record, int64[n]; reads the file first."""
         return self._listed[1]
+
+    @property
+    def path(self) -> Any:
+        """The path that it was given."""
+        return self._path
 
     @property
     def can_reread(self) -> bool:

@@ -2,12 +2,16 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from kmatch.errors import InputError
 from kmatch.genome import Genome
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.names import clean_names, warn
 from kmatch.sequences.readers.files import check_readable, label_of, open_source, reading
+
+if TYPE_CHECKING:
+    from kmatch.search.shards.extents import Extent
 
 LIST = "@"  # before the path of a file that lists genomes
 Path = str | os.PathLike[str]
@@ -31,7 +35,7 @@ class Genomes:
         on_warning: Callable[[str], None] = warn,
     ) -> None:
         self.circular: Circular | None = None
-        self.view: Callable[[Genome], Genome] = lambda genome: genome  # as it is searched
+        self.view: Callable[[Genome], Genome] = _as_it_is  # how each is searched
         self._given = list(given)
         self._keep, self._on_warning = keep, on_warning
         self.named = named
@@ -83,6 +87,12 @@ class Genomes:
         return letters
 
     @property
+    def extent(self) -> "Extent | None":
+        """Where a larger genome has the one that is searched, if it is a shard."""
+        only = self._given[0]
+        return only.extent if isinstance(only, Genome) else None
+
+    @property
     def can_reread(self) -> bool:
         """Whether the records of each can be read, and then searched."""
         return all(genome.can_reread for genome in self)
@@ -98,6 +108,10 @@ class Genomes:
         if any(isinstance(each, Genome) or not os.path.isfile(each) for each in self._given):
             return None
         return [os.path.getsize(each) for each in self._given if not isinstance(each, Genome)]
+
+
+def _as_it_is(genome: Genome) -> Genome:
+    return genome
 
 
 def as_genomes(genomes: Genome | Genomes | Path | Sequence[Genome | Path]) -> Genomes:

@@ -2,8 +2,9 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -96,6 +97,7 @@ class PatternSearch:
 
         to_terminal: whether a taker writes to standard output, where the progress bar may be.
         """
+        from kmatch.distributed import run_anywhere
         from kmatch.search.regions import search_inside
         from kmatch.search.scanning.lengths import Heard
 
@@ -103,8 +105,8 @@ class PatternSearch:
         hits, heard, device = 0, Heard(), ""
         with (
             messages.announcing_compiling(),
-            _compiling_beside() as help_out,
-            messages.progress(genomes.label) as advance,
+            _compiling_beside(self._running) as help_out,
+            messages.progress(genomes.label, in_shards(self._running)) as advance,
         ):
 
             def hear(engine: "Engine") -> None:
@@ -113,19 +115,23 @@ class PatternSearch:
                 messages.device(engine)
                 help_out(engine)
 
+            anywhere = partial(run_anywhere, batches)
             running = self._running._replace(
+                aligned=not self.table.summary_only and self.table.form not in (None, "bed"),
                 on_progress=advance,
                 on_engine=hear,
                 on_spans=heard.hear,
                 on_warning=messages.warn,
             )
-            for batch in search_inside(self._regions, genomes, batches, running):
-                interrupts.check()
-                if to_terminal:
-                    messages.make_way()
-                for take in takers:
-                    take(batch)
-                hits += len(batch)
+            found = search_inside(self._regions, genomes, anywhere, running)
+            with ending(found):
+                for batch in found:
+                    interrupts.check()
+                    if to_terminal:
+                        messages.make_way()
+                    for take in takers:
+                        take(batch)
+                    hits += len(batch)
         finish()
         if self._regions is None:  # or other records may be longer than those heard of
             warn_of_long_patterns(messages, self.panel, heard.longest, genomes.label)
@@ -180,12 +186,29 @@ def _load_panel(inputs: Inputs, messages: Messages) -> "PatternSet":
     return panel
 
 
-def _compiling_beside() -> "AbstractContextManager[Callable[[Engine], None]]":
+def in_shards(running: Running) -> bool:
+    """Whether the progress of a search counts shards."""
+    return running.scheduler is not None
+
+
+@contextmanager
+def ending(batches: "Iterable[Any]") -> Iterator[None]:
+    """End what gives batches with the block, however that ends: a cluster may be at work for it."""
+    try:
+        yield
+    finally:
+        if isinstance(batches, Generator):
+            batches.close()
+
+
+def _compiling_beside(running: Running) -> "AbstractContextManager[Callable[[Engine], None]]":
     """Let other processes compile for a first search, as `compiling_beside` does; none later."""
     from kmatch.jit.folders import nothing_compiled
     from kmatch.published.registry import ENGINE
 
     context = click.get_current_context()
+    if running.scheduler is not None:
+        return nullcontext(lambda engine: None)
     if context.params.get("algorithm", ENGINE) != ENGINE or not nothing_compiled():
         return nullcontext(lambda engine: None)
     from kmatch.rehearsal.compiling import compiling_beside

@@ -10,6 +10,7 @@ from kmatch.search.circles import circular_chunks, window_circles, windows_once
 from kmatch.search.panels.repeats import Copies, with_copies
 from kmatch.search.running import Running
 from kmatch.search.scanning.chunks import Chunking, PackedChunk
+from kmatch.search.shards.owned import owned_windows
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.records import Progress
 
@@ -28,7 +29,8 @@ def find_windows(
 
     def find(genome: Genome, running: Running) -> Iterable[HitBatch]:
         if genomes.circular is None:
-            return with_copies(search(chunking.chunks(genome, running)), copies)
+            found = owned_windows(search(chunking.chunks(genome, running)), genome.extent)
+            return with_copies(found, copies)
         circles = window_circles(genomes.circular, longest)
         chunks = circular_chunks(chunking, genome, circles, running)
         return with_copies(windows_once(search(chunks), circles), copies)
