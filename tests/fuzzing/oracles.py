@@ -225,7 +225,7 @@ FORMS = {"bed": _bed, "tsv": _tsv, "sam": _sam, "gff3": _gff3, "view": _view}
 
 def pair_names(search):
     """Names of the pairs of primers."""
-    pairs = 1 + max(pair for pair, _ in search.roles)
+    pairs = 1 + max((pair for pair, _ in search.roles), default=-1)
     first = "pair_1" if search.panel == "words" else "q0"
     return [f"{first[:-1]}{number + int(first[-1])}" for number in range(pairs)]
 

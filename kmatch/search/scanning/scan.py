@@ -16,7 +16,8 @@ from kmatch.arrays import Longs
 from kmatch.engine.host.codes import Coding
 from kmatch.engine.protocol import Engine, Scan
 
-DEEP = 2  # scans under way for each of several GPUs
+AHEAD = 1  # scans under way beside the chunk that is reported
+DEEP = 2  # of them for each of several GPUs
 MARGIN = 1.25  # times the expected hits fit into the capacity
 FADING = 0.5  # of the density seen so far is still expected in the next chunk
 
@@ -52,7 +53,7 @@ class Scanner:
         start(chunk, capacity) starts an engine's scan of a chunk.
         """
         queues = self._engine.queues
-        ahead = 1 if queues == 1 else DEEP * queues  # beside the chunk that is reported
+        ahead = AHEAD if queues == 1 else DEEP * queues
         pending: deque[tuple[Chunk, Scan]] = deque()
         try:
             for chunk in chunks:
