@@ -22,7 +22,7 @@ class Command(click.Command):
         self.examples = examples
         for parameter in self.params:
             if parameter.type is click.STRING and _is_path(parameter):
-                parameter.type = click.Path()  # which shells complete
+                parameter.type = click.Path(readable=False)  # which shells complete
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         given = list(args)
