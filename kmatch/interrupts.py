@@ -1,5 +1,6 @@
 """Signals end kmatch whenever they come, and leave no unfinished file behind."""
 
+import _thread
 import os
 import signal
 import sys
@@ -11,6 +12,7 @@ from types import FrameType, TracebackType
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 unfinished: set[str] = set()  # paths of files that are removed unless they become whole
+_saying = _thread.allocate_lock()
 _came: list[int] = []  # numbers of the signals so far
 _handled: list[int] = []  # numbers of the signals that have our handler
 _SHOW_CURSOR = b"\x1b[?25h"  # a progress bar hides the cursor
@@ -116,8 +118,6 @@ def _handle(number: int, frame: FrameType | None) -> None:
 
 def _watch() -> None:
     """Start a thread that waits for the second signal: a kernel may hold the main one for long."""
-    import _thread
-
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
@@ -138,7 +138,8 @@ def _end_at_once(number: int) -> None:
     with suppress(OSError):
         if os.isatty(2):
             os.write(2, _SHOW_CURSOR)
-        os.write(2, b"kmatch: error: interrupted\n")
+        if _saying.acquire(False):  # the thread that waits and a handler may both come here
+            os.write(2, b"kmatch: error: interrupted\n")
     os._exit(_status(number))
 
 

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# A shell that runs tests in the background has them ignore what the tests send.
+# What runs tests in the background has them ignore signals that the tests send.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 settings.register_profile("kmatch", derandomize=True, deadline=None, max_examples=100)
 settings.register_profile("fresh", deadline=None, max_examples=200, print_blob=True)
@@ -35,7 +37,11 @@ pytest.register_assert_rewrite("support")
 
 
 # The longest files come first, so that processes that share the files out end together.
-LONG = ("test_simulator.py", "test_scripts.py", "test_fuzz.py", "test_messages.py")
+LONG = (
+    *("test_simulator.py", "test_scripts.py", "test_fuzz.py", "test_messages.py", "test_docs.py"),
+    *("test_formats.py", "test_cuda_compile.py", "test_limit.py", "test_compiling.py"),
+    *("test_circular.py", "test_scripts_gpu.py", "test_edit.py", "test_published.py"),
+)
 
 
 def pytest_collection_modifyitems(items):

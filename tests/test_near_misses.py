@@ -120,7 +120,6 @@ USAGE = {
     "k in words": ((*HAMMING, "-k", "two"), "type -k 2, or as a share -k 10%"),
     "k after =": ((*HAMMING, "-k=1"), "type -k 1"),
     "a blank before %": ((*HAMMING, "-k", "10", "%"), "write -k 10% without a blank"),
-    "a share for primers": (("pcr", "g.fa", "pairs.tsv", "-k", "10%"), "type -k 2"),
     "no k": (HAMMING, "as in: kmatch hamming genome.fa.gz -p "),
     "no genome": (("best",), "as in: kmatch best genome.fa.gz -p "),
     "percent of GC": (("primer", "g.fa", "g.fa", "-k2", "--gc", "40", "60"), "--gc 0.4 0.6"),

@@ -92,15 +92,15 @@ def test_standard_streams_count(genome, streams):
 def test_two_outputs_are_two_files(command, option, way):
     Path("out.bed").touch()
     words = (*COMMANDS[command], "-o", "out.bed", option, other_name("out.bed", way))
-    refused(here(command, *words), "-o", option, "the same place")
+    refused(here(command, *words), "-o", option, "the same file")
     assert os.path.getsize("out.bed") == 0
 
 
 @pytest.mark.parametrize("command, option", [("multi", "--summary"), ("primer", "--regions")])
 def test_two_outputs_that_are_not_there_yet(command, option):
     words = (*COMMANDS[command], "-o", "out.bed", option, "./out.bed")
-    refused(here(command, *words), "the same place")
-    refused(here(command, *COMMANDS[command], option, "-"), "the same place")
+    refused(here(command, *words), "the same file")
+    refused(here(command, *COMMANDS[command], option, "-"), "the same file")
 
 
 def test_devices_take_any_number_of_outputs():

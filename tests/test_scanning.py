@@ -1,6 +1,7 @@
 """Chunks are scanned once, however many hits they hold, and twice where that was not foreseen."""
 
 from itertools import chain
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -64,10 +65,11 @@ class Scans:
 lists = st.lists(st.integers(0, 9), min_size=1, max_size=60)
 
 
-@given(st.lists(lists, min_size=1, max_size=5), st.integers(1, 40))
-def test_all_codes_come_in_order(texts, capacity):
+@given(st.lists(lists, min_size=1, max_size=5), st.integers(1, 40), st.sampled_from([1, 3]))
+def test_all_codes_come_in_order(texts, capacity, queues):
     found = []
-    for chunk, codes in Scanner(None, Coding(10, 0), capacity).scan(map(Chunk, texts), Scans()):
+    scanner = Scanner(SimpleNamespace(queues=queues), Coding(10, 0), capacity)
+    for chunk, codes in scanner.scan(map(Chunk, texts), Scans()):
         assert len(codes) <= max(capacity, 9 + 9)
         found.append((codes + 10 * chunk.begin).tolist())
     expected = [
@@ -81,7 +83,8 @@ def test_all_codes_come_in_order(texts, capacity):
 def test_a_dense_text_is_scanned_twice_at_the_most_and_then_once(each):
     scans = Scans()
     texts = [[each] * 4000] * 6
-    parts = list(Scanner(None, Coding(10, 0), 400).scan(map(Chunk, texts), scans))
+    scanner = Scanner(SimpleNamespace(queues=1), Coding(10, 0), 400)
+    parts = list(scanner.scan(map(Chunk, texts), scans))
     # Scans that are under way when the first is seen to be dense are given up as well.
     given_up = 4000 * 3
     assert scans.positions <= 24_000 + given_up

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+HELP = ["-h", "--help"]
 FILES = ("FILE", "FIGURE", "BED")  # metavars of options that take a path
 
 
@@ -19,10 +20,12 @@ class Command(click.Command):
     def __init__(self, *given: Any, examples: Sequence[str] = (), **more: Any) -> None:
         super().__init__(*given, **more)
         self.context_settings.setdefault("show_default", True)
+        # Click keeps the help option of the first context, which may have no group above it.
+        self.context_settings.setdefault("help_option_names", HELP)
         self.examples = examples
         for parameter in self.params:
             if parameter.type is click.STRING and _is_path(parameter):
-                parameter.type = click.Path()  # which shells complete
+                parameter.type = click.Path(readable=False)  # which shells complete
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         given = list(args)

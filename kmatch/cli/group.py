@@ -5,7 +5,7 @@ import os
 import click
 
 from kmatch import __version__
-from kmatch.cli.command import Group
+from kmatch.cli.command import HELP, Group
 from kmatch.cli.commands.bench import bench
 from kmatch.cli.commands.best import best
 from kmatch.cli.commands.completion import VARIABLE, completion
@@ -24,7 +24,7 @@ from kmatch.cli.terminal.printable import one_line
 _NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())  # whose message is the help
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Group, context_settings={"help_option_names": HELP})
 @click.version_option(__version__, "-V", "--version", message="kmatch %(version)s")
 def kmatch() -> None:
     """Find every approximate occurrence of DNA patterns in genomes."""
