@@ -95,7 +95,10 @@ def hamming(
     device: `cpu`, `cuda`, `cuda:N`, or `auto`, the one that is expected to finish first.
     threads: of the CPU, None for one a core.
     algorithm: `bitplane`, or the name of a published one.
+    scheduler: of a Dask cluster that searches in place of this machine: its address, the path of
+        its scheduler file, or a distributed.Client.
     on_progress(consumed, size): hears of the genome's bytes read; size is None where it is unknown.
+        On a cluster it hears of shards done, of a list of genomes done.
 
     Raises InputError for a file, a pattern or an option that cannot be used, and DeviceError for a
     device that cannot.
@@ -109,7 +112,7 @@ def hamming(
     running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
     search = partial(hamming_batches, patterns=panel, k=k, options=options)
     kept = _Kept(regions, limit, k=k)
-    return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
+    return _hits(search, _searched(genome, circular, running), panel, running, kept)
 
 
 def multi(
@@ -153,7 +156,7 @@ def multi(
     running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
     search = partial(multi_batches, patterns=panel, k=k, options=options)
     kept = _Kept(regions, limit, k, pam_side == "5p")
-    return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
+    return _hits(search, _searched(genome, circular, running), panel, running, kept)
 
 
 def edit(
@@ -201,7 +204,7 @@ def edit(
     running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
     search = partial(edit_batches, patterns=panel, k=k, options=options)
     kept = _Kept(regions, limit, k, pam_side == "5p")
-    return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
+    return _hits(search, _searched(genome, circular, running), panel, running, kept)
 
 
 def best(
@@ -235,7 +238,7 @@ def best(
     search = partial(best_batches, patterns=panel, options=BestOptions(strand, exact_5p, exact_3p))
     # The whole genome decides what is closest.
     kept = _Kept(regions, limit, narrows=False)
-    return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
+    return _hits(search, _searched(genome, circular, running), panel, running, kept)
 
 
 def pcr(
@@ -276,7 +279,7 @@ def pcr(
     panel = load_pairs(primers)
     options = PcrOptions(product, pairs, edit, exact_3p, sequence)
     running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
-    genomes = as_genomes(genome).with_circular(circular)
+    genomes = _searched(genome, circular, running)
     inside = load_regions(regions)
     narrow(genomes, inside)
     search = partial(pcr_batches, genomes, panel, k, options)
@@ -353,6 +356,12 @@ class _Kept(NamedTuple):
     k: int | str | None = None
     pam_first: bool = False
     narrows: bool = True
+
+
+def _searched(genome: Searched, circular: bool | Sequence[str], running: Running) -> Genomes:
+    """The Genomes that are searched; a cluster begins before all of many are opened."""
+    check = running.scheduler is None
+    return as_genomes(genome, check).with_circular(circular)
 
 
 def _hits(

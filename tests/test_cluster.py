@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import threading
 import time
 
 import pytest
@@ -16,7 +15,9 @@ dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 from kmatch.distributed import client as cluster_client  # noqa: E402 - with Dask alone
+from kmatch.distributed import lists, plan  # noqa: E402
 from kmatch.distributed.shards import Job  # noqa: E402
+from kmatch.distributed.versions import version  # noqa: E402
 from kmatch.distributed.worker import search_shard  # noqa: E402
 from kmatch.search.running import Running  # noqa: E402
 
@@ -26,11 +27,16 @@ PATTERNS = ["ACGTTGCATTAGCCAGTACT", "AAAAAAAAAAAA", "GATTACAGATTACA"]
 
 
 def letters():
-    """Two million letters with repeats over the borders of shards, in three records."""
-    text = random_letters(2_000_000)
-    for place in range(200_000, 2_000_000, 50_000):
-        text = text[:place] + PATTERNS[place // 50_000 % 3] * 4 + text[place:]
+    """Letters with repeats over the borders of shards, for three records."""
+    text = random_letters(200_000)
+    for place in range(20_000, 200_000, 5_000):
+        text = text[:place] + PATTERNS[place // 5_000 % 3] * 4 + text[place:]
     return text
+
+
+@pytest.fixture(autouse=True)
+def small_shards(monkeypatch):
+    monkeypatch.setattr(plan, "LEAST", 1 << 14)
 
 
 @pytest.fixture(scope="module")
@@ -38,10 +44,10 @@ def data(tmp_path_factory):
     """A folder with a genome, packed and not, and patterns."""
     folder = tmp_path_factory.mktemp("data")
     text = letters()
-    records = [("a", text[:1_500_000]), ("b", text[1_500_000:1_500_900]), ("c", text[1_500_900:])]
+    records = [("a", text[:150_000]), ("b", text[150_000:150_900]), ("c", text[150_900:])]
     (folder / "g.fa").write_bytes(fasta(records))
     (folder / "p.txt").write_text("".join(f"{pattern}\n" for pattern in PATTERNS))
-    (folder / "t.fa").write_bytes(fasta([("t", text[400_000:400_200])]))
+    (folder / "t.fa").write_bytes(fasta([("t", text[40_000:40_200])]))
     (folder / "b.fa").write_bytes(fasta([("b", text[:3000])]))
     (folder / "pairs.txt").write_text(f"x\t{PATTERNS[0]}\t{text[900:920]}\n")
     kmatch.pack(folder / "g.fa", folder / "g.kmatch")
@@ -49,15 +55,15 @@ def data(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def processes(tmp_path_factory):
-    with cluster(tmp_path_factory.mktemp("cluster")) as processes:
-        yield processes
+def expected(data):
+    """The table of the search that tests repeat, by this machine: kernels are compiled by then."""
+    return run(data, "g.fa").out
 
 
 @pytest.fixture(scope="module")
-def expected(data):
-    """The table of the search that tests repeat, by this machine."""
-    return run(data, "g.fa").out
+def processes(expected, tmp_path_factory):
+    with cluster(tmp_path_factory.mktemp("cluster")) as processes:
+        yield processes
 
 
 def words(data, genome):
@@ -71,20 +77,21 @@ def run(data, genome, *more):
 
 @pytest.mark.parametrize("genome", ["g.fa", "g.kmatch"])
 def test_the_bytes_are_those_of_one_machine(data, processes, expected, genome):
-    begun = len(processes.begun("w0")) + len(processes.begun("w1"))
+    begun = len(processes.begun())
     found = run(data, genome, "--scheduler", processes.file)
     assert (found.status, found.err) == (0, b"") and found.out == expected
     assert expected.count(b"\n") > 40
-    assert len(processes.begun("w0")) + len(processes.begun("w1")) > begun + 5
+    assert len(processes.begun()) > begun + 5
 
 
 @pytest.mark.parametrize(
     "command",
     [
         ("best", "g.fa", "p.txt", "--format", "tsv"),
-        ("pcr", "g.fa", "pairs.txt", "-k", 5, "--pairs", "any", "--product", "1-900000"),
+        ("pcr", "g.fa", "pairs.txt", "-k", 5, "--pairs", "any", "--product", "1-90000"),
         ("primer", "t.fa", "b.fa", "-k", 4, "--max-length", 30),
-        ("hamming", "g.kmatch", "p.txt", "-k", 2, "--limit", 5),
+        ("hamming", "g.kmatch", "p.txt", "-k", 2, "--limit", 5, "--format", "sam"),
+        ("edit", "g.fa", "p.txt", "-k", 3, "--circular", "b,c", "--format", "gff3"),
     ],
     ids=lambda command: command[0],
 )
@@ -92,8 +99,15 @@ def test_commands(data, processes, command):
     name, first, second, *options = command
     command = (name, data / first, data / second, *options)
     alone = here(*command)
-    assert here(*command, "--scheduler", processes.file) == alone
+    found = here(*command, "--scheduler", processes.file)
+    assert without_command(found) == without_command(alone)
     assert alone.status == 0 and alone.out.count(b"\n") > 2
+
+
+def without_command(found):
+    """What a command gave, without the line of SAM that has its words."""
+    lines = [line for line in found.out.splitlines() if not line.startswith(b"@PG")]
+    return found.status, lines, found.err
 
 
 def test_a_client(data, processes):
@@ -127,46 +141,46 @@ def test_a_file_that_workers_see_no_longer_is_sent(data, processes):
 
 
 def test_a_list_of_genomes(data, processes, monkeypatch):
-    """Several a shard."""
+    """Several a shard, and one that is too large for that between them."""
     monkeypatch.chdir(data)
+    monkeypatch.setattr(lists, "MOST", 100_000)
     text = letters()
     for number in range(12):
-        part = text[number * 9000 : number * 9000 + 4000]
+        part = text[number * 900 : number * 900 + 400]
         (data / f"{number}.fa").write_bytes(fasta([(f"x{number}", part + PATTERNS[number % 3])]))
-    (data / "list.txt").write_text("".join(f"{number}.fa\n" for number in range(12)))
+    names = [*(f"{number}.fa" for number in range(12)), "no.fa"]
+    names.insert(5, "g.fa")
+    (data / "list.txt").write_text("\n".join(names[:-1]))
     command = ["edit", "@list.txt", "p.txt", "-k", 2, "--report", "loci", "--format", "tsv"]
     alone = here(*command)
-    assert alone.status == 0 and alone.out.count(b"\n") > 12
+    assert alone.status == 0 and alone.out.count(b"\n") > 52
     assert here(*command, "--scheduler", processes.file) == alone
+    (data / "list.txt").write_text("\n".join(names))
+    failed(here(*command, "--scheduler", processes.file, "-o", "o.tsv"), "no.fa: cannot be read")
+    assert not (data / "o.tsv").exists()
 
 
-def test_a_killed_worker_costs_no_hit(data, processes, expected):
-    processes.add_worker("victim")
-    (processes.folder / "slow-victim").write_text(str(10 * LIMIT))
+def test_a_worker_that_joins_takes_part_and_one_that_is_killed_costs_no_hit(
+    data, processes, expected
+):
+    def join():
+        processes.await_begun()
+        processes.add_worker("late")
+        processes.await_begun("late")
+
+    with processes.held_until(join):
+        found = run(data, "g.fa", "--scheduler", processes.file)
+    assert found == (0, expected, b"")
+    before = len(processes.begun("late"))
+    assert before
 
     def kill():
-        processes.await_begun("victim")
-        processes.workers.pop("victim").kill()
+        processes.await_begun("late", before=before)
+        processes.workers.pop("late").kill()
 
-    killer = threading.Thread(target=kill)
-    killer.start()
-    found = run(data, "g.fa", "--scheduler", processes.file)
-    killer.join(LIMIT)
-    assert "victim" not in processes.workers and found == (0, expected, b"")
-
-
-def test_a_worker_that_joins_takes_part(data, processes):
-    alone = list(kmatch.edit(data / "g.kmatch", PATTERNS, 2))
-
-    def add(done, of):
-        if done == 1:
-            processes.add_worker("late")
-
-    scheduler = str(processes.file)
-    hits = kmatch.edit(data / "g.kmatch", PATTERNS, 2, scheduler=scheduler, on_progress=add)
-    assert list(hits) == alone
-    assert processes.begun("late")
-    processes.stop_worker("late")
+    with processes.held_until(kill):
+        found = run(data, "g.fa", "--scheduler", processes.file)
+    assert "late" not in processes.workers and found == (0, expected, b"")
 
 
 def test_a_worker_of_another_version_is_refused(data, processes, tmp_path):
@@ -174,13 +188,19 @@ def test_a_worker_of_another_version_is_refused(data, processes, tmp_path):
     processes.add_worker("old")
     out = tmp_path / "hits.tsv"
     found = run(data, "g.fa", "--scheduler", processes.file, "-o", out)
-    failed(found, "0.0.9", kmatch.__version__, "tcp://127.0.0.1")
+    failed(found, "kmatch 0.0.9,", f"kmatch {kmatch.__version__}:", "tcp://127.0.0.1")
     assert not out.exists() and not processes.begun("old")
     processes.stop_worker("old")
 
 
+def test_workers_of_other_sources_are_refused(data, processes, monkeypatch):
+    monkeypatch.setattr(cluster_client, "version", lambda: f"{kmatch.__version__} (0123)")
+    found = run(data, "g.fa", "--scheduler", processes.file)
+    failed(found, version(), f"this is kmatch {kmatch.__version__} (0123):")
+
+
 def test_a_worker_that_joins_late_refuses_another_version():
-    job = Job("0.0.9", None, Running(), True)
+    job = Job("0.0.9", None, None, Running(), True)
     with pytest.raises(kmatch.ClusterError, match=rf"{kmatch.__version__}.*0\.0\.9"):
         search_shard(job, None)
 
@@ -188,10 +208,10 @@ def test_a_worker_that_joins_late_refuses_another_version():
 def test_a_shard_that_fails_three_times(data, processes, tmp_path):
     out = tmp_path / "hits.tsv"
     with processes.having(fails=3):
-        before = [*processes.begun("w0"), *processes.begun("w1")].count(3)
+        before = processes.begun().count(3)
         found = run(data, "g.fa", "--scheduler", processes.file, "-o", out)
     failed(found, "shard 4 of", "3 times", "the disk is on fire", "tcp://127.0.0.1")
-    assert [*processes.begun("w0"), *processes.begun("w1")].count(3) == before + 3
+    assert processes.begun().count(3) == before + 3
     assert not list(tmp_path.iterdir())
 
 
@@ -205,15 +225,12 @@ def test_what_is_wrong_with_the_input_is_told_at_once(data, processes):
 
 
 def test_an_interrupt_leaves_neither_tasks_nor_a_file(data, processes, tmp_path):
-    out, begun = tmp_path / "hits.tsv", len(processes.begun("w0"))
-    with processes.having(slow=1):
-        command = [*KMATCH, *words(data, "g.fa"), "--scheduler", processes.file, "-o", out]
+    out, begun = tmp_path / "hits.tsv", len(processes.begun())
+    command = [*KMATCH, *words(data, "g.fa"), "--scheduler", processes.file, "-o", out]
+    with processes.having(hold=1):
         pipe = subprocess.PIPE
         client = subprocess.Popen(list(map(str, command)), stderr=pipe, stdout=pipe)
-        end = time.monotonic() + LIMIT
-        while len(processes.begun("w0")) == begun:
-            assert time.monotonic() < end and client.poll() is None
-            time.sleep(0.05)
+        processes.await_begun(before=begun)
         client.send_signal(signal.SIGINT)
         said = client.communicate(timeout=LIMIT)[1]
     assert client.returncode == 130 and said == b"kmatch: error: interrupted\n"
@@ -222,7 +239,7 @@ def test_an_interrupt_leaves_neither_tasks_nor_a_file(data, processes, tmp_path)
         end = time.monotonic() + LIMIT
         while client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)):
             assert time.monotonic() < end
-            time.sleep(0.1)
+            time.sleep(0.05)
 
 
 def certificates(folder):
@@ -234,7 +251,7 @@ def certificates(folder):
     return key, certificate
 
 
-def test_tls_and_a_scheduler_that_goes(data, tmp_path, expected, monkeypatch):
+def test_tls_no_worker_and_a_scheduler_that_goes(data, tmp_path, expected, monkeypatch):
     try:
         key, certificate = certificates(tmp_path)
     except FileNotFoundError:
@@ -242,29 +259,31 @@ def test_tls_and_a_scheduler_that_goes(data, tmp_path, expected, monkeypatch):
     roles = [f"--tls-{what}" for what in ("ca-file", "cert", "key")]
     files = (certificate, certificate, key)
     security = [str(word) for pair in zip(roles, files, strict=True) for word in pair]
-    with cluster(tmp_path, workers=1, security=security) as processes:
+    settings = {"ca-file": certificate, "client.cert": certificate, "client.key": key}
+    tls = {f"distributed.comm.tls.{name}": str(file) for name, file in settings.items()}
+    with cluster(tmp_path, workers=0, security=security) as processes:
+        assert b"tls://" in processes.file.read_bytes()
         with monkeypatch.context() as patched:
-            patched.setattr(cluster_client, "CONNECT", 2.0)
+            patched.setattr(cluster_client, "CONNECT", 1.0)
             found = run(data, "g.fa", "--scheduler", processes.file)
         failed(found, "no Dask scheduler answers at")
-        settings = {"ca-file": certificate, "client.cert": certificate, "client.key": key}
-        prefix = "distributed.comm.tls"
-        with dask.config.set({f"{prefix}.{name}": str(file) for name, file in settings.items()}):
-            assert b"tls://" in processes.file.read_bytes()
+        with dask.config.set(tls):
+            with monkeypatch.context() as patched:
+                patched.setattr(cluster_client, "WORKERS", 0.2)
+                found = run(data, "g.fa", "--scheduler", processes.file)
+            failed(found, "no worker", "dask worker")
+            processes.add_worker("w0")
             assert run(data, "g.fa", "--scheduler", processes.file) == (0, expected, b"")
-            out = tmp_path / "hits.tsv"
-            with processes.having(slow=1):
-                killer = threading.Timer(1.5, processes.scheduler.kill)
-                killer.start()
+            out, before = tmp_path / "hits.tsv", len(processes.begun())
+
+            def kill():
+                processes.await_begun(before=before)
+                processes.scheduler.kill()
+
+            with processes.held_until(kill):
                 found = run(data, "g.fa", "--scheduler", processes.file, "-o", out)
             failed(found, "the scheduler tls://127.0.0.1", "is gone")
             assert not out.exists()
-
-
-def test_no_worker(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster_client, "WORKERS", 0.5)
-    with cluster(tmp_path, workers=0) as processes:
-        failed(run(data, "g.fa", "--scheduler", processes.file), "no worker", "dask worker")
 
 
 @pytest.mark.parametrize(
@@ -276,17 +295,15 @@ def test_no_worker(data, tmp_path, monkeypatch):
     ],
 )
 def test_schedulers_that_are_none(data, scheduler, said, monkeypatch):
-    monkeypatch.setattr(cluster_client, "CONNECT", 1.0)
+    monkeypatch.setattr(cluster_client, "CONNECT", 0.5)
     with pytest.raises(kmatch.ClusterError, match=said):
         kmatch.edit(data / "g.fa", PATTERNS, 1, scheduler=scheduler)
 
 
-def test_without_dask(data):
-    body = "import sys; sys.modules['distributed'] = None; from kmatch.cli.main import run; "
-    command = [sys.executable, "-c", body + "sys.exit(run(sys.argv[1:]))"]
-    command += [*map(str, words(data, "g.fa")), "--scheduler", "tcp://127.0.0.1:9"]
-    done = subprocess.run(command, capture_output=True, timeout=LIMIT)
-    assert done.returncode == 1 and b"pip install 'kmatch[dask]'" in done.stderr
+def test_without_dask(data, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    found = run(data, "g.fa", "--scheduler", "tcp://127.0.0.1:9")
+    failed(found, "pip install 'kmatch[dask]'")
 
 
 def test_a_search_here_imports_nothing_of_dask(data):

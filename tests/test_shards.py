@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.packing import packed
 from support.shards import by_shards
 
 import kmatch
@@ -39,7 +40,8 @@ def table(batches):
         for i, row in enumerate(columns):
             cigar = ops[op_ends[i] : op_ends[i + 1]].tobytes()
             letters = text[text_ends[i] : text_ends[i + 1]].tobytes()
-            rows.append((*row, batch.origin[:2], names[which[i]], cigar, letters))
+            circle = (batch.origin.circles or {}).get(row[0])
+            rows.append((*row, circle, batch.origin[:2], names[which[i]], cigar, letters))
     return rows
 
 
@@ -140,14 +142,16 @@ def test_a_published_algorithm(algorithm):
     assert found == table(search(running=HERE)) != []
 
 
-@pytest.mark.parametrize("edit", [False, True])
-def test_pcr(edit):
+@pytest.mark.parametrize("edit, circular", [(False, False), (True, False), (False, True)])
+def test_pcr(edit, circular):
     pair = {"p": ("ACGTTGCA", "TTGACCAT"), "q": ("GGATCA", "CCATGA")}
     inner = "GATTACA" * 6
     text = "TTT" + "ACGTTGCA" + inner + "ATGGTCAA" + inner + "GGATCA" + inner + "TCATGG"
     options = PcrOptions(product=(10, 300), edit=edit, sequence=True, pairs="any")
-    search = partial(pcr_batches, genome_of([text, text[::-1], text * 3]), load_pairs(pair), 1)
-    search = partial(search, options=options)
+    genomes = as_genomes(genome_of([text, text[::-1], text * 3]))
+    if circular:
+        genomes = genomes.with_circular(["r0", "r1"])
+    search = partial(pcr_batches, genomes, load_pairs(pair), 1, options)
 
     def rows(batches):
         return [
@@ -165,6 +169,7 @@ def test_pcr(edit):
 
     whole = rows(search(running=HERE))
     assert len(whole) > 8
+    assert any(row[2] > len(text) for row in whole if row[0] == 0) == circular
     for letters in (5, 31, 200):
         assert rows(by_shards(search, letters)) == whole
 
@@ -191,11 +196,11 @@ def test_primer(targets, backgrounds, k, lengths, both, letters):
     assert rows(by_shards(search, letters)) == rows(search(running=HERE))
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_regions_and_packed_genomes(tmp_path, packed):
+@pytest.mark.parametrize("pack", [False, True])
+def test_regions_and_packed_genomes(tmp_path, pack):
     texts = [("a", "ACGTTGCA" * 9), ("b", "A" * 50), ("c", ""), ("d", "ACGTTNNNGCA" * 9)]
     genome = kmatch.Genome.from_records(texts)
-    if packed:
+    if pack:
         kmatch.pack(genome, tmp_path / "g.kmatch")
         genome = kmatch.Genome(tmp_path / "g.kmatch")
     narrowed = as_genomes(genome)
@@ -209,7 +214,7 @@ def test_several_genomes():
     """Each as if alone."""
     genomes = as_genomes([genome_of(["ACGTTGCA" * 9, "A" * 30]), genome_of(["A" * 20 + "CG"])])
     search = partial(edit_batches, genomes, load_patterns(["AAAA", "GTTG"]), 1)
-    assert {row[6][0] for row in same(search, 13)} == {0, 1}
+    assert {row[7][0] for row in same(search, 13)} == {0, 1}
 
 
 @pytest.mark.parametrize("sent", [False, True])
@@ -221,7 +226,7 @@ def test_lists_of_small_genomes(tmp_path, sent, monkeypatch):
     paths = [tmp_path / f"{number}.fa" for number in range(len(texts))]
     if sent:
         monkeypatch.setattr(SharedFile, "is_here", lambda file: False)
-    patterns, spans = load_patterns(["AAAA", "GTTG", "AAAA"]), []
+    patterns, spans, around = load_patterns(["AAAA", "GTTG", "AAAA"]), [], set()
     for batches in (
         partial(edit_batches, k=1, options=EditOptions("loci")),
         partial(hamming_batches, k=1),
@@ -229,7 +234,14 @@ def test_lists_of_small_genomes(tmp_path, sent, monkeypatch):
     ):
         search = partial(batches, as_genomes(paths), patterns)
         rows = same(search, 60)
-        assert len({row[6] for row in rows}) > 3
+        assert len({row[7] for row in rows}) > 3
+        for circular in (True, ["x0", "x2", "x3"]):
+            search = partial(batches, as_genomes(paths).with_circular(circular), patterns)
+            around |= {row[7] for row in same(search, 60) if row[6] and row[2] > row[6]}
+    assert len(around) > 2
+    genomes = as_genomes(paths).with_circular(["x0", "plasmid"])
+    with pytest.raises(kmatch.InputError, match=r"no record is named 'plasmid';"):
+        table(by_shards(partial(edit_batches, genomes, patterns, 1), 60))
     search = partial(edit_batches, as_genomes(paths), patterns, 1)
     table(by_shards(search, 60, on_spans=spans.append))
     heard = Heard()
@@ -238,10 +250,96 @@ def test_lists_of_small_genomes(tmp_path, sent, monkeypatch):
     assert (heard.records, heard.letters) == (12, sum(map(len, texts)) + 36)
 
 
-def test_circular_records_are_refused():
-    genomes = as_genomes(genome_of(["ACGT" * 9])).with_circular(True)
+@pytest.mark.parametrize("sent", [False, True])
+def test_files_of_a_list_are_named_as_on_one_machine(tmp_path, sent, monkeypatch):
+    """In errors, and in warnings."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "0.fa").write_bytes(b">a\x02b\nACGT\n")
+    (tmp_path / "1.fa").write_text(">a\nACGTE\n")
+    if sent:
+        monkeypatch.setattr(SharedFile, "is_here", lambda file: False)
+
+    def told(by):
+        heard, genomes = [], as_genomes(["0.fa", "1.fa"])
+        genomes._on_warning = heard.append
+        search = partial(hamming_batches, genomes, load_patterns(["ACG"]), 0)
+        with pytest.raises(kmatch.InputError) as error:
+            table(by(search, heard.append))
+        return str(error.value), heard
+
+    alone = told(lambda search, tell: search(running=HERE))
+    assert alone[0].startswith("1.fa: record 1, 'a', has 'E'") and "0.fa: the name" in alone[1][0]
+    found = told(lambda search, tell: by_shards(search, 4, on_warning=tell))
+    assert found == alone
+
+
+def test_files_of_a_list_are_opened_when_their_turn_comes(tmp_path, monkeypatch):
+    """Once by the client, and twice by a worker."""
+    paths = [tmp_path / f"{number}.fa" for number in range(120)]
+    for path in paths:
+        path.write_text(">a\nACGTT\n")
+    opened, inner = [], open
+
+    def counting(path, *given, **more):
+        opened.append(path)
+        return inner(path, *given, **more)
+
+    genomes = as_genomes(paths, check=False)
+    monkeypatch.setattr("builtins.open", counting)
+    batches = by_shards(partial(hamming_batches, genomes, load_patterns(["ACG"]), 0), 400)
+    next(iter(batches))
+    names = set(map(str, paths))
+    assert len(names & set(map(str, opened))) == 31  # those of a shard of 30, and the next one
+    assert len(list(batches)) == 119
+    files = [path for path in map(str, opened) if path in names]
+    assert len(files) == 3 * 120 + 4 * 15  # the work of a shard is estimated from every other one
+
+
+@st.composite
+def circles(draw):
+    """Genomes of which all records are circular, or some; in memory, or packed."""
+    texts, pack = draw(TEXTS), draw(st.booleans())
+    names = draw(st.lists(st.integers(0, len(texts) - 1), unique=True))
+    circular = draw(st.just(True) | st.just([f"r{number}" for number in names]))
+    records = [(f"r{n}", text) for n, text in enumerate(texts)]
+    return as_genomes(packed(records) if pack and any(texts) else genome_of(texts)).with_circular(
+        circular
+    )
+
+
+@settings(max_examples=25)
+@given(circles(), PATTERNS, st.integers(0, 2), st.sampled_from(["ends", "minima", "loci"]), SHARD)
+def test_circular_records_by_edit(genomes, patterns, k, report, letters):
+    patterns = load_patterns(patterns)
+    same(partial(edit_batches, genomes, patterns, k, EditOptions(report)), letters)
+
+
+@settings(max_examples=12)
+@given(circles(), SHARD)
+def test_circular_records_by_others(genomes, letters):
+    patterns = load_patterns(["CATC", "AAAA", "AAAA"])
+    same(partial(hamming_batches, genomes, patterns, 1), letters)
+    same(partial(multi_batches, genomes, patterns, 1, MultiOptions("NG")), letters)
+    same(partial(best_batches, genomes, load_patterns(["ACGTACGT", "TTGACA"])), letters)
+    same(partial(best_batches, genomes, patterns, BestOptions("both", 1, 1)), letters)
+
+
+def test_circular_records_have_hits_over_their_origin():
+    """Those between linear ones too, whose loci go over borders of shards."""
+    texts = ["A" * 40, "ACGTTTTTTTTTTGC", "AAAA" * 9, "GCGTTTTA"]
+    genomes = as_genomes(genome_of(texts)).with_circular(["r1", "r3"])
+    search = partial(edit_batches, genomes, load_patterns(["GCAC", "AAAA", "TAGC"]), 0)
+    rows = same(partial(search, options=EditOptions("loci")), 7)
+    over = [row for row in rows if row[2] > len(texts[row[0]])]
+    assert {row[0] for row in over} == {1, 3}
+    assert [row[0] for row in rows if row[3] == 1 and not row[5]] == [0, 2]
+    assert {row[0]: row[6] for row in over} == {1: 15, 3: 8}
+
+
+def test_a_circular_record_that_there_is_not():
+    genomes = as_genomes(genome_of(["ACGT" * 9, "AAAA"])).with_circular(["r1", "plasmid"])
     search = partial(edit_batches, genomes, load_patterns(["AAAA"]), 1)
-    with pytest.raises(kmatch.ClusterError, match="circular"):
+    with pytest.raises(kmatch.InputError, match=r"no record is named 'plasmid';"):
         table(by_shards(search, 9))
 
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -52,8 +52,9 @@ class PatternSearch:
         from kmatch.search.regions import load_regions, narrow
 
         self._regions, self._running = load_regions(inputs.regions), running
-        self.genomes = open_genomes(inputs, rereads, self.messages.warn)
-        if self.genomes.named:
+        reads = Reads(rereads, running.scheduler is None)
+        self.genomes = open_genomes(inputs, reads, self.messages.warn)
+        if self.genomes.named and any(map(exists, (table.output, table.summary))):
             check_table(table, self.genomes.paths, others, self.of_hits)
         if not rereads:  # then it is compared with the whole genome at first
             narrow(self.genomes, self._regions)
@@ -147,18 +148,32 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def open_genomes(inputs: Inputs, rereads: bool, warn: Callable[[str], None]) -> "Genomes":
-    """The Genomes of GENOME: one, or those that a list names; rereads: as for PatternSearch."""
+def exists(path: str | None) -> bool:
+    """Whether an output, if there is one, is there already."""
+    return path is not None and os.path.exists(path)
+
+
+class Reads(NamedTuple):
+    """twice: whether a search reads the genome so often; at_once: whether genomes that a list names
+    are opened before it begins."""
+
+    twice: bool
+    at_once: bool
+
+
+def open_genomes(inputs: Inputs, reads: Reads, warn: Callable[[str], None]) -> "Genomes":
+    """The Genomes of GENOME: one, or those that a list names."""
     from kmatch.genome import Genome
     from kmatch.genomes import Genomes, is_list, read_list
 
     def keep(path: Any) -> bool:
         # A pipe cannot be read twice, and a small file need not be.
-        return rereads and (not os.path.isfile(path) or os.path.getsize(path) < SMALL)
+        return reads.twice and (not os.path.isfile(path) or os.path.getsize(path) < SMALL)
 
     given, circular = inputs.genome, inputs.circular
     if is_list(given):
-        genomes = Genomes(read_list(given), given, keep=keep, on_warning=warn)
+        listed = read_list(given)
+        genomes = Genomes(listed, given, keep=keep, on_warning=warn, check=reads.at_once)
     else:
         genome = Genome(given, keep=keep(given), on_warning=warn)
         genomes = Genomes([genome], named=False)

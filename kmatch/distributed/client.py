@@ -18,6 +18,7 @@ from distributed.scheduler import KilledWorker
 from kmatch import __version__
 from kmatch.distributed import faults
 from kmatch.distributed.shards import Answer, Unseen
+from kmatch.distributed.versions import version
 from kmatch.distributed.worker import hold, search_shard
 from kmatch.errors import ClusterError, KmatchError
 
@@ -26,6 +27,7 @@ WORKERS = 60.0  # seconds without any worker
 SHARD = 3600.0  # seconds for a shard, once it is the next one
 CLOSE = 5.0  # seconds to take leave
 TICK = 0.5  # seconds between looks at the cluster
+VERSION = "('kmatch.distributed.versions', fromlist=['version']).version()"
 AHEAD = 2  # shards in flight for each thread of a worker
 
 Fill = Callable[[Any], Any]  # gives a shard that needs no file
@@ -52,6 +54,7 @@ class Cluster:
         self.address = str(client.scheduler.address if client.scheduler else client)
         self._seen = self._unseen = 0  # answers of workers that have a shard's file, or not
         self._looked, self._threads = -TICK, 0
+        self._checked = False  # the versions of workers
 
     def describe(self) -> str:
         """The cluster, for people."""
@@ -70,15 +73,15 @@ class Cluster:
 
     def check_versions(self) -> None:
         """Raise ClusterError for a worker with another kmatch; later ones say it themselves."""
-        # Only Python's own functions are sure to be known there.
-        asked = self._client.run(
-            eval, "__import__('kmatch').__version__", on_error="return", nanny=False
-        )
-        for worker, version in sorted(asked.items()):
-            if isinstance(version, BaseException):
-                raise faults.without_kmatch(worker, version, __version__)
-            if version != __version__:
-                raise faults.other_version(worker, version, __version__)
+        # Only Python's own functions are sure to be known there, and the versions of old ones.
+        for asked, mine in (("('kmatch').__version__", __version__), (VERSION, version())):
+            call = f"__import__{asked}"
+            answers = self._client.run(eval, call, on_error="return", nanny=False)
+            for worker, found in sorted(answers.items()):
+                if isinstance(found, BaseException):
+                    raise faults.without_kmatch(worker, found, __version__)
+                if found != mine:
+                    raise faults.other_version(worker, found, mine)
 
     def answers(
         self, job: Any, shards: Iterable[Any], fill: Fill, search: Any = search_shard
@@ -88,9 +91,10 @@ class Cluster:
         job, shards: Job and Shards, or those for primers; search(job, shard) runs on a worker.
         fill(shard): a shard that needs no file.
         """
-        if not self._threads:
+        if not self._checked:
             self._waited_for()
             self.check_versions()
+            self._checked = True
         name = f"kmatch-{uuid.uuid4().hex[:12]}"
         waiting: deque[_Task] = deque()
         coming = iter(shards)

@@ -22,8 +22,14 @@ class SharedFile(NamedTuple):
     checksum: int | None
 
     def is_here(self) -> bool:
-        """Whether this machine has the same file."""
-        return shared_file(self.path) == self
+        """Whether this machine has the same file; one that is not packed is not opened for that."""
+        if self.is_packed:
+            return shared_file(self.path) == self
+        with suppress(OSError):
+            found = os.stat(self.path)
+            same = (found.st_size, found.st_mtime_ns) == (self.size, self.changed)
+            return same and os.access(self.path, os.R_OK)
+        return False
 
     @property
     def is_packed(self) -> bool:

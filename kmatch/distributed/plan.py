@@ -1,6 +1,7 @@
 """How a genome is cut into shards: by the work that they are, and by who can read it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 import numpy as np
 
@@ -10,7 +11,9 @@ from kmatch.distributed.shards import GenomeFiles, Shard, letters_of, pack_lette
 from kmatch.engine.choice import Work, cpu_seconds
 from kmatch.genome import Genome
 from kmatch.search.shards.extents import Cutter, Extent
+from kmatch.sequences.circles import Circles, Circular
 from kmatch.sequences.readers.files import reading
+from kmatch.sequences.records import Record, Stretch, gathered, whole_records
 
 SECONDS = 2.0  # of a thread's work in a shard
 SHARES = 4  # shards for each thread at least, where the genome is large enough
@@ -32,12 +35,16 @@ def shard_letters(work: Work, threads: int) -> int:
 class ShardPlan:
     """The shards of a genome, in order, made while the genome is read.
 
-    letters: that a shard owns; context: letters that it shows around these. Workers read a packed
-    genome themselves; other letters go with the shards.
+    letters: that a shard owns; context: letters that it shows around these; circular: which records
+    are. Of these a shard has whole ones. Workers read a packed genome themselves; other letters go
+    with the shards.
     """
 
-    def __init__(self, genome: Genome, letters: int, context: int) -> None:
+    def __init__(
+        self, genome: Genome, letters: int, context: int, circular: Circular | None = None
+    ) -> None:
         self._genome, self._letters, self._context = genome, letters, context
+        self._circular = circular
         self._file: SharedFile | None = None
         if genome.file is not None and genome.path is not None:
             self._file = shared_file(genome.path)
@@ -45,7 +52,7 @@ class ShardPlan:
     @property
     def count(self) -> int | None:
         """How many shards there will be; None where only reading tells."""
-        if self._genome.file is None:
+        if self._genome.file is None or self._circular is not None:
             return None
         return -(-int(self._lengths().sum()) // self._letters)
 
@@ -73,15 +80,44 @@ class ShardPlan:
 
     def _of_file(self) -> Iterator[tuple[Extent, None]]:
         assert self._genome.file
-        names, lengths = self._genome.file.names, self._lengths()
-        cutter = Cutter(self._letters, self._context)
-        for first in range(0, len(names), RECORDS):
-            part = slice(first, first + RECORDS)
-            yield from ((extent, None) for extent in cutter.add(names[part], lengths[part]))
-        yield from ((extent, None) for extent in cutter.finish())
+        names, lengths, first = self._genome.file.names, self._lengths(), 0
+        for circular, run in groupby(names, self._circular.has if self._circular else _never):
+            part = slice(first, first + len(list(run)))
+            cut = self._whole if circular else self._cut
+            yield from ((extent, None) for extent in cut(first, names[part], lengths[part]))
+            first = part.stop
+
+    def _cut(self, first: int, names: list[str], lengths: Longs) -> Iterator[Extent]:
+        """Yield the Extents of linear records, of which `first` is the number of the first."""
+        cutter = Cutter(self._letters, self._context, first)
+        for number in range(0, len(names), RECORDS):
+            part = slice(number, number + RECORDS)
+            yield from cutter.add(names[part], lengths[part])
+        yield from cutter.finish()
+
+    def _whole(self, first: int, names: list[str], lengths: Longs) -> Iterator[Extent]:
+        """The same of circular records."""
+        begin, held = 0, 0
+        for number, length in enumerate(lengths.tolist()):
+            if number > begin and held + length > self._letters:
+                part = slice(begin, number)
+                yield _circular_extent(first + begin, names[part], lengths[part])
+                begin, held = number, 0
+            held += length
+        yield _circular_extent(first + begin, names[begin:], lengths[begin:])
 
     def _of_stream(self) -> Iterator[tuple[Extent, np.ndarray]]:
-        cutter = Cutter(self._letters, self._context)
+        stretches = self._genome.parts()
+        if self._circular is None:
+            yield from self._cut_stream(0, stretches)
+            return
+        for circular, first, parts in Circles(self._circular, 0).runs(stretches):
+            yield from (self._whole_stream if circular else self._cut_stream)(first, parts)
+
+    def _cut_stream(
+        self, first: int, parts: Iterable[Record | Stretch]
+    ) -> Iterator[tuple[Extent, np.ndarray]]:
+        cutter = Cutter(self._letters, self._context, first)
         held: list[np.ndarray] = []  # letters of which the first is the first that is shown next
 
         def packed(extent: Extent) -> np.ndarray:
@@ -91,34 +127,62 @@ class ShardPlan:
             held = [letters[shown - extent.behind - cutter.before :]]
             return pack_letters(letters[:shown])
 
-        for part in self._genome.parts():
+        for part in gathered(parts):
             held.append(np.asarray(part.letters))
             for extent in cutter.add(part.names, part.lengths, part.goes_on):
                 yield extent, packed(extent)
         for extent in cutter.finish():
             yield extent, packed(extent)
 
+    def _whole_stream(
+        self, first: int, parts: Iterable[Record | Stretch]
+    ) -> Iterator[tuple[Extent, np.ndarray]]:
+        held: list[Record] = []
+        size = 0
+
+        def packed() -> tuple[Extent, np.ndarray]:
+            lengths = np.array([len(record.letters) for record in held], np.int64)
+            extent = _circular_extent(first, [record.name for record in held], lengths)
+            return extent, pack_letters(np.concatenate([record.letters for record in held]))
+
+        for record in whole_records(gathered(parts)):
+            if held and size + len(record.letters) > self._letters:
+                yield packed()
+                first, held, size = first + len(held), [], 0
+            held.append(record)
+            size += len(record.letters)
+        yield packed()
+
+
+def _circular_extent(first: int, names: list[str], lengths: Longs) -> Extent:
+    return Extent(first, 0, names, lengths, 0, 0, circular=True)
+
+
+def _never(name: str) -> bool:
+    return False
+
+
+NumberedFile = tuple[int, str, SharedFile]  # of one of several genomes: number, label, file
+
 
 class FilesPlan:
-    """The shards of a list of small genomes: as many as are `letters` together, at most `most`."""
+    """The shards of small genomes: as many as are `letters` together, at most `most`."""
 
-    def __init__(self, labels: list[str], files: list[SharedFile], letters: int, most: int) -> None:
-        self._labels, self._files = labels, files
-        self._letters, self._most = letters, most
+    def __init__(self, files: Iterable[NumberedFile], letters: int, most: int) -> None:
+        self._files, self._letters, self._most = files, letters, most
 
     def __iter__(self) -> Iterator[GenomeFiles]:
-        first = number = 0
-        while first < len(self._files):
-            end = first + 1
-            letters = estimated_letters(self._files[first])
-            while end < len(self._files) and end - first < self._most:
-                letters += estimated_letters(self._files[end])
-                if letters > self._letters:
-                    break
-                end += 1
-            labels, files = self._labels[first:end], self._files[first:end]
-            yield GenomeFiles(number, first, labels, files)
-            first, number = end, number + 1
+        held: list[NumberedFile] = []
+        number = letters = 0
+        for each in self._files:
+            more = estimated_letters(each[2])
+            if held and (len(held) >= self._most or letters + more > self._letters):
+                yield _files_shard(number, held)
+                number, held, letters = number + 1, [], 0
+            held.append(each)
+            letters += more
+        if held:
+            yield _files_shard(number, held)
 
     def fill(self, shard: GenomeFiles) -> GenomeFiles:
         """A shard with its data, for a worker that does not see a file."""
@@ -127,6 +191,11 @@ class FilesPlan:
             with reading(file.path), open(file.path, "rb") as handle:
                 data.append(handle.read())
         return shard._replace(data=data)
+
+
+def _files_shard(number: int, held: list[NumberedFile]) -> GenomeFiles:
+    numbers, labels, files = zip(*held, strict=True)
+    return GenomeFiles(number, numbers[0], list(labels), list(files))
 
 
 def whole_genome(genome: Genome) -> tuple[Extent, np.ndarray]:

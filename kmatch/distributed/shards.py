@@ -15,21 +15,36 @@ from kmatch.search.running import Running
 from kmatch.search.shards.extents import Extent
 from kmatch.search.shards.found import Found, FoundEdges
 from kmatch.sequences.alphabet import encode_text
+from kmatch.sequences.circles import Circular
 
 
 class Job(NamedTuple):
     """What all shards of a search have in common.
 
-    version: of kmatch; search(genome=…, running=…): gives HitBatches, or an array; running: without
-    those who hear of it; aligned: whether alignments are wanted; view(genome): how each of several
-    genomes is searched.
+    version: of kmatch; search(genome=…, running=…): gives HitBatches, or an array; on_circles: the
+    same for shards of circular records; running: without those who hear of it; aligned: whether
+    alignments are wanted.
     """
 
     version: str
     search: Callable[..., Any]
+    on_circles: Callable[..., Any]
     running: Running
     aligned: bool
-    view: Callable[[Genome], Genome] | None = None
+
+
+class FilesJob(NamedTuple):
+    """The same where shards are GenomeFiles.
+
+    view(genome): how each is searched; circular: which records are, or None.
+    """
+
+    version: str
+    search: Callable[..., Any]
+    view: Callable[[Genome], Genome]
+    circular: Circular | None
+    running: Running
+    aligned: bool
 
 
 class Shard(NamedTuple):
@@ -116,6 +131,15 @@ class Unseen(NamedTuple):
     """The answer of a worker that has not got the file of a shard."""
 
     worker: str
+
+
+class FoundInFile(NamedTuple):
+    """The hits of one of several genomes: its number in the shard, and the letters of the circular
+    records that have hits, None where there is none."""
+
+    number: int
+    hits: Found
+    circles: dict[int, int] | None
 
 
 class Answer(NamedTuple):

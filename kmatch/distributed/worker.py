@@ -1,19 +1,21 @@
 """What a worker does: it reads a shard, searches it and gives back what was found."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import groupby
+from operator import attrgetter
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
-from kmatch import __version__
 from kmatch.distributed.faults import other_version
 from kmatch.distributed.files import open_shared
 from kmatch.distributed.shards import (
     Answer,
+    FilesJob,
+    FoundInFile,
     GenomeFiles,
     Job,
     PrimerJob,
@@ -23,9 +25,10 @@ from kmatch.distributed.shards import (
     letters_of,
     unpack_letters,
 )
-from kmatch.errors import ClusterError, KmatchError
+from kmatch.distributed.versions import version
+from kmatch.errors import ClusterError, InputError, KmatchError
 from kmatch.genome import Genome
-from kmatch.genomes import Genomes
+from kmatch.genomes import Genomes, as_genomes
 from kmatch.search.shards.edges import Edges
 from kmatch.search.shards.extents import ShardGenome
 from kmatch.search.shards.found import found_edges, found_of
@@ -45,22 +48,17 @@ def search_shard(job: Job, shard: Shard) -> Answer | Unseen:
         return answer(job, shard, open_shard(shard))
 
 
-def search_files(job: Job, shard: GenomeFiles) -> Answer | Unseen:
-    """As `search_shard`, for whole genomes: the answer's value is ([(number and name of a genome,
-    its hits)], the spans that were heard)."""
+def search_files(job: FilesJob, shard: GenomeFiles) -> Answer | Unseen:
+    """As `search_shard`, for whole genomes: the answer's value is ([FoundInFile], the spans that
+    were heard, names of circular records that there were not)."""
     with _told(job.version), TemporaryDirectory() as folder:
         paths = [file.path for file in shard.files]
         if shard.data is not None:
             paths = [_written(folder, *each) for each in enumerate(shard.data)]
         elif not all(file.is_here() for file in shard.files):
             return Unseen(_address())
-        given = [Genome(path, keep=False) for path in paths]
-        for genome, label in zip(given, shard.labels, strict=True):
-            genome.label = label
-        genomes = Genomes(given)
-        if job.view:
-            genomes.view = job.view
-        return _answer_of_files(job, genomes)
+        with _naming(paths, shard.labels):
+            return _answer_of_files(job, paths, shard.labels)
 
 
 def _written(folder: str, number: int, data: bytes) -> str:
@@ -70,8 +68,44 @@ def _written(folder: str, number: int, data: bytes) -> str:
     return path
 
 
-def _answer_of_files(job: Job, genomes: Genomes) -> Answer:
+class _Labelled(Genomes):
+    """Genomes in files, which messages name by labels."""
+
+    def __init__(
+        self, paths: list[str], labels: list[str], on_warning: Callable[[str], None]
+    ) -> None:
+        super().__init__(paths, keep=_never, on_warning=on_warning, check=False)
+        self._labels = labels
+
+    def _unopened(self, number: int, path: Any) -> Genome:
+        genome = super()._unopened(number, path)
+        genome.label = self._labels[number]
+        return genome
+
+
+def _never(path: Any) -> bool:
+    return False
+
+
+@contextmanager
+def _naming(paths: list[str], labels: list[str]) -> Iterator[None]:
+    """Have errors name files by labels."""
+    try:
+        yield
+    except InputError as error:
+        said = str(error)
+        for path, label in zip(paths, labels, strict=True):
+            if said.startswith(f"{path}:"):
+                raise InputError(label + said.removeprefix(path)) from None
+        raise
+
+
+def _answer_of_files(job: FilesJob, paths: list[str], labels: list[str]) -> Answer:
     warnings: list[str] = []
+    genomes = _Labelled(paths, labels, warnings.append)
+    genomes.view = job.view
+    if job.circular:
+        genomes.circular = job.circular.of_part()
     spans: list[Spans] = []
     devices: list[str] = []
     running = job.running._replace(
@@ -81,9 +115,15 @@ def _answer_of_files(job: Job, genomes: Genomes) -> Answer:
     )
     found = []
     batches = job.search(genome=genomes, running=running)
-    for origin, hits in groupby(batches, lambda batch: batch.origin):
-        found.append((origin.number, origin.name, found_of(list(hits), None, job.aligned)))
-    return Answer(None, None, (found, spans), devices[0], warnings)
+    for number, group in groupby(batches, attrgetter("origin.number")):
+        batches_of_one = list(group)
+        hits = found_of(batches_of_one, None, job.aligned)
+        circles = batches_of_one[-1].origin.circles
+        if circles is not None:
+            circles = {each: circles[each] for each in hits.names if each in circles}
+        found.append(FoundInFile(number, hits, circles))
+    missing = set(genomes.circular.missing) if genomes.circular else set()
+    return Answer(None, None, (found, spans, missing), devices[0], warnings)
 
 
 def search_starts(job: PrimerJob, shard: PrimerShard) -> Answer | Unseen:
@@ -105,11 +145,11 @@ def search_starts(job: PrimerJob, shard: PrimerShard) -> Answer | Unseen:
 
 
 @contextmanager
-def _told(version: str) -> Iterator[None]:
+def _told(wanted: str) -> Iterator[None]:
     """Raise ClusterError for another version of the client, and for errors of any class, which the
     client may not know."""
-    if version != __version__:
-        raise other_version(_address(), __version__, version)
+    if version() != wanted:
+        raise other_version(_address(), version(), wanted)
     try:
         yield
     except KmatchError:
@@ -143,7 +183,11 @@ def answer(job: Job, shard: Shard, genome: Genome) -> Answer:
         on_warning=warnings.append,
         on_edges=edges.append,
     )
-    found: Any = job.search(genome=genome, running=running)
+    if shard.extent.circular:
+        circular = as_genomes(genome).with_circular(True)
+        found: Any = job.on_circles(genome=circular, running=running)
+    else:
+        found = job.search(genome=genome, running=running)
     if isinstance(found, np.ndarray):
         return Answer(None, None, found, devices[0], warnings)
     hits = found_of(list(found), shard.extent, job.aligned)

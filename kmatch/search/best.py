@@ -76,7 +76,7 @@ def best_batches(
 
 
 def best_distances(
-    genome: Genome,
+    genome: Genome | Genomes,
     patterns: PatternSet,
     options: BestOptions = OPTIONS,
     running: Running = RUNNING,
@@ -84,12 +84,12 @@ def best_distances(
 ) -> Longs:
     """The smallest distance of each of some distinct patterns in a genome, int64[P]; m where none
     is less."""
-    closest = _closest(genome, patterns, options, running, hooks)
-    return closest.distances(Read(genome, None, running))
+    read = _only(genome, running)
+    return _closest(read.genome, patterns, options, running, hooks).distances(read)
 
 
 def best_within(
-    genome: Genome,
+    genome: Genome | Genomes,
     patterns: PatternSet,
     distances: Longs,
     options: BestOptions = OPTIONS,
@@ -97,10 +97,17 @@ def best_within(
     hooks: Hooks = HOOKS,
 ) -> Iterator[HitBatch]:
     """Yield the minima of distinct patterns at given distances, int64[P], in order; none at m."""
-    closest = _closest(genome, patterns, options, running, hooks)
-    yield from closest.hits(Read(genome, None, running), distances)
+    read = _only(genome, running)
+    closest = _closest(read.genome, patterns, options, running, hooks)
+    yield from closest.hits(read, distances)
     if running.on_edges and (edges := closest.edges()):
         running.on_edges(edges)
+
+
+def _only(genome: Genome | Genomes, running: Running) -> "Read":
+    """How the only one of some genomes is read."""
+    genomes = as_genomes(genome)
+    return Read(genomes.genome(0), genomes.circular, running)
 
 
 def warn_of_none(

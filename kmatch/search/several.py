@@ -46,7 +46,7 @@ def over_genomes(genomes: Genomes, running: Running, search: Search) -> Iterator
         genomes.check_circular()
         return
     progress = _Progress(running.on_progress, genomes)
-    counted = _Counted(running.on_spans)
+    counted = Counted(running.on_spans)
     for number, name in enumerate(genomes.names):
         heard = running._replace(on_progress=progress.of(number))
         if running.on_spans:
@@ -58,7 +58,7 @@ def over_genomes(genomes: Genomes, running: Running, search: Search) -> Iterator
     genomes.check_circular()
 
 
-class _Counted:
+class Counted:
     """Tells of the records in chunks, numbered over all genomes."""
 
     def __init__(self, tell: Callable[[Spans], None] | None) -> None:

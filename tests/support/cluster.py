@@ -4,14 +4,15 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-LIMIT = 60  # seconds that anything may take
+LIMIT = 240  # seconds that anything may take
 
-# A worker notes what it begins; files in the cluster's folder make it slow or have it fail.
+# A worker notes what it begins; files in the cluster's folder hold it up or have it fail.
 PRELOAD = """
 import os, pathlib, time
 import kmatch
@@ -33,7 +34,8 @@ def setting(what, default):
 def open_shard(shard):
     with open(folder / f"begun-{name}", "a") as notes:
         notes.write(f"{shard.number}\\n")
-    time.sleep(float(setting("slow", 0)))
+    while setting("hold", None):
+        time.sleep(0.02)
     if shard.number == int(setting("fails", -1)):
         raise RuntimeError("the disk is on fire")
     return inner(shard)
@@ -71,28 +73,45 @@ class Processes:
         process = self._start("worker", *words, *more, *preload, **settings)
         self.workers[name] = process
         log = self.folder / f"{name}.log"
-        self._await(lambda: b"Starting established connection" in log.read_bytes())
+        self._await(lambda: b"Starting established connection" in log.read_bytes(), name)
         return process
 
     @contextmanager
     def having(self, **settings):
-        """Let workers be `slow` for seconds, or have a shard that `fails`, in the block."""
+        """Have workers `hold` what they begin, or a shard that `fails`, in the block."""
         for name, value in settings.items():
             (self.folder / name).write_text(str(value))
         try:
             yield
         finally:
             for name in settings:
-                (self.folder / name).unlink()
+                (self.folder / name).unlink(missing_ok=True)
 
-    def begun(self, name):
-        """The numbers of the shards that a worker has begun."""
-        notes = self.folder / f"begun-{name}"
-        return [int(line) for line in notes.read_text().split()] if notes.exists() else []
+    @contextmanager
+    def held_until(self, happened):
+        """In the block workers hold what they begin, until happened(), in a thread, returns."""
 
-    def await_begun(self, name):
-        """Wait until a worker has begun a shard."""
-        self._await(lambda: self.begun(name))
+        def release():
+            try:
+                happened()
+            finally:
+                (self.folder / "hold").unlink(missing_ok=True)
+
+        thread = threading.Thread(target=release)
+        with self.having(hold=1):
+            thread.start()
+            yield
+            thread.join(LIMIT)
+            assert not thread.is_alive()
+
+    def begun(self, *names):
+        """The numbers of the shards that workers have begun, by default any of them."""
+        notes = [self.folder / f"begun-{name}" for name in names] or self.folder.glob("begun-*")
+        return [int(n) for each in notes if each.exists() for n in each.read_text().split()]
+
+    def await_begun(self, *names, before=0):
+        """Wait until workers have begun more shards than before."""
+        self._await(lambda: len(self.begun(*names)) > before, *names)
 
     def stop_worker(self, name):
         """Let a worker take leave."""
@@ -118,12 +137,15 @@ class Processes:
         with log:
             return subprocess.Popen(command, stdout=log, stderr=log, env=env, cwd=self.folder)
 
-    def _await(self, happened):
+    def _await(self, happened, *names):
         end = time.monotonic() + LIMIT
+        processes = {"scheduler": self.scheduler, **self.workers}
         while not happened():
-            assert self.scheduler.poll() is None, (self.folder / "scheduler.log").read_text()
-            assert time.monotonic() < end, "the cluster does not start"
-            time.sleep(0.05)
+            for name in ("scheduler", *names):
+                log = self.folder / f"{name}.log"
+                assert processes[name].poll() is None, log.read_text()
+            assert time.monotonic() < end, "the cluster does not do what it should"
+            time.sleep(0.02)
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
 import pickle
 
-from kmatch.distributed.searches import Where, spread_over
+from kmatch.distributed.rounds import Where
+from kmatch.distributed.searches import spread_over
 from kmatch.distributed.shards import Unseen
 from kmatch.distributed.worker import search_shard
 from kmatch.search.running import Running

@@ -19,7 +19,8 @@ class Extent(NamedTuple):
     first: the number of the first record shown; offset: letters of it before those shown; names,
     lengths: of the records shown, and the letters of each that are; before, behind: letters shown
     before the first and behind the last that are owned, of the same records as these. None are at
-    the border of a record, where nothing goes on.
+    the border of a record, where nothing goes on. circular: whether the records are, all of which
+    are whole then.
     """
 
     first: int
@@ -28,6 +29,7 @@ class Extent(NamedTuple):
     lengths: Longs
     before: int
     behind: int
+    circular: bool = False
 
     @property
     def letters(self) -> int:
@@ -52,12 +54,12 @@ class ShardGenome(Genome):
     """The letters of an Extent as a Genome, whose searches give what the extent owns.
 
     label: of the whole genome. Records count from the extent's first, and positions from the first
-    letter shown.
+    letter shown. One of circular records has no borders.
     """
 
     def __init__(self, label: str, extent: Extent, letters: Bytes) -> None:
         self._begin(label, False, warn)
-        self.extent = extent
+        self.extent = None if extent.circular else extent
         self._kept = list(_stretches(extent, letters))
 
 
@@ -75,12 +77,13 @@ def _stretches(extent: Extent, letters: Bytes) -> Iterator[Stretch]:
 class Cutter:
     """Cuts a genome into Extents while its records come.
 
-    letters: that an extent owns, 1 or more; context: letters that it shows on either side.
+    letters: that an extent owns, 1 or more; context: letters that it shows on either side; first:
+    the number of the first record that comes.
     """
 
-    def __init__(self, letters: int, context: int) -> None:
+    def __init__(self, letters: int, context: int, first: int = 0) -> None:
         self._letters, self._context = letters, context
-        self._first = self._offset = 0
+        self._first, self._offset = first, 0
         self.before = 0  # letters that the next Extent shows before those it owns
         self._names: list[str] = []
         self._lengths = np.zeros(0, np.int64)

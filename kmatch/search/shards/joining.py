@@ -8,7 +8,7 @@ from kmatch.results.batches import HitBatch
 from kmatch.search.differences.plateaus import FOREVER, Chains, join_chains
 from kmatch.search.shards.edges import Edges, OpenPlateaus
 from kmatch.search.shards.extents import Extent
-from kmatch.search.shards.rows import RECORD, in_order, picked, places, settled, together
+from kmatch.search.shards.rows import NO_HITS, RECORD, in_order, picked, places, settled, together
 
 ROWS = 1 << 16  # handed on at a time
 
@@ -85,7 +85,8 @@ class _Loci:
 
     def finish(self) -> HitBatch:
         """The rows that wait."""
-        assert self._rows is not None
+        if self._rows is None:
+            return NO_HITS
         return self.take(picked(self._rows, slice(0)), FOREVER)
 
     def take(self, batch: HitBatch, frontier: int) -> HitBatch:
