@@ -127,7 +127,14 @@ def summed(rows, since):
     for name, thread, began, seconds, inside in sorted(rows, key=lambda row: row[2]):
         row = found.setdefault(
             (name, thread),
-            {"stage": name, "thread": thread, "at": began - since, "calls": 0, "s": 0.0, "own": 0.0},
+            {
+                "stage": name,
+                "thread": thread,
+                "at": began - since,
+                "calls": 0,
+                "s": 0.0,
+                "own": 0.0,
+            },
         )
         row["calls"] += 1
         row["s"] += seconds
