@@ -21,7 +21,7 @@ import kmatch
 from kmatch.engine.cuda import engine
 from kmatch.engine.cuda.bits import buffer
 from kmatch.engine.cuda.edit import filter as edit_filter
-from kmatch.engine.cuda.edit import pieces, recurrence, strips, verify
+from kmatch.engine.cuda.edit import filtered, pieces, recurrence, strips, verify
 from kmatch.engine.cuda.edit import scan as edit_scan
 from kmatch.engine.cuda.gpu import device, driver, scans
 from kmatch.engine.cuda.gpu.driver import cuda
@@ -186,14 +186,14 @@ def test_any_differences(case, filtering):
 
 
 def test_all_survivors_of_the_filter_are_kept(monkeypatch):
-    monkeypatch.setattr(scans, "FIRST_SURVIVORS", 1)
+    monkeypatch.setattr(filtered, "FIRST_SURVIVORS", 1)
     records, patterns = [("r", "ACGTACGTTTACGAACGT")], ["ACGTAC", "TTRC"]
     found = rows_of(edit(records, patterns, 1, device="cuda", filtering=True, report="ends"))
     assert found == naive.edit(records, patterns, 1, report="ends")
 
 
 def test_the_filter_leaves_what_survives_too_often_to_the_scan(monkeypatch):
-    monkeypatch.setattr(scans, "FIRST_SURVIVORS", 1)
+    monkeypatch.setattr(filtered, "FIRST_SURVIVORS", 1)
     monkeypatch.setattr(edit_filter, "MOST_SURVIVORS", 3)
     records, patterns = [("r", "ACACACACACACAC" + "GTTGCA")], ["GTTGC", "ACACA"]
     scanned = []
