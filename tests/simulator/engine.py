@@ -254,7 +254,7 @@ def test_a_filter_without_memory_leaves_all_to_the_scan(monkeypatch):
 
     def without_survivors(self, size):
         asked.append(size)
-        if size == scans.FIRST_SURVIVORS:
+        if size == filtered.FIRST_SURVIVORS:
             raise DeviceError("device cuda:0: out of memory")
         return take(self, size)
 
@@ -262,7 +262,7 @@ def test_a_filter_without_memory_leaves_all_to_the_scan(monkeypatch):
     records = [("r", "GATTACATTGATTACC")]
     found = rows_of(edit(records, ["GATTAC"], 1, device="cuda", filtering=True))
     assert found == naive.edit(records, ["GATTAC"], 1)
-    assert scans.FIRST_SURVIVORS in asked
+    assert filtered.FIRST_SURVIVORS in asked
 
 
 def test_no_device_memory_is_an_error_that_says_what_to_do(monkeypatch):
