@@ -240,9 +240,9 @@ def test_many_differences(records, texts, length, count, k, report):
 
 
 def test_all_survivors_of_the_filter_are_kept(records, texts, monkeypatch):
-    from kmatch.engine.cuda.gpu import scans
+    from kmatch.engine.cuda.edit import filtered
 
-    monkeypatch.setattr(scans, "FIRST_SURVIVORS", 1)
+    monkeypatch.setattr(filtered, "FIRST_SURVIVORS", 1)
     assert _both(kmatch.edit, records, texts(20, 6, 1), 1, report="ends")
 
 

@@ -23,7 +23,7 @@ import kmatch
 from kmatch.engine.cuda import engine
 from kmatch.engine.cuda.bits import buffer
 from kmatch.engine.cuda.edit import filter as edit_filter
-from kmatch.engine.cuda.edit import pieces, recurrence, strips, verify
+from kmatch.engine.cuda.edit import filtered, pieces, recurrence, strips, verify
 from kmatch.engine.cuda.edit import scan as edit_scan
 from kmatch.engine.cuda.gpu import device, driver, scans
 from kmatch.engine.cuda.gpu.driver import cuda
@@ -195,14 +195,14 @@ def test_any_differences(case, filtering):
 
 
 def test_all_survivors_of_the_filter_are_kept(monkeypatch):
-    monkeypatch.setattr(scans, "FIRST_SURVIVORS", 1)
+    monkeypatch.setattr(filtered, "FIRST_SURVIVORS", 1)
     records, patterns = [("r", "ACGTACGTTTACGAACGT")], ["ACGTAC", "TTRC"]
     found = rows_of(edit(records, patterns, 1, device="cuda", filtering=True, report="ends"))
     assert found == naive.edit(records, patterns, 1, report="ends")
 
 
 def test_the_filter_leaves_what_survives_too_often_to_the_scan(monkeypatch):
-    monkeypatch.setattr(scans, "FIRST_SURVIVORS", 1)
+    monkeypatch.setattr(filtered, "FIRST_SURVIVORS", 1)
     monkeypatch.setattr(edit_filter, "MOST_SURVIVORS", 3)
     records, patterns = [("r", "ACACACACACACAC" + "GTTGCA")], ["GTTGC", "ACACA"]
     scanned = []
@@ -263,7 +263,7 @@ def test_a_filter_without_memory_leaves_all_to_the_scan(monkeypatch):
 
     def without_survivors(self, size):
         asked.append(size)
-        if size == scans.FIRST_SURVIVORS:
+        if size == filtered.FIRST_SURVIVORS:
             raise DeviceError("device cuda:0: out of memory")
         return take(self, size)
 
@@ -271,7 +271,7 @@ def test_a_filter_without_memory_leaves_all_to_the_scan(monkeypatch):
     records = [("r", "GATTACATTGATTACC")]
     found = rows_of(edit(records, ["GATTAC"], 1, device="cuda", filtering=True))
     assert found == naive.edit(records, ["GATTAC"], 1)
-    assert scans.FIRST_SURVIVORS in asked
+    assert filtered.FIRST_SURVIVORS in asked
 
 
 def test_no_device_memory_is_an_error_that_says_what_to_do(monkeypatch):
