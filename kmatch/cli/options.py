@@ -159,6 +159,7 @@ debug_option = click.option(
 _SCHEDULER = click.option(
     "--scheduler",
     metavar="ADDRESS|FILE",
+    show_default="none",
     help="Search on the Dask cluster of this scheduler, each of its workers on --device.",
 )
 _RUN_OPTIONS = (
