@@ -1,5 +1,7 @@
 """Cases for the CUDA simulator, which is slow: few and tiny. Run by test_simulator.py."""
 
+from threading import Thread
+
 import naive
 import naive_bounds
 import numpy as np
@@ -28,7 +30,7 @@ from kmatch.engine.cuda.gpu.driver import cuda
 from kmatch.engine.cuda.hamming import queries
 from kmatch.engine.cuda.hamming import scan as hamming_scan
 from kmatch.engine.cuda.text import lanes, pack, tiles
-from kmatch.engine.geometry import Geometry, Text
+from kmatch.engine.geometry import SPARE, Geometry, Text
 from kmatch.engine.queries import reading_arrays
 from kmatch.errors import DeviceError
 from kmatch.results.hits import Hits
@@ -161,6 +163,13 @@ def test_best_with_exact_ends():
     records, patterns, *_ = CONSTRAINED["exact both"]
     found = rows_of(best(records, patterns, device="cuda", exact_3p=3))
     assert found == naive_bounds.best(records, patterns, exact_3p=3)
+
+
+def test_counters_hold_all_distances_where_limits_differ():
+    near = "TTCGGGCCC"
+    records, patterns = [("a", near[:8]), ("b", "CAACCGGGGT")], [near, "CAACCGGGGT"]
+    found = rows_of(best(records, patterns, device="cuda", chunk_length=13))
+    assert found == naive.best(records, patterns)
 
 
 @pytest.mark.parametrize("name", ["palindrome", "loci that only touch"])
@@ -298,6 +307,23 @@ def test_planes_not_used_for_longest_make_room(monkeypatch):
     kept = [gpu._copies[id(array)] is not None for array in planes]
     assert kept == [True, False]
     assert gpu._ready(planes[1]).planes.copy_to_host().tolist() == [7, 7, 7]
+
+
+def test_planes_are_taken_by_other_searches_when_they_are_spread(few_threads, monkeypatch):
+    gpu, taken = device.Gpu(0), []
+    geometry = Geometry(1, 8, 4)
+    text = geometry.text(gpu.planes(4 * geometry.plane_words + SPARE))
+    other = Thread(target=lambda: taken.append(gpu.broad_text(text)))
+
+    def spread(*_):
+        other.start()
+        other.join(0.2)
+        assert not taken
+
+    monkeypatch.setattr(device, "spread", spread)
+    broad = gpu.broad_text(text)
+    other.join()
+    assert taken[0].planes is broad.planes
 
 
 @pytest.mark.parametrize("words", [1, 3])

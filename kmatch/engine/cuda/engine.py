@@ -221,17 +221,6 @@ class CudaEngine(HostEngine):
             done = extend_primers(self._gpu, deeper, starts, columns, k, on_progress, sizes)
         return self._noted(done)
 
-    def start_primers(
-        self,
-        starts: Starts,
-        columns: Bytes,
-        k: int,
-        on_progress: Callable[[float], object] | None = None,
-        sizes: Any = None,
-    ) -> Done[WorkDone]:
-        """`extend_primers`, as what it did."""
-        return Done(self.extend_primers(starts, columns, k, on_progress, sizes))
-
     def _extend_on_cpu(self, starts: Starts, columns: Bytes, k: int) -> None:
         from kmatch.engine.cpu.primer.extend import extend_primers
 
