@@ -77,6 +77,7 @@ def main():
     parser.add_argument("--only", metavar="WORD", help="inputs with WORD in their names")
     parser.add_argument("--folder", help="for files")
     options = parser.parse_args()
+    logging.getLogger("distributed").setLevel(logging.ERROR)
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         rows = (memory if options.memory else seconds)(options, Path(name))
     write_results(options.json, rows, letters=LETTERS, k=K)
