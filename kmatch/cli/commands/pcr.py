@@ -21,6 +21,7 @@ from kmatch.cli.options import (
 )
 from kmatch.cli.outputs import Table
 from kmatch.cli.pattern_search import PatternSearch
+from kmatch.cli.terminal.conclusion import counted
 from kmatch.search.running import Running
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ class _PcrSearch(PatternSearch):
             self.drain(batches, writer.write, to_terminal=self.table.is_standard)
 
     def summary(self, found: int) -> str:
-        return f"{found:,} products of {len(self.pairs):,} pairs"
+        return f"{counted(found, 'product')} of {counted(len(self.pairs), 'pair')}"
 
 
 def _check(given: Given, wanted: Wanted, table: Table) -> None:

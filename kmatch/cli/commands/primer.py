@@ -11,6 +11,7 @@ from kmatch.cli.command import command
 from kmatch.cli.numbers import Count, Number, NumberRange
 from kmatch.cli.options import Loudness, algorithm_option, common_options
 from kmatch.cli.outputs import Table, check_table
+from kmatch.cli.terminal.conclusion import Conclusion, counted
 from kmatch.cli.terminal.messages import Messages
 from kmatch.search.running import Running
 
@@ -109,6 +110,7 @@ def primer(
         raise click.UsageError("only one of TARGET and BACKGROUND can be standard input")
     table = check_table(table, inputs, {"--regions": regions})
     messages = Messages(*loudness)
+    conclusion = Conclusion(messages)
     from kmatch.genome import Genome
     from kmatch.search.primer import PrimerOptions, primer_batches
 
@@ -121,13 +123,13 @@ def primer(
         both_strands=wanted.both_strands,
         background_strand=wanted.background_strand,
     )
-    primers = 0
+    primers = records = letters = 0
     with (
         _writers(wanted, table, regions) as writers,
         messages.progress(inputs.background) as advance,
     ):
         running = running._replace(
-            on_progress=advance, on_engine=messages.device, on_warning=messages.warn
+            on_progress=advance, on_engine=conclusion.hear, on_warning=messages.warn
         )
         for batch in primer_batches(target, background, wanted.k, options, running):
             if table.is_standard:
@@ -135,7 +137,9 @@ def primer(
             for writer in writers:
                 writer.write(batch)
             primers += len(batch)
-    messages.detail(f"{primers:,} primers")
+            records += 1
+            letters += len(batch.codes)
+    conclusion.say(counted(primers, "primer"), records, letters)
 
 
 @contextmanager
