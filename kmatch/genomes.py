@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from kmatch.errors import InputError
 from kmatch.genome import Genome
@@ -40,7 +41,8 @@ class Genomes:
         self.names = clean_names(labels)[0]
         for each in self._given:
             if not isinstance(each, Genome):
-                check_readable(each)
+                with _named_by(self.label):
+                    check_readable(each)
 
     def __len__(self) -> int:
         return len(self._given)
@@ -117,6 +119,17 @@ def as_genomes(genomes: Genome | Genomes | Path | Sequence[Genome | Path]) -> Ge
 def is_list(path: str) -> bool:
     """Whether a path names a file that lists genomes."""
     return path.startswith(LIST)
+
+
+@contextmanager
+def _named_by(label: str) -> Iterator[None]:
+    """Begin errors of a path that a list names with the list."""
+    try:
+        yield
+    except InputError as error:
+        if not is_list(label):
+            raise
+        raise InputError(f"{label}: {error}") from error
 
 
 def read_list(path: str) -> list[str]:

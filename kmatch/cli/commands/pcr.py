@@ -144,9 +144,11 @@ class _PcrSearch(PatternSearch):
 
 
 def _check(given: Given, wanted: Wanted, table: Table) -> None:
+    check_path(given.genome, "GENOME")
     check_path(given.primers, "PRIMERS")
     if bool(given.primers) == bool(given.sequences):
-        raise click.UsageError("give the primers as a file or with -p, one of the two")
+        both = "; several genomes are one @LIST" if given.primers else ""
+        raise click.UsageError(f"give the primers as a file or with -p, one of the two{both}")
     if (given.genome.removeprefix("@"), given.primers, given.regions).count("-") > 1:
         names = "GENOME, PRIMERS and --regions" if given.regions else "GENOME and PRIMERS"
         raise click.UsageError(f"only one of {names} can be standard input")
