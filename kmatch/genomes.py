@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kmatch.errors import InputError
@@ -47,7 +48,8 @@ class Genomes:
         self.names = clean_names(labels)[0]
         for each in self._given if check else ():
             if not isinstance(each, Genome):
-                check_readable(each)
+                with _named_by(self.label):
+                    check_readable(each)
 
     def __len__(self) -> int:
         return len(self._given)
@@ -149,6 +151,17 @@ def as_genomes(
 def is_list(path: str) -> bool:
     """Whether a path names a file that lists genomes."""
     return path.startswith(LIST)
+
+
+@contextmanager
+def _named_by(label: str) -> Iterator[None]:
+    """Begin errors of a path that a list names with the list."""
+    try:
+        yield
+    except InputError as error:
+        if not is_list(label):
+            raise
+        raise InputError(f"{label}: {error}") from error
 
 
 def read_list(path: str) -> list[str]:

@@ -1,7 +1,6 @@
 """The common part of the commands that search for patterns."""
 
 import os
-import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
@@ -13,6 +12,7 @@ from kmatch import interrupts
 from kmatch.cli.advice.exchanged import letters_at_most, warn_of_long_patterns
 from kmatch.cli.options import Inputs, Loudness, check_inputs
 from kmatch.cli.outputs import Table, check_summary, check_table
+from kmatch.cli.terminal.conclusion import Conclusion, counted
 from kmatch.cli.terminal.messages import Messages
 from kmatch.search.running import Running
 
@@ -44,10 +44,11 @@ class PatternSearch:
         rereads: bool = False,
     ) -> None:
         check_summary(table)
-        others, self._began = {"--summary": table.summary}, time.perf_counter()
+        others = {"--summary": table.summary}
         read = (inputs.genome.removeprefix("@"), inputs.patterns, inputs.regions)
         self.table = check_table(table, read, others, self.of_hits)
         self.messages = Messages(*loudness)
+        self._conclusion = Conclusion(self.messages)
         self.panel = self.load_panel(inputs)
         from kmatch.search.regions import load_regions, narrow
 
@@ -106,7 +107,7 @@ class PatternSearch:
         from kmatch.search.scanning.lengths import Heard
 
         messages, genomes = self.messages, self.genomes
-        hits, heard, device = 0, Heard(), ""
+        hits, heard = 0, Heard()
         with (
             messages.announcing_compiling(),
             _compiling_beside(self._running) as help_out,
@@ -114,9 +115,7 @@ class PatternSearch:
         ):
 
             def hear(engine: "Engine") -> None:
-                nonlocal device
-                device = engine.description.partition(" (")[0]
-                messages.device(engine)
+                self._conclusion.hear(engine)
                 help_out(engine)
 
             anywhere = partial(run_anywhere, batches)
@@ -140,15 +139,7 @@ class PatternSearch:
         if self._regions is None:  # or other records may be longer than those heard of
             warn_of_long_patterns(messages, self.panel, heard.longest, genomes.label)
         several = f"{counted(len(genomes), 'genome')}, " if genomes.named else ""
-        searched = f"{several}{counted(heard.records, 'record')}, {counted(heard.letters, 'base')}"
-        seconds = time.perf_counter() - self._began
-        parts = (f"{self.summary(hits)} in {searched}", device, f"{seconds:.1f} s")
-        messages.conclude("; ".join(filter(None, parts)))
-
-
-def counted(number: int, noun: str) -> str:
-    """A number and what it counts, in the plural unless it is 1."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+        self._conclusion.say(self.summary(hits), heard.records, heard.letters, several)
 
 
 def exists(path: str | None) -> bool:

@@ -13,6 +13,7 @@ from kmatch.cli.numbers import Count, Number, NumberRange
 from kmatch.cli.options import Loudness, algorithm_option, common_options
 from kmatch.cli.outputs import Table, check_table
 from kmatch.cli.pattern_search import ending
+from kmatch.cli.terminal.conclusion import Conclusion, counted
 from kmatch.cli.terminal.messages import Messages
 from kmatch.search.running import Running
 
@@ -112,6 +113,8 @@ def primer(
     table = check_table(table, inputs, {"--regions": regions})
     messages = Messages(*loudness)
     from kmatch.distributed import run_anywhere
+
+    conclusion = Conclusion(messages)
     from kmatch.genome import Genome
     from kmatch.search.primer import PrimerOptions, primer_batches
 
@@ -124,13 +127,13 @@ def primer(
         both_strands=wanted.both_strands,
         background_strand=wanted.background_strand,
     )
-    primers = 0
+    primers = records = letters = 0
     with (
         _writers(wanted, table, regions) as writers,
         messages.progress(inputs.background, running.scheduler is not None) as advance,
     ):
         running = running._replace(
-            on_progress=advance, on_engine=messages.device, on_warning=messages.warn
+            on_progress=advance, on_engine=conclusion.hear, on_warning=messages.warn
         )
         search = partial(primer_batches, target, background, wanted.k, options)
         batches = run_anywhere(search, running)
@@ -141,7 +144,9 @@ def primer(
                 for writer in writers:
                     writer.write(batch)
                 primers += len(batch)
-    messages.detail(f"{primers:,} primers")
+                records += 1
+                letters += len(batch.codes)
+    conclusion.say(counted(primers, "primer"), records, letters)
 
 
 @contextmanager
