@@ -190,7 +190,7 @@ def memory(options, folder):
         genome = genome_list(folder, count)
         with workers(options.workers) as cluster:
             taken = search(genome, folder, "all", cluster)
-            peak = max(map(peak_of, cluster.processes))
+            peak = max(map(peak_of, cluster.processes), default=0)
         lines = (folder / "all.tsv").read_bytes().count(b"\n") - 1
         table.add(
             {
