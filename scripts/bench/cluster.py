@@ -2,7 +2,7 @@
 """What a Dask cluster on this machine costs, and what more workers gain.
 
     scripts/bench/cluster.py [--genome FASTA] [--genomes N] [--patterns N] [--workers N] [--gpus]
-        [--repeat N] [--only WORD] [--folder DIR] [--json FILE]
+        [--calls] [--repeat N] [--only WORD] [--folder DIR] [--json FILE]
     scripts/bench/cluster.py --memory [--genomes N] [--folder DIR] [--json FILE]
 
 Whole processes `kmatch edit -k 3` for 64 patterns: by themselves on one thread, on a cluster of one
@@ -12,7 +12,9 @@ otherwise. With --gpus each worker has a GPU of its own, and a process by itself
 takes turns, after one that is not counted. `overhead` is the seconds on one worker ÷ those without
 Dask, `gain` those on one worker ÷ those on all: medians of the ratios of each turn. CPU seconds are
 those of the client and of the workers; where other work shares the machine, `cpu overhead` says
-more than `overhead` does. The scheduler lives in this script.
+more than `overhead` does. The scheduler lives in this script. A second or so of a process is
+its start, and two on a cluster: with --calls it is calls of `kmatch.edit` that are timed, from
+paths to a table, in this process and with a Client that is connected.
 
 With --memory it compares the peak memory of clients, and of workers, that search --genomes (10,000)
 genomes of 50,000 letters, and a tenth of them, with a panel that has hits in all of them; exit
@@ -23,12 +25,13 @@ import logging
 import statistics
 import sys
 import tempfile
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 import psutil
-from distributed import Nanny, Scheduler, SpecCluster
+from distributed import Client, Nanny, Scheduler, SpecCluster
 from harness.options import is_wanted, plain_parser
 from harness.processes import Usage, kmatch_command, usage, write_panel
 from harness.records import Table, write_results
@@ -60,10 +63,11 @@ MEMORY = (
 
 
 class Workers(NamedTuple):
-    """A running cluster: its address, and the processes of its workers."""
+    """A running cluster: its address, the processes of its workers, and a Client of it."""
 
     address: str
     processes: list
+    client: object = None
 
 
 def main():
@@ -73,6 +77,7 @@ def main():
     parser.add_argument("--patterns", type=int, default=64)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--gpus", action="store_true", help="one a worker")
+    parser.add_argument("--calls", action="store_true", help="of kmatch.edit, not processes")
     parser.add_argument("--memory", action="store_true", help="peak memory in place of seconds")
     parser.add_argument("--only", metavar="WORD", help="inputs with WORD in their names")
     parser.add_argument("--folder", help="for files")
@@ -88,13 +93,13 @@ def main():
 
 def seconds(options, folder):
     """Rows of what each input takes."""
-    table = Table(COLUMNS)
+    table, timed = Table(COLUMNS), call if options.calls else search
     for name, genome, patterns in inputs(options, folder):
         write_panel(folder / "panel.txt", patterns)
         with workers(1, options.gpus) as one, workers(options.workers, options.gpus) as everyone:
             ways = {"alone": None, "one": one, "all": everyone}
             turns = [
-                {way: search(genome, folder, way, cluster) for way, cluster in ways.items()}
+                {way: timed(genome, folder, way, cluster) for way, cluster in ways.items()}
                 for _ in range(options.repeat + 1)
             ][1:]
         table.add(row_of(name, options, turns, folder))
@@ -154,6 +159,16 @@ def search(genome, folder, way, cluster):
     return Usage(taken.seconds, taken.cpu + worker_cpu(cluster) - before, taken.peak)
 
 
+def call(genome, folder, way, cluster):
+    """The same of a call in this process."""
+    there = {"threads": 1} if cluster is None else {"scheduler": cluster.client}
+    began, before = time.perf_counter(), time.process_time() + worker_cpu(cluster)
+    hits = kmatch.edit(str(genome), folder / "panel.txt", K, **there)
+    hits.to_tsv(folder / f"{way}.tsv")
+    spent = time.process_time() + worker_cpu(cluster) - before
+    return Usage(time.perf_counter() - began, spent, 0)
+
+
 def worker_cpu(cluster):
     """Seconds of the CPU that workers took so far."""
     times = [process.cpu_times() for process in cluster.processes] if cluster else []
@@ -178,7 +193,9 @@ def workers(count, gpus=False):
     specs = {number: {"cls": Nanny, "options": options(number)} for number in range(count)}
     with SpecCluster(specs, scheduler) as cluster:
         pids = [nanny.pid for nanny in cluster.workers.values()]
-        yield Workers(cluster.scheduler_address, [psutil.Process(pid) for pid in pids])
+        with Client(cluster, set_as_default=False) as client:
+            processes = [psutil.Process(pid) for pid in pids]
+            yield Workers(cluster.scheduler_address, processes, client)
 
 
 def memory(options, folder):
