@@ -40,7 +40,7 @@ from support.published import (
 import kmatch
 from kmatch.engine.cuda.gpu.driver import find_devices
 from kmatch.engine.cuda.primer.extend import Sizes
-from kmatch.packed.packing import write_packed
+from kmatch.packed.packing import PackedLayout, write_packed
 
 FOUND, REASON = find_devices()
 pytestmark = pytest.mark.gpu
@@ -340,7 +340,7 @@ def file(records, tmp_path_factory):
     path = tmp_path_factory.mktemp("packed") / "genome"
     with open(path, "wb") as handle:
         genome = kmatch.Genome.from_records(records)
-        write_packed(genome.records(), handle, length=1 << 20, halo=256)
+        write_packed(genome.records(), handle, layout=PackedLayout(length=1 << 20, halo=256))
     return path
 
 
