@@ -1,11 +1,9 @@
 """What a terminal shows: a bar that is gone before the first row, and a summary."""
 
 import os
-import pty
-import subprocess
 
 import pytest
-from support.commands import KMATCH, fasta, process, random_letters
+from support.commands import fasta, on_terminal, process, random_letters
 
 
 @pytest.fixture
@@ -17,22 +15,8 @@ def genome(tmp_path):
 
 def shown(*words, cwd):
     """What a command shows on a terminal that its output and its messages share."""
-    ours, theirs = pty.openpty()
-    command = [*KMATCH, *map(str, words)]
     environment = os.environ | {"TERM": "xterm", "COLUMNS": "80"}
-    with subprocess.Popen(
-        command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs
-    ) as running:
-        os.close(theirs)
-        seen = b""
-        try:
-            while part := os.read(ours, 1 << 16):
-                seen += part
-        except OSError:  # the other end is closed
-            pass
-        os.close(ours)
-        assert running.wait(60) == 0, seen
-    return seen.decode().replace("\r\n", "\n")
+    return on_terminal(*words, environment=environment, cwd=cwd)
 
 
 SEARCHES = {

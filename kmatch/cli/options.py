@@ -156,7 +156,20 @@ verbose_option = click.option(
 debug_option = click.option(
     "--debug", is_flag=True, expose_value=False, help="Show a traceback when something fails."
 )
-_RUN_OPTIONS = (device_option, threads_option, quiet_option, verbose_option, debug_option)
+_SCHEDULER = click.option(
+    "--scheduler",
+    metavar="ADDRESS|FILE",
+    show_default="none",
+    help="Search on the Dask cluster of this scheduler, each of its workers on --device.",
+)
+_RUN_OPTIONS = (
+    device_option,
+    threads_option,
+    _SCHEDULER,
+    quiet_option,
+    verbose_option,
+    debug_option,
+)
 
 
 def algorithm_option(*commands: str) -> Decorator:

@@ -57,19 +57,42 @@ def primer_batches(
     k: at least 1. running.on_progress hears of the bytes of the background that have been searched.
     Raises InputError and DeviceError as `kmatch.primer` does, at the first batch.
     """
-    k, options = _checked(k, options)
+    starts = PrimerStarts(target, k, options)
+    raise_bounds(starts.known, background, k, options, running, hooks)
+    yield from starts.batches()
+
+
+def raise_bounds(
+    starts: Starts,
+    background: Genome,
+    k: int,
+    options: PrimerOptions = OPTIONS,
+    running: Running = RUNNING,
+    hooks: Hooks = HOOKS,
+) -> Longs:
+    """Raise the bounds of Starts, in place, to what a background requires; returns them."""
     engine, run = choose_algorithm("primer", (), running)
     extend: Callable[..., object] = partial(engine.extend_primers, sizes=hooks.sizes)
     if run:
         extend = partial(extend_published, run)
-    starts = _Starts(list(target.records()), k, options)
     progress = _Progress(running.on_progress)
     strands = wanted_strands(options.background_strand)
     records = background.records(progress.read)
     for columns in _parts(records, strands, hooks.part or PART, progress):
-        extend(starts.known, columns, k, on_progress=progress.share)
-    for batch in starts.batches():
-        yield _select(batch, options.gc, options.tm)
+        extend(starts, columns, k, on_progress=progress.share)
+    return starts.bounds
+
+
+def part_of(starts: Starts, begin: int, end: int) -> Starts:
+    """The Starts from `begin` to `end`, and behind them the letters that their primers may take."""
+    masks, begins, limits, bounds = starts
+    stop = int((np.arange(begin, end) + limits[begin:end]).max(initial=end))
+    inside = begins[(begins > begin) & (begins < stop)]
+    limits = np.minimum(limits[begin:stop], stop - np.arange(begin, stop))
+    bounds = bounds[begin:stop].copy()
+    bounds[end - begin :] = limits[end - begin :] + 1  # nothing is looked for there
+    cuts = np.concatenate([[begin], inside, [stop]]).astype(np.int64) - begin
+    return Starts(masks[begin:stop].copy(), cuts, limits, bounds)
 
 
 def _checked(k: int, options: PrimerOptions) -> tuple[int, PrimerOptions]:
@@ -96,13 +119,17 @@ def _checked(k: int, options: PrimerOptions) -> tuple[int, PrimerOptions]:
     return k, options._replace(min_length=shortest, max_length=longest)
 
 
-class _Starts:
-    """The starts of all target records, those of the strand `-` after those of `+`.
+class PrimerStarts:
+    """The starts of all records of a target, those of the strand `-` after those of `+`.
 
-    known: the Starts of all of them, whose bounds engines raise.
+    known: the Starts of all of them, whose bounds engines raise. Raises InputError for options that
+    do not fit.
     """
 
-    def __init__(self, records: list[Record], k: int, options: PrimerOptions) -> None:
+    def __init__(self, target: Genome, k: int, options: PrimerOptions) -> None:
+        k, options = _checked(k, options)
+        records = list(target.records())
+        self._options = options
         self._names = [record.name for record in records]
         self._codes = [LETTER_CODES[record.letters] for record in records]
         self._strands = (0, 1) if options.both_strands else (0,)
@@ -119,13 +146,13 @@ class _Starts:
         self.known = Starts(masks, begins, limits, bounds)
 
     def batches(self) -> Iterator[PrimerBatch]:
-        """Yield the PrimerBatch of each record."""
+        """Yield the PrimerBatch of each record, of the primers that the options allow."""
         for number, (name, codes) in enumerate(zip(self._names, self._codes, strict=True)):
             found = [self._found(number, minus) for minus in self._strands]
             start, end, minus = (np.concatenate(column) for column in zip(*found, strict=True))
             order = np.lexsort((minus, end, start))
             regions = np.concatenate([_regions(*rows) for rows in found])
-            yield PrimerBatch(
+            batch = PrimerBatch(
                 record=number,
                 name=name,
                 start=start[order],
@@ -134,6 +161,7 @@ class _Starts:
                 codes=codes,
                 regions=regions[np.lexsort((regions[:, 2], regions[:, 1], regions[:, 0]))],
             )
+            yield _select(batch, self._options.gc, self._options.tm)
 
     def _found(self, number: int, minus: int) -> tuple[Longs, Longs, Bytes]:
         """(start, end, minus) of a record's primers on one strand, on forward coordinates."""

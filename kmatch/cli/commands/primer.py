@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -11,6 +12,7 @@ from kmatch.cli.command import command
 from kmatch.cli.numbers import Count, Number, NumberRange
 from kmatch.cli.options import Loudness, algorithm_option, common_options
 from kmatch.cli.outputs import Table, check_table
+from kmatch.cli.pattern_search import ending
 from kmatch.cli.terminal.conclusion import Conclusion, counted
 from kmatch.cli.terminal.messages import Messages
 from kmatch.search.running import Running
@@ -110,6 +112,8 @@ def primer(
         raise click.UsageError("only one of TARGET and BACKGROUND can be standard input")
     table = check_table(table, inputs, {"--regions": regions})
     messages = Messages(*loudness)
+    from kmatch.distributed import run_anywhere
+
     conclusion = Conclusion(messages)
     from kmatch.genome import Genome
     from kmatch.search.primer import PrimerOptions, primer_batches
@@ -126,19 +130,22 @@ def primer(
     primers = records = letters = 0
     with (
         _writers(wanted, table, regions) as writers,
-        messages.progress(inputs.background) as advance,
+        messages.progress(inputs.background, running.scheduler is not None) as advance,
     ):
         running = running._replace(
             on_progress=advance, on_engine=conclusion.hear, on_warning=messages.warn
         )
-        for batch in primer_batches(target, background, wanted.k, options, running):
-            if table.is_standard:
-                messages.make_way()
-            for writer in writers:
-                writer.write(batch)
-            primers += len(batch)
-            records += 1
-            letters += len(batch.codes)
+        search = partial(primer_batches, target, background, wanted.k, options)
+        batches = run_anywhere(search, running)
+        with ending(batches):
+            for batch in batches:
+                if table.is_standard:
+                    messages.make_way()
+                for writer in writers:
+                    writer.write(batch)
+                primers += len(batch)
+                records += 1
+                letters += len(batch.codes)
     conclusion.say(counted(primers, "primer"), records, letters)
 
 

@@ -69,13 +69,16 @@ class Messages:
             _say(f"this search will take about {hours:,.0f} h; Ctrl-C ends it and leaves no file")
 
     @contextmanager
-    def progress(self, label: str) -> Iterator[Advance | None]:
-        """Give a function (consumed, size) that moves a bar on a terminal; elsewhere None."""
+    def progress(self, label: str, in_shards: bool = False) -> Iterator[Advance | None]:
+        """Give a function (consumed, size) that moves a bar on a terminal; elsewhere None.
+
+        in_shards: whether these are shards, and not bytes.
+        """
         interrupts.check()
         if not self._is_watched():
             yield None
             return
-        with progress_bar(one_line(label)) as (advance, self._remove_bar):
+        with progress_bar(one_line(label), in_shards) as (advance, self._remove_bar):
             yield advance
 
     def make_way(self) -> None:
