@@ -171,6 +171,11 @@ OTHERS = {
     "tar": (b"genome.fa".ljust(257, b"\0") + b"ustar\x0000" + bytes(900), "tar", "unpack"),
     "SAM": (b"@HD\tVN:1.6\n", "SAM", "samtools fasta"),
     "BAM": (gzip.compress(b"BAM\x01" + bytes(40)), "BAM", "samtools fasta"),
+    "workbook": (
+        b"PK\x03\x04" + bytes(26) + b"[Content_Types].xml",
+        "a workbook",
+        "save it as TSV",
+    ),
     "web page": (b"\n<!DOCTYPE html>\n<html>", "web page", "download"),
     "GFF": (b"##gff-version 3\n", "GFF", "FASTA"),
     "VCF": (b"##fileformat=VCFv4.2\n", "VCF", "FASTA"),

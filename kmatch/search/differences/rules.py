@@ -58,9 +58,10 @@ def checked_bounds(k: int, bounds: Bounds) -> Bounds:
     checked = []
     for name, bound in zip(names, bounds, strict=True):
         if bound is not None and checked_count(name, bound) > k:
+            kind = name.partition("_")[2]
             raise InputError(
-                f"{name} is {bound}, and k = {k} differences are allowed altogether; raise k, or "
-                f"leave {name} out"
+                f"{bound} {kind} are more than the k = {k} differences allowed altogether; "
+                f"raise k, or leave the limit on {kind} out"
             )
         checked.append(None if bound is None else int(bound))
     return Bounds(*checked)
