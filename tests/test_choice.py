@@ -55,6 +55,17 @@ def test_a_small_search_leaves_the_gpu_alone(with_gpu):
     assert engine.name == "cpu" and "asked for: expected" in engine.description
 
 
+@pytest.mark.parametrize(
+    ("device", "numbers"), [("cpu", []), ("auto", []), ("cuda", [0]), ("cuda:2,0", [2, 0])]
+)
+def test_gpus_that_are_named_are_opened_at_once(device, numbers, monkeypatch):
+    opened = []
+    monkeypatch.setattr(devices, "_elsewhere", lambda: False)
+    monkeypatch.setattr(devices, "_wake", opened.append)
+    devices.wake(device)
+    assert opened == numbers
+
+
 def test_searches_say_how_much_they_have_to_do(with_gpu, tmp_path):
     path = tmp_path / "r.fa"
     path.write_text(">r\n" + "ACGT" * 5000 + "\n")

@@ -71,6 +71,15 @@ def test_edit(name, report, filtering):
     assert found == naive.edit(records, patterns, k, **options)
 
 
+@pytest.mark.parametrize("chunk_length", [13, 100, None])
+def test_counters_hold_all_distances_where_limits_differ(chunk_length):
+    near, far = "TTCGGGCCC", "GATTACAGATTACAGATTACAGATTACAGATTACAGA"  # 9 and 37 letters
+    records = [("a", near[:8]), ("b", "CAACCGGGGT"), ("c", far), ("d", "ACGGT" * 60 + far)]
+    patterns = [near, "CAACCGGGGT", far, far[:32], far[18:] + far[:18], "AC" * 18, "CT" * 30]
+    found = rows_of(best(records, patterns, device="cuda", chunk_length=chunk_length))
+    assert found == naive.best(records, patterns)
+
+
 @pytest.mark.parametrize("name", EDIT)
 def test_best(name):
     records, patterns, _, options = EDIT[name]
@@ -231,9 +240,9 @@ def test_many_differences(records, texts, length, count, k, report):
 
 
 def test_all_survivors_of_the_filter_are_kept(records, texts, monkeypatch):
-    from kmatch.engine.cuda.gpu import scans
+    from kmatch.engine.cuda.edit import filtered
 
-    monkeypatch.setattr(scans, "FIRST_SURVIVORS", 1)
+    monkeypatch.setattr(filtered, "FIRST_SURVIVORS", 1)
     assert _both(kmatch.edit, records, texts(20, 6, 1), 1, report="ends")
 
 

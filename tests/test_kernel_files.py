@@ -178,17 +178,17 @@ cache = driver._try._cache
 assert isinstance(cache, CUDACache) and cache.cache_path == str(own_folder())
 
 compiler = SimpleNamespace(magic_tuple=lambda: ("a GPU",))
-context = SimpleNamespace(codegen=lambda: compiler)
+context = SimpleNamespace(codegen=lambda: compiler)  # which cannot be set up to compile
 cache._impl.rebuild = lambda context, payload: payload
 made = SimpleNamespace(codegen=compiler, _reduce_states=lambda: {"code": 1})
-assert cache._load_overload("(int64)", context) is None
+assert cache.load_overload("(int64)", context) is None
 cache.save_overload("(int64)", made)
-assert cache._load_overload("(int64)", context) == {"code": 1}
-assert cache._load_overload("(int32)", context) is None
+assert cache.load_overload("(int64)", context) == {"code": 1}
+assert cache.load_overload("(int32)", context) is None
 (file,) = own_folder().iterdir()
 print(file.name)
 file.write_bytes(file.read_bytes()[:50])
-assert cache._load_overload("(int64)", context) is None
+assert cache.load_overload("(int64)", context) is None
 """
 
 

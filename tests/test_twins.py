@@ -24,6 +24,7 @@ CPU_ONLY = {
 }
 CUDA_ONLY = {
     "bits/words.py": "words of a thread; a CPU has vectors",
+    "edit/filtered.py": "a filter that runs beside the host",
     "edit/stretches.py": "how work is divided among blocks of threads",
     "edit/strips.py": "patterns whose column does not fit the registers",
     "gpu/device.py": "the GPU",

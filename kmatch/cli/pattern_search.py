@@ -56,6 +56,9 @@ class PatternSearch:
             check_table(table, self.genomes.paths, others, self.of_hits)
         if not rereads:  # then it is compared with the whole genome at first
             narrow(self.genomes, self._regions)
+        from kmatch.engine.devices import wake
+
+        wake(running.device)  # the search, not imported yet, takes as long
 
     def load_panel(self, inputs: Inputs) -> "PatternSet":
         """The patterns of a file or of `-p`; warns of names that repeat."""

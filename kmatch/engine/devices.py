@@ -42,6 +42,17 @@ def choose_engine(device: str, threads: int | None = None, work: Work | None = N
         raise DeviceError(f"device {device}: no usable GPU ({error}); use cpu") from error
 
 
+def wake(device: str) -> None:
+    """Have the driver open the GPUs that a device names in the background.
+
+    That takes about as long as the imports of a search, which may go on meanwhile.
+    """
+    kind, _, named = device.partition(":")
+    if kind == "cuda" and not _elsewhere():
+        for number in named.split(","):
+            _wake(int(number) if number.isdigit() else 0)
+
+
 def _numbers(device: str) -> list[int] | None:
     """The GPUs of `cuda:…`, None for all; for `cuda` [], the first one that can be used."""
     _, _, named = device.partition(":")
@@ -124,9 +135,10 @@ def _driver() -> ctypes.CDLL | None:
 
 @cache
 def _wake(number: int) -> None:
-    """Have the driver open a GPU in the background, which takes as long as importing Numba.
+    """Have the driver open a GPU in the background.
 
-    Numba asks for the same primary context later, and reports what fails.
+    Numba asks for the same primary context later, and reports what fails. A process that ends early
+    waits for it, as the driver may not be left half open.
     """
 
     def open_context() -> None:
@@ -138,4 +150,4 @@ def _wake(number: int) -> None:
             driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
 
     if not _elsewhere():
-        Thread(target=open_context, daemon=True).start()
+        Thread(target=open_context).start()

@@ -113,6 +113,12 @@ def _disk_cache(parent: Any, target: str) -> Any:
             self._files = [KernelFiles(folder, name, dump) for folder in folders]
             self._cache_file = self._files[0]
 
+        def load_overload(self, signature: Any, context: Any) -> Any:
+            # Numba sets up its compiler first, which takes a quarter of a second and is of no use
+            # to a kernel that is found.
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(signature, context)
+
         def _load_overload(self, signature: Any, context: Any) -> Any:
             key = self._index_key(signature, context.codegen())
             found = (_load(files, key) for files in self._files)
@@ -186,8 +192,7 @@ class KernelCache(NullCache):
     def load_overload(self, signature: Any, context: Any) -> Any:
         for name, address in _HELPERS.items():
             llvm.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
-        with self._opened._guard_against_spurious_io_errors():
-            return self._opened._load_overload(signature, context)
+        return self._opened.load_overload(signature, context)
 
     def save_overload(self, signature: Any, data: Any) -> None:
         self._opened.save_overload(signature, data)

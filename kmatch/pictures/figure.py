@@ -7,8 +7,8 @@ from functools import cache
 from typing import Any
 
 from kmatch.errors import OutputError
+from kmatch.pictures.words import GREY
 
-FORMATS = ("png", "svg", "pdf")
 WIDTH = 9.0  # inches
 DOTS = 150  # an inch, in PNG and where vector formats hold pixels
 _ON_SCREEN = 90  # an inch, in notebooks
@@ -34,6 +34,15 @@ def load_figure(asker: str = "a picture") -> Any:
 def new_figure(height: float) -> Any:
     """An empty Figure of `height` inches that notebooks show, with or without pyplot."""
     return _picture_class()(figsize=(WIDTH, height), dpi=DOTS, layout="constrained")
+
+
+def nothing(words: str) -> Any:
+    """A Figure that only says so."""
+    figure = new_figure(1.5)
+    axes = figure.subplots()
+    axes.text(0.5, 0.5, words, ha="center", va="center", fontsize=14, color=GREY)
+    axes.set_axis_off()
+    return figure
 
 
 @cache

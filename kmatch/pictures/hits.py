@@ -6,9 +6,9 @@ from kmatch.pictures.along import draw_along
 from kmatch.pictures.classes import Classes, classes_of
 from kmatch.pictures.columns import HitColumns
 from kmatch.pictures.distances import FEW, Counts, counts_of, draw_distances
-from kmatch.pictures.figure import new_figure
+from kmatch.pictures.figure import new_figure, nothing
 from kmatch.pictures.rows import lines_of
-from kmatch.pictures.words import GREY, counted
+from kmatch.pictures.words import counted
 
 RECORDS = 24  # that have a line of their own
 _LINE, _ROW, _BARS = 0.36, 0.19, 2.1  # inches of a record, of a pattern in a table, of bars
@@ -22,7 +22,7 @@ def draw_hits(hits: HitColumns, records: int | None = None) -> Any:
     None is RECORDS.
     """
     if not hits.size:
-        return _draw_none()
+        return nothing("no hits")
     classes = classes_of(hits.distance)
     lines = lines_of(hits.records, hits.record, RECORDS if records is None else records)
     counts = counts_of(hits, classes)
@@ -66,11 +66,3 @@ def _draw_legend(axes: Any, classes: Classes) -> None:
         borderaxespad=0.2,
         alignment="left",
     )
-
-
-def _draw_none() -> Any:
-    figure = new_figure(1.5)
-    axes = figure.subplots()
-    axes.text(0.5, 0.5, "no hits", ha="center", va="center", fontsize=14, color=GREY)
-    axes.set_axis_off()
-    return figure

@@ -6,7 +6,7 @@ import numpy as np
 
 from kmatch.arrays import Floats, Longs
 from kmatch.pictures.columns import PrimerColumns
-from kmatch.pictures.figure import WIDTH, new_figure
+from kmatch.pictures.figure import WIDTH, new_figure, nothing
 from kmatch.pictures.rows import Lines, lines_of
 from kmatch.pictures.words import GREY, counted, label, letters, position_axis
 
@@ -34,7 +34,7 @@ def draw_primers(primers: PrimerColumns, records: int | None = None) -> Any:
     None is RECORDS.
     """
     if not primers.size:
-        return _draw_none()
+        return nothing("no primers")
     lines = lines_of(primers.records, primers.record, RECORDS if records is None else records)
     begins = _begins(primers, lines)
     drawn = lines.line < len(lines.shown)
@@ -136,11 +136,3 @@ def _draw_title(figure: Any, primers: PrimerColumns, lines: Lines) -> None:
         extent = int(primers.records.lengths[lines.shown].sum())
         note = f"a point is the median of {letters(extent / BINS)}, a bar their range"
         figure.axes[0].set_title(note, loc="right", fontsize=8, color=GREY)
-
-
-def _draw_none() -> Any:
-    figure = new_figure(1.5)
-    axes = figure.subplots()
-    axes.text(0.5, 0.5, "no primers", ha="center", va="center", fontsize=14, color=GREY)
-    axes.set_axis_off()
-    return figure

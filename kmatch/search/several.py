@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import accumulate
 
 from kmatch.genome import Genome
 from kmatch.genomes import Genomes
@@ -42,10 +43,10 @@ def over_genomes(genomes: Genomes, running: Running, search: Search) -> Iterator
         yield from search(genomes.genome(0), running)
         genomes.check_circular()
         return
-    sizes = genomes.sizes if running.on_progress else None
+    progress = _Progress(running.on_progress, genomes)
     counted = _Counted(running.on_spans)
     for number, name in enumerate(genomes.names):
-        heard = running._replace(on_progress=_progress(running, sizes, number))
+        heard = running._replace(on_progress=progress.of(number))
         if running.on_spans:
             heard = heard._replace(on_spans=counted.hear)
         for batch in search(genomes.genome(number), heard):
@@ -74,12 +75,21 @@ class _Counted:
         self._before = self._seen
 
 
-def _progress(running: Running, sizes: list[int] | None, number: int) -> Progress | None:
-    """What hears of the bytes read of one genome, and tells of those of all."""
-    tell = running.on_progress
-    if tell is None:
-        return None
-    if sizes is None:
-        return lambda consumed, size: tell(None, None)
-    before, total = sum(sizes[:number]), sum(sizes)
-    return lambda consumed, size: tell(before + min(consumed or 0, sizes[number]), total)
+class _Progress:
+    """Tells of the bytes read of all genomes; tell: the Progress that hears of them, or None."""
+
+    def __init__(self, tell: Progress | None, genomes: Genomes) -> None:
+        self._tell = tell
+        sizes = genomes.sizes if tell else None
+        # Where each genome begins in all of their bytes, and how many there are.
+        self._begins = None if sizes is None else list(accumulate(sizes, initial=0))
+
+    def of(self, number: int) -> Progress | None:
+        """The Progress that hears of one genome."""
+        tell, begins = self._tell, self._begins
+        if tell is None:
+            return None
+        if begins is None:
+            return lambda consumed, size: tell(None, None)
+        before, end, total = begins[number], begins[number + 1], begins[-1]
+        return lambda consumed, size: tell(min(before + (consumed or 0), end), total)

@@ -1,5 +1,7 @@
 """Cases for the CUDA simulator, which is slow: few and tiny. Run by test_simulator.py."""
 
+from threading import Thread
+
 import naive
 import naive_bounds
 import numpy as np
@@ -21,14 +23,14 @@ import kmatch
 from kmatch.engine.cuda import engine
 from kmatch.engine.cuda.bits import buffer
 from kmatch.engine.cuda.edit import filter as edit_filter
-from kmatch.engine.cuda.edit import pieces, recurrence, strips, verify
+from kmatch.engine.cuda.edit import filtered, pieces, recurrence, strips, verify
 from kmatch.engine.cuda.edit import scan as edit_scan
 from kmatch.engine.cuda.gpu import device, driver, scans
 from kmatch.engine.cuda.gpu.driver import cuda
 from kmatch.engine.cuda.hamming import queries
 from kmatch.engine.cuda.hamming import scan as hamming_scan
 from kmatch.engine.cuda.text import lanes, pack, tiles
-from kmatch.engine.geometry import Geometry, Text
+from kmatch.engine.geometry import SPARE, Geometry, Text
 from kmatch.engine.queries import reading_arrays
 from kmatch.errors import DeviceError
 from kmatch.results.hits import Hits
@@ -162,6 +164,13 @@ def test_best_with_exact_ends():
     assert found == naive_bounds.best(records, patterns, exact_3p=3)
 
 
+def test_counters_hold_all_distances_where_limits_differ():
+    near = "TTCGGGCCC"
+    records, patterns = [("a", near[:8]), ("b", "CAACCGGGGT")], [near, "CAACCGGGGT"]
+    found = rows_of(best(records, patterns, device="cuda", chunk_length=13))
+    assert found == naive.best(records, patterns)
+
+
 @pytest.mark.parametrize("name", ["palindrome", "loci that only touch"])
 def test_best(name):
     records, patterns, _, options = EDIT[name]
@@ -186,14 +195,14 @@ def test_any_differences(case, filtering):
 
 
 def test_all_survivors_of_the_filter_are_kept(monkeypatch):
-    monkeypatch.setattr(scans, "FIRST_SURVIVORS", 1)
+    monkeypatch.setattr(filtered, "FIRST_SURVIVORS", 1)
     records, patterns = [("r", "ACGTACGTTTACGAACGT")], ["ACGTAC", "TTRC"]
     found = rows_of(edit(records, patterns, 1, device="cuda", filtering=True, report="ends"))
     assert found == naive.edit(records, patterns, 1, report="ends")
 
 
 def test_the_filter_leaves_what_survives_too_often_to_the_scan(monkeypatch):
-    monkeypatch.setattr(scans, "FIRST_SURVIVORS", 1)
+    monkeypatch.setattr(filtered, "FIRST_SURVIVORS", 1)
     monkeypatch.setattr(edit_filter, "MOST_SURVIVORS", 3)
     records, patterns = [("r", "ACACACACACACAC" + "GTTGCA")], ["GTTGC", "ACACA"]
     scanned = []
@@ -254,7 +263,7 @@ def test_a_filter_without_memory_leaves_all_to_the_scan(monkeypatch):
 
     def without_survivors(self, size):
         asked.append(size)
-        if size == scans.FIRST_SURVIVORS:
+        if size == filtered.FIRST_SURVIVORS:
             raise DeviceError("device cuda:0: out of memory")
         return take(self, size)
 
@@ -262,7 +271,7 @@ def test_a_filter_without_memory_leaves_all_to_the_scan(monkeypatch):
     records = [("r", "GATTACATTGATTACC")]
     found = rows_of(edit(records, ["GATTAC"], 1, device="cuda", filtering=True))
     assert found == naive.edit(records, ["GATTAC"], 1)
-    assert scans.FIRST_SURVIVORS in asked
+    assert filtered.FIRST_SURVIVORS in asked
 
 
 def test_no_device_memory_is_an_error_that_says_what_to_do(monkeypatch):
@@ -297,6 +306,23 @@ def test_planes_not_used_for_longest_make_room(monkeypatch):
     kept = [gpu._copies[id(array)] is not None for array in planes]
     assert kept == [True, False]
     assert gpu._ready(planes[1]).planes.copy_to_host().tolist() == [7, 7, 7]
+
+
+def test_planes_are_taken_by_other_searches_when_they_are_spread(few_threads, monkeypatch):
+    gpu, taken = device.Gpu(0), []
+    geometry = Geometry(1, 8, 4)
+    text = geometry.text(gpu.planes(4 * geometry.plane_words + SPARE))
+    other = Thread(target=lambda: taken.append(gpu.broad_text(text)))
+
+    def spread(*_):
+        other.start()
+        other.join(0.2)
+        assert not taken
+
+    monkeypatch.setattr(device, "spread", spread)
+    broad = gpu.broad_text(text)
+    other.join()
+    assert taken[0].planes is broad.planes
 
 
 @pytest.mark.parametrize("words", [1, 3])

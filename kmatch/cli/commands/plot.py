@@ -8,8 +8,7 @@ from kmatch.cli.command import command
 from kmatch.cli.numbers import Count
 from kmatch.cli.options import debug_option
 from kmatch.cli.outputs import check_outputs
-
-FORMATS = ("png", "svg", "pdf")
+from kmatch.pictures.formats import FORMATS
 
 
 @command(

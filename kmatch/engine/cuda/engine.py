@@ -4,7 +4,8 @@ Scans run on the GPU. The CPU packs letters into planes where it has enough core
 several billion letters a second, planes take half the bytes, and letters in ordinary memory reach
 the GPU at ten billion a second. With few cores the GPU packs. Planes are in pinned memory on the
 host as well: the GPU copies them from there at full speed and keeps its copy, and the CPU's kernels
-read the few hits back there for alignments and tracebacks.
+read the few hits back there for alignments and tracebacks. What only some searches need is imported
+by these: modules of kernels take long.
 """
 
 import operator
@@ -16,17 +17,11 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.choice import Work
-from kmatch.engine.cpu.primer.extend import extend_primers as extend_primers_on_cpu
-from kmatch.engine.cpu.text.pack import pack_by
 from kmatch.engine.cuda.bits.buffer import HitBuffer
-from kmatch.engine.cuda.edit.filter import Filter
-from kmatch.engine.cuda.edit.scan import Searches, scan_edit, smallest_edit
 from kmatch.engine.cuda.gpu import driver
 from kmatch.engine.cuda.gpu.device import open_gpu
 from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream
-from kmatch.engine.cuda.gpu.scans import Arrays, FilteredScan, Scan, Smallest
-from kmatch.engine.cuda.hamming.scan import scan, upload
-from kmatch.engine.cuda.primer.extend import SIZES, extend_primers
+from kmatch.engine.cuda.gpu.scans import Arrays, Scan, Smallest
 from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import Layout, Text
 from kmatch.engine.host.done import Done
@@ -111,6 +106,8 @@ class CudaEngine(HostEngine):
 
     def pack(self, letters: Bytes, text: Text) -> None:
         if self.threads >= PACKERS:
+            from kmatch.engine.cpu.text.pack import pack_by
+
             pack_by(self._workers, letters, text)
         else:
             self._gpu.use()
@@ -148,6 +145,8 @@ class CudaEngine(HostEngine):
         self._results.synchronize()
 
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
+        from kmatch.engine.cuda.hamming.scan import scan, upload
+
         self._gpu.use()
         self._note(text)
         text, stream = self._gpu.broad_text(text), self.stream
@@ -157,6 +156,10 @@ class CudaEngine(HostEngine):
     def start_edit(
         self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int
     ) -> Scan:
+        from kmatch.engine.cuda.edit.filter import Filter
+        from kmatch.engine.cuda.edit.filtered import FilteredScan
+        from kmatch.engine.cuda.edit.scan import Searches, scan_edit
+
         self._gpu.use()
         self._note(text)
         text = self._gpu.broad_text(text)
@@ -188,6 +191,8 @@ class CudaEngine(HostEngine):
     def start_smallest(
         self, text: Text, reading: ReadingArrays, bounds: Longs
     ) -> Smallest | Done[Longs]:
+        from kmatch.engine.cuda.edit.scan import Searches, smallest_edit
+
         self._gpu.use()
         self._note(text)
         chosen = np.flatnonzero(bounds >= 0)
@@ -208,25 +213,18 @@ class CudaEngine(HostEngine):
         on_progress: Callable[[float], object] | None = None,
         sizes: Any = None,
     ) -> WorkDone:
+        from kmatch.engine.cuda.primer.extend import SIZES, extend_primers
+
         self._gpu.use()
         deeper, sizes = self._extend_on_cpu, sizes or SIZES
         with self._timed():
             done = extend_primers(self._gpu, deeper, starts, columns, k, on_progress, sizes)
         return self._noted(done)
 
-    def start_primers(
-        self,
-        starts: Starts,
-        columns: Bytes,
-        k: int,
-        on_progress: Callable[[float], object] | None = None,
-        sizes: Any = None,
-    ) -> Done[WorkDone]:
-        """`extend_primers`, as what it did."""
-        return Done(self.extend_primers(starts, columns, k, on_progress, sizes))
-
     def _extend_on_cpu(self, starts: Starts, columns: Bytes, k: int) -> None:
-        extend_primers_on_cpu(starts, columns, k, threads=self.threads)
+        from kmatch.engine.cpu.primer.extend import extend_primers
+
+        extend_primers(starts, columns, k, threads=self.threads)
 
     def _note(self, text: Text) -> None:
         if self._watch:

@@ -12,10 +12,11 @@ import numpy as np
 from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.choice import Work
 from kmatch.engine.cuda.engine import CudaEngine
-from kmatch.engine.cuda.gpu.queue import GpuQueue, HandedOut
+from kmatch.engine.cuda.gpu.queue import GpuQueue, HandedOut, alone
 from kmatch.engine.cuda.primer.target_parts import take_bounds, target_parts
 from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import Text
+from kmatch.engine.host.done import Done
 from kmatch.engine.host.engine import HostEngine
 from kmatch.engine.primers import Starts, WorkDone
 from kmatch.engine.protocol import KernelTime
@@ -77,7 +78,7 @@ class SeveralGpus(HostEngine):
         """Nothing to do: which GPU will scan them is not known yet."""
 
     def pack(self, letters: Bytes, text: Text) -> None:
-        with self._queue.alone():
+        with alone():
             self._gpus[0].pack(letters, text)
 
     def unite(self, text: Text, masks: Bytes) -> Text:
@@ -123,7 +124,7 @@ class SeveralGpus(HostEngine):
         return WorkDone(*map(sum, zip(*done, strict=True)))
 
     def _extend(self, *arguments: Any) -> HandedOut:
-        return self._queue.hand_out(lambda gpu: gpu.start_primers(*arguments))
+        return self._queue.hand_out(lambda gpu: Done(gpu.extend_primers(*arguments)))
 
 
 class _Slowest:

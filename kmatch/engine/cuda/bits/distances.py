@@ -27,12 +27,12 @@ class Ends(NamedTuple):
     owned: int
 
 
-def counter_bits(length: int, k: int) -> int:
-    """Bits of a counter that holds every D − (k + 1) of `length` rows.
+def counter_bits(length: int, least: int, most: int) -> int:
+    """Bits of a counter that holds every D − (k + 1) of `length` rows, least ≤ k ≤ most.
 
     An even number: compiling half as many kernels is worth one more operation a column.
     """
-    bits = max(k + 1, length - k).bit_length() + 1
+    bits = max(most + 1, length - least).bit_length() + 1
     return bits + bits % 2
 
 

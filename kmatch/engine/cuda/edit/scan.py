@@ -110,6 +110,8 @@ def make_scan(rows: int, bits: int, lowering: bool) -> Any:
             # Only a smaller distance than the known one is of interest.
             known = count[query]
             limit = known - 1 if known <= limit else limit
+            if limit < 0:
+                return
         _begin(state, rows, bits, length, limit)
         coding = Coding(shape.queries, query, shape.factor, limit)
         row = end - 1 + warm if backward else begin + shape.halo - warm
@@ -157,7 +159,9 @@ class Searches:
         self.stream, self.lowering = stream, lowering
         self._plans = []
         for plan in plan_searches(text, reading, limits, chosen):
-            bits = counter_bits(plan.rows * plan.strips, int(plan.searches[:, 4].max()))
+            least, most = plan.searches[:, 4].min(), plan.searches[:, 4].max()
+            # The smallest distances lower a limit to 0 while they are sought.
+            bits = counter_bits(plan.rows * plan.strips, 0 if lowering else int(least), int(most))
             shape = Shape(
                 text.plane_words,
                 text.words,

@@ -199,6 +199,8 @@ def make_scan(rows: int, bits: int, lowering: bool) -> Any:
             searches[search, 3],
         )
         limit = _limit(lowering, int64(searches[search, 4]), query, count, known)
+        if limit < 0:
+            return
         coding = Coding(shape.queries, query, shape.factor, limit)
         for c in range(COLUMNS):
             shared[(shape.planes * COLUMNS + c) * THREADS + thread] = ALL_ONES

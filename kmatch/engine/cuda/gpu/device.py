@@ -2,6 +2,7 @@
 
 import weakref
 from functools import cache
+from threading import RLock
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -45,6 +46,7 @@ class Gpu:
         self._united: dict[int, tuple[Text, Bytes]] = {}
         self._pageable: set[int] = set()  # ids of planes in memory that is not pinned
         self._staging = Staging(self._copying)
+        self._lock = RLock()  # for the planes and what fills them
 
     def use(self) -> None:
         """Make this GPU the current one of the calling thread."""
@@ -71,7 +73,9 @@ class Gpu:
     def keep(self, planes: Words) -> None:
         """Note that planes in ordinary memory do not change any more."""
         number = id(planes)
-        if number not in self._copies:
+        with self._lock:
+            if number in self._copies:
+                return
             self.remember(planes)
             self._pageable.add(number)
             weakref.finalize(planes, self._pageable.remove, number).atexit = False
@@ -97,10 +101,11 @@ class Gpu:
     def fetch(self, planes: Words) -> _Copy:
         """Begin to copy planes to the GPU, unless they are there; returns at once."""
         number = id(planes)
-        copy = self._copies.get(number) or self._copy(planes)
-        if number in self._copies:  # else an array that may change
-            del self._copies[number]
-            self._copies[number] = copy  # the last now
+        with self._lock:
+            copy = self._copies.get(number) or self._copy(planes)
+            if number in self._copies:  # else an array that may change
+                del self._copies[number]
+                self._copies[number] = copy  # the last now
         return copy
 
     def _copy(self, planes: Words) -> _Copy:
@@ -120,21 +125,23 @@ class Gpu:
 
     def broad_text(self, text: Text) -> Text:
         """A Text whose planes are on the GPU and whose rows are broad enough for it."""
-        copy = self._ready(text.planes)
-        text = text._replace(planes=copy.planes)
-        if not spreads(text):
-            return text
-        broad = spread_text(text, copy.spread)
-        if copy.spread is None:
-            many = (len(copy.planes) - SPARE) // text.plane_words
-            copy.spread = self.array(many * broad.plane_words)
-            broad = broad._replace(planes=copy.spread)
-            spread(text, broad, self.stream)
+        with self._lock:
+            copy = self._ready(text.planes)
+            text = text._replace(planes=copy.planes)
+            if not spreads(text):
+                return text
+            broad = spread_text(text, copy.spread)
+            if copy.spread is None:
+                many = (len(copy.planes) - SPARE) // text.plane_words
+                copy.spread = self.array(many * broad.plane_words)
+                broad = broad._replace(planes=copy.spread)
+                spread(text, broad, self.stream)
         return broad
 
     def _ready(self, planes: Words) -> _Copy:
-        copy = self.fetch(planes)
-        copy.ready.wait(self.stream)
+        with self._lock:
+            copy = self.fetch(planes)
+            copy.ready.wait(self.stream)
         return copy
 
     def array(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.uint64) -> DeviceArray:

@@ -11,10 +11,15 @@ from threading import Lock, Thread
 from typing import Any
 
 from kmatch.engine.cuda.gpu import driver
-from kmatch.errors import DeviceError, KmatchError
+from kmatch.errors import DeviceError
 
 DEEP = 2  # scans that a GPU has at a time: one is copied to it while another runs
 _SIMULATOR = Lock()  # which runs one kernel at a time
+
+
+def alone() -> AbstractContextManager[object]:
+    """A context in which a thread may launch kernels."""
+    return _SIMULATOR if driver.SIMULATED else nullcontext()
 
 
 class HandedOut:
@@ -59,7 +64,7 @@ class HandedOut:
         self._start = self._scan = None  # the planes can go
 
     def _fail(self, gpu: Any, error: BaseException) -> None:
-        if driver.is_failure(error) and not isinstance(error, KmatchError):
+        if driver.is_failure(error):
             named = DeviceError(
                 f"device {gpu.device}: {driver.reason(error)}; use the others or cpu"
             )
@@ -92,23 +97,18 @@ class GpuQueue:
         for _ in range(self._many):
             self._work.put(None)
 
-    def alone(self) -> AbstractContextManager[object]:
-        """A context in which the caller may launch kernels too."""
-        return _SIMULATOR if driver.SIMULATED else nullcontext()
-
 
 def _serve(gpu: Any, work: SimpleQueue[HandedOut | None]) -> None:
     """Do what comes out of a queue, until that is None."""
     under_way: deque[HandedOut] = deque()
-    alone = _SIMULATOR if driver.SIMULATED else nullcontext()
     while True:
         try:
             handed = work.get(block=not under_way)
         except Empty:
-            with alone:
+            with alone():
                 under_way.popleft().finish()
             continue
-        with alone:
+        with alone():
             if handed is not None and handed.begin(gpu):
                 under_way.append(handed)
             while under_way and (handed is None or len(under_way) >= DEEP):

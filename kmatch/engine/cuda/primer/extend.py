@@ -262,7 +262,7 @@ class Extension:
                 self._deltas = self._gpu.array(blocks * words)
         waiting = driver.empty(len(units), np.int32, stream)
         tally = self._copy(np.zeros(5, np.int64))
-        kernel = make_extend(height, counter_bits(most_rows, self._k - 1), width)
+        kernel = make_extend(height, counter_bits(most_rows, self._k - 1, self._k - 1), width)
         kernel[blocks, STRETCHES * width, stream](
             self._text,
             self._columns,

@@ -1,0 +1,3 @@
+"""The formats of pictures."""
+
+FORMATS = ("png", "svg", "pdf")

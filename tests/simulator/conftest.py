@@ -1,0 +1,3 @@
+from support.turns import take_turns
+
+take_turns()
