@@ -119,6 +119,7 @@ class PatternSearch:
             running = self._running._replace(
                 on_progress=advance,
                 on_engine=hear,
+                on_expected=messages.expected,
                 on_spans=heard.hear,
                 on_warning=messages.warn,
             )

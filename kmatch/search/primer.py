@@ -10,13 +10,13 @@ import numpy as np
 from kmatch.arguments import BACKGROUND_STRANDS, check_choice, check_limits, checked_count
 from kmatch.errors import InputError
 from kmatch.genome import Genome
-from kmatch.published.run import choose_algorithm
 from kmatch.results.batches import PrimerBatch
 from kmatch.search.panels.panel import wanted_strands
 from kmatch.search.primers.background import PART, Background
 from kmatch.search.primers.starts import TargetStarts
 from kmatch.search.published import extend_published
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
+from kmatch.search.scanning.foresight import begin_search, primer_seconds
 
 
 class PrimerOptions(NamedTuple):
@@ -50,13 +50,17 @@ def primer_batches(
     Raises InputError and DeviceError as `kmatch.primer` does, at the first batch.
     """
     k, options = _checked(k, options)
-    engine, run = choose_algorithm("primer", (), running)
+    strands = wanted_strands(options.background_strand)
+    more = primer_seconds(
+        *(target, background, (k, options.max_length)),
+        *(len(strands) * (1 + options.both_strands), running),
+    )
+    engine, run = begin_search("primer", (), running, None, more)
     extend: Callable[..., object] = partial(engine.extend_primers, sizes=hooks.sizes)
     if run:
         extend = partial(extend_published, run)
     lengths = (max(k, options.min_length or 0), options.max_length)
     starts = TargetStarts(target, lengths, options.both_strands)
-    strands = wanted_strands(options.background_strand)
     columns = Background(background, strands, running.on_progress, hooks.part or PART)
     for part in columns.parts():
         extend(starts.known, part, k, on_progress=columns.share)

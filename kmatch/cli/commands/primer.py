@@ -127,7 +127,10 @@ def primer(
         messages.progress(inputs.background) as advance,
     ):
         running = running._replace(
-            on_progress=advance, on_engine=messages.device, on_warning=messages.warn
+            on_progress=advance,
+            on_engine=messages.device,
+            on_expected=messages.expected,
+            on_warning=messages.warn,
         )
         for batch in primer_batches(target, background, wanted.k, options, running):
             if table.is_standard:

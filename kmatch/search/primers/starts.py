@@ -27,8 +27,8 @@ class TargetStarts:
         stretches = list(target.whole_parts())
         self._names = [name for stretch in stretches for name in stretch.names]
         self._bounds = bounds_of(np.concatenate([_NONE, *(part.lengths for part in stretches)]))
-        codes = [LETTER_CODES[part.letters] for part in stretches]
-        self._codes = np.concatenate([np.zeros(0, np.uint8), *codes])
+        found = [LETTER_CODES[part.letters] for part in stretches]
+        self._codes: Bytes = np.concatenate([np.zeros(0, np.uint8), *found])
         self._both = both
         least, most = lengths
         codes, begins = self._codes, self._bounds
