@@ -9,10 +9,12 @@ from support.hooks import best_batches, edit_batches, hamming_batches, primer_ba
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
+from kmatch.engine.cuda.edit.filter import _alike
 from kmatch.engine.cuda.engine import CudaEngine
 from kmatch.engine.geometry import SPARE, Geometry
 from kmatch.engine.protocol import AnchorScan, Engine, SeedLookup, SiteChoice
-from kmatch.engine.queries import Query, query_arrays
+from kmatch.engine.queries import Query, query_arrays, reading_arrays
+from kmatch.sequences.alphabet import letter_masks
 from kmatch.sequences.patterns import load_patterns
 
 ENGINES = (CpuEngine, CudaEngine)
@@ -45,6 +47,16 @@ def test_an_engine_has_what_the_protocol_names():
     engine = CpuEngine(1)
     assert {name for name in Engine.__annotations__ if not hasattr(engine, name)} == set()
     assert engine.expected is None
+
+
+def test_queries_of_plain_letters_are_estimated_alike():
+    reads = [("ACGT", 1), ("TTTT", 1), ("ACG", 1), ("ACGT", 0), ("ACRT", 1), ("ACNT", 1)]
+    begins = np.cumsum([0, *(len(letters) for letters, _ in reads)])
+    masks, strands = letter_masks(letters for letters, _ in reads), np.zeros(len(reads), np.uint8)
+    limits = np.array([k for _, k in reads])
+    firsts, kind = _alike(reading_arrays(masks, begins, strands), limits)
+    assert kind[0] == kind[1] and len(firsts) == len(set(kind.tolist())) == 5
+    assert firsts[kind].tolist() == [0, 0, 2, 3, 4, 5]
 
 
 def timed(search, genome, *arguments, **options):

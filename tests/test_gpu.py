@@ -307,14 +307,14 @@ def family(records):
         (6, {"max_length": 30}),
         (6, {"both_strands": True}),
         (40, {}),
-        (40, {"geometry": {"sizes": Sizes(deepest=300)}}),
+        (40, {"sizes": Sizes(deepest=300)}),
         (100, {"background_strand": "+"}),
         (300, {"background_strand": "+"}),
     ],
 )
 def test_many_primers(family, k, options):
     found = rows_of_primers(primer(*family, k, device="cuda", **options))
-    options = {name: option for name, option in options.items() if name != "geometry"}
+    options = {name: option for name, option in options.items() if name != "sizes"}
     assert found == rows_of_primers(primer(*family, k, **options))
     assert found
 

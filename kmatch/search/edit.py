@@ -76,7 +76,8 @@ def edit_batches(
     chunking = Chunking(plan, engine, engine.layout.reading_words)
 
     def make(report: str) -> DifferenceSearch:
-        return difference_search(engine, run, panel, limits, report, rules, hooks)
+        extent = genomes.extent
+        return difference_search(engine, run, panel, limits, report, rules, hooks, extent)
 
     search, reading = make(report), Reading(longest + k, distinct.lengths, rules, make)
 
@@ -87,6 +88,8 @@ def edit_batches(
         return with_copies(found, copies)
 
     yield from over_genomes(genomes, running, find)
+    if running.on_edges and (edges := search.edges()):
+        running.on_edges(edges)
 
 
 def _rules(options: EditOptions, k: int) -> tuple[Rules, int]:

@@ -1,7 +1,8 @@
 """In-silico PCR: the products that pairs of primers make within their distances."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, nullcontext
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
@@ -63,17 +64,29 @@ def pcr_batches(
     not kept, where the text of products is asked for. Raises InputError and DeviceError as
     `kmatch.pcr` does.
     """
-    limits = check_pcr(pairs, options)
     genomes = as_genomes(genome)
-    running = _foreseeing(running, genomes, pairs, k, limits, options)
-    sites: Iterator[HitBatch]
+    running = _foreseeing(running, genomes, pairs, k, options)
+    sites = pcr_sites(pairs, k, options)(genomes, running=running, hooks=hooks)
+    return pcr_products(sites, genomes, pairs, options)
+
+
+def pcr_sites(
+    pairs: PrimerPairs, k: int | str, options: PcrOptions
+) -> Callable[..., Iterator[HitBatch]]:
+    """The search for the sites of primers, a partial that lacks the genomes."""
+    check_pcr(pairs, options)
     if options.edit:
         loci = EditOptions("loci", exact_3p=options.exact_3p)
-        sites = edit_batches(genomes, pairs.primers, k, loci, running, hooks)
-    else:
-        windows = HammingOptions(exact_3p=options.exact_3p)
-        sites = hamming_batches(genomes, pairs.primers, k, windows, running, hooks)
-    return _by_genome(sites, pairs, limits, options, genomes)
+        return partial(edit_batches, patterns=pairs.primers, k=k, options=loci)
+    windows = HammingOptions(exact_3p=options.exact_3p)
+    return partial(hamming_batches, patterns=pairs.primers, k=k, options=windows)
+
+
+def pcr_products(
+    sites: Iterable[HitBatch], genomes: Genomes, pairs: PrimerPairs, options: PcrOptions
+) -> Iterator[ProductBatch]:
+    """Yield the products that sites make, in order; genomes: read where their text is asked for."""
+    return _by_genome(sites, pairs, check_pcr(pairs, options), options, genomes)
 
 
 def check_pcr(pairs: PrimerPairs, options: PcrOptions, exact: str = "exact_3p") -> Limits:
@@ -102,10 +115,10 @@ def _foreseeing(
     genomes: Genomes,
     pairs: PrimerPairs,
     k: int | str,
-    limits: Limits,
     options: PcrOptions,
 ) -> Running:
     """The Running whose on_expected hears of the time for products too."""
+    limits = check_pcr(pairs, options)
     hear, primers = running.on_expected, pattern_set(pairs.primers)
     if hear is None:
         return running

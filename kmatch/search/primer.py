@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arguments import BACKGROUND_STRANDS, check_choice, check_limits, checked_count
+from kmatch.arrays import Longs
+from kmatch.engine.primers import Starts
 from kmatch.errors import InputError
 from kmatch.genome import Genome
 from kmatch.results.batches import PrimerBatch
@@ -46,26 +48,71 @@ def primer_batches(
 ) -> Iterator[PrimerBatch]:
     """Yield a PrimerBatch for each target record with primers, once the background was read.
 
-    k: at least 1. running.on_progress hears of the bytes of the background that have been searched.
-    Raises InputError and DeviceError as `kmatch.primer` does, at the first batch.
+    k: at least 1. running.on_progress hears of the bytes of the background that have been searched,
+    running.on_spans of the target's records. Raises InputError and DeviceError as `kmatch.primer`
+    does, at the first batch.
     """
-    k, options = _checked(k, options)
+    starts = PrimerStarts(target, k, options, running)
+    raise_bounds(starts.known, background, k, options, running, hooks)
+    yield from starts.batches()
+
+
+def raise_bounds(
+    starts: Starts,
+    background: Genome,
+    k: int,
+    options: PrimerOptions = OPTIONS,
+    running: Running = RUNNING,
+    hooks: Hooks = HOOKS,
+) -> Longs:
+    """Raise the bounds of Starts, in place, to what a background requires; returns them."""
     strands = wanted_strands(options.background_strand)
-    more = primer_seconds(
-        *(target, background, (k, options.max_length)),
-        *(len(strands) * (1 + options.both_strands), running),
-    )
+    letters = background.expected_letters
+    pairs = len(starts.masks) * len(strands) * (letters or 0)
+    more = primer_seconds(pairs, k, options.max_length, running)
     engine, run = begin_search("primer", (), running, None, more)
     extend: Callable[..., object] = partial(engine.extend_primers, sizes=hooks.sizes)
     if run:
         extend = partial(extend_published, run)
-    lengths = (max(k, options.min_length or 0), options.max_length)
-    starts = TargetStarts(target, lengths, options.both_strands)
     columns = Background(background, strands, running.on_progress, hooks.part or PART)
     for part in columns.parts():
-        extend(starts.known, part, k, on_progress=columns.share)
-    for batch in starts.batches():
-        yield _select(batch, options.gc, options.tm)
+        extend(starts, part, k, on_progress=columns.share)
+    return starts.bounds
+
+
+class PrimerStarts:
+    """The starts of all records of a target.
+
+    known: the Starts of all of them, whose bounds engines raise. running.on_spans hears of the
+    records. Raises InputError for options that do not fit.
+    """
+
+    def __init__(
+        self, target: Genome, k: int, options: PrimerOptions, running: Running = RUNNING
+    ) -> None:
+        k, self._options = _checked(k, options)
+        lengths = (max(k, self._options.min_length or 0), self._options.max_length)
+        self._starts = TargetStarts(target, lengths, options.both_strands)
+        self.known = self._starts.known
+        if running.on_spans:
+            running.on_spans(self._starts.spans)
+
+    def batches(self) -> Iterator[PrimerBatch]:
+        """Yield a PrimerBatch for each record with primers, of those that the options allow."""
+        for batch in self._starts.batches():
+            yield _select(batch, self._options.gc, self._options.tm)
+
+
+def part_of(starts: Starts, begin: int, end: int) -> Starts:
+    """The Starts from `begin` to `end`, and behind them the letters that their primers may take."""
+    masks, begins, limits, bounds = starts
+    stop = int((np.arange(begin, end) + limits[begin:end]).max(initial=end))
+    inside = begins[(begins > begin) & (begins < stop)]
+    limits = np.minimum(limits[begin:stop], stop - np.arange(begin, stop))
+    bounds = bounds[begin:stop].copy()
+    bounds[end - begin :] = limits[end - begin :] + 1  # nothing is looked for there
+    cuts = np.concatenate([[begin], inside, [stop]]).astype(np.int64) - begin
+    return Starts(masks[begin:stop].copy(), cuts, limits, bounds)
 
 
 def _checked(k: int, options: PrimerOptions) -> tuple[int, PrimerOptions]:

@@ -86,7 +86,7 @@ class Watched(extend.Extension):
                 "stretch": extend.stretch_of(int((units[:, 2] - units[:, 1]).max())),
                 "warm": warm,
                 "strips": rows // height,
-                "bits": counter_bits(most_rows, self._k - 1),
+                "bits": counter_bits(most_rows, self._k - 1, self._k - 1),
                 "host_ms": 1e3 * host,
                 "ms": 1e3 * seconds,
                 "tcups": cells / seconds / 1e12,

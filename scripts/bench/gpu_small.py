@@ -27,7 +27,7 @@ from kmatch.search.running import by_name
 from kmatch.sequences.patterns import load_patterns
 
 LAMBDA = Path(__file__).parents[2] / "examples" / "data" / "lambda_phage.fa.gz"
-LETTERS = 12_000  # of lambda that are searched
+LETTERS = 4_000  # of lambda that are searched
 TARGET = slice(3_000, 3_400)  # of lambda, read backwards and changed: where primers are sought
 REPEAT = ["AATGGAATG"]
 IUPAC = ["ACGRYTNNACGTTAGCANGG"]
@@ -91,8 +91,8 @@ class Data:
         with open(self._path, "wb") as handle:
             write_packed(self.genome().records(), handle, halo=192)
         self.panels = {
-            "short": [_changed(letters[at : at + 20]) for at in (500, 4_000, 9_000)],
-            "long": [_changed(letters[at : at + 150]) for at in (700, 5_000)],
+            "short": [_changed(letters[at : at + 20]) for at in (500, 1_500, 3_600)],
+            "long": [_changed(letters[at : at + 150]) for at in (700, 2_500)],
         }
 
     def genome(self, packed=False):

@@ -6,7 +6,8 @@
 Whole processes of each search on the GPU and on the CPU take turns, kernels compiled before;
 `beyond_cpu_s` is the median of the differences. Then one process of each tells its stages (see
 harness/stages.py), and the driver's own are timed alone, one after the other, in a process that
-does nothing else. Without a genome there are random letters, as many as E. coli has.
+does nothing else. Without a genome there are random letters, as many as E. coli has. In WORDS,
+GENOME stands for it and PANEL:N for a file of N windows of 20 cut out of it.
 """
 
 import json
@@ -19,9 +20,9 @@ import time
 from pathlib import Path
 
 from harness.options import plain_parser
-from harness.processes import kmatch_command, process_seconds, python_command
+from harness.processes import kmatch_command, process_seconds, python_command, write_panel
 from harness.records import write_results
-from harness.workloads import write_fasta
+from harness.workloads import cut_panel, file_text, write_fasta
 
 from kmatch.bench.timing import take_turns
 
@@ -82,7 +83,7 @@ def wanted(options):
 
 def measure(folder, genome, search, options):
     """Print and return the row of a search."""
-    words = [str(genome) if word == "GENOME" else word for word in shlex.split(search)]
+    words = [_file(folder, genome, word) for word in shlex.split(search)]
     words += ["-q", "-o", str(folder / "hits.bed")]
     calls = [
         lambda device=device: process_seconds(kmatch_command(*words, "--device", device))
@@ -105,6 +106,17 @@ def measure(folder, genome, search, options):
 
 
 DEVICES = ("cuda", "cpu")
+
+
+def _file(folder, genome, word):
+    """The file that a word stands for, or the word."""
+    if word == "GENOME":
+        return str(genome)
+    if not word.startswith("PANEL:"):
+        return word
+    path = folder / f"{word[6:]}.txt"
+    write_panel(path, cut_panel(file_text(genome), int(word[6:])))
+    return str(path)
 
 
 def stages(folder, words):

@@ -37,16 +37,8 @@ from kmatch.results.hits import Hits
 from kmatch.sequences.patterns import load_patterns
 
 MISMATCHES = (
-    "at 0",
-    "m = 1",
-    "runs of N",
-    "gaps and other letters",
-    "empty records",
-    "mixed lengths",
-    "exact both, over all letters",
-    "every counter width",
-    "long pattern",
-    "IUPAC",
+    *("at 0", "m = 1", "runs of N", "gaps and other letters", "empty records", "mixed lengths"),
+    *("exact both, over all letters", "every counter width", "long pattern", "IUPAC"),
 )
 DIFFERENCES = (
     "at the end",
@@ -76,6 +68,15 @@ def test_hamming(name):
     records, patterns, k, options = HAMMING[name]
     found = rows(search(records, patterns, k, device="cuda", **options))
     assert found == naive.hamming(records, patterns, k, **options)
+
+
+def test_blocks_share_the_queries_of_a_short_text(monkeypatch):
+    patterns = [*PANEL, "GATTACA", "RATTACN"]
+    for fewest, parts in ((100, 1), (3, 4)):
+        monkeypatch.setattr(hamming_scan, "FEWEST_QUERIES", fewest)
+        assert hamming_scan.query_parts(1, 12) == parts
+        found = rows(search(TEXTS, patterns, 1, device="cuda"))
+        assert found == naive.hamming(TEXTS, patterns, 1) != []
 
 
 @pytest.mark.parametrize("filtering", [True, False])

@@ -9,6 +9,7 @@ from kmatch.arrays import Longs
 from kmatch.engine.alignments import Traced
 from kmatch.engine.host.sorting import sorted_order
 from kmatch.jit import kernel
+from kmatch.search.scanning.codes import last_at
 
 # A hit: its coordinates, those of the chain of minima that it stands for, its anchored end as a
 # position in chunk `source`, and its number of columns.
@@ -96,7 +97,7 @@ def fill_columns(rows, base, spans, panel, intervals, kinds):
     begins = spans[0]
     record, start, end = intervals
     pattern, distance, minus = kinds
-    span = np.searchsorted(begins, rows[0]["anchor"], side="right") - 1
+    span = last_at(begins, rows[0]["anchor"])
     for i in range(len(rows)):
         row = rows[i]
         while span + 1 < len(begins) and begins[span + 1] <= row["anchor"]:

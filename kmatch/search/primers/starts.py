@@ -10,6 +10,7 @@ from kmatch.engine.primers import Starts
 from kmatch.genome import Genome
 from kmatch.results.batches import PrimerBatch
 from kmatch.search.primers.background import COMPLEMENT, LETTER_CODES
+from kmatch.sequences.chunks import Spans
 
 TOGETHER = (
     1 << 20
@@ -41,6 +42,11 @@ class TargetStarts:
             np.minimum(limits, most, out=limits)
         # The engine goes on from the bounds known so far.
         self.known = Starts(masks, begins, limits, np.minimum(least, limits + 1))
+
+    @property
+    def spans(self) -> Spans:
+        """The records, as those of a chunk that holds all."""
+        return Spans(0, self._names, self._bounds[:-1], np.diff(self._bounds))
 
     def batches(self) -> Iterator[PrimerBatch]:
         """Yield the PrimerBatch of each record that has primers."""

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from kmatch.arrays import Longs
 from kmatch.engine.host.codes import decode
 from kmatch.jit import kernel
@@ -15,6 +13,22 @@ def code_batches(codes: Longs) -> Iterator[Longs]:
     """Sorted codes, int64[n], in stretches of up to BATCH."""
     for first in range(0, len(codes), BATCH):
         yield codes[first : first + BATCH]
+
+
+@kernel
+def last_at(begins, position):
+    """The last of the spans that begin at a position or before it, −1 for none.
+
+    np.searchsorted does the same, but to load a kernel that has it imports much of Numba.
+    """
+    first, end = 0, len(begins)
+    while first < end:
+        middle = (first + end) // 2
+        if begins[middle] <= position:
+            first = middle + 1
+        else:
+            end = middle
+    return first - 1
 
 
 @kernel
@@ -33,7 +47,7 @@ def split_windows(codes, k, ranks, spans, owned, whole, parts):
     positions, numbers, patterns, distances, strands = parts
     queries, factor = len(lengths), k + 1
     first_position, _, _ = decode(codes[0], queries, factor)
-    count, span = 0, np.searchsorted(begins, first_position, side="right") - 1
+    count, span = 0, last_at(begins, first_position)
     for i in range(len(codes)):
         position, rank, distance = decode(codes[i], queries, factor)
         while span + 1 < len(begins) and begins[span + 1] <= position:
@@ -65,7 +79,7 @@ def split_ends(codes, before, k, backward, spans, owned, ends):
     position, query, distance = ends
     queries, factor = len(backward), k + 1
     first_position, _, _ = decode(codes[0], queries, factor)
-    count, span = 0, np.searchsorted(begins, first_position, side="right") - 1
+    count, span = 0, last_at(begins, first_position)
     for i in range(len(codes)):
         if codes[i] == before:
             continue

@@ -13,7 +13,6 @@ from kmatch.arrays import Longs
 from kmatch.engine.choice import Work
 from kmatch.engine.costs import CPU, FIRST_ROWS
 from kmatch.engine.protocol import Engine
-from kmatch.genome import Genome
 from kmatch.published.registry import ENGINE
 from kmatch.published.run import Run, choose_algorithm
 from kmatch.search.differences.rules import Rules, bounded_states
@@ -70,20 +69,14 @@ def product_seconds(letters: int | None, sites: Sequence[float], span: int, join
     return PRODUCT * (letters or 0) * len(sites) * mean * joins * mean * span
 
 
-def primer_seconds(
-    target: Genome, background: Genome, rows: tuple[int, int | None], strands: int, running: Running
-) -> float:
-    """Seconds of one core for primers; rows: k, and the letters of the longest primer or None;
-    strands: those of the target times those of the background."""
-    letters = [genome.expected_letters for genome in (target, background)]
-    if None in letters:
-        return 0
-    k, longest = rows
+def primer_seconds(pairs: int, k: int, longest: int | None, running: Running) -> float:
+    """Seconds of one core for primers; pairs: starts times letters of the background; longest:
+    letters of the longest primer, or None."""
     height = min(2 * k + FIRST_ROWS, longest or 2 * k + FIRST_ROWS)
     pair = (CPU.recurrence.column + CPU.recurrence.cell * height) * 1e-9
     if running.algorithm != ENGINE:
         pair = PUBLISHED_CELL["cpu"] * height
-    return float(np.prod([float(each or 0) for each in letters])) * strands * pair
+    return pairs * pair
 
 
 def share_within(m: int, k: int, ways: int) -> float:

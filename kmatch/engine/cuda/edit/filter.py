@@ -16,6 +16,7 @@ from kmatch.engine.cuda.edit.verify import MOST_WORDS, Patterns, verify
 from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream, on_device
 from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import Text
+from kmatch.engine.queries import ReadingArrays
 
 OFTEN = 9  # letters of a piece after which hardly a thread has a live lane
 FIRST_SURVIVORS = 1 << 18  # survivors that there is memory for at first
@@ -39,19 +40,32 @@ def choose(text: Text, search: DifferenceQuery, always: bool) -> Longs:
 
     text: of the chunks' layout; always: filter all queries that can be verified.
     """
-    letters, begins, backward, _ = search.reading
-    limits, positions = search.limits, 64 * text.words * text.rows
-    budgets = np.zeros(len(limits), np.int64)
-    for query, k in enumerate(limits.tolist()):
-        pattern = letters[begins[query] : begins[query + 1]]
+    reading, limits, positions = search.reading, search.limits, 64 * text.words * text.rows
+    firsts, kind = _alike(reading, limits)
+    budgets = np.zeros(len(firsts), np.int64)
+    for i, query in enumerate(firsts.tolist()):
+        pattern = reading.letters[reading.begins[query] : reading.begins[query + 1]]
         if len(pattern) > 64 * MOST_WORDS:
             continue
-        scan, filtering, window = estimate(pattern, k, backward[query])
+        scan, filtering, window = estimate(pattern, int(limits[query]), reading.backward[query])
         if always:
-            budgets[query] = MOST_SURVIVORS
+            budgets[i] = MOST_SURVIVORS
         elif filtering + CUDA.pieces.stage / len(limits) < scan:
-            budgets[query] = 64 + int(positions * scan / window)
-    return budgets
+            budgets[i] = 64 + int(positions * scan / window)
+    return budgets[kind]
+
+
+def _alike(reading: ReadingArrays, limits: Longs) -> tuple[Longs, Longs]:
+    """One query of each kind, and the kind of each query; those of a kind are estimated alike.
+
+    Queries of the letters A, C, G and T are, where length and limit are the same.
+    """
+    lengths = np.diff(reading.begins)
+    rare = np.logical_or.reduceat(reading.letters >= 4, reading.begins[:-1])
+    alike = lengths * (int(limits.max()) + 1) + limits
+    alike[rare] = -1 - np.flatnonzero(rare)
+    _, firsts, kind = np.unique(alike, return_index=True, return_inverse=True)
+    return firsts, kind
 
 
 class Filter:

@@ -76,11 +76,12 @@ def plan_searches(
     """
     halo = text.plane_words // text.words - text.rows
     planes = max(int(reading.letters.max()) + 1, 4)
-    lengths = np.diff(reading.begins)
+    lengths, kind = np.unique(np.diff(reading.begins)[chosen], return_inverse=True)
     alike: dict[tuple[int, int], list[int]] = {}
-    for query in chosen.tolist():
-        alike.setdefault(_strips_of(int(lengths[query])), []).append(query)
-    for (rows, strips), queries in alike.items():
+    for number, length in enumerate(lengths.tolist()):
+        alike.setdefault(_strips_of(length), []).append(number)
+    for (rows, strips), numbers in alike.items():
+        queries = chosen[np.isin(kind, numbers)]
         for first in range(0, len(queries), MOST_QUERIES):
             part = queries[first : first + MOST_QUERIES]
             letters = _letters(rows * strips, planes, part, reading)
@@ -88,16 +89,14 @@ def plan_searches(
             yield _plan(rows, strips, text, planes, letters, searches)
 
 
-def _letters(rows: int, planes: int, queries: list[int], reading: ReadingArrays) -> Longs:
+def _letters(rows: int, planes: int, queries: Longs, reading: ReadingArrays) -> Longs:
     """The plane of each letter, int64[n, rows]; in front the plane behind all others fills up."""
-    letters = np.full((len(queries), rows), planes, np.int64)
-    for i, query in enumerate(queries):
-        own = reading.letters[reading.begins[query] : reading.begins[query + 1]]
-        letters[i, rows - len(own) :] = own
-    return letters
+    at = reading.begins[queries + 1][:, None] - rows + np.arange(rows)
+    own = at >= reading.begins[queries][:, None]
+    return np.where(own, reading.letters[at * own], planes)
 
 
-def _searches(queries: list[int], halo: int, reading: ReadingArrays, limits: Longs) -> Ints:
+def _searches(queries: Longs, halo: int, reading: ReadingArrays, limits: Longs) -> Ints:
     """See SearchPlan."""
     lengths, limits = np.diff(reading.begins)[queries], limits[queries]
     warm = np.minimum(halo, lengths + limits)

@@ -65,7 +65,8 @@ class Gpu:
         source = self.array(letters.shape, letters.dtype)
         source.copy_to_device(letters, stream=stream)
         pack(source, text._replace(planes=planes), stream)
-        planes.copy_to_host(text.planes, stream=stream)
+        packed = slice(4 * text.plane_words)  # nothing was written behind it
+        planes[packed].copy_to_host(text.planes[packed], stream=stream)
         stream.synchronize()  # the caller may reuse the letters' memory
         if id(text.planes) in self._copies:
             self._copies[id(text.planes)] = _Copy(planes, driver.mark(stream))

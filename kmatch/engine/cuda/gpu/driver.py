@@ -110,6 +110,12 @@ if cuda is not None:
         numbers[0] = x
 
 
+def jit(max_registers: int, **options: bool) -> Any:
+    """`cuda.jit` for a kernel whose threads have so many registers at the most."""
+    limit = {} if SIMULATED else {"max_registers": max_registers}
+    return cuda.jit(**options, **limit)
+
+
 def use_device(number: int) -> None:
     """Make a GPU the current one of the calling thread."""
     cuda.select_device(number)

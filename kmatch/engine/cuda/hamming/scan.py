@@ -1,10 +1,10 @@
 """k mismatches over striped bit planes.
 
 A block of threads copies its tile of text, and the rows below it into which windows reach, to
-shared memory and runs all queries over it. A thread has one word and `depth` rows of the tile and
-counts in registers; as many loads share the addresses of a letter. Letters that are not in the
-tile, those far from the window's start and rare IUPAC letters, are read from device memory for the
-windows that are still within k.
+shared memory and runs all queries over it, or a part of them where the text has few tiles. A thread
+has one word and `depth` rows of the tile and counts in registers; as many loads share the addresses
+of a letter. Letters that are not in the tile, those far from the window's start and rare IUPAC
+letters, are read from device memory for the windows that are still within k.
 """
 
 from functools import cache
@@ -20,6 +20,7 @@ from kmatch.engine.cuda.gpu.driver import (
     Stream,
     background_grain,
     cuda,
+    multiprocessors,
     on_device,
 )
 from kmatch.engine.cuda.hamming.queries import ALWAYS, THREADS, QueryPlan, plan_queries
@@ -28,6 +29,8 @@ from kmatch.engine.geometry import Text
 from kmatch.engine.queries import QueryArrays
 
 CODE = uint64(0xFFFF)
+BLOCKS = 24  # for every multiprocessor, where there are queries enough: four times as many as fit
+FEWEST_QUERIES = 32  # of a block
 
 
 class Planned(NamedTuple):
@@ -197,7 +200,7 @@ def make_scan(bits: int, tile_words: int, depth: int, grain: int) -> Any:
             return
         tile, lanes = Tile(shared, uint64(thread)), Lanes(row, apart, word)
         first_count = (1 << bits) - (shape.k + 1)
-        for q in range(len(steps)):
+        for q in range(cuda.blockIdx.y, len(steps), cuda.gridDim.y):
             for i in range(depth):
                 begin(state.live, state.counters, bits, i, first_count)
             s = steps[q]
@@ -240,6 +243,13 @@ def upload(query: QueryArrays, k: int, stream: Stream) -> Queries:
     return Queries(plan, k, tuple(on_device(array, stream) for array in arrays))
 
 
+def query_parts(tiles: int, queries: int) -> int:
+    """Parts of the queries, a block for each tile and part: enough blocks to keep the GPU busy to
+    the end, but queries enough for a block to be worth the copy of its tile."""
+    wanted = -(-BLOCKS * multiprocessors() // tiles)
+    return max(min(wanted, queries // FEWEST_QUERIES), 1)
+
+
 def scan(text: Text, queries: Queries, buffer: HitBuffer, stream: Stream) -> None:
     """Find every window within k mismatches of each query.
 
@@ -248,7 +258,8 @@ def scan(text: Text, queries: Queries, buffer: HitBuffer, stream: Stream) -> Non
     plan, (planes, words, rows, plane_words) = queries.plan, text
     kernel = make_scan(plan.bits, plan.tile.words, plan.tile.depth, background_grain(words))
     blocks = -(-words // plan.tile.words) * -(-rows // plan.tile.rows)
+    parts = query_parts(blocks, len(plan.steps))
     plane_rows = plane_words // words
     shape = Shape(words, rows, plane_rows, plan.planes, plan.tile_rows, plan.ones, queries.k)
-    launch = kernel[blocks, THREADS, stream, plan.shared_bytes]
+    launch = kernel[(blocks, parts), THREADS, stream, plan.shared_bytes]
     launch(planes, shape, *queries.arrays, *buffer)

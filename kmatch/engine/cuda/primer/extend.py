@@ -60,7 +60,7 @@ class Sizes(NamedTuple):
     deepest: int = 1 << 13
     stretch: int = 12
     columns: int = 1 << 10
-    blocks: int = 8
+    blocks: int = 6
     waves: int = 8
     cells: int = 1 << 40
 

@@ -128,40 +128,61 @@ def begin_rows(state, rows, bits, kind, strip, base):
 
 
 @cuda.jit(device=True)
+def _begin_columns(state, rows, strip, letters, borders, here):
+    """Begin COLUMNS columns at the strip's top; letters: theirs; here: where their deltas are."""
+    width = strip.width
+    for c in range(COLUMNS):
+        letter = (uint64(letters) >> uint64(8 * c)) & uint64(7)
+        state.planes[c] = letter * uint64(rows * width) + strip.lane
+        state.ph[c] = NONE
+        state.mh[c] = NONE
+        state.rose[c] = NONE
+        state.fell[c] = NONE
+    if borders.source >= 0:
+        for c in range(COLUMNS):
+            at = borders.source + here + 2 * c * width
+            state.ph[c] = borders.deltas[uint64(at)]
+            state.mh[c] = borders.deltas[uint64(at + width)]
+
+
+@cuda.jit(device=True)
+def _end_columns(state, bits, kind, width, borders, here):
+    """Hand the deltas of COLUMNS columns down and count them; returns the lanes alive there."""
+    alive = NONE
+    for c in range(COLUMNS):
+        if borders.target >= 0:
+            at = borders.target + here + 2 * c * width
+            borders.deltas[uint64(at)] = state.ph[c]
+            borders.deltas[uint64(at + width)] = state.mh[c]
+        if kind == LAST:
+            alive |= add(state.counter, bits, state.ph[c], state.mh[c])
+        if kind == GATHERED:
+            alive |= add(state.counter, bits, state.rose[c], state.fell[c])
+    return alive
+
+
+@cuda.jit(device=True)
 def sweep(state, rows, bits, kind, strip, stretch, base, borders):
     """Take a stretch through a strip; returns the lanes alive at the rows of interest.
 
     kind: PLAIN, LAST or GATHERED; base: see `begin_rows`.
     """
-    width, deltas = strip.width, borders.deltas
-    begin_rows(state, rows, bits, kind, strip, base)
-    alive = NONE
-    for t in range(stretch.begin, stretch.end, COLUMNS):
-        letters = stretch.columns[t // COLUMNS]
+    alive, t = NONE, stretch.begin
+    while t < stretch.end:
+        # Records have a loop each: one loop with new rows in it would copy all of them every time.
+        begin_rows(state, rows, bits, kind, strip, base)
+        letters = stretch.columns[uint64(t) // uint64(COLUMNS)]
         if letters & 7 == FRESH:
-            begin_rows(state, rows, bits, kind, strip, base)
-            continue
-        here = (t - stretch.begin) * 2 * width
-        for c in range(COLUMNS):
-            letter = (uint64(letters) >> uint64(8 * c)) & uint64(7)
-            state.planes[c] = letter * uint64(rows * width) + strip.lane
-            state.ph[c] = NONE
-            state.mh[c] = NONE
-            state.rose[c] = NONE
-            state.fell[c] = NONE
-        if borders.source >= 0:
-            for c in range(COLUMNS):
-                state.ph[c] = deltas[uint64(borders.source + here + 2 * c * width)]
-                state.mh[c] = deltas[uint64(borders.source + here + (2 * c + 1) * width)]
-        _advance(state, rows, kind == GATHERED, strip)
-        for c in range(COLUMNS):
-            if borders.target >= 0:
-                deltas[uint64(borders.target + here + 2 * c * width)] = state.ph[c]
-                deltas[uint64(borders.target + here + (2 * c + 1) * width)] = state.mh[c]
-            if kind == LAST:
-                alive |= add(state.counter, bits, state.ph[c], state.mh[c])
-            if kind == GATHERED:
-                alive |= add(state.counter, bits, state.rose[c], state.fell[c])
+            t += COLUMNS
+        while t < stretch.end:
+            letters = stretch.columns[uint64(t) // uint64(COLUMNS)]
+            if letters & 7 == FRESH:
+                break
+            here = (t - stretch.begin) * 2 * strip.width
+            _begin_columns(state, rows, strip, letters, borders, here)
+            _advance(state, rows, kind == GATHERED, strip)
+            alive |= _end_columns(state, bits, kind, strip.width, borders, here)
+            t += COLUMNS
     return alive
 
 

@@ -17,7 +17,7 @@ from numba import int32, int64, uint8, uint64
 from kmatch.engine.columns import UNKNOWN
 from kmatch.engine.cuda.bits.words import NONE, ONE, lowest, smaller
 from kmatch.engine.cuda.edit.recurrence import COLUMNS
-from kmatch.engine.cuda.gpu.driver import cuda
+from kmatch.engine.cuda.gpu.driver import cuda, jit
 from kmatch.engine.cuda.primer.strips import (
     GATHERED,
     LAST,
@@ -32,6 +32,7 @@ from kmatch.engine.cuda.primer.strips import (
 
 WIDTH = 32  # words of a tile
 STRETCHES = 2  # of a block
+REGISTERS = 168  # of a thread: six blocks fit a multiprocessor, for a few words that are spilled
 NOWHERE = 255  # for a lane without a row of interest
 WAITING, TAKEN, GIVEN_UP, SWEPT, AGAIN = range(5)  # what `tally` counts
 
@@ -199,7 +200,7 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
     plane_size = (UNKNOWN + 1) * size
     trials = (rows - 1).bit_length() + 1
 
-    @cuda.jit(cache=True)
+    @jit(cache=True, max_registers=REGISTERS)
     def kernel(text, columns, limits, bounds, units, shape, deltas, outcome):
         plane_words, stretch, warm, k, strips, passed = shape
         waiting, tally = outcome
