@@ -7,7 +7,7 @@ import pytest
 from support.commands import compressed, fasta, genbank, here, process, random_letters, twobit
 
 import kmatch
-from kmatch.sequences.readers.genomes import parts as genome_parts
+from kmatch.sequences.readers.genomes.fasta import LONGEST_HEADER
 from kmatch.sequences.readers.genomes.parts import read_parts
 from kmatch.sequences.readers.panels import patterns as pattern_files
 
@@ -161,7 +161,7 @@ def test_an_endless_header():
 
 def test_a_long_header_may_be_within_the_limit(tmp_path):
     path = tmp_path / "input"
-    words = b"word " * ((genome_parts.LONGEST_HEADER >> 1) // 5)
+    words = b"word " * ((LONGEST_HEADER >> 1) // 5)
     path.write_bytes(b">a " + words + b"\nACGT\n>b\nAC")
     assert names_in(path) == ["a", "b"]
 

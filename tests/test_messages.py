@@ -155,7 +155,7 @@ MACHINE = {
     "place",
     [
         "kmatch.sequences.readers.genomes.lines.split_lines",  # in the thread that reads
-        "kmatch.search.hamming.choose_algorithm",
+        "kmatch.search.hamming.begin_search",
         "kmatch.results.tables.hits.bed_lines",
     ],
 )
@@ -174,7 +174,7 @@ def test_the_machine_is_not_an_input_or_output(tmp_path, genome, monkeypatch, pl
 
 
 def test_a_defect_is_called_one(genome, monkeypatch):
-    monkeypatch.setattr("kmatch.search.hamming.choose_algorithm", None)
+    monkeypatch.setattr("kmatch.search.hamming.begin_search", None)
     failed(here("hamming", genome, *SEARCH), "a defect of kmatch: TypeError", "--debug")
 
 

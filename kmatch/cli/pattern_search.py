@@ -125,6 +125,7 @@ class PatternSearch:
                 aligned=not self.table.summary_only and self.table.form not in (None, "bed"),
                 on_progress=advance,
                 on_engine=hear,
+                on_expected=messages.expected,
                 on_spans=heard.hear,
                 on_warning=messages.warn,
             )
