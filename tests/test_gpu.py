@@ -71,15 +71,6 @@ def test_edit(name, report, filtering):
     assert found == naive.edit(records, patterns, k, **options)
 
 
-@pytest.mark.parametrize("chunk_length", [13, 100, None])
-def test_counters_hold_all_distances_where_limits_differ(chunk_length):
-    near, far = "TTCGGGCCC", "GATTACAGATTACAGATTACAGATTACAGATTACAGA"  # 9 and 37 letters
-    records = [("a", near[:8]), ("b", "CAACCGGGGT"), ("c", far), ("d", "ACGGT" * 60 + far)]
-    patterns = [near, "CAACCGGGGT", far, far[:32], far[18:] + far[:18], "AC" * 18, "CT" * 30]
-    found = rows_of(best(records, patterns, device="cuda", chunk_length=chunk_length))
-    assert found == naive.best(records, patterns)
-
-
 @pytest.mark.parametrize("name", EDIT)
 def test_best(name):
     records, patterns, _, options = EDIT[name]
