@@ -23,6 +23,7 @@ from bench import (
     packed,
     primer,
     scale,
+    short,
     start,
     tools,
     whole,
@@ -262,6 +263,12 @@ def test_sizes(runs):
     ]
     assert [row["equal"] for row in rows] == ["yes"] * 4
     assert [row["hits"] for row in rows][1:3] == [3, 3] and rows[3]["hits"] > 500
+
+
+def test_short_records(runs):
+    words = ("--records", 300, "--repeat", 1, "--only", "hamming")
+    (row,) = runs.main(short, *words, failing=True)["rows"]
+    assert row["seconds"] > row["without"] / 2 > 0 and row["parser"] < row["seconds"]
 
 
 def test_packed_genomes(runs):
