@@ -98,9 +98,9 @@ class CpuCosts(NamedTuple):
 
 
 class CudaCosts(NamedTuple):
-    """start: until the context is open and the first kernels are loaded, beyond what the CPU's take;
-    query: to plan one for mismatches, on the host; copy: to copy the planes of a letter; full:
-    letters that keep a GPU busy in a search for mismatches."""
+    """start: until the context is open and the first kernels are loaded; query: to plan one for
+    mismatches, on the host; copy: to copy the planes of a letter; full: letters that keep a GPU
+    busy in a search for mismatches."""
 
     start: float
     query: float
