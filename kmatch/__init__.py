@@ -20,6 +20,7 @@ _HOMES = {
     "pcr": "kmatch.api",
     "primer": "kmatch.api",
     "pack": "kmatch.api",
+    "ClusterError": "kmatch.errors",
     "KmatchError": "kmatch.errors",
     "InputError": "kmatch.errors",
     "DeviceError": "kmatch.errors",
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from kmatch.api import pack as pack
     from kmatch.api import pcr as pcr
     from kmatch.api import primer as primer
+    from kmatch.errors import ClusterError as ClusterError
     from kmatch.errors import DeviceError as DeviceError
     from kmatch.errors import InputError as InputError
     from kmatch.errors import KmatchError as KmatchError

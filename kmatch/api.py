@@ -11,15 +11,17 @@ Every function takes a genome as a Genome or as a path, and patterns as
 
 A sequence has IUPAC letters in any case, U being T. Positions are 0-based and half-open, on the
 forward strand. A wrong argument or file raises InputError, a device that cannot be used
-DeviceError, an output that cannot be written OutputError; all are KmatchError.
+DeviceError, an output that cannot be written OutputError, a cluster that cannot be used or that
+failed ClusterError; all are KmatchError.
 """
 
 import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from kmatch.arguments import check_threads
+from kmatch.distributed import run_anywhere
 from kmatch.genome import Genome, as_genome
 from kmatch.genomes import Genomes, as_genomes
 from kmatch.packed.packing import write_packed
@@ -52,6 +54,7 @@ Side = Literal["3p", "5p"]
 Pams = str | Sequence[str]
 Pairing = Literal["own", "any"]
 Limits = tuple[float, float]
+Scheduler = Any  # an address, a scheduler file, or a distributed.Client
 
 
 def hamming(
@@ -68,6 +71,7 @@ def hamming(
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
+    scheduler: Scheduler | None = None,
     on_progress: Progress | None = None,
 ) -> Hits:
     """Find every window of a genome with at most k mismatches to a pattern.
@@ -91,7 +95,10 @@ def hamming(
     device: `cpu`, `cuda`, `cuda:N`, or `auto`, the one that is expected to finish first.
     threads: of the CPU, None for one a core.
     algorithm: `bitplane`, or the name of a published one.
+    scheduler: of a Dask cluster that searches in place of this machine: its address, the path of
+        its scheduler file, or a distributed.Client.
     on_progress(consumed, size): hears of the genome's bytes read; size is None where it is unknown.
+        On a cluster it hears of shards done, of a list of genomes done.
 
     Raises InputError for a file, a pattern or an option that cannot be used, and DeviceError for a
     device that cannot.
@@ -102,10 +109,10 @@ def hamming(
     panel = load_patterns(patterns)
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
     options = HammingOptions(strand, exact_5p, exact_3p)
-    running = Running(device, threads, algorithm, on_progress)
+    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
     search = partial(hamming_batches, patterns=panel, k=k, options=options)
     kept = _Kept(regions, limit, k=k)
-    return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
+    return _hits(search, _searched(genome, circular, running), panel, running, kept)
 
 
 def multi(
@@ -124,6 +131,7 @@ def multi(
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
+    scheduler: Scheduler | None = None,
     on_progress: Progress | None = None,
 ) -> Hits:
     """Find every window of a genome with at most k mismatches to a pattern of a panel.
@@ -145,10 +153,10 @@ def multi(
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
     check_pam(panel, pam, pam_side, warn)
     options = MultiOptions(pam, pam_side, strand, exact_5p, exact_3p)
-    running = Running(device, threads, algorithm, on_progress)
+    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
     search = partial(multi_batches, patterns=panel, k=k, options=options)
     kept = _Kept(regions, limit, k, pam_side == "5p")
-    return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
+    return _hits(search, _searched(genome, circular, running), panel, running, kept)
 
 
 def edit(
@@ -171,6 +179,7 @@ def edit(
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
+    scheduler: Scheduler | None = None,
     on_progress: Progress | None = None,
 ) -> Hits:
     """Find the occurrences of patterns in a genome with at most k differences.
@@ -192,10 +201,10 @@ def edit(
     check_pam(panel, pam, pam_side, warn)
     rules = (exact_5p, exact_3p, max_mismatches, max_insertions, max_deletions)
     options = EditOptions(report, strand, pam, pam_side, *rules)
-    running = Running(device, threads, algorithm, on_progress)
+    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
     search = partial(edit_batches, patterns=panel, k=k, options=options)
     kept = _Kept(regions, limit, k, pam_side == "5p")
-    return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
+    return _hits(search, _searched(genome, circular, running), panel, running, kept)
 
 
 def best(
@@ -211,6 +220,7 @@ def best(
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
+    scheduler: Scheduler | None = None,
     on_progress: Progress | None = None,
 ) -> Hits:
     """Find the closest occurrences of patterns in a genome, by differences.
@@ -223,12 +233,12 @@ def best(
         hits.distance.min()
     """
     panel = load_patterns(patterns)
-    running = Running(device, threads, algorithm, on_progress)
+    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
     search = partial(best_batches, patterns=panel, options=BestOptions(strand, exact_5p, exact_3p))
     # The whole genome decides what is closest.
     kept = _Kept(regions, limit, narrows=False)
-    return _hits(search, as_genomes(genome).with_circular(circular), panel, running, kept)
+    return _hits(search, _searched(genome, circular, running), panel, running, kept)
 
 
 def pcr(
@@ -246,6 +256,7 @@ def pcr(
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
+    scheduler: Scheduler | None = None,
     on_progress: Progress | None = None,
 ) -> Products:
     """Find the products that pairs of primers make in a genome, in both directions.
@@ -267,12 +278,12 @@ def pcr(
     """
     panel = load_pairs(primers)
     options = PcrOptions(product, pairs, edit, exact_3p, sequence)
-    running = Running(device, threads, algorithm, on_progress)
-    genomes = as_genomes(genome).with_circular(circular)
+    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
+    genomes = _searched(genome, circular, running)
     inside = load_regions(regions)
     narrow(genomes, inside)
     search = partial(pcr_batches, genomes, panel, k, options)
-    batches = search_inside(inside, genomes, search, running)
+    batches = search_inside(inside, genomes, partial(run_anywhere, search), running)
     return Products(batches, panel, sequence, genomes.named)
 
 
@@ -290,6 +301,7 @@ def primer(
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
+    scheduler: Scheduler | None = None,
     on_progress: Progress | None = None,
 ) -> Primers:
     """Find, for each position of a target, the shortest substring unlike all of a background.
@@ -308,9 +320,9 @@ def primer(
         primers[primers.tm > 55].to_bed("primers.bed")
     """
     options = PrimerOptions(min_length, max_length, gc, tm, both_strands, background_strand)
-    running = Running(device, threads, algorithm, on_progress)
-    batches = primer_batches(as_genome(target), as_genome(background), k, options, running)
-    return Primers(batches, k, both_strands)
+    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
+    search = partial(primer_batches, as_genome(target), as_genome(background), k, options)
+    return Primers(run_anywhere(search, running), k, both_strands)
 
 
 def pack(
@@ -346,6 +358,12 @@ class _Kept(NamedTuple):
     narrows: bool = True
 
 
+def _searched(genome: Searched, circular: bool | Sequence[str], running: Running) -> Genomes:
+    """The Genomes that are searched; a cluster begins before all of many are opened."""
+    check = running.scheduler is None
+    return as_genomes(genome, check).with_circular(circular)
+
+
 def _hits(
     search: Callable[..., Iterable[HitBatch]],
     genomes: Genomes,
@@ -357,7 +375,8 @@ def _hits(
     inside = load_regions(kept.regions)
     if kept.narrows:
         narrow(genomes, inside)
-    batches = search_inside(inside, genomes, partial(search, genomes), running)
+    anywhere = partial(run_anywhere, partial(search, genomes))
+    batches = search_inside(inside, genomes, anywhere, running)
     closest = limited(batches, panel, check_limit(kept.limit), warn)
     found = list(closest)
     k_each = pattern_distances(panel, kept.k) if isinstance(kept.k, str) else None

@@ -13,6 +13,12 @@ class DeviceError(KmatchError):
     """The requested device cannot be used."""
 
 
+class ClusterError(KmatchError):
+    """A Dask cluster cannot be used, or failed; may_pass: whether trying again can help."""
+
+    may_pass: bool = False
+
+
 class OutputError(KmatchError):
     """The results cannot be written."""
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cached_property
 from threading import RLock
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -24,7 +24,11 @@ from kmatch.sequences.records import (
     check_letters,
     gathered,
     whole_records,
+    whole_stretches,
 )
+
+if TYPE_CHECKING:
+    from kmatch.search.shards.extents import Extent
 
 COMPRESSION = 4  # letters a byte of a compressed file
 SMALL = 1 << 16  # bytes of a file that is read without a thread of its own
@@ -49,6 +53,7 @@ class Genome:
     """
 
     named: Container[str] | None = None  # the records that are searched; None for all
+    extent: "Extent | None" = None  # of a larger genome, where this is a shard of one
 
     def __init__(
         self,
@@ -64,6 +69,18 @@ class Genome:
             )
         check_readable(path)
         self._begin(path, keep, on_warning)
+
+    @classmethod
+    def unopened(
+        cls,
+        path: str | os.PathLike[str],
+        keep: bool = True,
+        on_warning: Callable[[str], None] = warn,
+    ) -> Self:
+        """A Genome of a path that is opened when it is read, and may turn out not to be there."""
+        genome = cls.__new__(cls)
+        genome._begin(path, keep, on_warning)
+        return genome
 
     def _begin(self, path: Any, keep: bool, on_warning: Callable[[str], None]) -> None:
         self.label = label_of(path)
@@ -119,6 +136,11 @@ class Genome:
     def lengths(self) -> Longs:
         """Letters of each record, int64[n]; reads the file first."""
         return self._listed[1]
+
+    @property
+    def path(self) -> Any:
+        """The path that it was given."""
+        return self._path
 
     @property
     def can_reread(self) -> bool:
@@ -182,18 +204,18 @@ class Genome:
 
         A compressed file is taken to hold four letters a byte.
         """
-        if self.file is not None:
-            return sum(self.file.lengths)
         if self._kept is not None:
             return sum(len(part.letters) for part in self._kept)
-        if not os.path.isfile(self._path):  # a pipe would lose what is read here
-            return None
-        try:
-            size = os.path.getsize(self._path)
-            with open(self._path, "rb") as handle:
-                start = handle.read(HEAD)
-        except OSError:
-            return None
+        size, start = 0, PACKED  # of standard input, and of one that is open already
+        if vars(self).get("file") is None and os.path.isfile(self._path):
+            try:
+                size = os.path.getsize(self._path)
+                with open(self._path, "rb") as handle:
+                    start = handle.read(HEAD)
+            except OSError:
+                return None
+        if start.startswith(PACKED) and self.file is not None:
+            return sum(self.file.lengths)
         compressed = any(start.startswith(magic) for magic in MAGIC.values())
         if start.startswith(b"@"):
             return size // 2 or None  # the other half of FASTQ are qualities
@@ -217,6 +239,11 @@ class Genome:
             if self._kept is None:
                 self._kept = list(self._parts(on_progress))
             return iter(self._kept)
+
+    def whole_parts(self, on_progress: Progress | None = None) -> Iterator[Stretch]:
+        """The same Stretches, but with all parts of a long record joined."""
+        parts = self.parts(on_progress)
+        return parts if self.file is not None else whole_stretches(parts)
 
     def _parts(self, on_progress: Progress | None) -> Iterator[Stretch]:
         number, parts = 0, read_parts(self._path, [(PACKED, parts_of_pipe)])

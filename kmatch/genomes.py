@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from kmatch.errors import InputError
 from kmatch.genome import Genome
@@ -9,7 +11,11 @@ from kmatch.sequences.circles import Circular
 from kmatch.sequences.names import clean_names, warn
 from kmatch.sequences.readers.files import check_readable, label_of, open_source, reading
 
+if TYPE_CHECKING:
+    from kmatch.search.shards.extents import Extent
+
 LIST = "@"  # before the path of a file that lists genomes
+LOOKED = 16  # genomes of which all letters are estimated
 Path = str | os.PathLike[str]
 
 
@@ -18,7 +24,8 @@ class Genomes:
 
     given: Genomes, or paths, which are opened when their turn comes; named: whether hits tell their
     genome by its name; keep(path): whether the sequences of a path stay in memory while it is
-    searched. Raises InputError for a path that cannot be opened.
+    searched. Raises InputError for a path that cannot be opened: now, or with check=False when its
+    turn comes.
     """
 
     def __init__(
@@ -29,18 +36,20 @@ class Genomes:
         named: bool = True,
         keep: Callable[[Path], bool] = lambda path: True,
         on_warning: Callable[[str], None] = warn,
+        check: bool = True,
     ) -> None:
         self.circular: Circular | None = None
-        self.view: Callable[[Genome], Genome] = lambda genome: genome  # as it is searched
+        self.view: Callable[[Genome], Genome] = _as_it_is  # how each is searched
         self._given = list(given)
         self._keep, self._on_warning = keep, on_warning
         self.named = named
         labels = [each.label if isinstance(each, Genome) else label_of(each) for each in given]
         self.label = label or ", ".join(labels)
         self.names = clean_names(labels)[0]
-        for each in self._given:
+        for each in self._given if check else ():
             if not isinstance(each, Genome):
-                check_readable(each)
+                with _named_by(self.label):
+                    check_readable(each)
 
     def __len__(self) -> int:
         return len(self._given)
@@ -66,26 +75,42 @@ class Genomes:
         given = self._given[number]
         if isinstance(given, Genome):
             return self.view(given)
-        genome = Genome(given, keep=self._keep(given), on_warning=self._on_warning)
+        genome = self._unopened(number, given)
         if not os.path.isfile(given):  # a pipe cannot be opened twice
             self._given[number] = genome
         return self.view(genome)
 
+    def _unopened(self, number: int, path: Path) -> Genome:
+        return Genome.unopened(path, self._keep(path), self._on_warning)
+
     @property
     def expected_letters(self) -> int | None:
-        """About how many letters there are; None where that is unknown of a genome."""
-        letters = 0
-        for genome in self:
-            expected = genome.expected_letters
-            if expected is None:
-                return None
-            letters += expected
-        return letters
+        """About how many letters there are; None where that is unknown of a genome.
+
+        Of many genomes some are looked at.
+        """
+        looked = range(0, len(self), -(-len(self) // LOOKED))
+        expected = [self.genome(number).expected_letters for number in looked]
+        known = [letters for letters in expected if letters is not None]
+        if len(known) < len(expected):
+            return None
+        return sum(known) * len(self) // len(known)
+
+    @property
+    def extent(self) -> "Extent | None":
+        """Where a larger genome has the one that is searched, if it is a shard."""
+        only = self._given[0]
+        return only.extent if isinstance(only, Genome) else None
 
     @property
     def can_reread(self) -> bool:
         """Whether the records of each can be read, and then searched."""
-        return all(genome.can_reread for genome in self)
+        return all(
+            each.can_reread
+            if isinstance(each, Genome)
+            else os.path.isfile(each) or self._keep(each)
+            for each in self._given
+        )
 
     @property
     def paths(self) -> list[str]:
@@ -100,23 +125,43 @@ class Genomes:
         return [os.path.getsize(each) for each in self._given if not isinstance(each, Genome)]
 
 
-def as_genomes(genomes: Genome | Genomes | Path | Sequence[Genome | Path]) -> Genomes:
-    """Genomes of one, of several, or of a list that is named with `@` before its path."""
+def _as_it_is(genome: Genome) -> Genome:
+    return genome
+
+
+def as_genomes(
+    genomes: Genome | Genomes | Path | Sequence[Genome | Path], check: bool = True
+) -> Genomes:
+    """Genomes of one, of several, or of a list that is named with `@` before its path.
+
+    check: whether those of a list are opened at once, as for Genomes.
+    """
     if isinstance(genomes, Genomes):
         return genomes
     if isinstance(genomes, str) and is_list(genomes):
-        return Genomes(read_list(genomes), genomes)
+        return Genomes(read_list(genomes), genomes, check=check)
     if not isinstance(genomes, list | tuple):
         one = genomes if isinstance(genomes, Genome) else Genome(genomes)  # type: ignore[arg-type]
         return Genomes([one], named=False)
     if not genomes:
         raise InputError("there is no genome to search; give one or more")
-    return Genomes(genomes)
+    return Genomes(genomes, check=check)
 
 
 def is_list(path: str) -> bool:
     """Whether a path names a file that lists genomes."""
     return path.startswith(LIST)
+
+
+@contextmanager
+def _named_by(label: str) -> Iterator[None]:
+    """Begin errors of a path that a list names with the list."""
+    try:
+        yield
+    except InputError as error:
+        if not is_list(label):
+            raise
+        raise InputError(f"{label}: {error}") from error
 
 
 def read_list(path: str) -> list[str]:

@@ -110,7 +110,7 @@ def test_a_plateau_all_round_beside_pams_of_several_lengths(side):
     assert found == naive_circles.edit(records, ["AAA"], 1, **rules) != []
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(cases(), tiny, st.integers(0, 2))
 def test_best(case, geometry, exact_3p):
     records, patterns = case
@@ -144,7 +144,7 @@ def test_linear_and_circular_records_together(case, geometry, report, flags):
     assert rows(found) == expected
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(pcr_cases(), st.integers(1, 60))
 def test_products(case, chunk_length):
     records, given_primers, k, options = case

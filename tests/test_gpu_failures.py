@@ -1,5 +1,6 @@
 """Searches on a GPU that go wrong half way, and chunks that are unlike any others."""
 
+import naive
 import numpy as np
 import pytest
 from support.commands import fasta, here, random_letters
@@ -104,3 +105,12 @@ def test_primers_beside_nothing_but_n():
     background = [("b", "N" * 200)]
     found = rows_of_primers(primer(target, background, 3, device="cuda"))
     assert found == rows_of_primers(primer(target, background, 3)) != []
+
+
+@pytest.mark.parametrize("chunk_length", [13, 100, None])
+def test_counters_hold_all_distances_where_limits_differ(chunk_length):
+    near, far = "TTCGGGCCC", "GATTACAGATTACAGATTACAGATTACAGATTACAGA"  # 9 and 37 letters
+    records = [("a", near[:8]), ("b", "CAACCGGGGT"), ("c", far), ("d", "ACGGT" * 60 + far)]
+    patterns = [near, "CAACCGGGGT", far, far[:32], far[18:] + far[:18], "AC" * 18, "CT" * 30]
+    found = rows_of(best(records, patterns, device="cuda", chunk_length=chunk_length))
+    assert found == naive.best(records, patterns)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.api import GENOME, call
 from support.commands import fasta, here, misused, random_letters
@@ -31,6 +31,7 @@ def closest(hits, most):
     return sorted(kept)
 
 
+@settings(max_examples=30)
 @given(most=st.integers(1, 300), few=st.sampled_from([1, 7, 1 << 16]))
 def test_the_closest_are_kept(hits, most, few):
     warnings = []

@@ -97,6 +97,7 @@ def options(name):
     return [option for parameter in group.commands[name].params for option in parameter.opts]
 
 
+SOUGHT = ("g.fa", "p.txt", "-k", 1)
 HAMMING = ("hamming", "g.fa", "p.txt")
 USAGE = {
     "a misspelt command": (("hammming", "g.fa"), "Did you mean 'hamming'?"),
@@ -129,6 +130,14 @@ USAGE = {
     "one primer": (("pcr", "g.fa", "-k1", "-p", "ACGTTG"), "type -p FORWARD REVERSE"),
     "one size": (("pcr", "g.fa", "pairs.tsv", "-k1", "--product", "300"), "--product 50-300"),
     "sizes": (("pcr", "g.fa", "pairs.tsv", "-k1", "--product", "80..300"), "--product 80-300"),
+    "sizes exchanged": (("pcr", "g.fa", "pairs.tsv", "-k1", "--product", "90-9"), "--product 9-90"),
+    "a primer too few": (("pcr", "g.fa", "-p", "ACGTTG", "-k", "1"), "type -p FORWARD REVERSE"),
+    "no k of primers": (("pcr", "g.fa", "-p", "ACGTTG", "TTGACC"), "as in: kmatch pcr genome.fa"),
+    "one GC, then k": (("primer", "g.fa", "g.fa", "--gc", "0.4", "-k", "2"), "type --gc 0.4 0.6"),
+    "two genomes": (("hamming", "g.fa", "h.fa", "-p", "ACGTTG", "-k1"), "genomes are one @LIST"),
+    "two genomes of pcr": (("pcr", "g.fa", "h.fa", "-pA", "C", "-k1"), "genomes are one @LIST"),
+    "three genomes": ((*HAMMING, "h.fa", "-p", "ACGTTG", "-k1"), "several genomes are one @LIST"),
+    "a sequence as a genome": (("edit", "ACGTTG", "g.fa", "-k1"), "GENOME is a file, and there is"),
     "a format in capitals": ((*HAMMING, "-k1", "--format", "TSV"), "type --format tsv"),
     "all threads": ((*HAMMING, "-k1", "-t", "all"), "without -t all cores are used"),
     "a pattern too many": ((*HAMMING, "ACGTTG", "-k1"), "patterns on the command line are -p"),
@@ -156,7 +165,8 @@ TEXTS = {
     "a header line": ("name\tsequence\na\tACGTTG\n", "line 1", "starts with '#'"),
     "commas": ("a\tACGTTG\nb,TTGACC\n", "line 2", "name the column by --column"),
     "FASTQ": ("@r1\nACGTT\n+\nIIIII\n", "looks like FASTQ", "seqkit fq2fa"),
-    "protein": (">p\nMKLVEEFL\n", "'p'", "if this is a protein"),
+    "a header line of a table": ("id\tguide\na\tACGTTG\n", "line 1", "--column names the sequen"),
+    "protein": (">p\nMKLVEEFL\n", "'p'", "if this is a protein: kmatch searches DNA and RNA\n"),
     "protein, a line each": ("MKLVEEFL\n", "line 1", "if this is a protein"),
     "gaps": ("a\tACG-TT\n", "line 1", "leave gaps out"),
     "dots": ("a\tACG..TT\n", "line 1", "N stands for any base"),
@@ -183,6 +193,19 @@ def test_exchanged_columns_of_letters(folder):
     (folder / "pairs.tsv").write_text("ACGTTGCA\tGAT\tTAG\n")
     result = here("pcr", "g.fa", "pairs.tsv", "-k", 0)
     assert "The name comes first" in result.err.decode()
+
+
+def test_a_folder_and_a_list_of_none(folder):
+    failed(here("hamming", folder, "p.txt", "-k", 1), "Is a directory; give one of its files")
+    failed(here("hamming", *SOUGHT, "-o", folder), "Is a directory; give a file in it")
+    (folder / "list.txt").write_text("g.fa\nchr1\t0\t10\n")
+    failed(here("hamming", "@list.txt", "p.txt", "-k", 1), "@list.txt: chr1 0 10: cannot be read")
+
+
+def test_a_header_of_regions(folder):
+    (folder / "r.bed").write_text("chrom\tstart\tend\nchr1\t0\t10\n")
+    result = here("hamming", "g.fa", "p.txt", "-k", 1, "--regions", "r.bed")
+    failed(result, "r.bed: line 1: 'start' is no position", "no region starts with '#'")
 
 
 def test_exchanged_files():

@@ -67,8 +67,8 @@ def test_what_the_wheel_says(wheel):
     said = wheel.read(f"{NAME}.dist-info/METADATA").decode()
     lines = "License-Expression: MIT", "Requires-Python: >=3.11", "Classifier: Typing :: Typed"
     assert [line for line in lines if f"\n{line}\n" not in said] == []
-    for name in PROJECT["urls"]:
-        assert f"\nProject-URL: {name}, https://" in said
+    for name, address in PROJECT["urls"].items():
+        assert f"\nProject-URL: {name}, {address}\n" in said
     assert (
         "[console_scripts]\nkmatch = " in wheel.read(f"{NAME}.dist-info/entry_points.txt").decode()
     )
@@ -117,6 +117,12 @@ def test_every_dependency_has_its_reason():
         explained = "#" in line or lines[number - 1].lstrip().startswith("#")
         bare += [one for one in named if not explained and not one.startswith("kmatch[")]
     assert bare == []
+
+
+def test_papers_that_are_named_are_those_to_cite():
+    cited = re.findall(r"doi: (\S+)", (ROOT / "CITATION.cff").read_text())
+    papers = [address for name, address in PROJECT["urls"].items() if name.startswith("Paper: ")]
+    assert papers == [f"https://doi.org/{doi}" for doi in cited]
 
 
 def test_recipes_ask_for_what_the_project_asks_for():

@@ -120,7 +120,7 @@ def test_pairs_of_the_command_line():
     assert result.out.decode() == BED.replace("one", "pair_1").replace("two", "pair_2")
     result = here("pcr", "genome.fa", "-p", F1, R2, "-k", 0, "--pairs", "any", "-v")
     assert result.out.decode().split("\t")[1:3] == ["500", "1120"]
-    assert "1 products of 1 pairs" in result.err.decode()
+    assert "1 product of 1 pair; 1 record" in result.err.decode()
 
 
 def test_any_two_of_a_pool():

@@ -49,6 +49,7 @@ class TestReading:
 
     @pytest.mark.parametrize("form", ["tsv", "bed"])
     def test_products(self, tmp_path, form):
+        from kmatch.pictures.columns import columns_of_products
         from kmatch.pictures.reading import read_table
 
         ends = TEXT[10:30], str(TEXT[280:300]).translate(str.maketrans("ACGT", "TGCA"))[::-1]
@@ -57,6 +58,8 @@ class TestReading:
         read = read_table(tmp_path / "products")
         assert read.size == len(found) >= 1 and read.patterns == ["pair"]
         assert read.start.tolist() == found.start.tolist()
+        same = columns_of_products(found)
+        assert all(str(a) == str(b) for a, b in zip(same, read, strict=True))
         both = found.distance_forward + found.distance_reverse
         assert read.distance.tolist() == both.tolist()
 

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from Bio.Seq import Seq
 from support.api import GENOME, TEXT, call
 from support.commands import failed, here, process
 
@@ -322,6 +323,22 @@ def test_hits_of_several_genomes(tmp_path):
     figure = call(kmatch.hamming, both, TEXT[100:120], 0).plot()
     names = [text.get_text() for text in figure.axes[0].get_yticklabels()]
     assert names == ["a.fa r", "b.fa r"] and sum(map(len, marks(figure))) == 2
+
+
+def test_products_of_several_genomes(tmp_path):
+    genomes = [tmp_path / "a.fa", tmp_path / "b.fa"]
+    for path in genomes:
+        path.write_text(f">r\n{TEXT[:500]}\n>s\n{TEXT[:400]}\n")
+    pairs = {"one": (TEXT[100:120], str(Seq(TEXT[180:200]).reverse_complement()))}
+    products = call(kmatch.pcr, genomes, pairs, 0)
+    figure = products.plot()
+    names = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert names == ["a.fa r", "a.fa s", "b.fa r", "b.fa s"]
+    assert sum(map(len, marks(figure))) == len(products) == 4
+    assert figure.get_suptitle() == "4 products of 1 pair in 4 records"
+    assert figure.axes[1].get_ylabel() == "products"
+    assert figure.axes[1].get_legend().get_title().get_text() == "pair"
+    assert "no products" in {text.get_text() for text in products[:0].plot().axes[0].texts}
 
 
 def test_words():

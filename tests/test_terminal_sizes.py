@@ -32,20 +32,32 @@ def bars(terminal):
 @pytest.mark.parametrize("columns, colours", [(80, {}), (200, PLAIN)])
 def test_progress_and_summary(folder, columns, colours):
     path = f"{FOLDER}{NAME}"
+    rows = here("hamming", path, *SEARCH).out.decode().expandtabs().splitlines()
     terminal = shown("hamming", path, *SEARCH, columns=columns, cwd=folder, **colours)
     drawn = bars(terminal)
     assert drawn and all("bytes" in bar or "kB" in bar for bar in drawn)
     for bar in drawn:  # whole, in a line, and by the file's own name
         assert bar.startswith("genome_of_") and "grch38.fa " in bar and " a folder" not in bar
         assert "━" in bar and len(bar) <= columns
-    rows = here("hamming", path, *SEARCH).out.decode().expandtabs().splitlines()
     assert rows and terminal.text.splitlines()[: len(rows)] == rows
-    last = "".join(terminal.text.splitlines()[len(rows) :])  # it may be in two lines
-    assert last.startswith(
-        f"kmatch: {len(rows)} hits of 1 of 1 pattern in 1 record, 300,000 bases;"
-    )
-    assert last.endswith(" s") and "━" not in terminal.text
+    (last,) = terminal.text.splitlines()[len(rows) :]
+    assert last.startswith(f"kmatch: {len(rows)} hits of 1 pattern; 1 record, 300,000 bp in ")
+    assert last.endswith(" s on cpu") and len(last) <= 80 and "━" not in terminal.text
     assert (b"\x1b[3" in terminal.seen) != bool(colours)
+
+
+FOUND = "1,234,567,890 hits of 100,000 of 100,000 patterns"
+SUMMARY = f"""
+from types import SimpleNamespace
+
+from kmatch.cli.terminal.conclusion import Conclusion
+from kmatch.cli.terminal.messages import Messages
+
+conclusion = Conclusion(Messages())
+device = "cuda:0,1, 2 NVIDIA H200, and 16 CPU threads (all GPUs)"
+conclusion.hear(SimpleNamespace(description=device, expected=None))
+conclusion.say("{FOUND}", 194_000, 3_099_750_718, "1,200 genomes, ")
+"""
 
 
 def test_progress_in_a_narrow_terminal(folder):
@@ -55,7 +67,27 @@ def test_progress_in_a_narrow_terminal(folder):
 
 def test_progress_of_standard_output_elsewhere(folder):
     terminal = shown("hamming", "g.fa", *SEARCH, "-o", "hits.bed", cwd=folder)
-    assert bars(terminal) and terminal.text.startswith("kmatch: 0 hits of 0 of 1 pattern in 1 ")
+    assert bars(terminal) and terminal.text.startswith("kmatch: 0 hits of 1 pattern; 1 ")
+
+
+@SIZES
+def test_a_long_summary_is_in_lines_of_its_own(folder, columns):
+    with Terminal([sys.executable, "-c", SUMMARY], columns, cwd=folder) as terminal:
+        assert terminal.end() == 0
+    between = "\nkmatch: " if columns == 80 else "; "
+    searched = "1,200 genomes, 194,000 records, 3,099,750,718 bp"
+    assert terminal.text.startswith(f"kmatch: {FOUND}{between}{searched} in 0.")
+    assert terminal.text.endswith(" s on cuda:0,1")
+
+
+def test_the_summary_of_products_and_primers(folder):
+    pairs = ("-p", "GGTACGTT", "CCATTGCA", "--product", "8-29", "-k", 0, "-o", "products.bed")
+    last = shown("pcr", "g.fa", *pairs, cwd=folder).text.splitlines()[-1]
+    assert last.startswith("kmatch: 1 product of 1 pair; 1 record, 29 bp in ")
+    (folder / "target.fa").write_bytes(fasta([("one", "ACGTTT"), ("two", "G")]))
+    words = ("target.fa", "g.fa", "-k", 7, "-o", "primers.bed")
+    last = shown("primer", *words, cwd=folder).text.splitlines()[-1]
+    assert last.startswith("kmatch: 0 primers; 2 records, 7 bp in ")
 
 
 @pytest.mark.parametrize("columns, colours", [(80, PLAIN), (200, {})])

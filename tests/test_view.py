@@ -1,12 +1,11 @@
 """Hits for eyes."""
 
 import os
-import pty
 import re
 import subprocess
 
 import pytest
-from support.commands import KMATCH, fasta, here
+from support.commands import fasta, here, on_terminal
 
 TEXT = "GGTACGTTGCAGGTTTTTTCCTGCAATGG"
 VIEW = """\
@@ -36,22 +35,10 @@ SEARCH = ("edit", "g.fa", "p.txt", "-k", 1, "--format", "view")
 
 def shown(folder, *words, columns=80, **more):
     """What a terminal shows of `kmatch WORDS`; messages go elsewhere."""
-    ours, theirs = pty.openpty()
     environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
     environment |= {"TERM": "xterm", "COLUMNS": str(columns), **more}
-    command = [*KMATCH, *map(str, words)]
-    quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, cwd=folder, env=environment, stdout=theirs, **quiet) as running:
-        os.close(theirs)
-        seen = b""
-        try:
-            while part := os.read(ours, 1 << 16):
-                seen += part
-        except OSError:  # the other end is closed
-            pass
-        os.close(ours)
-        assert running.wait(60) == 0
-    return seen.decode().replace("\r\n", "\n")
+    quiet = {"messages": subprocess.DEVNULL, "cwd": folder}
+    return on_terminal(*words, environment=environment, **quiet)
 
 
 def test_by_hand(folder):

@@ -156,7 +156,20 @@ verbose_option = click.option(
 debug_option = click.option(
     "--debug", is_flag=True, expose_value=False, help="Show a traceback when something fails."
 )
-_RUN_OPTIONS = (device_option, threads_option, quiet_option, verbose_option, debug_option)
+_SCHEDULER = click.option(
+    "--scheduler",
+    metavar="ADDRESS|FILE",
+    show_default="none",
+    help="Search on the Dask cluster of this scheduler, each of its workers on --device.",
+)
+_RUN_OPTIONS = (
+    device_option,
+    threads_option,
+    _SCHEDULER,
+    quiet_option,
+    verbose_option,
+    debug_option,
+)
 
 
 def algorithm_option(*commands: str) -> Decorator:
@@ -262,10 +275,12 @@ def pattern_arguments(function: Function) -> Function:
 def check_inputs(inputs: Inputs) -> None:
     """Raise UsageError for patterns by file and by `-p`, or neither, or two inputs named `-`."""
     check_sequences(inputs.sequences, "PATTERNS")
+    check_path(inputs.genome, "GENOME")
     check_path(inputs.patterns, "PATTERNS")
     check_regions(inputs.regions)
     if bool(inputs.patterns) == bool(inputs.sequences):
-        raise click.UsageError("give the patterns as a file or with -p, one of the two")
+        both = "; several genomes are one @LIST" if inputs.patterns else ""
+        raise click.UsageError(f"give the patterns as a file or with -p, one of the two{both}")
     if inputs.sequences and inputs.column is not None:
         raise click.UsageError("--column is one of a file of patterns; leave it out beside -p")
     genome = inputs.genome.removeprefix("@")

@@ -1,10 +1,10 @@
 """The common part of the commands that search for patterns."""
 
 import os
-import time
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -12,6 +12,7 @@ from kmatch import interrupts
 from kmatch.cli.advice.exchanged import letters_at_most, warn_of_long_patterns
 from kmatch.cli.options import Inputs, Loudness, check_inputs
 from kmatch.cli.outputs import Table, check_summary, check_table
+from kmatch.cli.terminal.conclusion import Conclusion, counted
 from kmatch.cli.terminal.messages import Messages
 from kmatch.search.running import Running
 
@@ -43,16 +44,18 @@ class PatternSearch:
         rereads: bool = False,
     ) -> None:
         check_summary(table)
-        others, self._began = {"--summary": table.summary}, time.perf_counter()
+        others = {"--summary": table.summary}
         read = (inputs.genome.removeprefix("@"), inputs.patterns, inputs.regions)
         self.table = check_table(table, read, others, self.of_hits)
         self.messages = Messages(*loudness)
+        self._conclusion = Conclusion(self.messages)
         self.panel = self.load_panel(inputs)
         from kmatch.search.regions import load_regions, narrow
 
         self._regions, self._running = load_regions(inputs.regions), running
-        self.genomes = open_genomes(inputs, rereads, self.messages.warn)
-        if self.genomes.named:
+        reads = Reads(rereads, running.scheduler is None)
+        self.genomes = open_genomes(inputs, reads, self.messages.warn)
+        if self.genomes.named and any(map(exists, (table.output, table.summary))):
             check_table(table, self.genomes.paths, others, self.of_hits)
         if not rereads:  # then it is compared with the whole genome at first
             narrow(self.genomes, self._regions)
@@ -67,7 +70,9 @@ class PatternSearch:
     def summary(self, found: int) -> str:
         """What was found, for people."""
         hits, patterns = counted(found, "hit"), counted(len(self.panel), "pattern")
-        return f"{hits} of {int(self._seen.sum()):,} of {patterns}"
+        some = int(self._seen.sum())
+        part = f"{some:,} of " if 0 < some < len(self.panel) else ""
+        return f"{hits} of {part}{patterns}"
 
     def write(self, batches: Batches, k: int | str | None = None, pam_first: bool = False) -> None:
         """Write the tables of the HitBatches of batches(running=…).
@@ -99,63 +104,73 @@ class PatternSearch:
 
         to_terminal: whether a taker writes to standard output, where the progress bar may be.
         """
+        from kmatch.distributed import run_anywhere
         from kmatch.search.regions import search_inside
         from kmatch.search.scanning.lengths import Heard
 
         messages, genomes = self.messages, self.genomes
-        hits, heard, device = 0, Heard(), ""
+        hits, heard = 0, Heard()
         with (
             messages.announcing_compiling(),
-            _compiling_beside() as help_out,
-            messages.progress(genomes.label) as advance,
+            _compiling_beside(self._running) as help_out,
+            messages.progress(genomes.label, in_shards(self._running)) as advance,
         ):
 
             def hear(engine: "Engine") -> None:
-                nonlocal device
-                device = engine.description.partition(" (")[0]
-                messages.device(engine)
+                self._conclusion.hear(engine)
                 help_out(engine)
 
+            anywhere = partial(run_anywhere, batches)
             running = self._running._replace(
+                aligned=not self.table.summary_only and self.table.form not in (None, "bed"),
                 on_progress=advance,
                 on_engine=hear,
+                on_expected=messages.expected,
                 on_spans=heard.hear,
                 on_warning=messages.warn,
             )
-            for batch in search_inside(self._regions, genomes, batches, running):
-                interrupts.check()
-                if to_terminal:
-                    messages.make_way()
-                for take in takers:
-                    take(batch)
-                hits += len(batch)
+            found = search_inside(self._regions, genomes, anywhere, running)
+            with ending(found):
+                for batch in found:
+                    interrupts.check()
+                    if to_terminal:
+                        messages.make_way()
+                    for take in takers:
+                        take(batch)
+                    hits += len(batch)
         finish()
         if self._regions is None:  # or other records may be longer than those heard of
             warn_of_long_patterns(messages, self.panel, heard.longest, genomes.label)
         several = f"{counted(len(genomes), 'genome')}, " if genomes.named else ""
-        searched = f"{several}{counted(heard.records, 'record')}, {counted(heard.letters, 'base')}"
-        seconds = time.perf_counter() - self._began
-        parts = (f"{self.summary(hits)} in {searched}", device, f"{seconds:.1f} s")
-        messages.conclude("; ".join(filter(None, parts)))
+        self._conclusion.say(self.summary(hits), heard.records, heard.letters, several)
 
 
-def counted(number: int, noun: str) -> str:
-    """A number and what it counts, in the plural unless it is 1."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def exists(path: str | None) -> bool:
+    """Whether an output, if there is one, is there already."""
+    return path is not None and os.path.exists(path)
 
 
-def open_genomes(inputs: Inputs, rereads: bool, warn: Callable[[str], None]) -> "Genomes":
-    """The Genomes of GENOME: one, or those that a list names; rereads: as for PatternSearch."""
+class Reads(NamedTuple):
+    """twice: whether a search reads the genome so often; at_once: whether genomes that a list names
+    are opened before it begins."""
+
+    twice: bool
+    at_once: bool
+
+
+def open_genomes(inputs: Inputs, reads: Reads, warn: Callable[[str], None]) -> "Genomes":
+    """The Genomes of GENOME: one, or those that a list names."""
     from kmatch.genome import Genome
     from kmatch.genomes import Genomes, is_list, read_list
 
     def keep(path: Any) -> bool:
         # A pipe cannot be read twice, and a small file need not be.
-        return rereads and (not os.path.isfile(path) or os.path.getsize(path) < SMALL)
+        return reads.twice and (not os.path.isfile(path) or os.path.getsize(path) < SMALL)
 
     given, circular = inputs.genome, inputs.circular
     if is_list(given):
-        genomes = Genomes(read_list(given), given, keep=keep, on_warning=warn)
+        listed = read_list(given)
+        genomes = Genomes(listed, given, keep=keep, on_warning=warn, check=reads.at_once)
     else:
         genome = Genome(given, keep=keep(given), on_warning=warn)
         genomes = Genomes([genome], named=False)
@@ -183,12 +198,29 @@ def _load_panel(inputs: Inputs, messages: Messages) -> "PatternSet":
     return panel
 
 
-def _compiling_beside() -> "AbstractContextManager[Callable[[Engine], None]]":
+def in_shards(running: Running) -> bool:
+    """Whether the progress of a search counts shards."""
+    return running.scheduler is not None
+
+
+@contextmanager
+def ending(batches: "Iterable[Any]") -> Iterator[None]:
+    """End what gives batches with the block, however that ends: a cluster may be at work for it."""
+    try:
+        yield
+    finally:
+        if isinstance(batches, Generator):
+            batches.close()
+
+
+def _compiling_beside(running: Running) -> "AbstractContextManager[Callable[[Engine], None]]":
     """Let other processes compile for a first search, as `compiling_beside` does; none later."""
     from kmatch.jit.folders import nothing_compiled
     from kmatch.published.registry import ENGINE
 
     context = click.get_current_context()
+    if running.scheduler is not None:
+        return nullcontext(lambda engine: None)
     if context.params.get("algorithm", ENGINE) != ENGINE or not nothing_compiled():
         return nullcontext(lambda engine: None)
     from kmatch.rehearsal.compiling import compiling_beside

@@ -132,10 +132,10 @@ class PackedFile:
         self.offsets, self.lengths, self.rows, self._sums = table.T.tolist()
         at += table.nbytes
         table = np.frombuffer(tail, "<i8", 3 * records, at).reshape(-1, 3)
-        self._begins, self.sizes, ends = np.ascontiguousarray(table.T, np.int64)
+        self.begins, self.sizes, ends = np.ascontiguousarray(table.T, np.int64)
         if not (self._chunks_are_within(end) and self._records_are_within(ends, letters)):
             raise self._damaged("is damaged in its index")
-        self._ends = self._begins + self.sizes
+        self._ends = self.begins + self.sizes
         names, ends = tail[at + table.nbytes :], ends.tolist()
         self.names = [
             names[a:b].decode("utf-8", "surrogateescape")
@@ -155,7 +155,7 @@ class PackedFile:
 
     def _records_are_within(self, ends: Longs, letters: int) -> bool:
         """Whether records are in the chunks, one after another, and their names in the index."""
-        begins, sizes, positions = self._begins, self.sizes, sum(self.lengths)
+        begins, sizes, positions = self.begins, self.sizes, sum(self.lengths)
         if not len(begins):
             return not self.lengths
         return bool(
@@ -202,13 +202,13 @@ class PackedFile:
         shown = base + self.plan.length + self.plan.halo
         first = int(np.searchsorted(self._ends, base, side="right"))
         first = min(first, len(self.names) - 1)
-        last = max(first + 1, int(np.searchsorted(self._begins, shown)))
-        begins = self._begins[first:last] - base
+        last = max(first + 1, int(np.searchsorted(self.begins, shown)))
+        begins = self.begins[first:last] - base
         return Spans(first, self.names[first:last], begins, self.sizes[first:last])
 
     def records(self, on_progress: Progress | None = None) -> Iterator[Record]:
         """Yield the Records; their letters are unpacked when they are read."""
-        for name, begin, size in zip(self.names, self._begins, self.sizes, strict=True):
+        for name, begin, size in zip(self.names, self.begins, self.sizes, strict=True):
             self._report(on_progress, int(begin))
             yield Record(name, PackedLetters(self, int(begin), int(size)))
 
@@ -217,10 +217,10 @@ class PackedFile:
         short = self.sizes <= SHORT
         first, last = 0, len(short)
         while first < last:
-            shown = self._begins[first] + STRETCH
-            end = int(np.searchsorted(self._begins[: first + MOST], shown))
+            shown = self.begins[first] + STRETCH
+            end = int(np.searchsorted(self.begins[: first + MOST], shown))
             end = max(first + 1, int(np.argmin(np.append(short[first:end], False))) + first)
-            begin = int(self._begins[first])
+            begin = int(self.begins[first])
             self._report(on_progress, begin)
             letters: Letters
             if end == first + 1:
@@ -228,7 +228,7 @@ class PackedFile:
             else:
                 bounds = bounds_of(self.sizes[first:end])
                 together = self.letters(begin, int(self._ends[end - 1]))
-                letters = gather(together, self._begins[first:end] - begin, bounds)
+                letters = gather(together, self.begins[first:end] - begin, bounds)
             yield Stretch(self.names[first:end], self.sizes[first:end], letters)
             first = end
 

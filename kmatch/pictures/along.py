@@ -6,7 +6,7 @@ import numpy as np
 
 from kmatch.arrays import Bools, Floats, Longs
 from kmatch.pictures.classes import Classes
-from kmatch.pictures.columns import HitColumns
+from kmatch.pictures.columns import PRODUCTS, HitColumns
 from kmatch.pictures.rows import Lines
 from kmatch.pictures.words import GREY, label, letters, position_axis
 
@@ -18,6 +18,7 @@ MARGIN = 1 / 200  # of the axis, beside the first and the last position
 LEAST = 1 / 400  # of the axis: a hit's width at the least
 _PIXELS = {"origin": "upper", "interpolation": "nearest", "zorder": 3}
 PALEST = 0.4  # opacity of a bin with one hit
+SEEN_THROUGH = 0.5  # opacity of a product: those of neighbouring pairs overlap
 
 
 class Marks(NamedTuple):
@@ -37,7 +38,8 @@ def draw_along(axes: Any, hits: HitColumns, classes: Classes, lines: Lines) -> N
     marks = _marks(hits, classes, lines, scale)
     _draw_records(axes, hits, lines, extent)
     many = np.bincount(marks.line, minlength=lines.size) > SINGLE
-    _draw_single(axes, _chosen(marks, ~many[marks.line]), classes, extent)
+    alpha = SEEN_THROUGH if hits.nouns is PRODUCTS else None
+    _draw_single(axes, _chosen(marks, ~many[marks.line]), classes, extent, alpha)
     if many.any():
         _draw_bins(axes, _chosen(marks, many[marks.line]), classes, extent)
     axes.set_xlim(-MARGIN * extent, (1 + MARGIN) * extent)
@@ -68,8 +70,10 @@ def _draw_records(axes: Any, hits: HitColumns, lines: Lines, extent: int) -> Non
         axes.barh(line, length, height=2 * HALF, color="0.955", zorder=0)
 
 
-def _draw_single(axes: Any, marks: Marks, classes: Classes, extent: int) -> None:
-    """Draw a rectangle a hit, as wide as it is or as can be seen."""
+def _draw_single(
+    axes: Any, marks: Marks, classes: Classes, extent: int, alpha: float | None
+) -> None:
+    """Draw a rectangle a hit, as wide as it is or as can be seen; alpha: its opacity."""
     from matplotlib.collections import PolyCollection
 
     middle = (marks.start + marks.end) / 2
@@ -84,7 +88,9 @@ def _draw_single(axes: Any, marks: Marks, classes: Classes, extent: int) -> None
         shape = np.array(corners).transpose(2, 0, 1)  # (hits, corners, 2)
         colour = classes.colours()[group]
         axes.add_collection(
-            PolyCollection(shape, facecolors=[colour], linewidths=0, zorder=3, gid=f"hits-{group}")
+            PolyCollection(
+                shape, facecolors=[colour], alpha=alpha, linewidths=0, zorder=3, gid=f"hits-{group}"
+            )
         )
 
 

@@ -1,7 +1,7 @@
-"""What pictures are made of: hits and primers as columns, whether found or read from a table."""
+"""What pictures are made of: columns of hits, products and primers, found or read from a table."""
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from kmatch.arrays import Bools, Floats, Ints, Longs
 if TYPE_CHECKING:
     from kmatch.results.hits import Hits
     from kmatch.results.primers import Primers
+    from kmatch.results.products import Products
 
 
 class Records(NamedTuple):
@@ -19,8 +20,21 @@ class Records(NamedTuple):
     lengths: Longs
 
 
+class Nouns(NamedTuple):
+    """What rows are called, and what they are rows of."""
+
+    row: str
+    pattern: str
+
+
+HITS, PRODUCTS = Nouns("hit", "pattern"), Nouns("product", "pair")
+
+
 class HitColumns(NamedTuple):
-    """Hits, n rows; record and pattern number `records` and `patterns`."""
+    """Hits, n rows, or products by pair; record and pattern number `records` and `patterns`.
+
+    distance: of a product, that of both primers together.
+    """
 
     records: Records
     patterns: list[str]
@@ -30,6 +44,7 @@ class HitColumns(NamedTuple):
     pattern: Ints
     distance: Ints
     minus: Bools
+    nouns: Nouns = HITS
 
     @property
     def size(self) -> int:
@@ -55,28 +70,54 @@ class PrimerColumns(NamedTuple):
 def columns_of_hits(hits: "Hits") -> HitColumns:
     """The columns of Hits: the records that have any, as long as their only genome tells."""
     searched = hits.searched
-    several = searched is not None and searched.named
-    record = hits.record_number
-    if several:  # records count anew in each genome
-        record = record + hits.genome_number * (int(record.max(initial=0)) + 1)
-    numbers, first, record = np.unique(record, return_index=True, return_inverse=True)
-    names = [str(name) for name in hits.record[first]]
-    lengths = last_ends(record, hits.end, len(names))
-    if several:
-        genomes = within_folder([str(name) for name in hits.genome[first]])
-        names = [f"{genome} {name}" for genome, name in zip(genomes, names, strict=True)]
-    elif searched is not None and searched.can_reread:
-        lengths = np.maximum(lengths, searched.genome(0).lengths[numbers])
+    records, record, numbers = _records(hits, searched is not None and searched.named)
+    if searched is not None and not searched.named and searched.can_reread:
+        lengths = np.maximum(records.lengths, searched.genome(0).lengths[numbers])
+        records = records._replace(lengths=lengths)
     return HitColumns(
-        Records(names, lengths),
+        records,
         [pattern.name for pattern in hits.patterns],
-        record.astype(np.int32),
+        record,
         hits.start,
         hits.end,
         hits.pattern_number,
         hits.distance,
         hits.strand == "-",
     )
+
+
+def columns_of_products(products: "Products") -> HitColumns:
+    """The columns of Products: the records and the pairs that have any."""
+    records, record, _ = _records(products, products.named)
+    pairs, pair = np.unique(products.name.astype(str), return_inverse=True)
+    return HitColumns(
+        records,
+        pairs.tolist(),
+        record,
+        products.start,
+        products.end,
+        pair.astype(np.int32),
+        products.distance_forward + products.distance_reverse,
+        products.strand == "-",
+        PRODUCTS,
+    )
+
+
+def _records(found: Any, several: bool) -> tuple[Records, Ints, Longs]:
+    """The records of hits or products, the one of each row, and their numbers in the genome.
+
+    several: whether they come from several genomes, in each of which records count anew.
+    """
+    record = found.record_number
+    if several:
+        record = record + found.genome_number * (int(record.max(initial=0)) + 1)
+    numbers, first, record = np.unique(record, return_index=True, return_inverse=True)
+    names = [str(name) for name in found.record[first]]
+    if several:
+        genomes = within_folder([str(name) for name in found.genome[first]])
+        names = [f"{genome} {name}" for genome, name in zip(genomes, names, strict=True)]
+    records = Records(names, last_ends(record, found.end, len(names)))
+    return records, record.astype(np.int32), numbers
 
 
 def columns_of_primers(primers: "Primers") -> PrimerColumns:

@@ -6,7 +6,7 @@ import numpy as np
 
 from kmatch.arrays import Longs
 from kmatch.pictures.classes import Classes
-from kmatch.pictures.columns import HitColumns
+from kmatch.pictures.columns import HitColumns, Nouns
 from kmatch.pictures.words import counted, label, short_count
 
 FEW = 6  # patterns that have bars
@@ -22,6 +22,7 @@ class Counts(NamedTuple):
 
     names: list[str]
     hits: Longs
+    nouns: Nouns
 
 
 def counts_of(hits: HitColumns, classes: Classes, most: int = MOST) -> Counts:
@@ -31,11 +32,11 @@ def counts_of(hits: HitColumns, classes: Classes, most: int = MOST) -> Counts:
     counts = np.bincount(at, minlength=shape[0] * shape[1]).reshape(shape)
     names = [label(name) for name in hits.patterns]
     if len(names) <= most:
-        return Counts(names, counts)
+        return Counts(names, counts, hits.nouns)
     order = np.argsort(-counts.sum(axis=1), kind="stable")
     chosen, rest = np.sort(order[:most]), order[most:]
     names = [*(names[number] for number in chosen.tolist()), f"{counted(len(rest), 'other')}"]
-    return Counts(names, np.vstack([counts[chosen], counts[rest].sum(axis=0)]))
+    return Counts(names, np.vstack([counts[chosen], counts[rest].sum(axis=0)]), hits.nouns)
 
 
 def draw_distances(axes: Any, counts: Counts, classes: Classes) -> None:
@@ -67,13 +68,13 @@ def _draw_bars(axes: Any, counts: Counts) -> None:
         axes.set_ylim(0, 1.12 * some.max())
         axes.yaxis.get_major_locator().set_params(integer=True)
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value % 1 == 0 else "")
-    axes.set_ylabel("hits", fontsize=9)
+    axes.set_ylabel(f"{counts.nouns.row}s", fontsize=9)
     axes.tick_params(axis="y", labelsize=8)
     axes.set_xlim(-0.6, classes - 0.4)
     axes.spines[["right", "top"]].set_visible(False)
     axes.legend(
-        title="pattern", loc="lower left", bbox_to_anchor=(0, 1.0), frameon=False, fontsize=8,
-        title_fontsize=8, borderaxespad=0.2, alignment="left", ncols=3,
+        title=counts.nouns.pattern, loc="lower left", bbox_to_anchor=(0, 1.0), frameon=False,
+        fontsize=8, title_fontsize=8, borderaxespad=0.2, alignment="left", ncols=3,
     )  # fmt: skip
 
 

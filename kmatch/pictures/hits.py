@@ -1,4 +1,4 @@
-"""The picture of hits: along their records, and by distance and pattern."""
+"""The picture of hits or products: along their records, and by distance and pattern or pair."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def draw_hits(hits: HitColumns, records: int | None = None) -> Any:
     None is RECORDS.
     """
     if not hits.size:
-        return nothing("no hits")
+        return nothing(f"no {hits.nouns.row}s")
     classes = classes_of(hits.distance)
     lines = lines_of(hits.records, hits.record, RECORDS if records is None else records)
     counts = counts_of(hits, classes)
@@ -35,7 +35,8 @@ def draw_hits(hits: HitColumns, records: int | None = None) -> Any:
     _draw_legend(above, classes)
     draw_distances(below, counts, classes)
     figure.suptitle(
-        f"{counted(hits.size, 'hit')} of {counted(len(hits.patterns), 'pattern')} "
+        f"{counted(hits.size, hits.nouns.row)} of "
+        f"{counted(len(hits.patterns), hits.nouns.pattern)} "
         f"in {counted(len(hits.records.names), 'record')}",
         fontsize=11,
         x=0.01,

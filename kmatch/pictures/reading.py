@@ -9,7 +9,16 @@ import numpy as np
 from kmatch.arguments import MOST
 from kmatch.arrays import Floats, Ints, Longs
 from kmatch.errors import InputError
-from kmatch.pictures.columns import HitColumns, PrimerColumns, Records, last_ends, within_folder
+from kmatch.pictures.columns import (
+    HITS,
+    PRODUCTS,
+    HitColumns,
+    Nouns,
+    PrimerColumns,
+    Records,
+    last_ends,
+    within_folder,
+)
 from kmatch.sequences.names import shown
 from kmatch.sequences.readers.files import Source, StrPath, open_source, reading
 
@@ -89,7 +98,8 @@ class _Reader:
                 parts.append(self._rows(layout, lines))
             self._line += len(block)
         if layout is None or not layout.of_primers:
-            return self._hits(parts)
+            of_products = layout is not None and len(layout.distances) == 2
+            return self._hits(parts, PRODUCTS if of_products else HITS)
         return self._primers(parts)
 
     def _blocks(self) -> Iterator[list[bytes]]:
@@ -192,11 +202,11 @@ class _Reader:
         """Raise InputError for a line of the block, counted from 0."""
         raise InputError(f"{self._label}: line {self._line + number + 1}: {message}")
 
-    def _hits(self, parts: list[list[Any]]) -> HitColumns:
+    def _hits(self, parts: list[list[Any]], nouns: Nouns) -> HitColumns:
         record, start, end, minus, pattern, distance, *_ = _joined(parts)
         records = self._known_records(record, end)
         patterns = self._patterns.names()
-        return HitColumns(records, patterns, record, start, end, pattern, distance, minus)
+        return HitColumns(records, patterns, record, start, end, pattern, distance, minus, nouns)
 
     def _primers(self, parts: list[list[Any]]) -> PrimerColumns:
         record, start, end, minus, _, _, gc, tm = _joined(parts)

@@ -85,14 +85,14 @@ def hit_batch(
 
 def aligned_anew(batches: list[HitBatch], source: Longs, local: Longs) -> Columns:
     """The Columns of rows `local` of the batches `source`, in this order."""
+    if not len(source):
+        return NONE
     order = np.argsort(source, kind="stable")
     numbers, counts = np.unique(source, return_counts=True)
     groups = np.split(local[order], np.cumsum(counts)[:-1])
     parts = [
         batches[number].align(rows) for number, rows in zip(numbers.tolist(), groups, strict=True)
     ]
-    if not parts:
-        return NONE
     return take_rows(joined(parts), np.argsort(order, kind="stable"))
 
 

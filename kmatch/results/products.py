@@ -132,6 +132,18 @@ class Products(Table[ProductBatch, Product]):
         """
         return _objects(text for batch in self.batches for text in batch.texts())
 
+    def plot(self, *, records: int | None = None) -> Any:
+        """A Matplotlib Figure: products along their records by strand and by the distance of both
+        primers together, and their numbers by pair and distance.
+
+        records: how many, those with the most products, are drawn by themselves; 24 by default.
+        Raises OutputError where Matplotlib is not installed.
+        """
+        from kmatch.pictures.columns import columns_of_products
+        from kmatch.pictures.hits import draw_hits
+
+        return draw_hits(columns_of_products(self), records)
+
     def _primer_sites(self, side: str) -> list[Any]:
         parts = [getattr(batch, side) for batch in self.batches]
         kinds = (np.int32, np.int64, np.int64, np.int32)

@@ -1,7 +1,8 @@
 """In-silico PCR: the products that pairs of primers make within their distances."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, nullcontext
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
@@ -16,10 +17,18 @@ from kmatch.results.batches import HitBatch, PrimerSites, ProductBatch
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import HammingOptions, hamming_batches
 from kmatch.search.panels.checks import check_ends
+from kmatch.search.panels.distances import pattern_distances
 from kmatch.search.products.circles import first_turn, with_second_turns, within_one_turn
 from kmatch.search.products.joins import Groups, Limits, Sites, finished_sites, joined_sites
 from kmatch.search.products.texts import ProductTexts
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
+from kmatch.search.scanning.foresight import (
+    DIFFERENCES,
+    MISMATCHES,
+    product_seconds,
+    share_within,
+)
+from kmatch.sequences.patterns import pattern_set
 from kmatch.sequences.primer_pairs import PrimerPairs
 
 PRODUCT = (50, 5000)
@@ -55,16 +64,29 @@ def pcr_batches(
     not kept, where the text of products is asked for. Raises InputError and DeviceError as
     `kmatch.pcr` does.
     """
-    limits = check_pcr(pairs, options)
     genomes = as_genomes(genome)
-    sites: Iterator[HitBatch]
+    running = _foreseeing(running, genomes, pairs, k, options)
+    sites = pcr_sites(pairs, k, options)(genomes, running=running, hooks=hooks)
+    return pcr_products(sites, genomes, pairs, options)
+
+
+def pcr_sites(
+    pairs: PrimerPairs, k: int | str, options: PcrOptions
+) -> Callable[..., Iterator[HitBatch]]:
+    """The search for the sites of primers, a partial that lacks the genomes."""
+    check_pcr(pairs, options)
     if options.edit:
         loci = EditOptions("loci", exact_3p=options.exact_3p)
-        sites = edit_batches(genomes, pairs.primers, k, loci, running, hooks)
-    else:
-        windows = HammingOptions(exact_3p=options.exact_3p)
-        sites = hamming_batches(genomes, pairs.primers, k, windows, running, hooks)
-    return _by_genome(sites, pairs, limits, options, genomes)
+        return partial(edit_batches, patterns=pairs.primers, k=k, options=loci)
+    windows = HammingOptions(exact_3p=options.exact_3p)
+    return partial(hamming_batches, patterns=pairs.primers, k=k, options=windows)
+
+
+def pcr_products(
+    sites: Iterable[HitBatch], genomes: Genomes, pairs: PrimerPairs, options: PcrOptions
+) -> Iterator[ProductBatch]:
+    """Yield the products that sites make, in order; genomes: read where their text is asked for."""
+    return _by_genome(sites, pairs, check_pcr(pairs, options), options, genomes)
 
 
 def check_pcr(pairs: PrimerPairs, options: PcrOptions, exact: str = "exact_3p") -> Limits:
@@ -86,6 +108,29 @@ def check_pcr(pairs: PrimerPairs, options: PcrOptions, exact: str = "exact_3p") 
     if limits.least > limits.most:
         raise InputError(f"product: the least, {least}, is more than the most, {most}")
     return limits
+
+
+def _foreseeing(
+    running: Running,
+    genomes: Genomes,
+    pairs: PrimerPairs,
+    k: int | str,
+    options: PcrOptions,
+) -> Running:
+    """The Running whose on_expected hears of the time for products too."""
+    limits = check_pcr(pairs, options)
+    hear, primers = running.on_expected, pattern_set(pairs.primers)
+    if hear is None:
+        return running
+    ways, exact = DIFFERENCES if options.edit else MISMATCHES, options.exact_3p
+    sites = [
+        share_within(m - exact, most, ways) / 4**exact
+        for m, most in zip(primers.lengths.tolist(), pattern_distances(primers, k), strict=True)
+    ]
+    letters, span = genomes.expected_letters, limits.most - limits.least + 1
+    joins = len(sites) if options.pairs == "any" else 1
+    seconds = product_seconds(letters, sites, span, joins)
+    return running._replace(on_expected=lambda others: hear(others + seconds))
 
 
 def _groups(pairs: PrimerPairs, mixed: bool) -> Groups:

@@ -11,6 +11,7 @@ from kmatch.search.circles import circular_chunks, window_circles, windows_once
 from kmatch.search.panels.repeats import Copies, with_copies
 from kmatch.search.running import Running
 from kmatch.search.scanning.chunks import Chunking, PackedChunk
+from kmatch.search.shards.owned import owned_windows
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.records import Progress
 
@@ -29,7 +30,8 @@ def find_windows(
 
     def find(genome: Genome, running: Running) -> Iterable[HitBatch]:
         if genomes.circular is None:
-            return with_copies(search(chunking.chunks(genome, running)), copies)
+            found = owned_windows(search(chunking.chunks(genome, running)), genome.extent)
+            return with_copies(found, copies)
         circles = window_circles(genomes.circular, longest)
         chunks = circular_chunks(chunking, genome, circles, running)
         return with_copies(windows_once(search(chunks), circles), copies)
@@ -44,7 +46,7 @@ def over_genomes(genomes: Genomes, running: Running, search: Search) -> Iterator
         genomes.check_circular()
         return
     progress = _Progress(running.on_progress, genomes)
-    counted = _Counted(running.on_spans)
+    counted = Counted(running.on_spans)
     for number, name in enumerate(genomes.names):
         heard = running._replace(on_progress=progress.of(number))
         if running.on_spans:
@@ -56,7 +58,7 @@ def over_genomes(genomes: Genomes, running: Running, search: Search) -> Iterator
     genomes.check_circular()
 
 
-class _Counted:
+class Counted:
     """Tells of the records in chunks, numbered over all genomes."""
 
     def __init__(self, tell: Callable[[Spans], None] | None) -> None:

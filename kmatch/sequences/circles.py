@@ -1,6 +1,6 @@
 """Circular records, laid out with their first letters behind their last ones."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import groupby
 
 import numpy as np
@@ -15,16 +15,30 @@ NO_LETTERS = np.zeros(0, np.uint8)
 
 
 class Circular:
-    """Which records are circular: those with certain names, or all where `names` is None."""
+    """Which records are circular: those with certain names, or all where `names` is None.
+
+    missing: names that no record had so far.
+    """
 
     def __init__(self, names: Sequence[str] | None = None) -> None:
         self._names = None if names is None else set(names)
-        self._missing = dict.fromkeys(names or ())
+        self.missing = dict.fromkeys(names or ())
+        self._of_part = False
+
+    def of_part(self) -> "Circular":
+        """The same for some of the genomes, which need not have all of the names."""
+        part = Circular(None if self._names is None else list(self._names))
+        part._of_part = True
+        return part
+
+    def hear(self, missing: Container[str]) -> None:
+        """Take what is missing from a part of the genomes."""
+        self.missing = dict.fromkeys(name for name in self.missing if name in missing)
 
     def pieces(self, stretches: Iterable[Stretch]) -> Iterator[Piece]:
         """Yield the Pieces of Stretches: linear and circular records apart."""
         for stretch in stretches:
-            flags = [self._has(name) for name in stretch.names]
+            flags = [self.has(name) for name in stretch.names]
             if not any(flags):
                 yield False, stretch
                 continue
@@ -35,14 +49,15 @@ class Circular:
 
     def check(self) -> None:
         """Raise InputError for names that no record had so far."""
-        if self._missing:
+        if self.missing and not self._of_part:
             raise InputError(
-                f"circular: no record is named {listed(list(self._missing))}; give the first word "
+                f"circular: no record is named {listed(list(self.missing))}; give the first word "
                 "of its header"
             )
 
-    def _has(self, name: str) -> bool:
-        self._missing.pop(name, None)
+    def has(self, name: str) -> bool:
+        """Whether a record, of which there is one, is circular."""
+        self.missing.pop(name, None)
         return self._names is None or name in self._names
 
 

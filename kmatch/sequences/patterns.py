@@ -208,10 +208,12 @@ def _fault(patterns: PatternSet, where: Callable[[int], str] | None) -> str:
     name, sequence = patterns.names[number], patterns.sequences[number]
     start = f"{where(number) if where else ''}pattern '{shown(name)}'"
     if not sequence:
-        return f"{start} is empty"
+        return f"{start} is empty; give its letters"
     advice = odd_letter(sequence, int(np.argmin(patterns[number].masks)))
     if name != sequence and len(name) > 3 and letter_masks([name]).all():
         advice += "; or are its columns exchanged? The name comes first"
-    elif where and number == 0 and advice.endswith(("or N", "RNA")):
+    elif where and ": line 1: " in where(number) and advice.endswith(("or N", "RNA")):
         advice += "; a line that is no pattern starts with '#'"
+        if name != sequence:
+            advice += ", and --column names the sequences of a table that has a header"
     return f"{start}: {advice}"

@@ -21,7 +21,7 @@ from harness.records import write_results
 
 import kmatch
 from kmatch.engine.cuda.primer.extend import Sizes
-from kmatch.packed.packing import write_packed
+from kmatch.packed.packing import PackedLayout, write_packed
 from kmatch.search import best, edit, hamming, multi, primer
 from kmatch.search.running import by_name
 from kmatch.sequences.patterns import load_patterns
@@ -91,7 +91,7 @@ class Data:
         self._target = letters[TARGET][::-1] + _changed(letters[TARGET])
         self._path = Path(folder) / "genome.kmatch"
         with open(self._path, "wb") as handle:
-            write_packed(self.genome().records(), handle, halo=192)
+            write_packed(self.genome().records(), handle, layout=PackedLayout(halo=192))
         self.panels = {
             "short": [_changed(letters[at : at + 20]) for at in (500, 1_500, 3_600)],
             "long": [_changed(letters[at : at + 150]) for at in (700, 2_500)],

@@ -34,7 +34,7 @@ from kmatch.sequences.alphabet import encode
 PUBLISHED = {  # none of many positions: a block for each has its threads
     "hamming": ("at the end", "m = 1"),
     "multi": ("a palindromic PAM",),
-    "edit": ("minus only",),
+    "edit": ("minus only", "satellites"),  # one block, and several
     "best": ("palindrome",),
 }
 

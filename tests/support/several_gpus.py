@@ -3,6 +3,8 @@
 from contextlib import contextmanager
 from unittest import mock
 
+from naive import reverse_complement
+
 from kmatch.engine import devices
 from support.commands import random_letters
 from support.differences import best, edit
@@ -16,7 +18,10 @@ from support.primers import rows as primer_rows
 TEXT = random_letters(110, 5)
 RECORDS = [("a", TEXT[:60]), ("b", ""), ("c", TEXT[60:] + TEXT[40:60])]
 PATTERNS = [TEXT[20:27], "ACGTRYN"]
-PAIRS = {"p": ([TEXT[70:76]], ["ACGTTG"]), "q": ([TEXT[64:70]], [TEXT[40:46]])}
+PAIRS = {
+    name: ([TEXT[forward : forward + 6]], [reverse_complement(TEXT[reverse : reverse + 6])])
+    for name, forward, reverse in (("p", 70, 100), ("q", 64, 40))
+}
 CHUNK = 60  # letters
 
 

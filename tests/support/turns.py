@@ -1,10 +1,12 @@
 """Blocks of Numba's simulator whose threads take turns, each up to the next barrier.
 
 Numba's own threads are Python's, which it polls: that takes nearly all of its time. Turns are in an
-order that is reversed after each barrier; where a barrier is missing, threads read other values.
+order that is reversed after each barrier, and that begins at the other end in the next block: where
+a barrier is missing, threads read other values.
 """
 
 from contextlib import contextmanager, nullcontext
+from itertools import count
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +15,7 @@ from numba import types
 from numba.cuda.simulator import kernel, kernelapi
 
 NOTHING = nullcontext()
+_blocks = count()
 _changed = []  # (names of a module, its own `cuda`), while a kernel runs
 
 
@@ -35,6 +38,8 @@ class Thread(greenlet):
 class Block(kernel.BlockManager):
     def run(self, index, *arguments):
         threads = [Thread(self, self._f, index, each) for each in np.ndindex(*self._block_dim)]
+        if next(_blocks) % 2:
+            threads.reverse()
         while threads:
             for thread in threads:
                 thread.switch(*arguments)  # which are for its start

@@ -1,7 +1,7 @@
 """What users of other tools type, and what to type here: the one table of near misses."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import click
 
@@ -198,7 +198,7 @@ def advice(error: click.UsageError, arguments: Sequence[str]) -> str | None:
     if isinstance(error, click.NoSuchOption):
         return _of_option(error.option_name, error.ctx)
     if isinstance(error, click.MissingParameter):
-        return _of_missing(error.ctx)
+        return _of_missing(error.ctx, arguments)
     if isinstance(error, click.BadParameter) and error.param is not None:
         return _of_value(error.param, _given(error.ctx, error.param, arguments))
     if found := re.match(r"No such command '(.*)'", error.message):
@@ -269,20 +269,42 @@ def _usage(context: click.Context) -> str:
     return " ".join((context.command_path, *words))
 
 
-def _of_missing(context: click.Context) -> str | None:
+def _of_missing(context: click.Context, arguments: Sequence[str]) -> str | None:
+    for option in context.command.params:
+        if two := _of_two(option, _given(context, option, arguments)):
+            return two
     examples = getattr(context.command, "examples", ())
     return f"as in: {examples[0]}" if examples else None
+
+
+def _of_two(option: click.Parameter, value: str) -> str | None:
+    """The advice for an option of two words that was given one, so that the next option, which is
+    missed, was taken for the second."""
+    if option.nargs == 2 and re.search(" -[a-z-]", value):
+        return f"{option.opts[0]} takes two words: {_TWO[option.opts[0]]}"
+    return None
 
 
 def _given(context: click.Context, parameter: click.Parameter, arguments: Sequence[str]) -> str:
     """The text that a command line gives for an option, or an empty one."""
     words = list(arguments[arguments.index(str(context.info_name)) + 1 :])
     values, _, _ = context.command.make_parser(context).parse_args(words)
-    value = values.get(str(parameter.name), "")
-    return " ".join(value) if isinstance(value, list | tuple) else str(value)
+    value = values.get(str(parameter.name))
+    return " ".join(_words(value))
+
+
+def _words(value: object) -> Iterator[str]:
+    """The words of a value, which may be in lists of lists; none where it was not given."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _words(each)
 
 
 def _of_value(parameter: click.Parameter, value: str) -> str | None:
+    if two := _of_two(parameter, value):
+        return two
     option = parameter.opts[-1]
     table = _VALUES.get(option, {})
     if names := _row(table, value.lower()):
@@ -297,7 +319,8 @@ def _of_value(parameter: click.Parameter, value: str) -> str | None:
     if option == "--product" and (
         found := re.fullmatch(r"(?:(\d{1,10})\D{1,3})?(\d{1,10})", value)
     ):
-        return f"type --product {found[1] or 50}-{found[2]}"
+        least, most = sorted((int(found[1] or 50), int(found[2])))
+        return f"type --product {least}-{most}"
     if option == "--threads":
         return "without -t all cores are used"
     return None
@@ -325,4 +348,5 @@ def _of_extra(word: str, context: click.Context) -> str | None:
         return "patterns on the command line are -p SEQ, which can be repeated"
     if "-k" in known and word.isdecimal():
         return "a number needs its option: differences are -k N, threads -t N"
-    return f"type {_usage(context)}; names with blanks need quotes"
+    several = "several genomes are one @LIST, and " if "--circular" in known else ""
+    return f"type {_usage(context)}; {several}names with blanks need quotes"

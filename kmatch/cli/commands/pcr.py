@@ -21,6 +21,7 @@ from kmatch.cli.options import (
 )
 from kmatch.cli.outputs import Table
 from kmatch.cli.pattern_search import PatternSearch
+from kmatch.cli.terminal.conclusion import counted
 from kmatch.search.running import Running
 
 if TYPE_CHECKING:
@@ -139,13 +140,15 @@ class _PcrSearch(PatternSearch):
             self.drain(batches, writer.write, to_terminal=self.table.is_standard)
 
     def summary(self, found: int) -> str:
-        return f"{found:,} products of {len(self.pairs):,} pairs"
+        return f"{counted(found, 'product')} of {counted(len(self.pairs), 'pair')}"
 
 
 def _check(given: Given, wanted: Wanted, table: Table) -> None:
+    check_path(given.genome, "GENOME")
     check_path(given.primers, "PRIMERS")
     if bool(given.primers) == bool(given.sequences):
-        raise click.UsageError("give the primers as a file or with -p, one of the two")
+        both = "; several genomes are one @LIST" if given.primers else ""
+        raise click.UsageError(f"give the primers as a file or with -p, one of the two{both}")
     if (given.genome.removeprefix("@"), given.primers, given.regions).count("-") > 1:
         names = "GENOME, PRIMERS and --regions" if given.regions else "GENOME and PRIMERS"
         raise click.UsageError(f"only one of {names} can be standard input")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -11,6 +12,8 @@ from kmatch.cli.command import command
 from kmatch.cli.numbers import Count, Number, NumberRange
 from kmatch.cli.options import Loudness, algorithm_option, common_options
 from kmatch.cli.outputs import Table, check_table
+from kmatch.cli.pattern_search import ending
+from kmatch.cli.terminal.conclusion import Conclusion, counted
 from kmatch.cli.terminal.messages import Messages
 from kmatch.search.running import Running
 
@@ -109,8 +112,12 @@ def primer(
         raise click.UsageError("only one of TARGET and BACKGROUND can be standard input")
     table = check_table(table, inputs, {"--regions": regions})
     messages = Messages(*loudness)
+    from kmatch.distributed import run_anywhere
+
+    conclusion = Conclusion(messages)
     from kmatch.genome import Genome
     from kmatch.search.primer import PrimerOptions, primer_batches
+    from kmatch.search.scanning.lengths import Heard
 
     target, background = (Genome(path, keep=False, on_warning=messages.warn) for path in inputs)
     options = PrimerOptions(
@@ -121,21 +128,28 @@ def primer(
         both_strands=wanted.both_strands,
         background_strand=wanted.background_strand,
     )
-    primers = 0
+    primers, heard = 0, Heard()
     with (
         _writers(wanted, table, regions) as writers,
-        messages.progress(inputs.background) as advance,
+        messages.progress(inputs.background, running.scheduler is not None) as advance,
     ):
         running = running._replace(
-            on_progress=advance, on_engine=messages.device, on_warning=messages.warn
+            on_progress=advance,
+            on_engine=conclusion.hear,
+            on_expected=messages.expected,
+            on_spans=heard.hear,
+            on_warning=messages.warn,
         )
-        for batch in primer_batches(target, background, wanted.k, options, running):
-            if table.is_standard:
-                messages.make_way()
-            for writer in writers:
-                writer.write(batch)
-            primers += len(batch)
-    messages.detail(f"{primers:,} primers")
+        search = partial(primer_batches, target, background, wanted.k, options)
+        batches = run_anywhere(search, running)
+        with ending(batches):
+            for batch in batches:
+                if table.is_standard:
+                    messages.make_way()
+                for writer in writers:
+                    writer.write(batch)
+                primers += len(batch)
+    conclusion.say(counted(primers, "primer"), heard.records, heard.letters)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Messages on standard error: warnings, details and progress, as loud as asked for."""
 
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -7,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kmatch import interrupts
-from kmatch.cli.terminal.printable import one_line
+from kmatch.cli.terminal.printable import lines_that_fit, one_line
 from kmatch.cli.terminal.progress import Advance, Compiled, compiling_bar, progress_bar
 from kmatch.errors import KmatchWarning
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from kmatch.engine.protocol import Engine
 
 HOUR = 3600  # seconds
+_NAME = "kmatch: "  # before each line
+_USUAL = 80  # columns of a terminal that does not know its size
 
 
 class Messages:
@@ -47,28 +50,37 @@ class Messages:
         if self.verbose:
             _say(message)
 
-    def conclude(self, message: str) -> None:
-        """Say on a terminal, or where --verbose asks for it, what was done."""
+    def conclude(self, *parts: str) -> None:
+        """Say on a terminal, or where --verbose asks for it, what was done.
+
+        parts: as many of them in a line as fit the terminal.
+        """
         if self.verbose or self._is_watched():
-            _say(message)
+            for line in lines_that_fit(parts, _columns() - len(_NAME)):
+                _say(line)
 
     def device(self, engine: "Engine") -> None:
-        """Say what the chosen engine runs on, and whether the search will take long."""
+        """Say what the chosen engine runs on."""
         interrupts.check()
         self.detail(f"device: {engine.description}")
-        seconds = engine.expected or 0
+
+    def expected(self, seconds: float) -> None:
+        """Say whether a search will take long."""
         if seconds > HOUR and (self.verbose or self._is_watched()):
             hours = seconds / HOUR
             _say(f"this search will take about {hours:,.0f} h; Ctrl-C ends it and leaves no file")
 
     @contextmanager
-    def progress(self, label: str) -> Iterator[Advance | None]:
-        """Give a function (consumed, size) that moves a bar on a terminal; elsewhere None."""
+    def progress(self, label: str, in_shards: bool = False) -> Iterator[Advance | None]:
+        """Give a function (consumed, size) that moves a bar on a terminal; elsewhere None.
+
+        in_shards: whether these are shards, and not bytes.
+        """
         interrupts.check()
         if not self._is_watched():
             yield None
             return
-        with progress_bar(one_line(label)) as (advance, self._remove_bar):
+        with progress_bar(one_line(label), in_shards) as (advance, self._remove_bar):
             yield advance
 
     def make_way(self) -> None:
@@ -126,5 +138,13 @@ def showing_warnings() -> Iterator[None]:
         yield
 
 
+def _columns() -> int:
+    """The columns of the terminal that standard error is; elsewhere more than any line has."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or _USUAL
+    except (OSError, ValueError):
+        return sys.maxsize
+
+
 def _say(message: str) -> None:
-    print(f"kmatch: {one_line(message)}", file=sys.stderr)
+    print(f"{_NAME}{one_line(message)}", file=sys.stderr)

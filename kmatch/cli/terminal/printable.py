@@ -1,6 +1,7 @@
 """Text that is safe to print: no control characters, and no name that fills the screen."""
 
 import re
+from collections.abc import Iterable
 
 WORD = 200  # characters of one word of a message, such as a name or a path
 MESSAGE = 1000  # characters of a message
@@ -24,6 +25,17 @@ def shorten(text: str, longest: int) -> str:
         return text
     end = (longest - len(_CUT)) // 3
     return text[: longest - len(_CUT) - end] + _CUT + text[-end:]
+
+
+def lines_that_fit(parts: Iterable[str], width: int) -> list[str]:
+    """Parts joined by semicolons, as many in a line as fit its width, but at least one."""
+    lines: list[str] = []
+    for part in parts:
+        if lines and len(f"{lines[-1]}; {part}") <= width:
+            lines[-1] += f"; {part}"
+        else:
+            lines.append(part)
+    return lines
 
 
 def _printable(character: str) -> str:

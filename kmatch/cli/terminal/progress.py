@@ -13,16 +13,26 @@ Compiled = Callable[[int, int, int], None]  # (functions, done, tasks)
 
 
 @contextmanager
-def progress_bar(label: str) -> Iterator[tuple[Advance, Callable[[], None]]]:
+def progress_bar(
+    label: str, in_shards: bool = False
+) -> Iterator[tuple[Advance, Callable[[], None]]]:
     """Draw a bar on standard error while the block runs, labelled by the base name of a path.
 
     Gives two functions: (consumed, size) moves the bar, () removes it before the block ends.
     """
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
 
     text = TextColumn("{task.description}", markup=False)
-    columns = (text, BarColumn(), DownloadColumn(), TimeElapsedColumn())
+    done = (MofNCompleteColumn(), TextColumn("shards")) if in_shards else (DownloadColumn(),)
+    columns = (text, BarColumn(), *done, TimeElapsedColumn())
     console = Console(stderr=True)
     longest = max(8, min(LABEL, console.width - REST))
     with Progress(*columns, console=console, transient=True) as progress:

@@ -15,6 +15,7 @@ from kmatch.engine.differences import difference_query
 from kmatch.engine.host.codes import Coding
 from kmatch.engine.protocol import Engine, Scan
 from kmatch.results.batches import HitBatch, hit_batch
+from kmatch.search.differences.borders import Borders
 from kmatch.search.differences.constrained import (
     NO_COLUMNS,
     NO_ENDS,
@@ -35,6 +36,9 @@ from kmatch.search.panels.panel import ReadingPanel
 from kmatch.search.scanning.chunks import NO_LETTERS, PackedChunk
 from kmatch.search.scanning.codes import code_batches, split_ends
 from kmatch.search.scanning.scan import Scanner
+from kmatch.search.shards.edges import Edges
+from kmatch.search.shards.extents import Extent
+from kmatch.search.shards.rows import together
 
 UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
 
@@ -43,7 +47,8 @@ class DifferenceSearch:
     """A search for differences over the chunks of a genome.
 
     panel: ReadingPanel; limits: int64[Q], the k of each query; report: `minima`, `ends` or `loci`;
-    rules: Rules; filtering: True or False where the engine is not to choose; capacity: see Scanner.
+    rules: Rules; filtering: True or False where the engine is not to choose; capacity: see Scanner;
+    extent: of the shard that the genome is, if it is one.
     """
 
     def __init__(
@@ -55,6 +60,7 @@ class DifferenceSearch:
         rules: Rules = NO_RULES,
         filtering: bool | None = None,
         capacity: int | None = None,
+        extent: Extent | None = None,
     ) -> None:
         self._engine, self._panel = engine, panel
         self._query = difference_query(panel.letters, limits, engine)
@@ -66,6 +72,7 @@ class DifferenceSearch:
         self._constrained = None
         if rules.pams or rules.bind_alignments:
             self._constrained = ConstrainedEnds(engine, panel, self._query, rules)
+        self._borders = Borders(extent) if extent else None
         self._begin()
 
     def _begin(self) -> None:
@@ -92,6 +99,20 @@ class DifferenceSearch:
             yield from self._report_ends(number, rest, FOREVER, FOREVER)
         elif number >= 0:
             yield from self._report_ends(number, NO_ENDS, FOREVER, FOREVER)
+
+    def edges(self) -> Edges | None:
+        """What is open at the borders of a shard, once all of it was searched; None elsewhere."""
+        if not self._borders or not self._chunks or self._report == "ends":
+            return None
+        rows, touched = self._borders.rows, self._borders.touched
+        order = np.argsort(rows["source"], kind="stable")
+        rows, touched = rows[order], touched[order]
+        cuts = np.flatnonzero(np.diff(rows["source"])) + 1
+        parts = np.split(rows, cuts) if len(rows) else ()
+        hits = together([self._batch(int(part["source"][0]), part) for part in parts])
+        left, right, fell = self._plateaus.edges
+        backward = self._panel.letters.backward
+        return Edges(backward, left, right, fell.astype(np.uint8), hits, rows["query"], touched)
 
     def find_codes(self, chunks: Iterable[PackedChunk]) -> Iterator[tuple[PackedChunk, Longs]]:
         """Yield (chunk, codes): chunks or parts of them, in order, and their sorted codes."""
@@ -132,6 +153,9 @@ class DifferenceSearch:
         halo, base = chunk.geometry.halo, chunk.base
         spans = (chunk.spans.begins, chunk.spans.lengths)
         before, owned, backward = -1, (halo, chunk.length), self._panel.letters.backward
+        if self._borders:
+            self._borders.look(chunk)
+            self._plateaus.lie_between(self._borders.left, self._borders.right)
         if self._constrained:
             held = self._constrained.begin(number, chunk)
             yield held, base, base
@@ -142,6 +166,8 @@ class DifferenceSearch:
             last, _, _ = self._coding.decode(batch[-1:])
             seen = base + min(int(last[0]), chunk.length)  # more may come at its position
             ends = columns[:, :count]
+            if self._borders:
+                ends = self._borders.owned(ends, base)
             if self._constrained:
                 ends = self._constrained.kept(number, chunk, ends)
             yield ends, seen, seen
@@ -156,17 +182,23 @@ class DifferenceSearch:
         ends: (position, query, distance), int64[3, n].
         """
         position, query, distance = ends
+        touched = np.zeros(len(query), np.int64)
         if self._report != "ends":
             base = self._chunks[number].base
-            query, coordinate, distance = self._plateaus.feed(
+            query, coordinate, distance, touched = self._plateaus.feed(
                 query, position + base, distance, forward_end, backward_end
             )
             position = coordinate - base
         known = position >= 0
         resumed = np.isin(self._suspended["query"], query[~known])
         rows = self._traced(number, position[known], query[known], distance[known])
-        self._waiting = np.concatenate([self._waiting, rows, self._suspended[resumed]])
-        self._suspended = self._suspended[~resumed]
+        again, self._suspended = self._suspended[resumed], self._suspended[~resumed]
+        if self._borders and touched.any():
+            rows = self._borders.decided(rows, touched[known])
+            suspended = np.zeros(len(self._query.limits), np.int64)
+            suspended[query[~known]] = touched[~known]  # at most one of a query
+            again = self._borders.decided(again, suspended[again["query"]])
+        self._waiting = np.concatenate([self._waiting, rows, again])
         # A later hit starts behind what its halo shows, or where a minimum may be.
         _, undecided, _ = self._plateaus.undecided()
         begin = min(backward_end, forward_end - self._chunks[number].geometry.halo)
@@ -182,7 +214,8 @@ class DifferenceSearch:
         self._suspended = np.concatenate([kept, rows])
 
     def _forget(self, number: int) -> None:
-        sources = np.concatenate([self._waiting["source"], self._suspended["source"]])
+        held = [self._waiting, self._suspended, *([self._borders.rows] if self._borders else [])]
+        sources = np.concatenate([rows["source"] for rows in held])
         used = {number, *np.unique(sources).tolist()}
         for unused in self._chunks.keys() - used:
             self._chunks.pop(unused).letters = NO_LETTERS

@@ -8,13 +8,20 @@ from kmatch.arrays import Bytes, Longs
 from kmatch.jit import kernel
 
 FOREVER = np.iinfo(np.int64).max
+NOWHERE = -1  # before every place
+NO_PLATEAU = -1  # in place of a distance
+AT_LEFT, AT_RIGHT = 1, 2  # the borders of a shard that a plateau touches, as bits
 
 
 class State(NamedTuple):
     """The plateau of each query, [Q] each.
 
     backward: uint8; is_open: uint8, whether there is one; fell: uint8, whether D was higher before;
-    first, last, height: int64, its ends and its D.
+    first, last, height: int64, its ends and its D; touched: uint8, the borders of a shard that it
+    touches.
+    borders: int64[2], the first place of a shard and the one behind its last, or NOWHERE and
+    FOREVER; edges: int64[3, Q], D of the plateaus at either, NO_PLATEAU where there is none, and
+    whether D was higher before the latter, 2 where that begins at the former.
     """
 
     backward: np.ndarray
@@ -23,6 +30,9 @@ class State(NamedTuple):
     first: np.ndarray
     last: np.ndarray
     height: np.ndarray
+    touched: np.ndarray
+    borders: np.ndarray
+    edges: np.ndarray
 
 
 class Plateaus:
@@ -35,8 +45,17 @@ class Plateaus:
 
     def __init__(self, backward: Bytes) -> None:
         queries = len(backward)
-        flags, numbers = np.zeros((2, queries), np.uint8), np.zeros((3, queries), np.int64)
-        self._state = State(backward, *flags, *numbers)
+        flags, numbers = np.zeros((3, queries), np.uint8), np.zeros((3, queries), np.int64)
+        borders = np.array([NOWHERE, FOREVER], np.int64)
+        self.edges = np.full((3, queries), NO_PLATEAU, np.int64)
+        is_open, fell, touched = flags
+        first, last, height = numbers
+        plateaus = (first, last, height, touched, borders, self.edges)
+        self._state = State(backward, is_open, fell, *plateaus)
+
+    def lie_between(self, left: int, right: int) -> None:
+        """Take note of the borders of a shard: places, or NOWHERE and FOREVER."""
+        self._state.borders[:] = left, right
 
     def feed(
         self,
@@ -46,13 +65,14 @@ class Plateaus:
         forward_end: int = FOREVER,
         backward_end: int = FOREVER,
     ) -> Longs:
-        """Take ends, sorted by coordinate; give the minima that are now certain, in the same form.
+        """Take ends, sorted by coordinate; give the minima now certain, in the same form, and the
+        borders that their plateaus touch, which only another shard makes certain.
 
         query, coordinate, distance: int64[n]; all ends before forward_end, or backward_end for a
         query that reads backward, have then been seen.
         """
         state = self._state
-        out = np.empty((3, len(query) + len(state.backward)), np.int64)
+        out = np.empty((4, len(query) + len(state.backward)), np.int64)
         count = _feed(state, query, coordinate, distance, out)
         count = _close(state, forward_end, backward_end, out, count)
         return out[:, :count]
@@ -65,20 +85,16 @@ class Plateaus:
 
 
 @kernel
-def _put(out, count, query, coordinate, distance):
-    out[0, count], out[1, count], out[2, count] = query, coordinate, distance
+def _put_minimum(out, count, state, q):
+    out[0, count] = q
+    out[1, count] = state.first[q] if state.backward[q] else state.last[q]
+    out[2, count], out[3, count] = state.height[q], state.touched[q]
     return count + 1
 
 
 @kernel
-def _put_minimum(out, count, state, q):
-    coordinate = state.first[q] if state.backward[q] else state.last[q]
-    return _put(out, count, q, coordinate, state.height[q])
-
-
-@kernel
 def _feed(state, query, coordinate, distance, out):
-    _, is_open, fell, first, last, height = state
+    _, is_open, fell, first, last, height, touched, borders, edges = state
     count = 0
     for i in range(len(query)):
         q, at, d = query[i], coordinate[i], distance[i]
@@ -90,16 +106,22 @@ def _feed(state, query, coordinate, distance, out):
             count = _put_minimum(out, count, state, q)
         fell[q] = not (beside and d > height[q])
         is_open[q], first[q], last[q], height[q] = 1, at, at, d
+        touched[q] = 0
+        if at == borders[0]:
+            touched[q], edges[0, q] = AT_LEFT, d
     return count
 
 
 @kernel
 def _close(state, forward_end, backward_end, out, count):
     """Close the plateaus that no further end can touch."""
-    backward, is_open, fell, _, last, _ = state
+    backward, is_open, fell, _, last, height, touched, borders, edges = state
     for q in range(len(is_open)):
         if is_open[q] and last[q] + 1 < (backward_end if backward[q] else forward_end):
             is_open[q] = 0
+            if last[q] + 1 == borders[1]:
+                edges[1, q], edges[2, q] = height[q], 2 if touched[q] else fell[q]
+                touched[q] |= AT_RIGHT
             if fell[q]:
                 count = _put_minimum(out, count, state, q)
     return count

@@ -59,7 +59,7 @@ def _position(cell: bytes, where: str) -> int:
     if not cell.strip().isdigit() or int(cell) > MOST:
         text = shown(cell.decode("utf-8", "replace"), _SHOWN)
         raise InputError(
-            f"{where}'{text}' is no position; BED counts from 0, and start and end are the "
-            "second and the third column"
+            f"{where}'{text}' is no position; BED counts from 0, start and end are the second "
+            "and the third column, and a line that is no region starts with '#'"
         )
     return int(cell)

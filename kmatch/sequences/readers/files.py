@@ -165,8 +165,16 @@ def _opened(path: StrPath) -> io.FileIO:
         return open(path, "rb", buffering=0)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        advice = "; download it first" if "://" in label else ""
-        raise InputError(f"{label}: cannot be read: {reason}{advice}") from error
+        raise InputError(f"{label}: cannot be read: {reason}{_advice(label)}") from error
+
+
+def _advice(label: str) -> str:
+    """What to do where a path cannot be opened, behind a semicolon, or nothing."""
+    if "://" in label:
+        return "; download it first"
+    if os.path.isdir(label):
+        return "; give one of its files, or for GENOME the name of several in a list, as @LIST"
+    return ""
 
 
 @contextmanager

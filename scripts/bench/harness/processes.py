@@ -70,16 +70,29 @@ class Usage(NamedTuple):
     peak: int
 
 
+# A process counts what its parent had resident as its own, so the parent has to be a small one.
+MEASURE = """
+import os, resource, subprocess, sys, time
+began = time.perf_counter()
+status = subprocess.run(sys.argv[2:], stdout=subprocess.DEVNULL).returncode
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+figures = time.perf_counter() - began, used.ru_utime + used.ru_stime, used.ru_maxrss
+os.write(int(sys.argv[1]), " ".join(map(str, figures)).encode())
+sys.exit(status)
+"""
+
+
 def usage(command, stdin=None):
-    """The Usage of a process, by wait4; what it writes to standard output is dropped."""
-    began = time.perf_counter()
-    running = subprocess.Popen(command, stdin=stdin, stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(running.pid, 0)
-    running.returncode = os.waitstatus_to_exitcode(status)
-    if running.returncode:
-        sys.exit(f"{' '.join(command)}: status {running.returncode}")
-    peak = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return Usage(time.perf_counter() - began, used.ru_utime + used.ru_stime, peak)
+    """The Usage of a process; what it writes to standard output is dropped."""
+    reading, writing = os.pipe()
+    with open(reading) as figures:
+        measuring = python_command(MEASURE, writing, *command)
+        status = subprocess.run(measuring, stdin=stdin, pass_fds=[writing]).returncode
+        os.close(writing)
+        if status:
+            sys.exit(f"{' '.join(map(str, command))}: status {status}")
+        seconds, cpu, peak = map(float, figures.read().split())
+    return Usage(seconds, cpu, int(peak) * (1 if sys.platform == "darwin" else 1024))
 
 
 def peak_memory(command):

@@ -1,0 +1,212 @@
+"""How a genome is cut into shards: by the work that they are, and by who can read it."""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+import numpy as np
+
+from kmatch.arrays import Longs
+from kmatch.distributed.files import SharedFile, estimated_letters, shared_file
+from kmatch.distributed.shards import GenomeFiles, Shard, letters_of, pack_letters
+from kmatch.engine.choice import Work, cpu_seconds
+from kmatch.genome import Genome
+from kmatch.search.shards.extents import Cutter, Extent
+from kmatch.sequences.circles import Circles, Circular
+from kmatch.sequences.readers.files import reading
+from kmatch.sequences.records import Record, Stretch, gathered, whole_records
+
+SECONDS = 2.0  # of a thread's work in a shard
+SHARES = 4  # shards for each thread at least, where the genome is large enough
+LEAST, MOST = 1 << 18, 1 << 24  # letters of a shard
+RECORDS = 1 << 14  # of a packed genome that are cut at a time
+EVERYTHING = 1 << 60  # letters
+_PROBE = 1 << 20  # letters of which the work is estimated
+
+
+def shard_letters(work: Work, threads: int) -> int:
+    """Letters of a shard of some Work on so many threads."""
+    letter = cpu_seconds(work._replace(letters=_PROBE), 1) / _PROBE
+    letters = int(SECONDS / letter)
+    if work.letters:
+        letters = min(letters, work.letters // (SHARES * threads))
+    return min(max(letters, LEAST), MOST)
+
+
+class ShardPlan:
+    """The shards of a genome, in order, made while the genome is read.
+
+    letters: that a shard owns; context: letters that it shows around these; circular: which records
+    are. Of these a shard has whole ones. Workers read a packed genome themselves; other letters go
+    with the shards.
+    """
+
+    def __init__(
+        self, genome: Genome, letters: int, context: int, circular: Circular | None = None
+    ) -> None:
+        self._genome, self._letters, self._context = genome, letters, context
+        self._circular = circular
+        self._file: SharedFile | None = None
+        if genome.file is not None and genome.path is not None:
+            self._file = shared_file(genome.path)
+
+    @property
+    def count(self) -> int | None:
+        """How many shards there will be; None where only reading tells."""
+        if self._genome.file is None or self._circular is not None:
+            return None
+        return -(-int(self._lengths().sum()) // self._letters)
+
+    def __iter__(self) -> Iterator[Shard]:
+        file = self._file
+        parts = self._of_file() if self._genome.file else self._of_stream()
+        for number, (extent, letters) in enumerate(parts):
+            shard = Shard(number, self._genome.label, extent, file, letters)
+            yield shard if file or letters is not None else self.fill(shard)
+
+    def fill(self, shard: Shard) -> Shard:
+        """A shard with its letters, for a worker that does not see the file."""
+        assert self._genome.file
+        letters = letters_of(self._genome.file, shard.extent)
+        return shard._replace(letters=pack_letters(letters))
+
+    def _lengths(self) -> Longs:
+        """Letters of each record of a packed genome, 0 of one that is left out."""
+        assert self._genome.file
+        lengths, named = self._genome.file.sizes, self._genome.named
+        if named is None:
+            return lengths
+        wanted = np.fromiter((name in named for name in self._genome.file.names), np.bool_)
+        return np.where(wanted, lengths, 0)
+
+    def _of_file(self) -> Iterator[tuple[Extent, None]]:
+        assert self._genome.file
+        names, lengths, first = self._genome.file.names, self._lengths(), 0
+        for circular, run in groupby(names, self._circular.has if self._circular else _never):
+            part = slice(first, first + len(list(run)))
+            cut = self._whole if circular else self._cut
+            yield from ((extent, None) for extent in cut(first, names[part], lengths[part]))
+            first = part.stop
+
+    def _cut(self, first: int, names: list[str], lengths: Longs) -> Iterator[Extent]:
+        """Yield the Extents of linear records, of which `first` is the number of the first."""
+        cutter = Cutter(self._letters, self._context, first)
+        for number in range(0, len(names), RECORDS):
+            part = slice(number, number + RECORDS)
+            yield from cutter.add(names[part], lengths[part])
+        yield from cutter.finish()
+
+    def _whole(self, first: int, names: list[str], lengths: Longs) -> Iterator[Extent]:
+        """The same of circular records."""
+        begin, held = 0, 0
+        for number, length in enumerate(lengths.tolist()):
+            if number > begin and held + length > self._letters:
+                part = slice(begin, number)
+                yield _circular_extent(first + begin, names[part], lengths[part])
+                begin, held = number, 0
+            held += length
+        yield _circular_extent(first + begin, names[begin:], lengths[begin:])
+
+    def _of_stream(self) -> Iterator[tuple[Extent, np.ndarray]]:
+        stretches = self._genome.parts()
+        if self._circular is None:
+            yield from self._cut_stream(0, stretches)
+            return
+        for circular, first, parts in Circles(self._circular, 0).runs(stretches):
+            yield from (self._whole_stream if circular else self._cut_stream)(first, parts)
+
+    def _cut_stream(
+        self, first: int, parts: Iterable[Record | Stretch]
+    ) -> Iterator[tuple[Extent, np.ndarray]]:
+        cutter = Cutter(self._letters, self._context, first)
+        held: list[np.ndarray] = []  # letters of which the first is the first that is shown next
+
+        def packed(extent: Extent) -> np.ndarray:
+            nonlocal held
+            letters = held[0] if len(held) == 1 else np.concatenate([_NOTHING, *held])
+            shown = extent.letters
+            held = [letters[shown - extent.behind - cutter.before :]]
+            return pack_letters(letters[:shown])
+
+        for part in gathered(parts):
+            held.append(np.asarray(part.letters))
+            for extent in cutter.add(part.names, part.lengths, part.goes_on):
+                yield extent, packed(extent)
+        for extent in cutter.finish():
+            yield extent, packed(extent)
+
+    def _whole_stream(
+        self, first: int, parts: Iterable[Record | Stretch]
+    ) -> Iterator[tuple[Extent, np.ndarray]]:
+        held: list[Record] = []
+        size = 0
+
+        def packed() -> tuple[Extent, np.ndarray]:
+            lengths = np.array([len(record.letters) for record in held], np.int64)
+            extent = _circular_extent(first, [record.name for record in held], lengths)
+            return extent, pack_letters(np.concatenate([record.letters for record in held]))
+
+        for record in whole_records(gathered(parts)):
+            if held and size + len(record.letters) > self._letters:
+                yield packed()
+                first, held, size = first + len(held), [], 0
+            held.append(record)
+            size += len(record.letters)
+        yield packed()
+
+
+def _circular_extent(first: int, names: list[str], lengths: Longs) -> Extent:
+    return Extent(first, 0, names, lengths, 0, 0, circular=True)
+
+
+def _never(name: str) -> bool:
+    return False
+
+
+NumberedFile = tuple[int, str, SharedFile]  # of one of several genomes: number, label, file
+
+
+class FilesPlan:
+    """The shards of small genomes: as many as are `letters` together, at most `most`."""
+
+    def __init__(self, files: Iterable[NumberedFile], letters: int, most: int) -> None:
+        self._files, self._letters, self._most = files, letters, most
+
+    def __iter__(self) -> Iterator[GenomeFiles]:
+        held: list[NumberedFile] = []
+        number = letters = 0
+        for each in self._files:
+            more = estimated_letters(each[2])
+            if held and (len(held) >= self._most or letters + more > self._letters):
+                yield _files_shard(number, held)
+                number, held, letters = number + 1, [], 0
+            held.append(each)
+            letters += more
+        if held:
+            yield _files_shard(number, held)
+
+    def fill(self, shard: GenomeFiles) -> GenomeFiles:
+        """A shard with its data, for a worker that does not see a file."""
+        data = []
+        for file in shard.files:
+            with reading(file.path), open(file.path, "rb") as handle:
+                data.append(handle.read())
+        return shard._replace(data=data)
+
+
+def _files_shard(number: int, held: list[NumberedFile]) -> GenomeFiles:
+    numbers, labels, files = zip(*held, strict=True)
+    return GenomeFiles(number, numbers[0], list(labels), list(files))
+
+
+def whole_genome(genome: Genome) -> tuple[Extent, np.ndarray]:
+    """All of a genome as one Extent, and its letters."""
+    cutter, held = Cutter(EVERYTHING, 0), [_NOTHING]
+    for part in genome.parts():
+        held.append(np.asarray(part.letters))
+        for _ in cutter.add(part.names, part.lengths, part.goes_on):
+            raise AssertionError("a genome is shorter than everything")
+    none = Extent(0, 0, [], np.zeros(0, np.int64), 0, 0)
+    return next(cutter.finish(), none), np.concatenate(held)
+
+
+_NOTHING = np.zeros(0, np.uint8)

@@ -1,0 +1,185 @@
+"""What goes to workers and comes back: jobs, shards, letters and answers."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kmatch.arrays import Bytes, Longs, bounds_of, gather
+from kmatch.distributed.files import SharedFile
+from kmatch.engine.host.letters import LETTERS
+from kmatch.engine.primers import Starts
+from kmatch.genome import Genome
+from kmatch.packed.reader import PackedFile
+from kmatch.search.running import Running
+from kmatch.search.shards.extents import Extent
+from kmatch.search.shards.found import Found, FoundEdges
+from kmatch.sequences.alphabet import encode_text
+from kmatch.sequences.circles import Circular
+
+
+class Job(NamedTuple):
+    """What all shards of a search have in common.
+
+    version: of kmatch; search(genome=…, running=…): gives HitBatches, or an array; on_circles: the
+    same for shards of circular records; running: without those who hear of it; aligned: whether
+    alignments are wanted.
+    """
+
+    version: str
+    search: Callable[..., Any]
+    on_circles: Callable[..., Any]
+    running: Running
+    aligned: bool
+
+
+class FilesJob(NamedTuple):
+    """The same where shards are GenomeFiles.
+
+    view(genome): how each is searched; circular: which records are, or None.
+    """
+
+    version: str
+    search: Callable[..., Any]
+    view: Callable[[Genome], Genome]
+    circular: Circular | None
+    running: Running
+    aligned: bool
+
+
+class Shard(NamedTuple):
+    """A part of a genome that is searched by itself.
+
+    number: counted from 0; label: of the genome; file: the packed genome that has it, or None;
+    letters: those of the extent, as `pack_letters` gives them, or None where the file has them.
+    """
+
+    number: int
+    label: str
+    extent: Extent
+    file: SharedFile | None
+    letters: Bytes | None
+
+    @property
+    def sent(self) -> bool:
+        """Whether workers need no file for it."""
+        return self.letters is not None
+
+    def __str__(self) -> str:
+        first, last = self.extent.names[0], self.extent.names[-1]
+        records = f"record '{first}'" if first == last else f"records '{first}' to '{last}'"
+        return f"shard {self.number + 1} of {self.label} ({records})"
+
+
+class GenomeFiles(NamedTuple):
+    """Small genomes that are searched as wholes, one after another.
+
+    number: of the shard; first: the number of the first genome; labels, files: of each; data: what
+    is in each file, or None where workers read them.
+    """
+
+    number: int
+    first: int
+    labels: list[str]
+    files: list[SharedFile]
+    data: list[bytes] | None = None
+
+    @property
+    def sent(self) -> bool:
+        """Whether workers need no file for it."""
+        return self.data is not None
+
+    def __str__(self) -> str:
+        return f"shard {self.number + 1} (genomes {self.labels[0]} to {self.labels[-1]})"
+
+
+class Background(NamedTuple):
+    """A whole genome: by its file, or by its letters as for a Shard."""
+
+    label: str
+    file: SharedFile | None
+    extent: Extent | None
+    letters: Bytes | None
+
+
+class PrimerJob(NamedTuple):
+    """What all shards of a search for primers have in common.
+
+    search(starts, background, running=…): gives bounds; the others are those of Job.
+    """
+
+    version: str
+    search: Callable[..., Longs]
+    running: Running
+    background: Background
+
+
+class PrimerShard(NamedTuple):
+    """Starts of primers, the first of which is start `begin` of all; sent: whether workers need no
+    file of the background."""
+
+    number: int
+    begin: int
+    starts: Starts
+    sent: bool
+
+    def __str__(self) -> str:
+        return f"shard {self.number + 1} of the target (starts from {self.begin + 1:,} on)"
+
+
+class Unseen(NamedTuple):
+    """The answer of a worker that has not got the file of a shard."""
+
+    worker: str
+
+
+class FoundInFile(NamedTuple):
+    """The hits of one of several genomes: its number in the shard, and the letters of the circular
+    records that have hits, None where there is none."""
+
+    number: int
+    hits: Found
+    circles: dict[int, int] | None
+
+
+class Answer(NamedTuple):
+    """What a shard's search found: hits with edges, or a value.
+
+    device: that it ran on; warnings: what users should hear.
+    """
+
+    hits: Found | None
+    edges: FoundEdges | None
+    value: Any
+    device: str
+    warnings: list[str]
+
+
+def pack_letters(letters: Any) -> Bytes:
+    """Letters, ASCII, as masks of four bits, two to a byte."""
+    masks = encode_text(np.asarray(letters))
+    if len(masks) % 2:
+        masks = np.append(masks, np.uint8(0))
+    return np.bitwise_or(masks[::2], masks[1::2] << 4)
+
+
+def unpack_letters(packed: Bytes, count: int) -> Bytes:
+    """The letters A, C, G, T and N that `pack_letters` packed; count: how many there are."""
+    letters = np.empty(2 * len(packed), np.uint8)
+    letters[::2], letters[1::2] = LETTERS[packed & 15], LETTERS[packed >> 4]
+    return letters[:count]
+
+
+def letters_of(file: PackedFile, extent: Extent) -> Bytes:
+    """The letters that an Extent of a packed genome shows."""
+    lengths = extent.lengths
+    begins = file.begins[extent.first : extent.first + len(lengths)].copy()
+    begins[0] += extent.offset
+    shown = np.flatnonzero(lengths)
+    if not len(shown):
+        return np.zeros(0, np.uint8)
+    low, high = int(begins[shown[0]]), int((begins + lengths)[shown[-1]])
+    together = file.letters(low, high)
+    if high - low == lengths.sum():
+        return together
+    return gather(together, begins - low, bounds_of(lengths))

@@ -1,0 +1,104 @@
+"""What the search of a shard finds, as arrays that can be sent."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kmatch.arrays import Bytes, Ints, Longs
+from kmatch.engine.alignments import Columns
+from kmatch.results.alignments import NONE, joined, take_rows
+from kmatch.results.batches import HitBatch
+from kmatch.search.shards.edges import Edges
+from kmatch.search.shards.extents import Extent
+from kmatch.search.shards.rows import FIELDS, named_spans, names_of
+
+ROWS = 1 << 15  # aligned at a time
+_KINDS = (np.int64, np.int64, np.int64, np.int32, np.int32, np.uint8)
+
+
+class Found(NamedTuple):
+    """Hits, n rows: the columns of HitBatch in their order, the names of their records by number,
+    and their alignments, None where nobody asked for them."""
+
+    record: Longs
+    start: Longs
+    end: Longs
+    pattern: Ints
+    distance: Ints
+    minus: Bytes
+    names: dict[int, str]
+    columns: Columns | None
+
+
+class FoundEdges(NamedTuple):
+    """Edges whose hits are Found."""
+
+    backward: Bytes
+    left: Longs
+    right: Longs
+    fell: Bytes
+    hits: Found
+    query: Longs
+    touched: Bytes
+
+
+def found_of(batches: Sequence[HitBatch], extent: Extent | None, aligned: bool) -> Found:
+    """The hits of a whole genome, or of an Extent's ShardGenome, counted as in the whole."""
+    fields = [
+        np.concatenate([np.zeros(0, kind), *(getattr(batch, name) for batch in batches)])
+        for name, kind in zip(FIELDS, _KINDS, strict=True)
+    ]
+    record, start, end = fields[:3]
+    names: dict[int, str] = {}
+    for batch in batches:
+        names.update(names_of(batch))
+    if extent is not None:
+        moved = np.where(record == 0, extent.offset, 0)
+        start += moved
+        end += moved
+        record += extent.first
+        names = {extent.first + number: name for number, name in names.items()}
+    columns = _aligned(batches) if aligned else None
+    pattern, distance, minus = fields[3:]
+    return Found(record, start, end, pattern, distance, minus, names, columns)
+
+
+def _aligned(batches: Sequence[HitBatch]) -> Columns:
+    parts = [
+        batch.align(slice(first, first + ROWS))
+        for batch in batches
+        for first in range(0, len(batch), ROWS)
+    ]
+    return joined(parts) if parts else NONE
+
+
+def batch_of(found: Found) -> HitBatch:
+    """The HitBatch of what was found; its alignments are empty where nobody asked for them."""
+    everything = np.arange(len(found.start))
+
+    def align(rows: Any) -> Columns:
+        numbers = everything[rows]
+        if found.columns is not None:
+            return take_rows(found.columns, numbers)
+        ends, nothing = np.zeros(len(numbers) + 1, np.int64), np.zeros(0, np.uint8)
+        return Columns(ends, nothing, ends, nothing)
+
+    return HitBatch(*found[:6], spans=named_spans(found.names), align=align)
+
+
+def found_edges(edges: Edges | None, extent: Extent, aligned: bool) -> FoundEdges | None:
+    """The Edges of an Extent's ShardGenome, to be sent."""
+    if edges is None:
+        return None
+    backward, left, right, fell, hits, query, touched = edges
+    sent = found_of([hits], extent, aligned)
+    return FoundEdges(backward, left, right, fell, sent, query, touched)
+
+
+def edges_of(found: FoundEdges | None) -> Edges | None:
+    """The Edges that were sent."""
+    if found is None:
+        return None
+    backward, left, right, fell, hits, query, touched = found
+    return Edges(backward, left, right, fell, batch_of(hits), query, touched)
