@@ -281,7 +281,7 @@ class TestFormats:
         assert found.out.decode().splitlines()[1] == f"{PATTERN}\t2\t1\t3"
         said = here("hamming", "@list", "-p", PATTERN, "-k", 1, "-v").err.decode()
         letters = 2 * 23 + 70 + 20 + 20 - 23 + 5 * 6
-        assert f"in 5 genomes, 10 records, {letters} bases" in said
+        assert f"5 genomes, 10 records, {letters} bp in" in said
 
 
 class TestMistakes:
