@@ -12,7 +12,6 @@ import numpy as np
 
 from kmatch.arrays import Longs, Words
 from kmatch.engine.cpu.bits.vectors import ALL_ONES, ONE, lowest
-from kmatch.engine.host.alignments import MATCH, MISMATCH, SKIP_PATTERN, SKIP_TEXT
 from kmatch.engine.host.tracing.bits import SEEN, matching, matching_backward, width
 from kmatch.jit import inlined, kernel
 
@@ -78,9 +77,9 @@ def _reach(m, d, band):
             far[at + DIAGONALS] = row + lowest(wrong[x] >> np.uint64(row))
 
 
-@kernel
-def walk_near(profile, bits, hit, band, ops, last):
-    """Walk from an anchored end back, as `_walk` does; returns (text letters used, columns).
+@inlined
+def walk_near(profile, bits, hit, band):
+    """Walk from an anchored end back, as `trace` does; returns (text letters used, columns).
 
     profile: (table, begin) of the query, whose m letters are one block; bits: of the m + d text
     letters up to the end, see `bits_between`; hit: (m, d), 0 < d ≤ MOST; band: Band, overwritten.
@@ -91,21 +90,12 @@ def walk_near(profile, bits, hit, band, ops, last):
     _reach(m, d, band)
     i, x, deleted = m, d, 0
     for e in range(d - 1, -1, -1):
-        below = i
         i = width(wrong[x] & ((ONE << np.uint64(i)) - ONE))
         at = e * DIAGONALS + x
-        if last > 0:
-            ops[last - (below - i) : last] = MATCH
-            last -= below - i
         if far[at] >= i - 1:
-            i, step = i - 1, MISMATCH
+            i -= 1
         elif far[at - 1] >= i:
-            x, deleted, step = x - 1, deleted + 1, SKIP_TEXT
+            x, deleted = x - 1, deleted + 1
         else:
-            i, x, step = i - 1, x + 1, SKIP_PATTERN
-        if last > 0:
-            last -= 1
-            ops[last] = step
-    if last > 0:
-        ops[last - i : last] = MATCH
+            i, x = i - 1, x + 1
     return m + d - x, m + deleted

@@ -3,8 +3,8 @@
 The matrix of the pattern × the m + d text letters before the anchored end is kept as bits: for each
 cell whether it equals its diagonal neighbour, and whether it is one more than its left one. These
 bits decide every step. The window is large enough: an alignment of distance d reads no more
-letters, and a traceback visits cells of optimal alignments only. Where differences are few,
-`diagonals` takes the same steps with less work.
+letters, and a traceback visits cells of optimal alignments only. Where just the other end of a hit
+with few differences is wanted, `diagonals` takes the same steps with less work.
 """
 
 from typing import NamedTuple
@@ -114,48 +114,28 @@ def _read(chunk, letters, position, step, length, text):
 
 
 @kernel
-def _read_bits(chunk, letters, position, step, length, memory):
-    """The same text as `bits_between` gives it, its last letter being the anchored end.
-
-    memory: uint8, of which the text from SEEN on is overwritten where `letters` do not suffice.
-    """
-    at = position + length - SEEN if step > 0 else position - length + 1
-    if 0 <= at <= len(letters) - SEEN:
-        return bits_between(letters, at, length, step > 0)
-    _read(chunk, letters, position, step, length, memory[SEEN:])
-    return bits_between(memory, length, length, True)
-
-
-@kernel
 def _trace_hit(h, chunk, letters, search, ends, memory, columns):
     """Trace hit number h; returns (text letters used, columns)."""
     _, begins, backward, _ = search.reading
     table, tables = search.profile
     positions, queries, distances, limits = ends
-    whole, bits, band = memory
-    text = whole[SEEN:]
+    text, bits = memory
     op_ends, ops, text_ends, out = columns
     query, position = queries[h], positions[h]
     m, begin = begins[query + 1] - begins[query], tables[query]
     step = 1 if backward[query] else -1
     writes = len(op_ends) > 0
-    d, reach = distances[h], m + distances[h]
-    length = min(reach, (limits[h] - position) * step + 1)
-    near = 0 < d <= MOST and reach <= SEEN and length == reach
-    if writes or (d > 0 and not near):
+    length = min(m + distances[h], (limits[h] - position) * step + 1)
+    if writes or distances[h] > 0:
         _read(chunk, letters, position, step, length, text)
-    last = op_ends[h + 1] if writes else 0
-    if d == 0:
+    if distances[h] == 0:
         used = size = m
         if writes:
-            ops[op_ends[h] : last] = MATCH
-    elif near:
-        seen = _read_bits(chunk, letters, position, step, length, whole)
-        used, size = walk_near((table, begin), seen, (m, d), band, ops, last)
+            ops[op_ends[h] : op_ends[h + 1]] = MATCH
     else:
         matrix = Matrix(table, begin, (m + 63) >> 6, text, length, bits)
         _fill(matrix)
-        used, size = _walk(matrix, m, ops, last)
+        used, size = _walk(matrix, m, ops, op_ends[h + 1] if writes else 0)
     if writes:
         _write_text(text, used, backward[query] != 0, out, text_ends[h])
     return used, size
@@ -170,17 +150,26 @@ def trace(work, chunk, letters, search, ends, traced, columns):
     Columns, filled here, with empty ends where alignments are not wanted.
     """
     _, begins, backward, _ = search.reading
-    positions, queries = ends.position, ends.query
+    positions, queries, distances, limits = ends
     others, sizes = traced
+    table, tables = search.profile
     longest = np.diff(begins).max()
-    reach = longest + search.k
-    bits = np.empty((2 * ((longest + 63) >> 6) + 1) * reach, np.uint64)
-    memory = (np.zeros(SEEN + reach, np.uint8), bits, new_band())
+    text = np.empty(longest + search.k, np.uint8)
+    memory = (text, np.empty((2 * ((longest + 63) >> 6) + 1) * (longest + search.k), np.uint64))
+    band, most, seen = new_band(), MOST if len(columns.op_ends) == 0 else 0, len(letters) - SEEN
     slab = next_item(work)
     while slab >= 0:
         for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
-            used, size = _trace_hit(h, chunk, letters, search, ends, memory, columns)
-            step = 1 if backward[queries[h]] else -1
-            others[h] = positions[h] + step * (used - 1)
+            query, position, d = queries[h], positions[h], distances[h]
+            m, step = begins[query + 1] - begins[query], 1 if backward[query] else -1
+            reach = m + d
+            at = position + reach - SEEN if step > 0 else position - reach + 1
+            whole = reach <= min(SEEN, (limits[h] - position) * step + 1)
+            if whole and 0 < d <= most and 0 <= at <= seen:
+                bits = bits_between(letters, at, reach, step > 0)
+                used, size = walk_near((table, tables[query]), bits, (m, d), band)
+            else:
+                used, size = _trace_hit(h, chunk, letters, search, ends, memory, columns)
+            others[h] = position + step * (used - 1)
             sizes[h] = size
         slab = next_item(work)
