@@ -24,6 +24,7 @@ from kmatch.sequences.records import (
     check_letters,
     gathered,
     whole_records,
+    whole_stretches,
 )
 
 if TYPE_CHECKING:
@@ -238,6 +239,11 @@ class Genome:
             if self._kept is None:
                 self._kept = list(self._parts(on_progress))
             return iter(self._kept)
+
+    def whole_parts(self, on_progress: Progress | None = None) -> Iterator[Stretch]:
+        """The same Stretches, but with all parts of a long record joined."""
+        parts = self.parts(on_progress)
+        return parts if self.file is not None else whole_stretches(parts)
 
     def _parts(self, on_progress: Progress | None) -> Iterator[Stretch]:
         number, parts = 0, read_parts(self._path, [(PACKED, parts_of_pipe)])

@@ -1,19 +1,25 @@
 """Reading in a thread, and records that come in parts."""
 
 import io
+import tempfile
 import threading
+from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import pytest
 from Bio.SeqIO.FastaIO import SimpleFastaParser
+from hypothesis import given
+from hypothesis import strategies as st
 from support.commands import fasta, here, marked, random_letters
 
 import kmatch
 from kmatch.search.hooked import hooked
 from kmatch.sequences.readers import ahead
 from kmatch.sequences.readers.ahead import read_ahead
-from kmatch.sequences.readers.genomes import parts as genome_parts
-from kmatch.sequences.readers.genomes.parts import long_lines, read_parts
+from kmatch.sequences.readers.genomes import fasta as fasta_reader
+from kmatch.sequences.readers.genomes.fasta import line_blocks
+from kmatch.sequences.readers.genomes.parts import read_parts
 from kmatch.sequences.records import Record, whole_records
 
 RECORDS = [
@@ -28,7 +34,7 @@ RECORDS = [
 
 @pytest.mark.parametrize("block", [1, 7, 64, 1_000])
 def test_parts_are_the_records(tmp_path, monkeypatch, block):
-    monkeypatch.setattr(genome_parts, "BLOCK", block)
+    monkeypatch.setattr(fasta_reader, "BLOCK", block)
     path = tmp_path / "genome.fa"
     path.write_bytes(fasta(RECORDS))
     parts = [part for part, _, _ in read_parts(path)]
@@ -42,7 +48,7 @@ def test_parts_are_the_records(tmp_path, monkeypatch, block):
 @pytest.mark.parametrize("chunk", [40, 333, 5_000])
 @pytest.mark.parametrize("block", [7, 64])
 def test_searches_do_not_see_parts(tmp_path, monkeypatch, block, chunk):
-    monkeypatch.setattr(genome_parts, "BLOCK", block)
+    monkeypatch.setattr(fasta_reader, "BLOCK", block)
     path = tmp_path / "genome.fa"
     path.write_bytes(fasta(RECORDS))
     searches = [
@@ -61,6 +67,35 @@ def test_searches_do_not_see_parts(tmp_path, monkeypatch, block, chunk):
         assert tables[0] == tables[1] and tables[0].count("\n") > 1
 
 
+@given(
+    st.lists(st.text("ACGT", max_size=40), max_size=8),
+    st.sampled_from([1, 7, 64, 1 << 20]),
+    st.integers(0, 30),
+)
+def test_whole_parts_hold_the_same_records(texts, block, short):
+    records = [(f"r{number}", text) for number, text in enumerate(texts)] or [("r", "")]
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        patch.setattr(fasta_reader, "BLOCK", block)
+        patch.setattr(fasta_reader, "SHORT", short)
+        path = Path(folder) / "genome.fa"
+        path.write_bytes(fasta(records, 9))
+        genome = kmatch.Genome(path, keep=False)
+        whole = list(genome.whole_parts())
+        assert not any(part.goes_on for part in whole)
+        assert list(_records_of(whole)) == records
+        assert [
+            (name, letters.tobytes().decode()) for name, letters, _ in genome.records()
+        ] == records
+
+
+def _records_of(stretches):
+    for names, lengths, letters, _ in stretches:
+        ends = lengths.cumsum()
+        assert len(names) == len(lengths) and len(letters) == ends[-1]
+        for name, length, end in zip(names, lengths, ends, strict=True):
+            yield name, letters[end - length : end].tobytes().decode()
+
+
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("width", [1, 60, 1_023, 1_024, 1_025, 5_000])
 def test_lines_of_any_width(width, newline):
@@ -68,7 +103,7 @@ def test_lines_of_any_width(width, newline):
     letters = letters[:9_000] + " nN\t-" + letters[9_000:] + "A" * (width // 2)
     data = fasta([("a", letters), ("b x", letters[:70]), ("c", letters.lower())], width, newline)
     for block in (4_099, 1 << 20):
-        stretches = long_lines(io.BytesIO(data), "data", block)
+        stretches = chain.from_iterable(line_blocks(io.BytesIO(data), "data", block))
         found = list(SimpleFastaParser(stretches))
         plain = SimpleFastaParser(io.StringIO(data.decode().replace(newline, "\n")))
         expected = [(marked(title), sequence.replace("\t", "")) for title, sequence in plain]

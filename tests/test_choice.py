@@ -1,13 +1,22 @@
 """`auto` takes the device that will be done first."""
 
+from operator import ne
+from pathlib import Path
+
+import naive
 import pytest
+from support.commands import random_letters
+from support.hooks import pcr_batches
 
 import kmatch
 from kmatch.cli.main import run
-from kmatch.engine import choice, devices
+from kmatch.cli.terminal import messages
+from kmatch.engine import devices
 from kmatch.engine.choice import Work, best_device, cpu_seconds, gpu_seconds
 from kmatch.errors import DeviceError
 from kmatch.search.hooked import hooked
+from kmatch.search.scanning.foresight import DIFFERENCES, MISMATCHES, share_within
+from kmatch.sequences.primer_pairs import load_pairs
 
 HUMAN, COLI = 3_100_000_000, 4_600_000
 
@@ -18,6 +27,9 @@ HUMAN, COLI = 3_100_000_000, 4_600_000
         (Work(COLI, 2, 20, 3, False), 16, "cpu"),
         (Work(COLI, 2, 20, 3, True), 2, "cpu"),
         (Work(COLI, 20_000, 20, 3, True), 2, "cuda"),
+        (Work(COLI, 20_000, 20, 3, False), 16, "cpu"),
+        (Work(COLI, 200_000, 20, 3, False), 16, "cpu"),
+        (Work(COLI, 200_000, 20, 3, True), 16, "cuda"),
         (Work(HUMAN, 1280, 20, 3, False), 16, "cuda"),
         (Work(HUMAN, 128, 20, 3, True), 16, "cuda"),
         (Work(None, 2, 20, 3, False), 16, "cuda"),
@@ -86,13 +98,71 @@ def test_letters_are_expected_by_the_file(tmp_path):
     assert kmatch.Genome.from_records([("r", "ACGT")]).expected_letters == 4
 
 
-def test_a_search_of_hours_is_foreseen(capsys, tmp_path, monkeypatch):
-    slow = choice.CPU.recurrence._replace(column=1e9)
-    monkeypatch.setattr(choice, "CPU", choice.CPU._replace(recurrence=slow))
-    path = tmp_path / "r.fa"
-    path.write_text(">r\n" + "ACGT" * 5000 + "\n")
-    arguments = ["edit", str(path), "-p", "ACGTTGCA", "-k", "1", "--device", "cpu"]
+PATTERN = ("-p", "ACGTTGCA")
+SEARCHES = {
+    "hamming": ("hamming", "r.fa", *PATTERN, "-k", "1"),
+    "multi": ("multi", "r.fa", *PATTERN, "-k", "1"),
+    "a PAM": ("multi", "r.fa", *PATTERN, "-k", "1", "--pam", "NGG"),
+    "unequal PAMs": ("multi", "r.fa", *PATTERN, "-k", "1", "--pam", "NGG,TG"),
+    "edit": ("edit", "r.fa", *PATTERN, "-k", "1"),
+    "bounds": ("edit", "r.fa", *PATTERN, "-k", "2", "--max-mismatches", "1"),
+    "best": ("best", "r.fa", *PATTERN),
+    "pcr": ("pcr", "r.fa", *PATTERN, "TTGCATT", "-k", "1"),
+    "pcr of edit": ("pcr", "r.fa", *PATTERN, "TTGCATT", "-k", "1", "--edit"),
+    "primer": ("primer", "r.fa", "r.fa", "-k", "2", "--max-length", "9"),
+    "a published algorithm": ("hamming", "r.fa", *PATTERN, "-k", "1", "--algorithm", "shift-add"),
+    "circles": ("hamming", "r.fa", *PATTERN, "-k", "1", "--circular"),
+    "a list": ("hamming", "@list", *PATTERN, "-k", "1"),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_every_search_says_that_it_takes_long(name, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(messages, "HOUR", 1e-9)
+    monkeypatch.chdir(tmp_path)
+    Path("r.fa").write_text(">r\n" + "ACGT" * 50 + "\n")
+    Path("list").write_text("r.fa\nr.fa\n")
+    arguments = [*SEARCHES[name], "--device", "cpu"]
     assert run([*arguments, "-v"]) == 0
-    assert "will take about" in capsys.readouterr().err
+    assert capsys.readouterr().err.count("this search will take about") >= 1
     assert run(arguments) == 0  # nobody looks on
     assert "will take" not in capsys.readouterr().err
+
+
+def test_a_short_search_says_nothing_of_its_time(capsys, tmp_path):
+    (tmp_path / "r.fa").write_text(">r\nACGT\n")
+    assert run(["edit", str(tmp_path / "r.fa"), "-p", "ACGT", "-k", "1", "-v"]) == 0
+    assert "will take" not in capsys.readouterr().err
+
+
+def test_what_rules_and_products_cost_is_foreseen():
+    genome = kmatch.Genome.from_records([("r", "ACGT" * 5000)])
+    letters = "ACGTTGCAACGTGGATTACA"
+
+    def seconds(command, *given, **options):
+        told = []
+        options |= {"device": "cpu", "threads": 1, "on_expected": told.append}
+        if command == "pcr":
+            next(pcr_batches(genome, load_pairs(given[0]), given[1], **options), None)
+        else:
+            hooked(command, genome, *given, **options)
+        return told[-1]
+
+    plain, bounded = ({}, {"max_mismatches": 2})
+    free, kept = (seconds("edit", [letters], 8, **options) for options in (plain, bounded))
+    assert kept > 20 * free
+    pairs = {"p": (letters[:6], letters[-6:])}
+    near, far = (seconds("pcr", pairs, 2, product=(12, most)) for most in (13, 60))
+    assert far > 5 * near
+
+
+@pytest.mark.parametrize("m, k", [(6, 1), (8, 3), (10, 5), (12, 12), (5, 0)])
+def test_the_share_of_random_windows(m, k):
+    text, pattern = random_letters(20_000, 1), random_letters(m, 2)
+    starts = range(len(text) - m)
+    near = sum(sum(map(ne, pattern, text[at : at + m])) <= k for at in starts)
+    assert abs(near / len(starts) - share_within(m, k, MISMATCHES)) < 0.01
+    ends = len(
+        {hit[2] for hit in naive.edit([("r", text[:3000])], [pattern], k, "ends", strand="+")}
+    )
+    assert k == m or 0.3 < (ends + 10) / (3000 * share_within(m, k, DIFFERENCES) + 10) < 3

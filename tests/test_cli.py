@@ -114,6 +114,7 @@ def test_info():
     assert facts["cpu"]
     assert re.match(r"[1-9]\d*\b", facts["threads"])
     assert facts["cuda"].startswith("cuda:") or re.match("none: .{8}", facts["cuda"])
+    assert re.match("(Numba's|numba-cuda [0-9])", facts["target"])
     assert Path(facts["cache"]).is_absolute()
 
 

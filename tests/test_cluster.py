@@ -4,6 +4,8 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
+from functools import partial
 
 import pytest
 from support.cluster import LIMIT, cluster
@@ -15,14 +17,17 @@ dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 from kmatch.distributed import client as cluster_client  # noqa: E402 - with Dask alone
-from kmatch.distributed import lists, plan  # noqa: E402
+from kmatch.distributed import lists, plan, run_anywhere  # noqa: E402
 from kmatch.distributed.shards import Job  # noqa: E402
 from kmatch.distributed.versions import version  # noqa: E402
 from kmatch.distributed.worker import search_shard  # noqa: E402
+from kmatch.search.hamming import hamming_batches  # noqa: E402
 from kmatch.search.running import Running  # noqa: E402
+from kmatch.sequences.patterns import load_patterns  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
+ROW = 33  # bytes of a hit
 PATTERNS = ["ACGTTGCATTAGCCAGTACT", "AAAAAAAAAAAA", "GATTACAGATTACA"]
 
 
@@ -222,6 +227,30 @@ def test_what_is_wrong_with_the_input_is_told_at_once(data, processes):
     damaged.write_bytes(whole)
     found = run(data, damaged.name, "--scheduler", processes.file)
     failed(found, "damaged.kmatch", "is damaged in its chunk")
+
+
+def test_memory_is_that_of_a_window_of_shards(data, processes, monkeypatch):
+    """A flood of hits goes through the client, who keeps few tasks and a part of it at a time."""
+    monkeypatch.setattr(plan, "LEAST", 1 << 12)
+    monkeypatch.setattr(plan, "SHARES", 32)
+    genome, patterns = kmatch.Genome(data / "g.kmatch"), load_patterns(["N" * m for m in (4, 5, 6)])
+    search, tasks, rows = partial(hamming_batches, genome, patterns, 0), [], 0
+    with distributed.Client(scheduler_file=str(processes.file), timeout=LIMIT) as client:
+
+        def count(done, of):
+            tasks.append(client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
+
+        running = Running(scheduler=client, on_progress=count, aligned=False)
+        tracemalloc.start()
+        try:
+            for batch in run_anywhere(search, running):
+                rows += len(batch)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert rows > 1_000_000 and len(tasks) > 30
+    assert max(tasks) <= 2 * cluster_client.AHEAD + 2  # of two threads, with the job
+    assert peak < rows * ROW / 2
 
 
 def test_an_interrupt_leaves_neither_tasks_nor_a_file(data, processes, tmp_path):

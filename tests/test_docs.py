@@ -167,7 +167,7 @@ def test_every_record_is_described():
 
 def test_options():
     """Every option of a search stands in the README or in docs/, and none that there is not."""
-    others = {"compare.md", "design.md"}  # name options of other tools and of scripts
+    others = {"compare.md", "design.md", "scale.md"}  # name options of other tools and of scripts
     pages = [document for document in DOCUMENTS if document.name not in others]
     text = "\n".join(page.read_text() for page in pages)
     shown = " ".join(block.text for block in CONSOLE if block.document in pages)

@@ -214,7 +214,7 @@ MISTAKES = {
     ),
     "a bound beyond k": (
         ("--max-insertions", 3),
-        "max_insertions is 3, and k = 2 differences are allowed altogether; raise k, or leave",
+        "3 insertions are more than the k = 2 differences allowed altogether; raise k",
     ),
 }
 

@@ -11,6 +11,7 @@ import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.cuda.edit.filter import _alike
 from kmatch.engine.cuda.engine import CudaEngine
+from kmatch.engine.cuda.primer.pieces import cut_units
 from kmatch.engine.geometry import SPARE, Geometry
 from kmatch.engine.protocol import AnchorScan, Engine, SeedLookup, SiteChoice
 from kmatch.engine.queries import Query, query_arrays, reading_arrays
@@ -57,6 +58,22 @@ def test_queries_of_plain_letters_are_estimated_alike():
     firsts, kind = _alike(reading_arrays(masks, begins, strands), limits)
     assert kind[0] == kind[1] and len(firsts) == len(set(kind.tolist())) == 5
     assert firsts[kind].tolist() == [0, 0, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("most", [4, 12, 400])
+@pytest.mark.parametrize("fewest", [1, 7, 1000])
+def test_units_of_primers_are_cut_without_a_gap(most, fewest):
+    random = np.random.default_rng(most + fewest)
+    begins = np.cumsum(random.integers(1, 9, 20)) * 100
+    units = np.stack([np.arange(20) % 3, begins, begins + 4 * random.integers(1, 25, 20)], axis=1)
+    cut = cut_units(units, most, fewest)
+    sizes, columns = cut[:, 2] - cut[:, 1], int((units[:, 2] - units[:, 1]).sum())
+    assert sizes.min() > 0 and not (sizes % 4).any() and sizes.max() <= most
+    assert len(cut) >= min(fewest, columns // 4) and (np.diff(cut[:, 1]) >= 0).all()
+    covered = {(tile, x) for tile, first, end in cut.tolist() for x in range(first, end)}
+    assert len(covered) == sizes.sum() == columns
+    assert covered == {(t, x) for t, first, end in units.tolist() for x in range(first, end)}
+    assert len(cut_units(units[:0], most, fewest)) == 0
 
 
 def timed(search, genome, *arguments, **options):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -13,20 +14,26 @@ from support.commands import KMATCH
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
 SCRIPTS = sorted(EXAMPLES.glob("*.sh"))
+PATTERNS = EXAMPLES / "lambda_patterns.txt"
 
 
 @pytest.fixture
-def example(tmp_path_factory, tmp_path):
-    """A function that runs a script with a folder for its files; returns its lines."""
+def environment(tmp_path_factory):
+    """Environment variables with which `kmatch` and `python3` are those of the tests."""
     programs = tmp_path_factory.mktemp("bin")
     for name, words in (("kmatch", KMATCH), ("python3", KMATCH[:1])):
         program = programs / name
         program.write_text(f'#!/bin/sh\nexec {" ".join(words)} "$@"\n')
         program.chmod(0o755)
-    environment = os.environ | {
+    return os.environ | {
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
     }
+
+
+@pytest.fixture
+def example(environment, tmp_path):
+    """A function that runs a script with a folder for its files; returns its lines."""
 
     def run(name):
         done = subprocess.run(
@@ -98,11 +105,72 @@ def test_primer3(example):
         assert min(len(forward), len(reverse)) >= 24 and 150 <= int(size) <= 600
 
 
+def test_a_local_cluster(example, tmp_path):
+    pytest.importorskip("distributed", reason="no Dask: pip install 'kmatch[dask]'")
+    (line,) = example("cluster/local_cluster.py")
+    assert line == "116 hits, the same as on one machine"
+    assert len(rows_of(tmp_path / "cluster.tsv")) == 116
+
+
+def test_the_job_of_slurm():
+    pytest.importorskip("dask_jobqueue", reason="no dask-jobqueue: pip install 'kmatch[examples]'")
+    words = ["@genomes.txt", "patterns.txt", "hits.tsv", "--queue", "long", "--cores", "8"]
+    for more, line in ((), "--nthreads 8 "), (("--gpus",), "--nthreads 1 "):
+        command = [sys.executable, EXAMPLES / "cluster" / "slurm.py", *words, "--print", *more]
+        job = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        assert "#SBATCH -p long\n" in job and "#SBATCH --cpus-per-task=8\n" in job
+        assert ("#SBATCH --gres=gpu:1\n" in job) == bool(more)
+        assert "distributed.cli.dask_worker tcp://" in job and line in job
+
+
+@pytest.fixture
+def several(tmp_path):
+    """The list of three genomes, and the table of patterns in them."""
+    genomes = [EXAMPLES / "data" / f"{name}.fa.gz" for name in ("lambda_phage", "phix174")]
+    listed, table = tmp_path / "genomes.txt", tmp_path / "alone.tsv"
+    listed.write_text("".join(f"{path}\n" for path in [*genomes, genomes[0]]))
+    words = ("edit", f"@{listed}", PATTERNS, "-k", "3", "-o", table)
+    subprocess.run([*KMATCH, *map(str, words)], check=True)
+    return listed, table.read_bytes()
+
+
+def test_snakemake(several, environment, tmp_path):
+    if not shutil.which("snakemake"):
+        pytest.skip("no snakemake: pip install snakemake")
+    listed, expected = several
+    options = [f"genomes={listed}", f"patterns={PATTERNS}", "differences=3", "size=2"]
+    rules = EXAMPLES / "cluster" / "Snakefile"
+    command = ["snakemake", "-s", rules, "--cores", "1", "--quiet", "--config", *options]
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, timeout=300)
+    assert (tmp_path / "hits.tsv").read_bytes() == expected
+    assert expected.count(b"\n") > 20
+
+
+def test_nextflow(several, environment, tmp_path):
+    listed, expected = several
+    pipeline = EXAMPLES / "cluster" / "main.nf"
+    if shutil.which("nextflow"):
+        options = ["--genomes", listed, "--patterns", PATTERNS, "--size", "2"]
+        command = ["nextflow", "run", pipeline, *options]
+        subprocess.run(command, cwd=tmp_path, env=environment, check=True, timeout=300)
+        assert (tmp_path / "hits.tsv").read_bytes() == expected
+        return
+    # Its command, as Nextflow would have filled it in.
+    values = {"part": listed, "patterns": PATTERNS, "params.k": 3, "task.cpus": 1}
+    (line,) = [line for line in pipeline.read_text().splitlines() if "kmatch edit @$" in line]
+    line = line.replace("${part.baseName}", "genomes")
+    for name, value in values.items():
+        line = line.replace(f"${{{name}}}", str(value))
+    subprocess.run(["sh", "-c", line], cwd=tmp_path, env=environment, check=True)
+    assert (tmp_path / "genomes.tsv").read_bytes() == expected
+
+
 def test_every_script_is_tested():
     source = Path(__file__).read_text()
     assert len(SCRIPTS) >= 4 and all(f'"{script.name}"' in source for script in SCRIPTS)
     described = (EXAMPLES / "README.md").read_text()
     shown = [path.name for path in EXAMPLES.iterdir() if path.suffix in (".sh", ".py", ".ipynb")]
+    shown += [f"cluster/{path.name}" for path in (EXAMPLES / "cluster").iterdir()]
     assert [name for name in shown if f"`{name}`" not in described] == []
 
 

@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 import naive
+import naive_circles
 import pytest
-from fuzzing import drawing, properties, running, shrinking
+from fuzzing import drawing, oracles, properties, running, shrinking
 from fuzzing.damage import Damaged, limited
 from fuzzing.searches import Search, Wrong
 
@@ -19,7 +20,8 @@ def counts(said):
     return {kind: int(count) for count, kind in re.findall(r"^ *(\d+) (.+)$", said, re.M)}
 
 
-def test_every_kind_runs_and_none_fails(capsys):
+def test_every_kind_runs_and_none_fails(capsys, monkeypatch):
+    monkeypatch.setattr(drawing, "ROUNDS", 3)
     cases = len(drawing.HEAVY) + drawing.ROUNDS * len(drawing.LIGHT)
     status = running.main(["--cases", str(cases), "--seed", "5"])
     said = capsys.readouterr().out
@@ -40,7 +42,7 @@ def test_a_seed_gives_the_same_cases(kind):
 
 @pytest.mark.parametrize("oracle", ["hamming", "multi", "edit", "best", "primers"])
 def test_a_wrong_oracle_fails(oracle, capsys, monkeypatch):
-    monkeypatch.setattr(shrinking, "SECONDS", 3)
+    monkeypatch.setattr(shrinking, "SECONDS", 20)
     right = getattr(naive, oracle)
     monkeypatch.setattr(naive, oracle, lambda *given, **options: right(*given, **options)[:-1])
     only = {"primers": "primer, tiny", "multi": "multi beside a PAM, tiny"}.get(
@@ -56,6 +58,29 @@ def test_a_wrong_oracle_fails(oracle, capsys, monkeypatch):
         exec(snippet, {})
     monkeypatch.undo()
     exec(snippet, {})
+
+
+@pytest.mark.parametrize("oracle", ["hamming", "multi", "edit", "best", "pcr"])
+def test_hits_over_an_origin_are_missed(oracle, capsys, monkeypatch):
+    monkeypatch.setattr(shrinking, "SECONDS", 0)
+    right = getattr(naive_circles, oracle)
+
+    def linear(records, *given, **options):
+        found = right(records, *given, **options)
+        return [hit for hit in found if hit[2] <= len(records[hit[0]][1])]
+
+    monkeypatch.setattr(naive_circles, oracle, linear)
+    only = "multi beside a PAM, circular" if oracle == "multi" else f"{oracle}, circular"
+    status = running.main(["--failures", "1", "--seed", "2", "--only", only, "--seconds", "60"])
+    assert status == 1 and "made up" in capsys.readouterr().out
+
+
+def test_the_genomes_of_a_list_are_told_apart(capsys, monkeypatch):
+    monkeypatch.setattr(shrinking, "SECONDS", 0)
+    right = oracles.listed
+    monkeypatch.setattr(oracles, "listed", lambda search, paths: right(search, paths[::-1]))
+    only = ["--failures", "1", "--seed", "2", "--only", "hamming, list", "--seconds", "60"]
+    assert running.main(only) == 1 and "made up" in capsys.readouterr().out
 
 
 def test_a_command_that_is_shown_can_be_run(capsys, monkeypatch):

@@ -7,7 +7,7 @@ import pytest
 from support.commands import compressed, fasta, genbank, here, process, random_letters, twobit
 
 import kmatch
-from kmatch.sequences.readers.genomes import parts as genome_parts
+from kmatch.sequences.readers.genomes.fasta import LONGEST_HEADER
 from kmatch.sequences.readers.genomes.parts import read_parts
 from kmatch.sequences.readers.panels import patterns as pattern_files
 
@@ -161,7 +161,7 @@ def test_an_endless_header():
 
 def test_a_long_header_may_be_within_the_limit(tmp_path):
     path = tmp_path / "input"
-    words = b"word " * ((genome_parts.LONGEST_HEADER >> 1) // 5)
+    words = b"word " * ((LONGEST_HEADER >> 1) // 5)
     path.write_bytes(b">a " + words + b"\nACGT\n>b\nAC")
     assert names_in(path) == ["a", "b"]
 
@@ -171,6 +171,11 @@ OTHERS = {
     "tar": (b"genome.fa".ljust(257, b"\0") + b"ustar\x0000" + bytes(900), "tar", "unpack"),
     "SAM": (b"@HD\tVN:1.6\n", "SAM", "samtools fasta"),
     "BAM": (gzip.compress(b"BAM\x01" + bytes(40)), "BAM", "samtools fasta"),
+    "workbook": (
+        b"PK\x03\x04" + bytes(26) + b"[Content_Types].xml",
+        "a workbook",
+        "save it as TSV",
+    ),
     "web page": (b"\n<!DOCTYPE html>\n<html>", "web page", "download"),
     "GFF": (b"##gff-version 3\n", "GFF", "FASTA"),
     "VCF": (b"##fileformat=VCFv4.2\n", "VCF", "FASTA"),

@@ -86,7 +86,7 @@ def test_names_of_files_and_records(tmp_path):
         result = here("hamming", tmp_path / name, *SEARCH)
         assert result.status == 1 and r"p\x1b]0;owned\x07" in printable(result)
     assert here("hamming", tmp_path / EVIL / "x", *SEARCH).status == 1
-    assert "kmatch: error: " in printable(here("hamming", "g" * 1_000_000, *SEARCH))
+    assert "kmatch: error: " in printable(here("hamming", "x" * 1_000_000, *SEARCH))
 
 
 def test_names_of_commands_and_options():
@@ -155,7 +155,7 @@ MACHINE = {
     "place",
     [
         "kmatch.sequences.readers.genomes.lines.split_lines",  # in the thread that reads
-        "kmatch.search.hamming.choose_algorithm",
+        "kmatch.search.hamming.begin_search",
         "kmatch.results.tables.hits.bed_lines",
     ],
 )
@@ -174,7 +174,7 @@ def test_the_machine_is_not_an_input_or_output(tmp_path, genome, monkeypatch, pl
 
 
 def test_a_defect_is_called_one(genome, monkeypatch):
-    monkeypatch.setattr("kmatch.search.hamming.choose_algorithm", None)
+    monkeypatch.setattr("kmatch.search.hamming.begin_search", None)
     failed(here("hamming", genome, *SEARCH), "a defect of kmatch: TypeError", "--debug")
 
 

@@ -10,7 +10,7 @@ from support.commands import fasta, genbank, here, twobit
 import kmatch
 from kmatch.packed.packing import write_packed
 from kmatch.sequences.patterns import load_patterns, pattern_set
-from kmatch.sequences.readers.genomes import parts as genome_parts
+from kmatch.sequences.readers.genomes import fasta as fasta_reader
 from kmatch.sequences.readers.genomes.parts import read_parts
 from kmatch.sequences.records import Record
 
@@ -113,7 +113,7 @@ def test_letters_that_no_nucleotide_has(tmp_path, monkeypatch, letter):
     words = ("record 2, 'second', has", repr(letter.decode()), "position 2346,", "protein")
     path = tmp_path / "input"
     for block in (64, 2_400, 1 << 20):
-        monkeypatch.setattr(genome_parts, "BLOCK", block)
+        monkeypatch.setattr(fasta_reader, "BLOCK", block)
         for width in (60, 3_000):
             path.write_bytes(fasta(records, width))
             for data in (None, gzip.compress(path.read_bytes())):

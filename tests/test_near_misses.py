@@ -97,6 +97,7 @@ def options(name):
     return [option for parameter in group.commands[name].params for option in parameter.opts]
 
 
+SOUGHT = ("g.fa", "p.txt", "-k", 1)
 HAMMING = ("hamming", "g.fa", "p.txt")
 USAGE = {
     "a misspelt command": (("hammming", "g.fa"), "Did you mean 'hamming'?"),
@@ -196,6 +197,7 @@ def test_exchanged_columns_of_letters(folder):
 
 def test_a_folder_and_a_list_of_none(folder):
     failed(here("hamming", folder, "p.txt", "-k", 1), "Is a directory; give one of its files")
+    failed(here("hamming", *SOUGHT, "-o", folder), "Is a directory; give a file in it")
     (folder / "list.txt").write_text("g.fa\nchr1\t0\t10\n")
     failed(here("hamming", "@list.txt", "p.txt", "-k", 1), "@list.txt: chr1 0 10: cannot be read")
 

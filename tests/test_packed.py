@@ -17,7 +17,7 @@ from support.packing import packed
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.geometry import Geometry
-from kmatch.packed.packing import WORDS, write_packed
+from kmatch.packed.packing import WORDS, PackedLayout, write_packed
 from kmatch.packed.reader import PackedFile
 from kmatch.packed.writer import PackedWriter
 from kmatch.search.hooked import hooked
@@ -242,7 +242,7 @@ def test_records_that_come_in_parts(tmp_path):
     ]
     parts = [Record(name, np.frombuffer(t.encode(), np.uint8), more) for name, t, more in parts]
     with open(tmp_path / "genome", "wb") as handle:
-        assert write_packed(parts, handle, length=600, halo=64) == (3, 7003)
+        assert write_packed(parts, handle, layout=PackedLayout(length=600, halo=64)) == (3, 7003)
     whole = [
         (r.name, r.letters[:].tobytes().decode()) for r in kmatch.Genome(handle.name).records()
     ]

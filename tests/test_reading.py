@@ -2,6 +2,7 @@
 
 import gzip
 import io
+from itertools import chain
 
 import pytest
 from Bio.SeqIO.FastaIO import SimpleFastaParser
@@ -19,7 +20,7 @@ from support.commands import (
 )
 
 import kmatch
-from kmatch.sequences.readers.genomes.parts import long_lines
+from kmatch.sequences.readers.genomes.fasta import line_blocks
 
 LETTERS = random_letters(3_000)
 WITH_N = LETTERS[:700] + "N" * 40 + LETTERS[740:]
@@ -172,7 +173,7 @@ lines = st.text("ACGTNacgu-> \t", max_size=12) | st.sampled_from([">a", ">b c>d"
 def test_blocks_of_any_size(body, last_line, block):
     text = ">first\n" + "".join(line + end for line, end in body) + last_line
     # '>' is a header only at the start of a line; inside it is some letter that is no base.
-    stretches = long_lines(io.BytesIO(text.encode()), "text", block)
+    stretches = chain.from_iterable(line_blocks(io.BytesIO(text.encode()), "text", block))
     found = [(title, _plain_letters(s)) for title, s in SimpleFastaParser(stretches)]
     ordinary = [line for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if line]
     expected = SimpleFastaParser(io.StringIO("\n".join(ordinary) + "\n"))
@@ -189,8 +190,8 @@ odd_bytes = st.lists(st.sampled_from([b"A", b"\n", b"\r", b">", b"\x1f", b"\x85"
 @given(odd_bytes.map(b"".join), st.integers(1, 17))
 def test_blocks_do_not_change_odd_bytes(data, block):
     def records(size):
-        stretches = long_lines(io.BytesIO(b">a\nAC" + data + b"GT\n"), "text", size)
-        return list(SimpleFastaParser(stretches))
+        blocks = line_blocks(io.BytesIO(b">a\nAC" + data + b"GT\n"), "text", size)
+        return list(SimpleFastaParser(chain.from_iterable(blocks)))
 
     assert records(block) == records(1 << 20)
 

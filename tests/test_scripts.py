@@ -4,12 +4,14 @@ import json
 import resource
 import subprocess
 import sys
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
 from bench import (
+    assemblies,
     calibrate,
     edit,
     edit_stages,
@@ -21,6 +23,7 @@ from bench import (
     packed,
     primer,
     scale,
+    short,
     start,
     tools,
     whole,
@@ -63,13 +66,17 @@ class Runs:
     def main(self, module, *words, failing=False):
         """The rows that a script writes; it may tell that something is slow where `failing`."""
         path = self.folder / "record.json"
-        words = (f"{module.__name__}.py", *words, "--json", path)
+        self.words(module, *words, "--json", path, failing=failing)
+        return json.loads(path.read_text())
+
+    def words(self, module, *words, failing=False):
+        """Run a script."""
+        words = (f"{module.__name__}.py", *words)
         self._patch.setattr(sys, "argv", [*map(str, words)])
         try:
             module.main()
         except SystemExit as end:
             assert not end.code or failing, end.code
-        return json.loads(path.read_text())
 
 
 def letters_of(count, seed=1):
@@ -182,6 +189,71 @@ def test_memory(runs):
         runs.main(memory, *words)
 
 
+def test_a_plan_for_many_assemblies(runs, capsys):
+    tiny = {"SAMPLES": ((3, 500, 1), (2, 3_000, 2)), "CHECKED": 4, "CHECKED_LETTERS": 500}
+    runs.small(assemblies, **tiny, FEW=1, MANY=3, HIT_LETTERS=500)
+    # kmatch runs in this process here, which counts nothing of the CPU.
+    rows = runs.main(assemblies, "--measure", "--folder", runs.folder, failing=True)["rows"]
+    assert [row["stage"] for row in rows] == [*assemblies.STAGES, *assemblies.PACKED_STAGES,
+                                              "search, a pattern"]  # fmt: skip
+    assert all(row["genome_us"] >= 0 and row["letter_ns"] >= 0 for row in rows)
+    inputs = assemblies.read_inputs(runs.folder / "record.json")
+    assert 0.25 < inputs.gzipped < 0.6 and inputs.packed > 0.4 and 0 < inputs.hit < 1e-4
+    capsys.readouterr()
+    runs.words(assemblies, "--genomes", 100, "--patterns", 2)
+    found = capsys.readouterr().out
+    assert found.count("\n| ") + found.startswith("| ") == 7 + 1 + 6 and "H200" in found
+
+
+def test_the_model_adds_what_it_multiplies():
+    costs = {name: assemblies.Cost(2.0, 0.5) for name in assemblies.STAGES}
+    packed = {name: assemblies.Cost(1.0, 0.25) for name in assemblies.PACKED_STAGES}
+    pattern, sizes = assemblies.Cost(0.0, 3.0), (0.5, 0.25, 1.0, 1e-6)
+    inputs = assemblies.Inputs(costs | packed, pattern, *sizes, gpu=40.0)
+    size = assemblies.Size(10, 100, 2)
+    assert sum(inputs.on_cpu(*size).values()) == 4 * (20 + 50) + 600
+    assert sum(inputs.on_cpu(*size, packed=True).values()) == 10 + 25 + 600
+    assert inputs.on_gpu(size) == 10
+    rows = list(assemblies.node_rows(inputs, size, assemblies.Node(2, 1e-9)))
+    assert [row[0] for row in rows[-2:]] == ["**with the H200**", "**without it**"]
+    assert rows[-2][1].endswith("without the search") and rows[-2][2].endswith("1e-09 GB/s")
+    assert assemblies.solved([(2, 10), (1, 100)], [24.0, 107.0]) == (7.0, 1.0)
+    assert assemblies.solved([(2, 10), (1, 100)], [1.0, 50.0]) == (0.0, 0.5)
+
+
+def test_the_cost_of_a_cluster(runs):
+    pytest.importorskip("distributed")
+    from bench import cluster
+
+    asked = []
+
+    @contextmanager
+    def workers(count, gpus=False):
+        yield cluster.Workers(f"tcp://{count}", [])
+
+    def usage(command):
+        words = command[3:]
+        if "--scheduler" in words:
+            at = words.index("--scheduler")
+            asked.append(words[at + 1])
+            del words[at : at + 2]
+        assert here(*words).status == 0
+        return processes.Usage(2.0, 1.0, 100)
+
+    runs.small(cluster, workers=workers, usage=usage, LETTERS=400)
+    words = ("--genome", runs.genome, "--genomes", 3, "--patterns", 2, "--repeat", 1)
+    rows = runs.main(cluster, *words, "--folder", runs.folder)["rows"]
+    assert [row["input"].split(", ")[-1] for row in rows] == ["FASTA", "packed", "3 genomes"]
+    assert asked == ["tcp://1", "tcp://2"] * 6  # a turn is not counted
+    assert all(row["equal"] == "yes" and row["gain"] == row["overhead"] == 1 for row in rows)
+    runs.small(cluster, workers=lambda count, gpus: nullcontext(cluster.Workers("", [])))
+    (row,) = runs.main(cluster, "--calls", "--only", "3 genomes", *words)["rows"]
+    assert row["equal"] == "yes" and row["alone_cpu_s"] > 0 and row["one_s"] > 0
+    runs.small(cluster, workers=workers, peak_of=lambda process: 1)
+    rows = runs.main(cluster, "--memory", "--genomes", 20, "--folder", runs.folder)["rows"]
+    assert [row["genomes"] for row in rows] == [2, 20] and rows[1]["hits"] > rows[0]["hits"] > 0
+
+
 def test_sizes(runs):
     words = ("--share", 1e-5, "--folder", runs.folder)
     rows = [
@@ -191,6 +263,12 @@ def test_sizes(runs):
     ]
     assert [row["equal"] for row in rows] == ["yes"] * 4
     assert [row["hits"] for row in rows][1:3] == [3, 3] and rows[3]["hits"] > 500
+
+
+def test_short_records(runs):
+    words = ("--records", 300, "--repeat", 1, "--only", "hamming")
+    (row,) = runs.main(short, *words, failing=True)["rows"]
+    assert row["seconds"] > row["without"] / 2 > 0 and row["parser"] < row["seconds"]
 
 
 def test_packed_genomes(runs):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from importlib.machinery import SourceFileLoader
@@ -92,3 +93,7 @@ def test_the_check_of_a_gpu_keeps_what_failed(tmp_path, monkeypatch):
     record = json.loads(path.read_text())
     assert record["tests"]["said"] == ["2 passed"] and not record["tests"]["failed"]
     assert record["good"]["rows"] == [1] and record["bad"]["rows"] == ["no"]
+    monkeypatch.setattr(check, "BENCHMARKS", {})
+    for other, failed in (("true", False), ("false", True)):  # in place of an interpreter
+        monkeypatch.setattr(sys, "argv", ["gpu_check", str(tmp_path), shutil.which(other)])
+        assert check.main() == failed

@@ -70,7 +70,9 @@ class PatternSearch:
     def summary(self, found: int) -> str:
         """What was found, for people."""
         hits, patterns = counted(found, "hit"), counted(len(self.panel), "pattern")
-        return f"{hits} of {int(self._seen.sum()):,} of {patterns}"
+        some = int(self._seen.sum())
+        part = f"{some:,} of " if 0 < some < len(self.panel) else ""
+        return f"{hits} of {part}{patterns}"
 
     def write(self, batches: Batches, k: int | str | None = None, pam_first: bool = False) -> None:
         """Write the tables of the HitBatches of batches(running=…).
@@ -123,6 +125,7 @@ class PatternSearch:
                 aligned=not self.table.summary_only and self.table.form not in (None, "bed"),
                 on_progress=advance,
                 on_engine=hear,
+                on_expected=messages.expected,
                 on_spans=heard.hear,
                 on_warning=messages.warn,
             )

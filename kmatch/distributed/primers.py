@@ -27,7 +27,7 @@ def primers(given: dict[str, Any], running: Running, where: Where) -> Iterator[P
     """The primers of `primer`: shards are starts, each with all of the background."""
     background, options = given["background"], given["options"]
     k = given["k"]
-    starts = PrimerStarts(given["target"], k, options)
+    starts = PrimerStarts(given["target"], k, options, running)
     search = partial(raise_bounds, k=k, options=options)
     file = shared_file(background.path) if background.path is not None else None
     if file is not None:

@@ -1,9 +1,11 @@
 """What goes to workers and comes back: jobs, shards, letters and answers."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kmatch.arrays import Bytes, Longs, bounds_of, gather
 from kmatch.distributed.files import SharedFile
@@ -157,17 +159,32 @@ class Answer(NamedTuple):
 
 def pack_letters(letters: Any) -> Bytes:
     """Letters, ASCII, as masks of four bits, two to a byte."""
-    masks = encode_text(np.asarray(letters))
-    if len(masks) % 2:
-        masks = np.append(masks, np.uint8(0))
-    return np.bitwise_or(masks[::2], masks[1::2] << 4)
+    letters = np.ascontiguousarray(letters)
+    if len(letters) % 2:
+        letters = np.append(letters, np.uint8(ord("N")))
+    packed: Bytes = _packed_pairs()[letters.view("<u2")]
+    return packed
 
 
 def unpack_letters(packed: Bytes, count: int) -> Bytes:
     """The letters A, C, G, T and N that `pack_letters` packed; count: how many there are."""
-    letters = np.empty(2 * len(packed), np.uint8)
-    letters[::2], letters[1::2] = LETTERS[packed & 15], LETTERS[packed >> 4]
+    letters: Bytes = _letter_pairs()[packed].view(np.uint8)
     return letters[:count]
+
+
+@cache
+def _packed_pairs() -> Bytes:
+    """The byte of two letters, by both in one number, uint8[65536]."""
+    masks = encode_text(np.arange(256, dtype=np.uint8))
+    pairs: Bytes = (masks[:, None] << 4 | masks).astype(np.uint8)
+    return pairs.reshape(-1)
+
+
+@cache
+def _letter_pairs() -> NDArray[np.uint16]:
+    """The two letters of a byte in one number, uint16[256]."""
+    codes = np.arange(256)
+    return (LETTERS[codes & 15] | LETTERS[codes >> 4].astype(np.uint16) << 8).astype("<u2")
 
 
 def letters_of(file: PackedFile, extent: Extent) -> Bytes:

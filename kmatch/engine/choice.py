@@ -38,11 +38,12 @@ def cpu_seconds(work: Work, threads: int) -> float:
 def gpu_seconds(work: Work, threads: int) -> float:
     """The same on a GPU, with its start-up and the copies to it."""
     letters = work.letters or 0
-    pair = CUDA.recurrence.cell * work.length
+    pair, plans = CUDA.recurrence.cell * work.length, 0.0
     if not work.differences:
         pair = CUDA.scan.pair / min(max(letters, 1) / CUDA.full, 1)
+        plans = CUDA.query * work.queries
     copies = letters * (CPU.pack / threads + CUDA.copy)
-    return (CUDA.start + copies + letters * work.queries * pair) / SECOND
+    return (CUDA.start + plans + copies + letters * work.queries * pair) / SECOND
 
 
 def best_device(work: Work | None, threads: int) -> tuple[str, str]:

@@ -98,10 +98,12 @@ class CpuCosts(NamedTuple):
 
 
 class CudaCosts(NamedTuple):
-    """start: until the context is open and the first kernels are loaded; copy: to copy the planes
-    of a letter; full: letters that keep a GPU busy in a search for mismatches."""
+    """start: until the context is open and the first kernels are loaded; query: to plan one for
+    mismatches, on the host; copy: to copy the planes of a letter; full: letters that keep a GPU
+    busy in a search for mismatches."""
 
     start: float
+    query: float
     copy: float
     full: float
     scan: Scan
@@ -127,7 +129,8 @@ CPU = CpuCosts(
 
 # An H200, fitted to filters and scans of 1 and 64 patterns.
 CUDA = CudaCosts(
-    start=0.45e9,
+    start=0.25e9,
+    query=2.5e3,
     copy=0.1,
     full=45e6,
     scan=Scan(pair=0.08e-3),

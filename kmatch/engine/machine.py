@@ -24,7 +24,7 @@ def describe_machine() -> Iterator[tuple[str, str]]:
     import llvmlite.binding as llvm
     import numba
 
-    from kmatch.engine.cuda.gpu.driver import find_devices
+    from kmatch.engine.cuda.gpu.driver import find_devices, target
     from kmatch.jit.folders import kernel_folders, measure
 
     features = llvm.get_host_cpu_features()
@@ -33,6 +33,7 @@ def describe_machine() -> Iterator[tuple[str, str]]:
     yield "threads", f"{numba.config.NUMBA_NUM_THREADS} of {os.cpu_count()} cores"
     found, reason = find_devices()
     yield "cuda", "; ".join(_gpu(*gpu) for gpu in found) or f"none: {reason}"
+    yield "target", f"{target()}, for kernels on a GPU"
     yield "cache", "; ".join(_kernels(folder, *measure(folder)) for folder in kernel_folders())
 
 

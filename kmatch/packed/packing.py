@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -26,24 +26,34 @@ SHORT = 4096  # letters of such records, on average
 ROWS = 8  # a lane has a multiple of this many rows, so that a GPU can spread it
 
 
+class PackedLayout(NamedTuple):
+    """words: in a row; length: positions of a chunk; halo: rows that a lane repeats of the next
+    one; gap: empty positions between records. None is what suits the records.
+    """
+
+    words: int = WORDS
+    length: int = LENGTH
+    halo: int | None = None
+    gap: int | None = None
+
+
+LAYOUT = PackedLayout()
+
+
 def write_packed(
     records: Iterable[Record | Stretch],
     handle: BinaryIO | NamedHandle,
-    *,
     threads: int | None = None,
-    words: int = WORDS,
-    length: int = LENGTH,
-    halo: int | None = None,
-    gap: int | None = None,
+    layout: PackedLayout = LAYOUT,
 ) -> tuple[int, int]:
     """Write Records and Stretches to a binary handle as a packed genome.
 
-    words: in a row; length: positions of a chunk; halo: rows that a lane repeats of the next one;
-    gap: empty positions between records. Returns (records, letters) written.
+    Returns (records, letters) written.
     """
     from kmatch.engine.cpu.engine import CpuEngine
 
     engine = CpuEngine(threads)
+    words, length, halo, gap = layout
     parts = gathered(records)
     lanes = LANES_PER_WORD * words
     enough = min(length, lanes * HALO_SHARE * HALO)  # letters that justify the largest halo

@@ -9,7 +9,7 @@ from typing import Any
 
 from kmatch.api import hamming, pcr, primer
 from kmatch.genome import Genome
-from kmatch.packed.packing import HALO_STEP, write_packed
+from kmatch.packed.packing import HALO_STEP, PackedLayout, write_packed
 from kmatch.search.hooked import hooked
 
 UNIT = "ACGTTGCATTAGCCAGTACTGAACCGGTT"
@@ -48,7 +48,7 @@ def _files(device: str) -> None:
         hamming(Genome(reads, keep=False), PATTERNS, 2, device=device)
         packed = Path(folder) / "tiny.kmatch"
         with open(packed, "wb") as handle:
-            write_packed(Genome(path).records(), handle, halo=HALO_STEP)
+            write_packed(Genome(path).records(), handle, layout=PackedLayout(halo=HALO_STEP))
         for record in Genome(packed).records():
             record.letters[:]  # unpacks them
         hamming(packed, PATTERNS, 2, device=device)

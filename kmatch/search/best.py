@@ -15,7 +15,7 @@ from kmatch.arrays import Bools, Longs
 from kmatch.engine.protocol import Smallest
 from kmatch.genome import Genome
 from kmatch.genomes import Genomes, as_genomes
-from kmatch.published.run import Run, choose_algorithm
+from kmatch.published.run import Run
 from kmatch.results.batches import HitBatch
 from kmatch.search.circles import Reading, circular_chunks, reading_circles
 from kmatch.search.differences.rules import Rules
@@ -25,6 +25,7 @@ from kmatch.search.panels.repeats import Copies, distinct_patterns, with_copies
 from kmatch.search.published import difference_search, published_distances
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning.chunks import Chunking, PackedChunk, plan_reading
+from kmatch.search.scanning.foresight import begin_search
 from kmatch.search.scanning.scan import DEEP
 from kmatch.search.scanning.work import difference_work
 from kmatch.search.several import over_genomes
@@ -61,7 +62,7 @@ def best_batches(
     distinct, copies = distinct_patterns(patterns)
     rules = Rules(ends=checked_ends(options.exact_5p, options.exact_3p))
     work = difference_work(genomes, distinct, None, options.strand)
-    engine, run = choose_algorithm("best", distinct, running, work)
+    engine, run = begin_search("best", distinct, running, work)
     closest = Closest(distinct, options.strand, rules, (engine, run), hooks)
 
     def find(each: Genome, running: Running) -> Iterable[HitBatch]:
@@ -123,7 +124,7 @@ def _closest(
 ) -> "Closest":
     rules = Rules(ends=checked_ends(options.exact_5p, options.exact_3p))
     work = difference_work(as_genomes(genome), patterns, None, options.strand)
-    algorithm = choose_algorithm("best", patterns, running, work)
+    algorithm = begin_search("best", patterns, running, work)
     return Closest(patterns, options.strand, rules, algorithm, hooks)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from kmatch.arguments import PAM_SIDES, REPORTS, check_choice
 from kmatch.genome import Genome
 from kmatch.genomes import Genomes, as_genomes
-from kmatch.published.run import choose_algorithm
 from kmatch.results.batches import HitBatch
 from kmatch.search.circles import Reading
 from kmatch.search.differences.ends import DifferenceSearch
@@ -21,6 +20,7 @@ from kmatch.search.panels.repeats import distinct_patterns, with_copies
 from kmatch.search.published import difference_search
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning.chunks import Chunking, plan_reading
+from kmatch.search.scanning.foresight import begin_search, difference_seconds
 from kmatch.search.scanning.work import difference_work
 from kmatch.search.several import over_genomes
 from kmatch.sequences.patterns import Pattern
@@ -66,7 +66,8 @@ def edit_batches(
     report = options.report or ("ends" if rules.pams else "minima")
     check_choice("report", report, REPORTS)
     work = difference_work(genomes, distinct, k, options.strand)
-    engine, run = choose_algorithm("edit", distinct, running, work)
+    more = difference_seconds(work, distinct.lengths, rules)
+    engine, run = begin_search("edit", distinct, running, work, more)
     panel = build_reading_panel(distinct, options.strand, rules.leads)
     limits = np.minimum(distances, k)[panel.pattern]
     layout = run.layout if run else engine.layout

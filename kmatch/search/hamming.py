@@ -11,7 +11,7 @@ from kmatch.arrays import Longs
 from kmatch.engine.host.codes import Coding
 from kmatch.genome import Genome
 from kmatch.genomes import Genomes, as_genomes
-from kmatch.published.run import Run, choose_algorithm
+from kmatch.published.run import Run
 from kmatch.results.batches import HitBatch
 from kmatch.search.mismatches.windows import WindowScans
 from kmatch.search.panels.distances import merged, pattern_distances, renumbered
@@ -20,6 +20,7 @@ from kmatch.search.panels.panel import Request, build_panel, exact_ends
 from kmatch.search.panels.repeats import distinct_patterns
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning.chunks import Chunking, PackedChunk, plan_chunks
+from kmatch.search.scanning.foresight import begin_search, window_seconds
 from kmatch.search.scanning.scan import Scanner
 from kmatch.search.scanning.work import window_work
 from kmatch.search.several import find_windows
@@ -56,7 +57,8 @@ def hamming_batches(
     k = int(distances.max())
     ends = checked_ends(options.exact_5p, options.exact_3p)
     work = window_work(genomes, distinct, k, options.strand)
-    engine, run = choose_algorithm("hamming", distinct, running, work)
+    more = window_seconds(work, distinct.lengths, sum(ends))
+    engine, run = begin_search("hamming", distinct, running, work, more)
     searches = []
     for each in np.unique(distances):
         numbers = np.flatnonzero(distances == each)

@@ -11,7 +11,6 @@ from kmatch.errors import InputError
 from kmatch.genome import Genome
 from kmatch.genomes import Genomes, as_genomes
 from kmatch.published.registry import ENGINE
-from kmatch.published.run import choose_algorithm
 from kmatch.results.batches import HitBatch
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import WindowSearch, checked_ends
@@ -25,6 +24,7 @@ from kmatch.search.panels.repeats import distinct_patterns
 from kmatch.search.published import PublishedWindows
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning.chunks import Chunking, plan_chunks
+from kmatch.search.scanning.foresight import begin_search, window_seconds
 from kmatch.search.scanning.work import window_work
 from kmatch.search.several import find_windows
 from kmatch.sequences.names import shown
@@ -71,7 +71,9 @@ def multi_batches(
     ends = checked_ends(options.exact_5p, options.exact_3p)
     request = Request(distinct, k, options.strand, ends)
     work = window_work(genomes, distinct, k, options.strand)
-    engine, run = choose_algorithm("multi", distinct, running, work)
+    share = min(sum(pam.share for pam in pams), 1.0) if pams else 1.0
+    more = window_seconds(work, distinct.lengths, sum(ends), share)
+    engine, run = begin_search("multi", distinct, running, work, more)
     search: Any
     if run:
         search = PublishedWindows(engine, run, request, pams)

@@ -18,8 +18,8 @@ class Running(NamedTuple):
     device: `auto`, `cpu`, `cuda` or `cuda:N`; threads: of the CPU, None for one a core; algorithm:
     `bitplane`, or the name of a published one (see `kmatch.published.registry`).
     on_progress(consumed, size) hears of bytes read, on_engine(engine) of the engine that was
-    chosen, on_spans(spans) of the records in each chunk, on_warning(message) of likely mistakes; by
-    default that is a UserWarning.
+    chosen, on_expected(seconds) of how long that is expected to take, on_spans(spans) of records in
+    each chunk, on_warning(message) of likely mistakes; by default that is a UserWarning.
     scheduler: of a Dask cluster that searches in place of this machine; aligned: whether hits that
     come from there bring their alignments. on_edges(edges) hears of what the search of a shard
     leaves open at its borders (see `kmatch.search.shards`).
@@ -31,6 +31,7 @@ class Running(NamedTuple):
     on_progress: "Progress | None" = None
     on_engine: Callable[[Any], None] | None = None
     on_spans: "Callable[[Spans], None] | None" = None
+    on_expected: Callable[[float], None] | None = None
     on_warning: Callable[[str], None] = warn
     scheduler: Any = None
     aligned: bool = True

@@ -5,11 +5,12 @@ position in this layout.
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs
+from kmatch.arrays import Bytes, Longs, bounds_of
 from kmatch.sequences.records import Letters, Record, Stretch, gathered
 
 SMALL = 1 << 16  # letters that there is room for at first
@@ -102,11 +103,14 @@ def _with_gaps(stretch: Stretch, before: int, gap: int) -> tuple[Letters, int]:
         before = 0
     if len(lengths) == 1:
         return stretch.letters, before
-    gaps = _gaps(lengths, gap)
-    runs = np.stack([gaps, lengths], axis=1).reshape(-1)
-    text = np.zeros(runs.sum(), np.uint8)
-    text[np.repeat(np.tile([False, True], len(lengths)), runs)] = stretch.letters
-    return text, before
+    letters, each = np.asarray(stretch.letters), int(lengths[0])
+    if each and (lengths == each).all():  # as reads have
+        text = np.zeros((len(lengths), gap + each), np.uint8)
+        text[:, gap:] = letters.reshape(len(lengths), each)
+        return text.reshape(-1)[gap:], before
+    data, bounds = letters.tobytes(), bounds_of(lengths).tolist()
+    parts = [data[begin:end] for begin, end in pairwise(bounds) if begin < end]
+    return np.frombuffer(bytes(gap).join(parts), np.uint8), before
 
 
 def _gaps(lengths: Longs, gap: int) -> Longs:

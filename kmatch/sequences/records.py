@@ -1,6 +1,7 @@
 """Records of a genome, singly or many together."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -108,18 +109,30 @@ def _together(records: list[Record]) -> Stretch:
 
 def whole_records(stretches: Iterable[Stretch]) -> Iterator[Record]:
     """Yield the whole Records of an iterable of Stretches."""
+    for names, lengths, letters, _ in whole_stretches(stretches):
+        bounds = bounds_of(lengths).tolist()
+        for name, (begin, end) in zip(names, pairwise(bounds), strict=True):
+            yield Record(name, letters[begin:end])
+
+
+def whole_stretches(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
+    """Yield Stretches of the same records, none of which goes on: parts of one are joined."""
     name = ""
-    parts: list[Letters] = []
+    parts: list[Letters] = []  # of the record read last, which may go on
     for names, lengths, letters, goes_on in stretches:
         bounds = bounds_of(lengths).tolist()
-        for number, each in enumerate(names):
-            if parts and not (goes_on and number == 0):
-                yield Record(name, _joined(parts))
-                parts = []
-            name = each
-            parts.append(letters[bounds[number] : bounds[number + 1]])
+        first = int(goes_on)
+        parts += [letters[: bounds[1]]] * first
+        if len(names) == first:
+            continue
+        if parts:
+            yield stretch_of(name, _joined(parts))
+        if len(names) > first + 1:
+            inner = letters[bounds[first] : bounds[-2]]
+            yield Stretch(names[first:-1], lengths[first:-1], inner)
+        name, parts = names[-1], [letters[bounds[-2] : bounds[-1]]]
     if parts:
-        yield Record(name, _joined(parts))
+        yield stretch_of(name, _joined(parts))
 
 
 def _joined(parts: list[Letters]) -> Letters:

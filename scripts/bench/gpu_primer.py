@@ -26,7 +26,7 @@ import kmatch
 from kmatch.engine.columns import FRESH
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.primers import Starts
-from kmatch.search.primer import CODES, COMPLEMENT
+from kmatch.search.primers.background import CODES, COMPLEMENT
 from kmatch.sequences.alphabet import encode_text
 
 LOGIC, CELL_OPERATIONS = 16.7e12, 10

@@ -106,7 +106,7 @@ class Bench:
         write_panel(panel, [self.text(20) for _ in range(count)])
 
         def measure(device):
-            words = ("edit", packed, panel, "-k", 3, "--summary", table, "--summary-only")
+            words = ("edit", packed, panel, "-k", 3, "--summary-only", "-o", table)
             seconds = process_seconds(kmatch_command(*words, "--device", device, "-q"))
             return {"process_s": seconds}, table.read_bytes()
 

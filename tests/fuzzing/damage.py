@@ -11,7 +11,7 @@ from support.commands import compressed, fasta, fastq, genbank, here, twobit
 import kmatch
 from fuzzing import texts
 from fuzzing.searches import Wrong
-from kmatch.packed.packing import write_packed
+from kmatch.packed.packing import PackedLayout, write_packed
 
 MEMORY = 4 << 30  # bytes more than there are, for inputs that claim to be large
 STATUSES = (0, 1, 2)
@@ -63,7 +63,8 @@ def limited():
 
 def packed_bytes(records):
     out = io.BytesIO()
-    write_packed(kmatch.Genome.from_records(records).records(), out, length=200, halo=64)
+    genome = kmatch.Genome.from_records(records)
+    write_packed(genome.records(), out, layout=PackedLayout(length=200, halo=64))
     return out.getvalue()
 
 

@@ -6,6 +6,7 @@ from random import Random
 import naive
 
 from fuzzing import choices, damage, inputs, texts
+from fuzzing.genomes import dealt_out, linear, on_circles
 from fuzzing.patches import draw_patches
 from fuzzing.products import pcr
 from fuzzing.searches import Search
@@ -138,25 +139,25 @@ def patches(random, one):
     return {name: value for name, value in given.items() if value is not False}
 
 
-def asked(random, problem, device, threads):
-    """A Search on a device, perhaps by a published algorithm."""
-    one = search(random, problem)
+def asked(random, problem, device, threads, change=linear):
+    """A Search on a device, perhaps by a published algorithm; change: see `fuzzing.genomes`."""
+    one = change(random, search(random, problem))
     options = one.options | choices.algorithm(random, one.problem, device, one.options)
     return replace(one, options=options, device=device, threads=random.choice(threads))
 
 
-def tiny(problem):
+def tiny(problem, change=linear):
     def kind(random, device):
-        one = asked(random, problem, device, [1, 2])
+        one = asked(random, problem, device, [1, 2], change)
         one = replace(one, hooks=hooks(random, one))
         return replace(one, patches=patches(random, one))
 
     return kind
 
 
-def packed(problem):
+def packed(problem, change=linear):
     def kind(random, device):
-        one = tiny(problem)(random, device)
+        one = tiny(problem, change)(random, device)
         given = {name: value for name, value in one.hooks.items() if name != "words"}
         layout = {
             "length": random.choice([70, 200, 500, 5000]),
@@ -168,9 +169,9 @@ def packed(problem):
     return kind
 
 
-def function(problem):
+def function(problem, change=linear):
     def kind(random, device):
-        one = asked(random, problem, device, [1, 2, 3])
+        one = asked(random, problem, device, [1, 2, 3], change)
         one = replace(one, way="api", patches=draw_patches(random))
         files = [source for source in inputs.GENOMES if source != "stdin"]
         return from_file(one, random.choice(["memory", *files]))
@@ -178,13 +179,15 @@ def function(problem):
     return kind
 
 
-def command(problem, way="command"):
+def command(problem, way="command", change=linear):
     def kind(random, device):
-        one = asked(random, problem or random.choice(PROBLEMS), device, [1, 2])
+        one = asked(random, problem or random.choice(PROBLEMS), device, [1, 2], change)
         output = random.choice([None, None, "out.bed", "out.tsv", "out.bed.gz"])
         one = replace(one, way=way, output=output, panel=panel(random, one))
         if way == "command":
             one = replace(one, patches=draw_patches(random))
+        if one.files:
+            return one
         one = from_file(one, random.choice(inputs.GENOMES))
         if one.source == "stdin" and one.panel == "stdin":
             one = replace(one, panel="text")
@@ -193,21 +196,32 @@ def command(problem, way="command"):
     return kind
 
 
+def circular(problem):
+    def kind(random, device):
+        make = random.choice([tiny, packed, function, command])
+        return make(problem, change=on_circles)(random, device)
+
+    return kind
+
+
+def several(problem):
+    return command(problem, change=dealt_out)
+
+
 def panel(random, one):
     """What a command reads the patterns or primers from."""
     if one.problem == "primer":
         return "fasta"
     if one.problem != "pcr":
         return random.choice(inputs.PANELS)
-    plain = one.roles == [(pair, role) for pair in range(len(one.roles) // 2) for role in "FR"]
-    return random.choice(inputs.PAIRS if plain else ("fasta", "mates", "bed"))
+    return random.choice(inputs.PAIRS if inputs.in_pairs(one.roles) else ("fasta", "mates", "bed"))
 
 
 def written_as(random, one):
     """The same with a format that only commands have, or with a summary."""
     if one.problem in ("primer", "pcr"):
         return one
-    form = "view" if random.random() < 0.1 else one.form
+    form = "view" if random.random() < 0.1 and "circular" not in one.options else one.form
     if form == "sam" and one.source == "stdin":  # which cannot be read for its header at first
         form = "gff3"
     options, summary = one.options, random.choice([None] * 6 + ["beside", "only"])
@@ -297,8 +311,11 @@ def _kinds():
         ("packed", packed),
         ("function", function),
         ("command", command),
+        ("circular", circular),
+        ("list", several),
     ):
-        kinds |= {f"{problem}, {name}": make(problem) for problem in PROBLEMS}
+        searched = PROBLEMS if make not in (circular, several) else (*PATTERNS, "pcr")
+        kinds |= {f"{problem}, {name}": make(problem) for problem in searched}
     kinds |= {f"damaged {name}": damage.damaged(name) for name in damage.FORMATS}
     heavy = {
         "edit, too many survivors": survivors,

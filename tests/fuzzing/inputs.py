@@ -4,7 +4,15 @@ from dataclasses import replace
 
 from support.commands import compressed, fasta, fastq, genbank, here, twobit
 
-from fuzzing.oracles import background, named, names, pair_names, primer_names
+from fuzzing.oracles import (
+    background,
+    genome_name,
+    genomes,
+    named,
+    names,
+    pair_names,
+    primer_names,
+)
 
 COMPRESSED = ("gz", "bgzf", "bz2", "xz", "zst")
 GENOMES = ("fasta", "stdin", "packed", "2bit", "genbank", "fastq", "fastq.gz", *COMPRESSED)
@@ -35,6 +43,17 @@ def write_genome(search, folder):
             raise Refused(f"pack: exit status {result.status}: {result.err.decode()}")
         return whole
     return path
+
+
+def write_list(search, folder):
+    """Write the genomes of a list, and the list; returns what names it."""
+    paths = []
+    for number, part in enumerate(genomes(search)):
+        home = folder / genome_name(search, number)
+        home.mkdir(exist_ok=True)
+        paths.append(write_genome(part, home))
+    (folder / "list").write_text("".join(f"{path}\n" for path in paths))
+    return f"@{folder / 'list'}"
 
 
 def panel_data(search):
@@ -81,7 +100,7 @@ def regions_data(regions):
 
 def command(search, folder):
     """(arguments, standard input) of the command line; writes its input files."""
-    path, stdin = write_genome(search, folder), b""
+    path, stdin = (write_list if search.files else write_genome)(search, folder), b""
     if search.source == "stdin":
         path, stdin = "-", path.read_bytes()
     arguments = [search.problem, path, *_panel_words(search, folder)]
@@ -123,6 +142,8 @@ def _option_words(name, value, folder):
         path = folder / "regions"
         path.write_bytes(regions_data(value))
         return [option, path]
+    if name == "circular":
+        return [option] if value is True else [option, ",".join(value)]
     if name == "product":
         return [option, "{}-{}".format(*value)]
     if isinstance(value, list):  # PAMs: some in one word, some in their own
@@ -134,4 +155,12 @@ def _option_words(name, value, folder):
 
 def as_command(search):
     """The same search as a command line, which knows no hooks."""
-    return replace(search, way="command", hooks={}, patches={}, beside=())
+    panel = search.panel
+    if panel in ("text", "words") and not in_pairs(search.roles):
+        panel = "fasta"
+    return replace(search, way="command", hooks={}, patches={}, beside=(), panel=panel)
+
+
+def in_pairs(roles):
+    """Whether primers come as pairs of one forward and one reverse primer."""
+    return roles == [(pair, role) for pair in range(len(roles) // 2) for role in "FR"]

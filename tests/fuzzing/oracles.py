@@ -1,15 +1,17 @@
 """What the oracles say that a search finds, and its tables, byte by byte."""
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import naive
 import naive_bounds
+import naive_circles
 from support.formats import columns_of, gff3_row, sam_row
 
 import kmatch
 
-NOT_OF_ORACLES = ("algorithm", "limit", "regions")
+NOT_OF_ORACLES = ("algorithm", "limit", "regions", "circular")
 BOUNDS = ("max_mismatches", "max_insertions", "max_deletions")
 RULES = ("pam", "exact_5p", "exact_3p", *BOUNDS)
 SITES = ("start", "end", "distance", "cigar")
@@ -18,6 +20,56 @@ SITES = ("start", "end", "distance", "cigar")
 def named(search):
     """The records as (name, sequence) pairs."""
     return [(f"r{number}", text) for number, text in enumerate(search.records)]
+
+
+def circles(search):
+    """The numbers of circular records."""
+    given = search.options.get("circular", [])
+    numbers = range(len(search.records))
+    return set(numbers) if given is True else {n for n in numbers if f"r{n}" in given}
+
+
+def unrolled(search):
+    """The records, circles twice, so that no hit leaves them."""
+    round_ = circles(search)
+    records = enumerate(named(search))
+    return [(name, 2 * text if n in round_ else text) for n, (name, text) in records]
+
+
+def in_rows(search, found):
+    """What is found, with two rows for what runs over an origin, as BED shows it."""
+    for record, start, end, *rest in found:
+        size = len(search.records[record])
+        yield record, start, min(end, size), *rest
+        if end > size:
+            yield record, 0, end - size, *rest
+
+
+def genome_name(search, number):
+    """The name of a genome's folder."""
+    return f"genome{number}"
+
+
+def genomes(search):
+    """The search in each genome of a list."""
+    first = 0
+    for many, source in search.files:
+        records = search.records[first : first + many]
+        yield replace(search, records=records, source=source, files=())
+        first += many
+
+
+def listed(search, paths):
+    """The table of a search in several genomes, whose names are a column of it."""
+    lines = []
+    for part, path in zip(genomes(search), paths, strict=True):
+        rows = table(part).decode().splitlines()
+        if search.form == "bed":
+            lines += [f"{row}\t{path}" for row in rows]
+        else:
+            lines += [f"genome\t{rows[0]}"] if not lines else []
+            lines += [f"{path}\t{row}" for row in rows[1:]]
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def background(search):
@@ -97,6 +149,28 @@ def _oracle_options(search):
 
 
 def _hits_of(search, records, pattern, k):
+    round_ = circles(search)
+    if not round_:
+        return _linear_hits(search, records, pattern, k)
+    lines = [(name, "" if n in round_ else text) for n, (name, text) in enumerate(records)]
+    rings = [(name, text if n in round_ else "") for n, (name, text) in enumerate(records)]
+    found = _linear_hits(search, lines, pattern, k) + _circular_hits(search, rings, pattern, k)
+    least = min((hit[4] for hit in found), default=0)
+    return [hit for hit in found if search.problem != "best" or hit[4] == least]
+
+
+def _circular_hits(search, records, pattern, k):
+    options = _oracle_options(search)
+    if search.problem in ("edit", "best"):
+        given = () if search.problem == "best" else (k,)
+        return getattr(naive_circles, search.problem)(records, [pattern], *given, **options)
+    if options.get("pam"):
+        return naive_circles.multi(records, [pattern], k, **options)
+    plain = {name: value for name, value in options.items() if not name.startswith("pam")}
+    return naive_circles.hamming(records, [pattern], k, **plain)
+
+
+def _linear_hits(search, records, pattern, k):
     options = _oracle_options(search)
     ruled = any(options.get(name) not in (None, 0) for name in RULES)
     ruled |= any(options.get(name) == 0 for name in BOUNDS)
@@ -120,7 +194,7 @@ def _strand(options):
 
 def _match(search, hit):
     """The text of a hit in the pattern's direction."""
-    text = naive.known(search.records[hit[0]][hit[1] : hit[2]])
+    text = naive.known(unrolled(search)[hit[0]][1][hit[1] : hit[2]])
     return text if hit[5] == "+" else naive.reverse_complement(text)
 
 
@@ -145,12 +219,13 @@ def _gapless(search, hit):
 
 
 def _bed(search, found):
-    return naive.bed(named(search), names(search), search.patterns, [hit[:6] for hit in found])
+    rows = [hit[:6] for hit in in_rows(search, found)]
+    return naive.bed(named(search), names(search), search.patterns, rows)
 
 
 def _plain(search, found):
     """TSV without the column k."""
-    return naive.edit_tsv(named(search), names(search), found)
+    return naive.edit_tsv(unrolled(search), names(search), found)
 
 
 def _tsv(search, found):
@@ -248,16 +323,10 @@ def _products(search):
     options = dict(search.options)
     product, pairs = options.pop("product", (50, 5000)), options.pop("pairs", "own")
     sequence, edit = options.pop("sequence", False), options.pop("edit", False)
-    records = named(search)
-    if edit and options.get("exact_3p"):
-        sites = naive_bounds.edit(records, search.patterns, search.k, "loci", **options)
-    elif edit:
-        sites = naive.edit(records, search.patterns, search.k, "loci")
-    else:
-        sites = naive.hamming(records, search.patterns, search.k, **options)
-    products = naive.pcr(sites, search.roles, tuple(product), pairs)
+    products = _all_products(search, options, edit, (tuple(product), pairs))
     if search.form == "bed":
-        return "".join(_product_line(search, row, _scores(search, row)) for row in products)
+        rows = in_rows(search, products)
+        return "".join(_product_line(search, row, _scores(search, row)) for row in rows)
     header = ["sequence", "start", "end", "name", "length", "strand"]
     for side in ("forward", "reverse"):
         columns = [f"{side}_start", f"{side}_end", f"distance_{side}", f"cigar_{side}"]
@@ -265,6 +334,27 @@ def _products(search):
     lines = ["\t".join([*header, *(["product"] if sequence else [])]) + "\n"]
     lines += [_product_line(search, row, _details(search, row, sequence)) for row in products]
     return "".join(lines)
+
+
+def _all_products(search, options, edit, wanted):
+    """The products of circles and of other records, in order."""
+    options.pop("circular", None)
+    options = {name: value for name, value in options.items() if name != "algorithm"}
+    round_, primers, k = circles(search), search.patterns, search.k
+    lines = [(name, "" if n in round_ else text) for n, (name, text) in enumerate(named(search))]
+    rings = [(name, text if n in round_ else "") for n, (name, text) in enumerate(named(search))]
+    if edit and options.get("exact_3p"):
+        sites = naive_bounds.edit(lines, primers, k, "loci", **options)
+    elif edit:
+        sites = naive.edit(lines, primers, k, "loci")
+    else:
+        sites = naive.hamming(lines, primers, k, **options)
+    found = naive.pcr(sites, search.roles, *wanted)
+    if round_:
+        way = naive_circles.edit if edit else naive_circles.hamming
+        sites = way(rings, primers, k, **options, **({"report": "loci"} if edit else {}))
+        found += naive_circles.pcr(rings, sites, search.roles, *wanted)
+    return sorted(found, key=lambda row: row[0])  # in order in each record
 
 
 def _product_line(search, row, rest):

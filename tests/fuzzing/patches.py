@@ -15,7 +15,7 @@ from kmatch.search.differences import ends, rows
 from kmatch.search.scanning import codes
 from kmatch.search.scanning import scan as chunk_scan
 from kmatch.sequences.readers import ahead
-from kmatch.sequences.readers.genomes import parts as genome_parts
+from kmatch.sequences.readers.genomes import fasta as fasta_reader
 
 # By a name: where they stand, and what they may be.
 CONSTANTS = {
@@ -24,7 +24,7 @@ CONSTANTS = {
     "scans": (((chunk_scan, "AHEAD"),), (0, 1, 5)),
     "key bits": (((rows, "KEY_BITS"),), (0, 12)),
     "lines": (((hit_tables, "ROWS"), (primer_tables, "ROWS")), (1, 2, 5)),
-    "block": (((genome_parts, "BLOCK"),), (1, 7, 64)),
+    "block": (((fasta_reader, "BLOCK"),), (1, 7, 64)),
     "read": (((ahead, "BATCH"), (ahead, "CAPACITY")), (1, 10, 100)),
     "smaller": (((stored, "SMALLER"),), (1, 1 << 40)),
     "capacity": (((engine, "CAPACITY"),), (20, 50, 200)),

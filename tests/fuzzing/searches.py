@@ -56,7 +56,8 @@ class Search:
     searches `beside` it, or `fork`; source: what the genome is read from; layout: of a packed one;
     panel: what the patterns are read from by a command; roles: of primers, (pair, "F" or "R") each;
     options: those of the public function; hooks: those that only tests set; patches: see
-    `patching`; output: the suffix of a file, or None; summary: `beside` the table, `only`, or None.
+    `patching`; output: the suffix of a file, or None; summary: `beside` the table, `only`, or None;
+    files: of a list of genomes, the records in each and what it is.
     """
 
     problem: str
@@ -77,6 +78,7 @@ class Search:
     output: str | None = None
     summary: str | None = None
     beside: tuple = ()
+    files: tuple = ()
 
     def __repr__(self):
         """Only what differs from the defaults."""
@@ -143,11 +145,12 @@ def by_batches(search, genome):
         return as_table(found, "bed")
     if search.problem == "pcr":
         panel = load_pairs(pairs_of(search))
-        found = batches(genome, panel, search.k, **options, **given)
+        genomes = as_genomes(genome).with_circular(options.pop("circular", False))
+        found = batches(genomes, panel, search.k, **options, **given)
         return as_table(Products(found, panel, options.get("sequence", False)), search.form)
     panel = checked_patterns(names(search), search.patterns, lambda message: None)
     arguments = () if search.problem == "best" else (search.k,)
-    genomes = as_genomes(genome)
+    genomes = as_genomes(genome).with_circular(options.pop("circular", False))
     if search.problem != "best":
         narrow(genomes, regions)
     algorithm = options.pop("algorithm", "bitplane")
@@ -212,6 +215,10 @@ def by_command(search, folder):
         return
     if search.form == "view":
         written = oracles.viewed(written)
+    if search.files:
+        paths = (folder / "list").read_text().splitlines()
+        yield written, oracles.listed(search, paths), search
+        return
     yield written, oracles.table(search), search
     if search.summary:
         yield (folder / "summary").read_bytes(), oracles.summary(search), search

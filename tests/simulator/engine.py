@@ -166,8 +166,7 @@ def test_best_with_exact_ends():
 
 
 def test_counters_hold_all_distances_where_limits_differ():
-    near = "TTCGGGCCC"
-    records, patterns = [("a", near[:8]), ("b", "CAACCGGGGT")], [near, "CAACCGGGGT"]
+    records, patterns = [("a", "TTCGGGCC"), ("b", "CAACCGGGGT")], ["TTCGGGCCC", "CAACCGGGGT"]
     found = rows_of(best(records, patterns, device="cuda", chunk_length=13))
     assert found == naive.best(records, patterns)
 
@@ -310,8 +309,7 @@ def test_planes_not_used_for_longest_make_room(monkeypatch):
 
 
 def test_planes_are_taken_by_other_searches_when_they_are_spread(few_threads, monkeypatch):
-    gpu, taken = device.Gpu(0), []
-    geometry = Geometry(1, 8, 4)
+    gpu, taken, geometry = device.Gpu(0), [], Geometry(1, 8, 4)
     text = geometry.text(gpu.planes(4 * geometry.plane_words + SPARE))
     other = Thread(target=lambda: taken.append(gpu.broad_text(text)))
 

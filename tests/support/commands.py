@@ -115,7 +115,7 @@ def fastq(reads, newline="\n", quality="I"):
 
 
 def marked(title):
-    """What `long_lines` leaves of a header's title: the name, and a mark that no blank follows."""
+    """What `line_blocks` leaves of a header's title: the name, and a mark that no blank follows."""
     return f"{(title.split(None, 1) or [''])[0]}|"
 
 

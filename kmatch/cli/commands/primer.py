@@ -117,6 +117,7 @@ def primer(
     conclusion = Conclusion(messages)
     from kmatch.genome import Genome
     from kmatch.search.primer import PrimerOptions, primer_batches
+    from kmatch.search.scanning.lengths import Heard
 
     target, background = (Genome(path, keep=False, on_warning=messages.warn) for path in inputs)
     options = PrimerOptions(
@@ -127,13 +128,17 @@ def primer(
         both_strands=wanted.both_strands,
         background_strand=wanted.background_strand,
     )
-    primers = records = letters = 0
+    primers, heard = 0, Heard()
     with (
         _writers(wanted, table, regions) as writers,
         messages.progress(inputs.background, running.scheduler is not None) as advance,
     ):
         running = running._replace(
-            on_progress=advance, on_engine=conclusion.hear, on_warning=messages.warn
+            on_progress=advance,
+            on_engine=conclusion.hear,
+            on_expected=messages.expected,
+            on_spans=heard.hear,
+            on_warning=messages.warn,
         )
         search = partial(primer_batches, target, background, wanted.k, options)
         batches = run_anywhere(search, running)
@@ -144,9 +149,7 @@ def primer(
                 for writer in writers:
                     writer.write(batch)
                 primers += len(batch)
-                records += 1
-                letters += len(batch.codes)
-    conclusion.say(counted(primers, "primer"), records, letters)
+    conclusion.say(counted(primers, "primer"), heard.records, heard.letters)
 
 
 @contextmanager

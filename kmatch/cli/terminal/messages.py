@@ -60,10 +60,12 @@ class Messages:
                 _say(line)
 
     def device(self, engine: "Engine") -> None:
-        """Say what the chosen engine runs on, and whether the search will take long."""
+        """Say what the chosen engine runs on."""
         interrupts.check()
         self.detail(f"device: {engine.description}")
-        seconds = engine.expected or 0
+
+    def expected(self, seconds: float) -> None:
+        """Say whether a search will take long."""
         if seconds > HOUR and (self.verbose or self._is_watched()):
             hours = seconds / HOUR
             _say(f"this search will take about {hours:,.0f} h; Ctrl-C ends it and leaves no file")

@@ -26,6 +26,8 @@ def output_error(label: str, error: OSError, advice: str = "") -> OutputError:
     reason = f"{label}: cannot be written: {error.strerror or error}"
     if isinstance(error, BrokenPipeError):
         return ClosedPipe(reason)
+    if isinstance(error, IsADirectoryError):
+        advice = "; give a file in it"
     return OutputError(reason + advice)
 
 

@@ -48,6 +48,11 @@ class Rules(NamedTuple):
         """Whether an alignment within k may break them."""
         return any(self.ends) or self.bounds != Bounds()
 
+    @property
+    def share_of_ends(self) -> float:
+        """Of random ends within k, those that are looked at."""
+        return self.share if self.pams else 1.0
+
 
 NO_RULES = Rules()
 
@@ -58,9 +63,10 @@ def checked_bounds(k: int, bounds: Bounds) -> Bounds:
     checked = []
     for name, bound in zip(names, bounds, strict=True):
         if bound is not None and checked_count(name, bound) > k:
+            kind = name.partition("_")[2]
             raise InputError(
-                f"{name} is {bound}, and k = {k} differences are allowed altogether; raise k, or "
-                f"leave {name} out"
+                f"{bound} {kind} are more than the k = {k} differences allowed altogether; "
+                f"raise k, or leave the limit on {kind} out"
             )
         checked.append(None if bound is None else int(bound))
     return Bounds(*checked)
@@ -70,6 +76,14 @@ def smallest_k(k: int, bounds: Bounds) -> int:
     """k, or what the bounds for all kinds allow together, where that is less."""
     given = [bound for bound in bounds if bound is not None]
     return min(k, sum(given)) if len(given) == len(bounds) else k
+
+
+def bounded_states(rules: Rules, k: int) -> int:
+    """How many states an alignment within the rules and k may be in."""
+    if rules.bounds == Bounds():
+        return 2 * k + 1
+    _, insertions, deletions = (k if most is None else min(most, k) for most in rules.bounds)
+    return sum(min(deletions, k - i) + 1 for i in range(insertions + 1))
 
 
 def make_constraints(rules: Rules, panel: ReadingPanel, k: int) -> Constraints:

@@ -8,6 +8,7 @@ from kmatch.sequences.readers.files import Source
 SAM = rb"@(HD|SQ|RG|PG|CO)\t"
 # How a file begins, what it is then, and what to do.
 _OTHERS = [
+    (rb"PK\x03\x04.{26}(\[Content|_rels|docProps|xl/|mimetype)", "a workbook", "save it as TSV"),
     (rb"PK\x03\x04", "a zip archive", "unpack it first"),
     (rb"BAM\x01", "BAM", "convert it to FASTA, as with samtools fasta"),
     (rb"CRAM", "CRAM", "convert it to FASTA, as with samtools fasta"),

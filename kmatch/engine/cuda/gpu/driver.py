@@ -1,8 +1,10 @@
 """The one module that imports numba.cuda; kernels take `cuda` from here.
 
-Numba's own target works, and so does the package numba-cuda, which replaces it where installed.
+Numba's own target works, and so does the package numba-cuda, which replaces it where installed. The
+package after that, numba-cuda-mlir, would be imported here too: docs/install.md says what it lacks.
 """
 
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -38,6 +40,14 @@ class Device(NamedTuple):
     number: int
     name: str
     capability: tuple[int, int]
+
+
+def target() -> str:
+    """What compiles kernels for GPUs: the package numba-cuda, or Numba itself."""
+    if SIMULATED:
+        return "Numba's simulator"
+    package = sys.modules.get("numba_cuda")  # which numba.cuda then comes from
+    return f"numba-cuda {package.__version__}" if package else "Numba's own target"
 
 
 def find_devices() -> tuple[list[Device], str]:

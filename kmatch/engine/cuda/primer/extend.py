@@ -21,7 +21,7 @@ from kmatch.engine.cuda.edit.recurrence import COLUMNS
 from kmatch.engine.cuda.gpu import driver
 from kmatch.engine.cuda.gpu.device import Gpu
 from kmatch.engine.cuda.gpu.driver import DeviceArray
-from kmatch.engine.cuda.primer.pieces import NEVER, all_units, further_units
+from kmatch.engine.cuda.primer.pieces import NEVER, all_units, cut_units, further_units
 from kmatch.engine.cuda.primer.tile import (
     AGAIN,
     GIVEN_UP,
@@ -40,6 +40,7 @@ from kmatch.engine.primers import Starts, WorkDone
 MEMORY_SHARE = 0.5  # of the free device memory that deltas may take
 SEED_SHARE = 64  # the first piece is this fraction of the background
 GROWTH = 7  # each further piece is at most this many times all those before it
+FEWEST = 2  # units for every multiprocessor that are taken down further: a warp for each scheduler
 NO_LIMIT, NO_BOUND = 0, 1  # of a start that is of no interest
 
 
@@ -191,7 +192,9 @@ class Extension:
             reached = self._reach(depth, alive)
             if 2 * rows > self._deepest or rows >= last:
                 break
-            units = further_units(alive, tiles, reached, self._warm(rows), begin, end, span)
+            warm = self._warm(rows)
+            units = further_units(alive, tiles, reached, warm, begin, end)
+            units = cut_units(units, span + warm, FEWEST * driver.multiprocessors())
             passed, depth = rows, depth + 1
             most_rows = _up(min(last, self._deepest), height)
             rows = _up(min(2 * rows, last), height)

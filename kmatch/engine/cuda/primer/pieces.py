@@ -20,9 +20,9 @@ def all_units(tiles: Longs, begin: int, end: int, span: int) -> Longs:
 
 
 def further_units(
-    alive: Longs, tiles: Longs, reached: Longs, warm: int, begin: int, end: int, span: int
+    alive: Longs, tiles: Longs, reached: Longs, warm: int, begin: int, end: int
 ) -> Longs:
-    """The units of columns begin … end−1 to take down further rows, at most twice as many.
+    """The units of columns begin … end−1 to take down further rows, at most twice as many, uncut.
 
     alive: the units alive below the rows taken before, with a warm-up of `warm` columns; tiles:
     those that are open; reached: int64 of every tile, the end of the last columns before `begin`
@@ -33,7 +33,7 @@ def further_units(
     before = np.stack([tiles, np.full(len(tiles), begin), before], axis=1)[before + warm > begin]
     units = np.concatenate([alive, before])
     units[:, 2] = np.minimum(units[:, 2] + warm, end)
-    return _cut(_merged(units, end), span + warm)
+    return _merged(units, end)
 
 
 def _merged(units: Longs, end: int) -> Longs:
@@ -48,9 +48,15 @@ def _merged(units: Longs, end: int) -> Longs:
     return np.stack([tile, units[begins, 1], last[ends] - tile * (end + 1)], axis=1)
 
 
-def _cut(units: Longs, most: int) -> Longs:
-    """The same units cut into units of at most so many columns, in order."""
+def cut_units(units: Longs, most: int, fewest: int) -> Longs:
+    """The same units cut into units of at most `most` columns, a multiple of COLUMNS, in order.
+
+    Those of few columns in all are cut further, into about `fewest` units: one takes as long as its
+    columns with their warm-up, on its own as beside others.
+    """
     size = units[:, 2] - units[:, 1]
+    share = int(size.sum()) // (fewest * COLUMNS)
+    most = min(most, max(share, 1) * COLUMNS)
     parts = -(-size // most)
     size = np.repeat(-(-size // (parts * COLUMNS)) * COLUMNS, parts)
     number = np.arange(len(size)) - np.repeat(np.cumsum(parts) - parts, parts)

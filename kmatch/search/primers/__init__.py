@@ -1,0 +1,1 @@
+"""Primers: the starts in a target, and the background as columns."""
