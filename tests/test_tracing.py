@@ -20,7 +20,7 @@ def test_ties_of_alignments(alphabet, k):
     rng = np.random.default_rng(k)
     text = "".join(rng.choice(list(alphabet), 150))
     lengths = (12, SEEN - k - 1, SEEN - k, SEEN - k + 1)
-    patterns = [edited(rng, text[5 : 5 + m], k - 1)[:m] for m in lengths]
+    patterns = [edited(rng, text[40 : 40 + m], k - 1)[:m] for m in lengths]
     patterns[0] = patterns[0][:5] + "R" + patterns[0][6:]
     records = [("first", text[:70]), ("second", text), ("third", text[30:])]
     found = rows(edit(records, patterns, k, report="ends"))
