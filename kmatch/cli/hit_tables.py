@@ -36,6 +36,7 @@ class HitTables:
         writer = make_writer(form, handle, self._searched)
         if table.limit is None:
             self.takers.append(writer.write)
+            self._last.append(writer.finish)
             return
         from kmatch.results.limit import Limit
 
@@ -57,6 +58,7 @@ class HitTables:
 
 def _write_closest(limit: "Limit", writer: Writer, warn: Callable[[str], None]) -> None:
     _write_each(limit.batches(), writer)
+    writer.finish()
     for warning in limit.warnings():
         warn(warning)
 

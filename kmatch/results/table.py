@@ -144,6 +144,7 @@ class Table(Generic[Batch, Row]):
         writer = make_writer(target)
         for batch in batches:
             writer.write(batch)
+        writer.finish()
 
     def _selected(self, rows: Longs) -> Self:
         found = self._taken(rows)

@@ -55,12 +55,22 @@ def _fetch_add(array, index, amount):
     return before
 
 
-_MADE = {"load": _load, "fill": _fill, "operate": _operate}
+def _matching(backward):
+    def matching(letters, at, mask):
+        found = (letters[at : at + 64] & mask) != 0
+        found = found[::-1] if backward else found
+        return np.packbits(found, bitorder="little").view(np.uint64)[0]
+
+    return matching
+
+
+_MADE = {"load": _load, "fill": _fill, "operate": _operate, "matching": _matching}
 _DOUBLES = {
     "store": _store,
     "nonzero": _nonzero,
     "lowest": _lowest,
     "fetch_add": _fetch_add,
+    "width": lambda word: int(word).bit_length(),
     "_popcount": lambda word: int(word).bit_count(),
 }
 

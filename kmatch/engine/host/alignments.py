@@ -7,6 +7,7 @@ from kmatch.engine.host.sharing import SLAB, next_item
 from kmatch.jit import kernel
 
 MATCH, MISMATCH = np.uint8(ord("=")), np.uint8(ord("X"))
+SKIP_TEXT, SKIP_PATTERN = np.uint8(ord("D")), np.uint8(ord("I"))
 
 
 @kernel

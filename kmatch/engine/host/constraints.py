@@ -9,10 +9,9 @@ import numpy as np
 
 from kmatch.engine.constraints import Constraints, Sites, View
 from kmatch.engine.differences import DifferenceQuery
-from kmatch.engine.host.alignments import MATCH, MISMATCH
+from kmatch.engine.host.alignments import MATCH, MISMATCH, SKIP_PATTERN, SKIP_TEXT
 from kmatch.engine.host.letters import COMPLEMENT, LETTERS, decode
 from kmatch.engine.host.sharing import SLAB, next_item
-from kmatch.engine.host.trace import SKIP_PATTERN, SKIP_TEXT
 from kmatch.jit import kernel
 
 NEVER = np.int64(1 << 40)

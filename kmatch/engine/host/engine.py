@@ -93,7 +93,7 @@ class HostEngine:
         traced: Traced,
         columns: Columns,
     ) -> None:
-        from kmatch.engine.host.trace import trace
+        from kmatch.engine.host.tracing.trace import trace
 
         items = slabs(len(ends.position))
         self._workers.run(trace, items, text, letters, query, ends, traced, columns)

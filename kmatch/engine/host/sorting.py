@@ -8,7 +8,7 @@ import numpy as np
 from kmatch.engine.hits import NO_CODE
 from kmatch.jit import kernel
 
-DIGIT = 11  # bits: the counters of a digit stay in the first-level cache
+DIGIT = 9  # bits: the lines that a pass writes to stay in the first-level cache
 FEW = 1024  # codes below which a comparison sort is faster
 
 

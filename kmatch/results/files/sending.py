@@ -11,6 +11,9 @@ class Sender:
         self._handle = handle
         self._as_text = isinstance(handle, io.TextIOBase)
 
+    def finish(self) -> None:
+        """Send what still waits, after the last batch."""
+
     def _send(self, data: Any) -> None:
         self._handle.write(
             bytes(data).decode("utf-8", "surrogateescape") if self._as_text else data

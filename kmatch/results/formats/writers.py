@@ -14,6 +14,9 @@ class Writer(Protocol):
     def write(self, batch: "HitBatch") -> None:
         """Write a HitBatch."""
 
+    def finish(self) -> None:
+        """Write what still waits, after the last HitBatch."""
+
 
 def make_writer(form: str, handle: Any, searched: Searched) -> Writer:
     """The Writer of a format, `bed`, `tsv`, `sam`, `gff3` or `view`, to a text or binary handle.

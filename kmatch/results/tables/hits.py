@@ -1,6 +1,10 @@
 """Writing hit batches as BED or TSV."""
 
+import os
+from collections import deque
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +16,8 @@ from kmatch.results.tables.lines import DIGITS, Names, Rows, bed_lines, tsv_line
 from kmatch.sequences.patterns import Pattern, pattern_set
 
 ROWS = 1 << 15  # formatted at a time
+MANY = 1 << 12  # rows of a batch that is formatted beside the search
+AHEAD = 4  # times ROWS that may wait
 HEADER = "sequence\tstart\tend\tpattern\tdistance\tstrand\tcigar\tmatch"
 FORMATS = ("bed", "tsv")
 
@@ -36,15 +42,31 @@ class TableWriter(Sender):
         self._lines = self._bed if form == "bed" else self._tsv
         self._labels = side_by_side(panel.names)
         self._lengths = panel.lengths
+        self._waiting: deque[Future[memoryview]] = deque()
         self._ends = None if k is None else [b"\t%d\n" % each for each in k.tolist()]
         if form == "tsv":
             columns = ["genome"] * named + [HEADER] + ["k"] * (k is not None)
             self._send(("\t".join(columns) + "\n").encode())
 
     def write(self, batch: HitBatch) -> None:
-        """Write a HitBatch."""
+        """Write a HitBatch; a thread formats a large one while the search goes on."""
+        if 0 < len(batch) < MANY:
+            self.finish()
+            self._send(self._lines(batch, slice(None)))
+            return
         for first in range(0, len(batch), ROWS):
-            self._send(self._lines(batch, slice(first, first + ROWS)))
+            rows = slice(first, first + ROWS)
+            self._waiting.append(_thread(os.getpid()).submit(self._lines, batch, rows))
+            self._send_until(AHEAD)
+
+    def finish(self) -> None:
+        """Send what still waits, after the last batch."""
+        self._send_until(0)
+
+    def _send_until(self, left: int) -> None:
+        """Send lines in their order until so many parts wait."""
+        while len(self._waiting) > left:
+            self._send(self._waiting.popleft().result())
 
     def _bed(self, batch: HitBatch, rows: slice) -> memoryview:
         found, names = rows_of(batch, rows)
@@ -72,6 +94,12 @@ class TableWriter(Sender):
         records = np.diff(names.ends)[found.record].sum()
         labels = np.diff(self._labels.ends)[found.pattern].sum()
         return int(records + labels) + len(found.record) * (4 * DIGITS + 9)
+
+
+@cache
+def _thread(process: int) -> ThreadPoolExecutor:
+    """The thread that formats lines; a forked child has none of its parent's."""
+    return ThreadPoolExecutor(1, thread_name_prefix="kmatch lines")
 
 
 def named_at_end(lines: memoryview, before: str, genome: str | None) -> memoryview:

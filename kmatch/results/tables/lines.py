@@ -8,6 +8,7 @@ from kmatch.jit import kernel
 
 TAB, NEWLINE, PLUS, MINUS = ord("\t"), ord("\n"), ord("+"), ord("-")
 DIGITS = 20  # the most that an int64 takes
+TEN, ZERO = np.uint64(10), np.uint64(ord("0"))
 
 
 class Rows(NamedTuple):
@@ -39,13 +40,15 @@ def put_bytes(out, at, source, first, last):
 @kernel
 def put_number(out, at, number):
     """Write a number that is not negative; returns where it ends."""
-    width, rest = 1, number // 10
-    while rest:
-        width, rest = width + 1, rest // 10
-    for i in range(at + width - 1, at - 1, -1):
-        out[i] = ord("0") + number % 10
-        number //= 10
-    return at + width
+    rest, bound, end = np.uint64(number), TEN, at + 1  # unsigned: // is then one multiplication
+    while rest >= bound:
+        bound *= TEN
+        end += 1
+    for i in range(end - 1, at - 1, -1):
+        more = rest // TEN
+        out[i] = ZERO + (rest - more * TEN)
+        rest = more
+    return end
 
 
 @kernel

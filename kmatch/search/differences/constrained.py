@@ -66,11 +66,12 @@ class ConstrainedEnds:
         return self.kept(number, chunk, held)
 
     def rest(self, number: int, chunk: PackedChunk) -> Longs:
-        """The ends that wait, where no chunk comes after this one."""
+        """The ends that wait, where no chunk comes after this one; as `kept` gives them."""
         return self._chosen(number, chunk, self._held)
 
     def kept(self, number: int, chunk: PackedChunk, ends: Longs) -> Longs:
-        """The ends, of int64[3, n], that satisfy the rules, with their distances."""
+        """The ends, of int64[3, n], that satisfy the rules, with their distances; a fourth row is
+        what `_beside` counts."""
         hidden = ends[0] + self.reach >= chunk.length + chunk.geometry.halo
         hidden &= ~self._backward[ends[1]]
         if hidden.any():
@@ -80,7 +81,8 @@ class ConstrainedEnds:
 
     def _chosen(self, number: int, chunk: PackedChunk, ends: Longs) -> Longs:
         ends = np.ascontiguousarray(ends)
-        ends = np.ascontiguousarray(ends[:, self._beside(number, chunk, ends) >= 0])
+        beside = self._beside(number, chunk, ends)
+        ends = np.compress(beside >= 0, [*ends, beside], axis=1)
         search = (self._view(number, chunk), self._query, self._constraints)
         if self._rules.bind_alignments and ends.size:
             limits = record_limits(chunk, ends[0], self._backward[ends[1]])
@@ -89,12 +91,17 @@ class ConstrainedEnds:
         return ends
 
     def rows(self, number: int, chunk: PackedChunk, ends: Any) -> Any:
-        """ROW[n] of ends, (position, query, distance), with their other ends and their PAMs."""
+        """ROW[n] of ends, with their other ends and their PAMs.
+
+        ends: (position, query, distance), int64[n] each, and what `_beside` counts, if known.
+        """
+        ends, known = ends[:3], ends[3:]
         backward = self._backward[ends[1]]
         if self._rules.bind_alignments:
             *traced, beside = self._trace(number, chunk, ends, NO_COLUMNS)
         else:
-            traced, beside = self._trace_freely(chunk, ends), self._beside(number, chunk, ends)
+            (beside,) = known or (self._beside(number, chunk, ends),)
+            traced = self._trace_freely(chunk, ends)
             traced[1][:] += beside
         rows = make_rows(number, chunk.base, ends, Traced(*traced))
         for name in ("start", "first"):

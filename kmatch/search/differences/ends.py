@@ -138,7 +138,7 @@ class DifferenceSearch:
                 np.minimum.at(found, ends[1], ends[2])
         if self._chunks and self._constrained:
             ((number, chunk),) = self._chunks.items()
-            _, query, distance = self._constrained.rest(number, chunk)
+            _, query, distance, _ = self._constrained.rest(number, chunk)
             np.minimum.at(found, query, distance)
         return found
 
@@ -179,19 +179,21 @@ class DifferenceSearch:
     ) -> Iterator[HitBatch]:
         """Take ends of a chunk; all before forward_end have come then, backward_end if read so.
 
-        ends: (position, query, distance), int64[3, n].
+        ends: (position, query, distance), int64[3, n]; where rules select them, a fourth row says
+        what is beside them.
         """
-        position, query, distance = ends
+        position, query, distance, *beside = ends
         touched = np.zeros(len(query), np.int64)
         if self._report != "ends":
             base = self._chunks[number].base
             query, coordinate, distance, touched = self._plateaus.feed(
                 query, position + base, distance, forward_end, backward_end
             )
-            position = coordinate - base
+            position, beside = coordinate - base, []
         known = position >= 0
         resumed = np.isin(self._suspended["query"], query[~known])
-        rows = self._traced(number, position[known], query[known], distance[known])
+        columns = (position, query, distance, *beside)
+        rows = self._traced(number, *(column[known] for column in columns))
         again, self._suspended = self._suspended[resumed], self._suspended[~resumed]
         if self._borders and touched.any():
             rows = self._borders.decided(rows, touched[known])
@@ -220,15 +222,16 @@ class DifferenceSearch:
         for unused in self._chunks.keys() - used:
             self._chunks.pop(unused).letters = NO_LETTERS
 
-    def _traced(self, number: int, position: Longs, query: Longs, distance: Longs) -> RowArray:
-        """Rows of ends in a chunk, with their other ends."""
-        if not len(position):
+    def _traced(self, number: int, *ends: Longs) -> RowArray:
+        """Rows of ends in a chunk, as `_report_ends` takes them, with their other ends."""
+        if not len(ends[0]):
             return NO_ROWS
         chunk = self._chunks[number]
-        ends = (position, query, distance)
         if self._constrained:
             return self._constrained.rows(number, chunk, ends)
-        return make_rows(number, chunk.base, ends, self._trace(chunk, *ends, NO_COLUMNS))
+        position, query, distance = ends
+        traced = self._trace(chunk, position, query, distance, NO_COLUMNS)
+        return make_rows(number, chunk.base, (position, query, distance), traced)
 
     def _trace(
         self,

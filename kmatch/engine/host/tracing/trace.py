@@ -3,7 +3,8 @@
 The matrix of the pattern × the m + d text letters before the anchored end is kept as bits: for each
 cell whether it equals its diagonal neighbour, and whether it is one more than its left one. These
 bits decide every step. The window is large enough: an alignment of distance d reads no more
-letters, and a traceback visits cells of optimal alignments only.
+letters, and a traceback visits cells of optimal alignments only. Where just the other end of a hit
+with few differences is wanted, `diagonals` takes the same steps with less work.
 """
 
 from typing import NamedTuple
@@ -11,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Bytes, Words
-from kmatch.engine.host.alignments import MATCH, MISMATCH
+from kmatch.engine.host.alignments import MATCH, MISMATCH, SKIP_PATTERN, SKIP_TEXT
 from kmatch.engine.host.blocks import ALL_ONES, NONE, ONE, block
 from kmatch.engine.host.letters import COMPLEMENT, LETTERS, decode
 from kmatch.engine.host.sharing import SLAB, next_item
+from kmatch.engine.host.tracing.bits import SEEN
+from kmatch.engine.host.tracing.diagonals import MOST, bits_between, new_band, walk_near
 from kmatch.jit import inlined, kernel
-
-SKIP_TEXT, SKIP_PATTERN = np.uint8(ord("D")), np.uint8(ord("I"))
 
 
 class Matrix(NamedTuple):
@@ -149,16 +150,26 @@ def trace(work, chunk, letters, search, ends, traced, columns):
     Columns, filled here, with empty ends where alignments are not wanted.
     """
     _, begins, backward, _ = search.reading
-    positions, queries = ends.position, ends.query
+    positions, queries, distances, limits = ends
     others, sizes = traced
+    table, tables = search.profile
     longest = np.diff(begins).max()
     text = np.empty(longest + search.k, np.uint8)
     memory = (text, np.empty((2 * ((longest + 63) >> 6) + 1) * (longest + search.k), np.uint64))
+    band, most, seen = new_band(), MOST if len(columns.op_ends) == 0 else 0, len(letters) - SEEN
     slab = next_item(work)
     while slab >= 0:
         for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
-            used, size = _trace_hit(h, chunk, letters, search, ends, memory, columns)
-            step = 1 if backward[queries[h]] else -1
-            others[h] = positions[h] + step * (used - 1)
+            query, position, d = queries[h], positions[h], distances[h]
+            m, step = begins[query + 1] - begins[query], 1 if backward[query] else -1
+            reach = m + d
+            at = position + reach - SEEN if step > 0 else position - reach + 1
+            whole = reach <= min(SEEN, (limits[h] - position) * step + 1)
+            if whole and 0 < d <= most and 0 <= at <= seen:
+                bits = bits_between(letters, at, reach, step > 0)
+                used, size = walk_near((table, tables[query]), bits, (m, d), band)
+            else:
+                used, size = _trace_hit(h, chunk, letters, search, ends, memory, columns)
+            others[h] = position + step * (used - 1)
             sizes[h] = size
         slab = next_item(work)

@@ -1,0 +1,1 @@
+"""Tracebacks of hits: the other end, and the columns of the alignment."""
