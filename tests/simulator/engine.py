@@ -314,8 +314,7 @@ def test_planes_are_taken_by_other_searches_when_they_are_spread(few_threads, mo
     other = Thread(target=lambda: taken.append(gpu.broad_text(text)))
 
     def spread(*_):
-        other.start()
-        other.join(0.2)
+        other.start(), other.join(0.2)
         assert not taken
 
     monkeypatch.setattr(device, "spread", spread)
