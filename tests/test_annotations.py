@@ -16,6 +16,7 @@ FOR_KERNELS = (
     "engine/cuda/bits/logic.py",
     "engine/cuda/bits/words.py",
     "engine/cuda/text/tiles.py",
+    "engine/host/tracing/bits.py",
 )
 
 

@@ -225,7 +225,7 @@ class TestCommands:
     def test_letters_are_counted_once(self, genome):
         for name in ("hamming", "edit"):
             found = here(name, genome, "-p", self.PATTERN, "-k", 1, "--circular", "-v")
-            assert b" in 2 records, 200 bases" in found.err
+            assert b"; 2 records, 200 bp in" in found.err
 
     def test_a_limit_and_regions(self, genome):
         (genome.parent / "r.bed").write_text("d\t0\t100\nc\t0\t100\n")
