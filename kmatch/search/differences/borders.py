@@ -4,7 +4,7 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs
 from kmatch.search.differences.plateaus import FOREVER, NOWHERE
-from kmatch.search.differences.rows import NO_ROWS, RowArray
+from kmatch.search.differences.rows import NO_ROWS, RowArray, join_rows
 from kmatch.search.scanning.chunks import PackedChunk
 from kmatch.search.shards.extents import Extent
 
@@ -44,6 +44,6 @@ class Borders:
         open_ = touched != 0
         if not open_.any():
             return rows
-        self.rows = np.concatenate([self.rows, rows[open_]])
+        self.rows = join_rows(self.rows, rows[open_])
         self.touched = np.concatenate([self.touched, touched[open_]])
         return rows[~open_]

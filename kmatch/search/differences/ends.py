@@ -28,6 +28,7 @@ from kmatch.search.differences.rows import (
     RowArray,
     fill_columns,
     in_order,
+    join_rows,
     make_rows,
     split_rows,
 )
@@ -200,7 +201,7 @@ class DifferenceSearch:
             suspended = np.zeros(len(self._query.limits), np.int64)
             suspended[query[~known]] = touched[~known]  # at most one of a query
             again = self._borders.decided(again, suspended[again["query"]])
-        self._waiting = np.concatenate([self._waiting, rows, again])
+        self._waiting = join_rows(self._waiting, rows, again)
         # A later hit starts behind what its halo shows, or where a minimum may be.
         _, undecided, _ = self._plateaus.undecided()
         begin = min(backward_end, forward_end - self._chunks[number].geometry.halo)
@@ -213,7 +214,7 @@ class DifferenceSearch:
         new = coordinate >= base
         kept = self._suspended[np.isin(self._suspended["query"], query[~new])]
         rows = self._traced(number, coordinate[new] - base, query[new], distance[new])
-        self._suspended = np.concatenate([kept, rows])
+        self._suspended = join_rows(kept, rows)
 
     def _forget(self, number: int) -> None:
         held = [self._waiting, self._suspended, *([self._borders.rows] if self._borders else [])]

@@ -42,6 +42,14 @@ def _fill_rows(rows, number, base, ends, traced):
         row["anchor"], row["size"], row["source"] = position[i], size[i], number
 
 
+def join_rows(*parts: RowArray) -> RowArray:
+    """The rows of all parts; the only one that has any is returned itself."""
+    filled = [rows for rows in parts if len(rows)]
+    if len(filled) > 1:
+        return np.concatenate(filled)
+    return filled[0] if filled else NO_ROWS
+
+
 def split_rows(rows: RowArray, coordinate: int) -> tuple[RowArray, RowArray]:
     """(rows that start before a coordinate, those that do not), in their order."""
     before, behind = np.empty(len(rows), ROW), np.empty(len(rows), ROW)
