@@ -18,12 +18,13 @@ from kmatch.engine.geometry import SPARE, Layout, Text
 from kmatch.engine.hits import Found, HitBuffer, make_buffer
 from kmatch.engine.host.done import Done
 from kmatch.engine.host.engine import HostEngine
-from kmatch.engine.host.workers import Job, Kernel
+from kmatch.engine.host.workers import Job, Kernel, Workers
 from kmatch.engine.primers import Starts, WorkDone
 from kmatch.engine.queries import QueryArrays, ReadingArrays
 
 LAYOUT = Layout()
 CAPACITY = 1 << 20  # hit codes of a chunk: 8 MB, and as much again to sort them
+FEW = 1 << 14  # words times queries that are searched before another thread has woken up
 
 
 class CpuEngine(HostEngine):
@@ -40,6 +41,7 @@ class CpuEngine(HostEngine):
     ) -> None:
         super().__init__(threads, work)
         self.layout = LAYOUT.shared_by(self.threads)
+        self._alone = Workers(1)
         self.capacity = CAPACITY
         self.description = f"cpu, {self.threads} of {self.cores} threads ({reason})"
 
@@ -83,7 +85,9 @@ class CpuEngine(HostEngine):
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> "Scan":
         from kmatch.engine.cpu.hamming.scan import scan, tiles
 
-        return self._start(scan, tiles(text.words, text.rows), capacity, text, query, k)
+        workers = self._workers_for(text, len(query.bounds))
+        items = tiles(text.words, text.rows)
+        return self._start(scan, items, capacity, text, query, k, workers=workers)
 
     def seeds_pay(self, codes: Bytes, k: int, queries: int) -> bool:
         from kmatch.engine.cpu.hamming.seeds import pays
@@ -141,7 +145,8 @@ class CpuEngine(HostEngine):
         if filtering is not False:
             budgets = choose(text, query, bool(filtering), (CPU.recurrence, CPU.pieces))
         parts = stretches(queries, query.reach, text.rows, self.threads)
-        return self._start(scan_edit, parts * queries, capacity, text, query, budgets, parts)
+        arguments, workers = (query, budgets, parts), self._workers_for(text, queries)
+        return self._start(scan_edit, parts * queries, capacity, text, *arguments, workers=workers)
 
     def start_smallest(self, text: Text, reading: ReadingArrays, bounds: Longs) -> Done[Longs]:
         from kmatch.engine.cpu.edit.scan import smallest_edit, stretches
@@ -151,7 +156,8 @@ class CpuEngine(HostEngine):
         parts = stretches(queries, max(reach, 1), text.rows, self.threads)
         lowest = np.empty((parts, queries), np.int64)
         with self._timed(text.rows):
-            self._workers.run(smallest_edit, parts * queries, text, reading, bounds, parts, lowest)
+            workers = self._workers_for(text, queries)
+            workers.run(smallest_edit, parts * queries, text, reading, bounds, parts, lowest)
         return Done(lowest.min(axis=0))
 
     def extend_primers(
@@ -169,11 +175,22 @@ class CpuEngine(HostEngine):
             done = extend_primers(starts, columns, k, on_progress, threads=threads, sizes=sizes)
         return self._noted(done)
 
+    def _workers_for(self, text: Text, queries: int) -> Workers:
+        """Those for so many queries in a text: the calling thread where others come too late."""
+        return self._alone if text.words * text.rows * queries < FEW else self._workers
+
     def _start(
-        self, kernel: Kernel, items: int, capacity: int, text: Text, *arguments: Any
+        self,
+        kernel: Kernel,
+        items: int,
+        capacity: int,
+        text: Text,
+        *arguments: Any,
+        workers: Workers | None = None,
     ) -> "Scan":
         buffer = make_buffer(capacity)
-        start = partial(self._workers.start, kernel, items, text, *arguments, buffer)
+        begin = (workers or self._workers).start
+        start = partial(begin, kernel, items, text, *arguments, buffer)
         with self._timed(text.rows):
             scan = Scan(buffer, items, start)
             if self._watch:
