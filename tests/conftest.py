@@ -48,6 +48,14 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: LONG.index(name) if (name := item.path.name) in LONG else len(LONG))
 
 
+@pytest.fixture(autouse=True)
+def sigint():
+    """Take SIGINT back from what a test imports: dask_jobqueue sets a handler."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.fixture
 def real():
     """A function that gives the path of a real genome or table, or skips the test without it."""
