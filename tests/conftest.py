@@ -51,7 +51,6 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(autouse=True)
 def sigint():
     """Take SIGINT back from what a test imports: dask_jobqueue sets a handler."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

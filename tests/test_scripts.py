@@ -238,7 +238,7 @@ def test_the_cost_of_a_cluster(runs):
             asked.append(words[at + 1])
             del words[at : at + 2]
         assert here(*words).status == 0
-        return processes.Usage(2.0, 1.0, 100)
+        return processes.Usage(2.0, 1.0, 0.9, 100)
 
     runs.small(cluster, workers=workers, usage=usage, LETTERS=400)
     words = ("--genome", runs.genome, "--genomes", 3, "--patterns", 2, "--repeat", 1)

@@ -44,7 +44,7 @@ def over_list(
     heard = _Heard(running, len(genomes))
     for is_small, group in groupby(_listed(genomes), lambda each: each[2] is not None):
         if is_small:
-            yield from _of_files(genomes, running, small, (group, heard))
+            yield from _of_files(genomes, running, small, group, heard)
             continue
         for number, name, _ in group:
             alone = heard.alone(running)
@@ -62,9 +62,12 @@ def _listed(genomes: Genomes) -> Iterator[_Listed]:
 
 
 def _of_files(
-    genomes: Genomes, running: Running, small: FilesSearch, of: "tuple[Iterable[Any], _Heard]"
+    genomes: Genomes,
+    running: Running,
+    small: FilesSearch,
+    files: Iterable[Any],
+    heard: "_Heard",
 ) -> Iterator[HitBatch]:
-    files, heard = of
     cluster = small.where.cluster
     letters = small.where.letters or shard_letters(small.work, cluster.threads)
     most = max(len(genomes) // (SHARES * cluster.threads), 1)

@@ -36,8 +36,6 @@ class Devices(NamedTuple):
     """What a search runs on, for those who hear of engines."""
 
     description: str
-    name: str = "cluster"
-    expected: float | None = None
 
 
 def spread(search: Callable[..., Any], running: Running) -> Iterator[Any]:

@@ -48,7 +48,7 @@ def wake(device: str) -> None:
     That takes about as long as the imports of a search, which may go on meanwhile.
     """
     kind, _, named = device.partition(":")
-    if kind == "cuda" and not _elsewhere():
+    if kind == "cuda":
         for number in named.split(","):
             _wake(int(number) if number.isdigit() else 0)
 

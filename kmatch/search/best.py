@@ -60,10 +60,7 @@ def best_batches(
     """
     genomes = as_genomes(genome)
     distinct, copies = distinct_patterns(patterns)
-    rules = Rules(ends=checked_ends(options.exact_5p, options.exact_3p))
-    work = difference_work(genomes, distinct, None, options.strand)
-    engine, run = begin_search("best", distinct, running, work)
-    closest = Closest(distinct, options.strand, rules, (engine, run), hooks)
+    closest = _closest(genomes, distinct, options, running, hooks)
 
     def find(each: Genome, running: Running) -> Iterable[HitBatch]:
         read = Read(each, genomes.circular, running)
@@ -85,8 +82,9 @@ def best_distances(
 ) -> Longs:
     """The smallest distance of each of some distinct patterns in a genome, int64[P]; m where none
     is less."""
-    read = _only(genome, running)
-    return _closest(read.genome, patterns, options, running, hooks).distances(read)
+    genomes = as_genomes(genome)
+    closest = _closest(genomes, patterns, options, running, hooks)
+    return closest.distances(_only(genomes, running))
 
 
 def best_within(
@@ -98,16 +96,15 @@ def best_within(
     hooks: Hooks = HOOKS,
 ) -> Iterator[HitBatch]:
     """Yield the minima of distinct patterns at given distances, int64[P], in order; none at m."""
-    read = _only(genome, running)
-    closest = _closest(read.genome, patterns, options, running, hooks)
-    yield from closest.hits(read, distances)
+    genomes = as_genomes(genome)
+    closest = _closest(genomes, patterns, options, running, hooks)
+    yield from closest.hits(_only(genomes, running), distances)
     if running.on_edges and (edges := closest.edges()):
         running.on_edges(edges)
 
 
-def _only(genome: Genome | Genomes, running: Running) -> "Read":
+def _only(genomes: Genomes, running: Running) -> "Read":
     """How the only one of some genomes is read."""
-    genomes = as_genomes(genome)
     return Read(genomes.genome(0), genomes.circular, running)
 
 
@@ -120,10 +117,10 @@ def warn_of_none(
 
 
 def _closest(
-    genome: Genome, patterns: PatternSet, options: BestOptions, running: Running, hooks: Hooks
+    genomes: Genomes, patterns: PatternSet, options: BestOptions, running: Running, hooks: Hooks
 ) -> "Closest":
     rules = Rules(ends=checked_ends(options.exact_5p, options.exact_3p))
-    work = difference_work(as_genomes(genome), patterns, None, options.strand)
+    work = difference_work(genomes, patterns, None, options.strand)
     algorithm = begin_search("best", patterns, running, work)
     return Closest(patterns, options.strand, rules, algorithm, hooks)
 

@@ -18,7 +18,7 @@ from kmatch.search.mismatches.seeds import LONGEST, SeedSearch, some_codes
 from kmatch.search.mismatches.sites import SiteSearch
 from kmatch.search.panels.distances import pattern_distances
 from kmatch.search.panels.pam import Pam
-from kmatch.search.panels.pams import load_pams
+from kmatch.search.panels.pams import load_pams, share_beside
 from kmatch.search.panels.panel import Request, wanted_strands
 from kmatch.search.panels.repeats import distinct_patterns
 from kmatch.search.published import PublishedWindows
@@ -71,8 +71,7 @@ def multi_batches(
     ends = checked_ends(options.exact_5p, options.exact_3p)
     request = Request(distinct, k, options.strand, ends)
     work = window_work(genomes, distinct, k, options.strand)
-    share = min(sum(pam.share for pam in pams), 1.0) if pams else 1.0
-    more = window_seconds(work, distinct.lengths, sum(ends), share)
+    more = window_seconds(work, distinct.lengths, sum(ends), share_beside(pams))
     engine, run = begin_search("multi", distinct, running, work, more)
     search: Any
     if run:

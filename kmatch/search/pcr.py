@@ -118,10 +118,10 @@ def _foreseeing(
     options: PcrOptions,
 ) -> Running:
     """The Running whose on_expected hears of the time for products too."""
-    limits = check_pcr(pairs, options)
-    hear, primers = running.on_expected, pattern_set(pairs.primers)
+    hear = running.on_expected
     if hear is None:
         return running
+    limits, primers = check_pcr(pairs, options), pattern_set(pairs.primers)
     ways, exact = DIFFERENCES if options.edit else MISMATCHES, options.exact_3p
     sites = [
         share_within(m - exact, most, ways) / 4**exact

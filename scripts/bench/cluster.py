@@ -156,7 +156,7 @@ def search(genome, folder, way, cluster):
     words += ["--threads", 1] if cluster is None else ["--scheduler", cluster.address]
     before = worker_cpu(cluster)
     taken = usage(kmatch_command(*words))
-    return Usage(taken.seconds, taken.cpu + worker_cpu(cluster) - before, taken.peak)
+    return taken._replace(cpu=taken.cpu + worker_cpu(cluster) - before)
 
 
 def call(genome, folder, way, cluster):
@@ -166,7 +166,7 @@ def call(genome, folder, way, cluster):
     hits = kmatch.edit(str(genome), folder / "panel.txt", K, **there)
     hits.to_tsv(folder / f"{way}.tsv")
     spent = time.process_time() + worker_cpu(cluster) - before
-    return Usage(time.perf_counter() - began, spent, 0)
+    return Usage(time.perf_counter() - began, cpu=spent, user=0, peak=0)
 
 
 def worker_cpu(cluster):

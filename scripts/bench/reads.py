@@ -10,18 +10,15 @@ time. Seconds and seconds of the CPU are medians of --repeat runs, one tool afte
 Sassy's hits are others, the exit status is 1.
 """
 
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from gzip import GzipFile
 from pathlib import Path
 
 import numpy as np
 from harness.options import plain_parser
-from harness.processes import kmatch_command, python_command, write_panel
+from harness.processes import kmatch_command, python_command, usage, write_panel
 from harness.records import Table, write_results
 
 COUNTS, LENGTH, K = (1, 96), 24, 3
@@ -128,7 +125,8 @@ def rows(path, panel, options):
     runs = {tool: [] for tool in commands}
     for _ in range(options.repeat):
         for tool, command in commands.items():
-            runs[tool].append(spent(command))
+            taken = usage(command)
+            runs[tool].append((taken.seconds, taken.cpu))
     ours, theirs = kmatch_hits(tables["kmatch"], panel), sassy_hits(tables["Sassy"])
     for tool, times in runs.items():
         seconds, cpu = (statistics.median(column) for column in zip(*times, strict=True))
@@ -137,17 +135,6 @@ def rows(path, panel, options):
         if tool == "Sassy":
             row["equal"] = "yes" if ours == theirs else "NO"
         yield row
-
-
-def spent(command):
-    """Seconds of a process, and those of the CPU."""
-    began = time.perf_counter()
-    running = subprocess.Popen([*map(str, command)], stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(running.pid, 0)
-    running.returncode = os.waitstatus_to_exitcode(status)
-    if running.returncode:
-        sys.exit(f"{' '.join(map(str, command))}: status {running.returncode}")
-    return time.perf_counter() - began, usage.ru_utime + usage.ru_stime
 
 
 def kmatch_hits(path, panel):

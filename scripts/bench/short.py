@@ -11,7 +11,6 @@ primers, whose letters are work, in one record with all letters. Where `us` is a
 status is 1.
 """
 
-import os
 import statistics
 import subprocess
 import sys
@@ -19,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 from harness.options import is_wanted, plain_parser
-from harness.processes import kmatch_command, python_command
+from harness.processes import kmatch_command, python_command, usage
 from harness.records import Table, write_results
 from harness.workloads import write_fasta
 
@@ -56,12 +55,7 @@ COLUMNS = (
 
 def user_seconds(command, folder):
     """Seconds of the CPU in user mode that a process takes."""
-    running = subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL)
-    _, status, used = os.wait4(running.pid, 0)
-    running.returncode = os.waitstatus_to_exitcode(status)
-    if running.returncode:
-        sys.exit(f"{' '.join(command)}: status {running.returncode}")
-    return used.ru_utime
+    return usage(command, cwd=folder, stderr=subprocess.DEVNULL).user
 
 
 def measure(name, folder, options):

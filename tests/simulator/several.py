@@ -12,6 +12,7 @@ from support.several_gpus import PATTERNS, RECORDS, SEARCHES, two_on_one
 import kmatch
 from kmatch.engine.cuda.edit import pieces, verify
 from kmatch.engine.cuda.engine import CudaEngine
+from kmatch.engine.cuda.gpu import queue
 from kmatch.engine.cuda.primer.extend import Sizes
 from kmatch.engine.cuda.several import SeveralGpus
 from kmatch.engine.cuda.text import pack
@@ -54,17 +55,25 @@ def test_primers_in_parts_of_a_target(monkeypatch):
 
 
 def test_both_gpus_search(monkeypatch):
-    used = []
-    start = CudaEngine.start_scan
+    used, awake = {}, set()
+    start, alone, both = CudaEngine.start_scan, queue.alone, threading.Barrier(2)
 
     def noted(self, *arguments):
-        used.append((id(self), threading.current_thread().name))
+        used[id(self)] = threading.current_thread().name
         return start(self, *arguments)
 
+    def after_both():
+        """Let no GPU begin before each has work, or the first one might take it all."""
+        if (me := threading.get_ident()) not in awake:
+            awake.add(me)
+            both.wait(60)
+        return alone()
+
     monkeypatch.setattr(CudaEngine, "start_scan", noted)
+    monkeypatch.setattr(queue, "alone", after_both)
     with two_on_one() as device:
         assert SEARCHES["windows"](device)
-    assert len(set(used)) == 2 and {name for _, name in used} == {"kmatch cuda:0"}
+    assert list(used.values()) == ["kmatch cuda:0"] * 2
 
 
 @pytest.mark.parametrize("name", ["windows", "minima", "best", "primers"])

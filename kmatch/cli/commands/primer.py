@@ -112,9 +112,8 @@ def primer(
         raise click.UsageError("only one of TARGET and BACKGROUND can be standard input")
     table = check_table(table, inputs, {"--regions": regions})
     messages = Messages(*loudness)
-    from kmatch.distributed import run_anywhere
-
     conclusion = Conclusion(messages)
+    from kmatch.distributed import run_anywhere
     from kmatch.genome import Genome
     from kmatch.search.primer import PrimerOptions, primer_batches
     from kmatch.search.scanning.lengths import Heard

@@ -87,7 +87,7 @@ class CpuEngine(HostEngine):
 
         workers = self._workers_for(text, len(query.bounds))
         items = tiles(text.words, text.rows)
-        return self._start(scan, items, capacity, text, query, k, workers=workers)
+        return self._start(workers, scan, items, capacity, text, query, k)
 
     def seeds_pay(self, codes: Bytes, k: int, queries: int) -> bool:
         from kmatch.engine.cpu.hamming.seeds import pays
@@ -102,7 +102,8 @@ class CpuEngine(HostEngine):
     def start_seeds(self, text: Text, tables: Any, k: int, capacity: int) -> "Scan":
         from kmatch.engine.cpu.hamming.seeds import blocks, scan_seeds
 
-        return self._start(scan_seeds, blocks(text.words, text.rows), capacity, text, tables, k)
+        items = blocks(text.words, text.rows)
+        return self._start(self._workers, scan_seeds, items, capacity, text, tables, k)
 
     def sites_pay(self, queries: int, strands: int, share: float) -> bool:
         from kmatch.engine.host.sites import pays
@@ -128,11 +129,13 @@ class CpuEngine(HostEngine):
 
         query, constraints, strands, panel, seeds = tables
         if seeds:
-            arguments = (view.text, view, constraints, seeds, strands)
-            return self._start(scan_lookup, spans(view.shown), capacity, *arguments)
+            looked_up = (view.text, view, constraints, seeds, strands)
+            items = spans(view.shown)
+            return self._start(self._workers, scan_lookup, items, capacity, *looked_up)
         sites = find_anchors(view, query, constraints)
         text = window_text(self, view, sites, panel.letters)
-        return self._start(scan_anchors, tiles(text), capacity, text, query, sites, panel)
+        beside = (text, query, sites, panel)
+        return self._start(self._workers, scan_anchors, tiles(text), capacity, *beside)
 
     def start_edit(
         self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int
@@ -145,8 +148,8 @@ class CpuEngine(HostEngine):
         if filtering is not False:
             budgets = choose(text, query, bool(filtering), (CPU.recurrence, CPU.pieces))
         parts = stretches(queries, query.reach, text.rows, self.threads)
-        arguments, workers = (query, budgets, parts), self._workers_for(text, queries)
-        return self._start(scan_edit, parts * queries, capacity, text, *arguments, workers=workers)
+        items, workers = parts * queries, self._workers_for(text, queries)
+        return self._start(workers, scan_edit, items, capacity, text, query, budgets, parts)
 
     def start_smallest(self, text: Text, reading: ReadingArrays, bounds: Longs) -> Done[Longs]:
         from kmatch.engine.cpu.edit.scan import smallest_edit, stretches
@@ -181,16 +184,15 @@ class CpuEngine(HostEngine):
 
     def _start(
         self,
+        workers: Workers,
         kernel: Kernel,
         items: int,
         capacity: int,
         text: Text,
         *arguments: Any,
-        workers: Workers | None = None,
     ) -> "Scan":
         buffer = make_buffer(capacity)
-        begin = (workers or self._workers).start
-        start = partial(begin, kernel, items, text, *arguments, buffer)
+        start = partial(workers.start, kernel, items, text, *arguments, buffer)
         with self._timed(text.rows):
             scan = Scan(buffer, items, start)
             if self._watch:

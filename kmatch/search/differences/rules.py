@@ -8,6 +8,7 @@ from kmatch.arguments import checked_count
 from kmatch.engine.constraints import Constraints, kind_states, unit_states
 from kmatch.errors import InputError
 from kmatch.search.panels.pam import Pam
+from kmatch.search.panels.pams import share_beside
 from kmatch.search.panels.panel import ReadingPanel
 from kmatch.sequences.alphabet import complement
 
@@ -40,18 +41,13 @@ class Rules(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Of random positions, those with a PAM beside them."""
-        return min(sum(pam.share for pam in self.pams), 1.0)
+        """Of random ends within k, those that are looked at: all, or those beside a PAM."""
+        return share_beside(self.pams)
 
     @property
     def bind_alignments(self) -> bool:
         """Whether an alignment within k may break them."""
         return any(self.ends) or self.bounds != Bounds()
-
-    @property
-    def share_of_ends(self) -> float:
-        """Of random ends within k, those that are looked at."""
-        return self.share if self.pams else 1.0
 
 
 NO_RULES = Rules()

@@ -45,6 +45,11 @@ def united(pams: Sequence[Pam]) -> Pam:
     return Pam(sequence, "5p" if pams[0].leads else "3p")
 
 
+def share_beside(pams: Sequence[Pam]) -> float:
+    """Of random positions, those with one of some PAMs beside them: all where there are no PAMs."""
+    return min(sum(pam.share for pam in pams), 1.0) if pams else 1.0
+
+
 def _parts(given: Any) -> list[str]:
     if isinstance(given, str):
         given = [given]

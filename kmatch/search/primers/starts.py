@@ -12,9 +12,9 @@ from kmatch.results.batches import PrimerBatch
 from kmatch.search.primers.background import COMPLEMENT, LETTER_CODES
 from kmatch.sequences.chunks import Spans
 
-TOGETHER = (
-    1 << 20
-)  # letters of records whose primers are put in order at a time, unless one has more
+# Letters of records whose primers are put in order at a time, unless one has more.
+TOGETHER = 1 << 20
+_NONE = np.zeros(0, np.int64)
 
 
 class TargetStarts:
@@ -59,10 +59,11 @@ class TargetStarts:
 
     def _of_records(self, first: int, last: int) -> Iterator[PrimerBatch]:
         """Yield the PrimerBatches of the records from `first` up to `last`."""
-        start, end = self._found(*self._bounds[[first, last]].tolist())
+        whole = self._bounds[[first, last]].tolist()
+        start, end = self._found(*whole)
         minus = np.zeros(len(start), np.uint8)
         if self._both:
-            turned = self._turned(*self._bounds[[first, last]].tolist())
+            turned = self._turned(*whole)
             minus = np.repeat(np.arange(2, dtype=np.uint8), [len(start), len(turned[0])])
             start, end = np.concatenate([start, turned[0]]), np.concatenate([end, turned[1]])
         # Positions in all records together: their order is that of the records too.
@@ -95,9 +96,6 @@ class TargetStarts:
         whole = len(self.known.bounds)
         start, stop = self._found(whole - end, whole - begin)
         return (whole - stop)[::-1], (whole - start)[::-1]
-
-
-_NONE = np.zeros(0, np.int64)
 
 
 def _regions(start: Longs, end: Longs, minus: Bytes, bounds: Longs) -> Longs:

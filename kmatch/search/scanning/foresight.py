@@ -58,7 +58,7 @@ def difference_seconds(work: Work, lengths: Longs, rules: Rules) -> float:
     each = END
     if rules.bind_alignments:
         each += STATE * float(lengths.mean()) * bounded_states(rules, work.k)
-    return each * rules.share_of_ends * _hits(work, lengths, 0, DIFFERENCES)
+    return each * rules.share * _hits(work, lengths, 0, DIFFERENCES)
 
 
 def product_seconds(letters: int | None, sites: Sequence[float], span: int, joins: int) -> float:

@@ -62,11 +62,12 @@ class CpuCounted:
 
 
 class Usage(NamedTuple):
-    """What a process took: seconds from start to exit, seconds of all its threads, and the most
-    bytes that it had resident."""
+    """What a process took: seconds from start to exit, seconds of all its threads, those of them in
+    user mode, and the most bytes that it had resident."""
 
     seconds: float
     cpu: float
+    user: float
     peak: int
 
 
@@ -76,23 +77,24 @@ import os, resource, subprocess, sys, time
 began = time.perf_counter()
 status = subprocess.run(sys.argv[2:], stdout=subprocess.DEVNULL).returncode
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
-figures = time.perf_counter() - began, used.ru_utime + used.ru_stime, used.ru_maxrss
+seconds = time.perf_counter() - began
+figures = seconds, used.ru_utime + used.ru_stime, used.ru_utime, used.ru_maxrss
 os.write(int(sys.argv[1]), " ".join(map(str, figures)).encode())
 sys.exit(status)
 """
 
 
-def usage(command, stdin=None):
-    """The Usage of a process; what it writes to standard output is dropped."""
+def usage(command, **options):
+    """The Usage of a process; what it writes to standard output is dropped. options: of Popen."""
     reading, writing = os.pipe()
     with open(reading) as figures:
         measuring = python_command(MEASURE, writing, *command)
-        status = subprocess.run(measuring, stdin=stdin, pass_fds=[writing]).returncode
+        status = subprocess.run(measuring, pass_fds=[writing], **options).returncode
         os.close(writing)
         if status:
             sys.exit(f"{' '.join(map(str, command))}: status {status}")
-        seconds, cpu, peak = map(float, figures.read().split())
-    return Usage(seconds, cpu, int(peak) * (1 if sys.platform == "darwin" else 1024))
+        seconds, cpu, user, peak = map(float, figures.read().split())
+    return Usage(seconds, cpu, user, int(peak) * (1 if sys.platform == "darwin" else 1024))
 
 
 def peak_memory(command):

@@ -140,9 +140,8 @@ class Gpu:
         return broad
 
     def _ready(self, planes: Words) -> _Copy:
-        with self._lock:
-            copy = self.fetch(planes)
-            copy.ready.wait(self.stream)
+        copy = self.fetch(planes)
+        copy.ready.wait(self.stream)
         return copy
 
     def array(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.uint64) -> DeviceArray:
