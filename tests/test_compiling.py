@@ -12,7 +12,7 @@ from unittest import mock
 import pytest
 from numba.core import caching
 from numba.core.runtime import _nrt_python
-from support.package_copy import copy_package, end, run, start
+from support.package_copy import copy_package, end, make_wheel, run, start
 
 from kmatch.jit import folders, numba_parts
 
@@ -42,12 +42,24 @@ def test_a_changed_helper_that_kernels_inline_is_seen(site):
 
 
 def test_an_upgrade_in_place_leaves_no_old_kernel(site):
-    """As pip does: the files of a version take the place of another's, and caches stay."""
+    """The files of a version take the place of another's, and caches stay."""
     run(site)
     copy_package(site, factor=5, version="99.0")
     assert run(site).result == 51
     copy_package(site, factor=2)
     assert run(site)[:2] == (21, "[]")
+
+
+def test_an_upgrade_through_pip_leaves_no_old_kernel(tmp_path):
+    venv = tmp_path / "venv"
+    subprocess.run((sys.executable, "-m", "venv", "--without-pip", venv), check=True)
+    (site,) = venv.glob("lib/python*/site-packages")
+    install = (sys.executable, "-m", "pip", "--python", venv, "install", "--quiet", "--no-deps")
+    for factor, version in ((2, "98.0"), (5, "99.0"), (3, "98.1")):
+        wheel = make_wheel(tmp_path / version, factor, version)
+        subprocess.run((*install, "--no-index", wheel), check=True)
+        for compiled in (COMPILED, "[]"):
+            assert run(site)[:2] == (10 * factor + 1, compiled)
 
 
 def test_an_upgrade_of_a_read_only_installation_leaves_no_old_kernel(site, tmp_path):

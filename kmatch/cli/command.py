@@ -1,8 +1,9 @@
 """What all commands have in common: help, groups of options, an option's one value given once."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
+from importlib import import_module
 from typing import Any
 
 import click
@@ -58,6 +59,28 @@ class Command(click.Command):
         write_options(ctx, formatter, [each for each in parameters if each not in arguments])
 
 
+class Commands(Mapping[str, click.Command]):
+    """Commands by name, each imported when it is asked for.
+
+    package: has a module of each command's name, which holds the command by that name.
+    """
+
+    def __init__(self, package: str, names: Sequence[str]) -> None:
+        self._package, self._names = package, names
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self._names:
+            raise KeyError(name)
+        made: click.Command = getattr(import_module(f"{self._package}.{name}"), name)
+        return made
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
 class Group(click.Group):
     """The commands together, which help lists by what they are for."""
 
@@ -75,7 +98,7 @@ class Group(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         from kmatch.cli.help import write_commands
 
-        write_commands(ctx, formatter, self)
+        write_commands(formatter, self)
 
 
 def _is_path(parameter: click.Parameter) -> bool:

@@ -5,35 +5,23 @@ import os
 import click
 
 from kmatch import __version__
-from kmatch.cli.command import HELP, Group
-from kmatch.cli.commands.bench import bench
-from kmatch.cli.commands.best import best
-from kmatch.cli.commands.completion import VARIABLE, completion
-from kmatch.cli.commands.edit import edit
-from kmatch.cli.commands.hamming import hamming
-from kmatch.cli.commands.info import info
-from kmatch.cli.commands.model import model
-from kmatch.cli.commands.multi import multi
-from kmatch.cli.commands.pack import pack
-from kmatch.cli.commands.pcr import pcr
-from kmatch.cli.commands.plot import plot
-from kmatch.cli.commands.primer import primer
+from kmatch.cli.command import HELP, Commands, Group
+from kmatch.cli.commands.completion import VARIABLE
+from kmatch.cli.help import COMMANDS
 from kmatch.cli.terminal.messages import showing_warnings
 from kmatch.cli.terminal.printable import one_line
 
 _NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())  # whose message is the help
 
 
-@click.group(cls=Group, context_settings={"help_option_names": HELP})
+@click.group(
+    cls=Group,
+    commands=Commands("kmatch.cli.commands", sum(COMMANDS.values(), ())),
+    context_settings={"help_option_names": HELP},
+)
 @click.version_option(__version__, "-V", "--version", message="kmatch %(version)s")
 def kmatch() -> None:
     """Find every approximate occurrence of DNA patterns in genomes."""
-
-
-for command in (hamming, multi, edit, best, pcr, primer):
-    kmatch.add_command(command)
-for command in (pack, plot, bench, model, info, completion):
-    kmatch.add_command(command)
 
 
 def _with_advice(error: click.UsageError, arguments: list[str]) -> str:

@@ -139,17 +139,11 @@ def _plain(record: tuple[str, str]) -> tuple[str, str]:
     return option, re.sub(r"\[default: \((.*)\)(?=[;\]])", r"[default: \1", text)
 
 
-def write_commands(
-    context: click.Context, formatter: click.HelpFormatter, group: click.Group
-) -> None:
+def write_commands(formatter: click.HelpFormatter, group: click.Group) -> None:
     """Write the commands of a group by what they are for."""
-    left = dict(group.commands)
-    limit = formatter.width - 6 - max(map(len, left))
-    sections = [
-        *((title, [name for name in names if name in left]) for title, names in COMMANDS.items()),
-        ("Others", [name for name in left if not any(name in some for some in COMMANDS.values())]),
-    ]
-    for title, names in sections:
-        if names:
-            with formatter.section(title):
-                formatter.write_dl([(name, left[name].get_short_help_str(limit)) for name in names])
+    limit = formatter.width - 6 - max(map(len, group.commands))
+    for title, names in COMMANDS.items():
+        with formatter.section(title):
+            formatter.write_dl(
+                [(name, group.commands[name].get_short_help_str(limit)) for name in names]
+            )

@@ -1,6 +1,7 @@
 """Every occurrence within k differences of a pattern, anywhere or beside a PAM."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -66,7 +67,7 @@ def edit_batches(
     report = options.report or ("ends" if rules.pams else "minima")
     check_choice("report", report, REPORTS)
     work = difference_work(genomes, distinct, k, options.strand)
-    more = difference_seconds(work, distinct.lengths, rules)
+    more = partial(difference_seconds, work, distinct.lengths, rules)
     engine, run = begin_search("edit", distinct, running, work, more)
     panel = build_reading_panel(distinct, options.strand, rules.leads)
     limits = np.minimum(distances, k)[panel.pattern]

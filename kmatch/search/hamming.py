@@ -57,7 +57,7 @@ def hamming_batches(
     k = int(distances.max())
     ends = checked_ends(options.exact_5p, options.exact_3p)
     work = window_work(genomes, distinct, k, options.strand)
-    more = window_seconds(work, distinct.lengths, sum(ends))
+    more = partial(window_seconds, work, distinct.lengths, sum(ends))
     engine, run = begin_search("hamming", distinct, running, work, more)
     searches = []
     for each in np.unique(distances):

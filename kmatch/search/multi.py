@@ -1,6 +1,7 @@
 """k mismatches of a panel of equal-length patterns, anywhere or beside a PAM."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,7 +72,7 @@ def multi_batches(
     ends = checked_ends(options.exact_5p, options.exact_3p)
     request = Request(distinct, k, options.strand, ends)
     work = window_work(genomes, distinct, k, options.strand)
-    more = window_seconds(work, distinct.lengths, sum(ends), share_beside(pams))
+    more = partial(window_seconds, work, distinct.lengths, sum(ends), share_beside(pams))
     engine, run = begin_search("multi", distinct, running, work, more)
     search: Any
     if run:

@@ -69,7 +69,7 @@ def raise_bounds(
     strands = wanted_strands(options.background_strand)
     letters = background.expected_letters
     pairs = len(starts.masks) * len(strands) * (letters or 0)
-    more = primer_seconds(pairs, k, options.max_length, running)
+    more = partial(primer_seconds, pairs, k, options.max_length, running)
     engine, run = begin_search("primer", (), running, None, more)
     extend: Callable[..., object] = partial(engine.extend_primers, sizes=hooks.sizes)
     if run:

@@ -65,7 +65,9 @@ class PatternSet(Sequence[Pattern]):
         return Pattern(self.names[number], self.sequences[number], masks)
 
     def take(self, numbers: Longs | Ints) -> "PatternSet":
-        """The PatternSet of the patterns with these numbers, int[n]."""
+        """The PatternSet of the patterns with these numbers, int[n]; itself where these are all."""
+        if np.array_equal(numbers, np.arange(len(self))):
+            return self
         begins = bounds_of(self.lengths[numbers])
         masks = gather(self.masks, self.begins[numbers], begins)
         names = [self.names[number] for number in numbers]

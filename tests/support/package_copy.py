@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,6 +70,21 @@ def copy_package(site, factor=2, version=None):
     for path in package.rglob("*.pyc"):  # as pip does; Python itself trusts times and sizes
         path.unlink()
     return package
+
+
+def make_wheel(folder, factor, version):
+    """A wheel of kmatch with the small kernel."""
+    package = copy_package(folder / "site", factor, version)
+    wheel = folder / f"kmatch-{version}-py3-none-any.whl"
+    about, kind = f"Metadata-Version: 2.1\nName: kmatch\nVersion: {version}\n", "Wheel-Version: 1.0\n"
+    written = {"METADATA": about, "WHEEL": f"{kind}Root-Is-Purelib: true\nTag: py3-none-any\n"}
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for path in package.rglob("*.py"):
+            archive.write(path, path.relative_to(package.parent))
+        written["RECORD"] = "".join(f"{name},,\n" for name in archive.namelist())
+        for name, text in written.items():
+            archive.writestr(f"kmatch-{version}.dist-info/{name}", text)
+    return wheel
 
 
 def start(site, before="", unprivileged=False, **environment):

@@ -4,7 +4,7 @@ The engine's cost model counts the comparisons. What the host does for each hit 
 the text were random.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import exp, lgamma, log, log1p
 
 import numpy as np
@@ -31,18 +31,21 @@ def begin_search(
     patterns: Sequence[Pattern],
     running: Running,
     work: Work | None,
-    more: float = 0,
+    more: Callable[[], float] | None = None,
 ) -> tuple[Engine, Run | None]:
     """What `choose_algorithm` gives; running.on_expected hears of the seconds that are expected.
 
-    work: None where the cost model knows none; more: seconds of one core beside those of the model.
+    work: None where the cost model knows none; more: gives seconds of one core beside those of the
+    model, and is called only if someone hears of them.
     """
     engine, run = choose_algorithm(command, patterns, running, work)
-    seconds = (engine.expected or 0) + more / engine.threads
+    if not running.on_expected:
+        return engine, run
+    seconds = (engine.expected or 0) + (more() / engine.threads if more else 0)
     if run and work and work.letters:
         cells = work.letters * work.queries * work.length
         seconds += cells * PUBLISHED_CELL[engine.name] / engine.threads
-    if running.on_expected and seconds:
+    if seconds:
         running.on_expected(seconds)
     return engine, run
 
