@@ -22,7 +22,7 @@ from support.commands import here
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 DOCUMENTS = [README, *sorted((ROOT / "docs").glob("*.md"))]
-TOOLS = {"bedtools", "samtools", "seqkit", "fuzznuc", "cutadapt"}
+TOOLS = {"bedtools", "samtools", "seqkit", "fuzznuc", "cutadapt", "cas-offinder", "guidescan"}
 MODULES = {"sassy", "edlib", "pandas"}
 SHELL = re.compile(r"[|&;<>()$`*?]")
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)

@@ -76,8 +76,10 @@ def make_wheel(folder, factor, version):
     """A wheel of kmatch with the small kernel."""
     package = copy_package(folder / "site", factor, version)
     wheel = folder / f"kmatch-{version}-py3-none-any.whl"
-    about, kind = f"Metadata-Version: 2.1\nName: kmatch\nVersion: {version}\n", "Wheel-Version: 1.0\n"
-    written = {"METADATA": about, "WHEEL": f"{kind}Root-Is-Purelib: true\nTag: py3-none-any\n"}
+    written = {
+        "METADATA": f"Metadata-Version: 2.1\nName: kmatch\nVersion: {version}\n",
+        "WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
     with zipfile.ZipFile(wheel, "w") as archive:
         for path in package.rglob("*.py"):
             archive.write(path, path.relative_to(package.parent))
