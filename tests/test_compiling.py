@@ -12,7 +12,7 @@ from unittest import mock
 import pytest
 from numba.core import caching
 from numba.core.runtime import _nrt_python
-from support.package_copy import copy_package, end, make_wheel, run, start
+from support.package_copy import copy_package, end, install, make_wheel, run, start
 
 from kmatch.jit import folders, numba_parts
 
@@ -52,12 +52,9 @@ def test_an_upgrade_in_place_leaves_no_old_kernel(site):
 
 def test_an_upgrade_through_pip_leaves_no_old_kernel(tmp_path):
     venv = tmp_path / "venv"
-    subprocess.run((sys.executable, "-m", "venv", "--without-pip", venv), check=True)
-    (site,) = venv.glob("lib/python*/site-packages")
-    install = (sys.executable, "-m", "pip", "--python", venv, "install", "--quiet", "--no-deps")
     for factor, version in ((2, "98.0"), (5, "99.0"), (3, "98.1")):
-        wheel = make_wheel(tmp_path / version, factor, version)
-        subprocess.run((*install, "--no-index", wheel), check=True)
+        install(venv, make_wheel(tmp_path / version, factor, version))
+        (site,) = venv.glob("lib/python*/site-packages")
         for compiled in (COMPILED, "[]"):
             assert run(site)[:2] == (10 * factor + 1, compiled)
 

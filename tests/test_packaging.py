@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from support.package_copy import install
 
 import kmatch
 
@@ -87,10 +88,7 @@ def test_the_source_distribution_holds_what_tests_and_examples_need(built):
 def test_installed_alone(built, tmp_path):
     """In a new environment, which has the dependencies of this one, and kmatch from the wheel."""
     venv = tmp_path / "venv"
-    subprocess.run((sys.executable, "-m", "venv", "--without-pip", venv), check=True)
-    python = venv / "bin" / "python"
-    install = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps")
-    subprocess.run((*install, "--no-index", *built.glob("*.whl")), check=True)
+    python = install(venv, *built.glob("*.whl"))
     # Folders on PYTHONPATH have no .pth file read, and so no editable kmatch.
     others = [path for path in sys.path if path.endswith("site-packages")]
     code = "import kmatch, sys; print(kmatch.__file__, kmatch.__version__)"

@@ -8,6 +8,14 @@ from typing import Any
 
 import click
 
+from kmatch.cli.help import (
+    write_arguments,
+    write_commands,
+    write_difference,
+    write_examples,
+    write_options,
+)
+
 HELP = ["-h", "--help"]
 FILES = ("FILE", "FIGURE", "BED")  # metavars of options that take a path
 
@@ -44,15 +52,11 @@ class Command(click.Command):
                 )
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from kmatch.cli.help import write_difference, write_examples
-
         write_examples(formatter, self.examples)
         super().format_help_text(ctx, formatter)
         write_difference(formatter, str(self.name))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from kmatch.cli.help import write_arguments, write_options
-
         parameters = self.get_params(ctx)
         arguments = [each for each in parameters if isinstance(each, click.Argument)]
         write_arguments(ctx, formatter, arguments)
@@ -90,14 +94,10 @@ class Group(click.Group):
     )
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from kmatch.cli.help import write_examples
-
         write_examples(formatter, self.examples)
         super().format_help_text(ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from kmatch.cli.help import write_commands
-
         write_commands(formatter, self)
 
 

@@ -314,7 +314,8 @@ def test_planes_are_taken_by_other_searches_when_they_are_spread(few_threads, mo
     other = Thread(target=lambda: taken.append(gpu.broad_text(text)))
 
     def spread(*_):
-        other.start(), other.join(0.2)
+        other.start()
+        other.join(0.2)
         assert not taken
 
     monkeypatch.setattr(device, "spread", spread)
@@ -329,8 +330,7 @@ def test_the_gpu_packs_as_the_cpu_does(words, monkeypatch):
     letters = np.random.default_rng(words).choice(
         np.frombuffer(b"ACGTUacgtuNRY-", np.uint8), geometry.letters + 64
     )
-    gpu = engine.CudaEngine(0, "simulator")
-    packed = []
+    gpu, packed = engine.CudaEngine(0, "simulator"), []
     for packers in (0, 99):
         monkeypatch.setattr(engine, "PACKERS", packers)
         planes = gpu.planes(4 * geometry.plane_words)

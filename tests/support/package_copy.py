@@ -89,6 +89,19 @@ def make_wheel(folder, factor, version):
     return wheel
 
 
+def install(venv, *wheels):
+    """Install wheels alone in a virtual environment, which is made where there is none.
+
+    Returns its python.
+    """
+    python = venv / "bin" / "python"
+    if not python.exists():
+        subprocess.run((sys.executable, "-m", "venv", "--without-pip", venv), check=True)
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet")
+    subprocess.run((*pip, "--no-deps", "--no-index", *wheels), check=True)
+    return python
+
+
 def start(site, before="", unprivileged=False, **environment):
     """Begin a process that runs the small kernel, behind the statements of `before`."""
     known = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}

@@ -127,15 +127,16 @@ class CpuEngine(HostEngine):
         from kmatch.engine.cpu.edit.lookup import scan_lookup, spans
         from kmatch.engine.host.constraints import find_anchors
 
+        workers = self._workers
         query, constraints, strands, panel, seeds = tables
         if seeds:
-            looked_up = (view.text, view, constraints, seeds, strands)
-            items = spans(view.shown)
-            return self._start(self._workers, scan_lookup, items, capacity, *looked_up)
+            text, items = view.text, spans(view.shown)
+            return self._start(
+                workers, scan_lookup, items, capacity, text, view, constraints, seeds, strands
+            )
         sites = find_anchors(view, query, constraints)
         text = window_text(self, view, sites, panel.letters)
-        beside = (text, query, sites, panel)
-        return self._start(self._workers, scan_anchors, tiles(text), capacity, *beside)
+        return self._start(workers, scan_anchors, tiles(text), capacity, text, query, sites, panel)
 
     def start_edit(
         self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int
