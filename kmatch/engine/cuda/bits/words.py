@@ -11,6 +11,7 @@ from kmatch.engine.cuda.gpu.driver import SIMULATED, cuda
 ALL_ONES = uint64(0xFFFFFFFFFFFFFFFF)
 NONE = uint64(0)
 ONE = uint64(1)
+WARP, WHOLE = 32, 0xFFFFFFFF
 
 if SIMULATED:
 
@@ -18,7 +19,24 @@ if SIMULATED:
         """Number of the lowest set bit of a uint64 that is not 0."""
         return (int(word) & -int(word)).bit_length() - 1
 
+    def any_of_warp(width, lanes):
+        """Whether this thread has lanes, or another of its warp, if the warp is in step.
+
+        width: threads that are, at least; no more than this thread where they are not all of it.
+        """
+        return lanes != NONE
+
 else:
+
+    @cuda.jit(device=True)
+    def any_of_warp(width, lanes):
+        """Whether this thread has lanes, or another of its warp, if the warp is in step.
+
+        width: threads that are, at least; no more than this thread where they are not all of it.
+        """
+        if width % WARP == 0:
+            return cuda.any_sync(WHOLE, lanes != NONE)
+        return lanes != NONE
 
     @cuda.jit(device=True)
     def lowest(word):

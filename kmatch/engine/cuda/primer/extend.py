@@ -21,7 +21,13 @@ from kmatch.engine.cuda.edit.recurrence import COLUMNS
 from kmatch.engine.cuda.gpu import driver
 from kmatch.engine.cuda.gpu.device import Gpu
 from kmatch.engine.cuda.gpu.driver import DeviceArray
-from kmatch.engine.cuda.primer.pieces import NEVER, all_units, cut_units, further_units
+from kmatch.engine.cuda.primer.pieces import (
+    NEVER,
+    alive_units,
+    all_units,
+    cut_units,
+    further_units,
+)
 from kmatch.engine.cuda.primer.tile import (
     AGAIN,
     GIVEN_UP,
@@ -265,6 +271,7 @@ class Extension:
                 self._deltas = self._gpu.array(blocks * words)
         waiting = driver.empty(len(units), np.int32, stream)
         tally = self._copy(np.zeros(5, np.int64))
+        reach = self._copy(np.tile(np.array([NEVER, -NEVER])[::-1], (len(units), 1)))
         kernel = make_extend(height, counter_bits(most_rows, self._k - 1, self._k - 1), width)
         kernel[blocks, STRETCHES * width, stream](
             self._text,
@@ -274,7 +281,7 @@ class Extension:
             self._copy(units),
             Shape(self._plane_words, stretch, warm, self._k, strips, passed),
             self._deltas,
-            Outcome(waiting, tally),
+            Outcome(waiting, reach, tally),
         )
         counts = tally.copy_to_host(stream=stream)
         stream.synchronize()
@@ -282,8 +289,9 @@ class Extension:
         if not counts[WAITING]:
             return units[:0]
         numbers = waiting[: counts[WAITING]].copy_to_host(stream=stream)
+        reached = reach.copy_to_host(stream=stream)
         stream.synchronize()
-        return units[np.sort(numbers)]
+        return alive_units(units, np.sort(numbers), reached)
 
     def _count(self, tally: Longs, units: int, height: int) -> None:
         swept, again = (tally[[SWEPT, AGAIN]] * height * self._lanes).tolist()

@@ -19,6 +19,18 @@ def all_units(tiles: Longs, begin: int, end: int, span: int) -> Longs:
     return np.stack([tile, first, np.minimum(first + span, end)], axis=1)
 
 
+def alive_units(units: Longs, numbers: Longs, reached: Longs) -> Longs:
+    """The units of some numbers, of each the columns in which it is alive.
+
+    reached: int64[n, 2] of all units, the first of these columns and the end of the last. A unit
+    that is alive in its warm-up alone is left out: these columns are another's.
+    """
+    alive = units[numbers]
+    alive[:, 1] = np.maximum(alive[:, 1], reached[numbers, 0])
+    alive[:, 2] = np.minimum(alive[:, 2], reached[numbers, 1])
+    return alive[alive[:, 1] < alive[:, 2]]
+
+
 def further_units(
     alive: Longs, tiles: Longs, reached: Longs, warm: int, begin: int, end: int
 ) -> Longs:

@@ -11,27 +11,31 @@ D − k from column to column: its sign means that the lane is alive: D < k.
 
 from typing import Any, NamedTuple
 
-from numba import uint64
+from numba import int64, uint64
 
 from kmatch.engine.columns import FRESH
 from kmatch.engine.cuda.bits.distances import add, put_number
-from kmatch.engine.cuda.bits.logic import or_both
-from kmatch.engine.cuda.bits.words import ALL_ONES, NONE
+from kmatch.engine.cuda.bits.logic import none_of, only, or_both, or_only, plus, without
+from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, any_of_warp
 from kmatch.engine.cuda.edit.recurrence import COLUMNS, cell
 from kmatch.engine.cuda.gpu.driver import cuda
 
 PLAIN, LAST, GATHERED = range(3)  # rows that a sweep counts: none, the last, each lane's own
+AHEAD, STICKY, MULTIPLY = True, True, True
 
 
 class State(NamedTuple):
     """What a thread keeps in registers: vertical deltas of its rows, horizontal ones of COLUMNS
     columns, those at each lane's row of interest, where the columns' planes are in shared memory,
-    and a counter of D − k at the rows of interest."""
+    and a counter of D − k at the rows of interest; next_ph, next_mh: the deltas above the columns
+    that follow, on their way from memory."""
 
     pv: Any
     mv: Any
     ph: Any
     mh: Any
+    next_ph: Any
+    next_mh: Any
     rose: Any
     fell: Any
     planes: Any
@@ -42,13 +46,16 @@ class Strip(NamedTuple):
     """A strip in shared memory as a thread sees it.
 
     width: words of a tile; planes: letter p of row i at (p·rows + i)·width; masks: the lanes of
-    which row i is the row of interest, at i·width; lane: the thread's word.
+    which row i is the row of interest, at i·width; lane: the thread's word; base: top row − k; one:
+    1, which the compiler does not know (see `bits.logic.plus`).
     """
 
     width: int
     planes: Any
     masks: Any
     lane: int
+    base: int
+    one: int
 
 
 class Stretch(NamedTuple):
@@ -57,6 +64,18 @@ class Stretch(NamedTuple):
     columns: Any
     begin: int
     end: int
+
+
+class Watch(NamedTuple):
+    """Lanes to look for at a strip's last row.
+
+    wanted: these; noting: whether all columns in which one is alive count, not only whether there
+    is one; seen: receives the first and the last group of such columns.
+    """
+
+    wanted: int
+    noting: bool
+    seen: Any
 
 
 class Borders(NamedTuple):
@@ -69,10 +88,28 @@ class Borders(NamedTuple):
 
 
 @cuda.jit(device=True)
+def _cell(state, eq, i, c, one):
+    """As `cell`, with some of the logic by multiplication, which other units do meanwhile."""
+    pv, mv, ph, mh = state.pv, state.mv, state.ph, state.mh
+    rising = none_of(eq, mv[i], mh[c])
+    fresh = only(rising, pv[i])
+    up = plus(mv[i], fresh, one)
+    down = without(pv[i], rising, fresh, one)
+    old = ph[c]
+    pv[i] = or_only(mh[c], rising, old)
+    mv[i] = old & ~rising
+    ph[c] = up
+    mh[c] = down
+
+
+@cuda.jit(device=True)
 def _row(state, gather, strip, i):
     wanted = strip.masks[strip.lane + uint64(i * strip.width)] if gather else NONE
     for c in range(COLUMNS):
-        cell(state, strip.planes[state.planes[c] + uint64(i * strip.width)], i, c)
+        if MULTIPLY:
+            _cell(state, strip.planes[state.planes[c] + uint64(i * strip.width)], i, c, strip.one)
+        else:
+            cell(state, strip.planes[state.planes[c] + uint64(i * strip.width)], i, c)
         if gather:
             state.rose[c] = or_both(state.rose[c], state.ph[c], wanted)
             state.fell[c] = or_both(state.fell[c], state.mh[c], wanted)
@@ -108,52 +145,59 @@ def _advance(state, rows, gather, strip):
 
 
 @cuda.jit(device=True)
-def begin_rows(state, rows, bits, kind, strip, base):
-    """Begin a column that grows by one a row, and counters at the rows of interest.
-
-    base: top row − k.
-    """
+def begin_rows(state, rows, bits, kind, strip):
+    """Begin a column that grows by one a row, and counters at the rows of interest."""
     for i in range(rows):
         state.pv[i] = ALL_ONES
         state.mv[i] = NONE
     if kind == LAST:
-        put_number(state.counter, bits, base + rows)
+        put_number(state.counter, bits, strip.base + rows)
     if kind == GATHERED:
         put_number(state.counter, bits, 0)
         for i in range(rows):
             wanted = strip.masks[strip.lane + uint64(i * strip.width)]
             for b in range(bits):
-                if ((base + i + 1) >> b) & 1:
+                if ((strip.base + i + 1) >> b) & 1:
                     state.counter[b] |= wanted
 
 
 @cuda.jit(device=True)
-def _begin_columns(state, rows, strip, letters, borders, here):
-    """Begin COLUMNS columns at the strip's top; letters: theirs; here: where their deltas are."""
-    width = strip.width
-    for c in range(COLUMNS):
-        letter = (uint64(letters) >> uint64(8 * c)) & uint64(7)
-        state.planes[c] = letter * uint64(rows * width) + strip.lane
-        state.ph[c] = NONE
-        state.mh[c] = NONE
-        state.rose[c] = NONE
-        state.fell[c] = NONE
+def _fetch(state, width, borders, here):
+    """Begin to load the deltas above COLUMNS columns; here: where they are."""
     if borders.source >= 0:
         for c in range(COLUMNS):
             at = borders.source + here + 2 * c * width
-            state.ph[c] = borders.deltas[uint64(at)]
-            state.mh[c] = borders.deltas[uint64(at + width)]
+            state.next_ph[c] = borders.deltas[uint64(at)]
+            state.next_mh[c] = borders.deltas[uint64(at + width)]
 
 
 @cuda.jit(device=True)
-def _end_columns(state, bits, kind, width, borders, here):
-    """Hand the deltas of COLUMNS columns down and count them; returns the lanes alive there."""
-    alive = NONE
+def _begin_columns(state, rows, strip, letters):
+    """Begin COLUMNS columns at the strip's top; letters: theirs."""
     for c in range(COLUMNS):
-        if borders.target >= 0:
+        letter = (uint64(letters) >> uint64(8 * c)) & uint64(7)
+        state.planes[c] = letter * uint64(rows * strip.width) + strip.lane
+        state.ph[c] = state.next_ph[c]
+        state.mh[c] = state.next_mh[c]
+        state.rose[c] = NONE
+        state.fell[c] = NONE
+
+
+@cuda.jit(device=True)
+def _hand_down(state, width, borders, here):
+    """Store the deltas below COLUMNS columns."""
+    if borders.target >= 0:
+        for c in range(COLUMNS):
             at = borders.target + here + 2 * c * width
             borders.deltas[uint64(at)] = state.ph[c]
             borders.deltas[uint64(at + width)] = state.mh[c]
+
+
+@cuda.jit(device=True)
+def _count(state, bits, kind):
+    """Count the deltas of COLUMNS columns; returns the lanes alive there."""
+    alive = NONE
+    for c in range(COLUMNS):
         if kind == LAST:
             alive |= add(state.counter, bits, state.ph[c], state.mh[c])
         if kind == GATHERED:
@@ -162,28 +206,57 @@ def _end_columns(state, bits, kind, width, borders, here):
 
 
 @cuda.jit(device=True)
-def sweep(state, rows, bits, kind, strip, stretch, base, borders):
+def sweep(state, rows, bits, kind, strip, stretch, borders, watch):
     """Take a stretch through a strip; returns the lanes alive at the rows of interest.
 
-    kind: PLAIN, LAST or GATHERED; base: see `begin_rows`.
+    kind: PLAIN, LAST or GATHERED. One lane of `watch` is enough for LAST, unless all columns count.
     """
     alive, t = NONE, stretch.begin
+    counting = kind != PLAIN
+    for c in range(COLUMNS):
+        state.next_ph[c] = NONE
+        state.next_mh[c] = NONE
     while t < stretch.end:
         # Records have a loop each: one loop with new rows in it would copy all of them every time.
-        begin_rows(state, rows, bits, kind, strip, base)
+        begin_rows(state, rows, bits, kind, strip)
         letters = stretch.columns[uint64(t) // uint64(COLUMNS)]
         if letters & 7 == FRESH:
             t += COLUMNS
-        while t < stretch.end:
+        if t < stretch.end:
             letters = stretch.columns[uint64(t) // uint64(COLUMNS)]
+            _fetch(state, strip.width, borders, (t - stretch.begin) * 2 * strip.width)
+        while t < stretch.end:
+            here = (t - stretch.begin) * 2 * strip.width
+            if not AHEAD:
+                letters = stretch.columns[uint64(t) // uint64(COLUMNS)]
             if letters & 7 == FRESH:
                 break
-            here = (t - stretch.begin) * 2 * strip.width
-            _begin_columns(state, rows, strip, letters, borders, here)
+            if not AHEAD:
+                _fetch(state, strip.width, borders, here)
+            _begin_columns(state, rows, strip, letters)
+            if AHEAD and t + COLUMNS < stretch.end:  # what takes long to arrive
+                letters = stretch.columns[uint64(t + COLUMNS) // uint64(COLUMNS)]
+                _fetch(state, strip.width, borders, here + 2 * COLUMNS * strip.width)
             _advance(state, rows, kind == GATHERED, strip)
-            alive |= _end_columns(state, bits, kind, strip.width, borders, here)
+            _hand_down(state, strip.width, borders, here)
+            if counting:
+                now = _count(state, bits, kind)
+                alive |= now
+                if kind == LAST or watch.noting:
+                    if any_of_warp(strip.width, now & watch.wanted):
+                        if watch.noting:
+                            _note(watch.seen, t)
+                        elif STICKY:
+                            counting = False
             t += COLUMNS
     return alive
+
+
+@cuda.jit(device=True)
+def _note(seen, t):
+    if seen[1] < 0:
+        seen[0] = t
+    seen[1] = t
 
 
 @cuda.jit(device=True)

@@ -26,6 +26,7 @@ from kmatch.engine.cuda.primer.strips import (
     State,
     Stretch,
     Strip,
+    Watch,
     stage,
     sweep,
 )
@@ -56,12 +57,14 @@ class Shape(NamedTuple):
 class Outcome(NamedTuple):
     """What the kernel reports of its units.
 
-    waiting: int32[n], receives those that are alive below all strips; tally: int64[5], 0 before:
-    units in `waiting`, units taken, those given up above the last strip, columns swept in all
-    strips, and columns swept again.
+    waiting: int32[n], receives those that are alive below all strips; reach: int64[n, 2], the first
+    column in which one is and the end of the last, to begin with more and less than all; tally:
+    int64[5], 0 before: units in `waiting`, units taken, those given up above the last strip, columns
+    swept in all strips, and columns swept again.
     """
 
     waiting: Any
+    reach: Any
     tally: Any
 
 
@@ -203,7 +206,7 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
     @jit(cache=True, max_registers=REGISTERS)
     def kernel(text, columns, limits, bounds, units, shape, deltas, outcome):
         plane_words, stretch, warm, k, strips, passed = shape
-        waiting, tally = outcome
+        waiting, reach, tally = outcome
         planes = cuda.shared.array(plane_size, uint64)
         masks = cuda.shared.array(size, uint64)
         deeper = cuda.shared.array(width, uint64)
@@ -219,12 +222,15 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
             cuda.local.array(COLUMNS, uint64),
             cuda.local.array(COLUMNS, uint64),
             cuda.local.array(COLUMNS, uint64),
+            cuda.local.array(COLUMNS, uint64),
+            cuda.local.array(COLUMNS, uint64),
             cuda.local.array(bits, uint64),
         )
+        seen = cuda.local.array(2, int64)
         thread = int64(cuda.threadIdx.x)
         word = thread % width
         mine = thread // width  # the stretch
-        tile_strip = Strip(width, planes, masks, uint64(word))
+        one = int32(cuda.gridDim.z)
         interest = Interest(width, word, rows_of_interest, masks, deeper)
         border_size = (stretch + warm) * 2 * width
         border = (int64(cuda.blockIdx.x) * STRETCHES + mine) * 2 * border_size + word
@@ -244,10 +250,12 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
             span = Stretch(columns, begin - warm if begin > warm else 0, end)
             going = begin < stop
             starts = Starts(limits, bounds, (tile * width + word) * 64)
+            seen[1] = -1
             strip = 0
             while True:
                 top = strip * rows
-                base = top - k
+                tile_strip = Strip(width, planes, masks, uint64(word), top - k, one)
+                noting = strip + 1 == strips
                 last = (rows - 1) * width + word
                 cuda.syncthreads()
                 stage(rows, width, text, plane_words, tile * width, top, (thread, threads), planes)
@@ -264,10 +272,13 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
                     if going:
                         borders = Borders(deltas, above, below)
                         left = masks[last]
-                        if base + rows < 0:
-                            sweep(state, rows, bits, PLAIN, tile_strip, span, base, borders)
+                        watch = Watch(left & deeper[word], noting, seen)
+                        if top + rows < k and not noting:
+                            sweep(state, rows, bits, PLAIN, tile_strip, span, borders, watch)
                         else:
-                            left &= sweep(state, rows, bits, LAST, tile_strip, span, base, borders)
+                            left &= sweep(
+                                state, rows, bits, LAST, tile_strip, span, borders, watch
+                            )
                 else:
                     sweeping = going
                     rising = NONE
@@ -276,8 +287,9 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
                         alive = NONE
                         if sweeping:
                             borders = Borders(deltas, above, below)
+                            watch = Watch(masks[last] & deeper[word], noting, seen)
                             alive = sweep(
-                                state, rows, bits, GATHERED, tile_strip, span, base, borders
+                                state, rows, bits, GATHERED, tile_strip, span, borders, watch
                             )
                         below = -1  # the first sweep wrote the border
                         alive_words[thread] = alive
@@ -307,8 +319,12 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
                 going = _any(lives, mine, left & deeper[word])
                 strip += 1
                 going_on = cuda.syncthreads_or(int32(going))
-                if thread == 0 and going_on and strip == strips:
-                    waiting[cuda.atomic.add(tally, WAITING, 1)] = unit
+                if going_on and strip == strips:
+                    if thread == 0:
+                        waiting[cuda.atomic.add(tally, WAITING, 1)] = unit
+                    if seen[1] >= 0:
+                        cuda.atomic.min(reach, (unit, 0), seen[0])
+                        cuda.atomic.max(reach, (unit, 1), seen[1] + COLUMNS)
                 if thread == 0 and not going_on and strip < strips:
                     cuda.atomic.add(tally, GIVEN_UP, 1)
                 if not going_on or strip == strips:
