@@ -57,7 +57,9 @@ class Sizes(NamedTuple):
     rows·k + more rows; deepest: rows below which the CPU goes on; stretch: the most columns of a
     stretch for each of the warm-up; columns: that a stretch may have however short the warm-up is;
     blocks: on a multiprocessor; waves: units of work for each block, where there are enough; cells:
-    the most that a multiprocessor computes in a launch.
+    the most that a multiprocessor computes in a launch; single: see Shape, but for the first piece;
+    seed: the first piece is this fraction of the background; fewest: units for every multiprocessor
+    that are taken down further; floor: the least share of the warm-up that a stretch has.
     """
 
     width: int = WIDTH
@@ -70,6 +72,11 @@ class Sizes(NamedTuple):
     blocks: int = 6
     waves: int = 8
     cells: int = 1 << 40
+    single: int = 2
+    seed: int = 64
+    growth: int = 7
+    fewest: int = 4
+    floor: float = 0.125
 
 
 SIZES = Sizes()
@@ -169,17 +176,18 @@ class Extension:
 
     def pieces(self, bounds: Longs) -> Iterator[tuple[int, int]]:
         """Yield the columns (begin, end) of the next piece, as long as a start is open."""
-        begin, seed = 0, max(len(self.letters) // SEED_SHARE, self._warm(self._first))
+        begin, seed = 0, max(len(self.letters) // self._sizes.seed, self._warm(self._first))
         while begin < len(self.letters) and (bounds <= self._limits).any():
             rows = int(bounds[bounds <= self._limits].sum())
             most = max(self._sizes.cells * driver.multiprocessors() // rows, 1)
-            size = _up(min(max(begin * GROWTH, seed), most), COLUMNS)
+            size = _up(min(max(begin * self._sizes.growth, seed), most), COLUMNS)
             end = min(begin + size, len(self.letters))
             yield begin, end
             begin = end
 
     def extend(self, begin: int, end: int, bounds: Longs) -> list[Alive]:
         """Raise the bounds by a piece of the columns; returns what is alive too far down."""
+        self._single = self._sizes.single if begin else 0
         limits = self._whole_tiles(self._limits, NO_LIMIT)
         open_bounds = self._whole_tiles(bounds, NO_BOUND)
         raised = self._copy(open_bounds)
@@ -200,7 +208,7 @@ class Extension:
                 break
             warm = self._warm(rows)
             units = further_units(alive, tiles, reached, warm, begin, end)
-            units = cut_units(units, span + warm, FEWEST * driver.multiprocessors())
+            units = cut_units(units, span + warm, self._sizes.fewest * driver.multiprocessors())
             passed, depth = rows, depth + 1
             most_rows = _up(min(last, self._deepest), height)
             rows = _up(min(2 * rows, last), height)
@@ -279,7 +287,7 @@ class Extension:
             self._ends,
             bounds,
             self._copy(units),
-            Shape(self._plane_words, stretch, warm, self._k, strips, passed),
+            Shape(self._plane_words, stretch, warm, self._k, strips, passed, self._single),
             self._deltas,
             Outcome(waiting, reach, tally),
         )
@@ -303,7 +311,7 @@ class Extension:
         as one stretch may take many times as long as another."""
         sizes, warm = self._sizes, self._warm(rows)
         share = -(-columns * tiles // (STRETCHES * self._resident))
-        wanted = max(share // sizes.waves, min(2 * warm, share), warm // 2)
+        wanted = max(share // sizes.waves, min(2 * warm, share), int(warm * sizes.floor))
         fitting = self._memory // (8 * self._resident * border_words(1, 0, sizes.width)) - warm
         most = max(sizes.stretch * warm, sizes.columns)
         return _up(max(min(wanted, most, fitting), 1), COLUMNS)

@@ -33,6 +33,7 @@ from kmatch.engine.cuda.primer.strips import (
 
 WIDTH = 32  # words of a tile
 STRETCHES = 2  # of a block
+PASSING = True
 REGISTERS = 168  # of a thread: six blocks fit a multiprocessor, for a few words that are spilled
 NOWHERE = 255  # for a lane without a row of interest
 WAITING, TAKEN, GIVEN_UP, SWEPT, AGAIN = range(5)  # what `tally` counts
@@ -43,7 +44,7 @@ class Shape(NamedTuple):
 
     plane_words: of the target's planes; stretch: the most columns of a stretch; warm: columns of
     the warm-up; both are multiples of COLUMNS; strips: to take; passed: the largest bound that is
-    already done.
+    already done; single: steps of one row that a bound is raised by before larger ones are tried.
     """
 
     plane_words: int
@@ -52,6 +53,7 @@ class Shape(NamedTuple):
     k: int
     strips: int
     passed: int
+    single: int
 
 
 class Outcome(NamedTuple):
@@ -79,8 +81,9 @@ class Starts(NamedTuple):
 class Interest(NamedTuple):
     """The rows of interest of a word's lanes, in shared memory.
 
-    width, word: of the tile; rows: uint8, of lane i at i·width; masks: as in Strip; deeper: the
-    lanes whose limits are below the strip.
+    width, word: of the tile; rows: uint8, of lane i at i·width, counted from 1; 0 is the last row of
+    the strip above; masks: as in Strip; deeper: the lanes whose limits are below the strip; passing:
+    those that were seen alive down to the strip's top, and are looked for at its last row first.
     """
 
     width: int
@@ -88,6 +91,7 @@ class Interest(NamedTuple):
     rows: Any
     masks: Any
     deeper: Any
+    passing: Any
 
 
 @cuda.jit(device=True)
@@ -99,21 +103,26 @@ def _aim(rows, top, passed, starts, interest):
     width, word, masks = interest.width, interest.word, interest.masks
     for i in range(rows):
         masks[i * width + word] = NONE
-    below, within = NONE, 0
+    below, within, passing = NONE, 0, NONE
     for bit in range(64):
         bound = int64(starts.bounds[starts.first + bit])
         limit = int64(starts.limits[starts.first + bit])
         row = NOWHERE
         if bound <= limit and bound > passed and bound > top:
             lane = ONE << uint64(bit)
-            row = smaller(bound - top, rows) - 1
-            masks[row * width + word] |= lane
+            row = smaller(bound - top, rows)
+            aimed = row
+            if bound == top + 1 and interest.passing[word] & lane:
+                row, aimed = 0, smaller(limit - top, rows)
+                passing |= lane
+            masks[(aimed - 1) * width + word] |= lane
             if limit > top + rows:
                 below |= lane
             if bound <= top + rows:
                 within = 1
         interest.rows[bit * width + word] = row
     interest.deeper[word] = below
+    interest.passing[word] = passing
     return within
 
 
@@ -131,10 +140,10 @@ def _aim_further(rows, top, step, rising, starts, interest):
         bit = lowest(rising)
         rising &= rising - ONE
         row = int64(interest.rows[bit * width + word])
-        last = smaller(int64(starts.limits[starts.first + bit]) - top, rows) - 1
+        last = smaller(int64(starts.limits[starts.first + bit]) - top, rows)
         further = row + step if step else last
         if row < further and further <= last:
-            masks[further * width + word] |= ONE << uint64(bit)
+            masks[(further - 1) * width + word] |= ONE << uint64(bit)
             aimed |= ONE << uint64(bit)
     return aimed
 
@@ -146,19 +155,24 @@ def _move(rows, top, step, moved, starts, interest):
         bit = lowest(moved)
         moved &= moved - ONE
         at = bit * interest.width + interest.word
-        last = smaller(int64(starts.limits[starts.first + bit]) - top, rows) - 1
+        last = smaller(int64(starts.limits[starts.first + bit]) - top, rows)
         interest.rows[at] = int64(interest.rows[at]) + step if step else last
 
 
 @cuda.jit(device=True)
-def _raise(top, risen, starts, interest):
-    """Raise the bounds of lanes that are alive at their rows of interest."""
+def _raise(rows, top, risen, starts, interest):
+    """Raise the bounds of lanes that are alive at their rows of interest, and find those passing."""
+    passing = NONE
     while risen:
         bit = lowest(risen)
         risen &= risen - ONE
-        bound = top + int64(interest.rows[bit * interest.width + interest.word]) + 2
+        row = int64(interest.rows[bit * interest.width + interest.word])
+        bound = top + row + 1
+        if PASSING and row == rows:
+            passing |= ONE << uint64(bit)
         if starts.bounds[starts.first + bit] < bound:
             cuda.atomic.max(starts.bounds, starts.first + bit, int32(bound))
+    interest.passing[interest.word] = passing
 
 
 @cuda.jit(device=True)
@@ -205,11 +219,12 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
 
     @jit(cache=True, max_registers=REGISTERS)
     def kernel(text, columns, limits, bounds, units, shape, deltas, outcome):
-        plane_words, stretch, warm, k, strips, passed = shape
+        plane_words, stretch, warm, k, strips, passed, single = shape
         waiting, reach, tally = outcome
         planes = cuda.shared.array(plane_size, uint64)
         masks = cuda.shared.array(size, uint64)
         deeper = cuda.shared.array(width, uint64)
+        passing = cuda.shared.array(width, uint64)
         alive_words = cuda.shared.array(threads, uint64)
         rows_of_interest = cuda.shared.array(tile_lanes, uint8)
         lives = cuda.shared.array(STRETCHES, int32)
@@ -231,7 +246,7 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
         word = thread % width
         mine = thread // width  # the stretch
         one = int32(cuda.gridDim.z)
-        interest = Interest(width, word, rows_of_interest, masks, deeper)
+        interest = Interest(width, word, rows_of_interest, masks, deeper, passing)
         border_size = (stretch + warm) * 2 * width
         border = (int64(cuda.blockIdx.x) * STRETCHES + mine) * 2 * border_size + word
         for i in range(thread, size, threads):
@@ -251,6 +266,8 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
             going = begin < stop
             starts = Starts(limits, bounds, (tile * width + word) * 64)
             seen[1] = -1
+            if mine == 0:
+                passing[word] = NONE
             strip = 0
             while True:
                 top = strip * rows
@@ -281,9 +298,9 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
                             )
                 else:
                     sweeping = going
-                    rising = NONE
-                    trial, step = -1, 0
-                    while trial < trials:
+                    rising = trying = NONE
+                    trial, step, most = -1, 0, single + trials
+                    while trial < most:
                         alive = NONE
                         if sweeping:
                             borders = Borders(deltas, above, below)
@@ -295,27 +312,32 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
                         alive_words[thread] = alive
                         left |= alive & masks[last]
                         if trial < 0:
-                            sweeping = _any(lives, mine, alive & ~masks[last])
+                            waits = (alive & ~masks[last]) | (passing[word] & ~alive)
+                            sweeping = _any(lives, mine, waits)
                         cuda.syncthreads()
                         if mine == 0:
                             together = _united(width, alive_words, word)
                             if trial < 0:
-                                rising = together
-                            else:
-                                _move(rows, top, step, together, starts, interest)
-                        while trial < trials:
-                            # The last row first, then further and further by halves.
+                                rising = trying = together | passing[word]
+                                together &= passing[word]
+                            elif trial < single:
+                                trying = together
+                            _move(rows, top, step, together, starts, interest)
+                        while trial < most:
+                            # A row at a time, then the last row, then further and further by halves.
                             trial += 1
-                            step = (1 << (trials - trial)) >> 1 if trial else 0
+                            step = 1 if trial < single else 1 << (most - trial) >> 1
+                            step = 0 if trial == single else step
                             aimed = NONE
-                            if mine == 0 and trial < trials:
-                                aimed = _aim_further(rows, top, step, rising, starts, interest)
+                            if mine == 0 and trial < most:
+                                lanes = trying & ~passing[word] if step == 0 else trying
+                                aimed = _aim_further(rows, top, step, lanes, starts, interest)
                             if cuda.syncthreads_or(int32(aimed != NONE)):
                                 break
-                        if sweeping and word == 0 and trial < trials:
+                        if sweeping and word == 0 and trial < most:
                             cuda.atomic.add(tally, AGAIN, span.end - span.begin)
                     if mine == 0:
-                        _raise(top, rising, starts, interest)
+                        _raise(rows, top, rising, starts, interest)
                 going = _any(lives, mine, left & deeper[word])
                 strip += 1
                 going_on = cuda.syncthreads_or(int32(going))
