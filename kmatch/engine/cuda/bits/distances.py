@@ -9,9 +9,11 @@ from typing import NamedTuple
 from numba import uint64
 
 from kmatch.engine.cuda.bits.buffer import encode
-from kmatch.engine.cuda.bits.logic import and_alike
+from kmatch.engine.cuda.bits.logic import and_alike, any_of, or_both
 from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, ONE, lowest
 from kmatch.engine.cuda.gpu.driver import cuda
+
+LOW = 3  # bits of a counter that `add_four` counts in before it carries
 
 
 class Ends(NamedTuple):
@@ -53,6 +55,35 @@ def add(counter, bits, plus, minus):
         flip = and_alike(flip, old, plus)
     counter[bits - 1] ^= flip
     return counter[bits - 1]
+
+
+@cuda.jit(device=True)
+def add_four(counter, bits, plus, minus):
+    """As `add` four times, of plus[c] and minus[c]; returns the lanes whose number was negative at
+    any time, before that too.
+
+    The lowest bits count by themselves, from −4 to 11 in four bits of which 10xx are 8 and more,
+    and what they exceed 0 … 7 by goes to the others once.
+    """
+    outside, below = NONE, NONE
+    for c in range(4):
+        flip = plus[c] | minus[c]
+        for b in range(LOW):
+            old = counter[b]
+            counter[b] = old ^ flip
+            flip = and_alike(flip, old, plus[c])
+        outside ^= flip
+        below = or_both(below, outside, counter[LOW - 1])
+    some, before = NONE, counter[bits - 1]
+    for b in range(LOW, bits):
+        some |= counter[b]
+    flip, up = outside, outside & ~counter[LOW - 1]
+    for b in range(LOW, bits - 1):
+        old = counter[b]
+        counter[b] = old ^ flip
+        flip = and_alike(flip, old, up)
+    counter[bits - 1] ^= flip
+    return any_of(before, counter[bits - 1], below & ~some)
 
 
 @cuda.jit(device=True)

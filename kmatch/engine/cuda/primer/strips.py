@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 from numba import int64, uint64
 
 from kmatch.engine.columns import FRESH
-from kmatch.engine.cuda.bits.distances import add, put_number
+from kmatch.engine.cuda.bits.distances import add, add_four, put_number
 from kmatch.engine.cuda.bits.logic import none_of, only, or_both, or_only, plus, without
 from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, any_of_warp
 from kmatch.engine.cuda.edit.recurrence import COLUMNS, cell
 from kmatch.engine.cuda.gpu.driver import cuda
 
 PLAIN, LAST, GATHERED = range(3)  # rows that a sweep counts: none, the last, each lane's own
-AHEAD, STICKY, MULTIPLY = True, True, True
+AHEAD, STICKY, MULTIPLY, GROUPED = True, True, True, True
 
 
 class State(NamedTuple):
@@ -197,6 +197,12 @@ def _hand_down(state, width, borders, here):
 def _count(state, bits, kind):
     """Count the deltas of COLUMNS columns; returns the lanes alive there."""
     alive = NONE
+    if GROUPED:
+        if kind == LAST:
+            return add_four(state.counter, bits, state.ph, state.mh)
+        if kind == GATHERED:
+            return add_four(state.counter, bits, state.rose, state.fell)
+        return alive
     for c in range(COLUMNS):
         if kind == LAST:
             alive |= add(state.counter, bits, state.ph[c], state.mh[c])

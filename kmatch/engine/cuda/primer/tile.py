@@ -313,7 +313,7 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
                         left |= alive & masks[last]
                         if trial < 0:
                             waits = (alive & ~masks[last]) | (passing[word] & ~alive)
-                            sweeping = _any(lives, mine, waits)
+                            sweeping = _any(lives, mine, waits if going else NONE)
                         cuda.syncthreads()
                         if mine == 0:
                             together = _united(width, alive_words, word)
