@@ -48,9 +48,11 @@ def wake(device: str) -> None:
     That takes about as long as the imports of a search, which may go on meanwhile.
     """
     kind, _, named = device.partition(":")
-    if kind == "cuda":
+    if named == "all":
+        _wake_all()
+    elif kind == "cuda":
         for number in named.split(","):
-            _wake(int(number) if number.isdigit() else 0)
+            _wake(int(number) if number else 0)
 
 
 def _numbers(device: str) -> list[int] | None:
@@ -88,6 +90,8 @@ def _cuda_engine(
     """The engine of GPUs (see `_numbers`). Raises DeviceError with the reason there is none."""
     if _no_driver():
         raise DeviceError(NO_DRIVER)
+    if numbers is None:
+        _wake_all()
     for number in numbers or [0]:
         _wake(number)
     from kmatch.engine.cuda.gpu.driver import find_devices
@@ -101,15 +105,16 @@ def _cuda_engine(
         raise DeviceError(f"the GPUs here are {', '.join(f'cuda:{n}' for n in names)}")
     from kmatch.engine.cuda.engine import CudaEngine
 
-    gpus = [
-        CudaEngine(number, names[number], threads, reason, work, nth=chosen[:i].count(number))
-        for i, number in enumerate(chosen)
-    ]
-    if len(gpus) == 1:
-        return gpus[0]
-    from kmatch.engine.cuda.several import SeveralGpus
+    def engine(i: int) -> CudaEngine:
+        number = chosen[i]
+        nth = chosen[:i].count(number)
+        return CudaEngine(number, names[number], threads, reason, work, nth)
 
-    return SeveralGpus(gpus, threads, reason, work)
+    if len(chosen) == 1:
+        return engine(0)
+    from kmatch.engine.cuda.several import SeveralGpus, open_together
+
+    return SeveralGpus(open_together(engine, len(chosen)), threads, reason, work)
 
 
 def _no_driver() -> bool:
@@ -131,6 +136,22 @@ def _driver() -> ctypes.CDLL | None:
         except OSError:
             continue
     return None
+
+
+@cache
+def _wake_all() -> None:
+    """`_wake` of every GPU."""
+
+    def count() -> None:
+        many, driver = ctypes.c_int(), _driver()
+        if driver is None:
+            return
+        if driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(many)) == 0:
+            for number in range(many.value):
+                _wake(number)
+
+    if not _elsewhere():
+        Thread(target=count).start()
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import Any
 from weakref import finalize
@@ -89,15 +90,21 @@ class SeveralGpus(HostEngine):
         return united
 
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> HandedOut:
-        return self._queue.hand_out(lambda gpu: gpu.start_scan(text, query, k, capacity))
+        return self._queue.hand_out(
+            lambda gpu: gpu.start_scan(text, query, k, capacity), text.plane_words
+        )
 
     def start_edit(
         self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int
     ) -> HandedOut:
-        return self._queue.hand_out(lambda gpu: gpu.start_edit(text, query, filtering, capacity))
+        return self._queue.hand_out(
+            lambda gpu: gpu.start_edit(text, query, filtering, capacity), text.plane_words
+        )
 
     def start_smallest(self, text: Text, reading: ReadingArrays, bounds: Longs) -> HandedOut:
-        return self._queue.hand_out(lambda gpu: gpu.start_smallest(text, reading, bounds))
+        return self._queue.hand_out(
+            lambda gpu: gpu.start_smallest(text, reading, bounds), text.plane_words
+        )
 
     def extend_primers(
         self,
@@ -123,8 +130,21 @@ class SeveralGpus(HostEngine):
         take_bounds(starts, parts)
         return WorkDone(*map(sum, zip(*done, strict=True)))
 
-    def _extend(self, *arguments: Any) -> HandedOut:
-        return self._queue.hand_out(lambda gpu: Done(gpu.extend_primers(*arguments)))
+    def _extend(self, starts: Starts, *arguments: Any) -> HandedOut:
+        return self._queue.hand_out(
+            lambda gpu: Done(gpu.extend_primers(starts, *arguments)), len(starts.bounds)
+        )
+
+
+def open_together(engine: Callable[[int], CudaEngine], many: int) -> list[CudaEngine]:
+    """engine(0) … engine(many − 1), at the same time: each waits for its GPU."""
+
+    def opened(number: int) -> CudaEngine:
+        with alone():
+            return engine(number)
+
+    with ThreadPoolExecutor(many) as pool:
+        return list(pool.map(opened, range(many)))
 
 
 class _Slowest:

@@ -1,4 +1,8 @@
-"""Work for several GPUs: one queue of chunks, and a thread for each GPU that takes from it."""
+"""Work for several GPUs: one queue of chunks, and a thread for each GPU that takes from it.
+
+Equal work ends at the same time on equal GPUs: one that took more than another leaves what comes to
+the other, unless that is slow or busy.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,15 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
-from queue import Empty, SimpleQueue
-from threading import Lock, Thread
+from threading import Condition, Lock, Thread
+from time import monotonic
 from typing import Any
 
 from kmatch.engine.cuda.gpu import driver
 from kmatch.errors import DeviceError
 
 DEEP = 2  # scans that a GPU has at a time: one is copied to it while another runs
+PATIENCE = 0.5  # of the time of a scan, which an idle GPU leaves work to another for
 _SIMULATOR = Lock()  # which runs one kernel at a time
 
 
@@ -80,38 +85,88 @@ class GpuQueue:
     """
 
     def __init__(self, gpus: Sequence[Any]) -> None:
-        self._work: SimpleQueue[HandedOut | None] = SimpleQueue()
-        self._many = len(gpus)
-        for gpu in gpus:
-            name = f"kmatch {gpu.device}"
-            Thread(target=_serve, args=(gpu, self._work), name=name, daemon=True).start()
+        self._board = _Board(len(gpus))
+        for number, gpu in enumerate(gpus):
+            name, given = f"kmatch {gpu.device}", (gpu, self._board, number)
+            Thread(target=_serve, args=given, name=name, daemon=True).start()
 
-    def hand_out(self, start: Callable[[Any], Any]) -> HandedOut:
-        """Let a GPU do start(its engine), the next one that is free."""
+    def hand_out(self, start: Callable[[Any], Any], size: int) -> HandedOut:
+        """Let a GPU do start(its engine); size: of this work, in whatever all of it has."""
         handed = HandedOut(start)
-        self._work.put(handed)
+        self._board.add(handed, size)
         return handed
 
     def close(self) -> None:
         """Let the threads end."""
-        for _ in range(self._many):
-            self._work.put(None)
+        self._board.close()
 
 
-def _serve(gpu: Any, work: SimpleQueue[HandedOut | None]) -> None:
-    """Do what comes out of a queue, until that is None."""
-    under_way: deque[HandedOut] = deque()
-    while True:
-        try:
-            handed = work.get(block=not under_way)
-        except Empty:
-            with alone():
-                under_way.popleft().finish()
-            continue
+class _Board:
+    """Work that no GPU has taken yet, and how much each of `many` has taken."""
+
+    def __init__(self, many: int) -> None:
+        self._changed = Condition()
+        self._work: deque[tuple[HandedOut, int]] = deque()
+        self._taken = [0] * many
+        self._lead = 0  # that a GPU may have, as others were too slow
+        self._closed = False
+
+    def add(self, handed: HandedOut, size: int) -> None:
+        with self._changed:
+            self._work.append((handed, size))
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def take(self, number: int, busy: bool, seconds: float) -> tuple[HandedOut | None, bool]:
+        """Work for a GPU, None where there is none now, and whether more may come.
+
+        Waits for it unless the GPU is busy. seconds: that a scan takes.
+        """
+        with self._changed:
+            if not self._wait(number, busy, PATIENCE * seconds):
+                return None, bool(self._work) or not self._closed
+            handed, size = self._work.popleft()
+            self._taken[number] += size
+            self._changed.notify_all()
+            return handed, True
+
+    def _wait(self, number: int, busy: bool, patience: float) -> bool:
+        """Wait for work that a GPU should take; returns whether there is some."""
+        until = None
+        while not self._work or (lead := self._lead_of(number)) > self._lead:
+            if busy or (self._closed and not self._work):
+                return False
+            if not self._work:
+                until = None
+                self._changed.wait()
+                continue
+            until = until or monotonic() + patience
+            if (left := until - monotonic()) <= 0:
+                self._lead = 2 * lead  # they are slow, and need not be waited for again soon
+                return True
+            self._changed.wait(left)
+        return True
+
+    def _lead_of(self, number: int) -> int:
+        return self._taken[number] - min(self._taken)
+
+
+def _serve(gpu: Any, board: _Board, number: int) -> None:
+    """Do what a GPU is to take from a board, until that is closed."""
+    under_way: deque[tuple[HandedOut, float]] = deque()
+    seconds, goes_on = 0.0, True
+    while goes_on or under_way:
+        handed = None
+        if len(under_way) < DEEP:
+            handed, goes_on = board.take(number, bool(under_way), seconds)
         with alone():
-            if handed is not None and handed.begin(gpu):
-                under_way.append(handed)
-            while under_way and (handed is None or len(under_way) >= DEEP):
-                under_way.popleft().finish()
-        if handed is None:
-            return
+            if handed and handed.begin(gpu):
+                under_way.append((handed, monotonic()))
+            elif under_way and not handed:
+                oldest, began = under_way.popleft()
+                oldest.finish()
+                seconds = monotonic() - began
