@@ -6,7 +6,7 @@ import pytest
 from support.several_gpus import SEARCHES, two_on_one
 
 from kmatch.engine.cuda.gpu.driver import find_devices
-from kmatch.engine.cuda.gpu.queue import GpuQueue
+from kmatch.engine.cuda.gpu.queue import Board, GpuQueue
 from kmatch.engine.devices import choose_engine
 from kmatch.errors import DeviceError
 
@@ -79,3 +79,18 @@ def test_equal_gpus_take_equal_work():
 def test_a_slow_gpu_takes_less():
     fast, slow = shares([Clock(0.005), Clock(0.06)], 30)
     assert fast >= 2 * slow > 0
+
+
+def test_work_is_left_to_who_took_less():
+    board = Board(2)
+    for number in range(6):
+        board.add(number, 1)
+    assert board.take(0, False, 60) == (0, True)
+    assert board.take(0, True, 60) == (None, True)  # a second one would be more than the other has
+    assert board.take(1, False, 60) == (1, True)
+    assert board.take(0, True, 60) == (2, True)
+    assert board.take(0, False, 0.01) == (3, True)  # the other did not come
+    assert board.take(0, True, 60) == (4, True)  # and is not waited for again
+    board.close()
+    assert board.take(1, False, 60) == (5, True)
+    assert board.take(0, False, 60) == board.take(1, False, 60) == (None, False)

@@ -85,7 +85,7 @@ class GpuQueue:
     """
 
     def __init__(self, gpus: Sequence[Any]) -> None:
-        self._board = _Board(len(gpus))
+        self._board = Board(len(gpus))
         for number, gpu in enumerate(gpus):
             name, given = f"kmatch {gpu.device}", (gpu, self._board, number)
             Thread(target=_serve, args=given, name=name, daemon=True).start()
@@ -101,7 +101,7 @@ class GpuQueue:
         self._board.close()
 
 
-class _Board:
+class Board:
     """Work that no GPU has taken yet, and how much each of `many` has taken."""
 
     def __init__(self, many: int) -> None:
@@ -155,7 +155,7 @@ class _Board:
         return self._taken[number] - min(self._taken)
 
 
-def _serve(gpu: Any, board: _Board, number: int) -> None:
+def _serve(gpu: Any, board: Board, number: int) -> None:
     """Do what a GPU is to take from a board, until that is closed."""
     under_way: deque[tuple[HandedOut, float]] = deque()
     seconds, goes_on = 0.0, True
