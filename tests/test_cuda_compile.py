@@ -33,7 +33,7 @@ VERIFY = (
 )
 PRIMER = (
     *(WORDS, types.uint32[::1], INTS, INTS, types.int64[:, ::1]),
-    *(bundle(primer_tile.Shape), WORDS, bundle(primer_tile.Outcome, INTS, NUMBERS)),
+    *(bundle(primer_tile.Shape), WORDS, bundle(primer_tile.Outcome, INTS, types.int64[:, ::1], NUMBERS)),
 )
 
 MAKERS = {
