@@ -53,14 +53,19 @@ class Scanner:
         start(chunk, capacity) starts an engine's scan of a chunk.
         """
         queues = self._engine.queues
-        ahead = AHEAD if queues == 1 else DEEP * queues
+        parts = (part for chunk in chunks for part in self._parts(chunk))
+        return self._in_turn(parts, start, AHEAD if queues == 1 else DEEP * queues)
+
+    def _in_turn(
+        self, parts: Iterable[Chunk], start: Start[Chunk], ahead: int
+    ) -> Generator[tuple[Chunk, Longs]]:
+        """The same of parts of chunks, of which `ahead` are scanned beside the one reported."""
         pending: deque[tuple[Chunk, Scan]] = deque()
         try:
-            for chunk in chunks:
-                for part in self._parts(chunk):
-                    pending.append((part, start(part, self._capacity)))
-                    if len(pending) > ahead:
-                        yield from self._finish(*pending.popleft(), start)
+            for part in parts:
+                pending.append((part, start(part, self._capacity)))
+                if len(pending) > ahead:
+                    yield from self._finish(*pending.popleft(), start)
             while pending:
                 yield from self._finish(*pending.popleft(), start)
         finally:
@@ -90,8 +95,8 @@ class Scanner:
             cuts, _, _ = self._coding.decode(sample)
             cuts = np.unique(cuts[(cuts > 0) & (cuts < chunk.length)])
             del found
-            for part in self._cut(chunk, cuts if len(cuts) else [chunk.length // 2]):
-                yield from self._finish(part, start(part, self._capacity), start)
+            parts = self._cut(chunk, cuts if len(cuts) else [chunk.length // 2])
+            yield from self._in_turn(parts, start, AHEAD)
 
     def _cut(self, chunk: Chunk, cuts: Iterable[int]) -> Iterator[Chunk]:
         begins, ends = [0, *cuts], [*cuts, chunk.length]
