@@ -9,8 +9,8 @@ from kmatch.search.scanning.chunks import PackedChunk
 from kmatch.threads import run_ahead
 
 MANY = 1 << 12  # codes of a chunk, or hits of a batch, that pay for a thread
-CODES_AHEAD = 1 << 21  # that may wait
-HITS_AHEAD = 1 << 17
+CODES_AHEAD = 1 << 18  # that may wait
+HITS_AHEAD = 1 << 16
 
 Item = TypeVar("Item")
 ChunkCodes = tuple[PackedChunk, Longs]  # a chunk, and the sorted codes of its hits
