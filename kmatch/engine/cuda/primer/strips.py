@@ -240,9 +240,10 @@ def sweep(state, rows, bits, kind, strip, stretch, borders, watch):
             if not AHEAD:
                 _fetch(state, strip.width, borders, here)
             _begin_columns(state, rows, strip, letters)
-            if AHEAD and t + COLUMNS < stretch.end:  # what takes long to arrive
-                letters = stretch.columns[uint64(t + COLUMNS) // uint64(COLUMNS)]
-                _fetch(state, strip.width, borders, here + 2 * COLUMNS * strip.width)
+            if AHEAD:  # what takes long to arrive
+                ahead = t + COLUMNS if t + COLUMNS < stretch.end else t
+                letters = stretch.columns[uint64(ahead) // uint64(COLUMNS)]
+                _fetch(state, strip.width, borders, (ahead - stretch.begin) * 2 * strip.width)
             _advance(state, rows, kind == GATHERED, strip)
             _hand_down(state, strip.width, borders, here)
             if counting:
