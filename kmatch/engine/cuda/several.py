@@ -23,7 +23,7 @@ from kmatch.engine.primers import Starts, WorkDone
 from kmatch.engine.protocol import KernelTime
 from kmatch.engine.queries import QueryArrays, ReadingArrays
 
-PARTS = 2  # of a target for each GPU, as one part may take longer than another
+SHARES = (1, 1)  # of a target, a part each for every GPU, as one may take longer than another
 PART_STARTS = 1 << 18  # that fill a GPU
 
 
@@ -115,8 +115,8 @@ class SeveralGpus(HostEngine):
         sizes: Any = None,
     ) -> WorkDone:
         """See `Engine.extend_primers`; parts of the target go to whichever GPU is free."""
-        most = PARTS * self.queues if len(starts.bounds) >= PART_STARTS else self.queues
-        parts = target_parts(starts, most)
+        shares = SHARES if len(starts.bounds) >= PART_STARTS else SHARES[:1]
+        parts = target_parts(starts, np.repeat(shares, self.queues).tolist())
         progress = _Shares(on_progress, [len(part.starts.bounds) for part in parts])
         under_way = [
             self._extend(part.starts, columns, k, progress.of(number), sizes)

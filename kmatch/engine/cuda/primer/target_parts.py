@@ -18,9 +18,10 @@ class TargetPart(NamedTuple):
     starts: Starts
 
 
-def target_parts(starts: Starts, many: int) -> list[TargetPart]:
-    """Cut a target into `many` parts of about as many starts each, fewer where it is short."""
-    cuts = np.unique(np.arange(many + 1) * len(starts.bounds) // many)
+def target_parts(starts: Starts, shares: Sequence[int]) -> list[TargetPart]:
+    """Cut a target into parts whose starts have about these shares, fewer where it is short."""
+    ends = np.cumsum([0, *shares])
+    cuts = np.unique(ends * len(starts.bounds) // ends[-1])
     return [_part(starts, begin, end) for begin, end in pairwise(cuts.tolist())]
 
 
