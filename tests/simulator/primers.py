@@ -16,7 +16,9 @@ from support.primers import primer_cases, records
 from support.primers import rows as rows_of_primers
 
 from kmatch.engine.columns import FRESH
+from kmatch.engine.cuda.edit.recurrence import COLUMNS
 from kmatch.engine.cuda.primer import extend as primer
+from kmatch.engine.cuda.primer import pieces
 from kmatch.sequences.alphabet import encode_text
 
 # The recurrence adds to carry; what runs over the end of a word concerns nobody.
@@ -74,10 +76,12 @@ def test_primers_in_a_copy_longer_than_a_tile():
 
 
 @njit
-def _smallest(target, letters, rows):
-    """The smallest distance in every row of a start's matrix, int64[rows + 1]."""
+def _smallest(target, letters, rows, k):
+    """The smallest distance in every row of a start's matrix, int64[rows + 1], and the first and
+    the last column in which the last row has one below k."""
     column, smallest = np.arange(rows + 1), np.arange(rows + 1)
-    for letter in letters:
+    first = last = -1
+    for t, letter in enumerate(letters):
         diagonal = 0
         for i in range(1, rows + 1):
             if letter == FRESH:
@@ -87,7 +91,9 @@ def _smallest(target, letters, rows):
             diagonal = column[i]
             column[i] = min(cost, column[i - 1] + 1, column[i] + 1)
             smallest[i] = min(smallest[i], column[i])
-    return smallest
+        if column[rows] < k:
+            first, last = t if first < 0 else first, t
+    return smallest, first, last
 
 
 def _plain_launch(target):
@@ -95,17 +101,24 @@ def _plain_launch(target):
 
     def launch(self, height, most_rows, rows, passed, units, bounds):
         lanes, alive = self._lanes, np.zeros(len(units), bool)
+        reached = np.tile([-pieces.NEVER, pieces.NEVER], (len(units), 1))
         for number, (tile, first, end) in enumerate(units.tolist()):
-            letters = self.letters[max(first - self._warm(rows), 0) : end]
+            begin = max(first - self._warm(rows), 0)
+            letters = self.letters[begin:end]
             for r in range(tile * lanes, min((tile + 1) * lanes, len(target))):
                 limit, bound = int(self._limits[r]), int(bounds[r])
                 if passed < bound <= limit:
-                    smallest = _smallest(target[r : r + limit], letters, min(limit, rows))
+                    given = target[r : r + limit], letters, min(limit, rows), self._k
+                    smallest, low, high = _smallest(*given)
                     while bound <= min(limit, rows) and smallest[bound] < self._k:
                         bound += 1
                     bounds[r] = bound
-                    alive[number] |= limit > rows and smallest[rows] < self._k
-        return units[alive]
+                    if limit > rows and smallest[rows] < self._k:
+                        alive[number] = True
+                        low, high = begin + low, begin + high + COLUMNS
+                        reached[number, 0] = min(reached[number, 0], low - low % COLUMNS)
+                        reached[number, 1] = max(reached[number, 1], high - high % COLUMNS)
+        return pieces.alive_units(units, np.flatnonzero(alive), reached)
 
     return launch
 
