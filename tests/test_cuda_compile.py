@@ -33,7 +33,11 @@ VERIFY = (
 )
 PRIMER = (
     *(WORDS, types.uint32[::1], INTS, INTS, types.int64[:, ::1]),
-    *(bundle(primer_tile.Shape), WORDS, bundle(primer_tile.Outcome, INTS, types.int64[:, ::1], NUMBERS)),
+    *(
+        bundle(primer_tile.Shape),
+        WORDS,
+        bundle(primer_tile.Outcome, INTS, types.int64[:, ::1], NUMBERS),
+    ),
 )
 
 MAKERS = {

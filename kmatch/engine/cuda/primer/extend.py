@@ -44,9 +44,7 @@ from kmatch.engine.cuda.primer.tile import (
 from kmatch.engine.primers import Starts, WorkDone
 
 MEMORY_SHARE = 0.5  # of the free device memory that deltas may take
-SEED_SHARE = 64  # the first piece is this fraction of the background
 GROWTH = 7  # each further piece is at most this many times all those before it
-FEWEST = 2  # units for every multiprocessor that are taken down further: a warp for each scheduler
 NO_LIMIT, NO_BOUND = 0, 1  # of a start that is of no interest
 
 
@@ -54,12 +52,12 @@ class Sizes(NamedTuple):
     """How the work is cut.
 
     width: words of a tile; height: rows of a strip; rows, more: a piece is first taken down
-    rows·k + more rows; deepest: rows below which the CPU goes on; stretch: the most columns of a
-    stretch for each of the warm-up; columns: that a stretch may have however short the warm-up is;
-    blocks: on a multiprocessor; waves: units of work for each block, where there are enough; cells:
-    the most that a multiprocessor computes in a launch; single: see Shape, but for the first piece;
-    seed: the first piece is this fraction of the background; fewest: units for every multiprocessor
-    that are taken down further; floor: the least share of the warm-up that a stretch has.
+    rows·k + more rows; deepest: rows below which the CPU goes on; stretch, floor: the most and the
+    fewest columns of a stretch for each of the warm-up; columns: that a stretch may have however
+    short the warm-up is; blocks: on a multiprocessor; waves: units of work for each block, where
+    there are enough; fewest: units for each multiprocessor that are taken down further; cells: the
+    most that a multiprocessor computes in a launch; seed: the first piece is this fraction of the
+    background; single: see Shape, for other pieces.
     """
 
     width: int = WIDTH
@@ -74,7 +72,6 @@ class Sizes(NamedTuple):
     cells: int = 1 << 40
     single: int = 2
     seed: int = 64
-    growth: int = 7
     fewest: int = 4
     floor: float = 0.125
 
@@ -180,7 +177,7 @@ class Extension:
         while begin < len(self.letters) and (bounds <= self._limits).any():
             rows = int(bounds[bounds <= self._limits].sum())
             most = max(self._sizes.cells * driver.multiprocessors() // rows, 1)
-            size = _up(min(max(begin * self._sizes.growth, seed), most), COLUMNS)
+            size = _up(min(max(begin * GROWTH, seed), most), COLUMNS)
             end = min(begin + size, len(self.letters))
             yield begin, end
             begin = end

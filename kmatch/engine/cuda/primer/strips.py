@@ -11,17 +11,16 @@ D − k from column to column: its sign means that the lane is alive: D < k.
 
 from typing import Any, NamedTuple
 
-from numba import int64, uint64
+from numba import uint64
 
 from kmatch.engine.columns import FRESH
-from kmatch.engine.cuda.bits.distances import add, add_four, put_number
+from kmatch.engine.cuda.bits.distances import add_four, put_number
 from kmatch.engine.cuda.bits.logic import none_of, only, or_both, or_only, plus, without
 from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, any_of_warp
-from kmatch.engine.cuda.edit.recurrence import COLUMNS, cell
+from kmatch.engine.cuda.edit.recurrence import COLUMNS
 from kmatch.engine.cuda.gpu.driver import cuda
 
 PLAIN, LAST, GATHERED = range(3)  # rows that a sweep counts: none, the last, each lane's own
-AHEAD, STICKY, MULTIPLY, GROUPED = True, True, True, True
 
 
 class State(NamedTuple):
@@ -106,10 +105,7 @@ def _cell(state, eq, i, c, one):
 def _row(state, gather, strip, i):
     wanted = strip.masks[strip.lane + uint64(i * strip.width)] if gather else NONE
     for c in range(COLUMNS):
-        if MULTIPLY:
-            _cell(state, strip.planes[state.planes[c] + uint64(i * strip.width)], i, c, strip.one)
-        else:
-            cell(state, strip.planes[state.planes[c] + uint64(i * strip.width)], i, c)
+        _cell(state, strip.planes[state.planes[c] + uint64(i * strip.width)], i, c, strip.one)
         if gather:
             state.rose[c] = or_both(state.rose[c], state.ph[c], wanted)
             state.fell[c] = or_both(state.fell[c], state.mh[c], wanted)
@@ -196,19 +192,9 @@ def _hand_down(state, width, borders, here):
 @cuda.jit(device=True)
 def _count(state, bits, kind):
     """Count the deltas of COLUMNS columns; returns the lanes alive there."""
-    alive = NONE
-    if GROUPED:
-        if kind == LAST:
-            return add_four(state.counter, bits, state.ph, state.mh)
-        if kind == GATHERED:
-            return add_four(state.counter, bits, state.rose, state.fell)
-        return alive
-    for c in range(COLUMNS):
-        if kind == LAST:
-            alive |= add(state.counter, bits, state.ph[c], state.mh[c])
-        if kind == GATHERED:
-            alive |= add(state.counter, bits, state.rose[c], state.fell[c])
-    return alive
+    if kind == LAST:
+        return add_four(state.counter, bits, state.ph, state.mh)
+    return add_four(state.counter, bits, state.rose, state.fell)
 
 
 @cuda.jit(device=True)
@@ -232,29 +218,24 @@ def sweep(state, rows, bits, kind, strip, stretch, borders, watch):
             letters = stretch.columns[uint64(t) // uint64(COLUMNS)]
             _fetch(state, strip.width, borders, (t - stretch.begin) * 2 * strip.width)
         while t < stretch.end:
-            here = (t - stretch.begin) * 2 * strip.width
-            if not AHEAD:
-                letters = stretch.columns[uint64(t) // uint64(COLUMNS)]
             if letters & 7 == FRESH:
                 break
-            if not AHEAD:
-                _fetch(state, strip.width, borders, here)
             _begin_columns(state, rows, strip, letters)
-            if AHEAD:  # what takes long to arrive
-                ahead = t + COLUMNS if t + COLUMNS < stretch.end else t
-                letters = stretch.columns[uint64(ahead) // uint64(COLUMNS)]
-                _fetch(state, strip.width, borders, (ahead - stretch.begin) * 2 * strip.width)
+            # What follows is under way while these columns are computed.
+            ahead = t + COLUMNS if t + COLUMNS < stretch.end else t
+            letters = stretch.columns[uint64(ahead) // uint64(COLUMNS)]
+            _fetch(state, strip.width, borders, (ahead - stretch.begin) * 2 * strip.width)
             _advance(state, rows, kind == GATHERED, strip)
-            _hand_down(state, strip.width, borders, here)
+            _hand_down(state, strip.width, borders, (t - stretch.begin) * 2 * strip.width)
             if counting:
                 now = _count(state, bits, kind)
                 alive |= now
-                if kind == LAST or watch.noting:
-                    if any_of_warp(strip.width, now & watch.wanted):
-                        if watch.noting:
-                            _note(watch.seen, t)
-                        elif STICKY:
-                            counting = False
+                looking = kind == LAST or watch.noting
+                if looking and any_of_warp(strip.width, now & watch.wanted):
+                    if watch.noting:
+                        _note(watch.seen, t)
+                    else:
+                        counting = False
             t += COLUMNS
     return alive
 

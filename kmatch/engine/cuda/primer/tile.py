@@ -33,7 +33,6 @@ from kmatch.engine.cuda.primer.strips import (
 
 WIDTH = 32  # words of a tile
 STRETCHES = 2  # of a block
-PASSING = True
 REGISTERS = 168  # of a thread: six blocks fit a multiprocessor, for a few words that are spilled
 NOWHERE = 255  # for a lane without a row of interest
 WAITING, TAKEN, GIVEN_UP, SWEPT, AGAIN = range(5)  # what `tally` counts
@@ -61,8 +60,8 @@ class Outcome(NamedTuple):
 
     waiting: int32[n], receives those that are alive below all strips; reach: int64[n, 2], the first
     column in which one is and the end of the last, to begin with more and less than all; tally:
-    int64[5], 0 before: units in `waiting`, units taken, those given up above the last strip, columns
-    swept in all strips, and columns swept again.
+    int64[5], 0 before: units in `waiting`, units taken, those given up above the last strip,
+    columns swept in all strips, and columns swept again.
     """
 
     waiting: Any
@@ -81,9 +80,10 @@ class Starts(NamedTuple):
 class Interest(NamedTuple):
     """The rows of interest of a word's lanes, in shared memory.
 
-    width, word: of the tile; rows: uint8, of lane i at i·width, counted from 1; 0 is the last row of
-    the strip above; masks: as in Strip; deeper: the lanes whose limits are below the strip; passing:
-    those that were seen alive down to the strip's top, and are looked for at its last row first.
+    width, word: of the tile; rows: uint8, of lane i at i·width, counted from 1, with 0 for the last
+    row of the strip above; masks: as in Strip; deeper: the lanes whose limits are below the strip;
+    passing: those that were alive down to the strip's top, which are looked for at its last row
+    first.
     """
 
     width: int
@@ -161,14 +161,14 @@ def _move(rows, top, step, moved, starts, interest):
 
 @cuda.jit(device=True)
 def _raise(rows, top, risen, starts, interest):
-    """Raise the bounds of lanes that are alive at their rows of interest, and find those passing."""
+    """Raise the bounds of lanes that are alive at their rows of interest; note those passing."""
     passing = NONE
     while risen:
         bit = lowest(risen)
         risen &= risen - ONE
         row = int64(interest.rows[bit * interest.width + interest.word])
         bound = top + row + 1
-        if PASSING and row == rows:
+        if row == rows:
             passing |= ONE << uint64(bit)
         if starts.bounds[starts.first + bit] < bound:
             cuda.atomic.max(starts.bounds, starts.first + bit, int32(bound))
@@ -293,9 +293,7 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
                         if top + rows < k and not noting:
                             sweep(state, rows, bits, PLAIN, tile_strip, span, borders, watch)
                         else:
-                            left &= sweep(
-                                state, rows, bits, LAST, tile_strip, span, borders, watch
-                            )
+                            left &= sweep(state, rows, bits, LAST, tile_strip, span, borders, watch)
                 else:
                     sweeping = going
                     rising = trying = NONE
@@ -324,7 +322,7 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
                                 trying = together
                             _move(rows, top, step, together, starts, interest)
                         while trial < most:
-                            # A row at a time, then the last row, then further and further by halves.
+                            # A row at a time, then the last row, then further by halves.
                             trial += 1
                             step = 1 if trial < single else 1 << (most - trial) >> 1
                             step = 0 if trial == single else step
