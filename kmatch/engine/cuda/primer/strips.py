@@ -242,9 +242,11 @@ def sweep(state, rows, bits, kind, strip, stretch, borders, watch):
 
 @cuda.jit(device=True)
 def _note(seen, t):
-    if seen[1] < 0:
+    """Note group t; sweeps follow one another."""
+    if seen[1] < 0 or t < seen[0]:
         seen[0] = t
-    seen[1] = t
+    if t > seen[1]:
+        seen[1] = t
 
 
 @cuda.jit(device=True)
