@@ -18,7 +18,7 @@ from support.primers import rows as rows_of_primers
 from kmatch.engine.columns import FRESH
 from kmatch.engine.cuda.edit.recurrence import COLUMNS
 from kmatch.engine.cuda.primer import extend as primer
-from kmatch.engine.cuda.primer import pieces
+from kmatch.engine.cuda.primer import pieces, strips
 from kmatch.sequences.alphabet import encode_text
 
 # The recurrence adds to carry; what runs over the end of a word concerns nobody.
@@ -147,3 +147,10 @@ def test_all_columns_go_down_as_many_rows_as_they_must(case, deepest, cells, str
     with mock.patch.object(primer.Extension, "_launch", launch):
         found = primers(case, sizes)
     assert found == rows_of_primers(search_primers(target, background, k))
+
+
+def test_columns_of_several_sweeps_are_noted():
+    seen = [0, -1]
+    for group in (8, 16, 4, 12):
+        strips.note(seen, group)
+    assert seen == [4, 16]

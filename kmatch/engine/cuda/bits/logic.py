@@ -8,7 +8,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from kmatch.engine.cuda.gpu.driver import SIMULATED, cuda
+from kmatch.engine.cuda.gpu.driver import SIMULATED
 
 _A, _B, _C = 0xF0, 0xCC, 0xAA  # truth tables of the three inputs
 
@@ -34,42 +34,7 @@ def _lop3(table):
     return operation
 
 
-def _mad(code, many):
-    """What an intrinsic returns for `many` words and a number that is 1.
-
-    The assembler adds in the units of the logic, unless it must multiply by what may not be 1.
-    """
-
-    def generate(context, builder, signature, arguments):
-        word = ir.IntType(64)
-        kind = ir.FunctionType(word, [word] * many + [ir.IntType(32)])
-        words = ",".join("l" * many)
-        return builder.call(ir.InlineAsm(kind, code, f"=l,{words},r"), arguments)
-
-    return types.uint64(*[types.uint64] * many, types.int32), generate
-
-
 if SIMULATED:
-
-    def none_of(a, b, c):
-        """~(a | b | c)"""
-        return ~(a | b | c)
-
-    def only(a, b):
-        """a & ~b"""
-        return a & ~b
-
-    def or_only(a, b, c):
-        """a | (b & ~c)"""
-        return a | (b & ~c)
-
-    def plus(a, b, one):
-        """a | b, which have no bit in common"""
-        return a | b
-
-    def without(a, b, rest, one):
-        """a & ~b; rest: b & ~a"""
-        return a & ~b
 
     def parity(a, b, c):
         """a ^ b ^ c"""
@@ -100,8 +65,6 @@ if SIMULATED:
         return a | (b & c)
 
 else:
-    none_of = _lop3(~(_A | _B | _C) & 0xFF)
-    or_only = _lop3(_A | (_B & ~_C & 0xFF))
     parity = _lop3(_A ^ _B ^ _C)
     majority = _lop3((_A & _B) | (_C & (_A | _B)))
     any_of = _lop3(_A | _B | _C)
@@ -109,27 +72,3 @@ else:
     or_neither = _lop3(_A | (~(_B | _C) & 0xFF))
     and_alike = _lop3(_A & (~(_B ^ _C) & 0xFF))
     or_both = _lop3(_A | (_B & _C))
-
-    @cuda.jit(device=True)
-    def only(a, b):
-        """a & ~b"""
-        return a & ~b
-
-    @intrinsic
-    def plus(typing, a, b, one):
-        """a | b, which have no bit in common"""
-        code = (
-            "{ .reg .b32 a, b, c, d; mov.b64 {a, b}, $1; mov.b64 {c, d}, $2; "
-            "mad.lo.s32 a, c, $3, a; mad.lo.s32 b, d, $3, b; mov.b64 $0, {a, b}; }"
-        )
-        return _mad(code, 2)
-
-    @intrinsic
-    def without(typing, a, b, rest, one):
-        """a & ~b; rest: b & ~a"""
-        code = (
-            "{ .reg .b32 a, b, c, d, e, f, g; mov.b64 {a, b}, $1; mov.b64 {c, d}, $2; "
-            "mov.b64 {e, f}, $3; neg.s32 g, $4; mad.lo.s32 a, c, g, a; mad.lo.s32 b, d, g, b; "
-            "mad.lo.s32 a, a, $4, e; mad.lo.s32 b, b, $4, f; mov.b64 $0, {a, b}; }"
-        )
-        return _mad(code, 3)

@@ -57,7 +57,7 @@ class Sizes(NamedTuple):
     short the warm-up is; blocks: on a multiprocessor; waves: units of work for each block, where
     there are enough; fewest: units for each multiprocessor that are taken down further; cells: the
     most that a multiprocessor computes in a launch; seed: the first piece is this fraction of the
-    background; single: see Shape, for other pieces.
+    background.
     """
 
     width: int = WIDTH
@@ -70,7 +70,6 @@ class Sizes(NamedTuple):
     blocks: int = 6
     waves: int = 8
     cells: int = 1 << 40
-    single: int = 2
     seed: int = 64
     fewest: int = 4
     floor: float = 0.125
@@ -184,7 +183,6 @@ class Extension:
 
     def extend(self, begin: int, end: int, bounds: Longs) -> list[Alive]:
         """Raise the bounds by a piece of the columns; returns what is alive too far down."""
-        self._single = self._sizes.single if begin else 0
         limits = self._whole_tiles(self._limits, NO_LIMIT)
         open_bounds = self._whole_tiles(bounds, NO_BOUND)
         raised = self._copy(open_bounds)
@@ -284,7 +282,7 @@ class Extension:
             self._ends,
             bounds,
             self._copy(units),
-            Shape(self._plane_words, stretch, warm, self._k, strips, passed, self._single),
+            Shape(self._plane_words, stretch, warm, self._k, strips, passed),
             self._deltas,
             Outcome(waiting, reach, tally),
         )

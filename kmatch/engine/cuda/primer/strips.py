@@ -15,9 +15,9 @@ from numba import uint64
 
 from kmatch.engine.columns import FRESH
 from kmatch.engine.cuda.bits.distances import add_four, put_number
-from kmatch.engine.cuda.bits.logic import none_of, only, or_both, or_only, plus, without
+from kmatch.engine.cuda.bits.logic import or_both
 from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, any_of_warp
-from kmatch.engine.cuda.edit.recurrence import COLUMNS
+from kmatch.engine.cuda.edit.recurrence import COLUMNS, cell
 from kmatch.engine.cuda.gpu.driver import cuda
 
 PLAIN, LAST, GATHERED = range(3)  # rows that a sweep counts: none, the last, each lane's own
@@ -26,15 +26,12 @@ PLAIN, LAST, GATHERED = range(3)  # rows that a sweep counts: none, the last, ea
 class State(NamedTuple):
     """What a thread keeps in registers: vertical deltas of its rows, horizontal ones of COLUMNS
     columns, those at each lane's row of interest, where the columns' planes are in shared memory,
-    and a counter of D − k at the rows of interest; next_ph, next_mh: the deltas above the columns
-    that follow, on their way from memory."""
+    and a counter of D − k at the rows of interest."""
 
     pv: Any
     mv: Any
     ph: Any
     mh: Any
-    next_ph: Any
-    next_mh: Any
     rose: Any
     fell: Any
     planes: Any
@@ -45,8 +42,7 @@ class Strip(NamedTuple):
     """A strip in shared memory as a thread sees it.
 
     width: words of a tile; planes: letter p of row i at (p·rows + i)·width; masks: the lanes of
-    which row i is the row of interest, at i·width; lane: the thread's word; base: top row − k; one:
-    1, which the compiler does not know (see `bits.logic.plus`).
+    which row i is the row of interest, at i·width; lane: the thread's word; base: top row − k.
     """
 
     width: int
@@ -54,7 +50,6 @@ class Strip(NamedTuple):
     masks: Any
     lane: int
     base: int
-    one: int
 
 
 class Stretch(NamedTuple):
@@ -87,25 +82,10 @@ class Borders(NamedTuple):
 
 
 @cuda.jit(device=True)
-def _cell(state, eq, i, c, one):
-    """As `cell`, with some of the logic by multiplication, which other units do meanwhile."""
-    pv, mv, ph, mh = state.pv, state.mv, state.ph, state.mh
-    rising = none_of(eq, mv[i], mh[c])
-    fresh = only(rising, pv[i])
-    up = plus(mv[i], fresh, one)
-    down = without(pv[i], rising, fresh, one)
-    old = ph[c]
-    pv[i] = or_only(mh[c], rising, old)
-    mv[i] = old & ~rising
-    ph[c] = up
-    mh[c] = down
-
-
-@cuda.jit(device=True)
 def _row(state, gather, strip, i):
     wanted = strip.masks[strip.lane + uint64(i * strip.width)] if gather else NONE
     for c in range(COLUMNS):
-        _cell(state, strip.planes[state.planes[c] + uint64(i * strip.width)], i, c, strip.one)
+        cell(state, strip.planes[state.planes[c] + uint64(i * strip.width)], i, c)
         if gather:
             state.rose[c] = or_both(state.rose[c], state.ph[c], wanted)
             state.fell[c] = or_both(state.fell[c], state.mh[c], wanted)
@@ -158,25 +138,21 @@ def begin_rows(state, rows, bits, kind, strip):
 
 
 @cuda.jit(device=True)
-def _fetch(state, width, borders, here):
-    """Begin to load the deltas above COLUMNS columns; here: where they are."""
+def _begin_columns(state, rows, strip, letters, borders, here):
+    """Begin COLUMNS columns at the strip's top; letters: theirs; here: where their deltas are."""
+    width = strip.width
+    for c in range(COLUMNS):
+        letter = (uint64(letters) >> uint64(8 * c)) & uint64(7)
+        state.planes[c] = letter * uint64(rows * width) + strip.lane
+        state.ph[c] = NONE
+        state.mh[c] = NONE
+        state.rose[c] = NONE
+        state.fell[c] = NONE
     if borders.source >= 0:
         for c in range(COLUMNS):
             at = borders.source + here + 2 * c * width
-            state.next_ph[c] = borders.deltas[uint64(at)]
-            state.next_mh[c] = borders.deltas[uint64(at + width)]
-
-
-@cuda.jit(device=True)
-def _begin_columns(state, rows, strip, letters):
-    """Begin COLUMNS columns at the strip's top; letters: theirs."""
-    for c in range(COLUMNS):
-        letter = (uint64(letters) >> uint64(8 * c)) & uint64(7)
-        state.planes[c] = letter * uint64(rows * strip.width) + strip.lane
-        state.ph[c] = state.next_ph[c]
-        state.mh[c] = state.next_mh[c]
-        state.rose[c] = NONE
-        state.fell[c] = NONE
+            state.ph[c] = borders.deltas[uint64(at)]
+            state.mh[c] = borders.deltas[uint64(at + width)]
 
 
 @cuda.jit(device=True)
@@ -205,35 +181,27 @@ def sweep(state, rows, bits, kind, strip, stretch, borders, watch):
     """
     alive, t = NONE, stretch.begin
     counting = kind != PLAIN
-    for c in range(COLUMNS):
-        state.next_ph[c] = NONE
-        state.next_mh[c] = NONE
     while t < stretch.end:
         # Records have a loop each: one loop with new rows in it would copy all of them every time.
         begin_rows(state, rows, bits, kind, strip)
         letters = stretch.columns[uint64(t) // uint64(COLUMNS)]
         if letters & 7 == FRESH:
             t += COLUMNS
-        if t < stretch.end:
-            letters = stretch.columns[uint64(t) // uint64(COLUMNS)]
-            _fetch(state, strip.width, borders, (t - stretch.begin) * 2 * strip.width)
         while t < stretch.end:
+            letters = stretch.columns[uint64(t) // uint64(COLUMNS)]
             if letters & 7 == FRESH:
                 break
-            _begin_columns(state, rows, strip, letters)
-            # What follows is under way while these columns are computed.
-            ahead = t + COLUMNS if t + COLUMNS < stretch.end else t
-            letters = stretch.columns[uint64(ahead) // uint64(COLUMNS)]
-            _fetch(state, strip.width, borders, (ahead - stretch.begin) * 2 * strip.width)
+            here = (t - stretch.begin) * 2 * strip.width
+            _begin_columns(state, rows, strip, letters, borders, here)
             _advance(state, rows, kind == GATHERED, strip)
-            _hand_down(state, strip.width, borders, (t - stretch.begin) * 2 * strip.width)
+            _hand_down(state, strip.width, borders, here)
             if counting:
                 now = _count(state, bits, kind)
                 alive |= now
                 looking = kind == LAST or watch.noting
                 if looking and any_of_warp(strip.width, now & watch.wanted):
                     if watch.noting:
-                        _note(watch.seen, t)
+                        note(watch.seen, t)
                     else:
                         counting = False
             t += COLUMNS
@@ -241,7 +209,7 @@ def sweep(state, rows, bits, kind, strip, stretch, borders, watch):
 
 
 @cuda.jit(device=True)
-def _note(seen, t):
+def note(seen, t):
     """Note group t; sweeps follow one another."""
     if seen[1] < 0 or t < seen[0]:
         seen[0] = t

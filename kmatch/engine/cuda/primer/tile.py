@@ -43,7 +43,7 @@ class Shape(NamedTuple):
 
     plane_words: of the target's planes; stretch: the most columns of a stretch; warm: columns of
     the warm-up; both are multiples of COLUMNS; strips: to take; passed: the largest bound that is
-    already done; single: steps of one row that a bound is raised by before larger ones are tried.
+    already done.
     """
 
     plane_words: int
@@ -52,7 +52,6 @@ class Shape(NamedTuple):
     k: int
     strips: int
     passed: int
-    single: int
 
 
 class Outcome(NamedTuple):
@@ -219,7 +218,7 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
 
     @jit(cache=True, max_registers=REGISTERS)
     def kernel(text, columns, limits, bounds, units, shape, deltas, outcome):
-        plane_words, stretch, warm, k, strips, passed, single = shape
+        plane_words, stretch, warm, k, strips, passed = shape
         waiting, reach, tally = outcome
         planes = cuda.shared.array(plane_size, uint64)
         masks = cuda.shared.array(size, uint64)
@@ -237,15 +236,12 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
             cuda.local.array(COLUMNS, uint64),
             cuda.local.array(COLUMNS, uint64),
             cuda.local.array(COLUMNS, uint64),
-            cuda.local.array(COLUMNS, uint64),
-            cuda.local.array(COLUMNS, uint64),
             cuda.local.array(bits, uint64),
         )
         seen = cuda.local.array(2, int64)
         thread = int64(cuda.threadIdx.x)
         word = thread % width
         mine = thread // width  # the stretch
-        one = int32(cuda.gridDim.z)
         interest = Interest(width, word, rows_of_interest, masks, deeper, passing)
         border_size = (stretch + warm) * 2 * width
         border = (int64(cuda.blockIdx.x) * STRETCHES + mine) * 2 * border_size + word
@@ -271,7 +267,7 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
             strip = 0
             while True:
                 top = strip * rows
-                tile_strip = Strip(width, planes, masks, uint64(word), top - k, one)
+                tile_strip = Strip(width, planes, masks, uint64(word), top - k)
                 noting = strip + 1 == strips
                 last = (rows - 1) * width + word
                 cuda.syncthreads()
@@ -296,9 +292,9 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
                             left &= sweep(state, rows, bits, LAST, tile_strip, span, borders, watch)
                 else:
                     sweeping = going
-                    rising = trying = NONE
-                    trial, step, most = -1, 0, single + trials
-                    while trial < most:
+                    rising = NONE
+                    trial, step = -1, 0
+                    while trial < trials:
                         alive = NONE
                         if sweeping:
                             borders = Borders(deltas, above, below)
@@ -316,23 +312,20 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
                         if mine == 0:
                             together = _united(width, alive_words, word)
                             if trial < 0:
-                                rising = trying = together | passing[word]
+                                rising = together | passing[word]
                                 together &= passing[word]
-                            elif trial < single:
-                                trying = together
                             _move(rows, top, step, together, starts, interest)
-                        while trial < most:
-                            # A row at a time, then the last row, then further by halves.
+                        while trial < trials:
+                            # The last row first, then further and further by halves.
                             trial += 1
-                            step = 1 if trial < single else 1 << (most - trial) >> 1
-                            step = 0 if trial == single else step
+                            step = (1 << (trials - trial)) >> 1 if trial else 0
                             aimed = NONE
-                            if mine == 0 and trial < most:
-                                lanes = trying & ~passing[word] if step == 0 else trying
+                            if mine == 0 and trial < trials:
+                                lanes = rising & ~passing[word] if step == 0 else rising
                                 aimed = _aim_further(rows, top, step, lanes, starts, interest)
                             if cuda.syncthreads_or(int32(aimed != NONE)):
                                 break
-                        if sweeping and word == 0 and trial < most:
+                        if sweeping and word == 0 and trial < trials:
                             cuda.atomic.add(tally, AGAIN, span.end - span.begin)
                     if mine == 0:
                         _raise(rows, top, rising, starts, interest)
