@@ -28,7 +28,7 @@ FEW = 1 << 14  # words times queries that are searched before another thread has
 
 
 class CpuEngine(HostEngine):
-    """An Engine, with SeedLookup and SiteChoice (see `kmatch.engine.protocol`).
+    """An Engine, with SeedLookup (see `kmatch.engine.protocol`).
 
     threads: at most one a core, None for all cores; reason: why the CPU was chosen; work: see
     HostEngine. Methods named `start_…` return while the kernel runs.
@@ -108,7 +108,7 @@ class CpuEngine(HostEngine):
     def sites_pay(self, queries: int, strands: int, share: float) -> bool:
         from kmatch.engine.host.sites import pays
 
-        return pays(queries, strands, share)
+        return pays(queries, strands, share, CPU.scan.pair)
 
     def anchor_tables(
         self,

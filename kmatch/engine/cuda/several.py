@@ -91,6 +91,9 @@ class SeveralGpus(HostEngine):
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> HandedOut:
         return self._queue.hand_out(lambda gpu: gpu.start_scan(text, query, k, capacity))
 
+    def sites_pay(self, queries: int, strands: int, share: float) -> bool:
+        return self._gpus[0].sites_pay(queries, strands, share)
+
     def start_edit(
         self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int
     ) -> HandedOut:
