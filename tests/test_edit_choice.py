@@ -10,6 +10,7 @@ from kmatch.engine.cpu.edit.filter import choose, estimate, extent_of, letter_sh
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.differences import difference_query
 from kmatch.engine.geometry import CACHE_LINE
+from kmatch.search.panels.pams import load_pams, share_beside
 from kmatch.search.panels.panel import build_reading_panel
 from kmatch.search.scanning.chunks import packed_chunks, plan_reading
 from kmatch.sequences.patterns import load_patterns
@@ -20,13 +21,17 @@ SCAN = Recurrence(cell=1e-3, column=0.0, query=0.0, deeper=0)
 
 def prepared(letters, patterns, k, strand="+"):
     """(Text, DifferenceQuery) of letters in one chunk."""
-    engine, longest = CpuEngine(1), max(map(len, patterns))
+    engine = CpuEngine(1)
     panel = build_reading_panel(load_patterns(patterns), strand)
     query = difference_query(panel.letters, np.full(len(panel.pattern), k), engine)
+    chunk = one_chunk(letters, max(map(len, patterns)), k, engine)
+    return chunk.text(panel.letters.masks, engine), query
+
+
+def one_chunk(letters, longest, k, engine):
     genome = kmatch.Genome.from_records([("r", letters)])
     plan = plan_reading(longest, k, k + 1, len(letters), engine.layout)
-    chunk = next(packed_chunks(genome, plan, engine, engine.layout.reading_words))
-    return chunk.text(panel.letters.masks, engine), query
+    return next(packed_chunks(genome, plan, engine, engine.layout.reading_words))
 
 
 def chosen(letters, pattern, k, pieces, recurrence=SCAN, parts=1):
@@ -63,6 +68,19 @@ def test_survivors_are_expected_by_the_letters_that_follow_each_other(strand, co
     budgets = choose(text, query, 1, False, (SCAN, FREE))
     often = query.reading.letters[1] != query.reading.letters[0]
     assert budgets.tolist().count(0) == 1 and budgets[0 if often else 1] == 0
+
+
+def test_sites_are_expected_by_the_letters_of_the_text():
+    rng = np.random.default_rng(3)
+    letters = "N" * 30_000 + "".join(rng.choice([*"ACGT"], 60_000, p=[0.4, 0.15, 0.05, 0.4]))
+    chunk = one_chunk(letters, 20, 2, CpuEngine(1))
+    bases = chunk.base_shares()
+    assert bases == pytest.approx([0.4, 0.15, 0.05, 0.4], abs=0.01)
+    pams = load_pams("NGG,TTTV", "3p")
+    assert pams[0].share == 1 / 16
+    assert pams[0].share_among(bases) == pytest.approx((0.05**2 + 0.15**2) / 2, rel=0.2)
+    both = sum(pam.share_among(bases) for pam in pams)
+    assert share_beside(pams, bases) == both > 0.02 > share_beside(pams[:1], bases)
 
 
 @pytest.mark.parametrize("words", [1, 3, 999, 100_000])
