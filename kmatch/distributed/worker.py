@@ -12,6 +12,7 @@ import numpy as np
 
 from kmatch.distributed.faults import other_version
 from kmatch.distributed.files import open_shared
+from kmatch.distributed.memory import keep_memory
 from kmatch.distributed.shards import (
     Answer,
     FilesJob,
@@ -148,6 +149,7 @@ def search_starts(job: PrimerJob, shard: PrimerShard) -> Answer | Unseen:
 def _told(wanted: str) -> Iterator[None]:
     """Raise ClusterError for another version of the client, and for errors of any class, which the
     client may not know."""
+    keep_memory()
     if version() != wanted:
         raise other_version(_address(), version(), wanted)
     try:
