@@ -69,7 +69,7 @@ def site(tmp_path):
 
 def start(site, *words, **environment):
     """Start Python on the copy, with two cores wherever there are more or fewer."""
-    cores = "from kmatch.rehearsal import compiling; compiling._cores = lambda: 2\n"
+    cores = "from kmatch.rehearsal import compiling; compiling.cores = lambda: 2\n"
     known = environment_of(site) | environment
     run = [sys.executable, "-c", cores + "from kmatch.cli.main import main\nmain()\n", *words]
     pipe = subprocess.PIPE
@@ -145,7 +145,7 @@ from kmatch.jit import on_compile
 from kmatch.jit.folders import kernel_folders, nothing_compiled
 from kmatch.rehearsal import compiling
 
-compiling._cores = lambda: 3
+compiling.cores = lambda: 3
 compiled, deadline = [], time.monotonic() + 60
 assert nothing_compiled()
 with on_compile(compiled.append), compiling.compiling_beside("edit") as begin:

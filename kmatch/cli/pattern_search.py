@@ -87,7 +87,8 @@ class PatternSearch:
         each = None if k is None else pattern_distances(self.panel, k)
         most = None if each is None else int(each.max())
         shares = each if isinstance(k, str) else None
-        searched = Searched(self.panel, self.genomes, pam_first, k=shares)
+        threads = self._running.threads
+        searched = Searched(self.panel, self.genomes, pam_first, k=shares, threads=threads)
         with hit_tables(self.table, searched, most, self.messages.warn) as tables:
             self._seen = tables.seen.patterns
             shown = self.table.is_standard and not self.table.summary_only

@@ -24,6 +24,7 @@ from kmatch.jit import on_compile
 from kmatch.jit.claims import sharing, take
 from kmatch.jit.folders import open_folder, own_folder
 from kmatch.rehearsal.searches import FILES, TASKS, rehearse
+from kmatch.threads import cores
 
 KERNEL, TASK = "kernel", "task"  # what a process reports as done
 CUDA_WORKERS = 4  # each takes half a gigabyte of a GPU's memory
@@ -52,7 +53,7 @@ def compile_all(
 
         choose_engine("cuda")
         devices.append("cuda")
-    workers = min(workers or _cores(), len(TASKS))
+    workers = min(workers or cores(), len(TASKS))
     counts = [0, 0, len(TASKS) * len(devices)]
 
     def report(what: str) -> None:
@@ -153,13 +154,7 @@ def compiling_beside(command: str) -> Iterator[Callable[[Engine], None]]:
         def begin(engine: Engine) -> None:
             with suppress(OSError):
                 open_folder(own_folder())  # other processes help only where kernels can be kept
-                for name in NEEDED.get(command, ())[: _cores() - 1] if engine.name == "cpu" else ():
+                for name in NEEDED.get(command, ())[: cores() - 1] if engine.name == "cpu" else ():
                     start(subprocess.DEVNULL, claims, "cpu", name)
 
         yield begin
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -21,6 +21,7 @@ from kmatch.search.panels.repeats import distinct_patterns, with_copies
 from kmatch.search.published import difference_search
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning.chunks import Chunking, plan_reading
+from kmatch.search.scanning.dense import hits_ahead
 from kmatch.search.scanning.foresight import begin_search, difference_seconds
 from kmatch.search.scanning.work import difference_work
 from kmatch.search.several import over_genomes
@@ -84,7 +85,8 @@ def edit_batches(
 
     def find(each: Genome, running: Running) -> Iterable[HitBatch]:
         if genomes.circular is None:
-            return with_copies(search.run(chunking.chunks(each, running)), copies)
+            found = hits_ahead(search.run(chunking.chunks(each, running)))
+            return with_copies(found, copies)
         found = reading.run(each, genomes.circular, chunking, running, report)
         return with_copies(found, copies)
 

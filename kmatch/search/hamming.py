@@ -1,6 +1,6 @@
 """Every window within k mismatches of a pattern."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -82,7 +82,9 @@ def _search(engine: Any, run: Run | None, request: Request, hooks: Hooks) -> Any
     return WindowSearch(engine, request, hooks.capacity)
 
 
-def _each_k(searches: list[tuple[Longs, Any]], chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
+def _each_k(
+    searches: list[tuple[Longs, Any]], chunks: Iterable[PackedChunk]
+) -> Generator[HitBatch]:
     """Yield the hits of several searches, each of patterns with one k, chunk by chunk.
 
     searches: (the numbers of a search's patterns, the search).

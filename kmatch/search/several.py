@@ -1,6 +1,6 @@
 """A search that was set up once goes over one genome after another."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import replace
 from itertools import accumulate
 
@@ -11,6 +11,7 @@ from kmatch.search.circles import circular_chunks, window_circles, windows_once
 from kmatch.search.panels.repeats import Copies, with_copies
 from kmatch.search.running import Running
 from kmatch.search.scanning.chunks import Chunking, PackedChunk
+from kmatch.search.scanning.dense import hits_ahead
 from kmatch.search.shards.owned import owned_windows
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.records import Progress
@@ -20,7 +21,7 @@ Search = Callable[[Genome, Running], Iterable[HitBatch]]
 
 def find_windows(
     genomes: Genomes,
-    search: Callable[[Iterable[PackedChunk]], Iterable[HitBatch]],
+    search: Callable[[Iterable[PackedChunk]], Generator[HitBatch]],
     chunking: Chunking,
     longest: int,
     copies: Copies,
@@ -30,11 +31,12 @@ def find_windows(
 
     def find(genome: Genome, running: Running) -> Iterable[HitBatch]:
         if genomes.circular is None:
-            found = owned_windows(search(chunking.chunks(genome, running)), genome.extent)
+            batches = hits_ahead(search(chunking.chunks(genome, running)))
+            found = owned_windows(batches, genome.extent)
             return with_copies(found, copies)
         circles = window_circles(genomes.circular, longest)
         chunks = circular_chunks(chunking, genome, circles, running)
-        return with_copies(windows_once(search(chunks), circles), copies)
+        return with_copies(windows_once(hits_ahead(search(chunks)), circles), copies)
 
     return over_genomes(genomes, running, find)
 

@@ -12,14 +12,16 @@ from kmatch.packed import chunks as stored
 from kmatch.results.tables import hits as hit_tables
 from kmatch.results.tables import primers as primer_tables
 from kmatch.search.differences import ends, rows
-from kmatch.search.scanning import codes
+from kmatch.search.scanning import codes, dense
 from kmatch.search.scanning import scan as chunk_scan
 from kmatch.sequences.readers import ahead
 from kmatch.sequences.readers.genomes import fasta as fasta_reader
 
 # By a name: where they stand, and what they may be.
 CONSTANTS = {
-    "batch": (((codes, "BATCH"),), (1, 2, 3, 10)),
+    "batch": (((codes, "BATCH"), (codes, "SHARED")), (1, 2, 3, 10)),
+    "dense": (((dense, "MANY"),), (0, 1, 5)),
+    "ahead": (((dense, "CODES_AHEAD"), (dense, "HITS_AHEAD")), (0, 10)),
     "unpacked": (((ends, "UNPACKED"),), (0, 1, 1 << 40)),
     "scans": (((chunk_scan, "AHEAD"),), (0, 1, 5)),
     "key bits": (((rows, "KEY_BITS"),), (0, 12)),

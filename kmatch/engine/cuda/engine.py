@@ -127,6 +127,10 @@ class CudaEngine(HostEngine):
         """The queue of kernels."""
         return self._gpu.stream
 
+    def use(self) -> None:
+        """Make the GPU the current one of the calling thread."""
+        self._gpu.use()
+
     def new_count(self) -> DeviceArray:
         """int64[1] on the GPU; it is 0 for whatever enters the stream from now on."""
         return driver.on_device(np.zeros(1, np.int64), self.stream)

@@ -5,24 +5,18 @@ left. So a thread that comes late finds nothing to do, and one that has finished
 next kernel.
 """
 
-import os
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
+from concurrent.futures import Future
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from kmatch.arrays import Longs
+from kmatch.threads import pool
 
 Kernel = Callable[..., object]
 Shares = list[Future[object]]
-
-
-@cache
-def _pool(threads: int, process: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="kmatch")
 
 
 class Workers:
@@ -73,8 +67,8 @@ class Workers:
     ) -> Shares:
         if threads <= 0:
             return []
-        pool = _pool(self.threads, os.getpid())  # a forked child has none of its parent's threads
-        return [pool.submit(kernel, work, *arguments) for _ in range(threads)]
+        submit = pool(self.threads, "kmatch").submit
+        return [submit(kernel, work, *arguments) for _ in range(threads)]
 
 
 def _last_of(many: int) -> Callable[[], bool]:

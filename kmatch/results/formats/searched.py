@@ -23,7 +23,8 @@ class Searched(NamedTuple):
     a PAM stands before the patterns; ordered: whether hits come in the genome's order; screen: what
     lines for eyes are made for, None for a file; letters(genome, record, start, end): the letters
     of a stretch, uint8, genome and record by number, called in order, None where they cannot be
-    had; k: int64[P], the differences of each pattern where these are a share of its letters.
+    had; k: int64[P], the differences of each pattern where these are a share of its letters;
+    threads: that may format lines, None for one a core.
     """
 
     patterns: "Sequence[Pattern]"
@@ -32,8 +33,8 @@ class Searched(NamedTuple):
     ordered: bool = True
     screen: Screen | None = None
     letters: "Callable[[int, int, int, int], Bytes] | None" = None
-
     k: "Longs | None" = None
+    threads: int | None = None
 
     @property
     def named(self) -> bool:

@@ -37,4 +37,4 @@ def make_writer(form: str, handle: Any, searched: Searched) -> Writer:
         return ViewWriter(handle, searched)
     from kmatch.results.tables.hits import TableWriter
 
-    return TableWriter(handle, form, searched.patterns, searched.named, searched.k)
+    return TableWriter(handle, form, searched)

@@ -1,10 +1,8 @@
 """Writing hit batches as BED or TSV."""
 
-import os
 from collections import deque
-from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
+from collections.abc import Iterable
+from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
@@ -12,12 +10,15 @@ import numpy as np
 from kmatch.arrays import Longs
 from kmatch.results.batches import HitBatch, sizes_of
 from kmatch.results.files.sending import Sender
+from kmatch.results.formats.searched import Searched
 from kmatch.results.tables.lines import DIGITS, Names, Rows, bed_lines, tsv_lines
-from kmatch.sequences.patterns import Pattern, pattern_set
+from kmatch.sequences.patterns import pattern_set
+from kmatch.threads import cores, pool
 
 ROWS = 1 << 15  # formatted at a time
 MANY = 1 << 12  # rows of a batch that is formatted beside the search
-AHEAD = 4  # times ROWS that may wait
+AHEAD = 3  # times ROWS that may wait beyond those that are formatted
+THREADS = 4  # that format at a time
 HEADER = "sequence\tstart\tend\tpattern\tdistance\tstrand\tcigar\tmatch"
 FORMATS = ("bed", "tsv")
 
@@ -25,47 +26,41 @@ FORMATS = ("bed", "tsv")
 class TableWriter(Sender):
     """Writes HitBatches to a text or binary handle; TSV begins with its header line.
 
-    patterns: list of Pattern; named: whether lines name the genome, first in TSV, last in BED; k:
-    int64[P], the differences allowed each pattern, where TSV ends with them.
+    Where several genomes were searched, lines name theirs, first in TSV, last in BED; where the
+    differences allowed are a share of each pattern's letters, TSV ends with them.
     """
 
-    def __init__(
-        self,
-        handle: Any,
-        form: str,
-        patterns: Sequence[Pattern],
-        named: bool = False,
-        k: Longs | None = None,
-    ) -> None:
+    def __init__(self, handle: Any, form: str, searched: Searched) -> None:
         super().__init__(handle)
-        panel = pattern_set(patterns)
+        panel, named, k = pattern_set(searched.patterns), searched.named, searched.k
         self._lines = self._bed if form == "bed" else self._tsv
         self._labels = side_by_side(panel.names)
         self._lengths = panel.lengths
         self._waiting: deque[Future[memoryview]] = deque()
+        threads = min(searched.threads or cores(), THREADS)
+        self._submit, self._ahead = pool(threads, "kmatch lines").submit, AHEAD + threads
         self._ends = None if k is None else [b"\t%d\n" % each for each in k.tolist()]
         if form == "tsv":
             columns = ["genome"] * named + [HEADER] + ["k"] * (k is not None)
             self._send(("\t".join(columns) + "\n").encode())
 
     def write(self, batch: HitBatch) -> None:
-        """Write a HitBatch; a thread formats a large one while the search goes on."""
-        if 0 < len(batch) < MANY:
-            self.finish()
+        """Write a HitBatch; threads format a large one while the search goes on."""
+        if 0 < len(batch) < MANY and not self._waiting:
             self._send(self._lines(batch, slice(None)))
             return
         for first in range(0, len(batch), ROWS):
             rows = slice(first, first + ROWS)
-            self._waiting.append(_thread(os.getpid()).submit(self._lines, batch, rows))
-            self._send_until(AHEAD)
+            self._waiting.append(self._submit(self._lines, batch, rows))
+            self._send_until(self._ahead)
 
     def finish(self) -> None:
         """Send what still waits, after the last batch."""
         self._send_until(0)
 
     def _send_until(self, left: int) -> None:
-        """Send lines in their order until so many parts wait."""
-        while len(self._waiting) > left:
+        """Send lines in their order: what is ready, and until so many parts wait."""
+        while self._waiting and (len(self._waiting) > left or self._waiting[0].done()):
             self._send(self._waiting.popleft().result())
 
     def _bed(self, batch: HitBatch, rows: slice) -> memoryview:
@@ -94,12 +89,6 @@ class TableWriter(Sender):
         records = np.diff(names.ends)[found.record].sum()
         labels = np.diff(self._labels.ends)[found.pattern].sum()
         return int(records + labels) + len(found.record) * (4 * DIGITS + 9)
-
-
-@cache
-def _thread(process: int) -> ThreadPoolExecutor:
-    """The thread that formats lines; a forked child has none of its parent's."""
-    return ThreadPoolExecutor(1, thread_name_prefix="kmatch lines")
 
 
 def named_at_end(lines: memoryview, before: str, genome: str | None) -> memoryview:

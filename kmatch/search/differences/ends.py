@@ -4,7 +4,7 @@ A coordinate is a position in the genome as it is laid out, record after record,
 order hits as records do. A hit is yielded once no later one can precede it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from kmatch.arrays import Longs
 from kmatch.engine.alignments import Columns, Ends, Traced
 from kmatch.engine.differences import difference_query
 from kmatch.engine.host.codes import Coding
+from kmatch.engine.host.sharing import slabs
+from kmatch.engine.host.workers import Workers
 from kmatch.engine.protocol import Engine, Scan
 from kmatch.results.batches import HitBatch, hit_batch
 from kmatch.search.differences.borders import Borders
@@ -35,7 +37,8 @@ from kmatch.search.differences.rows import (
 from kmatch.search.differences.rules import NO_RULES, Rules
 from kmatch.search.panels.panel import ReadingPanel
 from kmatch.search.scanning.chunks import NO_LETTERS, PackedChunk
-from kmatch.search.scanning.codes import code_batches, split_ends
+from kmatch.search.scanning.codes import DROPPED, code_batches, split_ends
+from kmatch.search.scanning.dense import codes_ahead
 from kmatch.search.scanning.scan import Scanner
 from kmatch.search.shards.edges import Edges
 from kmatch.search.shards.extents import Extent
@@ -69,7 +72,8 @@ class DifferenceSearch:
         self._coding = Coding(len(limits), self._query.k)
         self._scanner = Scanner(engine, self._coding, capacity)
         self._reach = rules.reach  # letters of a hit beyond its anchored end
-        self._plateaus = Plateaus(panel.letters.backward)
+        self._workers = Workers(engine.threads)
+        self._plateaus = Plateaus(panel.letters.backward, self._workers)
         self._constrained = None
         if rules.pams or rules.bind_alignments:
             self._constrained = ConstrainedEnds(engine, panel, self._query, rules)
@@ -84,7 +88,7 @@ class DifferenceSearch:
         self._waiting = NO_ROWS  # hits that a later one may precede
         self._suspended = NO_ROWS  # ends that may or may not be minima
 
-    def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
+    def run(self, chunks: Iterable[PackedChunk]) -> Generator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
         number = -1
         self._begin()
@@ -126,7 +130,8 @@ class DifferenceSearch:
             text = chunk.text(self._panel.letters.masks, self._engine)
             return self._engine.start_edit(text, self._query, self._filtering, capacity)
 
-        return self._scanner.scan(chunks, start)
+        found = self._scanner.scan(chunks, start)
+        return found if self._constrained else codes_ahead(found)  # rules hold on to chunks
 
     def smallest(self, chunks: Iterable[PackedChunk]) -> Longs:
         """The smallest distance of each query over all chunks that is within its limit, int64[Q];
@@ -160,13 +165,15 @@ class DifferenceSearch:
         if self._constrained:
             held = self._constrained.begin(number, chunk)
             yield held, base, base
-        for batch in code_batches(codes):
-            columns = np.empty((3, len(batch)), np.int64)
-            count = split_ends(batch, before, k, backward, spans, owned, tuple(columns))
+        for batch in code_batches(codes, self._engine.threads):
+            ends, dropped = np.empty((3, len(batch)), np.int64), np.zeros(1, np.int64)
+            split = batch, before, k, backward, spans, owned, tuple(ends), dropped
+            self._workers.run(split_ends, slabs(len(batch)), *split)
             before = batch[-1]
             last, _, _ = self._coding.decode(batch[-1:])
             seen = base + min(int(last[0]), chunk.length)  # more may come at its position
-            ends = columns[:, :count]
+            if dropped[0]:
+                ends = np.compress(ends[1] != DROPPED, ends, axis=1)
             if self._borders:
                 ends = self._borders.owned(ends, base)
             if self._constrained:

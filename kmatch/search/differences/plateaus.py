@@ -5,6 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs
+from kmatch.engine.host.sharing import fetch_add, next_item, slabs
+from kmatch.engine.host.workers import Workers
 from kmatch.jit import kernel
 
 FOREVER = np.iinfo(np.int64).max
@@ -43,7 +45,8 @@ class Plateaus:
     the first in the text for a query that reads backward.
     """
 
-    def __init__(self, backward: Bytes) -> None:
+    def __init__(self, backward: Bytes, workers: Workers) -> None:
+        self._workers = workers
         queries = len(backward)
         flags, numbers = np.zeros((3, queries), np.uint8), np.zeros((3, queries), np.int64)
         borders = np.array([NOWHERE, FOREVER], np.int64)
@@ -65,17 +68,20 @@ class Plateaus:
         forward_end: int = FOREVER,
         backward_end: int = FOREVER,
     ) -> Longs:
-        """Take ends, sorted by coordinate; give the minima now certain, in the same form, and the
-        borders that their plateaus touch, which only another shard makes certain.
+        """Take ends, sorted by coordinate; give the minima now certain, in the same form and in any
+        order, and the borders that their plateaus touch, which only another shard makes certain.
 
         query, coordinate, distance: int64[n]; all ends before forward_end, or backward_end for a
         query that reads backward, have then been seen.
         """
         state = self._state
         out = np.empty((4, len(query) + len(state.backward)), np.int64)
-        count = _feed(state, query, coordinate, distance, out)
-        count = _close(state, forward_end, backward_end, out, count)
-        return out[:, :count]
+        count = np.zeros(1, np.int64)
+        groups = min(self._workers.threads, slabs(len(query)))
+        if groups:
+            self._workers.run(_feed, groups, state, query, coordinate, distance, out, count)
+        _close(state, forward_end, backward_end, out, count)
+        return out[:, : count[0]]
 
     def undecided(self) -> tuple[Longs, Longs, Longs]:
         """Backward queries on a plateau that may be a minimum, as (query, coordinate, distance)."""
@@ -86,30 +92,44 @@ class Plateaus:
 
 @kernel
 def _put_minimum(out, count, state, q):
-    out[0, count] = q
-    out[1, count] = state.first[q] if state.backward[q] else state.last[q]
-    out[2, count], out[3, count] = state.height[q], state.touched[q]
-    return count + 1
+    """Add a minimum to `out`, which has count[0]."""
+    at = fetch_add(count, 0, 1)
+    out[0, at] = q
+    out[1, at] = state.first[q] if state.backward[q] else state.last[q]
+    out[2, at], out[3, at] = state.height[q], state.touched[q]
 
 
 @kernel
-def _feed(state, query, coordinate, distance, out):
+def _feed(work, state, query, coordinate, distance, out, count):
+    """Take ends; each item of work takes those of as many queries, which no other item looks at."""
+    groups, queries = work[1], len(state.is_open)
+    while True:
+        group = next_item(work)
+        if group < 0:
+            return
+        begin, end = group * queries // groups, (group + 1) * queries // groups
+        _feed_some(begin, end, state, query, coordinate, distance, out, count)
+
+
+@kernel
+def _feed_some(begin, end, state, query, coordinate, distance, out, count):
+    """Take the ends of the queries begin … end−1."""
     _, is_open, fell, first, last, height, touched, borders, edges = state
-    count = 0
     for i in range(len(query)):
         q, at, d = query[i], coordinate[i], distance[i]
+        if q < begin or q >= end:
+            continue
         beside = is_open[q] and last[q] + 1 == at
         if beside and d == height[q]:
             last[q] = at
             continue
         if is_open[q] and fell[q] and not (beside and d < height[q]):
-            count = _put_minimum(out, count, state, q)
+            _put_minimum(out, count, state, q)
         fell[q] = not (beside and d > height[q])
         is_open[q], first[q], last[q], height[q] = 1, at, at, d
         touched[q] = 0
         if at == borders[0]:
             touched[q], edges[0, q] = AT_LEFT, d
-    return count
 
 
 @kernel
@@ -123,8 +143,7 @@ def _close(state, forward_end, backward_end, out, count):
                 edges[1, q], edges[2, q] = height[q], 2 if touched[q] else fell[q]
                 touched[q] |= AT_RIGHT
             if fell[q]:
-                count = _put_minimum(out, count, state, q)
-    return count
+                _put_minimum(out, count, state, q)
 
 
 class Chains(NamedTuple):

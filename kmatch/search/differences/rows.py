@@ -45,8 +45,8 @@ def _fill_rows(rows, number, base, ends, traced):
 def join_rows(*parts: RowArray) -> RowArray:
     """The rows of all parts; the only one that has any is returned itself."""
     filled = [rows for rows in parts if len(rows)]
-    if len(filled) > 1:
-        return np.concatenate(filled)
+    if len(filled) > 1:  # as numbers: NumPy copies records field by field
+        return np.concatenate([rows.view(np.int64) for rows in filled]).view(ROW)
     return filled[0] if filled else NO_ROWS
 
 

@@ -1,7 +1,7 @@
 """From codes of windows to hits."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from kmatch.results.batches import HitBatch, hit_batch
 from kmatch.search.panels.panel import Panel
 from kmatch.search.scanning.chunks import PackedChunk
 from kmatch.search.scanning.codes import code_batches, split_windows
+from kmatch.search.scanning.dense import codes_ahead
 from kmatch.search.scanning.scan import Scanner
 
 
@@ -31,9 +32,9 @@ class WindowScans(ABC):
     def _start(self, chunk: PackedChunk, capacity: int) -> Scan:
         """Begin the scan of a chunk."""
 
-    def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
+    def run(self, chunks: Iterable[PackedChunk]) -> Generator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
-        for chunk, codes in self._scanner.scan(chunks, self._start):
+        for chunk, codes in codes_ahead(self._scanner.scan(chunks, self._start)):
             yield from window_batches(codes, chunk, self.panel, self._k, self._engine)
 
 

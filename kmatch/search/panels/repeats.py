@@ -109,7 +109,7 @@ def _copied(batch: HitBatch, first: int, end: int, copies: Copies) -> tuple[Long
     row = np.repeat(np.arange(end - first), counts)
     intervals = _intervals(batch, slice(first, end))
     number = np.cumsum(np.any(np.diff(intervals, prepend=intervals[:, :1]), axis=0))[row]
-    order = np.lexsort((pattern, number))
+    order = np.argsort(number * len(copies.names) + pattern, kind="stable")  # nearly in order
     return first + row[order], pattern[order]
 
 

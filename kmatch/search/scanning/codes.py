@@ -4,15 +4,19 @@ from collections.abc import Iterator
 
 from kmatch.arrays import Longs
 from kmatch.engine.host.codes import decode
+from kmatch.engine.host.sharing import SLAB, fetch_add, next_item
 from kmatch.jit import kernel
 
 BATCH = 1 << 16  # codes taken apart at a time
+SHARED = 1 << 18  # the same where more than two threads do it
+DROPPED = -1  # in place of a query
 
 
-def code_batches(codes: Longs) -> Iterator[Longs]:
-    """Sorted codes, int64[n], in stretches of up to BATCH."""
-    for first in range(0, len(codes), BATCH):
-        yield codes[first : first + BATCH]
+def code_batches(codes: Longs, threads: int = 1) -> Iterator[Longs]:
+    """Sorted codes, int64[n], in stretches that so many threads take apart."""
+    batch = SHARED if threads > 2 else BATCH
+    for first in range(0, len(codes), batch):
+        yield codes[first : first + batch]
 
 
 @kernel
@@ -66,33 +70,35 @@ def split_windows(codes, k, ranks, spans, owned, whole, parts):
 
 
 @kernel
-def split_ends(codes, before, k, backward, spans, owned, ends):
-    """Take apart the codes of anchored ends; returns how many are kept.
+def split_ends(work, codes, before, k, backward, spans, owned, ends, dropped):
+    """Take apart the codes of anchored ends, of which each item of work is a slab.
 
     codes: int64[n], sorted, some of them twice; before: the code that precedes them; backward:
     uint8[Q]; spans: as for `split_windows`; owned: (halo, length) of the chunk; ends: (position,
-    query, distance), int64[n] each, filled here. Ends outside of records, or that belong to another
-    chunk, are left out.
+    query, distance), int64[n] each, filled here. An end that came before, is outside of records or
+    belongs to another chunk has DROPPED for its query; dropped, int64[1], counts these.
     """
     begins, sizes = spans
     halo, length = owned
     position, query, distance = ends
     queries, factor = len(backward), k + 1
-    first_position, _, _ = decode(codes[0], queries, factor)
-    count, span = 0, last_at(begins, first_position)
-    for i in range(len(codes)):
-        if codes[i] == before:
-            continue
-        before = codes[i]
-        at, number, apart = decode(codes[i], queries, factor)
-        while span + 1 < len(begins) and begins[span + 1] <= at:
-            span += 1
-        if span < 0 or at - begins[span] >= sizes[span]:
-            continue
-        first = 0 if backward[number] else halo
-        if at < first or at >= first + length:
-            continue
-        position[count], query[count] = at, number
-        distance[count] = apart
-        count += 1
-    return count
+    while True:
+        item = next_item(work)
+        if item < 0:
+            return
+        first = item * SLAB
+        last = codes[first - 1] if first else before
+        at, _, _ = decode(codes[first], queries, factor)
+        left, span = 0, last_at(begins, at)
+        for i in range(first, min(first + SLAB, len(codes))):
+            at, number, apart = decode(codes[i], queries, factor)
+            while span + 1 < len(begins) and begins[span + 1] <= at:
+                span += 1
+            own = 0 if backward[number] else halo
+            keep = codes[i] != last and own <= at < own + length
+            keep = keep and span >= 0 and at - begins[span] < sizes[span]
+            last = codes[i]
+            position[i], query[i], distance[i] = at, number if keep else DROPPED, apart
+            left += not keep
+        if left:
+            fetch_add(dropped, 0, left)

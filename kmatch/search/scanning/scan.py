@@ -7,7 +7,7 @@ becomes denser.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Protocol, Self, TypeVar
 
 import numpy as np
@@ -47,20 +47,25 @@ class Scanner:
         self._capacity = capacity or engine.capacity
         self._density = 0.0  # hits a position
 
-    def scan(self, chunks: Iterable[Chunk], start: Start[Chunk]) -> Iterator[tuple[Chunk, Longs]]:
+    def scan(self, chunks: Iterable[Chunk], start: Start[Chunk]) -> Generator[tuple[Chunk, Longs]]:
         """Yield (chunk, codes): each PackedChunk, or its parts in order, with its sorted codes.
 
         start(chunk, capacity) starts an engine's scan of a chunk.
         """
         queues = self._engine.queues
-        ahead = AHEAD if queues == 1 else DEEP * queues
+        parts = (part for chunk in chunks for part in self._parts(chunk))
+        return self._in_turn(parts, start, AHEAD if queues == 1 else DEEP * queues)
+
+    def _in_turn(
+        self, parts: Iterable[Chunk], start: Start[Chunk], ahead: int
+    ) -> Generator[tuple[Chunk, Longs]]:
+        """The same of parts of chunks, of which `ahead` are scanned beside the one reported."""
         pending: deque[tuple[Chunk, Scan]] = deque()
         try:
-            for chunk in chunks:
-                for part in self._parts(chunk):
-                    pending.append((part, start(part, self._capacity)))
-                    if len(pending) > ahead:
-                        yield from self._finish(*pending.popleft(), start)
+            for part in parts:
+                pending.append((part, start(part, self._capacity)))
+                if len(pending) > ahead:
+                    yield from self._finish(*pending.popleft(), start)
             while pending:
                 yield from self._finish(*pending.popleft(), start)
         finally:
@@ -86,12 +91,12 @@ class Scanner:
             yield from self._finish(chunk, start(chunk, 2 * (len(found.codes) + found.lost)), start)
         else:
             many = min(max(int(seen * MARGIN / self._capacity) + 1, 2), chunk.length)
-            positions, _, _ = self._coding.decode(found.codes)
-            cuts = positions[np.arange(1, many) * len(positions) // many]
+            sample = found.codes[np.arange(1, many) * len(found.codes) // many]
+            cuts, _, _ = self._coding.decode(sample)
             cuts = np.unique(cuts[(cuts > 0) & (cuts < chunk.length)])
-            del found, positions
-            for part in self._cut(chunk, cuts if len(cuts) else [chunk.length // 2]):
-                yield from self._finish(part, start(part, self._capacity), start)
+            del found
+            parts = self._cut(chunk, cuts if len(cuts) else [chunk.length // 2])
+            yield from self._in_turn(parts, start, AHEAD)
 
     def _cut(self, chunk: Chunk, cuts: Iterable[int]) -> Iterator[Chunk]:
         begins, ends = [0, *cuts], [*cuts, chunk.length]

@@ -60,6 +60,7 @@ class FilteredScan(Scan):
         queries.run(self._text, chosen, self._survivors, buffer)
 
     def found(self) -> Found:
+        self._engine.use()
         while (survivors := self._survivors) is not None:
             stream = self._engine.stream
             counts = survivors.counts.copy_to_host(stream=stream)

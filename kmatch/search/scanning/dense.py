@@ -1,0 +1,38 @@
+"""Where hits are many, a thread finds the next ones while the last ones are reported."""
+
+from collections.abc import Callable, Generator, Iterator
+from typing import TypeVar
+
+from kmatch.arrays import Longs
+from kmatch.results.batches import HitBatch
+from kmatch.search.scanning.chunks import PackedChunk
+from kmatch.threads import run_ahead
+
+MANY = 1 << 12  # codes of a chunk, or hits of a batch, that pay for a thread
+CODES_AHEAD = 1 << 18  # that may wait
+HITS_AHEAD = 1 << 16
+
+Item = TypeVar("Item")
+ChunkCodes = tuple[PackedChunk, Longs]  # a chunk, and the sorted codes of its hits
+
+
+def codes_ahead(found: Generator[ChunkCodes]) -> Iterator[ChunkCodes]:
+    """Yield what `Scanner.scan` yields; chunks behind one with many hits are scanned ahead."""
+    return _ahead(found, lambda each: len(each[1]), CODES_AHEAD, "kmatch scan")
+
+
+def hits_ahead(batches: Generator[HitBatch]) -> Iterator[HitBatch]:
+    """Yield HitBatches; those behind one of many hits are made ahead."""
+    return _ahead(batches, len, HITS_AHEAD, "kmatch hits")
+
+
+def _ahead(
+    items: Generator[Item], weigh: Callable[[Item], int], capacity: int, name: str
+) -> Iterator[Item]:
+    for item in items:
+        weight = weigh(item)
+        yield item
+        if weight >= MANY:
+            del item
+            yield from run_ahead(items, weigh, capacity, name)
+            return
