@@ -24,6 +24,7 @@ SHARES = 4  # shards for each thread at least, where the genome is large enough
 LEAST, MOST = 1 << 18, 1 << 24  # letters of a shard
 RECORDS = 1 << 14  # of a packed genome that are cut at a time
 EVERYTHING = 1 << 60  # letters
+Pieces = list[Bytes]  # letters, one after another
 _PROBE = 1 << 20  # letters of which the work is estimated
 
 
@@ -75,13 +76,13 @@ class ShardPlan:
         content = shown_of(self._genome.file, shard.extent, self._margins)
         if isinstance(content, PackedPart):
             return shard._replace(part=content)
-        return self._with(shard, content)
+        return self._with(shard, [content])
 
-    def _with(self, shard: Shard, letters: Bytes) -> Shard:
+    def _with(self, shard: Shard, letters: Pieces) -> Shard:
         extent = shard.extent
         if extent.circular:
-            return shard._replace(letters=pack_letters(letters))
-        stretches = stretches_of(extent, letters)
+            return shard._replace(letters=pack_letters(np.concatenate(letters)))
+        stretches = _stretches(extent, letters)
         part = pack_part(stretches, extent.letters, self._margins, self._engine)
         return shard._replace(part=part)
 
@@ -122,7 +123,7 @@ class ShardPlan:
             held += length
         yield _circular_extent(first + begin, names[begin:], lengths[begin:])
 
-    def _of_stream(self) -> Iterator[tuple[Extent, Bytes]]:
+    def _of_stream(self) -> Iterator[tuple[Extent, Pieces]]:
         stretches = self._genome.parts()
         if self._circular is None:
             yield from self._cut_stream(0, stretches)
@@ -132,16 +133,15 @@ class ShardPlan:
 
     def _cut_stream(
         self, first: int, parts: Iterable[Record | Stretch]
-    ) -> Iterator[tuple[Extent, Bytes]]:
+    ) -> Iterator[tuple[Extent, Pieces]]:
         cutter = Cutter(self._letters, self._context, first)
-        held: list[Bytes] = []  # letters of which the first is the first that is shown next
+        held: Pieces = []  # letters of which the first is the first that is shown next
 
-        def shown(extent: Extent) -> Bytes:
+        def shown(extent: Extent) -> Pieces:
             nonlocal held
-            letters = held[0] if len(held) == 1 else np.concatenate([_NOTHING, *held])
-            count = extent.letters
-            held = [letters[count - extent.behind - cutter.before :]]
-            return letters[:count]
+            count, letters = extent.letters, held
+            _, held = _cut_at(letters, count - extent.behind - cutter.before)
+            return _cut_at(letters, count)[0] or [_NOTHING]
 
         for part in gathered(parts):
             held.append(np.asarray(part.letters))
@@ -152,14 +152,14 @@ class ShardPlan:
 
     def _whole_stream(
         self, first: int, parts: Iterable[Record | Stretch]
-    ) -> Iterator[tuple[Extent, Bytes]]:
+    ) -> Iterator[tuple[Extent, Pieces]]:
         held: list[Record] = []
         size = 0
 
-        def together() -> tuple[Extent, Bytes]:
+        def together() -> tuple[Extent, Pieces]:
             lengths = np.array([len(record.letters) for record in held], np.int64)
             extent = _circular_extent(first, [record.name for record in held], lengths)
-            return extent, np.concatenate([record.letters for record in held])
+            return extent, [np.asarray(record.letters) for record in held]
 
         for record in whole_records(gathered(parts)):
             if held and size + len(record.letters) > self._letters:
@@ -168,6 +168,26 @@ class ShardPlan:
             held.append(record)
             size += len(record.letters)
         yield together()
+
+
+def _cut_at(letters: Pieces, count: int) -> tuple[Pieces, Pieces]:
+    """The first letters, so many, and the others."""
+    before: Pieces = []
+    for number, piece in enumerate(letters):
+        if len(piece) > count:
+            return [*before, piece[:count]], [piece[count:], *letters[number + 1 :]]
+        before.append(piece)
+        count -= len(piece)
+    return before, []
+
+
+def _stretches(extent: Extent, letters: Pieces) -> Iterator[Stretch]:
+    """Yield Stretches of an Extent's letters, which are not joined where one record has them."""
+    if len(extent.names) > 1:
+        yield from stretches_of(extent, np.concatenate(letters))
+        return
+    for number, piece in enumerate(letters):
+        yield Stretch(extent.names, np.array([len(piece)]), piece, number > 0)
 
 
 def _circular_extent(first: int, names: list[str], lengths: Longs) -> Extent:
