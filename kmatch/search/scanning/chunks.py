@@ -35,18 +35,19 @@ def plan_chunks(
     if length is None:
         fitting = layout.query_positions // max(queries, 1)
         length = min(max(fitting, SMALLEST), layout.length)
-    return ChunkPlan(length, _round_up(longest, 64), _round_up(k + 1, 16))
+    return ChunkPlan(length, round_up(longest, 64), round_up(k + 1, 16))
 
 
 def plan_reading(longest: int, k: int, gap: int, length: int | None, layout: Layout) -> ChunkPlan:
     """The ChunkPlan for the recurrence: `longest` letters and k more warm it up in every lane."""
-    halo = _round_up(longest + k + 1, 64)
+    halo = round_up(longest + k + 1, 64)
     if length is None:
         length = max(layout.reading_length, min(layout.reading_halos * halo, layout.most))
-    return ChunkPlan(length, halo, _round_up(gap, 16), lead=halo)
+    return ChunkPlan(length, halo, round_up(gap, 16), lead=halo)
 
 
-def _round_up(value: int, step: int) -> int:
+def round_up(value: int, step: int) -> int:
+    """The multiple of `step` that is no less than a value."""
     return -(-value // step) * step
 
 
