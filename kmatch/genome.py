@@ -11,7 +11,8 @@ import numpy as np
 from kmatch.arrays import Bytes, Longs
 from kmatch.errors import InputError
 from kmatch.packed.format import MAGIC as PACKED
-from kmatch.packed.reader import PackedFile, open_packed, parts_of_pipe
+from kmatch.packed.reader import open_packed, parts_of_pipe
+from kmatch.packed.records import PackedRecords
 from kmatch.sequences.names import clean_names, shown, warn
 from kmatch.sequences.readers.ahead import read_ahead
 from kmatch.sequences.readers.files import HEAD, MAGIC, check_readable, label_of
@@ -187,8 +188,8 @@ class Genome:
         vars(self).update(state, _lock=RLock())
 
     @cached_property
-    def file(self) -> PackedFile | None:
-        """The PackedFile that the path is, or None. Raises InputError where it is damaged."""
+    def file(self) -> PackedRecords | None:
+        """The packed genome that the path is, or None. Raises InputError where it is damaged."""
         with self._lock:
             if "file" in vars(self):  # another thread has opened it meanwhile
                 return vars(self)["file"]

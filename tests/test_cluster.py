@@ -138,6 +138,21 @@ def test_a_client(data, processes):
     assert heard == [(number + 1, heard[-1][1]) for number in range(heard[-1][1])]
 
 
+def test_all_workers_hold_the_job_when_the_first_shard_begins(data, processes):
+    """Otherwise the worker that has it would get shards that another could search."""
+    holders, before = [], len(processes.begun())
+    with distributed.Client(scheduler_file=str(processes.file), timeout=LIMIT) as client:
+
+        def look():
+            processes.await_begun(before=before)
+            keys = {str(key): workers for key, workers in client.who_has().items()}
+            holders.extend(len(keys[key]) for key in keys if key.endswith("-job"))
+
+        with processes.held_until(look):
+            kmatch.edit(data / "g.kmatch", PATTERNS, 1, scheduler=client)
+    assert holders == [2]
+
+
 def test_a_file_that_workers_see_no_longer_is_sent(data, processes):
     """They had begun by the path."""
     packed = data / "gone.kmatch"

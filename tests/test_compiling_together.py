@@ -3,13 +3,16 @@
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from unittest import mock
 
 import numpy as np
 import pytest
 from support.package_copy import copy_package
 
+from kmatch.engine import devices
 from kmatch.engine.cpu.engine import CpuEngine
+from kmatch.engine.cuda.gpu import driver
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, geometry_for
 from kmatch.jit import claims
 from kmatch.rehearsal import compiling, searches
@@ -135,6 +138,42 @@ def read(terminal):
         return os.read(terminal, 4096)
     except OSError:
         return b""
+
+
+@pytest.mark.parametrize("failing", [[], ["cuda"], ["cpu", "cuda"]])
+def test_devices_are_compiled_for_at_once(failing, tmp_path, monkeypatch):
+    """Those for which a process failed are named."""
+
+    running = []
+
+    @contextmanager
+    def processes():
+        def start(output, claims, device, *tasks):
+            """A process that ends once all those of both devices have begun."""
+            (tmp_path / str(len(list(tmp_path.iterdir())))).touch()
+            wait = f"while len(os.listdir({str(tmp_path)!r})) < 3: pass"
+            say = f"compiling._say('task')\nsys.exit({int(device in failing)})"
+            script = f"import os, sys\nfrom kmatch.rehearsal import compiling\n{wait}\n{say}"
+            running.append(subprocess.Popen([sys.executable, "-uc", script], stdout=output))
+            return running[-1]
+
+        yield start
+        for process in running:
+            process.wait()
+
+    monkeypatch.setattr(compiling, "_processes", processes)
+    told = []
+    left = compiling._run_workers({"cpu": 2, "cuda": 1}, "", told.append)
+    assert left == failing and told == 3 * ["task"]
+
+
+@pytest.mark.parametrize(
+    "workers, gigabytes, expected", [(15, 139, 7), (15, 3, 3), (15, 0, 1), (2, 8, 1), (1, 8, 1)]
+)
+def test_processes_for_cuda_leave_memory_and_cores(workers, gigabytes, expected, monkeypatch):
+    monkeypatch.setattr(devices, "choose_engine", lambda device: None)
+    monkeypatch.setattr(driver, "memory", lambda: (gigabytes << 30, 1 << 40))
+    assert compiling._cuda_workers(workers) == expected
 
 
 BESIDE = """

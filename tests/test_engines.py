@@ -9,11 +9,11 @@ from support.hooks import best_batches, edit_batches, hamming_batches, primer_ba
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
-from kmatch.engine.cuda.edit.filter import _alike
+from kmatch.engine.cuda.edit.pieces import WIDTH, kinds_of, plan_pieces
 from kmatch.engine.cuda.engine import CudaEngine
 from kmatch.engine.cuda.primer.pieces import cut_units
 from kmatch.engine.geometry import SPARE, Geometry
-from kmatch.engine.protocol import AnchorScan, Engine, SeedLookup, SiteChoice
+from kmatch.engine.protocol import AnchorScan, Engine, SeedLookup
 from kmatch.engine.queries import Query, query_arrays, reading_arrays
 from kmatch.sequences.alphabet import letter_masks
 from kmatch.sequences.patterns import load_patterns
@@ -37,7 +37,7 @@ def test_engines_take_the_arguments_of_the_protocol(engine):
         assert parameters(getattr(engine, name)) == parameters(method), name
 
 
-@pytest.mark.parametrize("capability", [AnchorScan, SeedLookup, SiteChoice])
+@pytest.mark.parametrize("capability", [AnchorScan, SeedLookup])
 def test_capabilities_are_those_of_the_cpu(capability):
     assert issubclass(CpuEngine, capability) and not issubclass(CudaEngine, capability)
     for name, method in methods(capability).items():
@@ -50,14 +50,39 @@ def test_an_engine_has_what_the_protocol_names():
     assert engine.expected is None
 
 
-def test_queries_of_plain_letters_are_estimated_alike():
+def test_queries_of_plain_letters_are_estimatedkinds_of():
     reads = [("ACGT", 1), ("TTTT", 1), ("ACG", 1), ("ACGT", 0), ("ACRT", 1), ("ACNT", 1)]
     begins = np.cumsum([0, *(len(letters) for letters, _ in reads)])
     masks, strands = letter_masks(letters for letters, _ in reads), np.zeros(len(reads), np.uint8)
     limits = np.array([k for _, k in reads])
-    firsts, kind = _alike(reading_arrays(masks, begins, strands), limits)
+    firsts, kind = kinds_of(reading_arrays(masks, begins, strands), limits)
     assert kind[0] == kind[1] and len(firsts) == len(set(kind.tolist())) == 5
     assert firsts[kind].tolist() == [0, 0, 2, 3, 4, 5]
+
+
+def test_pieces_are_planned_as_for_each_query_alone():
+    random, n = np.random.default_rng(5), 60
+    patterns = ["".join(random.choice(list("ACGTN"), m)) for m in random.integers(5, 90, n)]
+    patterns += ["ACGT" + "N" * 20 + "ACGT", *("ACGTTGCAAC" for _ in range(n))]
+    begins = np.cumsum([0, *map(len, patterns)])
+    strands = random.integers(0, 2, len(patterns)).astype(np.uint8)
+    limits = random.integers(0, 4, len(patterns))
+    reading = reading_arrays(letter_masks(patterns), begins, strands)
+    together = plan_pieces(reading, limits, np.arange(len(patterns)))
+    found = pieces_of(together, together.tile_rows)
+    alone = [plan_pieces(reading, limits, np.array([q])) for q in range(len(patterns))]
+    assert found == sorted(p for plan in alone for p in pieces_of(plan, plan.tile_rows))
+    assert len(found) == (limits + 1).sum()
+
+
+def pieces_of(plan, tile_rows):
+    """Query, expected end, letters looked at (plane, offset), and how many are required."""
+    rows = []
+    for first, looked, end, query, expected in plan.pieces.tolist():
+        codes = [int(word) >> 16 * j & 0xFFFF for word in plan.letters[first:end] for j in range(4)]
+        at = list(dict.fromkeys(divmod(code // WIDTH, tile_rows) for code in codes))
+        rows.append((query, expected, at, looked - first))
+    return sorted(rows)
 
 
 @pytest.mark.parametrize("most", [4, 12, 400])

@@ -16,6 +16,7 @@ from harness.sassy import Sassy
 
 from kmatch.engine import costs
 from kmatch.engine.costs import CPU, CUDA
+from kmatch.engine.cpu.edit.filter import Extent, Shares
 
 
 def text_of(letters):
@@ -161,13 +162,13 @@ def test_a_fit_finds_the_constants_and_none_below_zero():
 
 
 def test_factors_are_those_of_the_model_in_the_code():
-    shares, codes = np.full(4, 0.25), np.arange(20, dtype=np.uint8) % 4
-    query = (codes, 2, shares, 1_000)
+    codes, shares = np.arange(20) % 4, Shares(np.full(4, 0.25), np.full((4, 4), 0.25))
+    query = (codes, 2, False, shares, Extent(64_000, 1_000, 1_064, 2))
     scan, pieces, survivors, _ = calibrate.estimate(*query, (CPU.recurrence, CPU.pieces))
     for name, expected in [("recurrence", scan), ("pieces", pieces + survivors)]:
         values = [getattr(getattr(CPU, name), unit) for unit in calibrate.MODELS[name].units]
         factors = calibrate.estimated(name, [query], CPU.recurrence.deeper)
-        assert np.dot(factors, values) == pytest.approx(calibrate.STRANDS * expected)
+        assert np.dot(factors, values) == pytest.approx(expected)
 
 
 def test_every_constant_of_a_way_is_measured():

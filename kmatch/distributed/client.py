@@ -100,6 +100,8 @@ class Cluster:
         coming = iter(shards)
         with _large_messages():
             held = self._client.submit(hold, job, key=f"{name}-job", pure=False)
+        if self.threads > 1:
+            self._spread(held)
 
         def submit(shard: Any, failures: int = 0) -> Future:
             key = f"{name}-{shard.number}-{failures}{'-sent' if shard.sent else ''}"
@@ -121,6 +123,11 @@ class Cluster:
                 waiting.popleft()
         finally:
             self._give_up([held, *(task.future for task in waiting)])
+
+    def _spread(self, held: Future) -> None:
+        """Have all workers hold a job: shards would go to the one that has it first."""
+        with suppress(Exception):  # they get it when they need it, too
+            self._client.replicate([held], callback_timeout=CONNECT)
 
     def _answered(self, task: _Task, submit: Submit, fill: Fill) -> tuple[Any, Answer]:
         """The answer of a task, which is begun anew where it failed or has to be sent."""

@@ -5,12 +5,16 @@ from itertools import groupby
 
 import numpy as np
 
-from kmatch.arrays import Longs
+from kmatch.arrays import Bytes, Longs
 from kmatch.distributed.files import SharedFile, estimated_letters, shared_file
-from kmatch.distributed.shards import GenomeFiles, Shard, letters_of, pack_letters
+from kmatch.distributed.shards import GenomeFiles, Shard, pack_letters
 from kmatch.engine.choice import Work, cpu_seconds
+from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.genome import Genome
-from kmatch.search.shards.extents import Cutter, Extent
+from kmatch.packed.part import PackedPart, pack_part
+from kmatch.search.shards.extents import Cutter, Extent, stretches_of
+from kmatch.search.shards.needs import Around
+from kmatch.search.shards.packed import shown_of
 from kmatch.sequences.circles import Circles, Circular
 from kmatch.sequences.readers.files import reading
 from kmatch.sequences.records import Record, Stretch, gathered, whole_records
@@ -20,6 +24,7 @@ SHARES = 4  # shards for each thread at least, where the genome is large enough
 LEAST, MOST = 1 << 18, 1 << 24  # letters of a shard
 RECORDS = 1 << 14  # of a packed genome that are cut at a time
 EVERYTHING = 1 << 60  # letters
+Pieces = list[Bytes]  # letters, one after another
 _PROBE = 1 << 20  # letters of which the work is estimated
 
 
@@ -35,15 +40,16 @@ def shard_letters(work: Work, threads: int) -> int:
 class ShardPlan:
     """The shards of a genome, in order, made while the genome is read.
 
-    letters: that a shard owns; context: letters that it shows around these; circular: which records
-    are. Of these a shard has whole ones. Workers read a packed genome themselves; other letters go
-    with the shards.
+    letters: that a shard owns; around: what surrounds these; circular: which records are. Of these
+    a shard has whole ones. Workers read a packed genome themselves; others go with the shards.
     """
 
     def __init__(
-        self, genome: Genome, letters: int, context: int, circular: Circular | None = None
+        self, genome: Genome, letters: int, around: Around, circular: Circular | None = None
     ) -> None:
-        self._genome, self._letters, self._context = genome, letters, context
+        self._genome, self._letters = genome, letters
+        self._context, self._margins = around.context, around.margins
+        self._engine = CpuEngine(1)  # that packs
         self._circular = circular
         self._file: SharedFile | None = None
         if genome.file is not None and genome.path is not None:
@@ -57,17 +63,28 @@ class ShardPlan:
         return -(-int(self._lengths().sum()) // self._letters)
 
     def __iter__(self) -> Iterator[Shard]:
-        file = self._file
         parts = self._of_file() if self._genome.file else self._of_stream()
         for number, (extent, letters) in enumerate(parts):
-            shard = Shard(number, self._genome.label, extent, file, letters)
-            yield shard if file or letters is not None else self.fill(shard)
+            shard = Shard(number, self._genome.label, extent, self._margins, self._file)
+            if letters is not None:
+                shard = self._with(shard, letters)
+            yield shard if self._file or shard.sent else self.fill(shard)
 
     def fill(self, shard: Shard) -> Shard:
-        """A shard with its letters, for a worker that does not see the file."""
+        """A shard with its content, for a worker that does not see the file."""
         assert self._genome.file
-        letters = letters_of(self._genome.file, shard.extent)
-        return shard._replace(letters=pack_letters(letters))
+        content = shown_of(self._genome.file, shard.extent, self._margins)
+        if isinstance(content, PackedPart):
+            return shard._replace(part=content)
+        return self._with(shard, [content])
+
+    def _with(self, shard: Shard, letters: Pieces) -> Shard:
+        extent = shard.extent
+        if extent.circular:
+            return shard._replace(letters=pack_letters(np.concatenate(letters)))
+        stretches = _stretches(extent, letters)
+        part = pack_part(stretches, extent.letters, self._margins, self._engine)
+        return shard._replace(part=part)
 
     def _lengths(self) -> Longs:
         """Letters of each record of a packed genome, 0 of one that is left out."""
@@ -106,7 +123,7 @@ class ShardPlan:
             held += length
         yield _circular_extent(first + begin, names[begin:], lengths[begin:])
 
-    def _of_stream(self) -> Iterator[tuple[Extent, np.ndarray]]:
+    def _of_stream(self) -> Iterator[tuple[Extent, Pieces]]:
         stretches = self._genome.parts()
         if self._circular is None:
             yield from self._cut_stream(0, stretches)
@@ -116,42 +133,61 @@ class ShardPlan:
 
     def _cut_stream(
         self, first: int, parts: Iterable[Record | Stretch]
-    ) -> Iterator[tuple[Extent, np.ndarray]]:
+    ) -> Iterator[tuple[Extent, Pieces]]:
         cutter = Cutter(self._letters, self._context, first)
-        held: list[np.ndarray] = []  # letters of which the first is the first that is shown next
+        held: Pieces = []  # letters of which the first is the first that is shown next
 
-        def packed(extent: Extent) -> np.ndarray:
+        def shown(extent: Extent) -> Pieces:
             nonlocal held
-            letters = held[0] if len(held) == 1 else np.concatenate([_NOTHING, *held])
-            shown = extent.letters
-            held = [letters[shown - extent.behind - cutter.before :]]
-            return pack_letters(letters[:shown])
+            count, letters = extent.letters, held
+            _, held = _cut_at(letters, count - extent.behind - cutter.before)
+            return _cut_at(letters, count)[0] or [_NOTHING]
 
         for part in gathered(parts):
             held.append(np.asarray(part.letters))
             for extent in cutter.add(part.names, part.lengths, part.goes_on):
-                yield extent, packed(extent)
+                yield extent, shown(extent)
         for extent in cutter.finish():
-            yield extent, packed(extent)
+            yield extent, shown(extent)
 
     def _whole_stream(
         self, first: int, parts: Iterable[Record | Stretch]
-    ) -> Iterator[tuple[Extent, np.ndarray]]:
+    ) -> Iterator[tuple[Extent, Pieces]]:
         held: list[Record] = []
         size = 0
 
-        def packed() -> tuple[Extent, np.ndarray]:
+        def together() -> tuple[Extent, Pieces]:
             lengths = np.array([len(record.letters) for record in held], np.int64)
             extent = _circular_extent(first, [record.name for record in held], lengths)
-            return extent, pack_letters(np.concatenate([record.letters for record in held]))
+            return extent, [np.asarray(record.letters) for record in held]
 
         for record in whole_records(gathered(parts)):
             if held and size + len(record.letters) > self._letters:
-                yield packed()
+                yield together()
                 first, held, size = first + len(held), [], 0
             held.append(record)
             size += len(record.letters)
-        yield packed()
+        yield together()
+
+
+def _cut_at(letters: Pieces, count: int) -> tuple[Pieces, Pieces]:
+    """The first letters, so many, and the others."""
+    before: Pieces = []
+    for number, piece in enumerate(letters):
+        if len(piece) > count:
+            return [*before, piece[:count]], [piece[count:], *letters[number + 1 :]]
+        before.append(piece)
+        count -= len(piece)
+    return before, []
+
+
+def _stretches(extent: Extent, letters: Pieces) -> Iterator[Stretch]:
+    """Yield Stretches of an Extent's letters, which are not joined where one record has them."""
+    if len(extent.names) > 1:
+        yield from stretches_of(extent, np.concatenate(letters))
+        return
+    for number, piece in enumerate(letters):
+        yield Stretch(extent.names, np.array([len(piece)]), piece, number > 0)
 
 
 def _circular_extent(first: int, names: list[str], lengths: Longs) -> Extent:
@@ -198,7 +234,7 @@ def _files_shard(number: int, held: list[NumberedFile]) -> GenomeFiles:
     return GenomeFiles(number, numbers[0], list(labels), list(files))
 
 
-def whole_genome(genome: Genome) -> tuple[Extent, np.ndarray]:
+def whole_genome(genome: Genome) -> tuple[Extent, Bytes]:
     """All of a genome as one Extent, and its letters."""
     cutter, held = Cutter(EVERYTHING, 0), [_NOTHING]
     for part in genome.parts():

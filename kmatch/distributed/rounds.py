@@ -14,6 +14,7 @@ from kmatch.results.batches import ALONE, HitBatch
 from kmatch.search.running import Running
 from kmatch.search.shards.found import batch_of, edges_of
 from kmatch.search.shards.joining import ShardJoiner, in_parts
+from kmatch.search.shards.needs import Around
 from kmatch.sequences.circles import Circular
 
 
@@ -45,16 +46,16 @@ class Round(NamedTuple):
     work: Work
     circular: Circular | None
 
-    def values(self, context: int, running: Running) -> Iterator[Any]:
+    def values(self, around: Around, running: Running) -> Iterator[Any]:
         """Yield the value that each shard gives."""
-        for _, answer in self._answers(context, running):
+        for _, answer in self._answers(around, running):
             yield answer.value
 
-    def joined(self, joiner: ShardJoiner, context: int, running: Running) -> Iterator[HitBatch]:
+    def joined(self, joiner: ShardJoiner, around: Around, running: Running) -> Iterator[HitBatch]:
         """Yield the hits of all shards, joined."""
         circles: dict[int, int] = {}  # letters of circular records, by number
         origin = ALONE._replace(circles=None if self.circular is None else circles)
-        for shard, answer in self._answers(context, running):
+        for shard, answer in self._answers(around, running):
             assert answer.hits
             hits, extent = batch_of(answer.hits), shard.extent
             if extent.circular:
@@ -65,10 +66,10 @@ class Round(NamedTuple):
             yield from (replace(batch, origin=origin) for batch in found)
         yield from (replace(batch, origin=origin) for batch in joiner.finish())
 
-    def _answers(self, context: int, running: Running) -> Iterable[tuple[Shard, Answer]]:
+    def _answers(self, around: Around, running: Running) -> Iterable[tuple[Shard, Answer]]:
         cluster = self.where.cluster
         letters = self.where.letters or shard_letters(self.work, cluster.threads)
-        plan = ShardPlan(self.genome, letters, context, self.circular)
+        plan = ShardPlan(self.genome, letters, around, self.circular)
         job = Job(version(), *self.searches, told(running), running.aligned)
         heard = Warnings(running)
         count = plan.count if running.on_progress else None

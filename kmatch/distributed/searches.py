@@ -28,7 +28,7 @@ from kmatch.search.running import Running
 from kmatch.search.scanning.work import difference_work, window_work
 from kmatch.search.several import Search, over_genomes
 from kmatch.search.shards.joining import ShardJoiner
-from kmatch.search.shards.needs import MORE, needs_of
+from kmatch.search.shards.needs import MORE, Around, needs_of
 from kmatch.sequences.primer_pairs import PrimerPairs
 
 
@@ -73,9 +73,9 @@ def _hits(
 
     def found(genome: Genome, running: Running) -> Iterable[HitBatch]:
         work = estimate(as_genomes(genome), distinct, most, options.strand)
-        joiner = ShardJoiner(needs.context, loci)
+        joiner = ShardJoiner(needs.around.context, loci)
         joined = Round(where, searches, genome, work, genomes.circular)
-        return with_copies(joined.joined(joiner, needs.context, running), copies)
+        return with_copies(joined.joined(joiner, needs.around, running), copies)
 
     yield from _over(genomes, running, found, _small(find, given, where))
 
@@ -93,17 +93,17 @@ def _best(
         search: Any = partial(best_distances, patterns=distinct, options=options)
         first = Round(where, Searches(search, search), genome, work, genomes.circular)
         least: Longs = distinct.lengths.copy()
-        for found in first.values(2 * longest + MORE, running):
+        for found in first.values(Around(2 * longest + MORE, longest), running):
             np.minimum(least, found, out=least)
         near = least < distinct.lengths
         named = f" in {genome.label}" if genomes.named else ""
         warn_of_none(copies, ~near, named, running.on_warning)
         if not near.any():
             return []
-        context = longest + int(least[near].max()) + MORE
+        around = Around(longest + int(least[near].max()) + MORE, longest)
         search = partial(best_within, patterns=distinct, distances=least, options=options)
         again = first._replace(searches=Searches(search, search))
-        return with_copies(again.joined(ShardJoiner(context), context, running), copies)
+        return with_copies(again.joined(ShardJoiner(around.context), around, running), copies)
 
     yield from _over(genomes, running, closest, _small(find, given, where))
 

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Bytes, Longs, bounds_of, gather
+from kmatch.arrays import Bytes, Longs
 from kmatch.distributed.files import SharedFile
 from kmatch.engine.host.letters import LETTERS
 from kmatch.engine.primers import Starts
 from kmatch.genome import Genome
-from kmatch.packed.reader import PackedFile
+from kmatch.packed.part import Margins, PackedPart
 from kmatch.search.running import Running
 from kmatch.search.shards.extents import Extent
 from kmatch.search.shards.found import Found, FoundEdges
@@ -52,20 +52,23 @@ class FilesJob(NamedTuple):
 class Shard(NamedTuple):
     """A part of a genome that is searched by itself.
 
-    number: counted from 0; label: of the genome; file: the packed genome that has it, or None;
-    letters: those of the extent, as `pack_letters` gives them, or None where the file has them.
+    number: counted from 0; label: of the genome; margins: that its search needs; file: the packed
+    genome that has it, or None; part: its planes, letters: those of circular records, as
+    `pack_letters` gives them; both None where the file has them.
     """
 
     number: int
     label: str
     extent: Extent
+    margins: Margins
     file: SharedFile | None
-    letters: Bytes | None
+    part: PackedPart | None = None
+    letters: Bytes | None = None
 
     @property
     def sent(self) -> bool:
         """Whether workers need no file for it."""
-        return self.letters is not None
+        return self.part is not None or self.letters is not None
 
     def __str__(self) -> str:
         first, last = self.extent.names[0], self.extent.names[-1]
@@ -185,18 +188,3 @@ def _letter_pairs() -> NDArray[np.uint16]:
     """The two letters of a byte in one number, uint16[256]."""
     codes = np.arange(256)
     return (LETTERS[codes & 15] | LETTERS[codes >> 4].astype(np.uint16) << 8).astype("<u2")
-
-
-def letters_of(file: PackedFile, extent: Extent) -> Bytes:
-    """The letters that an Extent of a packed genome shows."""
-    lengths = extent.lengths
-    begins = file.begins[extent.first : extent.first + len(lengths)].copy()
-    begins[0] += extent.offset
-    shown = np.flatnonzero(lengths)
-    if not len(shown):
-        return np.zeros(0, np.uint8)
-    low, high = int(begins[shown[0]]), int((begins + lengths)[shown[-1]])
-    together = file.letters(low, high)
-    if high - low == lengths.sum():
-        return together
-    return gather(together, begins - low, bounds_of(lengths))

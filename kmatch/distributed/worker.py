@@ -12,6 +12,7 @@ import numpy as np
 
 from kmatch.distributed.faults import other_version
 from kmatch.distributed.files import open_shared
+from kmatch.distributed.memory import keep_memory
 from kmatch.distributed.shards import (
     Answer,
     FilesJob,
@@ -22,7 +23,6 @@ from kmatch.distributed.shards import (
     PrimerShard,
     Shard,
     Unseen,
-    letters_of,
     unpack_letters,
 )
 from kmatch.distributed.versions import version
@@ -32,6 +32,7 @@ from kmatch.genomes import Genomes, as_genomes
 from kmatch.search.shards.edges import Edges
 from kmatch.search.shards.extents import ShardGenome
 from kmatch.search.shards.found import found_edges, found_of
+from kmatch.search.shards.packed import shown_of
 from kmatch.sequences.chunks import Spans
 
 
@@ -148,6 +149,7 @@ def search_starts(job: PrimerJob, shard: PrimerShard) -> Answer | Unseen:
 def _told(wanted: str) -> Iterator[None]:
     """Raise ClusterError for another version of the client, and for errors of any class, which the
     client may not know."""
+    keep_memory()
     if version() != wanted:
         raise other_version(_address(), version(), wanted)
     try:
@@ -162,15 +164,15 @@ def _told(wanted: str) -> Iterator[None]:
 
 def open_shard(shard: Shard) -> Genome:
     """The ShardGenome of a shard."""
-    extent = shard.extent
+    extent, content = shard.extent, shard.part
     if shard.letters is not None:
-        letters = unpack_letters(shard.letters, extent.letters)
-    else:
+        return ShardGenome(shard.label, extent, unpack_letters(shard.letters, extent.letters))
+    if content is None:
         assert shard.file
         file = open_shared(shard.file).file
         assert file
-        letters = letters_of(file, extent)
-    return ShardGenome(shard.label, extent, letters)
+        return ShardGenome(shard.label, extent, shown_of(file, extent, shard.margins))
+    return ShardGenome(shard.label, extent, content)
 
 
 def answer(job: Job, shard: Shard, genome: Genome) -> Answer:

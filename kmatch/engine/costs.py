@@ -41,21 +41,27 @@ class Sites(NamedTuple):
 
 class Recurrence(NamedTuple):
     """Differences at every position. cell: of the matrix; column: counters and border of a column;
-    deeper: rows below the first group that are computed on average."""
+    query: to begin with one, in each part of a chunk; deeper: rows below the first group that are
+    computed on average."""
 
     cell: float
     column: float
+    query: float
     deeper: int
 
 
 class Pieces(NamedTuple):
     """Differences where a piece of the pattern stands. stage: to copy a text position, for all
-    queries; letter: of a piece, a text position; look: a piece, a text position; window, column,
-    block: to verify a survivor, a column there, and 64 pattern letters of a column."""
+    queries; query, piece: to begin with one, in each part of a chunk; letter: of a piece, a text
+    position; look: a piece, a text position; stop: to look through words with survivors; window,
+    column, block: to verify a survivor, a column there, and 64 pattern letters of a column."""
 
     stage: float
+    query: float
+    piece: float
     letter: float
     look: float
+    stop: float
     window: float
     column: float
     block: float
@@ -119,8 +125,18 @@ CPU = CpuCosts(
     scan=Scan(pair=0.024),
     seeds=Seeds(position=6.0, lookup=6.0, branch=6.0, candidate=2.0),
     sites=Sites(position=4.0, site=60.0),
-    recurrence=Recurrence(cell=0.002, column=0.0235, deeper=6),
-    pieces=Pieces(stage=0.0, letter=0.0006, look=0.003, window=60.0, column=11.0, block=2.0),
+    recurrence=Recurrence(cell=0.002, column=0.0186, query=450.0, deeper=6),
+    pieces=Pieces(
+        stage=0.0,
+        query=151.0,
+        piece=50.7,
+        letter=0.0,
+        look=0.00962,
+        stop=151.0,
+        window=90.3,
+        column=1.51,
+        block=4.66,
+    ),
     anchors=Anchors(position=13.0, letter=0.0, cell=0.0035, pair=0.0),
     anchor_seeds=AnchorSeeds(
         position=2.7, site=3.0, lookup=1.0, branch=0.0, candidate=100.0, entry=40.0
@@ -134,8 +150,16 @@ CUDA = CudaCosts(
     copy=0.1,
     full=45e6,
     scan=Scan(pair=0.08e-3),
-    recurrence=Recurrence(cell=0.0145e-3, column=0.0, deeper=0),
+    recurrence=Recurrence(cell=0.0145e-3, column=0.0, query=0.0, deeper=0),
     pieces=Pieces(
-        stage=0.1e-3, letter=0.004e-3, look=0.005e-3, window=0.0, column=0.1, block=0.003
+        stage=0.1e-3,
+        query=0.0,
+        piece=0.0,
+        letter=0.004e-3,
+        look=0.005e-3,
+        stop=0.0,
+        window=0.0,
+        column=0.1,
+        block=0.003,
     ),
 )

@@ -107,6 +107,12 @@ class Engine(Protocol):
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
         """A Scan for the windows within k mismatches of each query, by where they start."""
 
+    def sites_pay(self, queries: int, strands: int, share: float) -> bool:
+        """Whether it is faster to find the sites of a PAM first and to compare patterns only there.
+
+        queries: patterns times strands; share: of the positions that are sites, on each strand.
+        """
+
     def start_edit(
         self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int
     ) -> Scan:
@@ -262,15 +268,4 @@ class AnchorScan(Protocol):
         where a View, which has its letters, does not show what stands beside them.
 
         tables: from `anchor_tables`.
-        """
-
-
-@runtime_checkable
-class SiteChoice(Protocol):
-    """An engine that may be faster where the sites of a PAM are found first."""
-
-    def sites_pay(self, queries: int, strands: int, share: float) -> bool:
-        """Whether it is faster to find the sites first and to compare patterns only there.
-
-        queries: patterns times strands; share: of the positions that are sites, on each strand.
         """

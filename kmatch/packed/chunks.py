@@ -8,7 +8,7 @@ import numpy as np
 from kmatch.arrays import Words
 from kmatch.engine.geometry import Geometry
 from kmatch.engine.protocol import Engine
-from kmatch.packed.reader import PackedFile
+from kmatch.packed.records import PackedRecords
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk
 from kmatch.sequences.records import Progress
 
@@ -19,8 +19,8 @@ SMALLER = 16
 _NO_LETTERS = np.zeros(0, np.uint8)
 
 
-def serves(file: PackedFile, plan: ChunkPlan, words: int | None) -> bool:
-    """Whether the chunks of a PackedFile can be searched instead of those of a ChunkPlan.
+def serves(file: PackedRecords, plan: ChunkPlan, words: int | None) -> bool:
+    """Whether the chunks of a PackedRecords can be searched instead of those of a ChunkPlan.
 
     words: in a row, None if the search takes any number.
     """
@@ -33,12 +33,12 @@ def serves(file: PackedFile, plan: ChunkPlan, words: int | None) -> bool:
 
 
 def stored_chunks(
-    file: PackedFile,
+    file: PackedRecords,
     engine: Engine,
     on_progress: Progress | None = None,
     named: Container[str] | None = None,
 ) -> Iterator[tuple[LetterChunk, Geometry, Words]]:
-    """Yield (LetterChunk without letters, Geometry, planes) for each chunk of a PackedFile.
+    """Yield (LetterChunk without letters, Geometry, planes) for each chunk of a PackedRecords.
 
     named: names of records; chunks that show none of these are left out. Checksums have been
     compared by then. The next chunk is fetched while one is searched.
@@ -66,5 +66,5 @@ def stored_chunks(
         pool.shutdown(cancel_futures=True)
 
 
-def _shows(file: PackedFile, number: int, named: Container[str]) -> bool:
+def _shows(file: PackedRecords, number: int, named: Container[str]) -> bool:
     return any(name in named for name in file.spans(number).names)

@@ -8,17 +8,15 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
 
-from kmatch.arrays import Bytes, Longs, Words, bounds_of, gather
+from kmatch.arrays import Longs, Words
 from kmatch.errors import InputError
 from kmatch.packed.format import (
     HEADER,
     INDEX,
-    LANES_PER_WORD,
     MAGIC,
     SPARE,
     TAIL,
@@ -26,9 +24,10 @@ from kmatch.packed.format import (
     crc32,
     header,
 )
-from kmatch.sequences.chunks import ChunkPlan, Spans
+from kmatch.packed.records import PackedRecords
+from kmatch.sequences.chunks import ChunkPlan
 from kmatch.sequences.readers.files import Source, StrPath
-from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, Progress, Record, Stretch
+from kmatch.sequences.records import Stretch
 
 _AGAIN = "copy it again, or pack the genome again"
 
@@ -67,22 +66,12 @@ def _handle(path: StrPath) -> Iterator[BinaryIO]:
             yield handle
 
 
-class PackedFile:
+class PackedFile(PackedRecords):
     """A packed genome, mapped into memory; several processes may map one.
 
-    handle: of a regular file; label: how messages name it. plan, words: as it was packed; names,
-    sizes: of the records, and their letters, int64[n]; offsets, lengths, rows: of each chunk's
-    planes in the file, the positions that it owns, and its rows. Raises InputError for a file that
-    is cut, damaged, or of a newer version.
+    handle: of a regular file; label: how messages name it. Raises InputError for a file that is
+    cut, damaged, or of a newer version.
     """
-
-    names: list[str]
-    sizes: Longs
-    plan: ChunkPlan
-    words: int
-    offsets: list[int]
-    lengths: list[int]
-    rows: list[int]
 
     def __init__(self, handle: BinaryIO, label: str) -> None:
         self.label = label
@@ -95,7 +84,6 @@ class PackedFile:
         self._read_index(*self._tail())
         self._planes: list[Words | None] = [None] * len(self.offsets)
         self._checked = [False] * len(self.offsets)
-        self._unpacked = -1, np.zeros(0, np.uint8)  # the number of a chunk, and its letters
 
     def _damaged(self, what: str) -> InputError:
         return InputError(f"{self.label}: the packed genome {what}; {_AGAIN}")
@@ -167,17 +155,7 @@ class PackedFile:
             and ends[-1] <= letters
         )
 
-    def _positions(self, rows: int) -> int:
-        return LANES_PER_WORD * self.words * rows
-
-    def _plane_words(self, rows: int) -> int:
-        return (rows + self.plan.halo) * self.words
-
     def planes(self, number: int) -> Words:
-        """The planes of a chunk, uint64[4·(rows + halo)·words] and SPARE bytes.
-
-        Engines know planes by the array, so each call returns the same one.
-        """
         planes = self._planes[number]
         if planes is None:
             words = 4 * self._plane_words(self.rows[number]) + SPARE // 8
@@ -186,94 +164,7 @@ class PackedFile:
         return planes
 
     def check(self, number: int) -> None:
-        """Raise InputError unless the planes of a chunk match their checksum."""
         if not self._checked[number]:
             if crc32(self.planes(number)[: -SPARE // 8]) != self._sums[number]:
                 raise self._damaged(f"is damaged in its chunk {number}")
             self._checked[number] = True
-
-    def read_until(self, number: int) -> int:
-        """Bytes of the file up to the end of a chunk's planes."""
-        return self.offsets[number] + 8 * 4 * self._plane_words(self.rows[number])
-
-    def spans(self, number: int) -> Spans:
-        """The Spans of a chunk."""
-        base = number * self.plan.length
-        shown = base + self.plan.length + self.plan.halo
-        first = int(np.searchsorted(self._ends, base, side="right"))
-        first = min(first, len(self.names) - 1)
-        last = max(first + 1, int(np.searchsorted(self.begins, shown)))
-        begins = self.begins[first:last] - base
-        return Spans(first, self.names[first:last], begins, self.sizes[first:last])
-
-    def records(self, on_progress: Progress | None = None) -> Iterator[Record]:
-        """Yield the Records; their letters are unpacked when they are read."""
-        for name, begin, size in zip(self.names, self.begins, self.sizes, strict=True):
-            self._report(on_progress, int(begin))
-            yield Record(name, PackedLetters(self, int(begin), int(size)))
-
-    def stretches(self, on_progress: Progress | None = None) -> Iterator[Stretch]:
-        """Yield the records as Stretches, short ones together."""
-        short = self.sizes <= SHORT
-        first, last = 0, len(short)
-        while first < last:
-            shown = self.begins[first] + STRETCH
-            end = int(np.searchsorted(self.begins[: first + MOST], shown))
-            end = max(first + 1, int(np.argmin(np.append(short[first:end], False))) + first)
-            begin = int(self.begins[first])
-            self._report(on_progress, begin)
-            letters: Letters
-            if end == first + 1:
-                letters = PackedLetters(self, begin, int(self.sizes[first]))
-            else:
-                bounds = bounds_of(self.sizes[first:end])
-                together = self.letters(begin, int(self._ends[end - 1]))
-                letters = gather(together, self.begins[first:end] - begin, bounds)
-            yield Stretch(self.names[first:end], self.sizes[first:end], letters)
-            first = end
-
-    def _report(self, on_progress: Progress | None, position: int) -> None:
-        if on_progress and len(self.offsets):
-            number = min(position // self.plan.length, len(self.offsets) - 1)
-            on_progress(self.offsets[number], self.size)
-
-    def letters(self, begin: int, end: int) -> Bytes:
-        """The letters at positions begin … end − 1: A, C, G, T, and N for anything else."""
-        letters = np.empty(end - begin, np.uint8)
-        length = self.plan.length
-        for number in range(begin // length, -(-end // length)):
-            first, last = max(begin, number * length), min(end, (number + 1) * length)
-            chunk = self._unpack(number)
-            letters[first - begin : last - begin] = chunk[first % length :][: last - first]
-        return letters
-
-    def _unpack(self, number: int) -> Bytes:
-        held, letters = self._unpacked  # read once: other threads may replace it
-        if held != number:
-            from kmatch.packed.unpack import unpack
-
-            self.check(number)
-            rows = self.rows[number]
-            letters = np.empty(self._positions(rows), np.uint8)
-            unpack(self.planes(number), self.words, rows, self._plane_words(rows), letters)
-            self._unpacked = number, letters
-        return letters
-
-
-class PackedLetters:
-    """The Letters of a record of a PackedFile, which unpacks what is read."""
-
-    dtype = np.dtype(np.uint8)
-
-    def __init__(self, file: PackedFile, begin: int, size: int) -> None:
-        self._file, self._begin, self._size = file, begin, size
-
-    def __len__(self) -> int:
-        return self._size
-
-    def __getitem__(self, part: slice) -> Bytes:
-        first, last, step = part.indices(self._size)
-        return self._file.letters(self._begin + first, self._begin + max(first, last))[::step]
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.asarray(self[:], dtype)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 
 import numpy as np
@@ -27,7 +27,7 @@ from kmatch.rehearsal.searches import FILES, TASKS, rehearse
 from kmatch.threads import cores
 
 KERNEL, TASK = "kernel", "task"  # what a process reports as done
-CUDA_WORKERS = 4  # each takes half a gigabyte of a GPU's memory
+CUDA_MEMORY = 1 << 30  # bytes of a GPU's free memory for each process, which takes half of them
 
 # The tasks that compile what a first search needs while it runs. Searches for mismatches need few
 # kernels, one after another: on two busy cores two processes took longer than one.
@@ -47,14 +47,11 @@ def compile_all(
     tasks done and in all; workers: processes at once, by default one a core. Returns the number of
     functions compiled and the devices.
     """
-    devices = ["cpu"]
-    with suppress(DeviceError):
-        from kmatch.engine.devices import choose_engine
-
-        choose_engine("cuda")
-        devices.append("cuda")
     workers = min(workers or cores(), len(TASKS))
-    counts = [0, 0, len(TASKS) * len(devices)]
+    shares = {"cpu": workers}
+    with suppress(DeviceError):
+        shares["cuda"] = _cuda_workers(workers)
+    counts = [0, 0, len(TASKS) * len(shares)]
 
     def report(what: str) -> None:
         counts[0] += what == KERNEL
@@ -63,26 +60,48 @@ def compile_all(
             on_progress(*counts)
 
     with tempfile.TemporaryDirectory(prefix="kmatch-claims-") as claims:
-        for device in devices:
-            many = min(workers, CUDA_WORKERS) if device == "cuda" else workers
-            if many == 1 or not _run_workers(many, claims, device, report):
-                # Again here, where a failure shows its error; what was compiled is only loaded.
-                with on_compile(lambda name: report(KERNEL)):
-                    for name in TASKS:
-                        rehearse(device, [name])
-                        report(TASK)
-    return counts[0], devices
+        for device in _run_workers(shares, claims, report) if workers > 1 else shares:
+            # Here, where a failure shows its error; what was compiled is only loaded.
+            with on_compile(lambda name: report(KERNEL)):
+                for name in TASKS:
+                    rehearse(device, [name])
+                    report(TASK)
+    return counts[0], [*shares]
 
 
-def _run_workers(many: int, claims: str, device: str, report: Callable[[str], None]) -> bool:
-    """Have `many` processes do all tasks; whether they did."""
+def _cuda_workers(workers: int) -> int:
+    """How many processes compile for CUDA beside those for the CPU: fewer, as they wait for the
+    kernels of the CPU that all searches need. Raises DeviceError where no GPU can be used."""
+    from kmatch.engine.devices import choose_engine
+
+    choose_engine("cuda")
+    from kmatch.engine.cuda.gpu.driver import memory
+
+    return max(min(workers // 2, memory()[0] // CUDA_MEMORY), 1)
+
+
+def _run_workers(
+    shares: dict[str, int], claims: str, report: Callable[[str], None]
+) -> Iterable[str]:
+    """Have processes do all tasks of all devices at once; the devices for which one of them failed.
+
+    shares: how many processes a device gets.
+    """
     read, write = os.pipe()
     with open(read) as lines, _processes() as start:
-        running = [start(write, claims, device, *TASKS) for _ in range(many)]
+        running = {
+            device: [start(write, claims, device, *TASKS) for _ in range(many)]
+            for device, many in shares.items()
+        }
         os.close(write)
         for line in lines:
             report(line.strip())
-        return all(process is not None and process.wait() == 0 for process in running)
+        return [device for device, processes in running.items() if not all(map(_did, processes))]
+
+
+def _did(process: Process | None) -> bool:
+    """Whether a process was started and did its tasks; waits for its end."""
+    return process is not None and process.wait() == 0
 
 
 @contextmanager
@@ -120,12 +139,18 @@ def work(claims: str, device: str, *tasks: str) -> None:
     Fails where kernels cannot be kept, since it would then be of no use.
     """
     warnings.simplefilter("error", KmatchWarning)
-    with sharing(claims), on_compile(lambda name: print(KERNEL, flush=True)):
+    with sharing(claims), on_compile(lambda name: _say(KERNEL)):
         for name in tasks:
             if take(f"{device} {name}"):
                 with nullcontext() if name == FILES else packing_by(_pack):
                     rehearse(device, [name])
-                print(TASK, flush=True)
+                _say(TASK)
+
+
+def _say(what: str) -> None:
+    """Write a line at once, which `print` may write in two pieces."""
+    sys.stdout.write(f"{what}\n")
+    sys.stdout.flush()
 
 
 def _pack(letters: Bytes, text: Text) -> None:

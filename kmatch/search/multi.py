@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmatch.arguments import PAM_SIDES, check_choice
-from kmatch.engine.protocol import SeedLookup, SiteChoice
+from kmatch.engine.protocol import SeedLookup
 from kmatch.errors import InputError
 from kmatch.genome import Genome
 from kmatch.genomes import Genomes, as_genomes
@@ -123,7 +123,7 @@ def _filters(engine: Any, request: Request, pams: Sequence[Pam], filtering: bool
     if len(pams) > 1:
         return True
     if pams:
-        if filtering is None and isinstance(engine, SiteChoice):
+        if filtering is None:
             filtering = engine.sites_pay(queries, strands, pams[0].share)
         return bool(filtering)
     if not isinstance(engine, SeedLookup) or len(patterns[0]) > LONGEST:

@@ -10,8 +10,9 @@ the text, on random letters, real DNA and a text of four fifths A and T. Least s
 relative errors give the constants, none below 0, for each text and for all of them. `error` is the
 median of |fitted − measured| ÷ measured in per cent, under `code` that of the constants in the
 code. Times are the least of the repeats: of the kernels where a search does all its work there,
-otherwise CPU seconds of the whole, less those of a text of 1,000 letters. --write puts the
-constants of all texts into kmatch/engine/costs.py.
+for differences also on short texts, where the beginning of a query counts; otherwise CPU seconds of
+the whole, less those of a text of 1,000 letters. --write puts the constants of all texts into
+kmatch/engine/costs.py.
 
 scan: k mismatches, every pattern compared. seeds: pieces of the patterns looked up. sites: windows
 beside a PAM, found first. recurrence: k differences, also with `deeper` as it fits best. pieces:
@@ -22,6 +23,7 @@ anchor_seeds: pieces looked up there.
 import re
 import time
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
@@ -29,14 +31,15 @@ from unittest import mock
 import numpy as np
 from harness.options import is_wanted, text_parser, texts
 from harness.records import Table, write_results
-from harness.workloads import LETTERS, TooFew, cut_panel, guide_panel
+from harness.workloads import TooFew, cut_panel, guide_panel
 
 import kmatch
 from kmatch.bench.timing import timed
 from kmatch.engine import costs
 from kmatch.engine.costs import CPU
 from kmatch.engine.cpu.edit import beside
-from kmatch.engine.cpu.edit.filter import estimate
+from kmatch.engine.cpu.edit.filter import estimate, extent_of, letter_shares
+from kmatch.engine.cpu.edit.scan import stretches
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.cpu.hamming.seeds import seed_factors
 from kmatch.engine.differences import difference_query
@@ -48,18 +51,22 @@ from kmatch.search.multi import multi_batches
 from kmatch.search.panels.pam import Pam
 from kmatch.search.panels.panel import build_reading_panel
 from kmatch.search.running import by_name
+from kmatch.search.scanning.chunks import packed_chunks, plan_reading
 from kmatch.sequences.patterns import load_patterns
 
 STRANDS = 2
 CAPACITY = 1 << 22  # hits of a chunk, so that none is scanned twice
 LITTLE = 1_000
 MISMATCHES = [(12, 1), (12, 3), (20, 1), (20, 3), (20, 5), (32, 2), (32, 4), (32, 6)]
-DIFFERENCES = [(12, 1), (20, 1), (20, 2), (20, 3), (32, 2), (32, 4), (64, 4), (100, 4), (100, 8)]
+DIFFERENCES = [(12, 1), (20, 1), (20, 2), (20, 3), (32, 1), (32, 2), (32, 4)]
+DIFFERENCES += [(64, 1), (64, 4), (64, 6), (100, 4), (100, 8)]
+PARTS, MOST_SOUGHT = (1, 16, 64), 100  # one of them is searched for differences; patterns then
 SCANNED, LOOKED_UP, SOUGHT = (100, 300), (300, 1_000, 5_000, 20_000), 8  # patterns
 BESIDE, PAM = (10, 100, 300, 1_000), "NGG"  # patterns beside a PAM
 ANCHORED = [(20, 2), (20, 3), (20, 4), (24, 4)]
 DEEPER = range(0, 17, 2)
 NEVER = 1e12  # ns of a way that is not to be chosen
+SHORT, MOST_REPEATS = 3e6, 20  # ns of a call that is repeated more often, and how often at most
 
 
 class Cell(NamedTuple):
@@ -81,7 +88,7 @@ class Model(NamedTuple):
 
 
 def kernels(batches, text, patterns, k, options, **more):
-    """(nanoseconds of the kernels a letter, rows of the last chunk) of a search."""
+    """Nanoseconds of the kernels a letter of a search."""
     genome = kmatch.Genome.from_records([("text", text.letters)])
     panel, least = load_patterns(patterns), float("inf")
     for _ in range(1 + options.repeat):  # the first one compiles and packs
@@ -91,7 +98,7 @@ def kernels(batches, text, patterns, k, options, **more):
         for _ in by_name(batches, genome, panel, k, **search):
             pass
         least = min(least, watches[0].seconds)
-    return least / len(text.letters) * 1e9, watches[0].rows
+    return least / len(text.letters) * 1e9
 
 
 def panels(cut, text, settings, counts):
@@ -106,39 +113,75 @@ def panels(cut, text, settings, counts):
 
 def scan_cells(text, options):
     for patterns, _, k in panels(cut_panel, text, MISMATCHES, SCANNED):
-        ns, _ = kernels(hamming_batches, text, patterns, k, options)
+        ns = kernels(hamming_batches, text, patterns, k, options)
         yield Cell([len(patterns) * STRANDS], ns)
 
 
 def seed_cells(text, options):
     for patterns, _, k in panels(cut_panel, text, MISMATCHES, LOOKED_UP):
-        ns, _ = kernels(multi_batches, text, patterns, k, options, filtering=True)
+        ns = kernels(multi_batches, text, patterns, k, options, filtering=True)
         codes = some_codes(load_patterns(patterns))
         yield Cell([*seed_factors(codes, k, len(patterns) * STRANDS)], ns)
 
 
 def edit_cells(name, text, options):
     """Yield the Cells of a part of `estimate`, which is linear in its constants."""
-    shares = np.array([(text.letters == letter).mean() for letter in LETTERS])
-    for patterns, _, k in panels(cut_panel, text, DIFFERENCES, (SOUGHT,)):
-        filtering = name == "pieces"
-        ns, rows = kernels(edit_batches, text, patterns, k, options, filtering=filtering)
-        codes = [np.searchsorted(LETTERS, np.frombuffer(p.encode(), np.uint8)) for p in patterns]
-        queries = [(code, k, shares, rows) for code in codes]
-        deeper = {value: estimated(name, queries, value) for value in DEEPER}
-        now = estimated(name, queries, CPU.recurrence.deeper)
-        yield Cell(now, ns, deeper if name == "recurrence" else None)
+    for parts, (length, k) in product(PARTS, DIFFERENCES):
+        many = min(SOUGHT * parts, MOST_SOUGHT)
+        for patterns, _, _ in panels(cut_panel, text, [(length, k)], (many,)):
+            engine = CpuEngine(1)
+            panel = build_reading_panel(load_patterns(patterns), "both")
+            query = difference_query(panel.letters, np.full(len(panel.pattern), k), engine)
+            chunk = one_chunk(text.letters[: len(text.letters) // parts], length, k, engine)
+            planes = chunk.text(panel.letters.masks, engine)
+            ns = scan_ns(partial(scan, engine, planes, query, name == "pieces"), options)
+            queries = [*estimated_queries(planes, query)]
+            ns /= 64 * planes.words * planes.rows
+            now, deeper = estimated(name, queries, CPU.recurrence.deeper), None
+            if name == "recurrence":
+                deeper = {value: estimated(name, queries, value) for value in DEEPER}
+            yield Cell(now, ns, deeper)
+
+
+def one_chunk(letters, length, k, engine):
+    """Letters as one chunk for a search for differences."""
+    genome = kmatch.Genome.from_records([("text", letters)])
+    genome.keep = False
+    plan = plan_reading(length, k, k + 1, len(letters), engine.layout)
+    return next(packed_chunks(genome, plan, engine, engine.layout.reading_words))
+
+
+def scan(engine, text, query, filtering):
+    """Nanoseconds of the kernels of a search for differences."""
+    watch = engine.time_kernels()
+    engine.start_edit(text, query, filtering, CAPACITY).wait()
+    return watch.seconds * 1e9
+
+
+def scan_ns(call, options):
+    """The least of the repeats of a call, which are more where it is short; the first compiles."""
+    longest = max(call(), call(), 1.0)
+    return min(call() for _ in range(options.repeat * int(min(1 + SHORT / longest, MOST_REPEATS))))
+
+
+def estimated_queries(text, query):
+    """Yield the arguments of `estimate` for each query but for the costs."""
+    letters, begins, backward, bases = query.reading
+    shares = letter_shares(text, len(bases))
+    extent = extent_of(text, stretches(len(query.limits), query.reach, text.rows, 1))
+    for q, k in enumerate(query.limits):
+        yield letters[begins[q] : begins[q + 1]], k, backward[q], shares, extent
 
 
 def estimated(name, queries, deeper):
     """The factor of each constant: `estimate` with that constant 1 and all others 0."""
-    none = costs.Recurrence(0.0, 0.0, deeper), costs.Pieces(*[0.0] * len(costs.Pieces._fields))
+    none = costs.Recurrence(0.0, 0.0, 0.0, deeper), costs.Pieces(*[0.0] * len(CPU.pieces))
     both, factors = dict(zip(("recurrence", "pieces"), none, strict=True)), []
     for one in MODELS[name].units:
         values = both | {name: both[name]._replace(**{one: 1.0})}
-        times = [estimate.py_func(*query, tuple(values.values())) for query in queries]
+        times = [estimate(*query, tuple(values.values())) for query in queries]
         parts = [time[0] if name == "recurrence" else time[1] + time[2] for time in times]
-        factors.append(STRANDS * sum(parts))
+        factors.append(sum(parts))
     return factors
 
 
@@ -205,13 +248,20 @@ MODELS = {
     ),
     "sites": Model({"position": "ns a position", "site": "ns a site"}, site_cells),
     "recurrence": Model(
-        {"cell": "ns a cell", "column": "ns a position and query"},
+        {
+            "cell": "ns a cell",
+            "column": "ns a position and query",
+            "query": "ns a query and part of a chunk",
+        },
         partial(edit_cells, "recurrence"),
     ),
     "pieces": Model(
         {
+            "query": "ns a query and part of a chunk",
+            "piece": "ns a piece and part of a chunk",
             "letter": "ns a letter and position",
             "look": "ns a piece and position",
+            "stop": "ns for words with survivors",
             "window": "ns a window",
             "column": "ns a column",
             "block": "ns a block of a column",

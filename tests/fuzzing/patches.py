@@ -62,7 +62,7 @@ def patching(patches):
         yield mock.patch.object(edit_scan, "stretches", stretches)
     if patches.get("few"):
 
-        def choose(text, search, always, costs):
+        def choose(text, search, parts, always, costs):
             return np.ones(len(search.limits), np.int64)
 
         yield mock.patch.object(edit_filter, "choose", choose)

@@ -17,6 +17,7 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.choice import Work
+from kmatch.engine.costs import CUDA
 from kmatch.engine.cuda.bits.buffer import HitBuffer
 from kmatch.engine.cuda.gpu import driver
 from kmatch.engine.cuda.gpu.device import open_gpu
@@ -156,6 +157,11 @@ class CudaEngine(HostEngine):
         text, stream = self._gpu.broad_text(text), self.stream
         queries = self._once("windows", query[:3], (k,), lambda: upload(query, k, stream))
         return Scan(self, capacity, lambda buffer: scan(text, queries, buffer, stream))
+
+    def sites_pay(self, queries: int, strands: int, share: float) -> bool:
+        from kmatch.engine.host.sites import pays
+
+        return pays(queries, strands, share, CUDA.scan.pair * self.threads)
 
     def start_edit(
         self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int

@@ -6,13 +6,14 @@ from kmatch.engine.host.sharing import SLAB, next_item
 from kmatch.jit import kernel
 
 
-def pays(queries: int, strands: int, share: float) -> bool:
+def pays(queries: int, strands: int, share: float, pair: float) -> bool:
     """Whether it is faster to find the sites of a PAM first and to compare patterns only there.
 
-    queries: patterns times strands; share: of the positions that are sites, on each strand.
+    queries: patterns times strands; share: of the positions that are sites, on each strand; pair:
+    nanoseconds to compare a window with a pattern, while a core of the CPU finds sites.
     """
-    found = total(CPU.sites, site_factors(strands, share)) + share * queries * CPU.scan.pair
-    return found < queries * CPU.scan.pair
+    found = total(CPU.sites, site_factors(strands, share)) + share * queries * pair
+    return found < queries * pair
 
 
 def site_factors(strands: int, share: float) -> Sites:

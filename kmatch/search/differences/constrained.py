@@ -16,6 +16,7 @@ from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.protocol import AnchorScan, Scan
 from kmatch.search.differences.rows import make_rows
 from kmatch.search.differences.rules import Rules, make_constraints
+from kmatch.search.panels.pams import share_beside
 from kmatch.search.panels.panel import ReadingPanel
 from kmatch.search.scanning.chunks import PackedChunk
 
@@ -123,7 +124,8 @@ class ConstrainedEnds:
         if at_sites is False or not self._rules.pams or not isinstance(engine, AnchorScan):
             return None
         if self._tables is NOT_YET:
-            search = self._query, self._constraints, self._rules.share
+            share = share_beside(self._rules.pams, chunk.base_shares())
+            search = self._query, self._constraints, share
             self._tables = engine.anchor_tables(*search, chunk.length, bool(at_sites))
         if self._tables is None:
             return None

@@ -5,11 +5,13 @@ from typing import Any
 import numpy as np
 
 from kmatch.arguments import PAM_SIDES, check_choice
-from kmatch.arrays import Bools, Bytes
+from kmatch.arrays import Bools, Bytes, Floats
 from kmatch.engine.queries import Query
 from kmatch.errors import InputError
 from kmatch.sequences.alphabet import encode, reverse_complement
 from kmatch.sequences.patterns import Pattern, PatternSet
+
+RANDOM = np.full(4, 0.25)  # shares of A, C, G and T
 
 
 class Pam:
@@ -39,7 +41,13 @@ class Pam:
     @property
     def share(self) -> float:
         """The share of random positions at which the PAM matches."""
-        return float(np.prod(np.bitwise_count(self.masks) / 4))
+        return self.share_among(RANDOM)
+
+    def share_among(self, bases: Floats) -> float:
+        """The same where A, C, G and T have these shares of a text, on average of both strands."""
+        holds = (self.masks[:, None] >> np.arange(4)) & 1
+        strands = [np.prod(holds @ shares) for shares in (bases, bases[::-1])]
+        return float(np.mean(strands))
 
     def beside(self, letters: Bytes, pam: Bytes) -> Bytes:
         """Pattern letters and PAM letters, uint8, joined as they are written."""

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from kmatch.arrays import Floats
 from kmatch.errors import InputError
-from kmatch.search.panels.pam import Pam
+from kmatch.search.panels.pam import RANDOM, Pam
 from kmatch.sequences.alphabet import IUPAC
 from kmatch.sequences.names import shown
 
@@ -45,9 +46,12 @@ def united(pams: Sequence[Pam]) -> Pam:
     return Pam(sequence, "5p" if pams[0].leads else "3p")
 
 
-def share_beside(pams: Sequence[Pam]) -> float:
-    """Of random positions, those with one of some PAMs beside them: all where there are no PAMs."""
-    return min(sum(pam.share for pam in pams), 1.0) if pams else 1.0
+def share_beside(pams: Sequence[Pam], bases: Floats = RANDOM) -> float:
+    """Of random positions, those with one of some PAMs beside them: all where there are no PAMs.
+
+    bases: the shares of A, C, G and T in the text.
+    """
+    return min(sum(pam.share_among(bases) for pam in pams), 1.0) if pams else 1.0
 
 
 def _parts(given: Any) -> list[str]:

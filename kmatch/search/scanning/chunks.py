@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Bytes
+from kmatch.arrays import Bytes, Floats
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Layout, Text, geometry_for
 from kmatch.engine.host.letters import LETTERS
 from kmatch.engine.protocol import Engine
@@ -20,6 +20,7 @@ from kmatch.sequences.records import Progress, Record, Stretch
 # Of a Genome: (plan, words, device), and its PackedChunks.
 _KEPT: WeakKeyDictionary[Genome, tuple[Any, list["PackedChunk"]]] = WeakKeyDictionary()
 SMALLEST = 1 << 16  # positions, however many queries there are
+COUNTED = 1 << 12  # words of a plane in which letters are counted
 NO_LETTERS = np.zeros(0, np.uint8)
 
 
@@ -34,18 +35,19 @@ def plan_chunks(
     if length is None:
         fitting = layout.query_positions // max(queries, 1)
         length = min(max(fitting, SMALLEST), layout.length)
-    return ChunkPlan(length, _round_up(longest, 64), _round_up(k + 1, 16))
+    return ChunkPlan(length, round_up(longest, 64), round_up(k + 1, 16))
 
 
 def plan_reading(longest: int, k: int, gap: int, length: int | None, layout: Layout) -> ChunkPlan:
     """The ChunkPlan for the recurrence: `longest` letters and k more warm it up in every lane."""
-    halo = _round_up(longest + k + 1, 64)
+    halo = round_up(longest + k + 1, 64)
     if length is None:
         length = max(layout.reading_length, min(layout.reading_halos * halo, layout.most))
-    return ChunkPlan(length, halo, _round_up(gap, 16), lead=halo)
+    return ChunkPlan(length, halo, round_up(gap, 16), lead=halo)
 
 
-def _round_up(value: int, step: int) -> int:
+def round_up(value: int, step: int) -> int:
+    """The multiple of `step` that is no less than a value."""
     return -(-value // step) * step
 
 
@@ -75,6 +77,12 @@ class PackedChunk:
     def planes(self) -> NDArray[np.uint64]:
         """Planes A, C, G and T; those of other letters may follow."""
         return self._united[1]
+
+    def base_shares(self) -> Floats:
+        """The shares of A, C, G and T among the letters, counted in some of the words."""
+        words = self.planes[: 4 * self.geometry.plane_words].reshape(4, -1)
+        seen = np.bitwise_count(words[:, :: max(words.shape[1] // COUNTED, 1)]).sum(axis=1)
+        return (seen + 1.0) / (seen.sum() + 4.0)
 
     @property
     def plain(self) -> Text:

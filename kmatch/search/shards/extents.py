@@ -8,6 +8,7 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs, bounds_of
 from kmatch.genome import Genome
+from kmatch.packed.part import PackedPart, PartRecords
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.names import warn
 from kmatch.sequences.records import MOST, SHORT, Stretch
@@ -53,17 +54,21 @@ class Extent(NamedTuple):
 class ShardGenome(Genome):
     """The letters of an Extent as a Genome, whose searches give what the extent owns.
 
-    label: of the whole genome. Records count from the extent's first, and positions from the first
-    letter shown. One of circular records has no borders.
+    label: of the whole genome; content: the letters, or their PackedPart. Records count from the
+    extent's first, and positions from the first letter shown. One of circular records has no
+    borders.
     """
 
-    def __init__(self, label: str, extent: Extent, letters: Bytes) -> None:
+    def __init__(self, label: str, extent: Extent, content: Bytes | PackedPart) -> None:
         self._begin(label, False, warn)
         self.extent = None if extent.circular else extent
-        self._kept = list(_stretches(extent, letters))
+        if isinstance(content, PackedPart):
+            vars(self)["file"] = PartRecords(label, extent.names, extent.lengths, content)
+        else:
+            self._kept = list(stretches_of(extent, content))
 
 
-def _stretches(extent: Extent, letters: Bytes) -> Iterator[Stretch]:
+def stretches_of(extent: Extent, letters: Bytes) -> Iterator[Stretch]:
     """Yield Stretches of an Extent's letters: long records alone, short ones together."""
     names, lengths = extent.names, extent.lengths
     bounds = bounds_of(lengths)

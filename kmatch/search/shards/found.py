@@ -45,10 +45,7 @@ class FoundEdges(NamedTuple):
 
 def found_of(batches: Sequence[HitBatch], extent: Extent | None, aligned: bool) -> Found:
     """The hits of a whole genome, or of an Extent's ShardGenome, counted as in the whole."""
-    fields = [
-        np.concatenate([np.zeros(0, kind), *(getattr(batch, name) for batch in batches)])
-        for name, kind in zip(FIELDS, _KINDS, strict=True)
-    ]
+    fields: Any = [_column(batches, *field) for field in zip(FIELDS, _KINDS, strict=True)]
     record, start, end = fields[:3]
     names: dict[int, str] = {}
     for batch in batches:
@@ -64,12 +61,20 @@ def found_of(batches: Sequence[HitBatch], extent: Extent | None, aligned: bool) 
     return Found(record, start, end, pattern, distance, minus, names, columns)
 
 
+def _column(batches: Sequence[HitBatch], name: str, kind: Any) -> Any:
+    if len(batches) == 1:
+        return getattr(batches[0], name).astype(kind)
+    return np.concatenate([np.zeros(0, kind), *(getattr(batch, name) for batch in batches)])
+
+
 def _aligned(batches: Sequence[HitBatch]) -> Columns:
     parts = [
         batch.align(slice(first, first + ROWS))
         for batch in batches
         for first in range(0, len(batch), ROWS)
     ]
+    if len(parts) == 1:
+        return parts[0]
     return joined(parts) if parts else NONE
 
 

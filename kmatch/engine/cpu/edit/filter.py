@@ -1,12 +1,40 @@
 """Filter or full scan: an estimate of both for each query."""
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 
-from kmatch.engine.cpu.edit.pieces import HASTE, cut
+from kmatch.arrays import Floats
+from kmatch.engine.cpu.edit.pieces import HASTE, STEP, cut
 from kmatch.engine.cpu.edit.tile import groups
-from kmatch.jit import kernel
+from kmatch.jit import inlined, kernel
 
 SAMPLES = 64  # rows of a chunk in which letters are counted
+
+
+class Shares(NamedTuple):
+    """How often letters stand in a text. alone: float64[P], share of the positions that are in a
+    plane; after: float64[P, P], of those that follow one of plane a, the share in plane b."""
+
+    alone: Floats
+    after: Floats
+
+
+class Extent(NamedTuple):
+    """Positions that a chunk owns, rows that a lane owns, rows of a plane, and the `parts` of the
+    rows that are searched apart."""
+
+    positions: int
+    rows: int
+    plane_rows: int
+    parts: int
+
+
+@kernel
+def extent_of(text, parts):
+    """The Extent of a Text."""
+    return Extent(64 * text.words * text.rows, text.rows, text.plane_words // text.words, parts)
 
 
 @kernel
@@ -19,59 +47,82 @@ def _ones(word):
 
 
 @kernel
-def frequencies(planes, words, plane_words, count):
-    """Share of the chunk's positions in each of its first `count` planes, float64."""
-    rows = plane_words // words
-    every = max(1, rows // SAMPLES)
-    looked = (rows + every - 1) // every
-    shares = np.zeros(count)
-    for plane in range(count):
-        for row in range(0, rows, every):
-            for word in range(words):
-                shares[plane] += _ones(planes[plane * plane_words + row * words + word])
-    return shares / (64 * words * looked)
+def letter_shares(text, count):
+    """The Shares of the first `count` planes of a Text, counted in some of its rows."""
+    planes, words, plane_words = text.planes, text.words, text.plane_words
+    last = plane_words // words - 1  # no row follows it
+    every = max(1, last // SAMPLES)
+    alone, after = np.zeros(count), np.zeros((count, count))
+    for first in range(0, last * words, every * words):
+        for at in range(first, first + words):
+            for a in range(count):
+                word = planes[a * plane_words + at]
+                alone[a] += _ones(word)
+                for b in range(count):
+                    after[a, b] += _ones(word & planes[b * plane_words + at + words])
+    looked = 64.0 * words * ((last + every - 1) // every)
+    for a in range(count):
+        for b in range(count):
+            after[a, b] /= max(alone[a], 1.0)
+        alone[a] /= max(looked, 1.0)
+    return Shares(alone, after)
+
+
+@inlined
+def _chance(letters, begin, end, backward, shares):
+    """The share of positions at which the letters begin … end − 1 of a query stand."""
+    first, last, step = (end - 1, begin, -1) if backward else (begin, end - 1, 1)
+    chance = shares.alone[letters[first]]
+    for i in range(first, last, step):
+        chance *= shares.after[letters[i], letters[i + step]]
+    return chance
 
 
 @kernel
-def estimate(letters, k, shares, rows, costs):
+def estimate(letters, k, backward, shares, extent, costs):
     """Nanoseconds of a query: a scan, pieces and survivors for each position, and a survivor.
 
-    costs: CpuCosts.recurrence and .pieces.
+    letters: planes; backward: whether it is read downwards; shares: Shares; extent: Extent; costs:
+    CpuCosts.recurrence and .pieces.
     """
     recurrence, pieces = costs
     m = letters.size
     depth = min(m, groups(m, k)[0] + recurrence.deeper)
-    warm = 1.0 + (m + k) / rows
     bounds = cut(m, k)
-    survivors = read = 0.0
+    survivors = read = stops = 0.0
     for piece in range(k + 1):
-        chance = 1.0
-        for i in range(bounds[piece], bounds[piece + 1]):
-            chance *= shares[letters[i]]
+        chance = _chance(letters, bounds[piece], bounds[piece + 1], backward, shares)
         survivors += chance
+        stops += (1.0 - math.exp(-chance * 64 * STEP)) / (64 * STEP)
         read += min(bounds[piece + 1] - bounds[piece], HASTE + 1)
+    items = extent.parts / extent.positions
+    warm = 1.0 + (m + k) * extent.parts / extent.rows
+    scan = (depth * recurrence.cell + recurrence.column) * warm + recurrence.query * items
+    sought = read * pieces.letter + (k + 1) * pieces.look + stops * pieces.stop
+    sought *= extent.plane_rows / extent.rows
+    sought += (pieces.query + (k + 1) * pieces.piece) * items
     window = pieces.window + (m + 3 * k) * (pieces.column + pieces.block * ((m + 63) // 64))
-    scan = (depth * recurrence.cell + recurrence.column) * warm
-    return scan, (read * pieces.letter + (k + 1) * pieces.look) * warm, survivors * window, window
+    return scan, sought, survivors * window, window
 
 
 @kernel
-def choose(text, search, always, costs):
+def choose(text, search, parts, always, costs):
     """The most survivors with which a filter pays, for each query, int64[Q]; 0 to scan at once.
 
-    text: Text; search: DifferenceQuery; always: filter whatever it costs; costs: as for
-    `estimate`.
+    text: Text; search: DifferenceQuery; parts: of the text's rows; always: filter whatever it
+    costs; costs: as for `estimate`.
     """
-    planes, words, rows, plane_words = text
-    letters, begins, _, bases = search.reading
-    limits = search.limits
-    shares = frequencies(planes, words, plane_words, len(bases))
+    letters, begins, backward, bases = search.reading
+    limits, whole = search.limits, extent_of(text, parts)
+    shares = letter_shares(text, len(bases))
     budgets = np.zeros(len(limits), np.int64)
     for q in range(len(limits)):
         pattern = letters[begins[q] : begins[q + 1]]
-        scan, pieces, survivors, window = estimate(pattern, limits[q], shares, rows, costs)
+        scan, sought, survivors, window = estimate(
+            pattern, limits[q], backward[q], shares, whole, costs
+        )
         if always:
             budgets[q] = 1 << 40
-        elif pieces + survivors < scan:
-            budgets[q] = 64 + np.int64(64 * words * rows * scan / window)
+        elif sought + survivors < scan:
+            budgets[q] = 1 + np.int64(whole.positions * scan / window)
     return budgets

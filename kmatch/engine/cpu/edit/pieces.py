@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Longs
+from kmatch.arrays import Longs, Words
 from kmatch.engine.cpu.bits.vectors import (
     NONE,
     ONE,
@@ -40,6 +40,15 @@ class Piece(NamedTuple):
     shift: int
 
 
+class Memory(NamedTuple):
+    """What a filter works with. out: uint64[STEP]; chains: int64, a Piece's of all pieces; centers:
+    int64, where survivors expect their ends."""
+
+    out: Words
+    chains: Longs
+    centers: Longs
+
+
 @kernel
 def cut(length, k):
     """Bounds of k + 1 pieces of nearly equal length (int64[k + 2])."""
@@ -50,9 +59,10 @@ def cut(length, k):
 def _seek(planes, chain, at, end, out):
     """AND STEP words from at + chain[i] over all i, for `at`, at + STEP, … until a bit is set.
 
-    Writes the result to `out` and returns its position, more than end − STEP if there is none.
+    Writes the result to `out` and returns its position, `end` or more if there is none. Words at
+    `end` and beyond are read, but those of the result mean nothing.
     """
-    while at + STEP <= end:
+    while at < end:
         a, b, c, d = _four(planes, at + chain[0])
         i, alive = 1, True
         while alive and i < chain.size:
@@ -83,17 +93,6 @@ def _four(planes, at):
 
 
 @kernel
-def _word(planes, chain, first):
-    """The AND of one word from each first + chain[i]."""
-    word = planes[first + chain[0]]
-    for i in range(1, chain.size):
-        if word == 0:
-            break
-        word &= planes[first + chain[i]]
-    return word
-
-
-@kernel
 def _note(word, first, text, piece, centers, count):
     """Write the reading coordinate at which each survivor of a word expects its end."""
     row, lane = first // text.words, 64 * (first % text.words)
@@ -121,46 +120,45 @@ def _survivors(text, piece, at, end, out, centers, count):
     own = text.rows * words
     while count <= centers.size:
         at = _seek(planes, piece.chain, at, end, out)
-        if at + STEP > end:
-            break
-        for i in range(STEP):
+        for i in range(min(STEP, end - at)):
             if out[i] != 0:
                 word = _owned(out[i], at + i, words, own)
                 count = _note(word, at + i, text, piece, centers, count)
+        if at >= end:
+            break
         at += STEP
-    while at < end and count <= centers.size:
-        word = _owned(_word(planes, piece.chain, at), at, words, own)
-        count = _note(word, at, text, piece, centers, count)
-        at += 1
     return count
 
 
 @kernel
-def _chains(letters, bounds, plane_words, words, sign):
-    """The offset of each letter's words from those of its piece's first position (int64[m])."""
-    chains = np.empty(letters.size, np.int64)
+def _fill_chains(letters, bounds, plane_words, words, sign, chains):
+    """The offset of each letter's words from those of its piece's first position, int64[≥ m]."""
     for piece in range(bounds.size - 1):
         a, b = bounds[piece], bounds[piece + 1]
         for i in range(b - a):  # the text has a pattern that is read downwards last letter first
             chains[a + i] = letters[a + i if sign > 0 else b - 1 - i] * plane_words + i * words
-    return chains
 
 
 @kernel
-def filter_rows(text, rows, search, query, most, writer):
+def new_memory(letters, most):
+    """The Memory for queries of so many letters and survivors at the most."""
+    return Memory(aligned(STEP), np.empty(letters, np.int64), np.empty(most, np.int64))
+
+
+@kernel
+def filter_rows(text, rows, search, query, most, memory, writer):
     """Search the rows first … last−1, (first, last), for one query; returns whether it did.
 
     text: Text; search: DifferenceQuery; query: its number; most: survivors up to which the filter
-    pays; beyond, it writes nothing and returns False.
+    pays; beyond, it writes nothing and returns False; memory: Memory.
     """
     words, plane_words = text.words, text.plane_words
     codes, begins, backward, _ = search.reading
     letters, k = codes[begins[query] : begins[query + 1]], search.limits[query]
     sign = -1 if backward[query] else 1
     m, all_rows = letters.size, plane_words // words
-    bounds = cut(m, k)
-    chains = _chains(letters, bounds, plane_words, words, sign)
-    out, centers = aligned(STEP), np.empty(most, np.int64)
+    bounds, chains, centers = cut(m, k), memory.chains, memory.centers[:most]
+    _fill_chains(letters, bounds, plane_words, words, sign, chains)
     count = 0
     end = rows[1] * words
     if rows[1] == text.rows:  # the last lane extends into the halo
@@ -170,10 +168,12 @@ def filter_rows(text, rows, search, query, most, writer):
             a, b = bounds[number], bounds[number + 1]
             stop = min(at + CACHED, end, (all_rows - (b - a) + 1) * words)
             piece = Piece(chains[a:b], sign, m - a - 1 if sign > 0 else b - m)
-            count = _survivors(text, piece, at, stop, out, centers, count)
+            count = _survivors(text, piece, at, stop, memory.out, centers, count)
         if count > most:
             return False
-    found = np.sort(centers[:count])
-    profile = search.profile
-    verify(text, Pattern(profile.table, profile.begins[query], m, k, sign, query), found, writer)
+    if count > 0:
+        centers[:count].sort()
+        profile = search.profile
+        pattern = Pattern(profile.table, profile.begins[query], m, k, sign, query)
+        verify(text, pattern, centers[:count], writer)
     return True

@@ -4,7 +4,7 @@ import numpy as np
 
 from kmatch.engine.cpu.bits.buffer import give_up, leave, new_writer
 from kmatch.engine.cpu.bits.vectors import WORDS
-from kmatch.engine.cpu.edit.pieces import filter_rows
+from kmatch.engine.cpu.edit.pieces import filter_rows, new_memory
 from kmatch.engine.cpu.edit.tile import Tile, Way, search_tile
 from kmatch.engine.hits import HitBuffer
 from kmatch.engine.host.sharing import next_item
@@ -69,6 +69,12 @@ def _scan_around(text, reading, query, rows, limit, writer):
 
 
 @kernel
+def _most(budget, k, text, rows):
+    """Survivors among so many rows with which a filter pays; a lone hit has k + 1 at the most."""
+    return k + 1 + min(budget, SURVIVORS * 64 * text.words * text.rows) * rows // text.rows
+
+
+@kernel
 def scan_edit(work, text, search, budgets, parts, buffer):
     """Find every anchored end of each query within its limit.
 
@@ -79,6 +85,11 @@ def scan_edit(work, text, search, budgets, parts, buffer):
     """
     rows, queries = text.rows, len(search.limits)
     writer, limit = new_writer(buffer, queries, search.k), np.zeros(1, np.int64)
+    longest = most = 0
+    for query in range(queries):
+        longest = max(longest, search.reading.begins[query + 1] - search.reading.begins[query])
+        most = max(most, _most(budgets[query], search.k, text, rows // parts + 1))
+    memory = new_memory(longest, most)
     item = next_item(work)
     while item >= 0:
         part, query = item // queries, item % queries
@@ -86,9 +97,8 @@ def scan_edit(work, text, search, budgets, parts, buffer):
         here = (first, last)
         limit[0] = search.limits[query]
         if budgets[query] > 0:
-            budget = min(budgets[query], SURVIVORS * 64 * text.words * rows)
-            most = 64 + budget * (last - first) // rows
-            if not filter_rows(text, here, search, query, most, writer):
+            most = _most(budgets[query], limit[0], text, last - first)
+            if not filter_rows(text, here, search, query, most, memory, writer):
                 _scan_around(text, search.reading, query, here, limit, writer)
         else:
             _search_rows(text, search.reading, query, here, limit, False, writer)

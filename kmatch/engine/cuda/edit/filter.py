@@ -8,6 +8,7 @@ from kmatch.engine.cuda.bits.buffer import HitBuffer
 from kmatch.engine.cuda.edit.pieces import (
     PiecePlan,
     Survivors,
+    kinds_of,
     launch_pieces,
     plan_pieces,
     used_letters,
@@ -16,7 +17,6 @@ from kmatch.engine.cuda.edit.verify import MOST_WORDS, Patterns, verify
 from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream, on_device
 from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import Text
-from kmatch.engine.queries import ReadingArrays
 
 OFTEN = 9  # letters of a piece after which hardly a thread has a live lane
 FIRST_SURVIVORS = 1 << 18  # survivors that there is memory for at first
@@ -27,9 +27,9 @@ def estimate(letters: Longs, k: int, backward: bool) -> tuple[float, float, floa
     """Nanoseconds of a query: a scan and a filter for each random position, and a survivor."""
     m, pieces = len(letters), CUDA.pieces
     survivors = looked = 0.0
-    for piece in used_letters(letters, k, backward):
-        survivors += 4.0 ** -len(piece)
-        looked += min(len(piece), OFTEN)
+    for _, offsets in used_letters(letters[None], k, backward):
+        survivors += 4.0 ** -len(offsets)
+        looked += min(len(offsets), OFTEN)
     window = (m + 3 * k) * (pieces.column + pieces.block * -(-m // 64))
     found = looked * pieces.letter + (k + 1) * pieces.look + survivors * window
     return m * CUDA.recurrence.cell, found, window
@@ -41,7 +41,7 @@ def choose(text: Text, search: DifferenceQuery, always: bool) -> Longs:
     text: of the chunks' layout; always: filter all queries that can be verified.
     """
     reading, limits, positions = search.reading, search.limits, 64 * text.words * text.rows
-    firsts, kind = _alike(reading, limits)
+    firsts, kind = kinds_of(reading, limits)
     budgets = np.zeros(len(firsts), np.int64)
     for i, query in enumerate(firsts.tolist()):
         pattern = reading.letters[reading.begins[query] : reading.begins[query + 1]]
@@ -53,19 +53,6 @@ def choose(text: Text, search: DifferenceQuery, always: bool) -> Longs:
         elif filtering + CUDA.pieces.stage / len(limits) < scan:
             budgets[i] = 64 + int(positions * scan / window)
     return budgets[kind]
-
-
-def _alike(reading: ReadingArrays, limits: Longs) -> tuple[Longs, Longs]:
-    """One query of each kind, and the kind of each query; those of a kind are estimated alike.
-
-    Queries of the letters A, C, G and T are, where length and limit are the same.
-    """
-    lengths = np.diff(reading.begins)
-    rare = np.logical_or.reduceat(reading.letters >= 4, reading.begins[:-1])
-    alike = lengths * (int(limits.max()) + 1) + limits
-    alike[rare] = -1 - np.flatnonzero(rare)
-    _, firsts, kind = np.unique(alike, return_index=True, return_inverse=True)
-    return firsts, kind
 
 
 class Filter:

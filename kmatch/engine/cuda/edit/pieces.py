@@ -57,43 +57,72 @@ class PiecePlan(NamedTuple):
     tile_rows: int
 
 
-def used_letters(letters: Longs, k: int, backward: bool) -> Iterator[Longs]:
-    """Yield the letters of each piece of a query that are looked at, (plane, offset), int64[n, 2].
+def kinds_of(reading: ReadingArrays, limits: Longs) -> tuple[Longs, Longs]:
+    """One query of each kind, and the kind of each query.
 
-    letters: int64[m], plane numbers as they are read; offsets are from the piece's first position
-    in the text. IUPAC letters, whose planes are not in shared memory, are left out.
+    Queries of the letters A, C, G and T are of a kind where length, limit and direction are the
+    same; any other query is a kind of its own.
     """
-    bounds = cut(len(letters), k)
-    for a, b in pairwise(bounds):
-        planes = (letters[a:b][::-1] if backward else letters[a:b])[:LETTERS]
-        offsets = np.flatnonzero(planes < 4)
-        yield np.stack([planes[offsets], offsets], axis=1)
+    lengths = np.diff(reading.begins)
+    rare = np.logical_or.reduceat(reading.letters >= 4, reading.begins[:-1])
+    number = 2 * (lengths * (int(limits.max()) + 1) + limits) + (reading.backward != 0)
+    number[rare] = -1 - np.flatnonzero(rare)
+    _, firsts, kind = np.unique(number, return_index=True, return_inverse=True)
+    return firsts, kind
+
+
+def used_letters(letters: Longs, k: int, backward: bool) -> Iterator[tuple[Longs, Longs]]:
+    """Yield the letters of each piece that are looked at: planes, int64[n, l], and offsets from the
+    piece's first position in the text, int64[l].
+
+    letters: int64[n, m], plane numbers as they are read, of n queries of one kind. IUPAC letters,
+    whose planes are not in shared memory, are left out.
+    """
+    for a, b in pairwise(cut(letters.shape[1], k)):
+        planes = (letters[:, a:b][:, ::-1] if backward else letters[:, a:b])[:, :LETTERS]
+        offsets = np.flatnonzero(planes[0] < 4)
+        yield planes[:, offsets], offsets
 
 
 def plan_pieces(reading: ReadingArrays, limits: Longs, chosen: Longs) -> PiecePlan:
     """The PiecePlan of the chosen queries, each within its limit."""
     letters, begins, backward, _ = reading
-    used: list[Longs] = []
-    expected: list[tuple[int, int]] = []  # the query of each piece, and where a hit ends
-    for query in chosen.tolist():
-        pattern, k = letters[begins[query] : begins[query + 1]], int(limits[query])
-        used += used_letters(pattern, k, backward[query])
-        bounds = cut(len(pattern), k)
+    kind = kinds_of(reading, limits)[1][chosen]
+    order = np.argsort(kind, kind="stable")
+    alike = np.split(chosen[order], np.flatnonzero(np.diff(kind[order])) + 1)
+    used: list[tuple[Longs, Longs]] = []
+    whose: list[tuple[Longs, int]] = []  # queries of each, and how far from it a hit ends
+    for queries in alike:
+        m = int(begins[queries[0] + 1] - begins[queries[0]])
+        k, down = int(limits[queries[0]]), bool(backward[queries[0]])
+        patterns = letters[begins[queries][:, None] + np.arange(m)]
+        used += used_letters(patterns, k, down)
+        bounds = cut(m, k)
         # From either end of the piece to the end of a hit: the letters that the pattern has there.
-        ends = len(pattern) - bounds[:-1] - 1 if not backward[query] else len(pattern) - bounds[1:]
-        expected += [(query, end) for end in ends.tolist()]
-    tile_rows = BAND + max(int(piece[:, 1].max(initial=0)) for piece in used)
-    codes: list[int] = []
-    pieces = []
-    for piece, query_and_end in zip(used, expected, strict=True):
-        first = len(codes)
-        at = ((piece[:, 0] * tile_rows + piece[:, 1]) * WIDTH).tolist()
-        for i in range(0, len(at), GROUP):
-            group = at[i : i + GROUP]
-            group += group[-1:] * (GROUP - len(group))  # the same letter again changes nothing
-            codes.append(sum(letter << 16 * j for j, letter in enumerate(group)))
-        pieces.append((first, min(first + UNSEEN, len(codes)), len(codes), *query_and_end))
-    return PiecePlan(np.array(codes or [0], np.uint64), np.array(pieces, np.int32), tile_rows)
+        ends = m - bounds[1:] if down else m - bounds[:-1] - 1
+        whose += [(queries, end) for end in ends.tolist()]
+    tile_rows = BAND + max(int(offsets.max(initial=0)) for _, offsets in used)
+    codes, pieces, groups = [np.zeros(0, np.uint64)], [], 0
+    for (planes, offsets), (queries, end) in zip(used, whose, strict=True):
+        packed = _in_groups((planes * tile_rows + offsets) * WIDTH)
+        size = packed.shape[1]
+        first = groups + size * np.arange(len(queries))
+        looked = first + min(UNSEEN, size)
+        pieces.append(np.stack([first, looked, first + size, queries, np.full(len(queries), end)]))
+        codes.append(packed.reshape(-1))
+        groups += packed.size
+    letters_of_all = np.concatenate(codes) if groups else np.zeros(1, np.uint64)
+    table = np.concatenate(pieces, axis=1).T.astype(np.int32)
+    return PiecePlan(letters_of_all, np.ascontiguousarray(table), tile_rows)
+
+
+def _in_groups(at: Longs) -> Words:
+    """Indices, int64[n, l], GROUP to a number; the last one again to fill it changes nothing."""
+    count, size = at.shape
+    whole = -(-size // GROUP) * GROUP
+    filled = at[:, np.minimum(np.arange(whole), size - 1)].reshape(count, -1, GROUP)
+    shifted: Words = filled.astype(np.uint64) << (16 * np.arange(GROUP)).astype(np.uint64)
+    return shifted.sum(axis=2, dtype=np.uint64)
 
 
 class Shape(NamedTuple):
