@@ -20,18 +20,21 @@ from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, any_of_warp
 from kmatch.engine.cuda.edit.recurrence import COLUMNS, cell
 from kmatch.engine.cuda.gpu.driver import cuda
 
-PLAIN, LAST, GATHERED = range(3)  # rows that a sweep counts: none, the last, each lane's own
+LAST, GATHERED = range(2)  # rows that a sweep counts: the last, or each lane's own
 
 
 class State(NamedTuple):
     """What a thread keeps in registers: vertical deltas of its rows, horizontal ones of COLUMNS
-    columns, those at each lane's row of interest, where the columns' planes are in shared memory,
-    and a counter of D − k at the rows of interest."""
+    columns, those above the columns that follow, on their way from memory, those at each lane's row
+    of interest, where the columns' planes are in shared memory, and a counter of D − k at the rows
+    of interest."""
 
     pv: Any
     mv: Any
     ph: Any
     mh: Any
+    next_ph: Any
+    next_mh: Any
     rose: Any
     fell: Any
     planes: Any
@@ -63,11 +66,13 @@ class Stretch(NamedTuple):
 class Watch(NamedTuple):
     """Lanes to look for at a strip's last row.
 
-    wanted: these; noting: whether all columns in which one is alive count, not only whether there
-    is one; seen: receives the first and the last group of such columns.
+    wanted: these; counting: whether the row is so far down that a lane may not be alive; noting:
+    whether all columns in which one is alive count, not only whether there is one; seen: receives
+    the first and the last group of such columns.
     """
 
     wanted: int
+    counting: bool
     noting: bool
     seen: Any
 
@@ -138,21 +143,27 @@ def begin_rows(state, rows, bits, kind, strip):
 
 
 @cuda.jit(device=True)
-def _begin_columns(state, rows, strip, letters, borders, here):
-    """Begin COLUMNS columns at the strip's top; letters: theirs; here: where their deltas are."""
-    width = strip.width
+def _load_letters(state, strip, stretch, borders, t):
+    """The letters of COLUMNS columns from t on; begins to load the deltas above them."""
+    if borders.source >= 0:
+        first = borders.source + (t - stretch.begin) * 2 * strip.width
+        for c in range(COLUMNS):
+            at = first + 2 * c * strip.width
+            state.next_ph[c] = borders.deltas[uint64(at)]
+            state.next_mh[c] = borders.deltas[uint64(at + strip.width)]
+    return stretch.columns[uint64(t) // uint64(COLUMNS)]
+
+
+@cuda.jit(device=True)
+def _begin_columns(state, rows, strip, letters):
+    """Begin COLUMNS columns, of which letters and deltas were loaded, at the strip's top."""
     for c in range(COLUMNS):
         letter = (uint64(letters) >> uint64(8 * c)) & uint64(7)
-        state.planes[c] = letter * uint64(rows * width) + strip.lane
-        state.ph[c] = NONE
-        state.mh[c] = NONE
+        state.planes[c] = letter * uint64(rows * strip.width) + strip.lane
+        state.ph[c] = state.next_ph[c]
+        state.mh[c] = state.next_mh[c]
         state.rose[c] = NONE
         state.fell[c] = NONE
-    if borders.source >= 0:
-        for c in range(COLUMNS):
-            at = borders.source + here + 2 * c * width
-            state.ph[c] = borders.deltas[uint64(at)]
-            state.mh[c] = borders.deltas[uint64(at + width)]
 
 
 @cuda.jit(device=True)
@@ -177,22 +188,29 @@ def _count(state, bits, kind):
 def sweep(state, rows, bits, kind, strip, stretch, borders, watch):
     """Take a stretch through a strip; returns the lanes alive at the rows of interest.
 
-    kind: PLAIN, LAST or GATHERED. One lane of `watch` is enough for LAST, unless all columns count.
+    kind: LAST or GATHERED. One lane of `watch` is enough for LAST, unless all columns count. A
+    sweep that counts nothing is no kind of its own: with less code the kernel is faster.
     """
     alive, t = NONE, stretch.begin
-    counting = kind != PLAIN
+    counting = kind == GATHERED or watch.counting
+    for c in range(COLUMNS):
+        state.next_ph[c] = NONE
+        state.next_mh[c] = NONE
     while t < stretch.end:
         # Records have a loop each: one loop with new rows in it would copy all of them every time.
         begin_rows(state, rows, bits, kind, strip)
         letters = stretch.columns[uint64(t) // uint64(COLUMNS)]
         if letters & 7 == FRESH:
             t += COLUMNS
+        if t < stretch.end:
+            letters = _load_letters(state, strip, stretch, borders, t)
         while t < stretch.end:
-            letters = stretch.columns[uint64(t) // uint64(COLUMNS)]
             if letters & 7 == FRESH:
                 break
             here = (t - stretch.begin) * 2 * strip.width
-            _begin_columns(state, rows, strip, letters, borders, here)
+            _begin_columns(state, rows, strip, letters)
+            following = t + COLUMNS if t + COLUMNS < stretch.end else t
+            letters = _load_letters(state, strip, stretch, borders, following)
             _advance(state, rows, kind == GATHERED, strip)
             _hand_down(state, strip.width, borders, here)
             if counting:

@@ -21,7 +21,6 @@ from kmatch.engine.cuda.gpu.driver import cuda, jit
 from kmatch.engine.cuda.primer.strips import (
     GATHERED,
     LAST,
-    PLAIN,
     Borders,
     State,
     Stretch,
@@ -236,6 +235,8 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
             cuda.local.array(COLUMNS, uint64),
             cuda.local.array(COLUMNS, uint64),
             cuda.local.array(COLUMNS, uint64),
+            cuda.local.array(COLUMNS, uint64),
+            cuda.local.array(COLUMNS, uint64),
             cuda.local.array(bits, uint64),
         )
         seen = cuda.local.array(2, int64)
@@ -285,11 +286,11 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
                     if going:
                         borders = Borders(deltas, above, below)
                         left = masks[last]
-                        watch = Watch(left & deeper[word], noting, seen)
-                        if top + rows < k and not noting:
-                            sweep(state, rows, bits, PLAIN, tile_strip, span, borders, watch)
-                        else:
-                            left &= sweep(state, rows, bits, LAST, tile_strip, span, borders, watch)
+                        counting = top + rows >= k or noting
+                        watch = Watch(left & deeper[word], counting, noting, seen)
+                        alive = sweep(state, rows, bits, LAST, tile_strip, span, borders, watch)
+                        if counting:
+                            left &= alive
                 else:
                     sweeping = going
                     rising = NONE
@@ -298,7 +299,7 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
                         alive = NONE
                         if sweeping:
                             borders = Borders(deltas, above, below)
-                            watch = Watch(masks[last] & deeper[word], noting, seen)
+                            watch = Watch(masks[last] & deeper[word], True, noting, seen)
                             alive = sweep(
                                 state, rows, bits, GATHERED, tile_strip, span, borders, watch
                             )
