@@ -8,6 +8,8 @@ import kmatch
 from kmatch.engine.costs import Pieces, Recurrence
 from kmatch.engine.cpu.edit.filter import choose, estimate, extent_of, letter_shares
 from kmatch.engine.cpu.engine import CpuEngine
+from kmatch.engine.cuda.edit.filter import choose as choose_on_gpu
+from kmatch.engine.cuda.edit.filter import likeness
 from kmatch.engine.differences import difference_query
 from kmatch.engine.geometry import CACHE_LINE
 from kmatch.search.panels.pams import load_pams, share_beside
@@ -87,3 +89,18 @@ def test_sites_are_expected_by_the_letters_of_the_text():
 def test_planes_begin_on_a_cache_line(words):
     planes = CpuEngine(1).planes(words)
     assert len(planes) == words and planes.ctypes.data % (8 * CACHE_LINE) == 0
+
+
+def test_a_gpu_filters_less_in_letters_of_which_two_are_often_the_same():
+    pattern, count, k = "ACGTTGCATTAGACCA" * 2, 1_000, 3
+    letters = {"even": random_letters(60_000, 1), "none": "N" * 60_000}
+    at_rich = np.random.default_rng(2).choice(list("ACGT"), 60_000, p=[0.4, 0.1, 0.1, 0.4])
+    letters["at rich"] = "".join(at_rich)
+    found = {}
+    for name, text in letters.items():
+        text, query = prepared(text, [pattern] * count, k)
+        alike = likeness(text)
+        found[name] = alike, choose_on_gpu(text, query, False, alike).any()
+    assert found["even"] == (pytest.approx(0.25, abs=0.001), True)
+    assert found["at rich"] == (pytest.approx(0.34, abs=0.01), False)
+    assert found["none"] == (0.25, True)

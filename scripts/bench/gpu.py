@@ -113,9 +113,9 @@ class Bench(GpuBench):
         figures = {"scan_ms": seconds * 1e3}
         operations = length / 64 * count * m * CELL_OPERATIONS
         query = difference_query(panel.letters, limits, self.engine)
-        pays = Filter(text, query, False, stream).budgets.all()
+        pays = Filter(text, query, False, 0.25, stream).budgets.all()
         figures["filtered"] = bool(pays)
-        filtering, survivors = self.filter(text, Filter(text, query, True, stream), count)
+        filtering, survivors = self.filter(text, Filter(text, query, True, 0.25, stream), count)
         figures |= {"filter_ms": filtering * 1e3, "survivors": survivors}
         same = self.same(kmatch.edit, patterns, k, length, report="ends")
         seconds = filtering if pays else seconds

@@ -166,13 +166,13 @@ class CudaEngine(HostEngine):
     def start_edit(
         self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int
     ) -> Scan:
-        from kmatch.engine.cuda.edit.filter import Filter
+        from kmatch.engine.cuda.edit.filter import Filter, likeness
         from kmatch.engine.cuda.edit.filtered import FilteredScan
         from kmatch.engine.cuda.edit.scan import Searches, scan_edit
 
         self._gpu.use()
         self._note(text)
-        text = self._gpu.broad_text(text)
+        here, text = text, self._gpu.broad_text(text)
         reading, limits, k = query.reading, query.limits, query.k
         arrays, layout = (*reading, limits), text[1:]
 
@@ -191,7 +191,7 @@ class CudaEngine(HostEngine):
                 "filter",
                 arrays,
                 (layout, k, always),
-                lambda: Filter(text, query, always, self.stream),
+                lambda: Filter(text, query, always, likeness(here), self.stream),
             )
             if queries.budgets.any():
                 return FilteredScan(self, capacity, text, queries, start)

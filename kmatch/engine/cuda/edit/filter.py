@@ -19,26 +19,39 @@ from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import Text
 
 OFTEN = 9  # letters of a piece after which hardly a thread has a live lane
+SAMPLE = 1 << 12  # words of a plane, about, in which letters are counted
 FIRST_SURVIVORS = 1 << 18  # survivors that there is memory for at first
 MOST_SURVIVORS = 1 << 26
 
 
-def estimate(letters: Longs, k: int, backward: bool) -> tuple[float, float, float]:
-    """Nanoseconds of a query: a scan and a filter for each random position, and a survivor."""
+def likeness(text: Text) -> float:
+    """How likely two letters of a text are the same, by some of its words; text: on the host."""
+    step = max(text.plane_words // SAMPLE, 1) | 1  # odd: not always the same lanes
+    planes = text.planes[: 4 * text.plane_words].reshape(4, -1)[:, ::step]
+    counts = np.bitwise_count(planes).sum(axis=1, dtype=np.int64)
+    return float(np.square(counts / counts.sum()).sum()) if counts.any() else 0.25
+
+
+def estimate(letters: Longs, k: int, backward: bool, alike: float) -> tuple[float, float, float]:
+    """Nanoseconds of a query: a scan and a filter for each position, and a survivor.
+
+    alike: see `likeness`, of a text that the query is like.
+    """
     m, pieces = len(letters), CUDA.pieces
     survivors = looked = 0.0
     for _, offsets in used_letters(letters[None], k, backward):
-        survivors += 4.0 ** -len(offsets)
+        survivors += alike ** len(offsets)
         looked += min(len(offsets), OFTEN)
     window = (m + 3 * k) * (pieces.column + pieces.block * -(-m // 64))
     found = looked * pieces.letter + (k + 1) * pieces.look + survivors * window
     return m * CUDA.recurrence.cell, found, window
 
 
-def choose(text: Text, search: DifferenceQuery, always: bool) -> Longs:
+def choose(text: Text, search: DifferenceQuery, always: bool, alike: float) -> Longs:
     """The most survivors with which a filter pays, for each query, int64[Q]; 0 to scan at once.
 
-    text: of the chunks' layout; always: filter all queries that can be verified.
+    text: of the chunks' layout; always: filter all queries that can be verified; alike: see
+    `likeness`.
     """
     reading, limits, positions = search.reading, search.limits, 64 * text.words * text.rows
     firsts, kind = kinds_of(reading, limits)
@@ -47,7 +60,8 @@ def choose(text: Text, search: DifferenceQuery, always: bool) -> Longs:
         pattern = reading.letters[reading.begins[query] : reading.begins[query + 1]]
         if len(pattern) > 64 * MOST_WORDS:
             continue
-        scan, filtering, window = estimate(pattern, int(limits[query]), reading.backward[query])
+        k, backward = int(limits[query]), bool(reading.backward[query])
+        scan, filtering, window = estimate(pattern, k, backward, alike)
         if always:
             budgets[i] = MOST_SURVIVORS
         elif filtering + CUDA.pieces.stage / len(limits) < scan:
@@ -58,14 +72,16 @@ def choose(text: Text, search: DifferenceQuery, always: bool) -> Longs:
 class Filter:
     """The pieces of the queries for which a filter pays, on the GPU, planned once for all chunks.
 
-    text: of the chunks' layout; always: see `choose`; stream: in which the filter runs.
+    text: of the chunks' layout; always, alike: see `choose`; stream: in which the filter runs.
     """
 
-    def __init__(self, text: Text, query: DifferenceQuery, always: bool, stream: Stream) -> None:
+    def __init__(
+        self, text: Text, query: DifferenceQuery, always: bool, alike: float, stream: Stream
+    ) -> None:
         reading, limits = query.reading, query.limits
         self.stream, self._reading, self._limits = stream, reading, limits
         self._coding = (len(limits), query.k + 1)
-        self.budgets = choose(text, query, always)
+        self.budgets = choose(text, query, always, alike)
         self._planned: tuple[bytes, PiecePlan, tuple[DeviceArray, DeviceArray]] | None = None
         if self.budgets.any():
             lengths = np.diff(reading.begins)
