@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
-import numba
 import pytest
 from numba.core import caching
 from numba.core.runtime import _nrt_python
@@ -170,21 +169,6 @@ def test_a_part_of_numba_that_is_missing_is_noticed(monkeypatch, owner, name):
         if name in vars(each):
             monkeypatch.delattr(each, name)
     assert not fresh_numba_parts().AS_EXPECTED
-
-
-def test_numbers_written_out_in_a_call_are_no_reason_to_compile_again():
-    @numba.njit
-    def called(number, pair, wanted):
-        return number + pair[0] + pair[1] if wanted else 0
-
-    @numba.njit
-    def calls(x):
-        both = called(0, (1, x), True) + called(x, (x, x), False)
-        return both + called(number=2, pair=(x, 3), wanted=x > 0)
-
-    numba_parts.forget_constants(called)
-    assert calls(7) == 8 + 0 + 12
-    assert len(called.signatures) == 1
 
 
 def test_folders_long_out_of_use_are_removed(tmp_path):

@@ -21,7 +21,6 @@ def _kept(**options: bool) -> Decorator:
         dispatcher = compiler(function)
         if not numba.config.DISABLE_JIT:
             dispatcher._cache = numba_parts.KernelCache(function)
-            numba_parts.forget_constants(dispatcher)
         return dispatcher
 
     return decorate

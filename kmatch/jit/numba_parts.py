@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from numba import config, types
+from numba import config
 
 from kmatch.interrupts import held
 from kmatch.jit.claims import await_other, give_up
@@ -196,21 +196,6 @@ class KernelCache(NullCache):
 
     def save_overload(self, signature: Any, data: Any) -> None:
         self._opened.save_overload(signature, data)
-
-
-def forget_constants(dispatcher: Any) -> None:
-    """Have a kernel compiled once for all calls of a type in other kernels.
-
-    Numba would compile it again for each number that is written out in a call.
-    """
-    plain = getattr(dispatcher, "get_call_template", None)
-    if plain:
-
-        def template(args: Any, kws: Any) -> Any:
-            named = {name: types.unliteral(kind) for name, kind in kws.items()}
-            return plain(tuple(map(types.unliteral, args)), named)
-
-        dispatcher.get_call_template = template
 
 
 def adopt_cuda_kernels() -> None:
