@@ -85,7 +85,7 @@ def edit_batches(
 
     def find(each: Genome, running: Running) -> Iterable[HitBatch]:
         if genomes.circular is None:
-            found = hits_ahead(search.run(chunking.chunks(each, running)))
+            found = hits_ahead(search.run(chunking.chunks(each, running)), engine.threads)
             return with_copies(found, copies)
         found = reading.run(each, genomes.circular, chunking, running, report)
         return with_copies(found, copies)

@@ -29,14 +29,17 @@ def find_windows(
 ) -> Iterator[HitBatch]:
     """Yield the HitBatches of search(chunks), whose windows have up to `longest` letters."""
 
+    threads = chunking.engine.threads
+
     def find(genome: Genome, running: Running) -> Iterable[HitBatch]:
         if genomes.circular is None:
-            batches = hits_ahead(search(chunking.chunks(genome, running)))
+            batches = hits_ahead(search(chunking.chunks(genome, running)), threads)
             found = owned_windows(batches, genome.extent)
             return with_copies(found, copies)
         circles = window_circles(genomes.circular, longest)
         chunks = circular_chunks(chunking, genome, circles, running)
-        return with_copies(windows_once(hits_ahead(search(chunks)), circles), copies)
+        batches = hits_ahead(search(chunks), threads)
+        return with_copies(windows_once(batches, circles), copies)
 
     return over_genomes(genomes, running, find)
 

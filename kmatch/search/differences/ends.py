@@ -131,7 +131,9 @@ class DifferenceSearch:
             return self._engine.start_edit(text, self._query, self._filtering, capacity)
 
         found = self._scanner.scan(chunks, start)
-        return found if self._constrained else codes_ahead(found)  # rules hold on to chunks
+        if self._constrained:  # which holds on to chunks
+            return found
+        return codes_ahead(found, self._engine.threads)
 
     def smallest(self, chunks: Iterable[PackedChunk]) -> Longs:
         """The smallest distance of each query over all chunks that is within its limit, int64[Q];

@@ -34,7 +34,8 @@ class WindowScans(ABC):
 
     def run(self, chunks: Iterable[PackedChunk]) -> Generator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
-        for chunk, codes in codes_ahead(self._scanner.scan(chunks, self._start)):
+        found = self._scanner.scan(chunks, self._start)
+        for chunk, codes in codes_ahead(found, self._engine.threads):
             yield from window_batches(codes, chunk, self.panel, self._k, self._engine)
 
 

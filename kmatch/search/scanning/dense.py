@@ -16,13 +16,20 @@ Item = TypeVar("Item")
 ChunkCodes = tuple[PackedChunk, Longs]  # a chunk, and the sorted codes of its hits
 
 
-def codes_ahead(found: Generator[ChunkCodes]) -> Iterator[ChunkCodes]:
-    """Yield what `Scanner.scan` yields; chunks behind one with many hits are scanned ahead."""
+def codes_ahead(found: Generator[ChunkCodes], threads: int) -> Iterator[ChunkCodes]:
+    """Yield what `Scanner.scan` yields; chunks behind one with many hits are scanned ahead.
+
+    threads: that the search may use; with one nothing is done ahead.
+    """
+    if threads == 1:
+        return found
     return _ahead(found, lambda each: len(each[1]), CODES_AHEAD, "kmatch scan")
 
 
-def hits_ahead(batches: Generator[HitBatch]) -> Iterator[HitBatch]:
-    """Yield HitBatches; those behind one of many hits are made ahead."""
+def hits_ahead(batches: Generator[HitBatch], threads: int) -> Iterator[HitBatch]:
+    """Yield HitBatches; those behind one of many hits are made ahead. threads: as above."""
+    if threads == 1:
+        return batches
     return _ahead(batches, len, HITS_AHEAD, "kmatch hits")
 
 
