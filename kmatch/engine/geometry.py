@@ -13,11 +13,14 @@ letters. Kernels may read the SPARE words at the end; what these hold changes no
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from kmatch.arrays import Words
+import numpy as np
+
+from kmatch.arrays import Floats, Words
 
 LANES_PER_WORD = 64
 SPARE = 64
 CACHE_LINE = 8  # words; rows of more are multiples of it
+COUNTED = 1 << 12  # words of a plane, about, in which letters are counted
 FEW_THREADS = 4
 HALO_SHARE = 4  # a lane is at least this many halos long, where the text allows
 
@@ -30,6 +33,15 @@ class Text(NamedTuple):
     words: int
     rows: int
     plane_words: int
+
+
+def base_shares(text: Text) -> Floats:
+    """The shares of A, C, G and T in a Text on the host, counted in some words, float64[4]."""
+    planes = text.planes[: 4 * text.plane_words].reshape(4, -1)
+    step = max(text.plane_words // COUNTED, 1) | 1  # odd: not always the same lanes
+    seen = np.bitwise_count(planes[:, ::step]).sum(axis=1, dtype=np.int64)
+    shares: Floats = (seen + 1.0) / (seen.sum() + 4.0)
+    return shares
 
 
 @dataclass(frozen=True)

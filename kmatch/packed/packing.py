@@ -73,19 +73,23 @@ def write_packed(
     return writer.finish()
 
 
+def packed_geometry(length: int, words: int, halo: int) -> Geometry:
+    """How a chunk of `length` positions is laid out; words: in a row."""
+    return Geometry(words, -(-length // (LANES_PER_WORD * words * ROWS)) * ROWS, halo)
+
+
 def _write_chunks(
     writer: PackedWriter, records: Iterable[Stretch], plan: ChunkPlan, engine: Engine, words: int
 ) -> None:
     lanes = LANES_PER_WORD * words
     buffer = np.empty(0, np.uint64)
     for chunk in join_records(records, plan, lanes * ROWS + LANES_PER_WORD):
-        rows = -(-chunk.length // (lanes * ROWS)) * ROWS
-        geometry = Geometry(words, rows, plan.halo)
+        geometry = packed_geometry(chunk.length, words, plan.halo)
         if len(buffer) < 4 * geometry.plane_words:
             buffer = np.empty(4 * geometry.plane_words, np.uint64)
         planes = buffer[: 4 * geometry.plane_words]
         engine.pack(chunk.letters, geometry.text(planes))
-        writer.add(chunk, planes, rows)
+        writer.add(chunk, planes, geometry.rows)
 
 
 def _freed(parts: list[Stretch]) -> Iterator[Stretch]:

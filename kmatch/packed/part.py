@@ -8,7 +8,7 @@ import numpy as np
 from kmatch.arrays import Longs, Words
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry
 from kmatch.engine.protocol import Engine
-from kmatch.packed.packing import ROWS, WORDS
+from kmatch.packed.packing import ROWS, WORDS, packed_geometry
 from kmatch.packed.records import PackedRecords
 from kmatch.sequences.chunks import ChunkPlan, join_records
 from kmatch.sequences.records import Record, Stretch
@@ -39,7 +39,7 @@ class PackedPart(NamedTuple):
     @property
     def geometry(self) -> Geometry:
         """How the planes are laid out."""
-        return _geometry(self.length, self.margins.halo)
+        return packed_geometry(self.length, WORDS, self.margins.halo)
 
 
 class PartRecords(PackedRecords):
@@ -68,7 +68,7 @@ def pack_part(
     count = sum(1 if isinstance(part, Record) else len(part.names) for part in parts)
     plan = ChunkPlan(2 * halo + letters + gap * count, halo, gap, lead=halo)
     chunk = next(join_records(parts, plan, LANES * ROWS + LANES_PER_WORD))
-    geometry = _geometry(chunk.length, halo)
+    geometry = packed_geometry(chunk.length, WORDS, halo)
     planes = _empty_planes(geometry)
     engine.pack(chunk.letters, geometry.text(planes))
     return PackedPart(margins, chunk.length, chunk.spans.begins, planes)
@@ -83,7 +83,7 @@ def part_of(packed: PackedRecords, positions: range, begins: Longs, margins: Mar
 
     first, last, each = positions.start, positions.stop, packed.plan.length
     length = margins.halo + last - first
-    geometry = _geometry(length, margins.halo)
+    geometry = packed_geometry(length, WORDS, margins.halo)
     bits = empty_bits(geometry.letters)
     for number in range(first // each, -(-last // each)):
         packed.check(number)
@@ -93,10 +93,6 @@ def part_of(packed: PackedRecords, positions: range, begins: Longs, margins: Mar
     planes = _empty_planes(geometry)
     planes_of(bits, geometry.text(planes))
     return PackedPart(margins, length, begins + margins.halo, planes)
-
-
-def _geometry(length: int, halo: int) -> Geometry:
-    return Geometry(WORDS, -(-length // (LANES * ROWS)) * ROWS, halo)
 
 
 def _empty_planes(geometry: Geometry) -> Words:

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Bytes, Floats
+from kmatch.arrays import Bytes
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Layout, Text, geometry_for
 from kmatch.engine.host.letters import LETTERS
 from kmatch.engine.protocol import Engine
@@ -20,7 +20,6 @@ from kmatch.sequences.records import Progress, Record, Stretch
 # Of a Genome: (plan, words, device), and its PackedChunks.
 _KEPT: WeakKeyDictionary[Genome, tuple[Any, list["PackedChunk"]]] = WeakKeyDictionary()
 SMALLEST = 1 << 16  # positions, however many queries there are
-COUNTED = 1 << 12  # words of a plane in which letters are counted
 NO_LETTERS = np.zeros(0, np.uint8)
 
 
@@ -77,12 +76,6 @@ class PackedChunk:
     def planes(self) -> NDArray[np.uint64]:
         """Planes A, C, G and T; those of other letters may follow."""
         return self._united[1]
-
-    def base_shares(self) -> Floats:
-        """The shares of A, C, G and T among the letters, counted in some of the words."""
-        words = self.planes[: 4 * self.geometry.plane_words].reshape(4, -1)
-        seen = np.bitwise_count(words[:, :: max(words.shape[1] // COUNTED, 1)]).sum(axis=1)
-        return (seen + 1.0) / (seen.sum() + 4.0)
 
     @property
     def plain(self) -> Text:

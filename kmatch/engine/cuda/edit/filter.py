@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kmatch.arrays import Longs
+from kmatch.arrays import Floats, Longs
 from kmatch.engine.costs import CUDA
 from kmatch.engine.cuda.bits.buffer import HitBuffer
 from kmatch.engine.cuda.edit.pieces import (
@@ -19,17 +19,13 @@ from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import Text
 
 OFTEN = 9  # letters of a piece after which hardly a thread has a live lane
-SAMPLE = 1 << 12  # words of a plane, about, in which letters are counted
 FIRST_SURVIVORS = 1 << 18  # survivors that there is memory for at first
 MOST_SURVIVORS = 1 << 26
 
 
-def likeness(text: Text) -> float:
-    """How likely two letters of a text are the same, by some of its words; text: on the host."""
-    step = max(text.plane_words // SAMPLE, 1) | 1  # odd: not always the same lanes
-    planes = text.planes[: 4 * text.plane_words].reshape(4, -1)[:, ::step]
-    counts = np.bitwise_count(planes).sum(axis=1, dtype=np.int64)
-    return float(np.square(counts / counts.sum()).sum()) if counts.any() else 0.25
+def likeness(shares: Floats) -> float:
+    """How likely two letters of a text are the same; shares: of A, C, G and T in it."""
+    return float(np.square(shares).sum())
 
 
 def estimate(letters: Longs, k: int, backward: bool, alike: float) -> tuple[float, float, float]:
