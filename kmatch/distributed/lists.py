@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from kmatch.distributed.files import SharedFile, estimated_letters, shared_file
 from kmatch.distributed.plan import MOST, SHARES, FilesPlan, shard_letters
 from kmatch.distributed.rounds import Warnings, Where, told
-from kmatch.distributed.shards import FilesJob
+from kmatch.distributed.shards import FilesJob, FoundInFiles, GenomeFiles
 from kmatch.distributed.versions import version
 from kmatch.distributed.worker import search_files
 from kmatch.engine.choice import Work
@@ -16,7 +16,7 @@ from kmatch.genomes import Genomes
 from kmatch.results.batches import HitBatch, Origin
 from kmatch.search.running import Running
 from kmatch.search.several import Counted, Search
-from kmatch.search.shards.found import batch_of
+from kmatch.search.shards.found import batches_of
 from kmatch.search.shards.joining import in_parts
 
 _Listed = tuple[int, str, SharedFile | None]  # number, name, and the file that a shard may have
@@ -80,9 +80,14 @@ def _of_files(
         if genomes.circular:
             genomes.circular.hear(missing)
         heard.done(len(shard.files))
-        for number, hits, circles in found:
-            origin = Origin(shard.first + number, shard.labels[number], circles)
-            yield from in_parts(replace(batch_of(hits), origin=origin))
+        yield from _batches(shard, found)
+
+
+def _batches(shard: GenomeFiles, found: FoundInFiles) -> Iterator[HitBatch]:
+    batches = batches_of(found.hits, found.counts, found.names)
+    for number, circles, batch in zip(found.numbers, found.circles, batches, strict=True):
+        origin = Origin(shard.first + number, shard.labels[number], circles)
+        yield from in_parts(replace(batch, origin=origin))
 
 
 class _Heard:

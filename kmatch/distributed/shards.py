@@ -138,13 +138,20 @@ class Unseen(NamedTuple):
     worker: str
 
 
-class FoundInFile(NamedTuple):
-    """The hits of one of several genomes: its number in the shard, and the letters of the circular
-    records that have hits, None where there is none."""
+class FoundInFiles(NamedTuple):
+    """The hits of several genomes, one after another in one set of columns: many small arrays take
+    Dask longer than a few large ones.
 
-    number: int
+    numbers: in the shard, of the genomes that have hits; counts: how many each has; names: of its
+    records that have hits, by number; circles: letters of those of them that are circular, by
+    number, None where none can be.
+    """
+
     hits: Found
-    circles: dict[int, int] | None
+    numbers: list[int]
+    counts: list[int]
+    names: list[dict[int, str]]
+    circles: list[dict[int, int] | None]
 
 
 class Answer(NamedTuple):

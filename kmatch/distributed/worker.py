@@ -1,7 +1,7 @@
 """What a worker does: it reads a shard, searches it and gives back what was found."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import groupby
 from operator import attrgetter
@@ -16,7 +16,7 @@ from kmatch.distributed.memory import keep_memory
 from kmatch.distributed.shards import (
     Answer,
     FilesJob,
-    FoundInFile,
+    FoundInFiles,
     GenomeFiles,
     Job,
     PrimerJob,
@@ -29,10 +29,12 @@ from kmatch.distributed.versions import version
 from kmatch.errors import ClusterError, InputError, KmatchError
 from kmatch.genome import Genome
 from kmatch.genomes import Genomes, as_genomes
+from kmatch.results.batches import HitBatch
 from kmatch.search.shards.edges import Edges
 from kmatch.search.shards.extents import ShardGenome
 from kmatch.search.shards.found import found_edges, found_of
 from kmatch.search.shards.packed import shown_of
+from kmatch.search.shards.rows import bare, names_of, settled
 from kmatch.sequences.chunks import Spans
 
 
@@ -50,7 +52,7 @@ def search_shard(job: Job, shard: Shard) -> Answer | Unseen:
 
 
 def search_files(job: FilesJob, shard: GenomeFiles) -> Answer | Unseen:
-    """As `search_shard`, for whole genomes: the answer's value is ([FoundInFile], the spans that
+    """As `search_shard`, for whole genomes: the answer's value is (FoundInFiles, the spans that
     were heard, names of circular records that there were not)."""
     with _told(job.version), TemporaryDirectory() as folder:
         paths = [file.path for file in shard.files]
@@ -114,17 +116,30 @@ def _answer_of_files(job: FilesJob, paths: list[str], labels: list[str]) -> Answ
         on_warning=warnings.append,
         on_spans=spans.append,
     )
-    found = []
-    batches = job.search(genome=genomes, running=running)
-    for number, group in groupby(batches, attrgetter("origin.number")):
-        batches_of_one = list(group)
-        hits = found_of(batches_of_one, None, job.aligned)
-        circles = batches_of_one[-1].origin.circles
-        if circles is not None:
-            circles = {each: circles[each] for each in hits.names if each in circles}
-        found.append(FoundInFile(number, hits, circles))
+    found = _found_in_files(job.search(genome=genomes, running=running), job.aligned)
     missing = set(genomes.circular.missing) if genomes.circular else set()
     return Answer(None, None, (found, spans, missing), devices[0], warnings)
+
+
+def _found_in_files(batches: Iterable[HitBatch], aligned: bool) -> FoundInFiles:
+    held: list[HitBatch] = []
+    numbers, counts, names, circles = [], [], [], []
+    for number, group in groupby(filter(len, batches), attrgetter("origin.number")):
+        # Without what alignments are computed from, so that one genome at a time is in memory.
+        of_one = [settled(batch) if aligned else bare(batch) for batch in group]
+        named: dict[int, str] = {}
+        for batch in of_one:
+            named.update(names_of(batch))
+        sizes = of_one[-1].origin.circles
+        if sizes is not None:
+            sizes = {each: sizes[each] for each in named if each in sizes}
+        numbers.append(number)
+        counts.append(sum(map(len, of_one)))
+        names.append(named)
+        circles.append(sizes)
+        held += of_one
+    hits = found_of(held, None, aligned)
+    return FoundInFiles(hits._replace(names={}), numbers, counts, names, circles)
 
 
 def search_starts(job: PrimerJob, shard: PrimerShard) -> Answer | Unseen:

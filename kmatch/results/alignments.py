@@ -28,8 +28,19 @@ def matches(columns: Columns) -> list[str]:
     return [text[a:b] for a, b in pairwise(columns.text_ends.tolist())]
 
 
-def take_rows(columns: Columns, rows: Longs) -> Columns:
-    """The Columns of these rows, int64[n]."""
+def take_rows(columns: Columns, rows: Longs | slice) -> Columns:
+    """The Columns of these rows: numbers, int64[n], or a slice of rows side by side."""
+    if isinstance(rows, slice):
+        first, last, _ = rows.indices(len(columns.op_ends) - 1)
+        ops, text = columns.op_ends[first : last + 1], columns.text_ends[first : last + 1]
+        if not len(ops):
+            return NONE
+        return Columns(
+            ops - ops[0],
+            columns.ops[ops[0] : ops[-1]],
+            text - text[0],
+            columns.text[text[0] : text[-1]],
+        )
     op_ends = bounds_of(np.diff(columns.op_ends)[rows])
     text_ends = bounds_of(np.diff(columns.text_ends)[rows])
     return Columns(

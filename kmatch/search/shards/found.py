@@ -1,6 +1,7 @@
 """What the search of a shard finds, as arrays that can be sent."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,16 +81,30 @@ def _aligned(batches: Sequence[HitBatch]) -> Columns:
 
 def batch_of(found: Found) -> HitBatch:
     """The HitBatch of what was found; its alignments are empty where nobody asked for them."""
-    everything = np.arange(len(found.start))
+    return next(batches_of(found, [len(found.start)], [found.names]))
 
-    def align(rows: Any) -> Columns:
-        numbers = everything[rows]
-        if found.columns is not None:
-            return take_rows(found.columns, numbers)
-        ends, nothing = np.zeros(len(numbers) + 1, np.int64), np.zeros(0, np.uint8)
-        return Columns(ends, nothing, ends, nothing)
 
-    return HitBatch(*found[:6], spans=named_spans(found.names), align=align)
+def batches_of(
+    found: Found, counts: Sequence[int], names: Sequence[dict[int, str]]
+) -> Iterator[HitBatch]:
+    """Yield the same in parts: so many rows each, in records with these names."""
+    fields: Any = [_usable(column) for column in found[:6]]
+    if found.columns is not None:
+        columns = Columns(*map(_usable, found.columns))
+    else:
+        ends, nothing = np.zeros(len(found.start) + 1, np.int64), np.zeros(0, np.uint8)
+        columns = Columns(ends, nothing, ends, nothing)
+    first = 0
+    for count, named in zip(counts, names, strict=True):
+        rows = slice(first, first := first + count)
+        align = partial(take_rows, take_rows(columns, rows))
+        part: Any = [column[rows] for column in fields]
+        yield HitBatch(*part, named_spans(named), align)
+
+
+def _usable(column: Any) -> Any:
+    """What was sent may lie anywhere, and kernels are compiled for writeable arrays."""
+    return np.require(column, requirements=("C", "A", "W"))
 
 
 def found_edges(edges: Edges | None, extent: Extent, aligned: bool) -> FoundEdges | None:

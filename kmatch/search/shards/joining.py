@@ -71,6 +71,9 @@ class ShardJoiner:
 
 def in_parts(batch: HitBatch) -> Iterator[HitBatch]:
     """Yield the rows of a HitBatch, not too many at a time."""
+    if 0 < len(batch) <= ROWS:
+        yield batch
+        return
     for first in range(0, len(batch), ROWS):
         yield picked(batch, slice(first, first + ROWS))
 

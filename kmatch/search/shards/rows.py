@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,12 +64,16 @@ def together(batches: Sequence[HitBatch]) -> HitBatch:
 
 def settled(batch: HitBatch) -> HitBatch:
     """The same rows with their alignments at hand, without what these were computed from."""
-    columns, everything = batch.align(slice(None)), np.arange(len(batch))
+    return replace(bare(batch), align=partial(take_rows, batch.align(slice(None))))
 
-    def align(rows: Any) -> Columns:
-        return take_rows(columns, everything[rows])
 
-    return replace(batch, spans=named_spans(names_of(batch)), align=align)
+def bare(batch: HitBatch) -> HitBatch:
+    """The same rows without alignments and without what these are computed from."""
+    return replace(batch, spans=named_spans(names_of(batch)), align=_unaligned)
+
+
+def _unaligned(rows: Any) -> Columns:
+    return NONE
 
 
 def names_of(batch: HitBatch) -> dict[int, str]:
