@@ -138,8 +138,9 @@ def test_a_client(data, processes):
     assert heard == [(number + 1, heard[-1][1]) for number in range(heard[-1][1])]
 
 
-def test_all_workers_hold_the_job_when_the_first_shard_begins(data, processes):
+def test_all_workers_hold_a_large_job_when_the_first_shard_begins(data, processes, monkeypatch):
     """Otherwise the worker that has it would get shards that another could search."""
+    monkeypatch.setattr(cluster_client, "SMALL", 100)
     holders, before = [], len(processes.begun())
     with distributed.Client(scheduler_file=str(processes.file), timeout=LIMIT) as client:
 
@@ -149,8 +150,9 @@ def test_all_workers_hold_the_job_when_the_first_shard_begins(data, processes):
             holders.extend(len(keys[key]) for key in keys if key.endswith("-job"))
 
         with processes.held_until(look):
-            kmatch.edit(data / "g.kmatch", PATTERNS, 1, scheduler=client)
+            hits = kmatch.edit(data / "g.kmatch", PATTERNS, 1, scheduler=client)
     assert holders == [2]
+    assert list(hits) == list(kmatch.edit(data / "g.kmatch", PATTERNS, 1)) != []
 
 
 def test_a_file_that_workers_see_no_longer_is_sent(data, processes):

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import pickle
 import time
 import uuid
 from collections import deque
@@ -29,6 +30,7 @@ CLOSE = 5.0  # seconds to take leave
 TICK = 0.5  # seconds between looks at the cluster
 VERSION = "('kmatch.distributed.versions', fromlist=['version']).version()"
 AHEAD = 2  # shards in flight for each thread of a worker
+SMALL = 1 << 15  # bytes of a job that goes with each shard
 
 Fill = Callable[[Any], Any]  # gives a shard that needs no file
 Submit = Callable[..., Future]  # (shard, failures so far)
@@ -74,14 +76,20 @@ class Cluster:
     def check_versions(self) -> None:
         """Raise ClusterError for a worker with another kmatch; later ones say it themselves."""
         # Only Python's own functions are sure to be known there, and the versions of old ones.
+        if all(found == version() for _, found in self._answers_to(VERSION)):
+            return
         for asked, mine in (("('kmatch').__version__", __version__), (VERSION, version())):
-            call = f"__import__{asked}"
-            answers = self._client.run(eval, call, on_error="return", nanny=False)
-            for worker, found in sorted(answers.items()):
+            for worker, found in self._answers_to(asked):
                 if isinstance(found, BaseException):
                     raise faults.without_kmatch(worker, found, __version__)
                 if found != mine:
                     raise faults.other_version(worker, found, mine)
+
+    def _answers_to(self, asked: str) -> list[tuple[str, Any]]:
+        """What each worker imports."""
+        call = f"__import__{asked}"
+        answers = self._client.run(eval, call, on_error="return", nanny=False)
+        return sorted(answers.items())
 
     def answers(
         self, job: Any, shards: Iterable[Any], fill: Fill, search: Any = search_shard
@@ -98,10 +106,7 @@ class Cluster:
         name = f"kmatch-{uuid.uuid4().hex[:12]}"
         waiting: deque[_Task] = deque()
         coming = iter(shards)
-        with _large_messages():
-            held = self._client.submit(hold, job, key=f"{name}-job", pure=False)
-        if self.threads > 1:
-            self._spread(held)
+        held = self._held(job, f"{name}-job")
 
         def submit(shard: Any, failures: int = 0) -> Future:
             key = f"{name}-{shard.number}-{failures}{'-sent' if shard.sent else ''}"
@@ -122,12 +127,20 @@ class Cluster:
                 yield self._answered(waiting[0], submit, fill)
                 waiting.popleft()
         finally:
-            self._give_up([held, *(task.future for task in waiting)])
+            futures = [task.future for task in waiting]
+            self._give_up([*futures, held] if isinstance(held, Future) else futures)
 
-    def _spread(self, held: Future) -> None:
-        """Have all workers hold a job: shards would go to the one that has it first."""
-        with suppress(Exception):  # they get it when they need it, too
-            self._client.replicate([held], callback_timeout=CONNECT)
+    def _held(self, job: Any, key: str) -> Any:
+        """A job as shards take it: itself, or if it is large a Future, which workers hold."""
+        if len(pickle.dumps(job)) <= SMALL:
+            return job
+        with _large_messages():
+            held = self._client.submit(hold, job, key=key, pure=False)
+        if self.threads > 1:
+            # Shards would go to the one that has it first; others get it when they need it, too.
+            with suppress(Exception):
+                self._client.replicate([held], callback_timeout=CONNECT)
+        return held
 
     def _answered(self, task: _Task, submit: Submit, fill: Fill) -> tuple[Any, Answer]:
         """The answer of a task, which is begun anew where it failed or has to be sent."""

@@ -98,8 +98,9 @@ def batches_of(
     for count, named in zip(counts, names, strict=True):
         rows = slice(first, first := first + count)
         align = partial(take_rows, take_rows(columns, rows))
-        part: Any = [column[rows] for column in fields]
-        yield HitBatch(*part, named_spans(named), align)
+        record, start, end, pattern, distance, minus = (column[rows] for column in fields)
+        spans = named_spans(named)
+        yield HitBatch(record, start, end, pattern, distance, minus, spans, align)
 
 
 def _usable(column: Any) -> Any:
