@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -44,23 +45,27 @@ class Gff3Writer(Sender):
         """Write a HitBatch."""
         name = batch.origin.name
         genome = None if name is None else _escaper(_IN_VALUE)(name)
-        self._send_circles(batch, genome)
-        for first in range(0, len(batch), ROWS):
-            lines = self._lines(batch, slice(first, first + ROWS))
-            self._send(named_at_end(lines, ";genome=", genome))
+        cuts = [0, len(batch)]
+        if batch.origin.circles and len(batch):
+            cuts[1:1] = (np.flatnonzero(np.diff(batch.record)) + 1).tolist()
+        for begin, end in pairwise(cuts):
+            if begin < end:
+                self._send_circle(batch, int(batch.record[begin]), genome)
+            for first in range(begin, end, ROWS):
+                lines = self._lines(batch, slice(first, min(first + ROWS, end)))
+                self._send(named_at_end(lines, ";genome=", genome))
 
-    def _send_circles(self, batch: HitBatch, genome: str | None) -> None:
-        for record in np.unique(batch.record).tolist():
-            size = (batch.origin.circles or {}).get(record)
-            circle = batch.origin.number, record
-            if size is None or circle in self._circles:
-                continue
-            self._circles.add(circle)
-            names: Any = batch.spans.names
-            name = _escaper(_IN_SEQUENCE)(names[record - batch.spans.first])
-            line = f"{name}\tkmatch\tregion\t1\t{size}\t.\t+\t.\tIs_circular=true"
-            ending = "\n" if genome is None else f";genome={genome}\n"
-            self._send((line + ending).encode("utf-8", "surrogateescape"))
+    def _send_circle(self, batch: HitBatch, record: int, genome: str | None) -> None:
+        size = (batch.origin.circles or {}).get(record)
+        circle = batch.origin.number, record
+        if size is None or circle in self._circles:
+            return
+        self._circles.add(circle)
+        names: Any = batch.spans.names
+        name = _escaper(_IN_SEQUENCE)(names[record - batch.spans.first])
+        line = f"{name}\tkmatch\tregion\t1\t{size}\t.\t+\t.\tIs_circular=true"
+        ending = "\n" if genome is None else f";genome={genome}\n"
+        self._send((line + ending).encode("utf-8", "surrogateescape"))
 
     def _lines(self, batch: HitBatch, rows: slice) -> memoryview:
         found, _ = rows_of(batch, rows)
