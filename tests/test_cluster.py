@@ -18,7 +18,7 @@ dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 from kmatch.distributed import client as cluster_client  # noqa: E402 - with Dask alone
-from kmatch.distributed import lists, plan, run_anywhere  # noqa: E402
+from kmatch.distributed import lists, run_anywhere, sizes  # noqa: E402
 from kmatch.distributed.shards import Job  # noqa: E402
 from kmatch.distributed.versions import version  # noqa: E402
 from kmatch.distributed.worker import search_shard  # noqa: E402
@@ -42,7 +42,7 @@ def letters():
 
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch):
-    monkeypatch.setattr(plan, "LEAST", 1 << 14)
+    monkeypatch.setattr(sizes, "LEAST", 1 << 14)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -256,8 +256,8 @@ def test_what_is_wrong_with_the_input_is_told_at_once(data, processes):
 
 def test_memory_is_that_of_a_window_of_shards(data, processes, monkeypatch):
     """A flood of hits goes through the client, who keeps few tasks and a part of it at a time."""
-    monkeypatch.setattr(plan, "LEAST", 1 << 12)
-    monkeypatch.setattr(plan, "SHARES", 32)
+    monkeypatch.setattr(sizes, "LEAST", 1 << 12)
+    monkeypatch.setattr(sizes, "MOST", 1 << 12)
     genome, patterns = kmatch.Genome(data / "g.kmatch"), load_patterns(["N" * m for m in (4, 5, 6)])
     search, tasks, rows = partial(hamming_batches, genome, patterns, 0), [], 0
     with distributed.Client(scheduler_file=str(processes.file), timeout=LIMIT) as client:

@@ -286,7 +286,7 @@ def test_files_of_a_list_are_opened_when_their_turn_comes(tmp_path, monkeypatch)
 
     genomes = as_genomes(paths, check=False)
     monkeypatch.setattr("builtins.open", counting)
-    batches = by_shards(partial(hamming_batches, genomes, load_patterns(["ACG"]), 0), 400)
+    batches = by_shards(partial(hamming_batches, genomes, load_patterns(["ACG"]), 0), 270)
     next(iter(batches))
     names = set(map(str, paths))
     assert len(names & set(map(str, opened))) == 31  # those of a shard of 30, and the next one

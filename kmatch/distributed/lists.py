@@ -6,9 +6,10 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from kmatch.distributed.files import SharedFile, estimated_letters, shared_file
-from kmatch.distributed.plan import MOST, SHARES, FilesPlan, shard_letters
+from kmatch.distributed.plan import FilesPlan
 from kmatch.distributed.rounds import Warnings, Where, told
 from kmatch.distributed.shards import FilesJob, FoundInFiles, GenomeFiles
+from kmatch.distributed.sizes import MOST
 from kmatch.distributed.versions import version
 from kmatch.distributed.worker import search_files
 from kmatch.engine.choice import Work
@@ -69,11 +70,9 @@ def _of_files(
     heard: "_Heard",
 ) -> Iterator[HitBatch]:
     cluster = small.where.cluster
-    letters = small.where.letters or shard_letters(small.work, cluster.threads)
-    most = max(len(genomes) // (SHARES * cluster.threads), 1)
     circular = genomes.circular.of_part() if genomes.circular else None
     job = FilesJob(version(), small.search, genomes.view, circular, told(running), running.aligned)
-    plan = FilesPlan(files, letters, most)
+    plan = FilesPlan(files, small.where.sizes(small.work), len(genomes))
     for shard, answer in cluster.answers(job, plan, plan.fill, search_files):
         found, spans, missing = answer.value
         heard.take(answer.warnings, spans)

@@ -8,7 +8,7 @@ import numpy as np
 from kmatch.arrays import Bytes, Longs
 from kmatch.distributed.files import SharedFile, estimated_letters, shared_file
 from kmatch.distributed.shards import GenomeFiles, Shard, pack_letters
-from kmatch.engine.choice import Work, cpu_seconds
+from kmatch.distributed.sizes import Sizes
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.genome import Genome
 from kmatch.packed.part import PackedPart, pack_part
@@ -19,35 +19,24 @@ from kmatch.sequences.circles import Circles, Circular
 from kmatch.sequences.readers.files import reading
 from kmatch.sequences.records import Record, Stretch, gathered, whole_records
 
-SECONDS = 2.0  # of a thread's work in a shard
-SHARES = 4  # shards for each thread at least, where the genome is large enough
-LEAST, MOST = 1 << 18, 1 << 24  # letters of a shard
 RECORDS = 1 << 14  # of a packed genome that are cut at a time
 EVERYTHING = 1 << 60  # letters
 Pieces = list[Bytes]  # letters, one after another
-_PROBE = 1 << 20  # letters of which the work is estimated
-
-
-def shard_letters(work: Work, threads: int) -> int:
-    """Letters of a shard of some Work on so many threads."""
-    letter = cpu_seconds(work._replace(letters=_PROBE), 1) / _PROBE
-    letters = int(SECONDS / letter)
-    if work.letters:
-        letters = min(letters, work.letters // (SHARES * threads))
-    return min(max(letters, LEAST), MOST)
 
 
 class ShardPlan:
     """The shards of a genome, in order, made while the genome is read.
 
-    letters: that a shard owns; around: what surrounds these; circular: which records are. Of these
-    a shard has whole ones. Workers read a packed genome themselves; others go with the shards.
+    sizes: of what a shard owns; around: what surrounds it; circular: which records are. Of these a
+    shard has whole ones. Workers read a packed genome themselves; others go with the shards.
     """
 
     def __init__(
-        self, genome: Genome, letters: int, around: Around, circular: Circular | None = None
+        self, genome: Genome, sizes: Sizes, around: Around, circular: Circular | None = None
     ) -> None:
-        self._genome, self._letters = genome, letters
+        self._genome, self._sizes = genome, sizes
+        self._number = self._done = 0  # shards that have a size, and their letters
+        self._read, self._share = 0, 0.0  # letters read, and the share of the file that they are
         self._context, self._margins = around.context, around.margins
         self._engine = CpuEngine(1)  # that packs
         self._circular = circular
@@ -60,7 +49,29 @@ class ShardPlan:
         """How many shards there will be; None where only reading tells."""
         if self._genome.file is None or self._circular is not None:
             return None
-        return -(-int(self._lengths().sum()) // self._letters)
+        left, done, count = int(self._lengths().sum()), 0, 0
+        while left > (size := self._sizes.next(count, done, left, False)) + self._context:
+            left, done, count = left - size, done + size, count + 1
+        return count + 1
+
+    def _next(self) -> int:
+        """Letters of the next shard."""
+        left = None if (total := self._total()) is None else max(total - self._done, 0)
+        read = self._genome.file is None
+        size = self._sizes.next(self._number, self._done, left, read)
+        self._number, self._done = self._number + 1, self._done + size
+        return size
+
+    def _total(self) -> int | None:
+        """About how many letters there are."""
+        if self._genome.file is not None:
+            return int(self._lengths().sum())
+        if self._genome.keep or not self._share:
+            return self._genome.expected_letters
+        return int(self._read / self._share)
+
+    def _hear(self, consumed: int | None, size: int | None) -> None:
+        self._share = consumed / size if consumed and size else 0.0
 
     def __iter__(self) -> Iterator[Shard]:
         parts = self._of_file() if self._genome.file else self._of_stream()
@@ -106,17 +117,19 @@ class ShardPlan:
 
     def _cut(self, first: int, names: list[str], lengths: Longs) -> Iterator[Extent]:
         """Yield the Extents of linear records, of which `first` is the number of the first."""
-        cutter = Cutter(self._letters, self._context, first)
+        cutter = Cutter(self._next(), self._context, first)
         for number in range(0, len(names), RECORDS):
             part = slice(number, number + RECORDS)
-            yield from cutter.add(names[part], lengths[part])
+            for extent in cutter.add(names[part], lengths[part]):
+                yield extent
+                cutter.letters = self._next()
         yield from cutter.finish()
 
     def _whole(self, first: int, names: list[str], lengths: Longs) -> Iterator[Extent]:
         """The same of circular records."""
         begin, held = 0, 0
         for number, length in enumerate(lengths.tolist()):
-            if number > begin and held + length > self._letters:
+            if number > begin and held + length > self._sizes.most:
                 part = slice(begin, number)
                 yield _circular_extent(first + begin, names[part], lengths[part])
                 begin, held = number, 0
@@ -124,17 +137,22 @@ class ShardPlan:
         yield _circular_extent(first + begin, names[begin:], lengths[begin:])
 
     def _of_stream(self) -> Iterator[tuple[Extent, Pieces]]:
-        stretches = self._genome.parts()
+        stretches = self._counted(self._genome.parts(self._hear))
         if self._circular is None:
             yield from self._cut_stream(0, stretches)
             return
         for circular, first, parts in Circles(self._circular, 0).runs(stretches):
             yield from (self._whole_stream if circular else self._cut_stream)(first, parts)
 
+    def _counted(self, parts: Iterable[Stretch]) -> Iterator[Stretch]:
+        for part in parts:
+            self._read += len(part.letters)
+            yield part
+
     def _cut_stream(
         self, first: int, parts: Iterable[Record | Stretch]
     ) -> Iterator[tuple[Extent, Pieces]]:
-        cutter = Cutter(self._letters, self._context, first)
+        cutter = Cutter(self._next(), self._context, first)
         held: Pieces = []  # letters of which the first is the first that is shown next
 
         def shown(extent: Extent) -> Pieces:
@@ -147,6 +165,7 @@ class ShardPlan:
             held.append(np.asarray(part.letters))
             for extent in cutter.add(part.names, part.lengths, part.goes_on):
                 yield extent, shown(extent)
+                cutter.letters = self._next()
         for extent in cutter.finish():
             yield extent, shown(extent)
 
@@ -162,7 +181,7 @@ class ShardPlan:
             return extent, [np.asarray(record.letters) for record in held]
 
         for record in whole_records(gathered(parts)):
-            if held and size + len(record.letters) > self._letters:
+            if held and size + len(record.letters) > self._sizes.most:
                 yield together()
                 first, held, size = first + len(held), [], 0
             held.append(record)
@@ -202,19 +221,20 @@ NumberedFile = tuple[int, str, SharedFile]  # of one of several genomes: number,
 
 
 class FilesPlan:
-    """The shards of small genomes: as many as are `letters` together, at most `most`."""
+    """The shards of small genomes, so many; sizes: of shards."""
 
-    def __init__(self, files: Iterable[NumberedFile], letters: int, most: int) -> None:
-        self._files, self._letters, self._most = files, letters, most
+    def __init__(self, files: Iterable[NumberedFile], sizes: Sizes, count: int) -> None:
+        self._files, self._sizes, self._count = files, sizes, count
 
     def __iter__(self) -> Iterator[GenomeFiles]:
         held: list[NumberedFile] = []
-        number = letters = 0
-        for each in self._files:
+        number = done = letters = 0  # done: letters of shards before, letters: of this one
+        for seen, each in enumerate(self._files):
             more = estimated_letters(each[2])
-            if held and (len(held) >= self._most or letters + more > self._letters):
+            left = letters + more * (self._count - seen)
+            if held and letters + more > self._sizes.next(number, done, left, True):
                 yield _files_shard(number, held)
-                number, held, letters = number + 1, [], 0
+                number, held, done, letters = number + 1, [], done + letters, 0
             held.append(each)
             letters += more
         if held:

@@ -6,9 +6,10 @@ from functools import partial
 from typing import Any
 
 from kmatch.distributed.files import shared_file
-from kmatch.distributed.plan import SHARES, whole_genome
+from kmatch.distributed.plan import whole_genome
 from kmatch.distributed.rounds import Where, told
 from kmatch.distributed.shards import Background, PrimerJob, PrimerShard, pack_letters
+from kmatch.distributed.sizes import SHARES
 from kmatch.distributed.versions import version
 from kmatch.distributed.worker import search_starts
 from kmatch.engine.primers import Starts

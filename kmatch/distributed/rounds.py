@@ -5,8 +5,9 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
 
-from kmatch.distributed.plan import ShardPlan, shard_letters
+from kmatch.distributed.plan import ShardPlan
 from kmatch.distributed.shards import Answer, Job, Shard
+from kmatch.distributed.sizes import Sizes, alike, sizes_for
 from kmatch.distributed.versions import version
 from kmatch.engine.choice import Work
 from kmatch.genome import Genome
@@ -27,6 +28,12 @@ class Where(NamedTuple):
 
     cluster: Any
     letters: int | None = None
+
+    def sizes(self, work: Work) -> Sizes:
+        """The Sizes of shards of some Work."""
+        if self.letters:
+            return alike(self.letters)
+        return sizes_for(work, self.cluster.threads)
 
 
 class Searches(NamedTuple):
@@ -68,8 +75,7 @@ class Round(NamedTuple):
 
     def _answers(self, around: Around, running: Running) -> Iterable[tuple[Shard, Answer]]:
         cluster = self.where.cluster
-        letters = self.where.letters or shard_letters(self.work, cluster.threads)
-        plan = ShardPlan(self.genome, letters, around, self.circular)
+        plan = ShardPlan(self.genome, self.where.sizes(self.work), around, self.circular)
         job = Job(version(), *self.searches, told(running), running.aligned)
         heard = Warnings(running)
         count = plan.count if running.on_progress else None

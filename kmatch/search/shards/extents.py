@@ -82,12 +82,12 @@ def stretches_of(extent: Extent, letters: Bytes) -> Iterator[Stretch]:
 class Cutter:
     """Cuts a genome into Extents while its records come.
 
-    letters: that an extent owns, 1 or more; context: letters that it shows on either side; first:
-    the number of the first record that comes.
+    letters: that the next extent owns, 1 or more; context: letters that it shows on either side;
+    first: the number of the first record that comes.
     """
 
     def __init__(self, letters: int, context: int, first: int = 0) -> None:
-        self._letters, self._context = letters, context
+        self.letters, self._context = letters, context
         self._first, self._offset = first, 0
         self.before = 0  # letters that the next Extent shows before those it owns
         self._names: list[str] = []
@@ -100,7 +100,7 @@ class Cutter:
         self._names += names[goes_on:]
         self._lengths = np.concatenate([self._lengths, lengths[goes_on:]])
         # One letter more tells that the record goes on behind the context.
-        while self._lengths.sum() > self.before + self._letters + self._context:
+        while self._lengths.sum() > self.before + self.letters + self._context:
             yield self._cut()
 
     def finish(self) -> Iterator[Extent]:
@@ -109,7 +109,7 @@ class Cutter:
             yield self._extent(self._names, self._lengths, 0)
 
     def _cut(self) -> Extent:
-        own = self.before + self._letters
+        own = self.before + self.letters
         ends = np.cumsum(self._lengths)
         record = int(np.searchsorted(ends, own, side="right"))
         begin = int(ends[record] - self._lengths[record])
