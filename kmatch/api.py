@@ -23,7 +23,7 @@ from typing import Any, Literal, NamedTuple
 from kmatch.arguments import check_threads
 from kmatch.distributed import run_anywhere
 from kmatch.genome import Genome, as_genome
-from kmatch.genomes import Genomes, as_genomes
+from kmatch.genomes import Genomes, as_genomes, keeps
 from kmatch.packed.packing import write_packed
 from kmatch.results.batches import HitBatch
 from kmatch.results.files.output import open_output
@@ -359,9 +359,16 @@ class _Kept(NamedTuple):
 
 
 def _searched(genome: Searched, circular: bool | Sequence[str], running: Running) -> Genomes:
-    """The Genomes that are searched; a cluster begins before all of many are opened."""
-    check = running.scheduler is None
-    return as_genomes(genome, check).with_circular(circular)
+    """The Genomes that are searched; a cluster begins before all of many are opened, and while one
+    is read, of which nothing stays here."""
+    here = running.scheduler is None
+    keep = keeps if here else _read_once
+    return as_genomes(genome, here, keep).with_circular(circular)
+
+
+def _read_once(path: Any) -> bool:
+    """Whether a path may be a pipe."""
+    return not (isinstance(path, str | os.PathLike) and os.path.isfile(path))
 
 
 def _hits(

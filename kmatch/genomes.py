@@ -19,6 +19,11 @@ LOOKED = 16  # genomes of which all letters are estimated
 Path = str | os.PathLike[str]
 
 
+def keeps(path: Path) -> bool:
+    """The sequences of every path stay in memory."""
+    return True
+
+
 class Genomes:
     """Genomes that a search goes through, each as if alone, in their order.
 
@@ -34,7 +39,7 @@ class Genomes:
         label: str = "",
         *,
         named: bool = True,
-        keep: Callable[[Path], bool] = lambda path: True,
+        keep: Callable[[Path], bool] = keeps,
         on_warning: Callable[[str], None] = warn,
         check: bool = True,
     ) -> None:
@@ -130,22 +135,25 @@ def _as_it_is(genome: Genome) -> Genome:
 
 
 def as_genomes(
-    genomes: Genome | Genomes | Path | Sequence[Genome | Path], check: bool = True
+    genomes: Genome | Genomes | Path | Sequence[Genome | Path],
+    check: bool = True,
+    keep: Callable[[Path], bool] = keeps,
 ) -> Genomes:
     """Genomes of one, of several, or of a list that is named with `@` before its path.
 
-    check: whether those of a list are opened at once, as for Genomes.
+    check: whether those of a list are opened at once, keep: which stay in memory, as for Genomes.
     """
     if isinstance(genomes, Genomes):
         return genomes
     if isinstance(genomes, str) and is_list(genomes):
-        return Genomes(read_list(genomes), genomes, check=check)
+        return Genomes(read_list(genomes), genomes, keep=keep, check=check)
     if not isinstance(genomes, list | tuple):
-        one = genomes if isinstance(genomes, Genome) else Genome(genomes)  # type: ignore[arg-type]
+        path: Path = genomes  # type: ignore[assignment]
+        one = genomes if isinstance(genomes, Genome) else Genome(path, keep=keep(path))
         return Genomes([one], named=False)
     if not genomes:
         raise InputError("there is no genome to search; give one or more")
-    return Genomes(genomes, check=check)
+    return Genomes(genomes, keep=keep, check=check)
 
 
 def is_list(path: str) -> bool:

@@ -138,6 +138,18 @@ def test_a_client(data, processes):
     assert heard == [(number + 1, heard[-1][1]) for number in range(heard[-1][1])]
 
 
+def test_the_client_keeps_no_letters_of_a_file(data, processes):
+    """It begins while it reads, and its memory does not grow with the genome."""
+    hits = kmatch.edit(data / "g.fa", PATTERNS, 1, scheduler=str(processes.file))
+    genome = hits.searched.genome(0)
+    assert not genome.keep and genome.can_reread
+    alone = kmatch.edit(data / "g.fa", PATTERNS, 1)
+    assert list(hits) == list(alone) != []
+    for found, name in ((hits, "found.sam"), (alone, "alone.sam")):
+        found.to_sam(data / name)
+    assert (data / "found.sam").read_bytes() == (data / "alone.sam").read_bytes()
+
+
 def test_all_workers_hold_a_large_job_when_the_first_shard_begins(data, processes, monkeypatch):
     """Otherwise the worker that has it would get shards that another could search."""
     monkeypatch.setattr(cluster_client, "SMALL", 100)
