@@ -2,7 +2,7 @@
 """What a Dask cluster on this machine costs, and what more workers gain.
 
     scripts/bench/cluster.py [--genome FASTA] [--genomes N] [--patterns N] [--workers N] [--gpus]
-        [--calls] [--repeat N] [--only WORD] [--folder DIR] [--json FILE]
+        [--calls] [--plain] [--repeat N] [--only WORD] [--folder DIR] [--json FILE]
     scripts/bench/cluster.py --memory [--genomes N] [--folder DIR] [--json FILE]
 
 Whole processes `kmatch edit -k 3` for 64 patterns: by themselves on one thread, on a cluster of one
@@ -12,7 +12,8 @@ otherwise. With --gpus each worker has a GPU of its own, and a process by itself
 takes turns, after one that is not counted. `overhead` is the seconds on one worker ÷ those without
 Dask, `gain` those on one worker ÷ those on all: medians of the ratios of each turn. CPU seconds are
 those of the client and of the workers; where other work shares the machine, `cpu overhead` says
-more than `overhead` does. The scheduler lives in this script. A second or so of a process is
+more than `overhead` does. The scheduler lives in this script, and Dask is set as docs/clusters.md
+says; with --plain it has its defaults. A second or so of a process is
 its start, and two on a cluster: with --calls it is calls of `kmatch.edit` that are timed, from
 paths to a table, in this process and with a Client that is connected.
 
@@ -30,6 +31,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+import dask
 import psutil
 from distributed import Client, Nanny, Scheduler, SpecCluster
 from harness.options import is_wanted, plain_parser
@@ -41,6 +43,10 @@ import kmatch
 
 LETTERS = 50_000  # of each genome of a list
 K = 3
+SETTINGS = {
+    "distributed.admin.tick.interval": "1s",
+    "distributed.worker.profile.enabled": False,
+}  # for the scheduler here, and for workers, which take them over
 GROWTH = 1.2  # of a client's memory, at the most, over ten times as many genomes
 COLUMNS = (
     ("input", "input", "<22s"),
@@ -78,11 +84,14 @@ def main():
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--gpus", action="store_true", help="one a worker")
     parser.add_argument("--calls", action="store_true", help="of kmatch.edit, not processes")
+    parser.add_argument("--plain", action="store_true", help="Dask with its defaults")
     parser.add_argument("--memory", action="store_true", help="peak memory in place of seconds")
     parser.add_argument("--only", metavar="WORD", help="inputs with WORD in their names")
     parser.add_argument("--folder", help="for files")
     options = parser.parse_args()
     logging.getLogger("distributed").setLevel(logging.ERROR)
+    if not options.plain:
+        dask.config.set(SETTINGS)
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         rows = (memory if options.memory else seconds)(options, Path(name))
     write_results(options.json, rows, letters=LETTERS, k=K)
