@@ -215,6 +215,16 @@ class TestCommands:
         ]  # fmt: skip
         assert cells[0][-1] == "Is_circular=true"
 
+    def test_gff3_has_the_line_of_a_record_before_its_own_hits(self, tmp_path):
+        (tmp_path / "g.fa").write_bytes(fasta([("a", self.PATTERN * 2), ("b", self.PATTERN)]))
+        search = ("hamming", tmp_path / "g.fa", "-p", self.PATTERN, "-k", 0, "--circular")
+        found = here(*search, "--strand", "+", "--format", "gff3").out.decode().splitlines()
+        cells = [line.split("\t") for line in found[1:]]
+        hit = "nucleotide_match"
+        assert [(cell[0], cell[2]) for cell in cells] == [
+            ("a", "region"), ("a", hit), ("a", hit), ("b", "region"), ("b", hit)
+        ]  # fmt: skip
+
     def test_a_view_goes_on_behind_the_origin(self, genome):
         search = ("hamming", genome, "-p", self.PATTERN, "-k", 0, "--circular", "d")
         lines = here(*search, "--format", "view", "--strand", "+").out.decode().splitlines()
