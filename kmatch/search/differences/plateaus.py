@@ -13,6 +13,7 @@ FOREVER = np.iinfo(np.int64).max
 NOWHERE = -1  # before every place
 NO_PLATEAU = -1  # in place of a distance
 STAGED = 256  # minima that a thread puts at a time
+SLABS = 16  # of ends for which a further thread pays, as each looks at all of them
 AT_LEFT, AT_RIGHT = 1, 2  # the borders of a shard that a plateau touches, as bits
 
 
@@ -78,8 +79,8 @@ class Plateaus:
         state = self._state
         out = np.empty((4, len(query) + len(state.backward)), np.int64)
         count = np.zeros(1, np.int64)
-        groups = min(self._workers.threads, slabs(len(query)))
-        if groups:
+        if len(query):
+            groups = min(self._workers.threads, 1 + slabs(len(query)) // SLABS)
             self._workers.run(_feed, groups, state, query, coordinate, distance, out, count)
         _close(state, forward_end, backward_end, out, count)
         return out[:, : count[0]]
