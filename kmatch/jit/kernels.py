@@ -13,14 +13,24 @@ Decorator = Callable[[Callable[..., Any]], Any]
 
 def _kept(**options: bool) -> Decorator:
     """A decorator that compiles a function on its first call and keeps the result on disk."""
-    compiler = numba.njit(nogil=True, **options)
+    compiler = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)
     if not numba_parts.AS_EXPECTED:
         return numba_parts.in_numba_cache(numba.njit(nogil=True, cache=True, **options), compiler)
+    inner_compiler = numba.njit(
+        nogil=True,
+        no_cfunc_wrapper=True,
+        no_cpython_wrapper=True,
+        pipeline_class=numba_parts.InnerCompiler,
+        **options,
+    )
 
     def decorate(function: Callable[..., Any]) -> Any:
         dispatcher = compiler(function)
         if not numba.config.DISABLE_JIT:
+            inner = inner_compiler(function)
             dispatcher._cache = numba_parts.KernelCache(function)
+            inner._cache = numba_parts.KernelCache(function, inner=True)
+            numba_parts.call_within(dispatcher, inner)
         return dispatcher
 
     return decorate
