@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from kmatch.jit import kernel, kernel_by_number
 from kmatch.jit.numba_parts import AS_EXPECTED
 
 KERNELS = """
@@ -74,3 +75,27 @@ def test_kernels_that_kernels_call_are_linked_into_theirs(tmp_path):
             f"8 ('below zero', -6) {numbers[1]}",
             "cpu cpu inner inner",
         ]
+
+
+@kernel
+def called(number, pair, wanted):
+    return number + pair[0] + pair[1] if wanted else 0
+
+
+@kernel_by_number
+def shifted(number, bits):
+    return number << bits
+
+
+@kernel
+def calls(x):
+    both = called(0, (1, x), True) + called(x, (x, x), False)
+    return both + called(number=2, pair=(x, 3), wanted=x > 0) + shifted(x, 1) + shifted(x, 2)
+
+
+@pytest.mark.skipif(not AS_EXPECTED, reason="this Numba's parts are not those that kmatch knows")
+def test_numbers_written_out_in_a_call_are_no_reason_to_compile_again():
+    """But where kernels are compiled for them."""
+    assert calls(7) == 8 + 0 + 12 + 14 + 28
+    many = [len(each.get_overload.__self__.signatures) for each in (called, shifted)]
+    assert many == [1, 2]

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from numba import config
+from numba import config, types
 
 from kmatch.interrupts import held
 from kmatch.jit.claims import await_other, give_up
@@ -254,15 +254,22 @@ class InnerCompiler(Compiler):
         return super().compile_extra(function)
 
 
-def call_within(dispatcher: Any, inner: Any) -> None:
+def call_within(dispatcher: Any, inner: Any, by_number: bool) -> None:
     """Have kernels that call a kernel link another one of the same function.
 
-    dispatcher: of the kernel that Python calls; inner: compiled by an InnerCompiler.
+    dispatcher: of the kernel that Python calls; inner: compiled by an InnerCompiler; by_number:
+    whether to compile it, as Numba does, again for each number that is written out in a call, and
+    for those that a variable is set to before a loop.
     """
-    dispatcher.get_call_template, dispatcher.get_overload = (
-        inner.get_call_template,
-        inner.get_overload,
-    )
+    dispatcher.get_overload = inner.get_overload
+    dispatcher.get_call_template = plain = inner.get_call_template
+
+    def template(args: Any, kws: Any) -> Any:
+        named = {name: types.unliteral(kind) for name, kind in kws.items()}
+        return plain(tuple(map(types.unliteral, args)), named)
+
+    if not by_number:
+        dispatcher.get_call_template = template
 
 
 def _inner_cache() -> Any:
