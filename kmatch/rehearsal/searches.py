@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kmatch.api import hamming, pcr, primer
+from kmatch.engine.devices import choose_engine
 from kmatch.genome import Genome
 from kmatch.packed.packing import HALO_STEP, PackedLayout, write_packed
 from kmatch.search.hooked import hooked
@@ -18,6 +19,10 @@ PATTERNS = {"plain": UNIT[:20], "letters": "N" + UNIT[21:]}
 PAIR = {"plain": (UNIT[:20], "AACCGGTTCAGTACTGGCTA")}
 PANEL = {"plain": UNIT[:20], "letters": "N" + UNIT[1:20]}
 PAM = UNIT[20:23]  # stands beside them: without hits the kernels for hits are not compiled
+
+# Of primers: a GPU's kernels differ by the bits that count so many, 8, 10, 12 and 14, which are
+# those of every K from 2 on and of all lengths beyond 32.
+LENGTHS = (128, 512, 2048, 8192)
 
 
 def _search(
@@ -30,6 +35,10 @@ def _search(
 def _primer(device: str) -> None:
     tiny = Genome.from_records([("tiny", LETTERS)])
     _write(primer(tiny, tiny, 2, max_length=9, device=device))
+
+
+def _primers_of(length: int, device: str) -> None:
+    choose_engine(device).compile_primers(length)
 
 
 def _pcr(device: str) -> None:
@@ -87,6 +96,7 @@ TASKS: dict[str, Callable[..., None]] = {
     "pam sites": partial(_search, "multi", PANEL, 2, pam=PAM, filtering=True),
     "pcr": _pcr,
     "pam": partial(_search, "multi", PANEL, 2, pam=PAM, filtering=False),
+    **{f"primers of {length}": partial(_primers_of, length) for length in LENGTHS},
 }
 
 
