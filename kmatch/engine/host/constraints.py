@@ -10,6 +10,7 @@ import numpy as np
 from kmatch.engine.constraints import Constraints, Sites, View
 from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.host.alignments import MATCH, MISMATCH, SKIP_PATTERN, SKIP_TEXT
+from kmatch.engine.host.blocks import longest_of
 from kmatch.engine.host.letters import COMPLEMENT, LETTERS, decode
 from kmatch.engine.host.sharing import SLAB, next_item
 from kmatch.jit import kernel
@@ -213,7 +214,7 @@ def constrained_distances(work, view, search, constraints, ends):
     work: see `slabs`; ends: Ends; other arguments as for `stand_beside`.
     """
     positions, queries, distances, limits = ends
-    longest = np.diff(search.reading.begins).max()
+    longest = longest_of(search.reading.begins)
     states = constraints.states
     out = np.empty(longest + max(states.offset.max(), 0), np.uint8)
     rows = np.empty((2, len(states.offset)), np.int64)
@@ -333,7 +334,8 @@ def _best_walk(search, constraints, query, text, distance, memory):
         found = _walk_out(search, constraints, query, text, left, matrix, others)
         if columns == 0 or _comes_before(others, found[1], ops, columns):
             used, columns = found
-            ops[:columns] = others[:columns]
+            for i in range(columns):
+                ops[i] = others[i]
     return used, columns
 
 
@@ -360,7 +362,7 @@ def trace_constrained(work, view, search, constraints, ends, traced, columns):
     positions, queries, distances, limits = ends
     others, sizes, pam_sizes = traced
     op_ends, ops, text_ends, out = columns
-    longest = np.diff(search.reading.begins).max()
+    longest = longest_of(search.reading.begins)
     states = constraints.states
     reach = longest + max(states.offset.max(), 0)
     letters, beside = np.empty(reach, np.uint8), np.empty(constraints.pams.shape[2], np.uint8)
