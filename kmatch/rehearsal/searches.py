@@ -81,12 +81,13 @@ def _write(found: Any) -> None:
 FILES = "files"
 # By name, those that compile longest first; each needs some kernels that few others need.
 TASKS: dict[str, Callable[..., None]] = {
-    "edit": partial(_search, "edit", PATTERNS, 2, filtering=False, report="loci"),
     "primer": _primer,
+    "edit": partial(_search, "edit", PATTERNS, 2, filtering=False, report="loci"),
+    "rules": partial(_search, "edit", PANEL, 2, pam=PAM, exact_5p=1, filtering=True),
+    **{f"primers of {length}": partial(_primers_of, length) for length in LENGTHS},
     "filter": partial(_search, "edit", PATTERNS, 2, filtering=True),
     "hamming": partial(_search, "hamming", PATTERNS, 2),
     "best": partial(_search, "best", PATTERNS, filtering=False),
-    "rules": partial(_search, "edit", PANEL, 2, pam=PAM, exact_5p=1, filtering=True),
     "bounds": partial(_search, "edit", PANEL, 2, pam=PAM, max_insertions=0, filtering=True),
     "anchors": partial(_search, "edit", {"plain": UNIT[:20]}, 2, pam=PAM, filtering=True),
     FILES: _files,
@@ -96,7 +97,6 @@ TASKS: dict[str, Callable[..., None]] = {
     "pam sites": partial(_search, "multi", PANEL, 2, pam=PAM, filtering=True),
     "pcr": _pcr,
     "pam": partial(_search, "multi", PANEL, 2, pam=PAM, filtering=False),
-    **{f"primers of {length}": partial(_primers_of, length) for length in LENGTHS},
 }
 
 
