@@ -135,7 +135,7 @@ def gpu_kernels():
 
 def gpu_primers():
     yield ["target × background, K", "seconds", "TCUPS"]
-    for row in rows_of("nvidia-h200", "benchmark_primers"):
+    for row in rows_of("nvidia-h200-primer"):
         assert row["equal"]
         yield [row["name"].removeprefix("primers "), figure(row["seconds"]), figure(row["tcups"])]
 

@@ -49,6 +49,30 @@ def test_import_waits_for_nothing():
     assert status == 0 and modules & HEAVY == set()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("edit", "-", "-p", "ACGTACGTAC", "-k", "2", "--format", "sam"),
+        ("edit", "-", "-p", "ACGTACGTAC", "-k", "2", "--pam", "NGG", "--max-insertions", "1"),
+        ("primer", "-", "GENOME", "-k", "3"),
+    ],
+    ids=" ".join,
+)
+def test_kept_kernels_do_not_bring_scipy(words, tmp_path):
+    genome = tmp_path / "genome.fa"
+    genome.write_text(">r\n" + "ACGTACGATACGGTTACGTACGGACG" * 4 + "\n")
+    words = [str(genome) if word in ("-", "GENOME") else word for word in words]
+    code = f"""
+import sys
+from kmatch.cli.main import run
+assert run({[*words, "--device", "cpu"]}) == 0
+sys.exit(3 * ("numba.np.linalg" in sys.modules))  # which imports SciPy
+"""
+    first, second = (subprocess.run((sys.executable, "-c", code), timeout=100) for _ in range(2))
+    assert first.returncode in (0, 3)  # compiling takes it
+    assert second.returncode == 0
+
+
 def test_a_search_on_the_cpu_never_touches_cuda():
     body = """
 from kmatch.cli.main import run

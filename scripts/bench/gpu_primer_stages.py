@@ -148,7 +148,13 @@ def count(options):
         print("ncu was not found")
         return []
     command = [ncu, "--clock-control", "none", "--csv", "--page", "raw", "--kernel-name"]
-    command += ["regex:extend", "--metrics", ",".join(METRICS)]
+    command += [
+        "regex:make_extend",
+        "--kernel-name-base",
+        "mangled",
+        "--metrics",
+        ",".join(METRICS),
+    ]
     cases = map(str, options.cases)
     command += [sys.executable, __file__, "--plain", "--cases", *cases]
     command += ["--genomes", options.genomes] if options.genomes else []

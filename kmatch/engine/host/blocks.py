@@ -11,15 +11,6 @@ ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @kernel
-def longest_of(begins):
-    """The most letters of a query; begins: int64[Q+1]. np.diff takes seconds to compile."""
-    longest = np.int64(0)
-    for q in range(len(begins) - 1):
-        longest = max(longest, begins[q + 1] - begins[q])
-    return longest
-
-
-@kernel
 def profiles(reading):
     """The Profile of the queries of ReadingArrays."""
     patterns, offsets, _, masks = reading

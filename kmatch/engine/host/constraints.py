@@ -10,7 +10,7 @@ import numpy as np
 from kmatch.engine.constraints import Constraints, Sites, View
 from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.host.alignments import MATCH, MISMATCH, SKIP_PATTERN, SKIP_TEXT
-from kmatch.engine.host.blocks import longest_of
+from kmatch.engine.host.extremes import largest, longest
 from kmatch.engine.host.letters import COMPLEMENT, LETTERS, decode
 from kmatch.engine.host.sharing import SLAB, next_item
 from kmatch.jit import kernel
@@ -214,9 +214,8 @@ def constrained_distances(work, view, search, constraints, ends):
     work: see `slabs`; ends: Ends; other arguments as for `stand_beside`.
     """
     positions, queries, distances, limits = ends
-    longest = longest_of(search.reading.begins)
     states = constraints.states
-    out = np.empty(longest + max(states.offset.max(), 0), np.uint8)
+    out = np.empty(longest(search.reading.begins) + largest(states.offset), np.uint8)
     rows = np.empty((2, len(states.offset)), np.int64)
     slab = next_item(work)
     while slab >= 0:
@@ -362,12 +361,12 @@ def trace_constrained(work, view, search, constraints, ends, traced, columns):
     positions, queries, distances, limits = ends
     others, sizes, pam_sizes = traced
     op_ends, ops, text_ends, out = columns
-    longest = longest_of(search.reading.begins)
+    rows = longest(search.reading.begins)
     states = constraints.states
-    reach = longest + max(states.offset.max(), 0)
+    reach = rows + largest(states.offset)
     letters, beside = np.empty(reach, np.uint8), np.empty(constraints.pams.shape[2], np.uint8)
-    steps = np.empty((2, 2 * longest + reach), np.uint8)
-    memory = (np.empty((longest + 1, len(states.offset)), np.int64), steps[0], steps[1])
+    steps = np.empty((2, 2 * rows + reach), np.uint8)
+    memory = (np.empty((rows + 1, len(states.offset)), np.int64), steps[0], steps[1])
     slab = next_item(work)
     while slab >= 0:
         for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):

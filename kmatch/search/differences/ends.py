@@ -5,7 +5,7 @@ order hits as records do. A hit is yielded once no later one can precede it.
 """
 
 from collections.abc import Generator, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from kmatch.search.differences.plateaus import FOREVER, Chains, Plateaus, join_c
 from kmatch.search.differences.rows import (
     NO_ROWS,
     RowArray,
+    by_source,
     fill_columns,
     in_order,
     join_rows,
@@ -38,13 +39,20 @@ from kmatch.search.differences.rules import NO_RULES, Rules
 from kmatch.search.panels.panel import ReadingPanel
 from kmatch.search.scanning.chunks import NO_LETTERS, PackedChunk
 from kmatch.search.scanning.codes import DROPPED, code_batches, split_ends
-from kmatch.search.scanning.dense import codes_ahead
+from kmatch.search.scanning.dense import codes_ahead, rows_ahead
 from kmatch.search.scanning.scan import Scanner
 from kmatch.search.shards.edges import Edges
 from kmatch.search.shards.extents import Extent
 from kmatch.search.shards.rows import together
 
 UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
+
+
+class Released(NamedTuple):
+    """Rows that no later one precedes, in any order, and by number the chunks that they are in."""
+
+    rows: RowArray
+    chunks: dict[int, PackedChunk]
 
 
 class DifferenceSearch:
@@ -90,6 +98,12 @@ class DifferenceSearch:
 
     def run(self, chunks: Iterable[PackedChunk]) -> Generator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
+        for rows, chunks_of in rows_ahead(self._released(chunks), self._engine.threads):
+            for part in by_source(in_order(rows, len(self._query.limits))):
+                yield self._batch(chunks_of[int(part["source"][0])], part)
+
+    def _released(self, chunks: Iterable[PackedChunk]) -> Generator[Released]:
+        """Yield rows, none of which starts before one that came earlier, and their chunks."""
         number = -1
         self._begin()
         for number, (chunk, codes) in enumerate(self.find_codes(chunks)):
@@ -101,9 +115,9 @@ class DifferenceSearch:
             self._forget(number)
         if number >= 0 and self._constrained:
             rest = self._constrained.rest(number, self._chunks[number])
-            yield from self._report_ends(number, rest, FOREVER, FOREVER)
+            yield self._report_ends(number, rest, FOREVER, FOREVER)
         elif number >= 0:
-            yield from self._report_ends(number, NO_ENDS, FOREVER, FOREVER)
+            yield self._report_ends(number, NO_ENDS, FOREVER, FOREVER)
 
     def edges(self) -> Edges | None:
         """What is open at the borders of a shard, once all of it was searched; None elsewhere."""
@@ -112,9 +126,10 @@ class DifferenceSearch:
         rows, touched = self._borders.rows, self._borders.touched
         order = np.argsort(rows["source"], kind="stable")
         rows, touched = rows[order], touched[order]
-        cuts = np.flatnonzero(np.diff(rows["source"])) + 1
-        parts = np.split(rows, cuts) if len(rows) else ()
-        hits = together([self._batch(int(part["source"][0]), part) for part in parts])
+        sources = self._chunks
+        hits = together(
+            [self._batch(sources[int(part["source"][0])], part) for part in by_source(rows)]
+        )
         left, right, fell = self._plateaus.edges
         backward = self._panel.letters.backward
         return Edges(backward, left, right, fell.astype(np.uint8), hits, rows["query"], touched)
@@ -150,10 +165,10 @@ class DifferenceSearch:
             np.minimum.at(found, query, distance)
         return found
 
-    def _take(self, number: int, codes: Longs) -> Iterator[HitBatch]:
+    def _take(self, number: int, codes: Longs) -> Iterator[Released]:
         """Report the hits that the ends in a chunk make certain."""
         for ends, forward_end, backward_end in self._ends(number, codes):
-            yield from self._report_ends(number, ends, forward_end, backward_end)
+            yield self._report_ends(number, ends, forward_end, backward_end)
 
     def _ends(self, number: int, codes: Longs) -> Iterator[tuple[Longs, int, int]]:
         """Yield (ends, forward_end, backward_end) of a chunk's codes; see `_report_ends`."""
@@ -186,7 +201,7 @@ class DifferenceSearch:
 
     def _report_ends(
         self, number: int, ends: Longs, forward_end: int, backward_end: int
-    ) -> Iterator[HitBatch]:
+    ) -> Released:
         """Take ends of a chunk; all before forward_end have come then, backward_end if read so.
 
         ends: (position, query, distance), int64[3, n]; where rules select them, a fourth row says
@@ -214,7 +229,7 @@ class DifferenceSearch:
         # A later hit starts behind what its halo shows, or where a minimum may be.
         _, undecided, _ = self._plateaus.undecided()
         begin = min(backward_end, forward_end - self._chunks[number].geometry.halo)
-        yield from self._release(min(begin, undecided.min(initial=FOREVER)) - self._reach)
+        return self._release(min(begin, undecided.min(initial=FOREVER)) - self._reach)
 
     def _suspend(self, number: int) -> None:
         """Trace ends that may become minima while their chunk is at hand."""
@@ -258,13 +273,10 @@ class DifferenceSearch:
         self._engine.trace(chunk.plain, chunk.letters, self._query, ends, traced, columns)
         return traced
 
-    def _release(self, coordinate: int) -> Iterator[HitBatch]:
-        """Yield the waiting hits that start before a coordinate, sorted; no later hit does."""
+    def _release(self, coordinate: int) -> Released:
+        """The waiting hits that start before a coordinate; no later hit does."""
         ready = self._loci(coordinate) if self._report == "loci" else self._before(coordinate)
-        ready = in_order(ready, len(self._query.limits))
-        cuts = np.flatnonzero(np.diff(ready["source"])) + 1
-        for rows in np.split(ready, cuts) if len(ready) else ():
-            yield self._batch(int(rows["source"][0]), rows)
+        return Released(ready, dict(self._chunks))
 
     def _before(self, coordinate: int) -> RowArray:
         rows, self._waiting = split_rows(self._waiting, coordinate)
@@ -283,8 +295,9 @@ class DifferenceSearch:
         self._waiting = rows[~ready]
         return rows[ready]
 
-    def _batch(self, number: int, rows: RowArray) -> HitBatch:
-        chunk = self._chunks[number]
+    def _batch(self, chunk: PackedChunk, rows: RowArray) -> HitBatch:
+        """The hits of rows, sorted, of one chunk."""
+        number = int(rows["source"][0])
         intervals = tuple(np.empty((3, len(rows)), np.int64))
         kinds = tuple(np.empty(len(rows), kind) for kind in (np.int32, np.int32, np.uint8))
         spans = (chunk.spans.begins, chunk.spans.lengths)

@@ -12,6 +12,8 @@ from kmatch.jit import kernel
 FOREVER = np.iinfo(np.int64).max
 NOWHERE = -1  # before every place
 NO_PLATEAU = -1  # in place of a distance
+STAGED = 256  # minima that a thread puts at a time
+SLABS = 16  # of ends for which a further thread pays, as each looks at all of them
 AT_LEFT, AT_RIGHT = 1, 2  # the borders of a shard that a plateau touches, as bits
 
 
@@ -77,8 +79,8 @@ class Plateaus:
         state = self._state
         out = np.empty((4, len(query) + len(state.backward)), np.int64)
         count = np.zeros(1, np.int64)
-        groups = min(self._workers.threads, slabs(len(query)))
-        if groups:
+        if len(query):
+            groups = min(self._workers.threads, 1 + slabs(len(query)) // SLABS)
             self._workers.run(_feed, groups, state, query, coordinate, distance, out, count)
         _close(state, forward_end, backward_end, out, count)
         return out[:, : count[0]]
@@ -91,12 +93,24 @@ class Plateaus:
 
 
 @kernel
-def _put_minimum(out, count, state, q):
-    """Add a minimum to `out`, which has count[0]."""
-    at = fetch_add(count, 0, 1)
-    out[0, at] = q
-    out[1, at] = state.first[q] if state.backward[q] else state.last[q]
-    out[2, at], out[3, at] = state.height[q], state.touched[q]
+def _stage(staged, filled, out, count, state, q):
+    """Stage a minimum behind `filled` others; returns how many are staged then."""
+    if filled == STAGED:
+        _put(staged, filled, out, count)
+        filled = 0
+    staged[0, filled] = q
+    staged[1, filled] = state.first[q] if state.backward[q] else state.last[q]
+    staged[2, filled], staged[3, filled] = state.height[q], state.touched[q]
+    return filled + 1
+
+
+@kernel
+def _put(staged, filled, out, count):
+    """Put minima in `out`, which has count[0]: many at once, as all threads count there."""
+    at = fetch_add(count, 0, filled)
+    for i in range(4):
+        for j in range(filled):
+            out[i, at + j] = staged[i, j]
 
 
 @kernel
@@ -115,6 +129,7 @@ def _feed(work, state, query, coordinate, distance, out, count):
 def _feed_some(begin, end, state, query, coordinate, distance, out, count):
     """Take the ends of the queries begin … end−1."""
     _, is_open, fell, first, last, height, touched, borders, edges = state
+    staged, filled = np.empty((4, STAGED), np.int64), 0
     for i in range(len(query)):
         q, at, d = query[i], coordinate[i], distance[i]
         if q < begin or q >= end:
@@ -124,18 +139,20 @@ def _feed_some(begin, end, state, query, coordinate, distance, out, count):
             last[q] = at
             continue
         if is_open[q] and fell[q] and not (beside and d < height[q]):
-            _put_minimum(out, count, state, q)
+            filled = _stage(staged, filled, out, count, state, q)
         fell[q] = not (beside and d > height[q])
         is_open[q], first[q], last[q], height[q] = 1, at, at, d
         touched[q] = 0
         if at == borders[0]:
             touched[q], edges[0, q] = AT_LEFT, d
+    _put(staged, filled, out, count)
 
 
 @kernel
 def _close(state, forward_end, backward_end, out, count):
     """Close the plateaus that no further end can touch."""
     backward, is_open, fell, _, last, height, touched, borders, edges = state
+    staged, filled = np.empty((4, STAGED), np.int64), 0
     for q in range(len(is_open)):
         if is_open[q] and last[q] + 1 < (backward_end if backward[q] else forward_end):
             is_open[q] = 0
@@ -143,7 +160,8 @@ def _close(state, forward_end, backward_end, out, count):
                 edges[1, q], edges[2, q] = height[q], 2 if touched[q] else fell[q]
                 touched[q] |= AT_RIGHT
             if fell[q]:
-                _put_minimum(out, count, state, q)
+                filled = _stage(staged, filled, out, count, state, q)
+    _put(staged, filled, out, count)
 
 
 class Chains(NamedTuple):

@@ -73,11 +73,21 @@ def in_order(rows: RowArray, queries: int) -> RowArray:
     """The rows sorted by start, end and query; queries: how many there are."""
     if not len(rows):
         return rows
-    longest = int((rows["end"] - rows["start"]).max()) + 1
-    first, last = int(rows["start"].min()), int(rows["start"].max())
+    first, last, longest = _extremes(rows)
     if (last - first + 1) * longest * queries >= 1 << KEY_BITS:
         return rows[np.lexsort((rows["query"], rows["end"], rows["start"]))]
     return _ordered(rows, first, longest, queries)
+
+
+@kernel
+def _extremes(rows):
+    """(the first start, the last one, more than the letters of any hit)."""
+    first = last = rows[0]["start"]
+    longest = 0
+    for row in rows:
+        first, last = min(first, row["start"]), max(last, row["start"])
+        longest = max(longest, row["end"] - row["start"])
+    return first, last, longest + 1
 
 
 @kernel
@@ -92,6 +102,15 @@ def _ordered(rows, first, longest, queries):
     for i in range(len(rows)):
         out[i] = rows[order[i]]
     return out
+
+
+def by_source(rows: RowArray) -> list[RowArray]:
+    """The rows in stretches, each of one chunk."""
+    if not len(rows):
+        return []
+    source = rows["source"]
+    cuts = np.flatnonzero(source[1:] != source[:-1]) + 1
+    return np.split(rows, cuts)
 
 
 @kernel

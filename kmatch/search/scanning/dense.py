@@ -1,7 +1,7 @@
 """Where hits are many, a thread finds the next ones while the last ones are reported."""
 
 from collections.abc import Callable, Generator, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from kmatch.arrays import Longs
 from kmatch.results.batches import HitBatch
@@ -13,6 +13,7 @@ CODES_AHEAD = 1 << 18  # that may wait
 HITS_AHEAD = 1 << 16
 
 Item = TypeVar("Item")
+Rows = TypeVar("Rows", bound=tuple[Any, ...])  # rows first
 ChunkCodes = tuple[PackedChunk, Longs]  # a chunk, and the sorted codes of its hits
 
 
@@ -24,6 +25,16 @@ def codes_ahead(found: Generator[ChunkCodes], threads: int) -> Iterator[ChunkCod
     if threads == 1:
         return found
     return _ahead(found, lambda each: len(each[1]), CODES_AHEAD, "kmatch scan")
+
+
+def rows_ahead(released: Generator[Rows], threads: int) -> Iterator[Rows]:
+    """Yield rows of hits with what belongs to them; those behind many are found ahead.
+
+    threads: as above.
+    """
+    if threads == 1:
+        return released
+    return _ahead(released, lambda each: len(each[0]), HITS_AHEAD, "kmatch rows")
 
 
 def hits_ahead(batches: Generator[HitBatch], threads: int) -> Iterator[HitBatch]:

@@ -30,7 +30,7 @@ from kmatch.engine.cpu.bits.vectors import (
 from kmatch.engine.cpu.edit.recurrence import PAIR, cell
 from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Text
-from kmatch.engine.host.blocks import longest_of
+from kmatch.engine.host.extremes import longest
 from kmatch.engine.host.letters import COMPLEMENT
 from kmatch.engine.host.sharing import next_item
 from kmatch.engine.protocol import Engine
@@ -211,8 +211,7 @@ def scan_anchors(work, text, search, sites, panel, buffer):
     panel: AnchoredPanel; buffer: HitBuffer, receives the codes.
     """
     width, patterns = panel.letters, len(panel.begins) - 1
-    longest = longest_of(panel.begins)
-    most = counter_bits(longest + search.k + 1, 0)
+    most = counter_bits(longest(panel.begins) + search.k + 1, 0)
     writer = new_writer(buffer, len(search.limits), search.k)
     tile = aligned(len(panel.bases) * width * WORDS)
     counter = PAIR * width

@@ -182,23 +182,31 @@ def _raise(state, strip, columns, borders, tile):
             low[lane] = bounds[lane]
             high[lane] = end[lane] = min(top + height, tile.limits[lane]) + 1
     step, sweeps = 1, 0
-    while (high > low + 1).any():
+    while True:
         clear(state, PROBE, height)
-        tried[:] = 0
-        for lane in np.flatnonzero(high > low + 1):
-            row = _next_row(low[lane], high[lane], end[lane], step, top + 1)
-            state[PROBE + WORDS * (row - top - 1) + (lane >> 6)] |= ONE << np.uint64(lane & 63)
-            tried[lane] = row
+        trying = False
+        for lane in range(LANES):
+            tried[lane] = 0
+            if high[lane] > low[lane] + 1:
+                row = _next_row(low[lane], high[lane], end[lane], step, top + 1)
+                state[PROBE + WORDS * (row - top - 1) + (lane >> 6)] |= ONE << np.uint64(lane & 63)
+                tried[lane] = row
+                trying = True
+        if not trying:
+            break
         copy(state, _saved(height), strip_rows.deltas, 2 * height)
         _gather(state, strip, PROBE, columns, borders)
-        for lane in np.flatnonzero(tried):
+        for lane in range(LANES):
+            if tried[lane] == 0:
+                continue
             if (state[found + (lane >> 6)] >> np.uint64(lane & 63)) & ONE:
                 low[lane] = tried[lane]
             else:
                 high[lane] = tried[lane]
         step, sweeps = 2 * step, sweeps + 1
-    for lane in np.flatnonzero(high):
-        bounds[lane] = high[lane]
+    for lane in range(LANES):
+        if high[lane]:
+            bounds[lane] = high[lane]
     return sweeps
 
 

@@ -57,7 +57,7 @@ class Sizes(NamedTuple):
     short the warm-up is; blocks: on a multiprocessor; waves: units of work for each block, where
     there are enough; fewest: units for each multiprocessor that are taken down further; cells: the
     most that a multiprocessor computes in a launch; seed: the first piece is this fraction of the
-    background.
+    background; taper: the last units of a launch shrink to one in so many of the others' columns.
     """
 
     width: int = WIDTH
@@ -71,8 +71,9 @@ class Sizes(NamedTuple):
     waves: int = 8
     cells: int = 1 << 40
     seed: int = 64
-    fewest: int = 4
+    fewest: int = 3
     floor: float = 0.125
+    taper: int = 4
 
 
 SIZES = Sizes()
@@ -193,8 +194,8 @@ class Extension:
         height = self._sizes.height
         rows = _up(min(self._first, last), height)
         most_rows = rows
-        span = STRETCHES * self._stretch(end - begin, len(tiles), rows)
-        units = all_units(tiles, begin, end, span)
+        span = self._span(end - begin, len(tiles), rows)
+        units = self._all_units(tiles, begin, end, span, rows)
         passed = depth = 0
         while True:
             alive = self._launch(height, most_rows, rows, passed, units, raised)
@@ -301,15 +302,22 @@ class Extension:
         done = (swept + again, units, int(tally[GIVEN_UP]), again)
         self.work = WorkDone(*map(sum, zip(self.work, done, strict=True)))
 
-    def _stretch(self, columns: int, tiles: int, rows: int) -> int:
-        """Columns of a stretch: many for a warm-up, but few enough to keep the GPU busy to the end,
-        as one stretch may take many times as long as another."""
+    def _span(self, columns: int, tiles: int, rows: int) -> int:
+        """Columns of a unit: many for a warm-up, but few enough to keep the GPU busy to the end, as
+        one unit may take many times as long as another."""
         sizes, warm = self._sizes, self._warm(rows)
         share = -(-columns * tiles // (STRETCHES * self._resident))
         wanted = max(share // sizes.waves, min(2 * warm, share), int(warm * sizes.floor))
         fitting = self._memory // (8 * self._resident * border_words(1, 0, sizes.width)) - warm
         most = max(sizes.stretch * warm, sizes.columns)
-        return _up(max(min(wanted, most, fitting), 1), COLUMNS)
+        return STRETCHES * _up(max(min(wanted, most, fitting), 1), COLUMNS)
+
+    def _all_units(self, tiles: Longs, begin: int, end: int, span: int, rows: int) -> Longs:
+        """The units of a piece; those of two waves and more shrink in the last two."""
+        least = _up(max(span // self._sizes.taper, 2 * self._warm(rows)), COLUMNS)
+        if (end - begin) * len(tiles) < 2 * span * self._resident:
+            least = span
+        return all_units(tiles, begin, end, span, least, 2 * self._resident / len(tiles))
 
     def _warm(self, rows: int) -> int:
         return _up(rows + self._k, COLUMNS)

@@ -12,11 +12,20 @@ from kmatch.engine.cuda.edit.recurrence import COLUMNS
 NEVER = -(1 << 40)  # the end of columns where there are none
 
 
-def all_units(tiles: Longs, begin: int, end: int, span: int) -> Longs:
-    """The units of some tiles and the columns begin … end−1, `span` of them each."""
-    firsts = np.arange(begin, end, span)
-    tile, first = np.tile(tiles, len(firsts)), np.repeat(firsts, len(tiles))
-    return np.stack([tile, first, np.minimum(first + span, end)], axis=1)
+def all_units(tiles: Longs, begin: int, end: int, span: int, least: int, parts: float) -> Longs:
+    """The units of some tiles and the columns begin … end−1, at most `span` of them each.
+
+    Towards the end they shrink, lest some multiprocessors wait for the last ones of others: a unit
+    has one of `parts` parts of the columns left, or `least` if that is more.
+    """
+    bounds = [begin]
+    while bounds[-1] < end:
+        left = end - bounds[-1]
+        share = -(-left // max(int(parts * COLUMNS), 1)) * COLUMNS
+        bounds.append(bounds[-1] + min(span, max(share, least), left))
+    firsts, ends = np.array(bounds[:-1]), np.array(bounds[1:])
+    columns = np.repeat(firsts, len(tiles)), np.repeat(ends, len(tiles))
+    return np.stack([np.tile(tiles, len(firsts)), *columns], axis=1)
 
 
 def alive_units(units: Longs, numbers: Longs, reached: Longs) -> Longs:

@@ -45,7 +45,8 @@ class Strip(NamedTuple):
     """A strip in shared memory as a thread sees it.
 
     width: words of a tile; planes: letter p of row i at (p·rows + i)·width; masks: the lanes of
-    which row i is the row of interest, at i·width; lane: the thread's word; base: top row − k.
+    which row i is the row of interest, at i·width; lane: the thread's word; base: top row − k;
+    carried: D − k above the strip before its first column, bit b of it at `at` + b.
     """
 
     width: int
@@ -53,12 +54,18 @@ class Strip(NamedTuple):
     masks: Any
     lane: int
     base: int
+    carried: Any
+    at: int
 
 
 class Stretch(NamedTuple):
-    """Columns of the background, four letters a number, and which of them, first and end."""
+    """Columns of the background, four letters a number, and which of them, first and end.
+
+    origin: the column that the first deltas in device memory belong to.
+    """
 
     columns: Any
+    origin: int
     begin: int
     end: int
 
@@ -126,27 +133,71 @@ def _advance(state, rows, gather, strip):
 
 
 @cuda.jit(device=True)
-def begin_rows(state, rows, bits, kind, strip):
-    """Begin a column that grows by one a row, and counters at the rows of interest."""
+def begin_rows(state, rows, bits, kind, strip, fresh):
+    """Begin a column that grows by one a row, and counters at the rows of interest.
+
+    fresh: whether a record begins, so that the column's number at the top is the top row.
+    """
     for i in range(rows):
         state.pv[i] = ALL_ONES
         state.mv[i] = NONE
+    counted = ALL_ONES
     if kind == LAST:
-        put_number(state.counter, bits, strip.base + rows)
+        put_number(state.counter, bits, rows)
     if kind == GATHERED:
+        counted = NONE
         put_number(state.counter, bits, 0)
         for i in range(rows):
             wanted = strip.masks[strip.lane + uint64(i * strip.width)]
+            counted |= wanted
             for b in range(bits):
-                if ((strip.base + i + 1) >> b) & 1:
+                if ((i + 1) >> b) & 1:
                     state.counter[b] |= wanted
+    _add_above(state.counter, bits, strip, fresh, counted)
+
+
+@cuda.jit(device=True)
+def _add_above(counter, bits, strip, fresh, counted):
+    """Add D − k above the strip to a counter, in the lanes counted."""
+    carry = NONE
+    for b in range(bits):
+        above = strip.carried[strip.at + b]
+        if fresh:
+            above = ALL_ONES if (strip.base >> b) & 1 else NONE
+        above &= counted
+        old = counter[b]
+        counter[b] = old ^ above ^ carry
+        carry = (old & above) | (carry & (old ^ above))
+
+
+@cuda.jit(device=True)
+def carry_down(state, rows, bits, strip, stretch, borders, begun):
+    """Find D − k above a strip before its first column, in every lane.
+
+    begun: the first column of the strip above, where `strip.carried` is D − k above that one.
+    """
+    if borders.source < 0:
+        put_number(state.counter, bits, strip.base)
+    else:
+        put_number(state.counter, bits, rows)
+        _add_above(state.counter, bits, strip, False, ALL_ONES)
+    t = begun
+    while t < stretch.begin:
+        letters = _load_letters(state, strip, stretch, borders, t)
+        if letters & 7 == FRESH:
+            put_number(state.counter, bits, strip.base)
+        else:
+            add_four(state.counter, bits, state.next_ph, state.next_mh)
+        t += COLUMNS
+    for b in range(bits):
+        strip.carried[strip.at + b] = state.counter[b]
 
 
 @cuda.jit(device=True)
 def _load_letters(state, strip, stretch, borders, t):
     """The letters of COLUMNS columns from t on; begins to load the deltas above them."""
     if borders.source >= 0:
-        first = borders.source + (t - stretch.begin) * 2 * strip.width
+        first = borders.source + (t - stretch.origin) * 2 * strip.width
         for c in range(COLUMNS):
             at = first + 2 * c * strip.width
             state.next_ph[c] = borders.deltas[uint64(at)]
@@ -198,16 +249,17 @@ def sweep(state, rows, bits, kind, strip, stretch, borders, watch):
         state.next_mh[c] = NONE
     while t < stretch.end:
         # Records have a loop each: one loop with new rows in it would copy all of them every time.
-        begin_rows(state, rows, bits, kind, strip)
         letters = stretch.columns[uint64(t) // uint64(COLUMNS)]
-        if letters & 7 == FRESH:
+        fresh = letters & 7 == FRESH
+        begin_rows(state, rows, bits, kind, strip, fresh)
+        if fresh:
             t += COLUMNS
         if t < stretch.end:
             letters = _load_letters(state, strip, stretch, borders, t)
         while t < stretch.end:
             if letters & 7 == FRESH:
                 break
-            here = (t - stretch.begin) * 2 * strip.width
+            here = (t - stretch.origin) * 2 * strip.width
             _begin_columns(state, rows, strip, letters)
             following = t + COLUMNS if t + COLUMNS < stretch.end else t
             letters = _load_letters(state, strip, stretch, borders, following)

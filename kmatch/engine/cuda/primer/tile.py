@@ -3,7 +3,8 @@
 A tile is WIDTH words of neighbouring starts, one word a thread, and a block takes STRETCHES
 stretches of the background past one tile. A stretch begins with a warm-up, whose first column is
 D[i] = i: an alignment of i letters within k spans fewer than i + k columns, so values below k come
-out exact, and others not too low.
+out exact, and others not too low. The warm-up of a strip is the shorter the further down it is, as
+alignments cross its top so many columns later.
 
 A lane that is alive at its bound gets a larger one by sweeps of the same strip at rows further
 down. A stretch is given up where no lane is alive at the strip's last row.
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 from numba import int32, int64, uint8, uint64
 
 from kmatch.engine.columns import UNKNOWN
-from kmatch.engine.cuda.bits.words import NONE, ONE, lowest, smaller
+from kmatch.engine.cuda.bits.words import NONE, ONE, larger, lowest, smaller
 from kmatch.engine.cuda.edit.recurrence import COLUMNS
 from kmatch.engine.cuda.gpu.driver import cuda, jit
 from kmatch.engine.cuda.primer.strips import (
@@ -26,6 +27,7 @@ from kmatch.engine.cuda.primer.strips import (
     Stretch,
     Strip,
     Watch,
+    carry_down,
     stage,
     sweep,
 )
@@ -41,8 +43,8 @@ class Shape(NamedTuple):
     """The target and the work as the kernel takes them.
 
     plane_words: of the target's planes; stretch: the most columns of a stretch; warm: columns of
-    the warm-up; both are multiples of COLUMNS; strips: to take; passed: the largest bound that is
-    already done.
+    the first strip's warm-up; both are multiples of COLUMNS; strips: to take; passed: the largest
+    bound that is already done.
     """
 
     plane_words: int
@@ -212,7 +214,7 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
     for every block; and outcome, an Outcome.
     """
     threads, size, tile_lanes = STRETCHES * width, rows * width, 64 * width
-    plane_size = (UNKNOWN + 1) * size
+    plane_size, carried_size = (UNKNOWN + 1) * size, threads * bits
     trials = (rows - 1).bit_length() + 1
 
     @jit(cache=True, max_registers=REGISTERS)
@@ -225,6 +227,7 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
         passing = cuda.shared.array(width, uint64)
         alive_words = cuda.shared.array(threads, uint64)
         rows_of_interest = cuda.shared.array(tile_lanes, uint8)
+        carried = cuda.shared.array(carried_size, uint64)
         lives = cuda.shared.array(STRETCHES, int32)
         ticket = cuda.shared.array(1, int64)
         state = State(
@@ -259,7 +262,8 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
             tile, first, stop = units[unit, 0], units[unit, 1], units[unit, 2]
             begin = first + mine * _stretch_of(stop - first)
             end = smaller(begin + _stretch_of(stop - first), stop)
-            span = Stretch(columns, begin - warm if begin > warm else 0, end)
+            origin = larger(begin - warm, 0)
+            span = Stretch(columns, origin, origin, end)
             going = begin < stop
             starts = Starts(limits, bounds, (tile * width + word) * 64)
             seen[1] = -1
@@ -268,7 +272,9 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
             strip = 0
             while True:
                 top = strip * rows
-                tile_strip = Strip(width, planes, masks, uint64(word), top - k)
+                tile_strip = Strip(
+                    width, planes, masks, uint64(word), top - k, carried, thread * bits
+                )
                 noting = strip + 1 == strips
                 last = (rows - 1) * width + word
                 cuda.syncthreads()
@@ -279,8 +285,13 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
                 within = cuda.syncthreads_or(int32(within))
                 above = border + (strip + 1) % 2 * border_size if strip else -1
                 below = border + strip % 2 * border_size if strip + 1 < strips else -1
-                if going and word == 0:
-                    cuda.atomic.add(tally, SWEPT, span.end - span.begin)
+                if going:
+                    begun = span.begin
+                    span = Stretch(columns, origin, larger(begin - warm + top, 0), end)
+                    borders = Borders(deltas, above, below)
+                    carry_down(state, rows, bits, tile_strip, span, borders, begun)
+                    if word == 0:
+                        cuda.atomic.add(tally, SWEPT, span.end - span.begin)
                 left = NONE  # lanes that need the strips below
                 if not within:
                     if going:

@@ -13,7 +13,8 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Words
 from kmatch.engine.host.alignments import MATCH, MISMATCH, SKIP_PATTERN, SKIP_TEXT
-from kmatch.engine.host.blocks import ALL_ONES, NONE, ONE, block, longest_of
+from kmatch.engine.host.blocks import ALL_ONES, NONE, ONE, block
+from kmatch.engine.host.extremes import longest
 from kmatch.engine.host.letters import COMPLEMENT, LETTERS, decode
 from kmatch.engine.host.sharing import SLAB, next_item
 from kmatch.engine.host.tracing.bits import SEEN
@@ -153,9 +154,9 @@ def trace(work, chunk, letters, search, ends, traced, columns):
     positions, queries, distances, limits = ends
     others, sizes = traced
     table, tables = search.profile
-    longest = longest_of(begins)
-    text = np.empty(longest + search.k, np.uint8)
-    memory = (text, np.empty((2 * ((longest + 63) >> 6) + 1) * (longest + search.k), np.uint64))
+    rows = longest(begins)
+    text = np.empty(rows + search.k, np.uint8)
+    memory = (text, np.empty((2 * ((rows + 63) >> 6) + 1) * (rows + search.k), np.uint64))
     band, most, seen = new_band(), MOST if len(columns.op_ends) == 0 else 0, len(letters) - SEEN
     slab = next_item(work)
     while slab >= 0:
