@@ -80,7 +80,8 @@ def hit_batch(
     intervals: (record, start, end), kinds: (pattern, distance, minus), as HitBatch has them.
     """
     (record, start, end), (pattern, distance, minus) = intervals, kinds
-    return HitBatch(spans.first + record, start, end, pattern, distance, minus, spans, align)
+    record = spans.first + record if spans.first else record
+    return HitBatch(record, start, end, pattern, distance, minus, spans, align)
 
 
 def aligned_anew(batches: list[HitBatch], source: Longs, local: Longs) -> Columns:

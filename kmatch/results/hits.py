@@ -61,7 +61,7 @@ class Hits(Table[HitBatch, Hit]):
     _row = Hit
     _shown = ("record", "start", "end", "pattern", "distance", "strand")
     _columns: Sequence[str] = (*_shown, "cigar", "match")
-    _lazy = ("record", "pattern", "cigar", "match")
+    _lazy = ("record", "pattern", "strand", "cigar", "match")
     _noun = "hit"
 
     def __init__(
@@ -85,7 +85,11 @@ class Hits(Table[HitBatch, Hit]):
         if k_each is not None:
             self.k: Longs = k_each[self.pattern_number]
             self._columns = (*self._columns, "k")
-        self.strand: Strings = SIGNS[self._column("minus", np.uint8)]
+
+    @cached_property
+    def strand(self) -> Strings:
+        """`+` or `-`."""
+        return SIGNS[self._column("minus", np.uint8)]
 
     @cached_property
     def record(self) -> Objects:

@@ -8,11 +8,13 @@ import numpy as np
 
 from kmatch.arrays import Ints, Longs
 from kmatch.engine.alignments import Columns, Windows
+from kmatch.engine.host.sharing import slabs
+from kmatch.engine.host.workers import Workers
 from kmatch.engine.protocol import Engine, Scan
 from kmatch.results.batches import HitBatch, hit_batch
 from kmatch.search.panels.panel import Panel
 from kmatch.search.scanning.chunks import PackedChunk
-from kmatch.search.scanning.codes import code_batches, split_windows
+from kmatch.search.scanning.codes import DROPPED, code_batches, split_windows
 from kmatch.search.scanning.dense import codes_ahead
 from kmatch.search.scanning.scan import Scanner
 
@@ -44,15 +46,19 @@ def window_batches(
 ) -> Iterator[HitBatch]:
     """Yield the HitBatches of a PackedChunk's sorted codes, whose queries are ranks of a Panel."""
     ranks = (panel.pattern, panel.minus, panel.lengths)
-    spans = chunk.spans
-    for part in code_batches(codes):
-        whole = tuple(np.empty((3, len(part)), np.int64))
+    records = (chunk.spans.begins, chunk.spans.lengths)
+    workers = Workers(engine.threads)
+    for part in code_batches(codes, engine.threads):
+        whole, dropped = tuple(np.empty((3, len(part)), np.int64)), np.zeros(1, np.int64)
         kinds = (np.int64, np.int32, np.int32, np.int32, np.uint8)
         parts = tuple(np.empty(len(part), kind) for kind in kinds)
-        records = (spans.begins, spans.lengths)
-        count = split_windows(part, k, ranks, records, chunk.length, whole, parts)
-        if count:
-            columns = [column[:count] for column in (*whole, *parts)]
+        split = part, k, ranks, records, chunk.length, whole, parts, dropped
+        workers.run(split_windows, slabs(len(part)), *split)
+        columns = [*whole, *parts]
+        if dropped[0]:
+            kept = whole[2] != DROPPED
+            columns = [column[kept] for column in columns]
+        if len(columns[0]):
             yield _batch(columns, chunk, panel, engine)
 
 

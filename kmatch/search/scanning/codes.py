@@ -9,7 +9,7 @@ from kmatch.jit import kernel
 
 BATCH = 1 << 16  # codes taken apart at a time
 SHARED = 1 << 18  # the same where more than two threads do it
-DROPPED = -1  # in place of a query
+DROPPED = -1  # in place of a query or record
 
 
 def code_batches(codes: Longs, threads: int = 1) -> Iterator[Longs]:
@@ -36,37 +36,43 @@ def last_at(begins, position):
 
 
 @kernel
-def split_windows(codes, k, ranks, spans, owned, whole, parts):
-    """Take apart the codes of windows; returns how many are kept.
+def split_windows(work, codes, k, ranks, spans, owned, whole, parts, dropped):
+    """Take apart the codes of windows, of which each item of work is a slab.
 
     codes: int64[n], sorted; ranks: (pattern int32, minus uint8, lengths int64), by rank; spans:
     (begins, lengths), int64, of the records in the chunk; owned: positions of the chunk; whole:
     (start, end, record) int64[n], and parts: (position int64, rank int32, pattern int32, distance
-    int32, minus uint8), [n] each, filled here. Windows that leave their record, or that belong to
-    the next chunk, are left out. `record` counts from the first of the spans.
+    int32, minus uint8), [n] each, filled here. `record` counts from the first of the spans; it is
+    DROPPED for a window that leaves its record or belongs to the next chunk; dropped, int64[1],
+    counts these.
     """
     pattern, minus, lengths = ranks
     begins, sizes = spans
     start, end, record = whole
     positions, numbers, patterns, distances, strands = parts
     queries, factor = len(lengths), k + 1
-    first_position, _, _ = decode(codes[0], queries, factor)
-    count, span = 0, last_at(begins, first_position)
-    for i in range(len(codes)):
-        position, rank, distance = decode(codes[i], queries, factor)
-        while span + 1 < len(begins) and begins[span + 1] <= position:
-            span += 1
-        if span < 0 or position >= owned:
-            continue
-        first = position - begins[span]
-        if first + lengths[rank] > sizes[span]:
-            continue
-        start[count], end[count], record[count] = first, first + lengths[rank], span
-        positions[count], numbers[count] = position, rank
-        patterns[count], strands[count] = pattern[rank], minus[rank]
-        distances[count] = distance
-        count += 1
-    return count
+    while True:
+        item = next_item(work)
+        if item < 0:
+            return
+        slab = item * SLAB
+        position, _, _ = decode(codes[slab], queries, factor)
+        left, span = 0, last_at(begins, position)
+        for i in range(slab, min(slab + SLAB, len(codes))):
+            position, rank, distance = decode(codes[i], queries, factor)
+            while span + 1 < len(begins) and begins[span + 1] <= position:
+                span += 1
+            first = position - begins[span]
+            if span < 0 or position >= owned or first + lengths[rank] > sizes[span]:
+                record[i] = DROPPED
+                left += 1
+                continue
+            start[i], end[i], record[i] = first, first + lengths[rank], span
+            positions[i], numbers[i] = position, rank
+            patterns[i], strands[i] = pattern[rank], minus[rank]
+            distances[i] = distance
+        if left:
+            fetch_add(dropped, 0, left)
 
 
 @kernel
