@@ -10,7 +10,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from numba.core import caching
+from numba.core import caching, codegen, compiler, dispatcher
 from numba.core.runtime import _nrt_python
 from support.package_copy import copy_package, end, install, make_wheel, run, start
 
@@ -158,6 +158,9 @@ PRIVATE = [
     *((caching.FunctionCache, name) for name in numba_parts._CACHE[0]),
     *((caching.CompileResultCacheImpl, name) for name in numba_parts._CACHE[1]),
     (caching.IndexDataCacheFile, "_dump"),
+    *((codegen.JITCodeLibrary, name) for name in numba_parts._LIBRARY),
+    *((compiler.Compiler, name) for name in numba_parts._COMPILER),
+    *((dispatcher.Dispatcher, name) for name in numba_parts._DISPATCHER),
     (_nrt_python, "c_helpers"),
 ]
 

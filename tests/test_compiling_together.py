@@ -140,6 +140,17 @@ def read(terminal):
         return b""
 
 
+def test_lines_of_processes_do_not_mix():
+    """Also where Python keeps nothing back, as with PYTHONUNBUFFERED."""
+    say = "from kmatch.rehearsal.compiling import _say\nfor i in range(3000): _say('kernel')"
+    read_end, write_end = os.pipe()
+    running = [subprocess.Popen([sys.executable, "-uc", say], stdout=write_end) for _ in range(3)]
+    os.close(write_end)
+    with open(read_end) as lines:
+        assert [line for line in lines if line != "kernel\n"] == []
+    assert [process.wait() for process in running] == [0, 0, 0]
+
+
 @pytest.mark.parametrize("failing", [[], ["cuda"], ["cpu", "cuda"]])
 def test_devices_are_compiled_for_at_once(failing, tmp_path, monkeypatch):
     """Those for which a process failed are named."""

@@ -220,6 +220,9 @@ class Engine(Protocol):
         the work that is done; sizes: how the engine cuts the work, which tests make tiny.
         """
 
+    def compile_primers(self, length: int) -> None:
+        """Have compiled what `extend_primers` takes for primers of up to so many letters."""
+
 
 @runtime_checkable
 class SeedLookup(Protocol):

@@ -4,7 +4,7 @@ Compiled kernels are kept in a folder named by a digest of all kernel sources, s
 older than its sources.
 """
 
-from kmatch.jit.kernels import inlined, kernel, parallel_kernel
+from kmatch.jit.kernels import inlined, kernel, kernel_by_number, parallel_kernel
 from kmatch.jit.reports import on_compile
 
-__all__ = ["inlined", "kernel", "on_compile", "parallel_kernel"]
+__all__ = ["inlined", "kernel", "kernel_by_number", "on_compile", "parallel_kernel"]

@@ -1,4 +1,5 @@
-"""The one file that touches Numba's private parts: its cache of compiled functions.
+"""The one file that touches Numba's private parts: its cache of compiled functions, and how those
+that only kernels call are compiled.
 
 Where these are not as expected, AS_EXPECTED is false, and kernels use Numba's cache as it is, by
 `in_numba_cache`.
@@ -14,7 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from numba import config
+from numba import config, types
 
 from kmatch.interrupts import held
 from kmatch.jit.claims import await_other, give_up
@@ -30,6 +31,13 @@ _CACHE = (
     ("_load_overload", "_save_overload", "_index_key", "_guard_against_spurious_io_errors"),
     ("rebuild", "reduce", "check_cachable", "filename_base"),
 )
+# What it uses of code that is linked, of a compiler and of a function that compiles itself.
+_LIBRARY = (
+    *("_finalize_final_module", "_finalize_dynamic_globals", "_get_module_for_linking"),
+    *("get_pointer_to_function", "serialize_using_object_code", "codegen"),
+)
+_COMPILER = ("compile_extra",)
+_DISPATCHER = ("get_call_template", "get_overload")
 
 
 def _is_as_expected(cache: Any) -> bool:
@@ -41,14 +49,26 @@ def _is_as_expected(cache: Any) -> bool:
 try:
     from llvmlite import binding as llvm
     from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import Compiler
+    from numba.core.dispatcher import Dispatcher
     from numba.core.runtime import _nrt_python as runtime
 
     _HELPERS = dict(runtime.c_helpers)
-    AS_EXPECTED = _is_as_expected(FunctionCache) and hasattr(IndexDataCacheFile, "_dump")
+    AS_EXPECTED = _is_as_expected(FunctionCache) and all(
+        hasattr(owner, name)
+        for owner, names in (
+            (IndexDataCacheFile, ("_dump",)),
+            (JITCodeLibrary, _LIBRARY),
+            (Compiler, _COMPILER),
+            (Dispatcher, _DISPATCHER),
+        )
+        for name in names
+    )
 except (ImportError, AttributeError):
     AS_EXPECTED = False
 if not AS_EXPECTED:
-    FunctionCache = NullCache = object
+    FunctionCache = NullCache = JITCodeLibrary = Compiler = object
 
 
 def in_numba_cache(caching: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -168,22 +188,119 @@ def _load(files: KernelFiles, key: Any) -> Any:
         return None
 
 
+class _InnerLibrary(JITCodeLibrary):
+    """The code of a kernel that kernels call: linked into theirs, with no machine code of its own,
+    which would take a third of the time that it takes to compile."""
+
+    @classmethod
+    def read(cls, codegen: Any, state: Any) -> Any:
+        """The library that `serialize_using_object_code` has made `state` of."""
+        name, _, code = state
+        library = cls(codegen, name)
+        library._final_module = library._shared_module = llvm.parse_bitcode(code)
+        library._finalize_final_module()
+        return library
+
+    @property
+    def codegen(self) -> Any:
+        return _NoEnvironments(super().codegen)
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        return 0
+
+    def serialize_using_object_code(self) -> Any:
+        return self.name, "inner", self._get_module_for_linking().as_bitcode()
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+class _Stand:
+    """An object with all attributes of another but those of its class."""
+
+    def __init__(self, other: Any) -> None:
+        self._other = other
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._other, name)
+
+
+class _NoEnvironments(_Stand):
+    """The codegen of an _InnerLibrary, whose variables have no addresses."""
+
+    def set_env(self, name: str, environment: Any) -> None:
+        pass
+
+
+class _InnerContext(_Stand):
+    """A target whose codegen, itself, reads an _InnerLibrary."""
+
+    def codegen(self) -> Any:
+        return self
+
+    def unserialize_library(self, state: Any) -> Any:
+        return _InnerLibrary.read(self._other.codegen(), state)
+
+
+class InnerCompiler(Compiler):
+    """Compiles kernels that kernels call."""
+
+    def compile_extra(self, function: Callable[..., Any]) -> Any:
+        library = _InnerLibrary(self.state.targetctx.codegen(), function.__qualname__)
+        library.enable_object_caching()
+        self.state.library = library
+        return super().compile_extra(function)
+
+
+def call_within(dispatcher: Any, inner: Any, by_number: bool) -> None:
+    """Have kernels that call a kernel link another one of the same function.
+
+    dispatcher: of the kernel that Python calls; inner: compiled by an InnerCompiler; by_number:
+    whether to compile it, as Numba does, again for each number that is written out in a call, and
+    for those that a variable is set to before a loop.
+    """
+    dispatcher.get_overload = inner.get_overload
+    dispatcher.get_call_template = plain = inner.get_call_template
+
+    def template(args: Any, kws: Any) -> Any:
+        named = {name: types.unliteral(kind) for name, kind in kws.items()}
+        return plain(tuple(map(types.unliteral, args)), named)
+
+    if not by_number:
+        dispatcher.get_call_template = template
+
+
+def _inner_cache() -> Any:
+    cache = _disk_cache(FunctionCache, "inner")
+    plain: Any = cache._impl_class
+
+    class Impl(plain):
+        def rebuild(self, context: Any, payload: Any) -> Any:
+            return super().rebuild(_InnerContext(context), payload)._replace(target_context=context)
+
+    cache._impl_class = Impl
+    return cache
+
+
 _CpuCache: Any = _disk_cache(FunctionCache, "cpu") if AS_EXPECTED else None
+_InnerCache: Any = _inner_cache() if AS_EXPECTED else None
 
 
 class KernelCache(NullCache):
     """Numba's cache on disk for one kernel of the CPU.
 
-    It is opened at the kernel's first call, and loads what is compiled without setting up a
-    compiler, which takes a fifth of a second.
+    inner: whether kernels call it. It is opened at the kernel's first call, and loads what is
+    compiled without setting up a compiler, which takes a fifth of a second.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
+    def __init__(self, function: Callable[..., Any], inner: bool = False) -> None:
+        self._function, self._inner = function, inner
 
     @cached_property
     def _opened(self) -> Any:
-        return _CpuCache(self._function)
+        return (_InnerCache if self._inner else _CpuCache)(self._function)
 
     @property
     def cache_path(self) -> str:
@@ -195,6 +312,8 @@ class KernelCache(NullCache):
         return self._opened.load_overload(signature, context)
 
     def save_overload(self, signature: Any, data: Any) -> None:
+        for environment in () if self._inner else data._find_referenced_environments():
+            data.codegen.set_env(environment.env_name, environment)  # inner kernels' too
         self._opened.save_overload(signature, data)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kmatch.api import hamming, pcr, primer
+from kmatch.engine.devices import choose_engine
 from kmatch.genome import Genome
 from kmatch.packed.packing import HALO_STEP, PackedLayout, write_packed
 from kmatch.search.hooked import hooked
@@ -18,6 +19,10 @@ PATTERNS = {"plain": UNIT[:20], "letters": "N" + UNIT[21:]}
 PAIR = {"plain": (UNIT[:20], "AACCGGTTCAGTACTGGCTA")}
 PANEL = {"plain": UNIT[:20], "letters": "N" + UNIT[1:20]}
 PAM = UNIT[20:23]  # stands beside them: without hits the kernels for hits are not compiled
+
+# Of primers: a GPU's kernels differ by the bits that count so many, 8, 10, 12 and 14, which are
+# those of every K from 2 on and of all lengths beyond 32.
+LENGTHS = (128, 512, 2048, 8192)
 
 
 def _search(
@@ -30,6 +35,10 @@ def _search(
 def _primer(device: str) -> None:
     tiny = Genome.from_records([("tiny", LETTERS)])
     _write(primer(tiny, tiny, 2, max_length=9, device=device))
+
+
+def _primers_of(length: int, device: str) -> None:
+    choose_engine(device).compile_primers(length)
 
 
 def _pcr(device: str) -> None:
@@ -72,12 +81,13 @@ def _write(found: Any) -> None:
 FILES = "files"
 # By name, those that compile longest first; each needs some kernels that few others need.
 TASKS: dict[str, Callable[..., None]] = {
-    "edit": partial(_search, "edit", PATTERNS, 2, filtering=False, report="loci"),
     "primer": _primer,
+    "edit": partial(_search, "edit", PATTERNS, 2, filtering=False, report="loci"),
+    "rules": partial(_search, "edit", PANEL, 2, pam=PAM, exact_5p=1, filtering=True),
+    **{f"primers of {length}": partial(_primers_of, length) for length in LENGTHS},
     "filter": partial(_search, "edit", PATTERNS, 2, filtering=True),
     "hamming": partial(_search, "hamming", PATTERNS, 2),
     "best": partial(_search, "best", PATTERNS, filtering=False),
-    "rules": partial(_search, "edit", PANEL, 2, pam=PAM, exact_5p=1, filtering=True),
     "bounds": partial(_search, "edit", PANEL, 2, pam=PAM, max_insertions=0, filtering=True),
     "anchors": partial(_search, "edit", {"plain": UNIT[:20]}, 2, pam=PAM, filtering=True),
     FILES: _files,

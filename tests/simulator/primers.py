@@ -16,9 +16,11 @@ from support.primers import primer_cases, records
 from support.primers import rows as rows_of_primers
 
 from kmatch.engine.columns import FRESH
+from kmatch.engine.cuda import engine
 from kmatch.engine.cuda.edit.recurrence import COLUMNS
 from kmatch.engine.cuda.primer import extend as primer
 from kmatch.engine.cuda.primer import pieces, strips
+from kmatch.rehearsal import searches
 from kmatch.sequences.alphabet import encode_text
 
 # The recurrence adds to carry; what runs over the end of a word concerns nobody.
@@ -154,3 +156,28 @@ def test_columns_of_several_sweeps_are_noted():
     for group in (8, 16, 4, 12):
         strips.note(seen, group)
     assert seen == [4, 16]
+
+
+def test_counters_of_all_lengths_are_compiled_ahead(monkeypatch):
+    """Those of the kernels that searches launch, for the rows taken first and for those below."""
+    compiled = set()
+
+    class Nothing:
+        def __getitem__(self, key):
+            return lambda *arguments: None
+
+    def make(height, bits, width):
+        compiled.add((height, bits))
+        return Nothing()
+
+    monkeypatch.setattr(primer, "make_extend", make)
+    gpu = engine.CudaEngine(0, "simulator")
+    for length in (16, *searches.LENGTHS):  # primers of 9 letters are searched for too
+        gpu.compile_primers(length)
+    sizes, needed = primer.SIZES, set()
+    for k in (2, 6, 30, 100, 300):
+        for limit in (9, 30, 60, 100, 300, 1000, 3000, 10000):
+            for rows in (sizes.rows * k + sizes.more, sizes.deepest):
+                rows = primer._up(min(rows, limit), sizes.height)
+                needed.add((sizes.height, primer.counter_bits(rows, k - 1, k - 1)))
+    assert needed == compiled

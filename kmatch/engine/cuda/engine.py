@@ -231,6 +231,17 @@ class CudaEngine(HostEngine):
             done = extend_primers(self._gpu, deeper, starts, columns, k, on_progress, sizes)
         return self._noted(done)
 
+    def compile_primers(self, length: int) -> None:
+        """See `Engine.compile_primers`: a search among letters that match nothing, which is short.
+
+        Kernels differ by the bits of counters, which follow from the rows taken first.
+        """
+        from kmatch.engine.cuda.primer.extend import SIZES
+
+        records, limits = np.array([0, length]), np.full(length, length)
+        starts = Starts(np.zeros(length, np.uint8), records, limits, np.full(length, 2))
+        self.extend_primers(starts, np.zeros(1, np.uint8), 2, sizes=SIZES._replace(more=length))
+
     def _extend_on_cpu(self, starts: Starts, columns: Bytes, k: int) -> None:
         from kmatch.engine.cpu.primer.extend import extend_primers
 

@@ -333,7 +333,8 @@ def _best_walk(search, constraints, query, text, distance, memory):
         found = _walk_out(search, constraints, query, text, left, matrix, others)
         if columns == 0 or _comes_before(others, found[1], ops, columns):
             used, columns = found
-            ops[:columns] = others[:columns]
+            for i in range(columns):
+                ops[i] = others[i]
     return used, columns
 
 

@@ -52,6 +52,9 @@ class HostEngine:
             self._watch.done.append(done)
         return done
 
+    def compile_primers(self, length: int) -> None:
+        """Nothing to do: the same kernels take primers of any length."""
+
     def read_text(self, text: Text, letters: Bytes) -> None:
         from kmatch.engine.host.letters import read_text
 

@@ -66,7 +66,8 @@ def sort_codes(codes, spare):
             begin[value] += 1
         source, target = target, source
     if digits % 2:
-        codes[:] = source
+        for i in range(count):
+            codes[i] = source[i]
     return count
 
 

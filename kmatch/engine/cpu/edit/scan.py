@@ -44,11 +44,12 @@ def _search_rows(text, reading, query, rows, limit, lowering, writer):
 
 
 @kernel
-def _scan_around(text, reading, query, rows, limit, writer):
-    """Scan for the ends of all hits that hold a piece which begins in some rows of any lane.
+def _around(text, reading, query, rows, limit):
+    """The rows in which all hits end that hold a piece which begins in some rows of any lane.
 
     The filter of other rows does not find these. They may end in neighbouring rows, in the lane
-    before or after and, if the rows are the last of a lane, in the halo.
+    before or after and, if the rows are the last of a lane, in the halo. Returns the first row, and
+    the last of the rows from there and of those from row 0.
     """
     _, words, lane_rows, plane_words = text
     first, last = rows
@@ -57,15 +58,10 @@ def _scan_around(text, reading, query, rows, limit, writer):
     low = first - shift - reach
     high = (lane_rows if last == lane_rows else last - shift) + reach
     if high - low >= lane_rows:
-        _search_rows(text, reading, query, (0, lane_rows), limit, False, writer)
-        return
+        return 0, lane_rows, 0
     begin = low % lane_rows
     end = begin + high - low
-    here = (begin, min(end, lane_rows))
-    _search_rows(text, reading, query, here, limit, False, writer)
-    if end > lane_rows:
-        beyond = (0, end - lane_rows)
-        _search_rows(text, reading, query, beyond, limit, False, writer)
+    return begin, min(end, lane_rows), end - lane_rows
 
 
 @kernel
@@ -94,14 +90,17 @@ def scan_edit(work, text, search, budgets, parts, buffer):
     while item >= 0:
         part, query = item // queries, item % queries
         first, last = rows * part // parts, rows * (part + 1) // parts
-        here = (first, last)
+        beyond = 0
         limit[0] = search.limits[query]
         if budgets[query] > 0:
-            most = _most(budgets[query], limit[0], text, last - first)
-            if not filter_rows(text, here, search, query, most, memory, writer):
-                _scan_around(text, search.reading, query, here, limit, writer)
-        else:
-            _search_rows(text, search.reading, query, here, limit, False, writer)
+            most, here = _most(budgets[query], limit[0], text, last - first), (first, last)
+            if filter_rows(text, here, search, query, most, memory, writer):
+                last = first
+            else:
+                first, last, beyond = _around(text, search.reading, query, here, limit)
+        while first < last:
+            _search_rows(text, search.reading, query, (first, last), limit, False, writer)
+            first, last, beyond = 0, beyond, 0
         give_up(work, writer)
         item = next_item(work)
     leave(writer)

@@ -336,7 +336,7 @@ def _descend(memory, strips, columns, tile, tally):
             source, target = target, source
         if flags & RAISED:
             marks[2] += 1
-            marks[3:] = _deepest_rows(tile.bounds, tile.limits)
+            marks[3], marks[4] = _deepest_rows(tile.bounds, tile.limits)
             _aim(state, strip, tile)
             memory.versions[held] = marks[2]
         if _leave(state, strip, bits_above, joined) or row < tile.k:

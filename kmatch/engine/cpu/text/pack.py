@@ -7,14 +7,14 @@ from kmatch.engine.geometry import Text
 from kmatch.engine.host.packing import stand_in
 from kmatch.engine.host.sharing import next_item
 from kmatch.engine.host.workers import Workers
-from kmatch.jit import kernel
+from kmatch.jit import kernel, kernel_by_number
 
 BLOCK = 64  # rows packed at a time: one cache line of each lane
 UPPER = 0xDF  # clears the bit that makes a letter lower case
 UPPER_T_OR_U = 0xDE
 
 
-@kernel
+@kernel_by_number
 def _octet(base, compared, letters):
     """Which of eight letters are `base`, a bit each; compared: the bits of a letter that count."""
     return (
@@ -66,7 +66,7 @@ def _join(octets, plane, column):
         column[r] = low | high
 
 
-@kernel
+@kernel_by_number
 def _word(octet, shift):
     return np.uint64(octet) << np.uint64(shift)
 
