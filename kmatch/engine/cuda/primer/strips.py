@@ -253,6 +253,10 @@ def sweep(state, rows, bits, kind, strip, stretch, borders, watch):
         fresh = letters & 7 == FRESH
         begin_rows(state, rows, bits, kind, strip, fresh)
         if fresh:
+            for c in range(COLUMNS):  # the strip below loads them ahead, and looks at none
+                state.ph[c] = NONE
+                state.mh[c] = NONE
+            _hand_down(state, strip.width, borders, (t - stretch.origin) * 2 * strip.width)
             t += COLUMNS
         if t < stretch.end:
             letters = _load_letters(state, strip, stretch, borders, t)
