@@ -19,7 +19,8 @@ from kmatch.engine.columns import FRESH
 from kmatch.engine.cuda import engine
 from kmatch.engine.cuda.edit.recurrence import COLUMNS
 from kmatch.engine.cuda.primer import extend as primer
-from kmatch.engine.cuda.primer import pieces, strips, tile
+from kmatch.engine.cuda.primer import pieces, strips
+from kmatch.engine.cuda.primer import tile as primer_tile
 from kmatch.rehearsal import searches
 from kmatch.sequences.alphabet import encode_text
 
@@ -80,35 +81,36 @@ def test_primers_in_a_copy_longer_than_a_tile():
 class Written:
     """Deltas in device memory, of which none may be read that its launch has not written."""
 
-    indices = set()
-
-    def __init__(self, deltas):
-        self._deltas = deltas
+    def __init__(self, deltas, written):
+        self._deltas, self._written = deltas, written
 
     def __getitem__(self, index):
-        assert index in self.indices
+        assert index in self._written
         return self._deltas[index]
 
     def __setitem__(self, index, value):
-        self.indices.add(index)
+        self._written.add(index)
         self._deltas[index] = value
 
 
 def test_no_deltas_are_read_before_they_are_written(monkeypatch):
     """Those of a record's beginning too, which are loaded ahead though nothing looks at them."""
-    launch, borders = primer.Extension._launch, tile.Borders
+    launch, borders, written = primer.Extension._launch, primer_tile.Borders, set()
 
     def launched(*arguments):
-        Written.indices.clear()
+        written.clear()
         return launch(*arguments)
 
+    def watched(deltas, *indices):
+        return borders(Written(deltas, written), *indices)
+
     monkeypatch.setattr(primer.Extension, "_launch", launched)
-    monkeypatch.setattr(tile, "Borders", lambda deltas, *at: borders(Written(deltas), *at))
+    monkeypatch.setattr(primer_tile, "Borders", watched)
     text = "ACGTTGCATTAGCCAGT"
     background = records("GG" + text + "TA", "", "ACG", text[3:] + "C")
     case = (records(text, "ACCGT"), background, 2, {"background_strand": "+"})
     assert primers(case, TINY._replace(deepest=32)) == expected_primers(case)
-    assert Written.indices
+    assert written
 
 
 @njit
