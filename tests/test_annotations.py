@@ -5,7 +5,8 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "kmatch"
 # What makes kernels, and what Numba calls while it compiles.
-COMPILED = {"kernel", "parallel_kernel", "inlined", "njit", "jit", "intrinsic", "overload"}
+COMPILED = {"kernel", "kernel_by_number", "parallel_kernel", "inlined", "njit", "jit"}
+COMPILED |= {"intrinsic", "overload"}
 # Modules that are all for kernels: Numba types their functions.
 FOR_KERNELS = (
     "engine/cpu/bits/logic.py",

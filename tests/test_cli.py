@@ -73,6 +73,21 @@ sys.exit(3 * ("numba.np.linalg" in sys.modules))  # which imports SciPy
     assert second.returncode == 0
 
 
+@pytest.mark.parametrize("asked", [None, "3"])
+def test_linear_algebra_gets_one_thread_unless_more_are_asked_for(asked, monkeypatch):
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    if asked:
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", asked)
+    code = """
+import atexit, os
+from kmatch.cli.main import main
+atexit.register(lambda: print(os.environ["OPENBLAS_NUM_THREADS"]))
+main(["--version"])
+"""
+    done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines()[-1] == (asked or "1")
+
+
 def test_a_search_on_the_cpu_never_touches_cuda():
     body = """
 from kmatch.cli.main import run

@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-from kmatch.jit import kernel, kernel_by_number
 from kmatch.jit.numba_parts import AS_EXPECTED
 
 KERNELS = """
@@ -55,26 +54,8 @@ print(*sorted(files))
 """
 
 
-@pytest.mark.skipif(not AS_EXPECTED, reason="this Numba's parts are not those that kmatch knows")
-def test_kernels_that_kernels_call_are_linked_into_theirs(tmp_path):
-    """Also when they are loaded, and with errors that name a number."""
-    (tmp_path / "own.py").write_text(KERNELS)
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
-    for numbers in ((3, 4), (0, 0)):
-        done = subprocess.run(
-            [sys.executable, "own.py"],
-            cwd=tmp_path,
-            env=environment | {"PYTHONPATH": os.pathsep.join(sys.path)},
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        assert done.stderr == ""
-        assert done.stdout.splitlines() == [
-            f"20 ('below zero', -5) {numbers[0]}",
-            f"8 ('below zero', -6) {numbers[1]}",
-            "cpu cpu inner inner",
-        ]
+NUMBERS = """
+from kmatch.jit import kernel, kernel_by_number
 
 
 @kernel
@@ -93,9 +74,38 @@ def calls(x):
     return both + called(number=2, pair=(x, 3), wanted=x > 0) + shifted(x, 1) + shifted(x, 2)
 
 
+print(calls(7), *(len(each.get_overload.__self__.signatures) for each in (called, shifted)))
+"""
+
+
+def run(folder, source):
+    """What a module writes that has its kernels in a folder of its own."""
+    (folder / "own.py").write_text(source)
+    paths = {"NUMBA_CACHE_DIR": str(folder / "kernels"), "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "own.py"],
+        cwd=folder,
+        env=os.environ | paths,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stderr == ""
+    return done.stdout.splitlines()
+
+
 @pytest.mark.skipif(not AS_EXPECTED, reason="this Numba's parts are not those that kmatch knows")
-def test_numbers_written_out_in_a_call_are_no_reason_to_compile_again():
+def test_kernels_that_kernels_call_are_linked_into_theirs(tmp_path):
+    """Also when they are loaded, and with errors that name a number."""
+    for numbers in ((3, 4), (0, 0)):
+        assert run(tmp_path, KERNELS) == [
+            f"20 ('below zero', -5) {numbers[0]}",
+            f"8 ('below zero', -6) {numbers[1]}",
+            "cpu cpu inner inner",
+        ]
+
+
+@pytest.mark.skipif(not AS_EXPECTED, reason="this Numba's parts are not those that kmatch knows")
+def test_numbers_written_out_in_a_call_are_no_reason_to_compile_again(tmp_path):
     """But where kernels are compiled for them."""
-    assert calls(7) == 8 + 0 + 12 + 14 + 28
-    many = [len(each.get_overload.__self__.signatures) for each in (called, shifted)]
-    assert many == [1, 2]
+    assert run(tmp_path, NUMBERS) == [f"{8 + 0 + 12 + 14 + 28} 1 2"]

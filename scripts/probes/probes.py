@@ -17,7 +17,8 @@ from zlib import crc32
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "kmatch"
-COMPILED = {"kernel", "parallel_kernel", "inlined", "njit", "jit", "intrinsic", "overload"}
+COMPILED = {"kernel", "kernel_by_number", "parallel_kernel", "inlined", "njit", "jit"}
+COMPILED |= {"intrinsic", "overload"}
 NAME = "__ran__"  # in each module: a byte for each line, set where it ran
 
 ran = {}
