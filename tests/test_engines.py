@@ -10,8 +10,9 @@ from support.hooks import best_batches, edit_batches, hamming_batches, primer_ba
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.cuda.edit.pieces import WIDTH, kinds_of, plan_pieces
+from kmatch.engine.cuda.edit.recurrence import COLUMNS
 from kmatch.engine.cuda.engine import CudaEngine
-from kmatch.engine.cuda.primer.pieces import cut_units
+from kmatch.engine.cuda.primer.pieces import all_units, cut_units
 from kmatch.engine.geometry import SPARE, Geometry
 from kmatch.engine.protocol import AnchorScan, Engine, SeedLookup
 from kmatch.engine.queries import Query, query_arrays, reading_arrays
@@ -99,6 +100,22 @@ def test_units_of_primers_are_cut_without_a_gap(most, fewest):
     assert len(covered) == sizes.sum() == columns
     assert covered == {(t, x) for t, first, end in units.tolist() for x in range(first, end)}
     assert len(cut_units(units[:0], most, fewest)) == 0
+
+
+@pytest.mark.parametrize("parts", [0.1, 1.5, 40])
+@pytest.mark.parametrize("length", [4, 80, 1004])
+def test_units_shrink_towards_the_end(length, parts):
+    tiles, begin, span, least = np.array([3, 5]), 12, 96, 24
+    units = all_units(tiles, begin, begin + length, span, least, parts)
+    sizes = units[:, 2] - units[:, 1]
+    for tile in tiles:
+        own = units[units[:, 0] == tile]
+        assert own[0, 1] == begin and own[-1, 2] == begin + length
+        assert (own[1:, 1] == own[:-1, 2]).all()
+        assert (np.diff(own[:, 2] - own[:, 1]) <= 0).all()
+    assert sizes.max() <= span and (sizes[: -len(tiles)] >= least).all()
+    assert (units[:, 1:] % COLUMNS == 0).all() and (np.diff(units[:, 1]) >= 0).all()
+    assert (sizes[0] < span) == (length < span or length < span * parts)
 
 
 def timed(search, genome, *arguments, **options):
