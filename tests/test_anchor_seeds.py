@@ -74,6 +74,12 @@ def test_panels_too_large_for_the_tables_are_not_looked_up():
     assert seeds.find_pieces(20, 4, 100_000_000) is None
 
 
+def test_ways_to_cut_do_not_grow_beyond_bounds_with_k():
+    """There are 2^k ways to share k + 1 out, of which few keep to the bounds."""
+    assert sum(len(list(seeds._cuts(100, k))) for k in range(100)) < 5_000
+    assert all(seeds.find_pieces(100, k, 1) is None for k in range(24, 100))
+
+
 def forced(way):
     """While it lasts, differences beside a PAM are searched for in one way."""
     other = {"anchors": "anchor_seeds", "anchor_seeds": "anchors"}[way]

@@ -65,8 +65,7 @@ def find_pieces(shortest: int, k: int, patterns: int) -> list[Piece] | None:
     fitting = [
         pieces
         for pieces in _cuts(shortest, k)
-        if max(piece.errors for piece in pieces) <= MOST_ERRORS
-        and site_factors(pieces, k, patterns).entry <= MOST_ENTRIES
+        if site_factors(pieces, k, patterns).entry <= MOST_ENTRIES
         and site_factors(pieces, k, patterns).lookup <= MOST_LOOKUPS
     ]
 
@@ -77,24 +76,26 @@ def find_pieces(shortest: int, k: int, patterns: int) -> list[Piece] | None:
 
 
 def _cuts(shortest: int, k: int) -> Iterator[list[Piece]]:
-    """All ways to give k + 1 to pieces of nearly equal length."""
-    for shares in _sums(k + 1):
+    """The ways to give k + 1 to pieces of nearly equal length, but for those of too many look-ups:
+    each piece but the first takes more than k + 1."""
+    most = 1 + MOST_LOOKUPS // (k + 2)
+    for shares in _sums(k + 1, min(most, shortest)):
         count = len(shares)
-        if count <= shortest:
-            bounds = [shortest * i // count for i in range(count + 1)]
-            yield [
-                Piece(bounds[i], min(bounds[i + 1] - bounds[i], LOOKED_UP), shares[i] - 1)
-                for i in range(count)
-            ]
+        bounds = [shortest * i // count for i in range(count + 1)]
+        yield [
+            Piece(bounds[i], min(bounds[i + 1] - bounds[i], LOOKED_UP), shares[i] - 1)
+            for i in range(count)
+        ]
 
 
-def _sums(total: int) -> Iterator[list[int]]:
-    """The lists of numbers from 1 on that add up to a total."""
+def _sums(total: int, most: int) -> Iterator[list[int]]:
+    """The lists of at most so many numbers that add up to a total, each what a piece may get."""
     if not total:
         yield []
-    for first in range(1, total + 1):
-        for rest in _sums(total - first):
-            yield [first, *rest]
+    elif total <= most * (MOST_ERRORS + 1):
+        for first in range(1, min(total, MOST_ERRORS + 1) + 1):
+            for rest in _sums(total - first, most - 1):
+                yield [first, *rest]
 
 
 def site_factors(pieces: list[Piece], k: int, patterns: int) -> costs.AnchorSeeds:
