@@ -1,6 +1,7 @@
 """How a genome is cut into shards: by the work that they are, and by who can read it."""
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from itertools import groupby
 
 import numpy as np
@@ -49,7 +50,7 @@ class ShardPlan:
         """How many shards there will be; None where only reading tells."""
         if self._genome.file is None or self._circular is not None:
             return None
-        left, done, count = int(self._lengths().sum()), 0, 0
+        left, done, count = int(self._lengths.sum()), 0, 0
         while left > (size := self._sizes.next(count, done, left, False)) + self._context:
             left, done, count = left - size, done + size, count + 1
         return count + 1
@@ -65,7 +66,7 @@ class ShardPlan:
     def _total(self) -> int | None:
         """About how many letters there are."""
         if self._genome.file is not None:
-            return int(self._lengths().sum())
+            return int(self._lengths.sum())
         if self._genome.keep or not self._share:
             return self._genome.expected_letters
         return int(self._read / self._share)
@@ -97,6 +98,7 @@ class ShardPlan:
         part = pack_part(stretches, extent.letters, self._margins, self._engine)
         return shard._replace(part=part)
 
+    @cached_property
     def _lengths(self) -> Longs:
         """Letters of each record of a packed genome, 0 of one that is left out."""
         assert self._genome.file
@@ -108,7 +110,7 @@ class ShardPlan:
 
     def _of_file(self) -> Iterator[tuple[Extent, None]]:
         assert self._genome.file
-        names, lengths, first = self._genome.file.names, self._lengths(), 0
+        names, lengths, first = self._genome.file.names, self._lengths, 0
         for circular, run in groupby(names, self._circular.has if self._circular else _never):
             part = slice(first, first + len(list(run)))
             cut = self._whole if circular else self._cut

@@ -250,7 +250,7 @@ class InnerCompiler(Compiler):
     def compile_extra(self, function: Callable[..., Any]) -> Any:
         library = _InnerLibrary(self.state.targetctx.codegen(), function.__qualname__)
         library.enable_object_caching()
-        self.state.library = library
+        self.state["library"] = library
         return super().compile_extra(function)
 
 

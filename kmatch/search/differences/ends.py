@@ -98,9 +98,9 @@ class DifferenceSearch:
 
     def run(self, chunks: Iterable[PackedChunk]) -> Generator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
-        for rows, chunks_of in rows_ahead(self._released(chunks), self._engine.threads):
+        for rows, sources in rows_ahead(self._released(chunks), self._engine.threads):
             for part in by_source(in_order(rows, len(self._query.limits))):
-                yield self._batch(chunks_of[int(part["source"][0])], part)
+                yield self._batch(sources, part)
 
     def _released(self, chunks: Iterable[PackedChunk]) -> Generator[Released]:
         """Yield rows, none of which starts before one that came earlier, and their chunks."""
@@ -126,10 +126,7 @@ class DifferenceSearch:
         rows, touched = self._borders.rows, self._borders.touched
         order = np.argsort(rows["source"], kind="stable")
         rows, touched = rows[order], touched[order]
-        sources = self._chunks
-        hits = together(
-            [self._batch(sources[int(part["source"][0])], part) for part in by_source(rows)]
-        )
+        hits = together([self._batch(self._chunks, part) for part in by_source(rows)])
         left, right, fell = self._plateaus.edges
         backward = self._panel.letters.backward
         return Edges(backward, left, right, fell.astype(np.uint8), hits, rows["query"], touched)
@@ -295,9 +292,10 @@ class DifferenceSearch:
         self._waiting = rows[~ready]
         return rows[ready]
 
-    def _batch(self, chunk: PackedChunk, rows: RowArray) -> HitBatch:
-        """The hits of rows, sorted, of one chunk."""
+    def _batch(self, sources: dict[int, PackedChunk], rows: RowArray) -> HitBatch:
+        """The hits of rows, sorted, of one chunk; sources: chunks by number, with that one."""
         number = int(rows["source"][0])
+        chunk = sources[number]
         intervals = tuple(np.empty((3, len(rows)), np.int64))
         kinds = tuple(np.empty(len(rows), kind) for kind in (np.int32, np.int32, np.uint8))
         spans = (chunk.spans.begins, chunk.spans.lengths)

@@ -9,7 +9,7 @@ from kmatch.arrays import Longs
 from kmatch.engine.alignments import Traced
 from kmatch.engine.host.sorting import sorted_order
 from kmatch.jit import kernel
-from kmatch.search.scanning.codes import last_at
+from kmatch.search.scanning.codes import last_at, next_at
 
 # A hit: its coordinates, those of the chain of minima that it stands for, its anchored end as a
 # position in chunk `source`, and its number of columns.
@@ -127,8 +127,7 @@ def fill_columns(rows, base, spans, panel, intervals, kinds):
     span = last_at(begins, rows[0]["anchor"])
     for i in range(len(rows)):
         row = rows[i]
-        while span + 1 < len(begins) and begins[span + 1] <= row["anchor"]:
-            span += 1
+        span = next_at(begins, row["anchor"], span)
         while begins[span] > row["anchor"]:
             span -= 1
         record[i] = span

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kmatch.arrays import Longs
 from kmatch.engine.host.codes import decode
 from kmatch.engine.host.sharing import SLAB, fetch_add, next_item
-from kmatch.jit import kernel
+from kmatch.jit import inlined, kernel
 
 BATCH = 1 << 16  # codes taken apart at a time
 SHARED = 1 << 18  # the same where more than two threads do it
@@ -35,6 +35,14 @@ def last_at(begins, position):
     return first - 1
 
 
+@inlined
+def next_at(begins, position, span):
+    """As `last_at`, for a position at or behind one that gave `span`."""
+    while span + 1 < len(begins) and begins[span + 1] <= position:
+        span += 1
+    return span
+
+
 @kernel
 def split_windows(work, codes, k, ranks, spans, owned, whole, parts, dropped):
     """Take apart the codes of windows, of which each item of work is a slab.
@@ -60,8 +68,7 @@ def split_windows(work, codes, k, ranks, spans, owned, whole, parts, dropped):
         left, span = 0, last_at(begins, position)
         for i in range(slab, min(slab + SLAB, len(codes))):
             position, rank, distance = decode(codes[i], queries, factor)
-            while span + 1 < len(begins) and begins[span + 1] <= position:
-                span += 1
+            span = next_at(begins, position, span)
             first = position - begins[span]
             if span < 0 or position >= owned or first + lengths[rank] > sizes[span]:
                 record[i] = DROPPED
@@ -98,8 +105,7 @@ def split_ends(work, codes, before, k, backward, spans, owned, ends, dropped):
         left, span = 0, last_at(begins, at)
         for i in range(first, min(first + SLAB, len(codes))):
             at, number, apart = decode(codes[i], queries, factor)
-            while span + 1 < len(begins) and begins[span + 1] <= at:
-                span += 1
+            span = next_at(begins, at, span)
             own = 0 if backward[number] else halo
             keep = codes[i] != last and own <= at < own + length
             keep = keep and span >= 0 and at - begins[span] < sizes[span]

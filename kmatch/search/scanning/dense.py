@@ -22,9 +22,7 @@ def codes_ahead(found: Generator[ChunkCodes], threads: int) -> Iterator[ChunkCod
 
     threads: that the search may use; with one nothing is done ahead.
     """
-    if threads == 1:
-        return found
-    return _ahead(found, lambda each: len(each[1]), CODES_AHEAD, "kmatch scan")
+    return _ahead(found, threads, lambda each: len(each[1]), CODES_AHEAD, "kmatch scan")
 
 
 def rows_ahead(released: Generator[Rows], threads: int) -> Iterator[Rows]:
@@ -32,25 +30,25 @@ def rows_ahead(released: Generator[Rows], threads: int) -> Iterator[Rows]:
 
     threads: as above.
     """
-    if threads == 1:
-        return released
-    return _ahead(released, lambda each: len(each[0]), HITS_AHEAD, "kmatch rows")
+    return _ahead(released, threads, lambda each: len(each[0]), HITS_AHEAD, "kmatch rows")
 
 
 def hits_ahead(batches: Generator[HitBatch], threads: int) -> Iterator[HitBatch]:
     """Yield HitBatches; those behind one of many hits are made ahead. threads: as above."""
-    if threads == 1:
-        return batches
-    return _ahead(batches, len, HITS_AHEAD, "kmatch hits")
+    return _ahead(batches, threads, len, HITS_AHEAD, "kmatch hits")
 
 
 def _ahead(
-    items: Generator[Item], weigh: Callable[[Item], int], capacity: int, name: str
+    items: Generator[Item],
+    threads: int,
+    weigh: Callable[[Item], int],
+    capacity: int,
+    name: str,
 ) -> Iterator[Item]:
     for item in items:
         weight = weigh(item)
         yield item
-        if weight >= MANY:
+        if threads > 1 and weight >= MANY:
             del item
             yield from run_ahead(items, weigh, capacity, name)
             return

@@ -37,6 +37,7 @@ from kmatch.engine.cpu.primer.strips import (
     sweep_gathering,
     widen,
 )
+from kmatch.engine.host.extremes import largest
 from kmatch.jit import inlined, kernel
 
 LANES = 64 * WORDS
@@ -182,18 +183,14 @@ def _raise(state, strip, columns, borders, tile):
             low[lane] = bounds[lane]
             high[lane] = end[lane] = min(top + height, tile.limits[lane]) + 1
     step, sweeps = 1, 0
-    while True:
+    while largest(high - low) > 1:
         clear(state, PROBE, height)
-        trying = False
         for lane in range(LANES):
             tried[lane] = 0
             if high[lane] > low[lane] + 1:
                 row = _next_row(low[lane], high[lane], end[lane], step, top + 1)
                 state[PROBE + WORDS * (row - top - 1) + (lane >> 6)] |= ONE << np.uint64(lane & 63)
                 tried[lane] = row
-                trying = True
-        if not trying:
-            break
         copy(state, _saved(height), strip_rows.deltas, 2 * height)
         _gather(state, strip, PROBE, columns, borders)
         for lane in range(LANES):

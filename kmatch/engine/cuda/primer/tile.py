@@ -285,17 +285,16 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
                 within = cuda.syncthreads_or(int32(within))
                 above = border + (strip + 1) % 2 * border_size if strip else -1
                 below = border + strip % 2 * border_size if strip + 1 < strips else -1
+                borders = Borders(deltas, above, below)
                 if going:
                     begun = span.begin
                     span = Stretch(columns, origin, larger(begin - warm + top, 0), end)
-                    borders = Borders(deltas, above, below)
                     carry_down(state, rows, bits, tile_strip, span, borders, begun)
                     if word == 0:
                         cuda.atomic.add(tally, SWEPT, span.end - span.begin)
                 left = NONE  # lanes that need the strips below
                 if not within:
                     if going:
-                        borders = Borders(deltas, above, below)
                         left = masks[last]
                         counting = top + rows >= k or noting
                         watch = Watch(left & deeper[word], counting, noting, seen)
