@@ -1,5 +1,7 @@
 """The oracle for circular records: every problem on the unrolled circle."""
 
+from itertools import chain
+
 import naive
 import naive_bounds
 from naive_bounds import Rules
@@ -103,7 +105,8 @@ def is_minimum(values, at):
 
 
 def loci(hits, n):
-    """One hit for each set of arcs of the circle that overlap, if need be over others."""
+    """One hit for each set of arcs of the circle that overlap, if need be over others: of equal
+    ones, as PAMs of several lengths make them, the first."""
 
     def letters(hit):
         return {(hit[0] + i) % n for i in range(hit[1])}
@@ -111,7 +114,7 @@ def loci(hits, n):
     sets = []
     for hit in hits:
         joined = [s for s in sets if any(letters(hit) & letters(other) for other in s)]
-        sets = [s for s in sets if s not in joined] + [sum(joined, [hit])]
+        sets = [s for s in sets if s not in joined] + [[*chain(*joined), hit]]
     chosen = []
     for each in sets:
         starts = [

@@ -241,17 +241,17 @@ def loci_on_circle(arcs: list[tuple[int, int]], distance: list[int], size: int) 
     """
     order = sorted(range(len(arcs)), key=lambda row: arcs[row])
     reach = max(sum(arc) for arc in arcs) - size
-    cut = 0
+    sets: list[list[tuple[int, int, int, int]]] = [[]]
+    cut, end = 0, size  # of one set all round
     for row in order:
         if arcs[row][0] >= reach:
-            cut = arcs[row][0]
+            cut, end = arcs[row][0], 0
+            sets.clear()
             break
         reach = max(reach, sum(arcs[row]))
-    sets: list[list[tuple[int, int, int, int]]] = []
-    reach = -1
     for start, row in sorted(((arcs[row][0] - cut) % size, row) for row in order):
-        if start >= reach:
+        if start >= end:
             sets.append([])
-        reach = max(reach, start + arcs[row][1])
+        end = max(end, start + arcs[row][1])
         sets[-1].append((distance[row], start, arcs[row][1], row))
     return [min(each)[-1] for each in sets]
