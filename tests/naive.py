@@ -239,19 +239,20 @@ def trace(matrix, pattern, text, end):
 def loci(hits):
     """One hit for each set of hits that overlap one another, if need be over others in between.
 
-    hits: those of one record, pattern and strand. Among equals the one that begins first as the
-    strand is read stands for all, then the one that ends first.
+    hits: those of one record, pattern and strand, those with both ends in common by their anchors.
+    Among equals the one that begins first as the strand is read stands for all, then the one that
+    ends first, then the one whose anchor comes first.
     """
     sets = []
-    for hit in hits:
-        overlapping = [s for s in sets if any(hit[1] < h[2] and h[1] < hit[2] for h in s)]
-        sets = [s for s in sets if s not in overlapping] + [sum(overlapping, [hit])]
-    return [min(s, key=_order_in_locus) for s in sets]
+    for rank, hit in enumerate(hits):
+        overlapping = [s for s in sets if any(hit[1] < h[2] and h[1] < hit[2] for _, h in s)]
+        sets = [s for s in sets if s not in overlapping] + [sum(overlapping, [(rank, hit)])]
+    return [min(s, key=_order_in_locus)[1] for s in sets]
 
 
-def _order_in_locus(hit):
-    _, start, end, _, distance, sign, _ = hit
-    return (distance, start, end) if sign == "+" else (distance, -end, -start)
+def _order_in_locus(ranked):
+    rank, (_, start, end, _, distance, sign, _) = ranked
+    return (distance, start, end, rank) if sign == "+" else (distance, -end, -start, -rank)
 
 
 def edit_bed(records, names, patterns, hits):

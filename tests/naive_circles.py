@@ -52,7 +52,9 @@ def edit(records, patterns, k, report="minima", strand="both", **rules):
                 found = on_circle(pattern, read, k, report, Rules(**rules)) if n else []
                 if report == "loci":
                     found = loci(found, n)
-                for start, length, distance, ops in found:
+                # Those with both ends in common go by their anchors, upwards on the strand +.
+                found = sorted(found, key=lambda hit: hit[2], reverse=sign == "-")
+                for start, length, _, distance, ops in found:
                     start = start if sign == "+" else (n - start - length) % n
                     row = (number, start, start + length, which, distance, sign)
                     hits.append((*row, naive.cigar(ops)))
@@ -60,14 +62,18 @@ def edit(records, patterns, k, report="minima", strand="both", **rules):
 
 
 def on_circle(pattern, text, k, report, rules):
-    """(start, length, distance, ops) of ends, or minima, with 0 <= start < n."""
+    """(start, length, met, distance, ops) of ends, or minima, with 0 <= start < n; met: letters of
+    the hit before its anchor."""
     n = len(text)
     if rules.pam is not None and rules.pam_side == "5p":
         ends = {"exact_5p": rules.exact_3p, "exact_3p": rules.exact_5p}
         pams = [pam[::-1] for pam in each_pam(rules.pam)]
         turned = rules._replace(pam=pams, pam_side="3p", **ends)
         found = on_circle(pattern[::-1], text[::-1], k, report, turned)
-        return [((n - hit[0] - hit[1]) % n, *hit[1:3], hit[3][::-1]) for hit in found]
+        return [
+            ((n - start - length) % n, length, length - met, distance, ops[::-1])
+            for start, length, met, distance, ops in found
+        ]
     turns = (len(pattern) + k) // n + 1
     unrolled = text * (2 * turns + 9)  # and more than a PAM behind it
     matrix = naive.differences(pattern, unrolled) if rules == Rules() else None
@@ -88,8 +94,9 @@ def on_circle(pattern, text, k, report, rules):
     for at, hit in enumerate(aligned):
         if hit and (report == "ends" or is_minimum(values, at)):
             start, distance, ops, pam = hit
-            length = turns * n + at + 1 + len(pam) - start
-            found.append((start % n, length, distance, ops + ["="] * len(pam)))
+            met = turns * n + at + 1 - start
+            length = met + len(pam)
+            found.append((start % n, length, met, distance, ops + ["="] * len(pam)))
     return found
 
 
@@ -105,8 +112,7 @@ def is_minimum(values, at):
 
 
 def loci(hits, n):
-    """One hit for each set of arcs of the circle that overlap, if need be over others: of equal
-    ones, as PAMs of several lengths make them, the first."""
+    """One hit for each set of arcs of the circle that overlap, if need be over others."""
 
     def letters(hit):
         return {(hit[0] + i) % n for i in range(hit[1])}
@@ -123,7 +129,7 @@ def loci(hits, n):
             if not any(hit[0] in letters(other) - {other[0]} for other in each)
         ]
         origin = starts[0] if starts else 0  # all round, a set begins at the origin
-        chosen.append(min(each, key=lambda hit: (hit[2], (hit[0] - origin) % n, hit[1])))
+        chosen.append(min(each, key=lambda hit: (hit[3], (hit[0] - origin) % n, *hit[1:3])))
     return chosen
 
 

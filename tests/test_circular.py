@@ -22,7 +22,7 @@ import kmatch
 from kmatch.genomes import as_genomes
 from kmatch.results.hits import Hits
 from kmatch.results.products import Products
-from kmatch.search.circles import loci_on_circle
+from kmatch.search.circles import Arc, loci_on_circle
 from kmatch.sequences.patterns import load_patterns
 from kmatch.sequences.primer_pairs import load_pairs
 
@@ -97,9 +97,12 @@ def test_differences(case, geometry, k, strand, report):
 
 @st.composite
 def arcs_of_circles(draw):
-    """(size, arcs): of each arc its start, its length and the distance of a hit there."""
+    """(size, arcs): of each arc its start, its length, the letters before its anchor and the
+    distance of a hit there."""
     size = draw(st.integers(1, 12))
-    arc = st.tuples(st.integers(0, size - 1), st.integers(1, size), st.integers(0, 2))
+    arc = st.tuples(
+        st.integers(0, size - 1), st.integers(1, size), st.integers(0, 1), st.integers(0, 2)
+    )
     return size, draw(st.lists(arc, min_size=1, max_size=5))
 
 
@@ -107,9 +110,9 @@ def arcs_of_circles(draw):
 @given(arcs_of_circles())
 def test_loci_of_arcs(case):
     size, arcs = case
-    rows = loci_on_circle([arc[:2] for arc in arcs], [arc[2] for arc in arcs], size)
+    rows = loci_on_circle([Arc(*arc[:3]) for arc in arcs], [arc[3] for arc in arcs], size)
     expected = naive_circles.loci([(*arc, "") for arc in arcs], size)
-    assert sorted(arcs[row] for row in rows) == sorted(hit[:3] for hit in expected)
+    assert sorted(arcs[row] for row in rows) == sorted(hit[:4] for hit in expected)
 
 
 @settings(max_examples=40)

@@ -32,7 +32,8 @@ ALONE = Origin()
 
 @dataclass(frozen=True)
 class HitBatch:
-    """Hits of one chunk, n rows, sorted by record, start, end, strand and pattern.
+    """Hits of one chunk, n rows, sorted by record, start, end, strand and pattern; those that have
+    these in common, as beside PAMs of several lengths, by their anchors.
 
     record: int64, the record's number in the genome; start, end: int64, 0-based and half-open on
     the record's forward strand; pattern: int32, the pattern's number; distance: int32; minus:

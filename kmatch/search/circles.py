@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -120,11 +120,13 @@ class Reading:
             low = lowest_on_circles(group, place[rows], distance[rows], size[rows])
             rows, group = rows[low], group[low]
             if report == "loci":
-                begin = (np.where(minus == 1, size - end, start) % size)[rows]
-                rows = rows[_loci(group, begin, (end - start)[rows], distance[rows], size[rows])]
+                begin = np.where(minus == 1, size - end, start) % size
+                met = np.where(minus == 1, end - anchor, anchor - start)
+                arcs = np.stack([begin, end - start, met])[:, rows]
+                rows = rows[_loci(group, arcs, distance[rows], size[rows])]
         turned = start // size * size
-        start, end = start - turned, end - turned
-        order = (column[rows] for column in (pattern, minus, end, start, record))
+        start, end, anchor = start - turned, end - turned, anchor - turned
+        order = (column[rows] for column in (anchor, pattern, minus, end, start, record))
         rows = rows[np.lexsort(tuple(order))]
         if len(rows):
             columns = (record, start, end, pattern, distance, minus)
@@ -222,36 +224,47 @@ def lowest_on_circles(group: Longs, place: Longs, distance: Longs, size: Longs) 
     return low
 
 
-def _loci(group: Longs, first: Longs, length: Longs, distance: Longs, size: Longs) -> Longs:
-    """Rows that stand for sets of overlapping hits of a group, in reading direction."""
+def _loci(group: Longs, arcs: Longs, distance: Longs, size: Longs) -> Longs:
+    """Rows that stand for sets of overlapping hits of a group; arcs: int64[3, n], of each hit, as
+    `loci_on_circle` takes them, in reading direction."""
     found: list[int] = []
     bounds = [*np.flatnonzero(np.diff(group, prepend=-1)).tolist(), len(group)]
     for begin, stop in pairwise(bounds):
         part = slice(begin, stop)
-        arcs = list(zip(first[part].tolist(), length[part].tolist(), strict=True))
-        chosen = loci_on_circle(arcs, distance[part].tolist(), int(size[begin]))
+        rows = [Arc(*row) for row in arcs[:, part].T.tolist()]
+        chosen = loci_on_circle(rows, distance[part].tolist(), int(size[begin]))
         found += [begin + row for row in chosen]
     return np.array(found, np.int64)
 
 
-def loci_on_circle(arcs: list[tuple[int, int]], distance: list[int], size: int) -> list[int]:
-    """The numbers of the arcs, (start, length), that stand for sets of overlapping ones.
+class Arc(NamedTuple):
+    """Where a hit lies on a circle, in reading direction; met: its letters before its anchor, which
+    tell hits with both ends in common apart, as PAMs of several lengths make them."""
+
+    start: int
+    length: int
+    met: int
+
+
+def loci_on_circle(arcs: list[Arc], distance: list[int], size: int) -> list[int]:
+    """The numbers of the arcs that stand for sets of overlapping ones: of the smallest distance,
+    then those that begin first, then the shortest, then those that meet their anchors first.
 
     A set begins where no arc goes on; all round the circle it begins at the origin.
     """
     order = sorted(range(len(arcs)), key=lambda row: arcs[row])
-    reach = max(sum(arc) for arc in arcs) - size
-    sets: list[list[tuple[int, int, int, int]]] = [[]]
-    cut, end = 0, size  # of one set all round
+    reach = max(arc.start + arc.length for arc in arcs) - size
+    sets: list[list[tuple[int, int, int, int, int]]] = [[]]
+    cut, stop = 0, size  # of one set all round
     for row in order:
-        if arcs[row][0] >= reach:
-            cut, end = arcs[row][0], 0
+        if arcs[row].start >= reach:
+            cut, stop = arcs[row].start, 0
             sets.clear()
             break
-        reach = max(reach, sum(arcs[row]))
-    for start, row in sorted(((arcs[row][0] - cut) % size, row) for row in order):
-        if start >= end:
+        reach = max(reach, arcs[row].start + arcs[row].length)
+    for start, row in sorted(((arcs[row].start - cut) % size, row) for row in order):
+        if start >= stop:
             sets.append([])
-        end = max(end, start + arcs[row][1])
-        sets[-1].append((distance[row], start, arcs[row][1], row))
+        stop = max(stop, start + arcs[row].length)
+        sets[-1].append((distance[row], start, *arcs[row][1:], row))
     return [min(each)[-1] for each in sets]

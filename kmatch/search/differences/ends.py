@@ -243,7 +243,8 @@ class DifferenceSearch:
             suspended = np.zeros(len(self._query.limits), np.int64)
             suspended[query[~known]] = touched[~known]  # at most one of a query
             again = self._borders.decided(again, suspended[again["query"]])
-        self._waiting = join_rows(self._waiting, rows, again)
+        # Those of a query by their anchors, as beside PAMs of several lengths ends may be equal.
+        self._waiting = join_rows(self._waiting, again, rows)
         return self._release(begin)
 
     def _suspend(self, number: int) -> None:
@@ -334,7 +335,8 @@ class DifferenceSearch:
         text_ends = np.concatenate([[0], np.cumsum(rows["end"] - rows["start"])])
         ops, text = np.empty(op_ends[-1], np.uint8), np.empty(text_ends[-1], np.uint8)
         columns = Columns(op_ends, ops, text_ends, text)
-        position, query, distance = (rows[name].copy() for name in ("anchor", "query", "distance"))
+        query, distance = (rows[name].copy() for name in ("query", "distance"))
+        position = rows["anchor"] - chunk.base
         if constrained:
             constrained.align(number, chunk, (position, query, distance), columns)
         else:

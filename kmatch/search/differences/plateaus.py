@@ -171,9 +171,10 @@ def _close(state, forward_end, backward_end, out, count):
 class Chains(NamedTuple):
     """n chains of hits, int64[n] each, sorted by query and first.
 
-    query; first, reach: where a chain begins and ends; start, end, distance: the hit that stands
-    for it: the one of the smallest distance, then of the smallest start, then of the smallest end,
-    or for a query that reads backward of the largest end, then of the largest start.
+    query; first, reach: where a chain begins and ends; start, end, distance, anchor: the hit that
+    stands for it: of the smallest distance, then of the smallest start, end and anchor, in this
+    order, on the strand `-` of the largest end, start and anchor. Beside PAMs of several lengths
+    hits may have both ends in common, never their anchors.
     """
 
     query: np.ndarray
@@ -182,24 +183,30 @@ class Chains(NamedTuple):
     start: np.ndarray
     end: np.ndarray
     distance: np.ndarray
+    anchor: np.ndarray
 
 
 @kernel
-def _stands_before(backward, chains, i, j):
+def _stands_before(minus, chains, i, j):
     start, end, distance = chains.start, chains.end, chains.distance
     if distance[i] != distance[j]:
         return distance[i] < distance[j]
-    if backward:
-        return end[i] > end[j] or (end[i] == end[j] and start[i] > start[j])
-    return start[i] < start[j] or (start[i] == start[j] and end[i] < end[j])
+    if minus:
+        i, j, start, end = j, i, end, start
+    if start[i] != start[j]:
+        return start[i] < start[j]
+    if end[i] != end[j]:
+        return end[i] < end[j]
+    return chains.anchor[i] < chains.anchor[j]
 
 
 @kernel
-def join_chains(backward, chains, standing):
+def join_chains(minus, chains, standing):
     """Join chains of overlapping hits of a query.
 
-    backward: uint8[Q]; chains: Chains; standing: bool[n], receives which hit stands for a chain.
-    Where chains overlap, first and reach of that hit receive those of the joint chain.
+    minus: uint8[Q], whether a query is on the strand `-`; chains: Chains; standing: bool[n],
+    receives which hit stands for a chain. Where chains overlap, first and reach of that hit receive
+    those of the joint chain.
     """
     query, first, reach = chains.query, chains.first, chains.reach
     begin = 0
@@ -207,7 +214,7 @@ def join_chains(backward, chains, standing):
         best, furthest, stop = begin, reach[begin], begin + 1
         while stop < len(query) and query[stop] == query[begin] and first[stop] < furthest:
             furthest = max(furthest, reach[stop])
-            if _stands_before(backward[query[begin]], chains, stop, best):
+            if _stands_before(minus[query[begin]], chains, stop, best):
                 best = stop
             stop += 1
         standing[begin:stop] = False

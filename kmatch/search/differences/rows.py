@@ -11,8 +11,8 @@ from kmatch.engine.host.sorting import sorted_order
 from kmatch.jit import kernel
 from kmatch.search.scanning.codes import last_at, next_at
 
-# A hit: its coordinates, those of the chain of minima that it stands for, its anchored end as a
-# position in chunk `source`, and its number of columns.
+# A hit: its coordinates, those of the chain of minima that it stands for, that of its anchored end,
+# its number of columns, and the number of its chunk.
 _FIELDS = "start end first reach query distance anchor size source"
 ROW = np.dtype([(name, np.int64) for name in _FIELDS.split()])
 RowArray = NDArray[Any]  # of ROW
@@ -39,7 +39,7 @@ def _fill_rows(rows, number, base, ends, traced):
         row["start"] = row["first"] = base + min(position[i], other[i])
         row["end"] = row["reach"] = base + max(position[i], other[i]) + 1
         row["query"], row["distance"] = query[i], distance[i]
-        row["anchor"], row["size"], row["source"] = position[i], size[i], number
+        row["anchor"], row["size"], row["source"] = base + position[i], size[i], number
 
 
 def join_rows(*parts: RowArray) -> RowArray:
@@ -70,7 +70,8 @@ def _split_rows(rows, coordinate, before, behind):
 
 
 def in_order(rows: RowArray, queries: int) -> RowArray:
-    """The rows sorted by start, end and query; queries: how many there are."""
+    """The rows sorted by start, end and query, equal ones as they come; queries: how many there
+    are."""
     if not len(rows):
         return rows
     first, last, longest = _extremes(rows)
@@ -124,11 +125,12 @@ def fill_columns(rows, base, spans, panel, intervals, kinds):
     begins = spans[0]
     record, start, end = intervals
     pattern, distance, minus = kinds
-    span = last_at(begins, rows[0]["anchor"])
+    span = last_at(begins, rows[0]["anchor"] - base)
     for i in range(len(rows)):
         row = rows[i]
-        span = next_at(begins, row["anchor"], span)
-        while begins[span] > row["anchor"]:
+        position = row["anchor"] - base
+        span = next_at(begins, position, span)
+        while begins[span] > position:
             span -= 1
         record[i] = span
         start[i] = row["start"] - base - begins[span]

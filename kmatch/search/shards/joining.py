@@ -82,7 +82,7 @@ class _Loci:
     """Chains of overlapping minima that come in order; the best of a chain stands for it."""
 
     def __init__(self, patterns: int) -> None:
-        self._backward = np.tile(np.array([0, 1], np.uint8), patterns)
+        self._minus = np.tile(np.array([0, 1], np.uint8), patterns)
         self._rows: HitBatch | None = None  # those that stand for chains, so far
         self._first = self._reach = np.zeros(0, np.int64)  # places where these begin and end
 
@@ -107,9 +107,10 @@ class _Loci:
             base + rows.start,
             base + rows.end,
             rows.distance.astype(np.int64),
+            anchor=order,  # hits with both ends in common come by their anchors
         )
         standing = np.empty(len(rows), np.bool_)
-        join_chains(self._backward, chains, standing)
+        join_chains(self._minus, chains, standing)
         is_open = standing & (chains.reach > frontier)
         begin = chains.first[is_open].min(initial=frontier)
         ready = standing & ~is_open & (chains.start < begin)

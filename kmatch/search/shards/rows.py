@@ -84,7 +84,7 @@ def names_of(batch: HitBatch) -> dict[int, str]:
 
 
 def in_order(batch: HitBatch) -> HitBatch:
-    """The rows sorted by record, start, end, strand and pattern."""
+    """The rows sorted by record, start, end, strand and pattern, equal ones as they come."""
     keys = ("pattern", "minus", "end", "start", "record")
     return picked(batch, np.lexsort([getattr(batch, name) for name in keys]))
 
