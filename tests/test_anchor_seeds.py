@@ -114,11 +114,26 @@ def test_all_ways_beside_a_pam_find_the_same(lengths, k, options):
             assert found == expected
 
 
-def tables(patterns, k, positions, always=False):
+def tables(patterns, k, positions, always=False, alike=0.25):
     panel = build_reading_panel(load_patterns(patterns), "both")
     query = difference_query(panel.letters, np.full(len(panel.pattern), k), CpuEngine(1))
     constraints = make_constraints(PAMS, panel, k)
-    return beside.anchor_tables(query, constraints, PAMS.share, positions, always)
+    return beside.anchor_tables(query, constraints, PAMS.share, alike, positions, always)
+
+
+def test_sites_come_first_where_a_scan_finds_too_much():
+    """Of random letters few are ends within 5 of 20; where four fifths are A and T, many are."""
+    guides = [random_letters(20, seed=number) for number in range(20)]
+    assert tables(guides, 5, 1 << 24) is None
+    assert tables(guides, 5, 1 << 24, alike=0.34) is not None
+
+
+@pytest.mark.parametrize(("m", "k", "ends"), [(12, 3, 63_214), (20, 5, 2_240), (20, 6, 25_517)])
+def test_ends_of_random_letters_are_expected(m, k, ends):
+    """ends: within k of 100 patterns of m on one strand of 2^18 random letters."""
+    panel = build_reading_panel(load_patterns([random_letters(m, seed=1)] * 100), "+")
+    query = difference_query(panel.letters, np.full(100, k), CpuEngine(1))
+    assert beside.ends_expected(query, 0.25) * (1 << 18) == pytest.approx(ends, rel=0.5)
 
 
 def test_what_is_dear_is_not_chosen():

@@ -90,6 +90,13 @@ class AnchorSeeds(NamedTuple):
     entry: float
 
 
+class Beside(NamedTuple):
+    """Differences at every position, of which those beside a PAM are kept. end: that is within k,
+    to find out what is beside it."""
+
+    end: float
+
+
 class CpuCosts(NamedTuple):
     """pack: to pack a letter."""
 
@@ -101,6 +108,7 @@ class CpuCosts(NamedTuple):
     pieces: Pieces
     anchors: Anchors
     anchor_seeds: AnchorSeeds
+    beside: Beside
 
 
 class CudaCosts(NamedTuple):
@@ -141,6 +149,7 @@ CPU = CpuCosts(
     anchor_seeds=AnchorSeeds(
         position=2.7, site=3.0, lookup=1.0, branch=0.0, candidate=100.0, entry=40.0
     ),
+    beside=Beside(end=150.0),
 )
 
 # An H200, fitted to filters and scans of 1 and 64 patterns.

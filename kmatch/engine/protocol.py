@@ -260,13 +260,15 @@ class AnchorScan(Protocol):
         query: DifferenceQuery,
         constraints: Constraints,
         share: float,
+        alike: float,
         positions: int,
         always: bool,
     ) -> Any:
         """What `start_anchors` needs of a search, None where a scan of all positions is faster.
 
-        share: of the positions that are sites, on a strand; positions: of the text, about; always:
-        where a scan is faster too, and as if the text were long.
+        share: of the positions that are sites, on a strand; alike: how likely two letters of the
+        text are the same; positions: of the text, about; always: where a scan is faster too, and as
+        if the text were long.
         """
 
     def start_anchors(self, view: View, tables: Any, capacity: int) -> Scan:

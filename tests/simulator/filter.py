@@ -36,7 +36,7 @@ def test_all_survivors_of_the_filter_are_kept(monkeypatch):
 
 def test_later_chunks_have_memory_for_the_survivors(monkeypatch):
     monkeypatch.setattr(edit_filter, "FEWEST_SURVIVORS", 1)
-    monkeypatch.setattr(edit_filter, "likeness", lambda shares: 0.0)  # none are expected
+    monkeypatch.setattr(engine, "likeness", lambda shares: 0.0)  # none are expected
     chunks = []  # planes of one for every run of the filter
     run = edit_filter.Filter.run
 

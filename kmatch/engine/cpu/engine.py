@@ -118,12 +118,13 @@ class CpuEngine(HostEngine):
         query: DifferenceQuery,
         constraints: Constraints,
         share: float,
+        alike: float,
         positions: int,
         always: bool,
     ) -> Any:
         from kmatch.engine.cpu.edit.beside import anchor_tables
 
-        return anchor_tables(query, constraints, share, positions, always)
+        return anchor_tables(query, constraints, share, alike, positions, always)
 
     def start_anchors(self, view: View, tables: Any, capacity: int) -> "Scan":
         from kmatch.engine.cpu.edit.anchors import scan_anchors, tiles, window_text

@@ -13,7 +13,7 @@ from kmatch.arrays import Bytes, Longs
 from kmatch.engine.alignments import Columns, Ends, Traced
 from kmatch.engine.constraints import View
 from kmatch.engine.differences import DifferenceQuery
-from kmatch.engine.geometry import base_shares
+from kmatch.engine.geometry import base_shares, likeness
 from kmatch.engine.protocol import AnchorScan, Scan
 from kmatch.search.differences.rows import make_rows
 from kmatch.search.differences.rules import Rules, make_constraints
@@ -125,8 +125,9 @@ class ConstrainedEnds:
         if at_sites is False or not self._rules.pams or not isinstance(engine, AnchorScan):
             return None
         if self._tables is NOT_YET:
-            share = share_beside(self._rules.pams, base_shares(chunk.plain))
-            search = self._query, self._constraints, share
+            bases = base_shares(chunk.plain)
+            share = share_beside(self._rules.pams, bases)
+            search = self._query, self._constraints, share, likeness(bases)
             self._tables = engine.anchor_tables(*search, chunk.length, bool(at_sites))
         if self._tables is None:
             return None

@@ -4,6 +4,7 @@ All positions are scanned and PAMs looked for beside what is found; or the sites
 and the patterns compared there, all of them (`anchors`) or those that are looked up (`lookup`).
 """
 
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,8 @@ from kmatch.engine.cpu.edit.seeds import (
 )
 from kmatch.engine.differences import DifferenceQuery
 
+EDIT = 1.4  # ways to differ in a letter, as likely as a letter that is the same
+
 
 class AnchorTables(NamedTuple):
     """What a search beside PAMs needs of its queries.
@@ -36,6 +39,19 @@ class AnchorTables(NamedTuple):
     strands: Longs
     panel: AnchoredPanel | None
     seeds: AnchorSeeds | None
+
+
+def ends_expected(query: DifferenceQuery, alike: float) -> float:
+    """Ends within the limits of their queries at a text position, all queries together.
+
+    alike: how likely two letters of the text are the same, a. Of m letters and k differences there
+    are C(m, k) · EDIT^k · a^(m − k), with EDIT fitted to random letters, m = 12 to 32.
+    """
+    kinds, counts = np.unique([query.lengths, query.limits], axis=1, return_counts=True)
+    ends = 0.0
+    for m, k, count in zip(*kinds.tolist(), counts.tolist(), strict=True):
+        ends += count * min(comb(m, k) * EDIT**k * alike ** (m - k), 1.0)
+    return ends
 
 
 def scan_cost(query: DifferenceQuery) -> float:
@@ -74,18 +90,24 @@ def anchor_seed_factors(
 
 
 def anchor_tables(
-    query: DifferenceQuery, constraints: Constraints, share: float, positions: int, always: bool
+    query: DifferenceQuery,
+    constraints: Constraints,
+    share: float,
+    alike: float,
+    positions: int,
+    always: bool,
 ) -> AnchorTables | None:
     """The AnchorTables of the better of both ways, None where a scan is better than both.
 
-    share: of the positions that are sites, on each strand; positions: of the text, about; always:
-    where a scan is better too, and as if the text were long.
+    share: of the positions that are sites, on each strand; alike: see `ends_expected`; positions:
+    of the text, about; always: where a scan is better too, and as if the text were long.
     """
     compared = looked_up = total(CPU.anchors, anchor_factors(query, share))
     factors = anchor_seed_factors(query, share, float("inf") if always else positions)
     if factors and constraints.pams.shape[2] <= WIDEST:
         looked_up = total(CPU.anchor_seeds, factors)
-    if not always and min(looked_up, compared) > scan_cost(query):
+    scanned = scan_cost(query) + CPU.beside.end * ends_expected(query, alike)
+    if not always and min(looked_up, compared) > scanned:
         return None
     strands = np.unique(constraints.minus)
     first = [int(np.argmax(constraints.minus == minus)) for minus in strands]

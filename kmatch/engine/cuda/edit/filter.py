@@ -26,11 +26,6 @@ MOST_SURVIVORS = 1 << 26
 MARGIN = 1.5  # times the expected survivors fit into the memory
 
 
-def likeness(shares: Floats) -> float:
-    """How likely two letters of a text are the same; shares: of A, C, G and T in it."""
-    return float(np.square(shares).sum())
-
-
 class Estimate(NamedTuple):
     """Nanoseconds of a query: a `scan` and a filter (`found`) for each position, and a survivor
     (`window`); survivors: at each position."""
@@ -42,7 +37,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(letters: Longs, k: int, backward: bool, alike: float) -> Estimate:
-    """The Estimate of a query; alike: see `likeness`, of a text that the query is like."""
+    """The Estimate of a query; alike: see `geometry.likeness`, of a text that it is like."""
     m, pieces = len(letters), CUDA.pieces
     survivors = looked = 0.0
     for _, offsets in used_letters(letters[None], k, backward):
@@ -58,7 +53,7 @@ def choose(text: Text, search: DifferenceQuery, always: bool, alike: float) -> t
     the survivors that are expected of it, float64[Q].
 
     text: of the chunks' layout; always: filter all queries that can be verified; alike: see
-    `likeness`.
+    `geometry.likeness`.
     """
     reading, limits, positions = search.reading, search.limits, 64 * text.words * text.rows
     firsts, kind = kinds_of(reading, limits)
