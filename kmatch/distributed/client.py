@@ -99,10 +99,6 @@ class Cluster:
         job, shards: Job and Shards, or those for primers; search(job, shard) runs on a worker.
         fill(shard): a shard that needs no file.
         """
-        if not self._checked:
-            self._waited_for()
-            self.check_versions()
-            self._checked = True
         name = f"kmatch-{uuid.uuid4().hex[:12]}"
         waiting: deque[_Task] = deque()
         coming = iter(shards)
@@ -124,6 +120,9 @@ class Cluster:
                     waiting.append(_Task(shard, submit(shard)))
                 if not waiting:
                     break
+                if not self._checked:  # while workers are busy with the first shards
+                    self.check_versions()
+                    self._checked = True
                 yield self._answered(waiting[0], submit, fill)
                 waiting.popleft()
         finally:
