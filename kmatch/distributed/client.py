@@ -34,7 +34,7 @@ CLOSE = 5.0  # seconds to take leave
 TICK = 0.5  # seconds between looks at the cluster
 VERSION = "('kmatch.distributed.versions', fromlist=['version']).version()"
 AHEAD = 2  # shards in flight for each thread of a worker
-AHEAD_UNSENT = 4  # of those that workers read themselves
+AHEAD_UNSENT = 4  # of those that workers read themselves, once one has
 FETCHED = 2  # answers that are fetched at a time
 SOON = 0.002  # seconds in which shards are made that are sent together
 SMALL = 1 << 15  # bytes of a job that goes with each shard
@@ -83,11 +83,6 @@ class Cluster:
             self._addresses, self._threads = set(workers), sum(workers.values())
             self._looked = time.monotonic()
         return max(self._threads, 1)
-
-    def _window(self, waiting: Iterable[_Task]) -> int:
-        """How many shards are to be in flight."""
-        sent = any(task.shard.sent for task in waiting)
-        return (AHEAD if sent else AHEAD_UNSENT) * self.threads + 1
 
     def _check_new_workers(self) -> None:
         """Check versions, unless an earlier search by this Client has met all workers."""
@@ -138,7 +133,8 @@ class Cluster:
 
         try:
             while True:
-                while (free := self._window(waiting) - len(waiting)) > 0:
+                ahead = AHEAD_UNSENT if self._seen else AHEAD
+                while (free := ahead * self.threads + 1 - len(waiting)) > 0:
                     batch = _at_once(coming, free)
                     if not batch:
                         break
@@ -173,6 +169,7 @@ class Cluster:
         while True:
             found = self._outcome(task, began)
             if isinstance(found, Answer):
+                task.fetched = None  # which holds the answer
                 self._seen += not task.shard.sent
                 return task.shard, found
             if isinstance(found, Unseen):
