@@ -179,9 +179,9 @@ def test_devices_are_compiled_for_at_once(failing, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "workers, gigabytes, expected", [(15, 139, 7), (15, 3, 3), (15, 0, 1), (2, 8, 1), (1, 8, 1)]
+    "workers, gigabytes, expected", [(15, 139, 15), (15, 3, 3), (15, 0, 1), (2, 8, 2), (1, 8, 1)]
 )
-def test_processes_for_cuda_leave_memory_and_cores(workers, gigabytes, expected, monkeypatch):
+def test_processes_for_cuda_fit_into_its_memory(workers, gigabytes, expected, monkeypatch):
     monkeypatch.setattr(devices, "choose_engine", lambda device: None)
     monkeypatch.setattr(driver, "memory", lambda: (gigabytes << 30, 1 << 40))
     assert compiling._cuda_workers(workers) == expected

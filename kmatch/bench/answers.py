@@ -37,10 +37,10 @@ class Answer(NamedTuple):
 def by_engine(case: Case, device: str, threads: int | None = None) -> Answer:
     """The engine's Answer: `call` packs the text, `kernel` finds it packed."""
     genome = kmatch.Genome.from_records([("text", case.letters)])
-    hits, call = timed(lambda: _search(case, genome, device, threads))
+    found, call = timed(lambda: _columns(case, _search(case, genome, device, threads)))
     watches: list[KernelTime] = []
     _search(case, genome, device, threads, lambda engine: watches.append(engine.time_kernels()))
-    return Answer(_keys(case, hits), watches[0].seconds, call)
+    return Answer(_keys(case, found), watches[0].seconds, call)
 
 
 def _search(
@@ -62,15 +62,24 @@ def _search(
     return hooked(case.command, genome, case.patterns, case.k, **options)
 
 
-def _keys(case: Case, hits: Any) -> Longs:
+def _columns(case: Case, hits: Any) -> tuple[Any, ...]:
+    """What the published algorithms return, too, as arrays; made when it is first used."""
     if case.background is not None:
-        return _primer_keys(case, hits.start, hits.length)
+        return hits.start, hits.length
+    if case.command == "best":
+        return hits.pattern_number, hits.distance
+    position = hits.end - 1 if case.command == "edit" else hits.start
+    return hits.pattern_number, position, hits.distance
+
+
+def _keys(case: Case, columns: tuple[Any, ...]) -> Longs:
+    if case.background is not None:
+        return _primer_keys(case, *columns)
     if case.command == "best":
         distances = np.array([len(pattern) for pattern in case.patterns], np.int64)
-        np.minimum.at(distances, hits.pattern_number, hits.distance)
+        np.minimum.at(distances, *columns)
         return distances
-    position = hits.end - 1 if case.command == "edit" else hits.start
-    return _hit_keys(case, hits.pattern_number, position, hits.distance)
+    return _hit_keys(case, *columns)
 
 
 def _primer_keys(case: Case, start: Longs, length: Longs) -> Longs:

@@ -104,6 +104,9 @@ class Engine(Protocol):
     def read_text(self, text: Text, letters: Bytes) -> None:
         """Fill `letters`, uint8[n], with the masks of a chunk's first n letters."""
 
+    def spell(self, masks: Bytes, letters: Bytes) -> None:
+        """Fill `letters`, uint8[≥ n], with A, C, G, T or N for masks, uint8[n]."""
+
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
         """A Scan for the windows within k mismatches of each query, by where they start."""
 

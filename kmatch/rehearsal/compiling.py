@@ -70,14 +70,15 @@ def compile_all(
 
 
 def _cuda_workers(workers: int) -> int:
-    """How many processes compile for CUDA beside those for the CPU: fewer, as they wait for the
-    kernels of the CPU that all searches need. Raises DeviceError where no GPU can be used."""
+    """How many processes compile for CUDA beside those for the CPU: as many where the GPU's memory
+    suffices, since most of them wait for kernels that another one compiles. Raises DeviceError
+    where no GPU can be used."""
     from kmatch.engine.devices import choose_engine
 
     choose_engine("cuda")
     from kmatch.engine.cuda.gpu.driver import memory
 
-    return max(min(workers // 2, memory()[0] // CUDA_MEMORY), 1)
+    return max(min(workers, memory()[0] // CUDA_MEMORY), 1)
 
 
 def _run_workers(

@@ -7,8 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kmatch.api import hamming, pcr, primer
 from kmatch.engine.devices import choose_engine
+from kmatch.engine.host.sorting import TRIAL, in_order
 from kmatch.genome import Genome
 from kmatch.packed.packing import HALO_STEP, PackedLayout, write_packed
 from kmatch.search.hooked import hooked
@@ -72,6 +75,12 @@ def _formats(device: str) -> None:
     hits.to_gff3(io.BytesIO())
 
 
+def _dense(device: str) -> None:
+    """What is done with more hits than a tiny genome has."""
+    in_order(np.arange(TRIAL))
+    choose_engine(device).spell(np.zeros(1, np.uint8), np.zeros(1, np.uint8))
+
+
 def _write(found: Any) -> None:
     """Write hits or primers in the formats of both."""
     found.to_bed(io.BytesIO())
@@ -92,6 +101,7 @@ TASKS: dict[str, Callable[..., None]] = {
     "anchors": partial(_search, "edit", {"plain": UNIT[:20]}, 2, pam=PAM, filtering=True),
     FILES: _files,
     "formats": _formats,
+    "dense": _dense,
     "seeds": partial(_search, "multi", PANEL, 2, filtering=True),
     "multi": partial(_search, "multi", PANEL, 2, filtering=False),
     "pam sites": partial(_search, "multi", PANEL, 2, pam=PAM, filtering=True),

@@ -47,7 +47,7 @@ class Hits(Table[HitBatch, Hit]):
 
     Columns are NumPy arrays of one length: `record` and `pattern` hold names (object), `start` and
     `end` int64, 0-based and half-open on the forward strand, `distance` int32, `strand` `+` or `-`;
-    `cigar` and `match`, the text as the pattern reads it, hold str (object) and are computed when
+    `cigar` and `match`, the text as the pattern reads it, hold str (object). Columns are made when
     first used. `record_number` and `pattern_number` count from 0 in the order of the genome and of
     the patterns, as names may repeat. Of several genomes there are also `genome`, names (object),
     and `genome_number`. `patterns` are those of the search, `searched` are its Genomes, and
@@ -77,14 +77,34 @@ class Hits(Table[HitBatch, Hit]):
         self.searched = None if searched is None else as_genomes(searched)
         self._add_genomes(self.searched is not None and self.searched.named, ListedHit)
         self.patterns, self.pam_first, self._k_each = patterns, pam_first, k_each
-        self.record_number: Longs = self._column("record", np.int64)
-        self.start: Longs = self._column("start", np.int64)
-        self.end: Longs = self._column("end", np.int64)
-        self.pattern_number: Ints = self._column("pattern", np.int32)
-        self.distance: Ints = self._column("distance", np.int32)
         if k_each is not None:
             self.k: Longs = k_each[self.pattern_number]
             self._columns = (*self._columns, "k")
+
+    @cached_property
+    def record_number(self) -> Longs:
+        """Records by number."""
+        return np.asarray(self._column("record", np.int64))
+
+    @cached_property
+    def start(self) -> Longs:
+        """Where hits begin on the forward strand, 0-based."""
+        return np.asarray(self._column("start", np.int64))
+
+    @cached_property
+    def end(self) -> Longs:
+        """Where hits end on the forward strand, half-open."""
+        return np.asarray(self._column("end", np.int64))
+
+    @cached_property
+    def pattern_number(self) -> Ints:
+        """Patterns by number."""
+        return np.asarray(self._column("pattern", np.int32))
+
+    @cached_property
+    def distance(self) -> Ints:
+        """Mismatches or differences."""
+        return np.asarray(self._column("distance", np.int32))
 
     @cached_property
     def strand(self) -> Strings:

@@ -6,7 +6,7 @@ from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 
-from kmatch.arrays import Longs
+from kmatch.arrays import Longs, bounds_of
 from kmatch.errors import OutputError
 from kmatch.results.formats.html import html_table
 
@@ -30,40 +30,46 @@ class Table(Generic[Batch, Row]):
     _columns: Sequence[str]
     _lazy: Sequence[str]
     _noun: str
-    start: Longs
 
     def __init__(self, batches: Iterable[Batch]) -> None:
         self.batches = list(batches)
+        every: list[Any] = self.batches
+        self._bounds = bounds_of([len(batch) for batch in every])  # rows of the batches
 
     def _add_genomes(self, named: bool, row: Any) -> None:
         """Have `genome` and `genome_number` too, and such rows, where `named` is set."""
         self.named = named
-        batches: Any = self.batches
-        origins = [batch.origin for batch in batches]
-        sizes = [len(batch) for batch in batches]
-        numbers = np.array([origin.number for origin in origins], np.int64)
-        self._genomes = np.repeat(numbers, sizes)
-        self._batch_of = np.repeat(np.arange(len(sizes)), sizes)
         if named:
-            self.genome_number = self._genomes
-            names = [origin.name for origin in origins]
+            sizes = np.diff(self._bounds)
+            self.genome_number = np.repeat(self._numbers(), sizes)
+            names = [origin.name for origin in self._origins()]
             self.genome = np.repeat(np.array([*names, None], object)[:-1], sizes)
             self._row, self._shown = row, row._fields
             self._columns = ("genome", *self._columns)
 
+    def _origins(self) -> list[Any]:
+        batches: Any = self.batches
+        return [batch.origin for batch in batches]
+
+    def _numbers(self) -> Longs:
+        """The genome of each batch."""
+        return np.array([origin.number for origin in self._origins()], np.int64)
+
+    def _batch_of(self, rows: Any) -> Any:
+        return np.searchsorted(self._bounds, rows, side="right") - 1
+
     def _origin(self, row: Any) -> Any:
         """The Origin of a row."""
-        batch: Any = self.batches[self._batch_of[row]]
-        return batch.origin
+        return self._origins()[self._batch_of(row)]
 
     def _by_genome(self, rows: Longs) -> list[Longs]:
         """Rows by number, int64[n], cut where they go from one genome to another."""
         if not len(rows):
             return []
-        return np.split(rows, np.flatnonzero(np.diff(self._genomes[rows])) + 1)
+        return np.split(rows, np.flatnonzero(np.diff(self._numbers()[self._batch_of(rows)])) + 1)
 
     def __len__(self) -> int:
-        return len(self.start)
+        return int(self._bounds[-1])
 
     def __iter__(self) -> Iterator[Row]:
         columns = [getattr(self, name).tolist() for name in self._shown]

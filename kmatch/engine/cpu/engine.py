@@ -18,6 +18,7 @@ from kmatch.engine.geometry import CACHE_LINE, SPARE, Layout, Text
 from kmatch.engine.hits import Found, HitBuffer, make_buffer
 from kmatch.engine.host.done import Done
 from kmatch.engine.host.engine import HostEngine
+from kmatch.engine.host.sorting import found_in
 from kmatch.engine.host.workers import Job, Kernel, Workers
 from kmatch.engine.primers import Starts, WorkDone
 from kmatch.engine.queries import QueryArrays, ReadingArrays
@@ -208,14 +209,12 @@ class Scan:
 
     def __init__(self, buffer: HitBuffer, items: int, start: Callable[..., Job]) -> None:
         self._buffer, self._items = buffer, items
-        self._codes = buffer.codes[:0]
+        self._found: Found | None = None
         self._job = start(after=self._sort)
 
     def _sort(self) -> None:
-        from kmatch.engine.host.sorting import sort_codes
-
-        codes = written(self._buffer)
-        self._codes = codes[: sort_codes(codes, np.empty_like(codes))]
+        _, lost, begun = self._buffer.tally.tolist()
+        self._found = found_in(written(self._buffer), lost, (begun or self._items) / self._items)
 
     def wait(self) -> None:
         """Wait until the kernel is done and the codes are sorted."""
@@ -223,8 +222,8 @@ class Scan:
 
     def found(self) -> Found:
         self.wait()
-        _, lost, begun = self._buffer.tally.tolist()
-        return Found(self._codes, lost, (begun or self._items) / self._items)
+        assert self._found is not None
+        return self._found
 
     def stop(self) -> None:
         self._job.stop()

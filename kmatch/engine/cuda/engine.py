@@ -176,14 +176,16 @@ class CudaEngine(HostEngine):
         reading, limits, k = query.reading, query.limits, query.k
         arrays, layout = (*reading, limits), text[1:]
 
-        def start(chosen: Longs, buffer: HitBuffer) -> None:
-            searches = self._once(
+        def searches(chosen: Longs) -> Searches:
+            return self._once(
                 "scan",
                 arrays,
                 (layout, chosen.tobytes(), k),
                 lambda: Searches(text, reading, limits, chosen, k, self.stream),
             )
-            scan_edit(text, searches, buffer)
+
+        def start(chosen: Longs, buffer: HitBuffer) -> None:
+            scan_edit(text, searches(chosen), buffer)
 
         if filtering is not False:
             always = bool(filtering)
@@ -195,8 +197,8 @@ class CudaEngine(HostEngine):
             )
             if queries.budgets.any():
                 return FilteredScan(self, capacity, text, queries, start)
-        every = np.arange(len(limits))
-        return Scan(self, capacity, lambda buffer: start(every, buffer))
+        every = searches(np.arange(len(limits)))
+        return Scan(self, capacity, lambda buffer: scan_edit(text, every, buffer))
 
     def start_smallest(
         self, text: Text, reading: ReadingArrays, bounds: Longs

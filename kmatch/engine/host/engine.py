@@ -60,6 +60,11 @@ class HostEngine:
 
         self._workers.run(read_text, text.words, text, letters)
 
+    def spell(self, masks: Bytes, letters: Bytes) -> None:
+        from kmatch.engine.host.letters import spell
+
+        self._workers.run(spell, slabs(len(masks)), masks, letters)
+
     def read_sites(
         self,
         text: Text,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kmatch.engine.host.sharing import next_item
+from kmatch.engine.host.sharing import SLAB, next_item
 from kmatch.jit import kernel
 
 LETTERS = np.frombuffer(b"NACNGNNNTNNNNNNN", np.uint8)  # by mask; the text has no IUPAC letters
@@ -90,3 +90,13 @@ def read_text(work, text, letters):
             rest = len(letters) - owned
             decode(text, owned, 1, rest, letters[owned:])
         word = next_item(work)
+
+
+@kernel
+def spell(work, masks, letters):
+    """Fill `letters`, uint8[≥ n], with those of masks, uint8[n], of which an item is a slab."""
+    item = next_item(work)
+    while item >= 0:
+        for i in range(item * SLAB, min((item + 1) * SLAB, len(masks))):
+            letters[i] = LETTERS[masks[i]]
+        item = next_item(work)

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from kmatch.arrays import Bytes
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Layout, Text, geometry_for
-from kmatch.engine.host.letters import LETTERS
 from kmatch.engine.protocol import Engine
 from kmatch.genome import Genome
 from kmatch.packed.chunks import serves, stored_chunks
@@ -113,7 +112,7 @@ class PackedChunk:
         )
         spare = LANES_PER_WORD * (_widest(self._words, engine) + 1)
         letters = np.zeros(len(masks) + spare, np.uint8)
-        letters[: len(masks)] = LETTERS[masks]
+        engine.spell(masks, letters)
         plan = ChunkPlan(end - begin, halo, 0)
         chunk = LetterChunk(self.base + begin, letters, end - begin, inside)
         part = _pack(chunk, plan, engine, self._words)

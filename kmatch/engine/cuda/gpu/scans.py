@@ -14,6 +14,7 @@ from kmatch.engine.cuda.gpu import driver
 from kmatch.engine.cuda.gpu.device import Gpu
 from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream
 from kmatch.engine.hits import Found
+from kmatch.engine.host.sorting import found_in
 from kmatch.errors import DeviceError
 
 
@@ -49,6 +50,7 @@ class ScanningEngine(Protocol):
 
     arrays: Arrays
     timing: Callable[[Stream], AbstractContextManager[object]]
+    threads: int
 
     @property
     def stream(self) -> Stream: ...
@@ -89,8 +91,7 @@ class Scan:
         if many:
             self._engine.copy_back(self._codes, codes)
         self._give_back()
-        codes.sort()
-        return Found(codes, max(many - self._capacity, 0), 1.0)
+        return found_in(codes, max(many - self._capacity, 0), 1.0, self._engine.threads)
 
     def stop(self) -> None:
         """Give the scan up; returns when the GPU is done with it."""
