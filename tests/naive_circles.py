@@ -1,5 +1,7 @@
 """The oracle for circular records: every problem on the unrolled circle."""
 
+from itertools import chain
+
 import naive
 import naive_bounds
 from naive_bounds import Rules
@@ -15,17 +17,28 @@ def hamming(records, patterns, k, **options):
     return hits
 
 
-def multi(records, patterns, k, *pam, **options):
-    hits = []
+def multi(records, patterns, k, pam, pam_side="3p", **options):
+    """Of several PAMs the first counts with which a window is no longer than the circle."""
+    hits = {}  # by pattern, strand and where the pattern begins
     for number, (name, text) in enumerate(records):
         n = len(text)
-        found = naive.multi([(name, 2 * text)], patterns, k, *pam, **options)
-        hits += [(number, *hit[1:]) for hit in found if hit[1] < n and hit[2] - hit[1] <= n]
-    return hits
+        for each in each_pam(pam):
+            for hit in naive.multi([(name, 2 * text)], patterns, k, [each], pam_side, **options):
+                _, start, end, which, _, sign = hit
+                before = len(each) if (sign == "-") == (pam_side == "3p") else 0
+                if start < n and end - start <= n:
+                    site = number, which, sign, (start + before) % n
+                    hits.setdefault(site, (number, *hit[1:]))
+    return naive.in_order(hits.values())
+
+
+def each_pam(pam):
+    return pam.split(",") if isinstance(pam, str) else pam or [None]
 
 
 def edit(records, patterns, k, report="minima", strand="both", **rules):
-    """Ends of one turn, which those before it warm up; an occurrence is no longer than the circle.
+    """Ends of one turn, which those before it warm up; an occurrence is no longer than the circle,
+    and of several PAMs the first counts with which it is not.
 
     rules: as for naive_bounds.edit.
     """
@@ -50,9 +63,9 @@ def on_circle(pattern, text, k, report, rules):
     """(start, length, distance, ops) of ends, or minima, with 0 <= start < n."""
     n = len(text)
     if rules.pam is not None and rules.pam_side == "5p":
-        pams = rules.pam.split(",") if isinstance(rules.pam, str) else rules.pam
         ends = {"exact_5p": rules.exact_3p, "exact_3p": rules.exact_5p}
-        turned = rules._replace(pam=[pam[::-1] for pam in pams], pam_side="3p", **ends)
+        pams = [pam[::-1] for pam in each_pam(rules.pam)]
+        turned = rules._replace(pam=pams, pam_side="3p", **ends)
         found = on_circle(pattern[::-1], text[::-1], k, report, turned)
         return [((n - hit[0] - hit[1]) % n, *hit[1:3], hit[3][::-1]) for hit in found]
     turns = (len(pattern) + k) // n + 1
@@ -60,16 +73,16 @@ def on_circle(pattern, text, k, report, rules):
     matrix = naive.differences(pattern, unrolled) if rules == Rules() else None
     aligned = []
     for end in range(turns * n + 1, turns * n + n + 1):
+        found = []  # beside each PAM
         if matrix is None:
-            hit = naive_bounds.alignment(pattern, unrolled, end, k, rules)
-        else:
-            hit = None
-            if matrix[-1][end] <= k:
-                start, ops = naive.trace(matrix, pattern, unrolled, end)
-                hit = start, matrix[-1][end], ops, ""
-        if hit and end + len(hit[3]) - hit[0] > n:
-            hit = None
-        aligned.append(hit)
+            for pam in each_pam(rules.pam):
+                one = rules._replace(pam=pam and [pam])
+                found.append(naive_bounds.alignment(pattern, unrolled, end, k, one))
+        elif matrix[-1][end] <= k:
+            start, ops = naive.trace(matrix, pattern, unrolled, end)
+            found.append((start, matrix[-1][end], ops, ""))
+        fitting = (hit for hit in found if hit and end + len(hit[3]) - hit[0] <= n)
+        aligned.append(next(fitting, None))
     values = [k + 1 if hit is None else hit[1] for hit in aligned]
     found = []
     for at, hit in enumerate(aligned):
@@ -92,7 +105,8 @@ def is_minimum(values, at):
 
 
 def loci(hits, n):
-    """One hit for each set of arcs of the circle that overlap, if need be over others."""
+    """One hit for each set of arcs of the circle that overlap, if need be over others: of equal
+    ones, as PAMs of several lengths make them, the first."""
 
     def letters(hit):
         return {(hit[0] + i) % n for i in range(hit[1])}
@@ -100,7 +114,7 @@ def loci(hits, n):
     sets = []
     for hit in hits:
         joined = [s for s in sets if any(letters(hit) & letters(other) for other in s)]
-        sets = [s for s in sets if s not in joined] + [sum(joined, [hit])]
+        sets = [s for s in sets if s not in joined] + [[*chain(*joined), hit]]
     chosen = []
     for each in sets:
         starts = [

@@ -1,6 +1,7 @@
 """Circular records: hits over the origin, each once, as if the record had no ends."""
 
 import warnings
+from random import Random
 
 import naive
 import naive_circles
@@ -21,6 +22,7 @@ import kmatch
 from kmatch.genomes import as_genomes
 from kmatch.results.hits import Hits
 from kmatch.results.products import Products
+from kmatch.search.circles import loci_on_circle
 from kmatch.sequences.patterns import load_patterns
 from kmatch.sequences.primer_pairs import load_pairs
 
@@ -34,6 +36,12 @@ strands = st.sampled_from(["both", "+", "-"])
 def circles(records, pack=False, names=True):
     genome = packed(records) if pack else kmatch.Genome.from_records(records)
     return as_genomes(genome).with_circular(names)
+
+
+def text_of(records, row):
+    """The text of a hit, as its strand is read."""
+    text = (2 * naive.known(records[row[0]][1]))[row[1] : row[2]]
+    return text if row[5] == "+" else naive.reverse_complement(text)
 
 
 @st.composite
@@ -87,6 +95,23 @@ def test_differences(case, geometry, k, strand, report):
     assert aligned_rows(Hits(batches, panel)) == expected
 
 
+@st.composite
+def arcs_of_circles(draw):
+    """(size, arcs): of each arc its start, its length and the distance of a hit there."""
+    size = draw(st.integers(1, 12))
+    arc = st.tuples(st.integers(0, size - 1), st.integers(1, size), st.integers(0, 2))
+    return size, draw(st.lists(arc, min_size=1, max_size=5))
+
+
+@settings(max_examples=300)
+@given(arcs_of_circles())
+def test_loci_of_arcs(case):
+    size, arcs = case
+    rows = loci_on_circle([arc[:2] for arc in arcs], [arc[2] for arc in arcs], size)
+    expected = naive_circles.loci([(*arc, "") for arc in arcs], size)
+    assert sorted(arcs[row] for row in rows) == sorted(hit[:3] for hit in expected)
+
+
 @settings(max_examples=40)
 @given(constrained_cases(longest=6), tiny, st.booleans())
 def test_differences_that_keep_to_rules(case, geometry, filtering):
@@ -108,6 +133,43 @@ def test_a_plateau_all_round_beside_pams_of_several_lengths(side):
     records, panel = [("r", "A" * 9)], load_patterns(["AAA"])
     found = aligned_rows(Hits(edit_batches(circles(records), panel, 1, **rules), panel))
     assert found == naive_circles.edit(records, ["AAA"], 1, **rules) != []
+
+
+def beside_unequal_pams(random):
+    """(records, patterns, options): circles that are shorter than patterns with some PAMs."""
+    texts = ["".join(random.choices("ACGTN", [4, 4, 4, 4, 1], k=random.randint(2, 8)))
+             for _ in range(random.randint(1, 3))]  # fmt: skip
+    length = random.randint(1, 3)
+    patterns = [naive.known(2 * text)[:length] for text in texts]
+    pams = random.sample(["NNNNNN", "NNNR", "YNNN", "NNA", "TN", "RN", "NY", "A", "N"], 4)
+    options = {"pam": pams, "pam_side": random.choice(["3p", "5p"])}
+    options["strand"] = random.choice(["both", "both", "+", "-"])
+    return [(f"r{n}", text) for n, text in enumerate(texts)], patterns, options
+
+
+@pytest.mark.parametrize("report", ["ends", "minima", "loci"])
+def test_a_hit_takes_the_first_pam_with_which_it_fits_its_record(report):
+    for number in range(40):
+        random = Random(f"{report} {number}")
+        records, patterns, options = beside_unequal_pams(random)
+        k, chunk = random.randint(0, len(patterns[0]) - 1), random.randint(9, 99)
+        panel, genome = load_patterns(patterns), circles(records)
+        given = {"device": "cpu", "chunk_length": chunk, **options}
+        expected = naive_circles.edit(records, patterns, k, report, **options)
+        hits = Hits(edit_batches(genome, panel, k, report=report, **given), panel)
+        assert aligned_rows(hits) == expected
+        assert hits.match.tolist() == [text_of(records, row) for row in expected]
+        windows = Hits(multi_batches(genome, panel, k, **given), panel)
+        assert rows(windows) == naive_circles.multi(records, patterns, k, **options)
+
+
+@pytest.mark.parametrize(("side", "start", "match"), [("3p", 0, "TA"), ("5p", 1, "AT")])
+@pytest.mark.parametrize("search", [kmatch.edit, kmatch.multi])
+def test_a_later_pam_with_which_a_hit_fits_its_record(search, side, start, match):
+    pams = {"pam": ["NNNNA", "N", "NAG"], "pam_side": side}
+    hits = search(kmatch.Genome.from_records([("r", "TA")]), "T", 0, circular=True, **pams)
+    assert [tuple(row)[1:3] for row in hits] == [(start, start + 2)] * 2
+    assert hits.match.tolist() == [match] * 2 and hits.cigar.tolist() == ["2="] * 2
 
 
 @settings(max_examples=30)
@@ -162,11 +224,8 @@ def test_products(case, chunk_length):
     expected = naive_circles.pcr(records, hits, primers, options["product"], options["pairs"])
     found = Products(batches, pairs)
     assert product_rows(found) == plain(expected)
-    texts = [(2 * naive.known(records[row[0]][1]))[row[1] : row[2]] for row in expected]
-    assert found.sequence.tolist() == [
-        text if row[3] == "+" else naive.reverse_complement(text)
-        for text, row in zip(texts, expected, strict=True)
-    ]
+    read = [text_of(records, (*row[:3], 0, 0, row[3])) for row in expected]
+    assert found.sequence.tolist() == read
 
 
 def test_over_the_origin_of_a_long_record():

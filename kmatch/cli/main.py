@@ -8,6 +8,7 @@ from kmatch import interrupts
 
 _LIBRARIES = ("numba", "llvmlite")  # whose errors about the machine may be of any class
 _TRACEBACK = "--debug shows where"
+SWITCHING = 5e-4  # seconds
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -19,6 +20,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # Those of NumPy's linear algebra spin too when they are started: on 16 cores for 1.9 seconds
     # of the CPU in every process. kmatch has no use for them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # A thread that only starts a kernel waits so long for one that computes in Python: 5 ms are
+    # Python's own, in which most kernels end.
+    sys.setswitchinterval(SWITCHING)
     try:
         status = run(sys.argv[1:] if arguments is None else arguments)
         interrupts.release()

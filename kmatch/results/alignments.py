@@ -51,6 +51,19 @@ def take_rows(columns: Columns, rows: Longs | slice) -> Columns:
     )
 
 
+def shortened(columns: Columns, less: Longs, at_begin: bool) -> Columns:
+    """The Columns without the last matches of each row, or the first: less, int64[n]."""
+    skipped = less * at_begin
+    op_ends = bounds_of(np.diff(columns.op_ends) - less)
+    text_ends = bounds_of(np.diff(columns.text_ends) - less)
+    return Columns(
+        op_ends,
+        gather(columns.ops, columns.op_ends[:-1] + skipped, op_ends),
+        text_ends,
+        gather(columns.text, columns.text_ends[:-1] + skipped, text_ends),
+    )
+
+
 def joined(parts: list[Columns]) -> Columns:
     """The rows of several Columns, one behind the other."""
     return Columns(

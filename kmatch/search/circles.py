@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bools, Longs
+from kmatch.arrays import Bools, Ints, Longs
+from kmatch.engine.alignments import Columns
 from kmatch.genome import Genome
+from kmatch.results.alignments import shortened
 from kmatch.results.batches import HitBatch, sizes_of, spans_and_align
 from kmatch.search.differences.rules import Rules
 from kmatch.search.running import Running
 from kmatch.search.scanning.chunks import Chunking, PackedChunk
+from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.circles import Circles, Circular
 
@@ -97,6 +100,7 @@ class Reading:
         self, batches: list[HitBatch], circles: Circles, report: str
     ) -> Iterator[HitBatch]:
         """The hits of circular records out of all ends in them and in the letters behind them."""
+        batches = [self._fitting(batch, circles) for batch in batches]
         names = ("record", "start", "end", "pattern", "distance", "minus")
         record, start, end, pattern, distance, minus = (
             np.concatenate([getattr(batch, name) for batch in batches]) for name in names
@@ -128,16 +132,47 @@ class Reading:
             spans, align = spans_and_align(batches, rows)
             yield replace(batches[0], **found, spans=spans, align=align)
 
+    @property
+    def _unequal(self) -> bool:
+        """Whether PAMs have several lengths."""
+        return len({len(pam) for pam in self._rules.pams}) > 1
+
     def _beside(self, batches: list[HitBatch]) -> Any:
         """Letters of the PAM beside each hit: a number for all, or int64[n]."""
-        if len({len(pam) for pam in self._rules.pams}) < 2:
+        if not self._unequal:
             return self._rules.reach
-        found = []
-        for batch in batches:
-            columns = batch.align(slice(None))
-            skipped = np.add.reduceat((columns.ops == DELETION).astype(int), columns.op_ends[:-1])
-            found.append(np.diff(columns.op_ends) - skipped - self._lengths[batch.pattern])
-        return np.concatenate(found)
+        each = [self._beside_each(batch.align(slice(None)), batch.pattern) for batch in batches]
+        return np.concatenate(each)
+
+    def _beside_each(self, columns: Columns, pattern: Ints) -> Longs:
+        skipped = np.add.reduceat((columns.ops == DELETION).astype(int), columns.op_ends[:-1])
+        return np.diff(columns.op_ends) - skipped - self._lengths[pattern]
+
+    def _fitting(self, batch: HitBatch, circles: Circles) -> HitBatch:
+        """The hits, each beside the first PAM with which it is no longer than its record, if any.
+
+        A batch has them beside the first that stands there, whose letters hold any shorter one.
+        """
+        size = sizes_of(batch.record, circles.lengths)
+        long = np.flatnonzero(batch.end - batch.start > size)
+        if not len(long) or not self._unequal:
+            return batch
+        leads, columns = self._rules.leads, batch.align(long)
+        letters, begins = encode_text(columns.text), columns.text_ends[:-1]
+        beside = self._beside_each(columns, batch.pattern[long])
+        aligned, less = np.diff(columns.text_ends) - beside, np.zeros(len(batch), np.int64)
+        for pam in reversed(self._rules.pams):
+            fits = np.flatnonzero(aligned + len(pam) <= size[long])
+            first = begins[fits] + (beside[fits] - len(pam) if leads else aligned[fits])
+            stands = (letters[first[:, None] + np.arange(len(pam))] & pam.masks).all(axis=1)
+            less[long[fits[stands]]] = beside[fits[stands]] - len(pam)
+        low = (batch.minus != 0) != leads  # where the PAM lies before the pattern
+        start, end = batch.start + less * low, batch.end - less * ~low
+
+        def align(rows: Any) -> Columns:
+            return shortened(batch.align(rows), less[rows], leads)
+
+        return replace(batch, start=start, end=end, align=align)
 
 
 def _counted_from(first: int, lengths: Lengths, batches: Iterable[HitBatch]) -> Iterator[HitBatch]:
@@ -206,17 +241,17 @@ def loci_on_circle(arcs: list[tuple[int, int]], distance: list[int], size: int) 
     """
     order = sorted(range(len(arcs)), key=lambda row: arcs[row])
     reach = max(sum(arc) for arc in arcs) - size
-    cut = 0
+    sets: list[list[tuple[int, int, int, int]]] = [[]]
+    cut, end = 0, size  # of one set all round
     for row in order:
         if arcs[row][0] >= reach:
-            cut = arcs[row][0]
+            cut, end = arcs[row][0], 0
+            sets.clear()
             break
         reach = max(reach, sum(arcs[row]))
-    sets: list[list[tuple[int, int, int, int]]] = []
-    reach = -1
     for start, row in sorted(((arcs[row][0] - cut) % size, row) for row in order):
-        if start >= reach:
+        if start >= end:
             sets.append([])
-        reach = max(reach, start + arcs[row][1])
+        end = max(end, start + arcs[row][1])
         sets[-1].append((distance[row], start, arcs[row][1], row))
     return [min(each)[-1] for each in sets]

@@ -24,6 +24,7 @@ def on_circles(random, one):
     letters = (RULED if ruled else LETTERS) // min(len(one.patterns), 4) // cost
     records = [text for text in one.records if text] or ["ACGT"]
     each = max(letters // min(len(records), 3), 2)
+    each = random.choice([each, each, min(each, random.randint(1, 12))])  # less than a hit takes
     records = [turned(random, text[:each]) for text in records[:3]]
     names = sorted(random.sample([f"r{n}" for n in range(len(records))], len(records) // 2 + 1))
     options = {name: value for name, value in one.options.items() if name != "regions"}

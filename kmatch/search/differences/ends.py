@@ -48,6 +48,16 @@ from kmatch.search.shards.rows import together
 UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
 
 
+class Decided(NamedTuple):
+    """Ends that are to be reported, as `DifferenceSearch._decide` takes them, int64[3 or 4, n], the
+    borders that their plateaus touch, int64[n], and a place before which no later hit begins.
+    """
+
+    touched: Longs
+    ends: Longs
+    begin: int
+
+
 class Released(NamedTuple):
     """Rows that no later one precedes, in any order, and by number the chunks that they are in."""
 
@@ -115,9 +125,9 @@ class DifferenceSearch:
             self._forget(number)
         if number >= 0 and self._constrained:
             rest = self._constrained.rest(number, self._chunks[number])
-            yield self._report_ends(number, rest, FOREVER, FOREVER)
+            yield self._report_ends(number, self._decide(number, rest, FOREVER, FOREVER))
         elif number >= 0:
-            yield self._report_ends(number, NO_ENDS, FOREVER, FOREVER)
+            yield self._report_ends(number, self._decide(number, NO_ENDS, FOREVER, FOREVER))
 
     def edges(self) -> Edges | None:
         """What is open at the borders of a shard, once all of it was searched; None elsewhere."""
@@ -164,11 +174,16 @@ class DifferenceSearch:
 
     def _take(self, number: int, codes: Longs) -> Iterator[Released]:
         """Report the hits that the ends in a chunk make certain."""
-        for ends, forward_end, backward_end in self._ends(number, codes):
-            yield self._report_ends(number, ends, forward_end, backward_end)
+        threads = 1 if self._constrained else self._engine.threads  # which holds on to ends
+        for decided in rows_ahead(self._decide_all(number, codes), threads, "kmatch minima"):
+            yield self._report_ends(number, decided)
+
+    def _decide_all(self, number: int, codes: Longs) -> Generator[Decided]:
+        for ends in self._ends(number, codes):
+            yield self._decide(number, *ends)
 
     def _ends(self, number: int, codes: Longs) -> Iterator[tuple[Longs, int, int]]:
-        """Yield (ends, forward_end, backward_end) of a chunk's codes; see `_report_ends`."""
+        """Yield (ends, forward_end, backward_end) of a chunk's codes; see `_decide`."""
         chunk, k = self._chunks[number], self._query.k
         halo, base = chunk.geometry.halo, chunk.base
         spans = (chunk.spans.begins, chunk.spans.lengths)
@@ -196,26 +211,32 @@ class DifferenceSearch:
         own = base + chunk.length
         yield NO_ENDS, own + halo - self._reach, own
 
-    def _report_ends(
-        self, number: int, ends: Longs, forward_end: int, backward_end: int
-    ) -> Released:
+    def _decide(self, number: int, ends: Longs, forward_end: int, backward_end: int) -> Decided:
         """Take ends of a chunk; all before forward_end have come then, backward_end if read so.
 
         ends: (position, query, distance), int64[3, n]; where rules select them, a fourth row says
         what is beside them.
         """
-        position, query, distance, *beside = ends
-        touched = np.zeros(len(query), np.int64)
+        chunk = self._chunks[number]
+        touched = np.zeros(len(ends[0]), np.int64)
         if self._report != "ends":
-            base = self._chunks[number].base
+            position, query, distance, *_ = ends
             query, coordinate, distance, touched = self._plateaus.feed(
-                query, position + base, distance, forward_end, backward_end
+                query, position + chunk.base, distance, forward_end, backward_end
             )
-            position, beside = coordinate - base, []
+            ends = np.stack([coordinate - chunk.base, query, distance])
+        # A later hit starts behind what its halo shows, or where a minimum may be.
+        _, undecided, _ = self._plateaus.undecided()
+        begin = min(backward_end, forward_end - chunk.geometry.halo)
+        return Decided(touched, ends, min(begin, undecided.min(initial=FOREVER)) - self._reach)
+
+    def _report_ends(self, number: int, decided: Decided) -> Released:
+        """Trace what is decided in a chunk, and release the hits that no later one precedes."""
+        touched, ends, begin = decided
+        position, query, *_ = ends
         known = position >= 0
         resumed = np.isin(self._suspended["query"], query[~known])
-        columns = (position, query, distance, *beside)
-        rows = self._traced(number, *(column[known] for column in columns))
+        rows = self._traced(number, *(column[known] for column in ends))
         again, self._suspended = self._suspended[resumed], self._suspended[~resumed]
         if self._borders and touched.any():
             rows = self._borders.decided(rows, touched[known])
@@ -223,10 +244,7 @@ class DifferenceSearch:
             suspended[query[~known]] = touched[~known]  # at most one of a query
             again = self._borders.decided(again, suspended[again["query"]])
         self._waiting = join_rows(self._waiting, rows, again)
-        # A later hit starts behind what its halo shows, or where a minimum may be.
-        _, undecided, _ = self._plateaus.undecided()
-        begin = min(backward_end, forward_end - self._chunks[number].geometry.halo)
-        return self._release(min(begin, undecided.min(initial=FOREVER)) - self._reach)
+        return self._release(begin)
 
     def _suspend(self, number: int) -> None:
         """Trace ends that may become minima while their chunk is at hand."""

@@ -17,24 +17,29 @@ SLABS = 16  # of ends for which a further thread pays, as each looks at all of t
 AT_LEFT, AT_RIGHT = 1, 2  # the borders of a shard that a plateau touches, as bits
 
 
-class State(NamedTuple):
-    """The plateau of each query, [Q] each.
+# 32 bytes: threads that take neighbouring queries write to one cache line at the most.
+PLATEAU = np.dtype(
+    {
+        "names": ["first", "last", "height", "is_open", "fell", "touched"],
+        "formats": [np.int64, np.int64, np.int64, np.uint8, np.uint8, np.uint8],
+        "itemsize": 32,
+    }
+)
 
-    backward: uint8; is_open: uint8, whether there is one; fell: uint8, whether D was higher before;
-    first, last, height: int64, its ends and its D; touched: uint8, the borders of a shard that it
-    touches.
+
+class State(NamedTuple):
+    """The plateau of each query.
+
+    backward: uint8[Q]; plateaus: PLATEAU[Q]: `first`, `last` and `height`, its ends and its D;
+    `is_open`, whether there is one; `fell`, whether D was higher before; `touched`, the borders of
+    a shard that it touches.
     borders: int64[2], the first place of a shard and the one behind its last, or NOWHERE and
     FOREVER; edges: int64[3, Q], D of the plateaus at either, NO_PLATEAU where there is none, and
     whether D was higher before the latter, 2 where that begins at the former.
     """
 
     backward: np.ndarray
-    is_open: np.ndarray
-    fell: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    height: np.ndarray
-    touched: np.ndarray
+    plateaus: np.ndarray
     borders: np.ndarray
     edges: np.ndarray
 
@@ -50,13 +55,9 @@ class Plateaus:
     def __init__(self, backward: Bytes, workers: Workers) -> None:
         self._workers = workers
         queries = len(backward)
-        flags, numbers = np.zeros((3, queries), np.uint8), np.zeros((3, queries), np.int64)
         borders = np.array([NOWHERE, FOREVER], np.int64)
         self.edges = np.full((3, queries), NO_PLATEAU, np.int64)
-        is_open, fell, touched = flags
-        first, last, height = numbers
-        plateaus = (first, last, height, touched, borders, self.edges)
-        self._state = State(backward, is_open, fell, *plateaus)
+        self._state = State(backward, np.zeros(queries, PLATEAU), borders, self.edges)
 
     def lie_between(self, left: int, right: int) -> None:
         """Take note of the borders of a shard: places, or NOWHERE and FOREVER."""
@@ -87,9 +88,9 @@ class Plateaus:
 
     def undecided(self) -> tuple[Longs, Longs, Longs]:
         """Backward queries on a plateau that may be a minimum, as (query, coordinate, distance)."""
-        state = self._state
-        queries = np.flatnonzero(state.is_open & state.fell & state.backward)
-        return queries, state.first[queries], state.height[queries]
+        backward, plateaus, *_ = self._state
+        queries = np.flatnonzero(plateaus["is_open"] & plateaus["fell"] & backward)
+        return queries, plateaus["first"][queries], plateaus["height"][queries]
 
 
 @kernel
@@ -98,9 +99,10 @@ def _stage(staged, filled, out, count, state, q):
     if filled == STAGED:
         _put(staged, filled, out, count)
         filled = 0
+    plateau = state.plateaus[q]
     staged[0, filled] = q
-    staged[1, filled] = state.first[q] if state.backward[q] else state.last[q]
-    staged[2, filled], staged[3, filled] = state.height[q], state.touched[q]
+    staged[1, filled] = plateau.first if state.backward[q] else plateau.last
+    staged[2, filled], staged[3, filled] = plateau.height, plateau.touched
     return filled + 1
 
 
@@ -116,7 +118,7 @@ def _put(staged, filled, out, count):
 @kernel
 def _feed(work, state, query, coordinate, distance, out, count):
     """Take ends; each item of work takes those of as many queries, which no other item looks at."""
-    groups, queries = work[1], len(state.is_open)
+    groups, queries = work[1], len(state.plateaus)
     while True:
         group = next_item(work)
         if group < 0:
@@ -128,38 +130,40 @@ def _feed(work, state, query, coordinate, distance, out, count):
 @kernel
 def _feed_some(begin, end, state, query, coordinate, distance, out, count):
     """Take the ends of the queries begin … end−1."""
-    _, is_open, fell, first, last, height, touched, borders, edges = state
     staged, filled = np.empty((4, STAGED), np.int64), 0
     for i in range(len(query)):
-        q, at, d = query[i], coordinate[i], distance[i]
+        q = query[i]
         if q < begin or q >= end:
             continue
-        beside = is_open[q] and last[q] + 1 == at
-        if beside and d == height[q]:
-            last[q] = at
+        at, d, plateau = coordinate[i], distance[i], state.plateaus[q]
+        beside = plateau.is_open and plateau.last + 1 == at
+        if beside and d == plateau.height:
+            plateau.last = at
             continue
-        if is_open[q] and fell[q] and not (beside and d < height[q]):
+        if plateau.is_open and plateau.fell and not (beside and d < plateau.height):
             filled = _stage(staged, filled, out, count, state, q)
-        fell[q] = not (beside and d > height[q])
-        is_open[q], first[q], last[q], height[q] = 1, at, at, d
-        touched[q] = 0
-        if at == borders[0]:
-            touched[q], edges[0, q] = AT_LEFT, d
+        plateau.fell = not (beside and d > plateau.height)
+        plateau.is_open, plateau.first, plateau.last, plateau.height = 1, at, at, d
+        plateau.touched = 0
+        if at == state.borders[0]:
+            plateau.touched, state.edges[0, q] = AT_LEFT, d
     _put(staged, filled, out, count)
 
 
 @kernel
 def _close(state, forward_end, backward_end, out, count):
     """Close the plateaus that no further end can touch."""
-    backward, is_open, fell, _, last, height, touched, borders, edges = state
     staged, filled = np.empty((4, STAGED), np.int64), 0
-    for q in range(len(is_open)):
-        if is_open[q] and last[q] + 1 < (backward_end if backward[q] else forward_end):
-            is_open[q] = 0
-            if last[q] + 1 == borders[1]:
-                edges[1, q], edges[2, q] = height[q], 2 if touched[q] else fell[q]
-                touched[q] |= AT_RIGHT
-            if fell[q]:
+    for q in range(len(state.plateaus)):
+        plateau = state.plateaus[q]
+        behind = plateau.last + 1
+        if plateau.is_open and behind < (backward_end if state.backward[q] else forward_end):
+            plateau.is_open = 0
+            if behind == state.borders[1]:
+                state.edges[1, q] = plateau.height
+                state.edges[2, q] = 2 if plateau.touched else plateau.fell
+                plateau.touched |= AT_RIGHT
+            if plateau.fell:
                 filled = _stage(staged, filled, out, count, state, q)
     _put(staged, filled, out, count)
 

@@ -25,12 +25,12 @@ def codes_ahead(found: Generator[ChunkCodes], threads: int) -> Iterator[ChunkCod
     return _ahead(found, threads, lambda each: len(each[1]), CODES_AHEAD, "kmatch scan")
 
 
-def rows_ahead(released: Generator[Rows], threads: int) -> Iterator[Rows]:
+def rows_ahead(found: Generator[Rows], threads: int, name: str = "kmatch rows") -> Iterator[Rows]:
     """Yield rows of hits with what belongs to them; those behind many are found ahead.
 
-    threads: as above.
+    threads: as above; name: of the thread.
     """
-    return _ahead(released, threads, lambda each: len(each[0]), HITS_AHEAD, "kmatch rows")
+    return _ahead(found, threads, lambda each: len(each[0]), HITS_AHEAD, name)
 
 
 def hits_ahead(batches: Generator[HitBatch], threads: int) -> Iterator[HitBatch]:
