@@ -43,7 +43,6 @@ from kmatch.engine.cpu.edit.scan import stretches
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.cpu.hamming.seeds import seed_factors
 from kmatch.engine.differences import difference_query
-from kmatch.engine.geometry import likeness
 from kmatch.engine.host.sites import site_factors
 from kmatch.search.edit import edit_batches
 from kmatch.search.hamming import hamming_batches
@@ -220,8 +219,8 @@ def beside_cells(text, options):
         panel = build_reading_panel(load_patterns(patterns), "both")
         query = difference_query(panel.letters, np.full(len(panel.pattern), k), CpuEngine(1))
         ns = whole_ns(edit_batches, text, patterns, k, options, filtering=False)
-        ns = max(ns - beside.scan_cost(query), 1e-3)
-        yield Cell([beside.ends_expected(query, likeness(shares))], ns)
+        ns = max(ns - beside.scan_cost(query, shares), 1e-3)
+        yield Cell([beside.ends_expected(query, shares)], ns)
 
 
 def whole_ns(batches, text, patterns, k, options, filtering=True):

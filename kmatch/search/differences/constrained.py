@@ -13,7 +13,7 @@ from kmatch.arrays import Bytes, Longs
 from kmatch.engine.alignments import Columns, Ends, Traced
 from kmatch.engine.constraints import View
 from kmatch.engine.differences import DifferenceQuery
-from kmatch.engine.geometry import base_shares, likeness
+from kmatch.engine.geometry import base_shares
 from kmatch.engine.protocol import AnchorScan, Scan
 from kmatch.search.differences.rows import make_rows
 from kmatch.search.differences.rules import Rules, make_constraints
@@ -127,7 +127,7 @@ class ConstrainedEnds:
         if self._tables is NOT_YET:
             bases = base_shares(chunk.plain)
             share = share_beside(self._rules.pams, bases)
-            search = self._query, self._constraints, share, likeness(bases)
+            search = self._query, self._constraints, share, bases
             self._tables = engine.anchor_tables(*search, chunk.length, bool(at_sites))
         if self._tables is None:
             return None
