@@ -23,7 +23,8 @@ from kmatch.engine.geometry import Text
 OFTEN = 9  # letters of a piece after which hardly a thread has a live lane
 FEWEST_SURVIVORS = 1 << 18  # that there is memory for
 MOST_SURVIVORS = 1 << 26
-MARGIN = 1.5  # times the expected survivors fit into the memory
+MARGIN = 1.5  # times the survivors of the chunk before fit into the memory
+REPEATED = 6  # times as many as letters alone let expect, as texts repeat themselves
 
 
 class Estimate(NamedTuple):
@@ -87,7 +88,7 @@ class Filter:
         self._coding = (len(limits), query.k + 1)
         self.budgets, expected = choose(text, query, always, alike)
         self.memory = FEWEST_SURVIVORS
-        self.expect(expected.sum())
+        self.expect(REPEATED * expected.sum())
         self._planned: tuple[bytes, PiecePlan, tuple[DeviceArray, DeviceArray]] | None = None
         if self.budgets.any():
             lengths = np.diff(reading.begins)
