@@ -114,11 +114,35 @@ def test_all_ways_beside_a_pam_find_the_same(lengths, k, options):
             assert found == expected
 
 
-def tables(patterns, k, positions, always=False):
+EVEN = np.full(4, 0.25)
+
+
+def tables(patterns, k, positions, always=False, bases=EVEN):
     panel = build_reading_panel(load_patterns(patterns), "both")
     query = difference_query(panel.letters, np.full(len(panel.pattern), k), CpuEngine(1))
     constraints = make_constraints(PAMS, panel, k)
-    return beside.anchor_tables(query, constraints, PAMS.share, positions, always)
+    return beside.anchor_tables(query, constraints, PAMS.share, bases, positions, always)
+
+
+def test_sites_come_first_where_a_scan_finds_too_much():
+    """Of random letters few are ends within 5 of 20; where four fifths are A and T, many are."""
+    guides = [random_letters(20, seed=number) for number in range(20)]
+    assert tables(guides, 5, 1 << 24) is None
+    at_rich = np.array([0.4, 0.1, 0.1, 0.4])
+    assert tables(guides, 5, 1 << 24, bases=at_rich) is None  # they are not in it
+    guides = [
+        "".join(np.random.default_rng(n).choice(list("ACGT"), 20, p=at_rich)) for n in range(20)
+    ]
+    assert tables(guides, 5, 1 << 24) is None
+    assert tables(guides, 5, 1 << 24, bases=at_rich) is not None
+
+
+@pytest.mark.parametrize(("m", "k", "ends"), [(12, 3, 63_214), (20, 5, 2_240), (20, 6, 25_517)])
+def test_ends_of_random_letters_are_expected(m, k, ends):
+    """ends: within k of 100 patterns of m on one strand of 2^18 random letters."""
+    panel = build_reading_panel(load_patterns([random_letters(m, seed=1)] * 100), "+")
+    query = difference_query(panel.letters, np.full(100, k), CpuEngine(1))
+    assert beside.ends_expected(query, EVEN) * (1 << 18) == pytest.approx(ends, rel=0.5)
 
 
 def test_what_is_dear_is_not_chosen():
@@ -128,4 +152,6 @@ def test_what_is_dear_is_not_chosen():
     assert tables(guides[:1], 4, 1 << 24, always=True) is not None
     assert tables(guides, 4, 1_000) is None or tables(guides, 4, 1_000).panel
     assert tables(["N" * 20, *guides], 4, 1 << 24, always=True).panel
+    long = [random_letters(64, seed=number) for number in range(300)]  # sought by pieces
+    assert tables(long, 2, 1 << 24) is None and tables(long, 2, 1 << 24, always=True).panel
     assert tables([random_letters(70)], 4, 1 << 24, always=True).panel

@@ -287,7 +287,7 @@ def test_memory_is_that_of_a_window_of_shards(data, processes, monkeypatch):
             tracemalloc.stop()
     assert rows > 1_000_000 and len(tasks) > 30
     # Of two threads, with the job; the scheduler may still be forgetting some.
-    assert max(tasks) <= 2 * cluster_client.AHEAD + 5
+    assert max(tasks) <= 2 * cluster_client.AHEAD_UNSENT + 5
     assert peak < rows * ROW / 2
 
 

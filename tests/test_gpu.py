@@ -231,9 +231,10 @@ def test_many_differences(records, texts, length, count, k, report):
 
 
 def test_all_survivors_of_the_filter_are_kept(records, texts, monkeypatch):
-    from kmatch.engine.cuda.edit import filtered
+    from kmatch.engine.cuda.edit import filter as edit_filter
 
-    monkeypatch.setattr(filtered, "FIRST_SURVIVORS", 1)
+    monkeypatch.setattr(edit_filter, "FEWEST_SURVIVORS", 1)
+    monkeypatch.setattr(edit_filter, "MARGIN", 0)
     assert _both(kmatch.edit, records, texts(20, 6, 1), 1, report="ends")
 
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 import kmatch
 from kmatch.distributed import sizes
-from kmatch.distributed.plan import ShardPlan
+from kmatch.distributed.files import SharedFile
+from kmatch.distributed.plan import HITS, FilesPlan, ShardPlan
 from kmatch.distributed.sizes import Sizes, alike, sizes_for
 from kmatch.engine.choice import Work
 from kmatch.search.shards.needs import Around
@@ -68,3 +69,17 @@ def test_the_plan_of_a_genome(tmp_path, lengths, threads, is_packed):
     assert sum(each.letters - each.before - each.behind for each in extents) == sum(lengths)
     assert count == (len(shards) if is_packed else None)
     assert all(shard.sent is not is_packed for shard in shards)
+
+
+def test_shards_of_small_genomes_have_fewer_where_hits_are_many():
+    files = [(number, str(number), SharedFile("a.fa", 1_000, 0, None)) for number in range(90)]
+    plan = FilesPlan(files, Sizes(20_000, 1_000, 1_000, 1), 90)
+    shards = iter(plan)
+    first = next(shards)
+    plan.hear(first, 0)
+    same = next(shards)
+    plan.hear(same, 4 * HITS)
+    few = next(shards)
+    assert [len(first.files), len(same.files), len(few.files)] == [20, 20, 5]
+    labels = [label for shard in (first, same, few, *shards) for label in shard.labels]
+    assert labels == [label for _, label, _ in files]

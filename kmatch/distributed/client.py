@@ -1,5 +1,7 @@
 """The client's side of a cluster: shards in flight, and their answers in order."""
 
+import asyncio
+import concurrent.futures
 import logging
 import os
 import pickle
@@ -7,10 +9,12 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import dask
 from distributed import Client, Future
@@ -30,18 +34,24 @@ CLOSE = 5.0  # seconds to take leave
 TICK = 0.5  # seconds between looks at the cluster
 VERSION = "('kmatch.distributed.versions', fromlist=['version']).version()"
 AHEAD = 2  # shards in flight for each thread of a worker
+AHEAD_UNSENT = 4  # of those that workers read themselves, once one has
+FETCHED = 2  # answers that are fetched at a time
+SOON = 0.002  # seconds in which shards are made that are sent together
 SMALL = 1 << 15  # bytes of a job that goes with each shard
 
+_MET: WeakKeyDictionary[Client, set[str]] = WeakKeyDictionary()  # workers with this version
+Fetched = concurrent.futures.Future[Any]
 Fill = Callable[[Any], Any]  # gives a shard that needs no file
-Submit = Callable[..., Future]  # (shard, failures so far)
+Submit = Callable[..., list[Future]]  # (shards, failures so far)
 
 
 @dataclass
 class _Task:
-    """A shard in flight; failures: how often it failed."""
+    """A shard in flight; fetched: what it gives; failures: how often it failed."""
 
     shard: Any
     future: Future
+    fetched: Fetched | None = None
     failures: int = 0
 
 
@@ -56,7 +66,7 @@ class Cluster:
         self.address = str(client.scheduler.address if client.scheduler else client)
         self._seen = self._unseen = 0  # answers of workers that have a shard's file, or not
         self._looked, self._threads = -TICK, 0
-        self._checked = False  # the versions of workers
+        self._addresses: set[str] = set()  # of workers, when last looked for
 
     def describe(self) -> str:
         """The cluster, for people."""
@@ -69,9 +79,17 @@ class Cluster:
         """How many threads the workers have together, 1 or more; waits for the first worker."""
         now = time.monotonic()
         if now - self._looked >= TICK:
-            self._threads = sum(self._waited_for().values())
+            workers = self._waited_for()
+            self._addresses, self._threads = set(workers), sum(workers.values())
             self._looked = time.monotonic()
         return max(self._threads, 1)
+
+    def _check_new_workers(self) -> None:
+        """Check versions, unless an earlier search by this Client has met all workers."""
+        met = _MET.setdefault(self._client, set())
+        if self.threads and not self._addresses <= met:
+            self.check_versions()
+            met |= self._addresses
 
     def check_versions(self) -> None:
         """Raise ClusterError for a worker with another kmatch; later ones say it themselves."""
@@ -99,31 +117,34 @@ class Cluster:
         job, shards: Job and Shards, or those for primers; search(job, shard) runs on a worker.
         fill(shard): a shard that needs no file.
         """
-        if not self._checked:
-            self._waited_for()
-            self.check_versions()
-            self._checked = True
+        self._check_new_workers()
         name = f"kmatch-{uuid.uuid4().hex[:12]}"
         waiting: deque[_Task] = deque()
         coming = iter(shards)
         held = self._held(job, f"{name}-job")
 
-        def submit(shard: Any, failures: int = 0) -> Future:
-            key = f"{name}-{shard.number}-{failures}{'-sent' if shard.sent else ''}"
+        def submit(shards: list[Any], failures: int = 0) -> list[Future]:
+            keys = [
+                f"{name}-{shard.number}-{failures}{'-sent' if shard.sent else ''}"
+                for shard in shards
+            ]
             with _large_messages():
-                return self._client.submit(search, held, shard, key=key, pure=False)
+                return self._client.map(search, [held] * len(shards), shards, key=keys, pure=False)
 
         try:
             while True:
-                while len(waiting) < AHEAD * self.threads + 1:
-                    shard = next(coming, None)
-                    if shard is None:
+                ahead = AHEAD_UNSENT if self._seen else AHEAD
+                while (free := ahead * self.threads + 1 - len(waiting)) > 0:
+                    batch = _at_once(coming, free)
+                    if not batch:
                         break
-                    if not shard.sent and self._unseen and not self._seen:
-                        shard = fill(shard)
-                    waiting.append(_Task(shard, submit(shard)))
+                    if self._unseen and not self._seen:
+                        batch = [shard if shard.sent else fill(shard) for shard in batch]
+                    waiting.extend(map(_Task, batch, submit(batch)))
                 if not waiting:
                     break
+                for task in islice(waiting, FETCHED):
+                    task.fetched = task.fetched or self._fetched(task.future)
                 yield self._answered(waiting[0], submit, fill)
                 waiting.popleft()
         finally:
@@ -146,21 +167,24 @@ class Cluster:
         """The answer of a task, which is begun anew where it failed or has to be sent."""
         began = time.monotonic()
         while True:
-            error = self._outcome(task, began)
-            if error is None:
-                found = self._result(task)
-                if isinstance(found, Answer):
-                    self._seen += not task.shard.sent
-                    return task.shard, found
-                if isinstance(found, Unseen):
-                    self._unseen += 1
-                    task.shard = fill(task.shard)
-                    task.future = submit(task.shard, task.failures)
-                    continue
-                error = found
-            self._check_scheduler()
-            self._count(task, error)
-            task.future = submit(task.shard, task.failures)
+            found = self._outcome(task, began)
+            if isinstance(found, Answer):
+                task.fetched = None  # which holds the answer
+                self._seen += not task.shard.sent
+                return task.shard, found
+            if isinstance(found, Unseen):
+                self._unseen += 1
+                task.shard = fill(task.shard)
+            else:
+                self._check_scheduler()
+                self._count(task, found)
+            [task.future] = submit([task.shard], task.failures)
+            task.fetched = self._fetched(task.future)
+
+    def _fetched(self, future: Future) -> Fetched:
+        """What a task gives, as soon as it is done and here."""
+        fetching = self._client.gather(future, asynchronous=True)
+        return asyncio.run_coroutine_threadsafe(fetching, self._client.loop.asyncio_loop)
 
     def _count(self, task: _Task, error: BaseException) -> None:
         """Count a failure; raises where no other try can help."""
@@ -174,30 +198,20 @@ class Cluster:
         if task.failures >= faults.TRIES:
             raise faults.failed(task.shard, error)
 
-    def _outcome(self, task: _Task, began: float) -> BaseException | None:
-        """Wait until a task is done; the error that it failed with, or None."""
-        while not task.future.done():
-            with suppress(TimeoutError, CancelledError):
-                task.future.exception(timeout=TICK)
-            if task.future.done():
-                break
+    def _outcome(self, task: _Task, began: float) -> Any:
+        """Wait for what a task gives, or for the error that it or fetching it met."""
+        fetched = task.fetched
+        assert fetched
+        while not wait([fetched], timeout=TICK).done:
             self._check_scheduler()
             self.threads  # noqa: B018 - waits for a worker, for a while
             if time.monotonic() - began > SHARD:
                 raise faults.stalled(task.shard, SHARD)
-        if task.future.status == "finished":
-            return None
-        self._check_scheduler()
-        if task.future.status == "error":
-            found: BaseException = task.future.exception(timeout=CONNECT)
-            return found
-        return ClusterError(f"it was {task.future.status}")
-
-    def _result(self, task: _Task) -> Any:
-        """What a task gave, or the error that fetching it met: its worker may be gone by now."""
         try:
-            return task.future.result(timeout=SHARD)
-        except Exception as error:
+            return fetched.result()
+        except CancelledError:
+            return ClusterError(f"it was {task.future.status}")
+        except Exception as error:  # its worker may be gone by now
             return error
 
     def _check_scheduler(self) -> None:
@@ -230,6 +244,16 @@ class Cluster:
             return
         with suppress(Exception):
             self._client.cancel(futures)
+
+
+def _at_once(shards: Iterator[Any], most: int) -> list[Any]:
+    """The next shards that are made without delay, one at least if there is one."""
+    found, began = [], time.monotonic()
+    for shard in islice(shards, most):
+        found.append(shard)
+        if shard.sent or time.monotonic() - began > SOON:
+            break
+    return found
 
 
 @contextmanager

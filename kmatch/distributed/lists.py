@@ -75,6 +75,7 @@ def _of_files(
     plan = FilesPlan(files, small.where.sizes(small.work), len(genomes))
     for shard, answer in cluster.answers(job, plan, plan.fill, search_files):
         found, spans, missing = answer.value
+        plan.hear(shard, len(found.hits.start))
         heard.take(answer.warnings, spans)
         if genomes.circular:
             genomes.circular.hear(missing)

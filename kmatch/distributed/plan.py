@@ -22,6 +22,7 @@ from kmatch.sequences.records import Record, Stretch, gathered, whole_records
 
 RECORDS = 1 << 14  # of a packed genome that are cut at a time
 EVERYTHING = 1 << 60  # letters
+HITS = 1 << 17  # of a shard of small genomes: client and scheduler hold all of some
 Pieces = list[Bytes]  # letters, one after another
 
 
@@ -223,10 +224,19 @@ NumberedFile = tuple[int, str, SharedFile]  # of one of several genomes: number,
 
 
 class FilesPlan:
-    """The shards of small genomes, so many; sizes: of shards."""
+    """The shards of small genomes, so many, and fewer in each where they have many hits.
+
+    sizes: of shards.
+    """
 
     def __init__(self, files: Iterable[NumberedFile], sizes: Sizes, count: int) -> None:
         self._files, self._sizes, self._count = files, sizes, count
+        self._most = sizes.most
+
+    def hear(self, shard: GenomeFiles, hits: int) -> None:
+        """Hear of the hits of a shard, which those to come are to have HITS of at the most."""
+        letters = sum(map(estimated_letters, shard.files))
+        self._most = max(HITS * letters // max(hits, 1), self._sizes.least)
 
     def __iter__(self) -> Iterator[GenomeFiles]:
         held: list[NumberedFile] = []
@@ -234,7 +244,8 @@ class FilesPlan:
         for seen, each in enumerate(self._files):
             more = estimated_letters(each[2])
             left = letters + more * (self._count - seen)
-            if held and letters + more > self._sizes.next(number, done, left, True):
+            size = min(self._sizes.next(number, done, left, True), self._most)
+            if held and letters + more > size:
                 yield _files_shard(number, held)
                 number, held, done, letters = number + 1, [], done + letters, 0
             held.append(each)

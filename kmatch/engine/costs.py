@@ -90,6 +90,13 @@ class AnchorSeeds(NamedTuple):
     entry: float
 
 
+class Beside(NamedTuple):
+    """Differences at every position, of which those beside a PAM are kept. end: that is within k,
+    to find out what is beside it."""
+
+    end: float
+
+
 class CpuCosts(NamedTuple):
     """pack: to pack a letter."""
 
@@ -101,6 +108,7 @@ class CpuCosts(NamedTuple):
     pieces: Pieces
     anchors: Anchors
     anchor_seeds: AnchorSeeds
+    beside: Beside
 
 
 class CudaCosts(NamedTuple):
@@ -137,10 +145,12 @@ CPU = CpuCosts(
         column=1.51,
         block=4.66,
     ),
-    anchors=Anchors(position=13.0, letter=0.0, cell=0.0035, pair=0.0),
+    # From here on between it and an Intel Xeon, on which they take up to twice as long.
+    anchors=Anchors(position=18.0, letter=0.0, cell=0.003, pair=0.9),
     anchor_seeds=AnchorSeeds(
-        position=2.7, site=3.0, lookup=1.0, branch=0.0, candidate=100.0, entry=40.0
+        position=4.5, site=0.0, lookup=5.5, branch=20.0, candidate=20.0, entry=60.0
     ),
+    beside=Beside(end=120.0),
 )
 
 # An H200, fitted to filters and scans of 1 and 64 patterns.

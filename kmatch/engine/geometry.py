@@ -44,6 +44,11 @@ def base_shares(text: Text) -> Floats:
     return shares
 
 
+def likeness(shares: Floats) -> float:
+    """How likely two letters of a text are the same; shares: of A, C, G and T in it."""
+    return float(np.square(shares).sum())
+
+
 @dataclass(frozen=True)
 class Geometry:
     """Words in a row (W), rows that a lane owns (B) and rows of the next lane that it repeats

@@ -59,7 +59,7 @@ class HitBatch:
 
         A chunk may show a hundred thousand records, and have hits in few.
         """
-        numbers, which = np.unique(self.record[rows], return_inverse=True)
+        numbers, which = numbers_of(self.record[rows])
         names: Any = self.spans.names
         return [names[number] for number in (numbers - self.spans.first).tolist()], which
 
@@ -83,6 +83,14 @@ def hit_batch(
     (record, start, end), (pattern, distance, minus) = intervals, kinds
     record = spans.first + record if spans.first else record
     return HitBatch(record, start, end, pattern, distance, minus, spans, align)
+
+
+def numbers_of(records: Longs) -> tuple[Longs, Longs]:
+    """The numbers of records, sorted, and which of them each row has; quick if all have one."""
+    if len(records) and (records == records[0]).all():
+        return records[:1], np.zeros(len(records), np.int64)
+    numbers, which = np.unique(records, return_inverse=True)
+    return numbers, which
 
 
 def aligned_anew(batches: list[HitBatch], source: Longs, local: Longs) -> Columns:

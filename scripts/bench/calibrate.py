@@ -17,7 +17,7 @@ kmatch/engine/costs.py.
 scan: k mismatches, every pattern compared. seeds: pieces of the patterns looked up. sites: windows
 beside a PAM, found first. recurrence: k differences, also with `deeper` as it fits best. pieces:
 pieces sought and survivors verified. anchors: k differences beside a PAM, all patterns compared.
-anchor_seeds: pieces looked up there.
+anchor_seeds: pieces looked up there. beside: the ends of a scan that have no PAM there.
 """
 
 import re
@@ -64,6 +64,7 @@ PARTS, MOST_SOUGHT = (1, 16, 64), 100  # one of them is searched for differences
 SCANNED, LOOKED_UP, SOUGHT = (100, 300), (300, 1_000, 5_000, 20_000), 8  # patterns
 BESIDE, PAM = (10, 100, 300, 1_000), "NGG"  # patterns beside a PAM
 ANCHORED = [(20, 2), (20, 3), (20, 4), (24, 4)]
+DENSE = [(20, 5), (20, 6), (24, 7)]  # many ends are within k
 DEEPER = range(0, 17, 2)
 NEVER = 1e12  # ns of a way that is not to be chosen
 SHORT, MOST_REPEATS = 3e6, 20  # ns of a call that is repeated more often, and how often at most
@@ -211,9 +212,20 @@ def anchor_cells(name, text, options):
             yield Cell([*beside.anchor_seed_factors(query, share, len(text.letters))], ns)
 
 
-def whole_ns(batches, text, patterns, k, options):
-    """Nanoseconds a letter of a search beside a PAM whose sites are found first, without what any
-    search of the panel costs beforehand."""
+def beside_cells(text, options):
+    """Yield the Cells of what is done with the ends that a scan beside a PAM finds."""
+    shares = np.array([np.mean(text.letters == ord(base)) for base in "ACGT"])
+    for patterns, _, k in panels(guide_panel, text, DENSE, (100, 300)):
+        panel = build_reading_panel(load_patterns(patterns), "both")
+        query = difference_query(panel.letters, np.full(len(panel.pattern), k), CpuEngine(1))
+        ns = whole_ns(edit_batches, text, patterns, k, options, filtering=False)
+        ns = max(ns - beside.scan_cost(query, shares), 1e-3)
+        yield Cell([beside.ends_expected(query, shares)], ns)
+
+
+def whole_ns(batches, text, patterns, k, options, filtering=True):
+    """Nanoseconds a letter of a search beside a PAM, without what any search of the panel costs
+    beforehand; filtering: whether the sites are found first."""
     genome, little = (
         kmatch.Genome.from_records([("text", letters)])
         for letters in (text.letters, text.letters[:LITTLE])
@@ -222,8 +234,8 @@ def whole_ns(batches, text, patterns, k, options):
     search = {"pam": PAM, "threads": 1, "device": "cpu"}
 
     def run(genome):
-        filtering = genome is not little  # tables are part of the search
-        return sum(map(len, by_name(batches, genome, panel, k, **search, filtering=filtering)))
+        at_sites = filtering and genome is not little  # tables are part of the search
+        return sum(map(len, by_name(batches, genome, panel, k, **search, filtering=at_sites)))
 
     seconds = least_seconds(run, genome, options) - least_seconds(run, little, options)
     return max(seconds, 1e-6) / len(text.letters) * 1e9
@@ -288,6 +300,7 @@ MODELS = {
         },
         partial(anchor_cells, "anchor_seeds"),
     ),
+    "beside": Model({"end": "ns an end"}, beside_cells),
 }
 
 

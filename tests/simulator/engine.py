@@ -22,10 +22,9 @@ from support.shares import PANEL, PROBLEMS, TEXTS, within
 import kmatch
 from kmatch.engine.cuda import engine
 from kmatch.engine.cuda.bits import buffer
-from kmatch.engine.cuda.edit import filter as edit_filter
-from kmatch.engine.cuda.edit import filtered, pieces, recurrence, strips, verify
+from kmatch.engine.cuda.edit import pieces, recurrence, strips, verify
 from kmatch.engine.cuda.edit import scan as edit_scan
-from kmatch.engine.cuda.gpu import device, driver, scans
+from kmatch.engine.cuda.gpu import device, driver
 from kmatch.engine.cuda.gpu.driver import cuda
 from kmatch.engine.cuda.hamming import queries
 from kmatch.engine.cuda.hamming import scan as hamming_scan
@@ -194,30 +193,6 @@ def test_any_differences(case, filtering):
     assert found == naive.edit(records, patterns, k, **options)
 
 
-def test_all_survivors_of_the_filter_are_kept(monkeypatch):
-    monkeypatch.setattr(filtered, "FIRST_SURVIVORS", 1)
-    records, patterns = [("r", "ACGTACGTTTACGAACGT")], ["ACGTAC", "TTRC"]
-    found = rows_of(edit(records, patterns, 1, device="cuda", filtering=True, report="ends"))
-    assert found == naive.edit(records, patterns, 1, report="ends")
-
-
-def test_the_filter_leaves_what_survives_too_often_to_the_scan(monkeypatch):
-    monkeypatch.setattr(filtered, "FIRST_SURVIVORS", 1)
-    monkeypatch.setattr(edit_filter, "MOST_SURVIVORS", 3)
-    records, patterns = [("r", "ACACACACACACAC" + "GTTGCA")], ["GTTGC", "ACACA"]
-    scanned = []
-    begin = edit_scan.Searches.__init__
-
-    def spy(self, text, reading, limits, chosen, *arguments, **options):
-        scanned.append(chosen.tolist())
-        begin(self, text, reading, limits, chosen, *arguments, **options)
-
-    monkeypatch.setattr(edit_scan.Searches, "__init__", spy)
-    found = rows_of(edit(records, patterns, 1, device="cuda", filtering=True, strand="+"))
-    assert found == naive.edit(records, patterns, 1, strand="+")
-    assert scanned == [[1]]
-
-
 def test_patterns_of_several_words_are_verified():
     pattern = "ACGTTGCATTAGCCAGTACTGAACCGGTTAAGCTGATTACAGCCATGCGTAACTTGACCGTATGCA"  # 65 letters
     text = "GA" + pattern[:30] + "C" + pattern[31:50] + pattern[51:] + "TT"
@@ -255,23 +230,6 @@ def test_little_device_memory(monkeypatch):
     pattern = "ACGTTGCATTAGCCAGTACTGAACCGGTTAAGC"
     records = [("r", "GATT" + pattern + "TTAC")]
     assert in_strips(records, pattern, 1) == naive.edit(records, [pattern], 1, strand="+")
-
-
-def test_a_filter_without_memory_leaves_all_to_the_scan(monkeypatch):
-    asked = []
-    take = scans.Arrays.take
-
-    def without_survivors(self, size):
-        asked.append(size)
-        if size == filtered.FIRST_SURVIVORS:
-            raise DeviceError("device cuda:0: out of memory")
-        return take(self, size)
-
-    monkeypatch.setattr(scans.Arrays, "take", without_survivors)
-    records = [("r", "GATTACATTGATTACC")]
-    found = rows_of(edit(records, ["GATTAC"], 1, device="cuda", filtering=True))
-    assert found == naive.edit(records, ["GATTAC"], 1)
-    assert filtered.FIRST_SURVIVORS in asked
 
 
 def test_no_device_memory_is_an_error_that_says_what_to_do(monkeypatch):

@@ -7,7 +7,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Longs, Words
+from kmatch.arrays import Bools, Bytes, Floats, Longs, Words
 from kmatch.engine.choice import Work
 from kmatch.engine.constraints import Constraints, View
 from kmatch.engine.costs import CPU
@@ -118,12 +118,13 @@ class CpuEngine(HostEngine):
         query: DifferenceQuery,
         constraints: Constraints,
         share: float,
+        bases: Floats,
         positions: int,
         always: bool,
     ) -> Any:
         from kmatch.engine.cpu.edit.beside import anchor_tables
 
-        return anchor_tables(query, constraints, share, positions, always)
+        return anchor_tables(query, constraints, share, bases, positions, always)
 
     def start_anchors(self, view: View, tables: Any, capacity: int) -> "Scan":
         from kmatch.engine.cpu.edit.anchors import scan_anchors, tiles, window_text

@@ -24,7 +24,7 @@ from kmatch.engine.cuda.gpu.device import open_gpu
 from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream
 from kmatch.engine.cuda.gpu.scans import Arrays, Scan, Smallest
 from kmatch.engine.differences import DifferenceQuery
-from kmatch.engine.geometry import Layout, Text, base_shares
+from kmatch.engine.geometry import Layout, Text, base_shares, likeness
 from kmatch.engine.host.done import Done
 from kmatch.engine.host.engine import HostEngine
 from kmatch.engine.host.stopwatch import Stopwatch
@@ -166,7 +166,7 @@ class CudaEngine(HostEngine):
     def start_edit(
         self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int
     ) -> Scan:
-        from kmatch.engine.cuda.edit.filter import Filter, likeness
+        from kmatch.engine.cuda.edit.filter import Filter
         from kmatch.engine.cuda.edit.filtered import FilteredScan
         from kmatch.engine.cuda.edit.scan import Searches, scan_edit
 

@@ -125,8 +125,9 @@ class ConstrainedEnds:
         if at_sites is False or not self._rules.pams or not isinstance(engine, AnchorScan):
             return None
         if self._tables is NOT_YET:
-            share = share_beside(self._rules.pams, base_shares(chunk.plain))
-            search = self._query, self._constraints, share
+            bases = base_shares(chunk.plain)
+            share = share_beside(self._rules.pams, bases)
+            search = self._query, self._constraints, share, bases
             self._tables = engine.anchor_tables(*search, chunk.length, bool(at_sites))
         if self._tables is None:
             return None

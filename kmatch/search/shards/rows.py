@@ -10,7 +10,7 @@ import numpy as np
 from kmatch.arrays import Longs
 from kmatch.engine.alignments import Columns
 from kmatch.results.alignments import NONE, take_rows
-from kmatch.results.batches import HitBatch, aligned_anew
+from kmatch.results.batches import HitBatch, aligned_anew, numbers_of
 from kmatch.sequences.chunks import Spans
 
 FIELDS = ("record", "start", "end", "pattern", "distance", "minus")
@@ -30,13 +30,25 @@ def named_spans(names: dict[int, str]) -> Spans:
 
 
 def picked(batch: HitBatch, rows: Any) -> HitBatch:
-    """The HitBatch of rows of another: a slice, or numbers, int64[n]."""
-    numbers = np.arange(len(batch))[rows]
+    """The HitBatch of rows of another: a slice of rows side by side, or numbers, int64[n]."""
+    if isinstance(rows, slice):
+        return _sliced(batch, rows)
+    return batch.picked(rows)
+
+
+def _sliced(batch: HitBatch, rows: slice) -> HitBatch:
+    """Rows side by side, which stay in the arrays that they are in."""
+    first, last, _ = rows.indices(len(batch))
+    if (first, last) == (0, len(batch)):
+        return batch
 
     def align(part: Any) -> Columns:
-        return batch.align(numbers[part])
+        if not isinstance(part, slice):
+            return batch.align(first + part)
+        begin, end, _ = part.indices(max(last - first, 0))
+        return batch.align(slice(first + begin, first + end))
 
-    return replace(batch, **{name: getattr(batch, name)[numbers] for name in FIELDS}, align=align)
+    return replace(batch, **{name: getattr(batch, name)[rows] for name in FIELDS}, align=align)
 
 
 def together(batches: Sequence[HitBatch]) -> HitBatch:
@@ -80,7 +92,7 @@ def names_of(batch: HitBatch) -> dict[int, str]:
     """Names of the records that have hits, by number."""
     names: Any = batch.spans.names
     first = batch.spans.first
-    return {number: names[number - first] for number in np.unique(batch.record).tolist()}
+    return {number: names[number - first] for number in numbers_of(batch.record)[0].tolist()}
 
 
 def in_order(batch: HitBatch) -> HitBatch:

@@ -4,16 +4,18 @@ All positions are scanned and PAMs looked for beside what is found; or the sites
 and the patterns compared there, all of them (`anchors`) or those that are looked up (`lookup`).
 """
 
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Longs
+from kmatch.arrays import Floats, Longs
 from kmatch.engine import costs
 from kmatch.engine.constraints import Constraints
 from kmatch.engine.costs import CPU, FIRST_ROWS, total
 from kmatch.engine.cpu.edit.anchors import AnchoredPanel, anchored_masks, anchored_panel
 from kmatch.engine.cpu.edit.lookup import WIDEST
+from kmatch.engine.cpu.edit.pieces import STEP
 from kmatch.engine.cpu.edit.seeds import (
     AnchorSeeds,
     anchor_seeds,
@@ -22,6 +24,8 @@ from kmatch.engine.cpu.edit.seeds import (
     site_factors,
 )
 from kmatch.engine.differences import DifferenceQuery
+
+EDIT = 1.4  # ways to differ in a letter, as likely as a letter that is the same
 
 
 class AnchorTables(NamedTuple):
@@ -38,10 +42,41 @@ class AnchorTables(NamedTuple):
     seeds: AnchorSeeds | None
 
 
-def scan_cost(query: DifferenceQuery) -> float:
-    """Nanoseconds to scan a text position."""
-    rows = np.minimum(query.lengths, 2 * query.k + FIRST_ROWS + CPU.recurrence.deeper)
-    return float((rows * CPU.recurrence.cell + CPU.recurrence.column).sum())
+def ends_expected(query: DifferenceQuery, bases: Floats) -> float:
+    """Ends within the limits of their queries at a text position, all queries together.
+
+    bases: the shares of A, C, G and T in the text, float64[4]. Of a query of m letters, each as
+    likely as p, there are C(m, k) · EDIT^k · p^(m − k); EDIT is fitted to random letters, m from 12
+    to 32.
+    """
+    m, k = query.lengths, query.limits
+    kinds, kind = np.unique([m, k], axis=1, return_inverse=True)
+    ways = np.array([comb(*each) * EDIT ** each[1] for each in kinds.T.tolist()])
+    ends = ways[kind.reshape(-1)] * _likely(query, bases) ** (m - k)
+    return float(np.minimum(ends, 1.0).sum())
+
+
+def _likely(query: DifferenceQuery, bases: Floats) -> Floats:
+    """How likely a letter of the text is one of each query, the geometric mean, float64[Q]."""
+    letters, begins, _, masks = query.reading
+    likely = np.array([bases[(mask >> np.arange(4)) & 1 == 1].sum() for mask in masks])
+    means: Floats = np.exp(np.add.reduceat(np.log(likely)[letters], begins[:-1]) / query.lengths)
+    return means
+
+
+def scan_cost(query: DifferenceQuery, bases: Floats) -> float:
+    """Nanoseconds to search for the ends at a text position: by a scan, or by pieces.
+
+    As `filter.choose` does, with pieces of one length; bases: see `ends_expected`.
+    """
+    m, k, pieces = query.lengths, query.limits, CPU.pieces
+    rows = np.minimum(m, 2 * query.k + FIRST_ROWS + CPU.recurrence.deeper)
+    scan = rows * CPU.recurrence.cell + CPU.recurrence.column
+    chance = _likely(query, bases) ** (m / (k + 1))
+    stops = (1 - np.exp(-chance * 64 * STEP)) / (64 * STEP)
+    window = pieces.window + (m + 3 * k) * (pieces.column + pieces.block * -(-m // 64))
+    sought = (k + 1) * (pieces.look + stops * pieces.stop + chance * window)
+    return float(np.minimum(scan, sought).sum())
 
 
 def anchor_factors(query: DifferenceQuery, share: float) -> costs.Anchors:
@@ -74,18 +109,24 @@ def anchor_seed_factors(
 
 
 def anchor_tables(
-    query: DifferenceQuery, constraints: Constraints, share: float, positions: int, always: bool
+    query: DifferenceQuery,
+    constraints: Constraints,
+    share: float,
+    bases: Floats,
+    positions: int,
+    always: bool,
 ) -> AnchorTables | None:
     """The AnchorTables of the better of both ways, None where a scan is better than both.
 
-    share: of the positions that are sites, on each strand; positions: of the text, about; always:
-    where a scan is better too, and as if the text were long.
+    share: of the positions that are sites, on each strand; bases: see `ends_expected`; positions:
+    of the text, about; always: where a scan is better too, and as if the text were long.
     """
     compared = looked_up = total(CPU.anchors, anchor_factors(query, share))
     factors = anchor_seed_factors(query, share, float("inf") if always else positions)
     if factors and constraints.pams.shape[2] <= WIDEST:
         looked_up = total(CPU.anchor_seeds, factors)
-    if not always and min(looked_up, compared) > scan_cost(query):
+    scanned = scan_cost(query, bases) + CPU.beside.end * ends_expected(query, bases)
+    if not always and min(looked_up, compared) > scanned:
         return None
     strands = np.unique(constraints.minus)
     first = [int(np.argmax(constraints.minus == minus)) for minus in strands]

@@ -1,5 +1,7 @@
 """Filter or full scan: an estimate of both for each query, and the filter itself."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from kmatch.arrays import Floats, Longs
@@ -19,20 +21,24 @@ from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import Text
 
 OFTEN = 9  # letters of a piece after which hardly a thread has a live lane
-FIRST_SURVIVORS = 1 << 18  # survivors that there is memory for at first
+FEWEST_SURVIVORS = 1 << 18  # that there is memory for
 MOST_SURVIVORS = 1 << 26
+MARGIN = 1.5  # times the survivors of the chunk before fit into the memory
+REPEATED = 6  # times as many as letters alone let expect, as texts repeat themselves
 
 
-def likeness(shares: Floats) -> float:
-    """How likely two letters of a text are the same; shares: of A, C, G and T in it."""
-    return float(np.square(shares).sum())
+class Estimate(NamedTuple):
+    """Nanoseconds of a query: a `scan` and a filter (`found`) for each position, and a survivor
+    (`window`); survivors: at each position."""
+
+    scan: float
+    found: float
+    window: float
+    survivors: float
 
 
-def estimate(letters: Longs, k: int, backward: bool, alike: float) -> tuple[float, float, float]:
-    """Nanoseconds of a query: a scan and a filter for each position, and a survivor.
-
-    alike: see `likeness`, of a text that the query is like.
-    """
+def estimate(letters: Longs, k: int, backward: bool, alike: float) -> Estimate:
+    """The Estimate of a query; alike: see `geometry.likeness`, of a text that it is like."""
     m, pieces = len(letters), CUDA.pieces
     survivors = looked = 0.0
     for _, offsets in used_letters(letters[None], k, backward):
@@ -40,35 +46,38 @@ def estimate(letters: Longs, k: int, backward: bool, alike: float) -> tuple[floa
         looked += min(len(offsets), OFTEN)
     window = (m + 3 * k) * (pieces.column + pieces.block * -(-m // 64))
     found = looked * pieces.letter + (k + 1) * pieces.look + survivors * window
-    return m * CUDA.recurrence.cell, found, window
+    return Estimate(m * CUDA.recurrence.cell, found, window, survivors)
 
 
-def choose(text: Text, search: DifferenceQuery, always: bool, alike: float) -> Longs:
-    """The most survivors with which a filter pays, for each query, int64[Q]; 0 to scan at once.
+def choose(text: Text, search: DifferenceQuery, always: bool, alike: float) -> tuple[Longs, Floats]:
+    """The most survivors with which a filter pays, for each query, int64[Q], 0 to scan at once; and
+    the survivors that are expected of it, float64[Q].
 
     text: of the chunks' layout; always: filter all queries that can be verified; alike: see
-    `likeness`.
+    `geometry.likeness`.
     """
     reading, limits, positions = search.reading, search.limits, 64 * text.words * text.rows
     firsts, kind = kinds_of(reading, limits)
-    budgets = np.zeros(len(firsts), np.int64)
+    budgets, expected = np.zeros(len(firsts), np.int64), np.zeros(len(firsts))
     for i, query in enumerate(firsts.tolist()):
         pattern = reading.letters[reading.begins[query] : reading.begins[query + 1]]
         if len(pattern) > 64 * MOST_WORDS:
             continue
         k, backward = int(limits[query]), bool(reading.backward[query])
-        scan, filtering, window = estimate(pattern, k, backward, alike)
+        scan, filtering, window, survivors = estimate(pattern, k, backward, alike)
         if always:
             budgets[i] = MOST_SURVIVORS
         elif filtering + CUDA.pieces.stage / len(limits) < scan:
             budgets[i] = 64 + int(positions * scan / window)
-    return budgets[kind]
+        expected[i] = positions * survivors if budgets[i] else 0
+    return budgets[kind], expected[kind]
 
 
 class Filter:
     """The pieces of the queries for which a filter pays, on the GPU, planned once for all chunks.
 
     text: of the chunks' layout; always, alike: see `choose`; stream: in which the filter runs.
+    budgets: see `choose`; memory: the survivors of a chunk for which there should be memory.
     """
 
     def __init__(
@@ -77,7 +86,9 @@ class Filter:
         reading, limits = query.reading, query.limits
         self.stream, self._reading, self._limits = stream, reading, limits
         self._coding = (len(limits), query.k + 1)
-        self.budgets = choose(text, query, always, alike)
+        self.budgets, expected = choose(text, query, always, alike)
+        self.memory = FEWEST_SURVIVORS
+        self.expect(REPEATED * expected.sum())
         self._planned: tuple[bytes, PiecePlan, tuple[DeviceArray, DeviceArray]] | None = None
         if self.budgets.any():
             lengths = np.diff(reading.begins)
@@ -86,6 +97,10 @@ class Filter:
             self._table, self._begins = on_device(table, stream), on_device(begins, stream)
             self._searches = on_device(searches, stream)
             self._longest = int(lengths[self.budgets > 0].max())
+
+    def expect(self, survivors: float) -> None:
+        """Take note of the survivors that a chunk had, or will have."""
+        self.memory = min(max(self.memory, int(MARGIN * survivors)), MOST_SURVIVORS)
 
     def run(self, text: Text, chosen: Longs, survivors: Survivors, buffer: HitBuffer) -> None:
         """Start the filter for the chosen queries, and the verification of its survivors.

@@ -8,7 +8,7 @@ import numpy as np
 
 from kmatch.arrays import Longs
 from kmatch.engine.cuda.bits.buffer import HitBuffer
-from kmatch.engine.cuda.edit.filter import FIRST_SURVIVORS, Filter, worthwhile
+from kmatch.engine.cuda.edit.filter import Filter, worthwhile
 from kmatch.engine.cuda.edit.pieces import Survivors
 from kmatch.engine.cuda.gpu import driver
 from kmatch.engine.cuda.gpu.driver import DeviceArray
@@ -41,7 +41,7 @@ class FilteredScan(Scan):
     def _launch(self, buffer: HitBuffer) -> None:
         budgets = self._queries.budgets
         chosen, rest = np.flatnonzero(budgets), np.flatnonzero(budgets == 0)
-        self._filter(chosen, FIRST_SURVIVORS, buffer)
+        self._filter(chosen, self._queries.memory, buffer)
         if len(rest):
             self._start(rest, buffer)
 
@@ -68,6 +68,7 @@ class FilteredScan(Scan):
             stream.synchronize()
             if count[0] <= len(survivors.codes):
                 break
+            self._queries.expect(count[0])
             self._again(counts)
         return super().found()
 

@@ -1,0 +1,88 @@
+"""The filter for differences in the CUDA simulator, and memory for its survivors."""
+
+import naive
+import pytest
+from support.differences import edit
+from support.differences import rows as rows_of
+
+from kmatch.engine.cuda import engine
+from kmatch.engine.cuda.edit import filter as edit_filter
+from kmatch.engine.cuda.edit import pieces, verify
+from kmatch.engine.cuda.edit import scan as edit_scan
+from kmatch.engine.cuda.gpu import scans
+from kmatch.engine.cuda.text import pack
+from kmatch.errors import DeviceError
+
+# The recurrence adds to carry; what runs over the end of a word concerns nobody.
+pytestmark = pytest.mark.filterwarnings("ignore:.*overflow encountered in scalar add")
+
+
+@pytest.fixture(autouse=True)
+def small_grids(monkeypatch):
+    for module in (pieces, verify, pack):
+        monkeypatch.setattr(module, "BLOCKS", 1)
+    monkeypatch.setattr(verify, "THREADS", 2)
+    monkeypatch.setattr(pack, "THREADS", 3)
+    monkeypatch.setattr(engine, "PACKERS", 0)  # the CPU packs: that is faster than the simulator
+
+
+def test_all_survivors_of_the_filter_are_kept(monkeypatch):
+    monkeypatch.setattr(edit_filter, "FEWEST_SURVIVORS", 1)
+    monkeypatch.setattr(edit_filter, "MARGIN", 0)
+    records, patterns = [("r", "ACGTACGTTTACGAACGT")], ["ACGTAC", "TTRC"]
+    found = rows_of(edit(records, patterns, 1, device="cuda", filtering=True, report="ends"))
+    assert found == naive.edit(records, patterns, 1, report="ends")
+
+
+def test_later_chunks_have_memory_for_the_survivors(monkeypatch):
+    monkeypatch.setattr(edit_filter, "FEWEST_SURVIVORS", 1)
+    monkeypatch.setattr(engine, "likeness", lambda shares: 0.0)  # none are expected
+    chunks = []  # planes of one for every run of the filter
+    run = edit_filter.Filter.run
+
+    def spy(self, text, chosen, survivors, buffer):
+        chunks.append(text.planes)
+        run(self, text, chosen, survivors, buffer)
+
+    monkeypatch.setattr(edit_filter.Filter, "run", spy)
+    records, patterns = [("r", "ACGTACGT" * 15)], ["ACGTAC"]
+    options = {"filtering": True, "report": "ends", "chunk_length": 20, "strand": "+"}
+    found = rows_of(edit(records, patterns, 1, device="cuda", **options))
+    assert found == naive.edit(records, patterns, 1, report="ends", strand="+")
+    runs = [sum(other is each for other in chunks) for each in chunks]
+    assert max(runs) == 2 and runs[-4:] == [1, 1, 1, 1]
+
+
+def test_the_filter_leaves_what_survives_too_often_to_the_scan(monkeypatch):
+    monkeypatch.setattr(edit_filter, "FEWEST_SURVIVORS", 1)
+    monkeypatch.setattr(edit_filter, "MARGIN", 0)
+    monkeypatch.setattr(edit_filter, "MOST_SURVIVORS", 3)
+    records, patterns = [("r", "ACACACACACACAC" + "GTTGCA")], ["GTTGC", "ACACA"]
+    scanned = []
+    begin = edit_scan.Searches.__init__
+
+    def spy(self, text, reading, limits, chosen, *arguments, **options):
+        scanned.append(chosen.tolist())
+        begin(self, text, reading, limits, chosen, *arguments, **options)
+
+    monkeypatch.setattr(edit_scan.Searches, "__init__", spy)
+    found = rows_of(edit(records, patterns, 1, device="cuda", filtering=True, strand="+"))
+    assert found == naive.edit(records, patterns, 1, strand="+")
+    assert scanned == [[1]]
+
+
+def test_a_filter_without_memory_leaves_all_to_the_scan(monkeypatch):
+    asked = []
+    take = scans.Arrays.take
+
+    def without_survivors(self, size):
+        asked.append(size)
+        if size == edit_filter.FEWEST_SURVIVORS:
+            raise DeviceError("device cuda:0: out of memory")
+        return take(self, size)
+
+    monkeypatch.setattr(scans.Arrays, "take", without_survivors)
+    records = [("r", "GATTACATTGATTACC")]
+    found = rows_of(edit(records, ["GATTAC"], 1, device="cuda", filtering=True))
+    assert found == naive.edit(records, ["GATTAC"], 1)
+    assert edit_filter.FEWEST_SURVIVORS in asked
