@@ -83,6 +83,12 @@ class TestHits:
         )
         assert hits.cigar.dtype == hits.match.dtype == object
 
+    def test_columns_are_made_when_they_are_used(self):
+        found = kmatch.edit(kmatch.Genome.from_records([("r", TEXT)]), {"p": "ACGTAC"}, 1)
+        made = vars(found).keys() & {"start", "end", "distance", "record_number", "pattern_number"}
+        assert len(found) and not made
+        assert found.start is found.start and "end" not in vars(found)
+
     @pytest.mark.parametrize("warm", [False, True])
     @given(data=st.data())
     def test_selections(self, hits, tables, warm, data):
