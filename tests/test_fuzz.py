@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from time import sleep
 
 import naive
 import naive_circles
@@ -113,15 +114,16 @@ def test_a_traceback_fails_and_its_input_is_made_small(tmp_path, monkeypatch):
 def test_stacks_are_shown_of_a_case_that_takes_long(tmp_path, monkeypatch):
     class Slow:
         def check(self, folder):
-            for _ in range(1000):
+            for _ in range(100):
                 with limited():
+                    sleep(0.25)  # stacks are read while nothing changes them
                     if "in check" in stacks.read_text():
                         return
 
     stacks = tmp_path / "stacks"
     with stacks.open("w") as handle:
         monkeypatch.setattr(running, "STDERR", handle)
-        monkeypatch.setattr(running, "SLOW", 0.01)
+        monkeypatch.setattr(running, "SLOW", 0.1)
         assert running.failure(Slow(), tmp_path) is None
     assert "in check" in stacks.read_text()
 
