@@ -3,6 +3,7 @@
 import io
 import threading
 from contextlib import closing
+from itertools import product
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ SEARCHES = {
     "beside a PAM": ("edit", [2], {"pam": "NGG"}),
     "best": ("best", [], {}),
 }
-NAMES = ("kmatch scan", "kmatch hits")
+NAMES = ("kmatch scan", "kmatch minima", "kmatch rows", "kmatch hits")
 
 
 def beside():
@@ -45,11 +46,28 @@ def test_threads_ahead_find_the_same(monkeypatch, name):
     options = options | {"chunk_length": 1_500, "capacity": 20_000}
     expected = lines(hooked(command, genome, PANEL, *k, **options))
     monkeypatch.setattr(dense, "MANY", 0)
-    for ahead in (0, 10_000):
+    monkeypatch.setattr("numba.config.NUMBA_NUM_THREADS", 4)  # as if there were so many cores
+    for ahead, threads in product((0, 10_000), (2, 4)):
         monkeypatch.setattr(dense, "CODES_AHEAD", ahead)
         monkeypatch.setattr(dense, "HITS_AHEAD", ahead)
-        assert lines(hooked(command, genome, PANEL, *k, **options)) == expected
+        assert lines(hooked(command, genome, PANEL, *k, threads=threads, **options)) == expected
     assert len(expected) > len(PANEL) and beside() == []
+
+
+def test_minima_are_found_ahead_where_there_are_more_than_two_threads(monkeypatch):
+    monkeypatch.setattr(dense, "MANY", 0)
+    monkeypatch.setattr("numba.config.NUMBA_NUM_THREADS", 4)
+    names, run_ahead = [], dense.run_ahead
+
+    def spy(items, weigh, capacity, name):
+        names.append(name)
+        return run_ahead(items, weigh, capacity, name)
+
+    monkeypatch.setattr(dense, "run_ahead", spy)
+    genome = kmatch.Genome.from_records(RECORDS)
+    for threads in (2, 4):
+        hooked("edit", genome, PANEL, 2, threads=threads)
+        assert ("kmatch minima" in names) == (threads > 2)
 
 
 def test_ends_are_taken_apart_by_several_threads(monkeypatch):

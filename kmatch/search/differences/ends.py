@@ -174,7 +174,8 @@ class DifferenceSearch:
 
     def _take(self, number: int, codes: Longs) -> Iterator[Released]:
         """Report the hits that the ends in a chunk make certain."""
-        threads = 1 if self._constrained else self._engine.threads  # which holds on to ends
+        # Two cores are busy without that; a constrained search holds on to ends.
+        threads = 1 if self._constrained or self._engine.threads <= 2 else self._engine.threads
         for decided in rows_ahead(self._decide_all(number, codes), threads, "kmatch minima"):
             yield self._report_ends(number, decided)
 
