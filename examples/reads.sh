@@ -14,4 +14,4 @@ gzip -c "$out/reads.fastq" |
 # Reads with the adapter, and where it begins in the first of them.
 echo "$(tail -n +2 "$out/adapters.tsv" | cut -f 1 | uniq | wc -l) of" \
     "$(($(wc -l < "$out/reads.fastq") / 4)) reads"
-tail -n +2 "$out/adapters.tsv" | head -n 3 | cut -f 1-3,5,7
+sed -n 2,4p "$out/adapters.tsv" | cut -f 1-3,5,7

@@ -61,7 +61,7 @@ def ready(shell, folder):
     command = [shutil.which(shell), *SHELLS[shell]]
     with Terminal(command, 120, rows=50, cwd=folder / "data", **environment) as terminal:
         terminal.type(f'{PREPARE[shell]}; echo rea""dy\n')
-        terminal.wait_for("\nready")
+        terminal.wait_for("\nready\n>")  # and the shell reads what is typed
         yield terminal
 
 
