@@ -10,7 +10,7 @@ from bench import (
     calibrate,
     grid,
 )
-from harness import compare, records, workloads
+from harness import compare, fitting, records, workloads
 from harness.anchors import Anchors
 from harness.sassy import Sassy
 
@@ -153,12 +153,12 @@ def test_whole_calls_are_compared_where_the_text_takes_little():
 def test_a_fit_finds_the_constants_and_none_below_zero():
     rng = np.random.default_rng(5)
     factors = rng.uniform(1, 100, (30, 3))
-    cells = [calibrate.Cell(list(f), f @ [2.0, 0.0, 0.5]) for f in factors]
-    assert calibrate.fit(cells) == pytest.approx([2, 0, 0.5], abs=1e-9)
-    assert calibrate.error(cells, np.array([2, 0, 0.5])) == pytest.approx(0, abs=1e-9)
-    assert calibrate.error(cells, np.array([4, 0, 1.0])) == pytest.approx(100)
-    cells = [calibrate.Cell(list(f), f @ [2.0, -0.001, 0.5]) for f in factors]
-    assert (calibrate.fit(cells) >= 0).all()
+    cells = [fitting.Cell(list(f), f @ [2.0, 0.0, 0.5]) for f in factors]
+    assert fitting.fit(cells) == pytest.approx([2, 0, 0.5], abs=1e-9)
+    assert fitting.error(cells, np.array([2, 0, 0.5])) == pytest.approx(0, abs=1e-9)
+    assert fitting.error(cells, np.array([4, 0, 1.0])) == pytest.approx(100)
+    cells = [fitting.Cell(list(f), f @ [2.0, -0.001, 0.5]) for f in factors]
+    assert (fitting.fit(cells) >= 0).all()
 
 
 def test_factors_are_those_of_the_model_in_the_code():

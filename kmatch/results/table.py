@@ -22,7 +22,7 @@ class Table(Generic[Batch, Row]):
     """Rows of batches; a subclass defines their columns and writers.
 
     It has columns by the names in `_columns`, of which rows, as `_row`, and reprs show `_shown`;
-    those in `_lazy` are computed when first used.
+    those in `_lazy` are computed when first used, and selections take over what is computed.
     """
 
     _row: Any
@@ -60,7 +60,8 @@ class Table(Generic[Batch, Row]):
 
     def _origin(self, row: Any) -> Any:
         """The Origin of a row."""
-        return self._origins()[self._batch_of(row)]
+        batches: Any = self.batches
+        return batches[self._batch_of(row)].origin
 
     def _by_genome(self, rows: Longs) -> list[Longs]:
         """Rows by number, int64[n], cut where they go from one genome to another."""

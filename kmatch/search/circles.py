@@ -155,9 +155,11 @@ class Reading:
 
         A batch has them beside the first that stands there, whose letters hold any shorter one.
         """
+        if not self._unequal:
+            return batch
         size = sizes_of(batch.record, circles.lengths)
         long = np.flatnonzero(batch.end - batch.start > size)
-        if not len(long) or not self._unequal:
+        if not len(long):
             return batch
         leads, columns = self._rules.leads, batch.align(long)
         letters, begins = encode_text(columns.text), columns.text_ends[:-1]

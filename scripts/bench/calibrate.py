@@ -29,6 +29,7 @@ from typing import NamedTuple
 from unittest import mock
 
 import numpy as np
+from harness.fitting import Cell, error, fit
 from harness.options import is_wanted, text_parser, texts
 from harness.records import Table, write_results
 from harness.workloads import TooFew, cut_panel, guide_panel
@@ -68,17 +69,6 @@ DENSE = [(20, 5), (20, 6), (24, 7)]  # many ends are within k
 DEEPER = range(0, 17, 2)
 NEVER = 1e12  # ns of a way that is not to be chosen
 SHORT, MOST_REPEATS = 3e6, 20  # ns of a call that is repeated more often, and how often at most
-
-
-class Cell(NamedTuple):
-    """The factors of a model's constants in a search, and the nanoseconds measured.
-
-    deeper: the factors by value of `deeper`, in a model that depends on it.
-    """
-
-    factors: list
-    ns: float
-    deeper: dict | None = None
 
 
 class Model(NamedTuple):
@@ -131,10 +121,9 @@ def edit_cells(name, text, options):
         many = min(SOUGHT * parts, MOST_SOUGHT)
         for patterns, _, _ in panels(cut_panel, text, [(length, k)], (many,)):
             engine = CpuEngine(1)
-            panel = build_reading_panel(load_patterns(patterns), "both")
-            query = difference_query(panel.letters, np.full(len(panel.pattern), k), engine)
+            letters, query = planned(patterns, k, engine)
             chunk = one_chunk(text.letters[: len(text.letters) // parts], length, k, engine)
-            planes = chunk.text(panel.letters.masks, engine)
+            planes = chunk.text(letters.masks, engine)
             ns = scan_ns(partial(scan, engine, planes, query, name == "pieces"), options)
             queries = [*estimated_queries(planes, query)]
             ns /= 64 * planes.words * planes.rows
@@ -142,6 +131,13 @@ def edit_cells(name, text, options):
             if name == "recurrence":
                 deeper = {value: estimated(name, queries, value) for value in DEEPER}
             yield Cell(now, ns, deeper)
+
+
+def planned(patterns, k, engine):
+    """(letters of a panel on both strands, its DifferenceQuery)."""
+    panel = build_reading_panel(load_patterns(patterns), "both")
+    limits = np.full(len(panel.pattern), k)
+    return panel.letters, difference_query(panel.letters, limits, engine)
 
 
 def one_chunk(letters, length, k, engine):
@@ -203,9 +199,7 @@ def anchor_cells(name, text, options):
     for patterns, _, k in panels(guide_panel, text, ANCHORED, BESIDE):
         with mock.patch.object(beside, "CPU", CPU._replace(**{other: never})):
             ns = whole_ns(edit_batches, text, patterns, k, options)
-        panel = build_reading_panel(load_patterns(patterns), "both")
-        limits = np.full(len(panel.pattern), k)
-        query = difference_query(panel.letters, limits, CpuEngine(1))
+        _, query = planned(patterns, k, CpuEngine(1))
         if name == "anchors":
             yield Cell([*beside.anchor_factors(query, share)], ns)
         else:
@@ -216,11 +210,11 @@ def beside_cells(text, options):
     """Yield the Cells of what is done with the ends that a scan beside a PAM finds."""
     shares = np.array([np.mean(text.letters == ord(base)) for base in "ACGT"])
     for patterns, _, k in panels(guide_panel, text, DENSE, (100, 300)):
-        panel = build_reading_panel(load_patterns(patterns), "both")
-        query = difference_query(panel.letters, np.full(len(panel.pattern), k), CpuEngine(1))
+        _, query = planned(patterns, k, CpuEngine(1))
+        likely = beside.likeness(query, shares)
         ns = whole_ns(edit_batches, text, patterns, k, options, filtering=False)
-        ns = max(ns - beside.scan_cost(query, shares), 1e-3)
-        yield Cell([beside.ends_expected(query, shares)], ns)
+        ns = max(ns - beside.scan_cost(query, likely), 1e-3)
+        yield Cell([beside.ends_expected(query, likely)], ns)
 
 
 def whole_ns(batches, text, patterns, k, options, filtering=True):
@@ -302,26 +296,6 @@ MODELS = {
     ),
     "beside": Model({"end": "ns an end"}, beside_cells),
 }
-
-
-def fit(cells):
-    """The constants, none below 0, with the least squares of relative errors."""
-    factors, ns = np.array([cell.factors for cell in cells], float), np.array([c.ns for c in cells])
-    weighted = factors / ns[:, None]
-    constants, used = np.zeros(factors.shape[1]), factors.any(0)
-    while used.any():
-        found = np.linalg.lstsq(weighted[:, used], np.ones(len(ns)), rcond=None)[0]
-        if (found >= 0).all():
-            constants[used] = found
-            break
-        used[np.flatnonzero(used)[np.argmin(found)]] = False
-    return constants
-
-
-def error(cells, constants):
-    """The median relative error of constants, in per cent."""
-    factors, ns = np.array([cell.factors for cell in cells], float), np.array([c.ns for c in cells])
-    return float(np.median(np.abs(factors @ constants - ns) / ns) * 100)
 
 
 def columns(names):

@@ -1,3 +1,22 @@
+import pytest
 from support.turns import take_turns
 
+from kmatch.engine.cuda import engine
+from kmatch.engine.cuda.edit import pieces, verify
+from kmatch.engine.cuda.text import pack
+
 take_turns()
+
+
+@pytest.fixture(autouse=True)
+def small_grids(monkeypatch):
+    for module in (pieces, verify, pack):
+        monkeypatch.setattr(module, "BLOCKS", 1)
+    monkeypatch.setattr(verify, "THREADS", 2)
+    monkeypatch.setattr(pack, "THREADS", 3)
+
+
+@pytest.fixture
+def cpu_packs(monkeypatch):
+    """Have the CPU pack texts for kernels: that is faster than the simulator."""
+    monkeypatch.setattr(engine, "PACKERS", 0)

@@ -22,13 +22,13 @@ from support.shares import PANEL, PROBLEMS, TEXTS, within
 import kmatch
 from kmatch.engine.cuda import engine
 from kmatch.engine.cuda.bits import buffer
-from kmatch.engine.cuda.edit import pieces, recurrence, strips, verify
+from kmatch.engine.cuda.edit import pieces, recurrence, strips
 from kmatch.engine.cuda.edit import scan as edit_scan
 from kmatch.engine.cuda.gpu import device, driver
 from kmatch.engine.cuda.gpu.driver import cuda
 from kmatch.engine.cuda.hamming import queries
 from kmatch.engine.cuda.hamming import scan as hamming_scan
-from kmatch.engine.cuda.text import lanes, pack, tiles
+from kmatch.engine.cuda.text import lanes, tiles
 from kmatch.engine.geometry import SPARE, Geometry, Text
 from kmatch.engine.queries import reading_arrays
 from kmatch.errors import DeviceError
@@ -47,19 +47,12 @@ DIFFERENCES = (
     "IUPAC",
     "equal ends beside one another",
 )
-# The recurrence adds to carry; what runs over the end of a word concerns nobody.
-pytestmark = pytest.mark.filterwarnings("ignore:.*overflow encountered in scalar add")
+pytestmark = [
+    # The recurrence adds to carry; what runs over the end of a word concerns nobody.
+    pytest.mark.filterwarnings("ignore:.*overflow encountered in scalar add"),
+    pytest.mark.usefixtures("cpu_packs"),
+]
 FEW = settings(max_examples=3, deadline=None)
-
-
-@pytest.fixture(autouse=True)
-def small_grids(monkeypatch):
-    monkeypatch.setattr(pieces, "BLOCKS", 1)
-    monkeypatch.setattr(verify, "BLOCKS", 1)
-    monkeypatch.setattr(verify, "THREADS", 2)
-    monkeypatch.setattr(pack, "BLOCKS", 1)
-    monkeypatch.setattr(pack, "THREADS", 3)
-    monkeypatch.setattr(engine, "PACKERS", 0)  # the CPU packs: that is faster than the simulator
 
 
 @pytest.mark.parametrize("name", MISMATCHES)

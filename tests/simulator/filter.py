@@ -7,23 +7,15 @@ from support.differences import rows as rows_of
 
 from kmatch.engine.cuda import engine
 from kmatch.engine.cuda.edit import filter as edit_filter
-from kmatch.engine.cuda.edit import pieces, verify
 from kmatch.engine.cuda.edit import scan as edit_scan
 from kmatch.engine.cuda.gpu import scans
-from kmatch.engine.cuda.text import pack
 from kmatch.errors import DeviceError
 
-# The recurrence adds to carry; what runs over the end of a word concerns nobody.
-pytestmark = pytest.mark.filterwarnings("ignore:.*overflow encountered in scalar add")
-
-
-@pytest.fixture(autouse=True)
-def small_grids(monkeypatch):
-    for module in (pieces, verify, pack):
-        monkeypatch.setattr(module, "BLOCKS", 1)
-    monkeypatch.setattr(verify, "THREADS", 2)
-    monkeypatch.setattr(pack, "THREADS", 3)
-    monkeypatch.setattr(engine, "PACKERS", 0)  # the CPU packs: that is faster than the simulator
+pytestmark = [
+    # The recurrence adds to carry; what runs over the end of a word concerns nobody.
+    pytest.mark.filterwarnings("ignore:.*overflow encountered in scalar add"),
+    pytest.mark.usefixtures("cpu_packs"),
+]
 
 
 def test_all_survivors_of_the_filter_are_kept(monkeypatch):

@@ -10,25 +10,15 @@ from support.primers import rows as primer_rows
 from support.several_gpus import PATTERNS, RECORDS, SEARCHES, two_on_one
 
 import kmatch
-from kmatch.engine.cuda.edit import pieces, verify
 from kmatch.engine.cuda.engine import CudaEngine
 from kmatch.engine.cuda.gpu import queue
 from kmatch.engine.cuda.primer.extend import Sizes
 from kmatch.engine.cuda.several import SeveralGpus
-from kmatch.engine.cuda.text import pack
 from kmatch.engine.devices import choose_engine
 from kmatch.errors import DeviceError
 
 # The recurrence adds to carry; what runs over the end of a word concerns nobody.
 pytestmark = pytest.mark.filterwarnings("ignore:.*overflow encountered in scalar add")
-
-
-@pytest.fixture(autouse=True)
-def small_grids(monkeypatch):
-    for module in (pieces, verify, pack):
-        monkeypatch.setattr(module, "BLOCKS", 1)
-    for module in (verify, pack):
-        monkeypatch.setattr(module, "THREADS", 2)
 
 
 @pytest.mark.parametrize("name", ["minima", "best"])  # others are slow

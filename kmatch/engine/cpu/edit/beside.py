@@ -42,37 +42,39 @@ class AnchorTables(NamedTuple):
     seeds: AnchorSeeds | None
 
 
-def ends_expected(query: DifferenceQuery, bases: Floats) -> float:
-    """Ends within the limits of their queries at a text position, all queries together.
+def likeness(query: DifferenceQuery, bases: Floats) -> Floats:
+    """How likely a letter of the text is one of each query, the geometric mean, float64[Q].
 
-    bases: the shares of A, C, G and T in the text, float64[4]. Of a query of m letters, each as
-    likely as p, there are C(m, k) · EDIT^k · p^(m − k); EDIT is fitted to random letters, m from 12
-    to 32.
+    bases: the shares of A, C, G and T in the text, float64[4].
     """
-    m, k = query.lengths, query.limits
-    kinds, kind = np.unique([m, k], axis=1, return_inverse=True)
-    ways = np.array([comb(*each) * EDIT ** each[1] for each in kinds.T.tolist()])
-    ends = ways[kind.reshape(-1)] * _likely(query, bases) ** (m - k)
-    return float(np.minimum(ends, 1.0).sum())
-
-
-def _likely(query: DifferenceQuery, bases: Floats) -> Floats:
-    """How likely a letter of the text is one of each query, the geometric mean, float64[Q]."""
     letters, begins, _, masks = query.reading
     likely = np.array([bases[(mask >> np.arange(4)) & 1 == 1].sum() for mask in masks])
     means: Floats = np.exp(np.add.reduceat(np.log(likely)[letters], begins[:-1]) / query.lengths)
     return means
 
 
-def scan_cost(query: DifferenceQuery, bases: Floats) -> float:
+def ends_expected(query: DifferenceQuery, likely: Floats) -> float:
+    """Ends within the limits of their queries at a text position, all queries together.
+
+    likely: p, the `likeness` of the queries. Of one of m letters there are
+    C(m, k) · EDIT^k · p^(m − k); EDIT is fitted to random letters, m from 12 to 32.
+    """
+    m, k = query.lengths, query.limits
+    kinds, kind = np.unique([m, k], axis=1, return_inverse=True)
+    ways = np.array([comb(*each) * EDIT ** each[1] for each in kinds.T.tolist()])
+    ends = ways[kind.reshape(-1)] * likely ** (m - k)
+    return float(np.minimum(ends, 1.0).sum())
+
+
+def scan_cost(query: DifferenceQuery, likely: Floats) -> float:
     """Nanoseconds to search for the ends at a text position: by a scan, or by pieces.
 
-    As `filter.choose` does, with pieces of one length; bases: see `ends_expected`.
+    As `filter.choose` does, with pieces of one length; likely: the `likeness` of the queries.
     """
     m, k, pieces = query.lengths, query.limits, CPU.pieces
     rows = np.minimum(m, 2 * query.k + FIRST_ROWS + CPU.recurrence.deeper)
     scan = rows * CPU.recurrence.cell + CPU.recurrence.column
-    chance = _likely(query, bases) ** (m / (k + 1))
+    chance = likely ** (m / (k + 1))
     stops = (1 - np.exp(-chance * 64 * STEP)) / (64 * STEP)
     window = pieces.window + (m + 3 * k) * (pieces.column + pieces.block * -(-m // 64))
     sought = (k + 1) * (pieces.look + stops * pieces.stop + chance * window)
@@ -118,16 +120,18 @@ def anchor_tables(
 ) -> AnchorTables | None:
     """The AnchorTables of the better of both ways, None where a scan is better than both.
 
-    share: of the positions that are sites, on each strand; bases: see `ends_expected`; positions:
+    share: of the positions that are sites, on each strand; bases: see `likeness`; positions:
     of the text, about; always: where a scan is better too, and as if the text were long.
     """
     compared = looked_up = total(CPU.anchors, anchor_factors(query, share))
     factors = anchor_seed_factors(query, share, float("inf") if always else positions)
     if factors and constraints.pams.shape[2] <= WIDEST:
         looked_up = total(CPU.anchor_seeds, factors)
-    scanned = scan_cost(query, bases) + CPU.beside.end * ends_expected(query, bases)
-    if not always and min(looked_up, compared) > scanned:
-        return None
+    if not always:
+        likely = likeness(query, bases)
+        scanned = scan_cost(query, likely) + CPU.beside.end * ends_expected(query, likely)
+        if min(looked_up, compared) > scanned:
+            return None
     strands = np.unique(constraints.minus)
     first = [int(np.argmax(constraints.minus == minus)) for minus in strands]
     both = np.stack([strands, query.reading.backward[first]], axis=1).astype(np.int64)
