@@ -304,6 +304,14 @@ def test_the_grid(runs):
     assert all(row["hits"] >= 5 and "HITS" not in row["verdict"] for row in rows)
 
 
+def test_cells_of_the_grid_side_by_side_and_later(runs):
+    words = ("--m", 12, "--k", 1, "--seconds", 1, "--jobs", 2, "--searches", "multi")
+    first = runs.main(grid, *SHORT, *words, "--patterns", 5, failing=True)["rows"]
+    second = runs.main(grid, *SHORT, *words, "--patterns", "5,9", "--resume", failing=True)["rows"]
+    assert second[: len(first)] == first
+    assert sorted(row["cell"][2] for row in second) == [5, 9]
+
+
 def test_calibration(runs):
     few = {"MISMATCHES": [(12, 1), (20, 3)], "DIFFERENCES": [(12, 1), (20, 2)]}
     few["ANCHORED"] = [(12, 1)]

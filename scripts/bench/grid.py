@@ -3,8 +3,8 @@
 
     scripts/bench/grid.py [--genome FASTA] [--at-rich FASTA] [--at-rich-record NAME]
         [--length BASES] [--m M,…] [--k K,…] [--patterns N,…] [--searches NAME,…] [--device DEVICE]
-        [--sample N] [--threads N] [--cpu-time] [--seconds S] [--repeat N] [--only WORD]
-        [--json FILE]
+        [--sample N] [--threads N] [--jobs N] [--cpu-time] [--seconds S] [--repeat N] [--only WORD]
+        [--json FILE] [--resume]
 
 A cell is a text (random letters, the beginning of a genome, or four fifths A and T), a panel cut
 out of it, a search (`multi` or `edit`, also beside NGG) and k below m/3; --sample draws N of them.
@@ -18,15 +18,20 @@ cost of the patterns before the text is read, in the way where that is least. A 
 where the chosen way takes 1.3 times as long as the fastest and more than 2 ms longer, also after as
 many repeats again; then the exit status is 1. Where the text takes less than a quarter of the
 patterns' cost, whole calls are compared (column `of`). --cpu-time is the better measure where
-other programs run. The record is kept after every cell.
+other programs run, and with --jobs, the cells that are measured side by side. The record is kept
+after every cell; --resume leaves out the cells that it has.
 """
 
+import json
 import random
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
 from itertools import product
+from multiprocessing import get_context
 from operator import attrgetter
+from pathlib import Path
 from typing import NamedTuple
 
 from harness.compare import Search, described
@@ -58,6 +63,7 @@ HOPELESS = 3  # times as slow as the fastest way, from which on a way is left be
 TOLERANCE, NOISE = 1.3, 0.002  # the second in seconds
 KNOWN = 0.25  # of the patterns' cost: the least share of the text's seconds that can be measured
 WHOLE = attrgetter("whole")
+KINDS = "random", "real", "at-rich"  # of texts
 COLUMNS = (
     ("text", "text", "<26s"),
     ("search", "search", "<16s"),
@@ -114,10 +120,19 @@ def main():
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--sample", type=int, metavar="N", help="cells drawn from the grid")
     parser.add_argument("--cpu-time", action="store_true", help="of all threads together")
+    parser.add_argument("--jobs", type=int, default=1, help="cells that are measured side by side")
+    parser.add_argument("--resume", action="store_true", help="leave out what --json has")
     options = parser.parse_args()
     shown, skipped = Table(COLUMNS), []
-    for text, panel, search in cells(options, skipped):
-        row = measure(text, panel, search, options)
+    known = json.loads(Path(options.json).read_text()) if options.resume else {"rows": []}
+    for row in known["rows"]:
+        shown.add(row)
+    done = {tuple(row["cell"]) for row in shown.rows}
+    wanted = [cell for cell in cells(options) if cell not in done]
+    for row in measured(wanted, options):
+        if isinstance(row, str):
+            skipped.append(row)
+            continue
         shown.add(row)
         write_results(options.json, shown.rows, skipped=skipped, device=options.device)
     slow = sum(row["verdict"] != "" for row in shown.rows)
@@ -126,24 +141,71 @@ def main():
     sys.exit(slow > 0)
 
 
-def cells(options, skipped):
-    """Yield (text, panel, search); reasons why others are impossible are added to `skipped`."""
-    found = texts(options)
-    axes = found, options.m, options.patterns, options.searches, options.k
-    every = [cell for cell in product(*axes) if 3 * cell[-1] < cell[1]]
+class Cell(NamedTuple):
+    """kind: of text; m: letters of a pattern; count: patterns; name: of one of SEARCHES."""
+
+    kind: str
+    m: int
+    count: int
+    name: str
+    k: int
+
+
+def cells(options):
+    """The Cells that are wanted."""
+    kinds = [kind for kind in KINDS if kind != "real" or options.genome]
+    axes = kinds, options.m, options.patterns, options.searches, options.k
+    every = [cell for cell in map(Cell._make, product(*axes)) if 3 * cell.k < cell.m]
     if options.sample:
         every = random.Random(SEED).sample(every, min(options.sample, len(every)))
-    for kind, length, count, name, k in every:
-        (command, pam), text = SEARCHES[name], found[kind]
-        words = f"{command} {length},{k}", pam or "", kind
-        if not is_wanted(options, *words):
-            continue
+    return [cell for cell in every if is_wanted(options, *words_of(cell))]
+
+
+def words_of(cell):
+    command, pam = SEARCHES[cell.name]
+    return f"{command} {cell.m},{cell.k}", pam or "", cell.kind
+
+
+def measured(wanted, options):
+    """Yield the row of each Cell, or why it has none."""
+    if options.jobs == 1:
+        measurer = Measurer(options)
+        yield from map(measurer.row, wanted)
+        return
+    spawning = get_context("spawn")  # a fork would copy threads that hold locks
+    with ProcessPoolExecutor(options.jobs, spawning, _begin, (options,)) as pool:
+        for done in as_completed([pool.submit(_row, cell) for cell in wanted]):
+            yield done.result()
+
+
+class Measurer:
+    """Measures Cells of the texts that options name."""
+
+    def __init__(self, options):
+        self._options, self._texts = options, texts(options)
+
+    def row(self, cell):
+        """The row of a Cell, or why it has none."""
+        (command, pam), text = SEARCHES[cell.name], self._texts[cell.kind]
         try:
-            patterns = panel_of(text, count, length, pam)
+            patterns = panel_of(text, cell.count, cell.m, pam)
         except TooFew as error:
-            skipped.append(str(error))
-            continue
-        yield text, "before NGG" if pam else "cut", Search(command, patterns, k, pam)
+            return str(error)
+        search = Search(command, patterns, cell.k, pam)
+        row = measure(text, "before NGG" if pam else "cut", search, self._options)
+        return row | {"cell": list(cell)}
+
+
+_measurer: Measurer  # of a process of --jobs
+
+
+def _begin(options):
+    global _measurer
+    _measurer = Measurer(options)
+
+
+def _row(cell):
+    return _measurer.row(cell)
 
 
 def panel_of(text, count, length, pam):
