@@ -1,6 +1,6 @@
 """Look-up beside a PAM: the tables, what they find, and when it is chosen."""
 
-from itertools import product
+from itertools import pairwise, product
 from unittest import mock
 
 import naive
@@ -9,7 +9,9 @@ import pytest
 from support.commands import random_letters
 from support.differences import edit, edited, rows
 
+from kmatch.engine.costs import CPU
 from kmatch.engine.cpu.edit import beside, seeds
+from kmatch.engine.cpu.edit.filter import Extent, Shares, expect
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.differences import difference_query
 from kmatch.search.differences.rules import Rules, make_constraints
@@ -61,23 +63,23 @@ def test_neighbours_are_all_texts_within_the_errors(piece, errors):
 
 @pytest.mark.parametrize(("m", "k"), [(4, 3), (12, 1), (20, 4), (20, 6), (32, 5), (58, 6)])
 def test_a_hit_has_a_piece_within_its_errors(m, k):
-    pieces = seeds.find_pieces(m, k, 100)
+    pieces = seeds.find_pieces(m, k, 100, 0.25)
     assert sum(piece.errors + 1 for piece in pieces) == k + 1
     ends = [piece.offset + piece.size for piece in pieces]
     assert all(end <= piece.offset for end, piece in zip(ends, pieces[1:], strict=False))
     assert ends[-1] <= m
-    assert seeds.site_factors(pieces, k, 100).lookup <= seeds.MOST_LOOKUPS
+    assert seeds.site_factors(pieces, k, 100, 0.25).lookup <= seeds.MOST_LOOKUPS
 
 
 def test_panels_too_large_for_the_tables_are_not_looked_up():
-    assert seeds.find_pieces(20, 4, 1_000) is not None
-    assert seeds.find_pieces(20, 4, 100_000_000) is None
+    assert seeds.find_pieces(20, 4, 1_000, 0.25) is not None
+    assert seeds.find_pieces(20, 4, 100_000_000, 0.25) is None
 
 
 def test_ways_to_cut_do_not_grow_beyond_bounds_with_k():
     """There are 2^k ways to share k + 1 out, of which few keep to the bounds."""
     assert sum(len(list(seeds._cuts(100, k))) for k in range(100)) < 5_000
-    assert all(seeds.find_pieces(100, k, 1) is None for k in range(24, 100))
+    assert all(seeds.find_pieces(100, k, 1, 0.25) is None for k in range(24, 100))
 
 
 def forced(way):
@@ -117,24 +119,33 @@ def test_all_ways_beside_a_pam_find_the_same(lengths, k, options):
 EVEN = np.full(4, 0.25)
 
 
-def tables(patterns, k, positions, always=False, bases=EVEN):
+def letters_in(positions, bases=EVEN):
+    """(Shares, Extent) of independent letters in a chunk; bases: how often each stands in it."""
+    alone, rows = np.array([*bases, 1.0]), max(positions // 512, 1)  # N is the fifth letter
+    return Shares(alone, np.tile(alone, (5, 1))), Extent(512 * rows, rows, rows + 64, 1)
+
+
+def tables(patterns, k, positions, always=False, bases=EVEN, chunk=1 << 24):
+    """As for so many positions; chunk: those of a chunk, where there are as many."""
     panel = build_reading_panel(load_patterns(patterns), "both")
     query = difference_query(panel.letters, np.full(len(panel.pattern), k), CpuEngine(1))
     constraints = make_constraints(PAMS, panel, k)
-    return beside.anchor_tables(query, constraints, PAMS.share, bases, positions, always)
+    chunk = letters_in(min(positions, chunk), bases)
+    search = query, constraints, PAMS.share, chunk
+    return beside.anchor_tables(*search, None if always else positions)
 
 
 def test_sites_come_first_where_a_scan_finds_too_much():
-    """Of random letters few are ends within 5 of 20; where four fifths are A and T, many are."""
+    """Of random letters few are ends within 6 of 20; where four fifths are A and T, many are."""
     guides = [random_letters(20, seed=number) for number in range(20)]
-    assert tables(guides, 5, 1 << 24) is None
+    assert tables(guides, 6, 1 << 24) is None
     at_rich = np.array([0.4, 0.1, 0.1, 0.4])
-    assert tables(guides, 5, 1 << 24, bases=at_rich) is None  # they are not in it
+    assert tables(guides, 6, 1 << 24, bases=at_rich) is None  # they are not in it
     guides = [
         "".join(np.random.default_rng(n).choice(list("ACGT"), 20, p=at_rich)) for n in range(20)
     ]
-    assert tables(guides, 5, 1 << 24) is None
-    assert tables(guides, 5, 1 << 24, bases=at_rich) is not None
+    assert tables(guides, 6, 1 << 24) is None
+    assert tables(guides, 6, 1 << 24, bases=at_rich) is not None
 
 
 @pytest.mark.parametrize(("m", "k", "ends"), [(12, 3, 63_214), (20, 5, 2_240), (20, 6, 25_517)])
@@ -142,7 +153,7 @@ def test_ends_of_random_letters_are_expected(m, k, ends):
     """ends: within k of 100 patterns of m on one strand of 2^18 random letters."""
     panel = build_reading_panel(load_patterns([random_letters(m, seed=1)] * 100), "+")
     query = difference_query(panel.letters, np.full(100, k), CpuEngine(1))
-    found = beside.ends_expected(query, beside.likeness(query, EVEN))
+    _, found = expect(query, *letters_in(1 << 18), (CPU.recurrence, CPU.pieces))
     assert found * (1 << 18) == pytest.approx(ends, rel=0.5)
 
 
@@ -156,3 +167,23 @@ def test_what_is_dear_is_not_chosen():
     long = [random_letters(64, seed=number) for number in range(300)]  # sought by pieces
     assert tables(long, 2, 1 << 24) is None and tables(long, 2, 1 << 24, always=True).panel
     assert tables([random_letters(70)], 4, 1 << 24, always=True).panel
+
+
+def test_the_way_is_chosen_again_while_the_text_grows(monkeypatch):
+    """A list of small genomes ends up with the tables that a large one begins with."""
+    asked, choose = [], CpuEngine.anchor_tables
+
+    def spy(self, query, constraints, share, text, positions):
+        found = choose(self, query, constraints, share, text, positions)
+        asked.append((positions, bool(found and found.lasts)))
+        return found
+
+    monkeypatch.setattr(CpuEngine, "anchor_tables", spy)
+    guides = [random_letters(20, seed=number) for number in range(300)]
+    text = random_letters(300_000, seed=1)
+    records = [("one", f"{text}{guides[0]}AGG{text}")]
+    found = rows(edit(records, guides, 1, pam="NGG", chunk_length=5_000))
+    assert found == rows(edit(records, guides, 1, pam="NGG", filtering=False)) != []
+    positions, lasting = zip(*asked, strict=True)
+    assert lasting == (False,) * (len(asked) - 1) + (True,) and len(asked) > 1
+    assert all(b > 2 * a for a, b in pairwise(positions))

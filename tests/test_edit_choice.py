@@ -8,9 +8,9 @@ import kmatch
 from kmatch.engine.costs import Pieces, Recurrence
 from kmatch.engine.cpu.edit.filter import choose, estimate, extent_of, letter_shares
 from kmatch.engine.cpu.engine import CpuEngine
-from kmatch.engine.cuda.edit.filter import choose as choose_on_gpu
+from kmatch.engine.cuda.edit import filter as gpu_filter
 from kmatch.engine.differences import difference_query
-from kmatch.engine.geometry import CACHE_LINE, base_shares, likeness
+from kmatch.engine.geometry import CACHE_LINE, base_pairs, base_shares, likeness
 from kmatch.search.panels.pams import load_pams, share_beside
 from kmatch.search.panels.panel import build_reading_panel
 from kmatch.search.scanning.chunks import packed_chunks, plan_reading
@@ -75,13 +75,20 @@ def test_sites_are_expected_by_the_letters_of_the_text():
     rng = np.random.default_rng(3)
     letters = "N" * 30_000 + "".join(rng.choice([*"ACGT"], 60_000, p=[0.4, 0.15, 0.05, 0.4]))
     chunk = one_chunk(letters, 20, 2, CpuEngine(1))
-    bases = base_shares(chunk.plain)
-    assert bases == pytest.approx([0.4, 0.15, 0.05, 0.4], abs=0.01)
+    assert base_shares(chunk.plain) == pytest.approx([0.4, 0.15, 0.05, 0.4], abs=0.01)
+    pairs = base_pairs(chunk.plain)
     pams = load_pams("NGG,TTTV", "3p")
     assert pams[0].share == 1 / 16
-    assert pams[0].share_among(bases) == pytest.approx((0.05**2 + 0.15**2) / 2, rel=0.2)
-    both = sum(pam.share_among(bases) for pam in pams)
-    assert share_beside(pams, bases) == both > 0.02 > share_beside(pams[:1], bases)
+    assert pams[0].share_among(pairs) == pytest.approx((0.05**2 + 0.15**2) / 2, rel=0.2)
+    both = sum(pam.share_among(pairs) for pam in pams)
+    assert share_beside(pams, pairs) == both > 0.02 > share_beside(pams[:1], pairs)
+
+
+def test_sites_are_expected_by_the_letters_that_follow_each_other():
+    chunk = one_chunk("AACGGT" * 5_000, 20, 2, CpuEngine(1))
+    pairs = base_pairs(chunk.plain)
+    plus, minus = (load_pams(pam, "3p")[0].share_among(pairs) for pam in ("NGGT", "NTACC"))
+    assert (plus, minus) == pytest.approx((1 / 24, 1 / 24), rel=0.1)
 
 
 @pytest.mark.parametrize("words", [1, 3, 999, 100_000])
@@ -90,7 +97,8 @@ def test_planes_begin_on_a_cache_line(words):
     assert len(planes) == words and planes.ctypes.data % (8 * CACHE_LINE) == 0
 
 
-def test_a_gpu_filters_less_in_letters_of_which_two_are_often_the_same():
+def test_a_gpu_filters_less_in_letters_of_which_two_are_often_the_same(monkeypatch):
+    monkeypatch.setattr(gpu_filter, "START", 0.0)
     pattern, count, k = "ACGTTGCATTAGACCA" * 2, 1_000, 3
     letters = {"even": random_letters(60_000, 1), "none": "N" * 60_000}
     at_rich = np.random.default_rng(2).choice(list("ACGT"), 60_000, p=[0.4, 0.1, 0.1, 0.4])
@@ -99,9 +107,17 @@ def test_a_gpu_filters_less_in_letters_of_which_two_are_often_the_same():
     for name, text in letters.items():
         text, query = prepared(text, [pattern] * count, k)
         alike = likeness(base_shares(text))
-        budgets, expected = choose_on_gpu(text, query, False, alike)
+        budgets, expected = gpu_filter.choose(text, query, False, alike)
         assert ((expected > 0) == (budgets > 0)).all()
         found[name] = alike, budgets.any()
     assert found["even"] == (pytest.approx(0.25, abs=0.001), True)
     assert found["at rich"] == (pytest.approx(0.34, abs=0.01), False)
     assert found["none"] == (0.25, True)
+
+
+def test_a_gpu_scans_where_a_filter_would_not_be_under_way_before():
+    chosen = {}
+    for count in (1, 100_000):
+        text, query = prepared(random_letters(1 << 17, 1), ["ACGTTGCATTAGACCA" * 2] * count, 2)
+        chosen[count] = gpu_filter.choose(text, query, False, 0.25)[0].any()
+    assert chosen == {1: False, 100_000: True}

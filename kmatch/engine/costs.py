@@ -145,12 +145,13 @@ CPU = CpuCosts(
         column=1.51,
         block=4.66,
     ),
-    # From here on between it and an Intel Xeon, on which they take up to twice as long.
-    anchors=Anchors(position=18.0, letter=0.0, cell=0.003, pair=0.9),
+    # From here on between it, one without AVX-512 and an Intel Xeon, on which they take up to twice
+    # as long.
+    anchors=Anchors(position=20.0, letter=0.0, cell=0.003, pair=1.5),
     anchor_seeds=AnchorSeeds(
-        position=4.5, site=0.0, lookup=5.5, branch=20.0, candidate=20.0, entry=60.0
+        position=2.0, site=20.0, lookup=3.5, branch=43.0, candidate=20.0, entry=42.0
     ),
-    beside=Beside(end=120.0),
+    beside=Beside(end=145.0),
 )
 
 # An H200, fitted to filters and scans of 1 and 64 patterns.

@@ -35,18 +35,26 @@ class Text(NamedTuple):
     plane_words: int
 
 
-def base_shares(text: Text) -> Floats:
-    """The shares of A, C, G and T in a Text on the host, counted in some words, float64[4]."""
+def base_pairs(text: Text) -> Floats:
+    """How often A, C, G and T follow A, C, G and T in a Text on the host, counted in some words:
+    shares of all such pairs, float64[4, 4], row a holding what follows base a."""
     planes = text.planes[: 4 * text.plane_words].reshape(4, -1)
     step = max(text.plane_words // COUNTED, 1) | 1  # odd: not always the same lanes
-    seen = np.bitwise_count(planes[:, ::step]).sum(axis=1, dtype=np.int64)
-    shares: Floats = (seen + 1.0) / (seen.sum() + 4.0)
+    first, after = planes[:, : -text.words : step], planes[:, text.words :: step]
+    seen = [np.bitwise_count(row & after).sum(axis=1, dtype=np.int64) for row in first]
+    pairs: Floats = (np.array(seen) + 1.0) / (np.sum(seen) + 16.0)
+    return pairs
+
+
+def base_shares(text: Text) -> Floats:
+    """The shares of A, C, G and T in a Text on the host, counted in some words, float64[4]."""
+    shares: Floats = base_pairs(text).sum(axis=1)
     return shares
 
 
 def likeness(shares: Floats) -> float:
-    """How likely two letters of a text are the same; shares: of A, C, G and T in it."""
-    return float(np.square(shares).sum())
+    """How likely two bases of a text are the same; shares: of A, C, G and T in it, or as many."""
+    return float(np.square(shares / max(shares.sum(), 1e-9)).sum())
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ scan keeps.
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
-from kmatch.arrays import Bools, Bytes, Floats, Longs, Words
+from kmatch.arrays import Bools, Bytes, Longs, Words
 from kmatch.engine.alignments import Columns, Ends, Traced, Windows, Written
 from kmatch.engine.constraints import Constraints, View
 from kmatch.engine.differences import DifferenceQuery, Profile
@@ -260,15 +260,15 @@ class AnchorScan(Protocol):
         query: DifferenceQuery,
         constraints: Constraints,
         share: float,
-        bases: Floats,
-        positions: int,
-        always: bool,
+        text: Text,
+        positions: int | None,
     ) -> Any:
         """What `start_anchors` needs of a search, None where a scan of all positions is faster.
 
-        share: of the positions that are sites, on a strand; bases: those of A, C, G and T in the
-        text, float64[4]; positions: of the text, about; always: where a scan is faster too, and as
-        if the text were long.
+        share: of the positions that are sites, on a strand; text: a chunk, which others are like,
+        with the planes of all letters of the query; positions: to search, about, None where sites
+        are to be found first whatever is faster. Its attribute `lasts` says that it would be the
+        same for more positions.
         """
 
     def start_anchors(self, view: View, tables: Any, capacity: int) -> Scan:

@@ -39,11 +39,12 @@ from kmatch.bench.timing import timed
 from kmatch.engine import costs
 from kmatch.engine.costs import CPU
 from kmatch.engine.cpu.edit import beside
-from kmatch.engine.cpu.edit.filter import estimate, extent_of, letter_shares
+from kmatch.engine.cpu.edit.filter import estimate, expect, extent_of, letter_shares
 from kmatch.engine.cpu.edit.scan import stretches
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.cpu.hamming.seeds import seed_factors
 from kmatch.engine.differences import difference_query
+from kmatch.engine.geometry import base_pairs, base_shares, likeness
 from kmatch.engine.host.sites import site_factors
 from kmatch.search.edit import edit_batches
 from kmatch.search.hamming import hamming_batches
@@ -195,26 +196,29 @@ def anchor_cells(name, text, options):
     """Yield the Cells of one of both ways to search for differences at the sites of a PAM."""
     other = {"anchors": "anchor_seeds", "anchor_seeds": "anchors"}[name]
     never = getattr(CPU, other)._replace(position=NEVER)
-    share = Pam(PAM, "3p").share
+    planes = one_chunk(text.letters, 20, 4, CpuEngine(1)).plain
+    alike, share = likeness(base_shares(planes)), Pam(PAM, "3p").share_among(base_pairs(planes))
     for patterns, _, k in panels(guide_panel, text, ANCHORED, BESIDE):
         with mock.patch.object(beside, "CPU", CPU._replace(**{other: never})):
             ns = whole_ns(edit_batches, text, patterns, k, options)
         _, query = planned(patterns, k, CpuEngine(1))
         if name == "anchors":
-            yield Cell([*beside.anchor_factors(query, share)], ns)
+            yield Cell([*beside.anchor_factors(query, share, alike)], ns)
         else:
-            yield Cell([*beside.anchor_seed_factors(query, share, len(text.letters))], ns)
+            pieces, positions = beside.anchor_pieces(query, alike), len(text.letters)
+            yield Cell([*beside.anchor_seed_factors(query, pieces, share, alike, positions)], ns)
 
 
 def beside_cells(text, options):
     """Yield the Cells of what is done with the ends that a scan beside a PAM finds."""
-    shares = np.array([np.mean(text.letters == ord(base)) for base in "ACGT"])
     for patterns, _, k in panels(guide_panel, text, DENSE, (100, 300)):
-        _, query = planned(patterns, k, CpuEngine(1))
-        likely = beside.likeness(query, shares)
+        engine = CpuEngine(1)
+        _, query = planned(patterns, k, engine)
+        planes = one_chunk(text.letters, 20, k, engine).plain
+        shares, extent = letter_shares(planes, 4), extent_of(planes, 1)
+        spent, ends = expect(query, shares, extent, (CPU.recurrence, CPU.pieces))
         ns = whole_ns(edit_batches, text, patterns, k, options, filtering=False)
-        ns = max(ns - beside.scan_cost(query, likely), 1e-3)
-        yield Cell([beside.ends_expected(query, likely)], ns)
+        yield Cell([ends], max(ns - spent, 1e-3))
 
 
 def whole_ns(batches, text, patterns, k, options, filtering=True):

@@ -63,6 +63,25 @@ def test_the_filter_leaves_what_survives_too_often_to_the_scan(monkeypatch):
     assert scanned == [[1]]
 
 
+def test_what_survived_too_often_is_scanned_for_in_later_chunks(monkeypatch):
+    monkeypatch.setattr(edit_filter, "FEWEST_SURVIVORS", 1)
+    monkeypatch.setattr(edit_filter, "MARGIN", 0)
+    monkeypatch.setattr(edit_filter, "MOST_SURVIVORS", 3)
+    filtered = []  # queries, in every run of the filter
+    run = edit_filter.Filter.run
+
+    def spy(self, text, chosen, survivors, buffer):
+        filtered.append(chosen.tolist())
+        run(self, text, chosen, survivors, buffer)
+
+    monkeypatch.setattr(edit_filter.Filter, "run", spy)
+    records, patterns = [("r", "ACACACACACACAC" + "GTTGCATC" * 9)], ["TTTTT", "ACACA"]
+    options = {"filtering": True, "chunk_length": 14, "strand": "+"}
+    found = rows_of(edit(records, patterns, 1, device="cuda", **options))
+    assert found == naive.edit(records, patterns, 1, strand="+")
+    assert filtered[0] == [0, 1] and filtered[-1] == [0]
+
+
 def test_a_filter_without_memory_leaves_all_to_the_scan(monkeypatch):
     asked = []
     take = scans.Arrays.take

@@ -7,7 +7,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Floats, Longs, Words
+from kmatch.arrays import Bools, Bytes, Longs, Words
 from kmatch.engine.choice import Work
 from kmatch.engine.constraints import Constraints, View
 from kmatch.engine.costs import CPU
@@ -118,13 +118,16 @@ class CpuEngine(HostEngine):
         query: DifferenceQuery,
         constraints: Constraints,
         share: float,
-        bases: Floats,
-        positions: int,
-        always: bool,
+        text: Text,
+        positions: int | None,
     ) -> Any:
         from kmatch.engine.cpu.edit.beside import anchor_tables
+        from kmatch.engine.cpu.edit.filter import extent_of, letter_shares
+        from kmatch.engine.cpu.edit.scan import stretches
 
-        return anchor_tables(query, constraints, share, bases, positions, always)
+        parts = stretches(len(query.limits), query.reach, text.rows, self.threads)
+        chunk = letter_shares(text, len(query.reading.bases)), extent_of(text, parts)
+        return anchor_tables(query, constraints, share, chunk, positions)
 
     def start_anchors(self, view: View, tables: Any, capacity: int) -> "Scan":
         from kmatch.engine.cpu.edit.anchors import scan_anchors, tiles, window_text

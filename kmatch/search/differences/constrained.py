@@ -13,7 +13,7 @@ from kmatch.arrays import Bytes, Longs
 from kmatch.engine.alignments import Columns, Ends, Traced
 from kmatch.engine.constraints import View
 from kmatch.engine.differences import DifferenceQuery
-from kmatch.engine.geometry import base_shares
+from kmatch.engine.geometry import base_pairs
 from kmatch.engine.protocol import AnchorScan, Scan
 from kmatch.search.differences.rows import make_rows
 from kmatch.search.differences.rules import Rules, make_constraints
@@ -21,7 +21,6 @@ from kmatch.search.panels.pams import share_beside
 from kmatch.search.panels.panel import ReadingPanel
 from kmatch.search.scanning.chunks import PackedChunk
 
-NOT_YET: Any = object()
 NO_COLUMNS = Columns(*(np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2)
 NO_ENDS = np.zeros((3, 0), np.int64)  # positions, queries and distances
 
@@ -39,7 +38,8 @@ class ConstrainedEnds:
         self._backward = panel.letters.backward != 0
         self._constraints = make_constraints(rules, panel, query.k)
         self.reach = rules.reach
-        self._tables = NOT_YET  # of `start`
+        self._tables: Any = None  # of `start`
+        self._seen, self._foreseen = 0, 0  # positions that were searched, and that it is made for
         self._begin()
 
     def afresh(self) -> "ConstrainedEnds":
@@ -124,11 +124,13 @@ class ConstrainedEnds:
         engine = self._engine
         if at_sites is False or not self._rules.pams or not isinstance(engine, AnchorScan):
             return None
-        if self._tables is NOT_YET:
-            bases = base_shares(chunk.plain)
-            share = share_beside(self._rules.pams, bases)
-            search = self._query, self._constraints, share, bases
-            self._tables = engine.anchor_tables(*search, chunk.length, bool(at_sites))
+        self._seen += chunk.length
+        if self._seen > self._foreseen and not (self._tables and self._tables.lasts):
+            self._foreseen = 2 * self._seen  # nobody knows how much of it is to come
+            share = share_beside(self._rules.pams, base_pairs(chunk.plain))
+            text = chunk.text(self._query.reading.masks, self._engine)
+            search = self._query, self._constraints, share, text
+            self._tables = engine.anchor_tables(*search, None if at_sites else self._seen)
         if self._tables is None:
             return None
         chunk.unpack(self._engine)

@@ -11,7 +11,7 @@ from kmatch.errors import InputError
 from kmatch.sequences.alphabet import encode, reverse_complement
 from kmatch.sequences.patterns import Pattern, PatternSet
 
-RANDOM = np.full(4, 0.25)  # shares of A, C, G and T
+RANDOM = np.full((4, 4), 1 / 16)  # see `geometry.base_pairs`
 
 
 class Pam:
@@ -43,11 +43,19 @@ class Pam:
         """The share of random positions at which the PAM matches."""
         return self.share_among(RANDOM)
 
-    def share_among(self, bases: Floats) -> float:
-        """The same where A, C, G and T have these shares of a text, on average of both strands."""
-        holds = (self.masks[:, None] >> np.arange(4)) & 1
-        strands = [np.prod(holds @ shares) for shares in (bases, bases[::-1])]
-        return float(np.mean(strands))
+    def share_among(self, pairs: Floats) -> float:
+        """The same in a text with such pairs of bases, on average of both strands; see
+        `geometry.base_pairs`."""
+        strands = pairs, pairs[::-1, ::-1].T
+        return float(np.mean([self._share(pairs) for pairs in strands]))
+
+    def _share(self, pairs: Floats) -> float:
+        bases = pairs.sum(axis=1)
+        first, *others = (self.masks[:, None] >> np.arange(4)) & 1
+        stands = first * bases
+        for letter in others:
+            stands = stands @ (pairs / bases[:, None]) * letter
+        return float(stands.sum())
 
     def beside(self, letters: Bytes, pam: Bytes) -> Bytes:
         """Pattern letters and PAM letters, uint8, joined as they are written."""

@@ -46,12 +46,12 @@ def united(pams: Sequence[Pam]) -> Pam:
     return Pam(sequence, "5p" if pams[0].leads else "3p")
 
 
-def share_beside(pams: Sequence[Pam], bases: Floats = RANDOM) -> float:
+def share_beside(pams: Sequence[Pam], pairs: Floats = RANDOM) -> float:
     """Of random positions, those with one of some PAMs beside them: all where there are no PAMs.
 
-    bases: the shares of A, C, G and T in the text.
+    pairs: see `geometry.base_pairs`, of the text.
     """
-    return min(sum(pam.share_among(bases) for pam in pams), 1.0) if pams else 1.0
+    return min(sum(pam.share_among(pairs) for pam in pams), 1.0) if pams else 1.0
 
 
 def _parts(given: Any) -> list[str]:

@@ -141,6 +141,12 @@ def _look(state, row, width, k, counter, bits):
 
 
 @kernel
+def first_look(m, k):
+    """The row of m after which it is looked whether any lane is within k."""
+    return max(np.int64(LOOK * m), k + 1)
+
+
+@kernel
 def _rows(tile, state, letters, width, k, counter, bits):
     """Go down a pattern's rows in all lanes of a tile; returns whether a lane ends within k.
 
@@ -148,7 +154,7 @@ def _rows(tile, state, letters, width, k, counter, bits):
     counter: the index in `state` of the counter of D − (k + 1) on the main diagonal.
     """
     m = len(letters)
-    look = max(np.int64(LOOK * m), k + 1)
+    look = first_look(m, k)
     put_number(state, counter, bits, -k - 1)
     for column in range(min(k, width)):
         store(state, PAIR * column, fill(NONE))

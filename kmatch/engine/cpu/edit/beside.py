@@ -4,28 +4,33 @@ All positions are scanned and PAMs looked for beside what is found; or the sites
 and the patterns compared there, all of them (`anchors`) or those that are looked up (`lookup`).
 """
 
-from math import comb
 from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Floats, Longs
+from kmatch.arrays import Longs
 from kmatch.engine import costs
 from kmatch.engine.constraints import Constraints
-from kmatch.engine.costs import CPU, FIRST_ROWS, total
-from kmatch.engine.cpu.edit.anchors import AnchoredPanel, anchored_masks, anchored_panel
+from kmatch.engine.costs import CPU, total
+from kmatch.engine.cpu.edit.anchors import (
+    LANES,
+    AnchoredPanel,
+    anchored_masks,
+    anchored_panel,
+    first_look,
+)
+from kmatch.engine.cpu.edit.filter import Extent, Shares, ends_within, expect
 from kmatch.engine.cpu.edit.lookup import WIDEST
-from kmatch.engine.cpu.edit.pieces import STEP
 from kmatch.engine.cpu.edit.seeds import (
     AnchorSeeds,
+    Piece,
     anchor_seeds,
     find_pieces,
     serve,
     site_factors,
 )
 from kmatch.engine.differences import DifferenceQuery
-
-EDIT = 1.4  # ways to differ in a letter, as likely as a letter that is the same
+from kmatch.engine.geometry import likeness
 
 
 class AnchorTables(NamedTuple):
@@ -41,71 +46,48 @@ class AnchorTables(NamedTuple):
     panel: AnchoredPanel | None
     seeds: AnchorSeeds | None
 
-
-def likeness(query: DifferenceQuery, bases: Floats) -> Floats:
-    """How likely a letter of the text is one of each query, the geometric mean, float64[Q].
-
-    bases: the shares of A, C, G and T in the text, float64[4].
-    """
-    letters, begins, _, masks = query.reading
-    likely = np.array([bases[(mask >> np.arange(4)) & 1 == 1].sum() for mask in masks])
-    means: Floats = np.exp(np.add.reduceat(np.log(likely)[letters], begins[:-1]) / query.lengths)
-    return means
+    @property
+    def lasts(self) -> bool:
+        """Whether it would be the same for more positions, of which each is cheaper so."""
+        return self.seeds is not None
 
 
-def ends_expected(query: DifferenceQuery, likely: Floats) -> float:
-    """Ends within the limits of their queries at a text position, all queries together.
-
-    likely: p, the `likeness` of the queries. Of one of m letters there are
-    C(m, k) · EDIT^k · p^(m − k); EDIT is fitted to random letters, m from 12 to 32.
-    """
-    m, k = query.lengths, query.limits
-    kinds, kind = np.unique([m, k], axis=1, return_inverse=True)
-    ways = np.array([comb(*each) * EDIT ** each[1] for each in kinds.T.tolist()])
-    ends = ways[kind.reshape(-1)] * likely ** (m - k)
-    return float(np.minimum(ends, 1.0).sum())
+def scan_cost(query: DifferenceQuery, shares: Shares, extent: Extent) -> float:
+    """Nanoseconds to search for the ends at a text position, and for the PAMs beside them."""
+    spent, ends = expect(query, shares, extent, (CPU.recurrence, CPU.pieces))
+    return float(spent + CPU.beside.end * ends)
 
 
-def scan_cost(query: DifferenceQuery, likely: Floats) -> float:
-    """Nanoseconds to search for the ends at a text position: by a scan, or by pieces.
-
-    As `filter.choose` does, with pieces of one length; likely: the `likeness` of the queries.
-    """
-    m, k, pieces = query.lengths, query.limits, CPU.pieces
-    rows = np.minimum(m, 2 * query.k + FIRST_ROWS + CPU.recurrence.deeper)
-    scan = rows * CPU.recurrence.cell + CPU.recurrence.column
-    chance = likely ** (m / (k + 1))
-    stops = (1 - np.exp(-chance * 64 * STEP)) / (64 * STEP)
-    window = pieces.window + (m + 3 * k) * (pieces.column + pieces.block * -(-m // 64))
-    sought = (k + 1) * (pieces.look + stops * pieces.stop + chance * window)
-    return float(np.minimum(scan, sought).sum())
-
-
-def anchor_factors(query: DifferenceQuery, share: float) -> costs.Anchors:
+def anchor_factors(query: DifferenceQuery, share: float, alike: float) -> costs.Anchors:
     """What is paid at a text position where all patterns are compared at the sites.
 
-    share: of the positions that are sites, on each strand.
+    share: of the positions that are sites, on each strand; alike: see `geometry.likeness`.
     """
-    lengths, strands = query.lengths, len(np.unique(query.reading.backward))
-    window = int(lengths.max()) + query.k
-    cells = float((lengths * (2 * query.k + 1)).sum())
-    return costs.Anchors(1, share * strands * window, share * cells, share * len(lengths))
+    k, strands, rows = query.k, len(np.unique(query.reading.backward)), 0.0
+    lengths, counts = np.unique(query.lengths, return_counts=True)
+    for m, count in zip(lengths.tolist(), counts.tolist(), strict=True):
+        looked = first_look(m, k)
+        rows += count * (looked + (m - looked) * min(LANES * ends_within(looked, k, alike), 1.0))
+    letters = share * strands * (int(lengths[-1]) + k)
+    return costs.Anchors(1, letters, share * rows * (2 * k + 1), share * len(query.limits))
 
 
-def anchor_seed_factors(
-    query: DifferenceQuery, share: float, positions: float
-) -> costs.AnchorSeeds | None:
-    """The same where pieces are looked up, with the tables for so many positions; None where that
-    is not possible."""
+def anchor_pieces(query: DifferenceQuery, alike: float) -> list[Piece] | None:
+    """The pieces to look up, None where that is not possible; alike: see `geometry.likeness`."""
     masks, begins = anchored_masks(query)
     if not serve(masks, begins, query.k):
         return None
-    patterns = len(begins) - 1
-    pieces = find_pieces(int(query.lengths.min()), query.k, patterns)
-    if pieces is None:
-        return None
+    return find_pieces(int(query.lengths.min()), query.k, len(begins) - 1, alike)
+
+
+def anchor_seed_factors(
+    query: DifferenceQuery, pieces: list[Piece], share: float, alike: float, positions: float
+) -> costs.AnchorSeeds:
+    """What is paid where pieces are looked up, with the tables for so many positions; other
+    arguments as for `anchor_factors`."""
+    patterns = len(query.limits) // len(np.unique(query.reading.backward))
     sites = share * (len(query.limits) // patterns)
-    paid = site_factors(pieces, query.k, patterns)
+    paid = site_factors(pieces, query.k, patterns, alike)
     _, _, lookup, branch, candidate, _ = (sites * each for each in paid)
     return costs.AnchorSeeds(1, sites, lookup, branch, candidate, paid.entry / positions)
 
@@ -114,29 +96,27 @@ def anchor_tables(
     query: DifferenceQuery,
     constraints: Constraints,
     share: float,
-    bases: Floats,
-    positions: int,
-    always: bool,
+    chunk: tuple[Shares, Extent],
+    positions: int | None,
 ) -> AnchorTables | None:
     """The AnchorTables of the better of both ways, None where a scan is better than both.
 
-    share: of the positions that are sites, on each strand; bases: see `likeness`; positions:
-    of the text, about; always: where a scan is better too, and as if the text were long.
+    share: of the positions that are sites, on each strand; chunk: what most are like; positions:
+    to search, None for many of them, and where a scan is better too.
     """
-    compared = looked_up = total(CPU.anchors, anchor_factors(query, share))
-    factors = anchor_seed_factors(query, share, float("inf") if always else positions)
-    if factors and constraints.pams.shape[2] <= WIDEST:
+    alike = likeness(chunk[0].alone[:4])
+    compared = looked_up = total(CPU.anchors, anchor_factors(query, share, alike))
+    pieces = anchor_pieces(query, alike) if constraints.pams.shape[2] <= WIDEST else None
+    if pieces:
+        factors = anchor_seed_factors(query, pieces, share, alike, positions or float("inf"))
         looked_up = total(CPU.anchor_seeds, factors)
-    if not always:
-        likely = likeness(query, bases)
-        scanned = scan_cost(query, likely) + CPU.beside.end * ends_expected(query, likely)
-        if min(looked_up, compared) > scanned:
-            return None
+    if positions and min(looked_up, compared) > scan_cost(query, *chunk):
+        return None
     strands = np.unique(constraints.minus)
     first = [int(np.argmax(constraints.minus == minus)) for minus in strands]
     both = np.stack([strands, query.reading.backward[first]], axis=1).astype(np.int64)
-    if looked_up < compared:
+    if pieces and looked_up < compared:
         masks, begins = anchored_masks(query)
-        seeds = anchor_seeds(masks, begins, query.limits[: len(begins) - 1])
+        seeds = anchor_seeds(masks, begins, query.limits[: len(begins) - 1], pieces)
         return AnchorTables(query, constraints, both, None, seeds)
     return AnchorTables(query, constraints, both, anchored_panel(query), None)

@@ -1,4 +1,4 @@
-"""Filter or full scan: an estimate of both for each query."""
+"""Filter or full scan: an estimate of both for each query, and of the ends that either finds."""
 
 import math
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from kmatch.engine.cpu.edit.tile import groups
 from kmatch.jit import inlined, kernel
 
 SAMPLES = 64  # rows of a chunk in which letters are counted
+EDIT = 1.4  # ways to differ in a letter, as likely as a letter that is the same
 
 
 class Shares(NamedTuple):
@@ -103,6 +104,37 @@ def estimate(letters, k, backward, shares, extent, costs):
     sought += (pieces.query + (k + 1) * pieces.piece) * items
     window = pieces.window + (m + 3 * k) * (pieces.column + pieces.block * ((m + 63) // 64))
     return scan, sought, survivors * window, window
+
+
+@kernel
+def ends_within(m, k, likely):
+    """About the share of positions that are ends within k of m letters, of which each is as likely
+    as `likely`: C(m, k) · EDIT^k · likely^(m − k). EDIT is fitted to random letters, m from 12 to
+    32."""
+    ways = 1.0
+    for i in range(k):
+        ways *= EDIT * (m - i) / (i + 1)
+    return min(ways * likely ** (m - k), 1.0)
+
+
+@kernel
+def expect(search, shares, extent, costs):
+    """(nanoseconds to search for the ends, ends) at a position, of all queries together.
+
+    search: DifferenceQuery; other arguments: as for `estimate`.
+    """
+    letters, begins, backward, _ = search.reading
+    logs = np.log(np.maximum(shares.alone, 1e-9))
+    spent = ends = 0.0
+    for q in range(len(search.limits)):
+        pattern, k = letters[begins[q] : begins[q + 1]], search.limits[q]
+        scan, sought, survivors, _ = estimate(pattern, k, backward[q], shares, extent, costs)
+        spent += min(scan, sought + survivors)
+        likely = 0.0
+        for letter in pattern:
+            likely += logs[letter]
+        ends += ends_within(pattern.size, k, math.exp(likely / pattern.size))
+    return spent, ends
 
 
 @kernel

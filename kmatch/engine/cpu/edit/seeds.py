@@ -57,20 +57,20 @@ class AnchorSeeds(NamedTuple):
     k: int
 
 
-def find_pieces(shortest: int, k: int, patterns: int) -> list[Piece] | None:
+def find_pieces(shortest: int, k: int, patterns: int, alike: float) -> list[Piece] | None:
     """The pieces of the least cost, None where all tables would be too large.
 
-    shortest: letters of the shortest pattern.
+    shortest: letters of the shortest pattern; alike: see `geometry.likeness`, of the text.
     """
     fitting = [
         pieces
         for pieces in _cuts(shortest, k)
-        if site_factors(pieces, k, patterns).entry <= MOST_ENTRIES
-        and site_factors(pieces, k, patterns).lookup <= MOST_LOOKUPS
+        if site_factors(pieces, k, patterns, alike).entry <= MOST_ENTRIES
+        and site_factors(pieces, k, patterns, alike).lookup <= MOST_LOOKUPS
     ]
 
     def cost(pieces: list[Piece]) -> float:
-        return total(CPU.anchor_seeds, site_factors(pieces, k, patterns)._replace(entry=0))
+        return total(CPU.anchor_seeds, site_factors(pieces, k, patterns, alike)._replace(entry=0))
 
     return min(fitting, key=cost, default=None)
 
@@ -98,13 +98,13 @@ def _sums(total: int, most: int) -> Iterator[list[int]]:
                 yield [first, *rest]
 
 
-def site_factors(pieces: list[Piece], k: int, patterns: int) -> costs.AnchorSeeds:
-    """What is paid at a site, and for the tables."""
+def site_factors(pieces: list[Piece], k: int, patterns: int, alike: float) -> costs.AnchorSeeds:
+    """What is paid at a site, and for the tables; alike: see `geometry.likeness`, of the text."""
     lookups = branches = candidates = entries = 0.0
     for piece in pieces:
         shifts = k + min(k, piece.offset) + 1 if piece.offset else 1
         many = patterns * neighbours(piece.size, piece.errors)
-        found = many / 4**piece.size
+        found = many * alike**piece.size
         lookups += shifts
         branches += shifts * min(found, 1.0)
         candidates += shifts * found
@@ -128,15 +128,13 @@ def serve(masks: Bytes, begins: Longs, k: int) -> bool:
     return int(np.diff(begins).max()) + k <= 64 and bool(np.isin(masks, SINGLE).all())
 
 
-def anchor_seeds(masks: Bytes, begins: Longs, limits: Longs) -> AnchorSeeds | None:
-    """The AnchorSeeds of patterns that `serve`, None where there are too many of them.
+def anchor_seeds(masks: Bytes, begins: Longs, limits: Longs, pieces: list[Piece]) -> AnchorSeeds:
+    """The AnchorSeeds of patterns that `serve`.
 
-    masks, begins: as for `serve`; limits: int64[P], the k of each.
+    masks, begins: as for `serve`; limits: int64[P], the k of each; pieces: of them, found by
+    `find_pieces`.
     """
     lengths, k = np.diff(begins), int(limits.max())
-    pieces = find_pieces(int(lengths.min()), k, len(lengths))
-    if pieces is None:
-        return None
     low, high = np.zeros((2, len(lengths)), np.uint64)
     _fill_words(CODE_OF[masks], begins, low, high)
     listed = [_table(low, high, piece) for piece in pieces]

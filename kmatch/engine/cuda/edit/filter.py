@@ -25,14 +25,15 @@ FEWEST_SURVIVORS = 1 << 18  # that there is memory for
 MOST_SURVIVORS = 1 << 26
 MARGIN = 1.5  # times the survivors of the chunk before fit into the memory
 REPEATED = 6  # times as many as letters alone let expect, as texts repeat themselves
+START = 2e6  # nanoseconds that a chunk's filter takes with any panel: launches, counts for the host
 
 
 class Estimate(NamedTuple):
-    """Nanoseconds of a query: a `scan` and a filter (`found`) for each position, and a survivor
+    """Nanoseconds of a query: a `scan` and its pieces (`sought`) for each position, and a survivor
     (`window`); survivors: at each position."""
 
     scan: float
-    found: float
+    sought: float
     window: float
     survivors: float
 
@@ -45,13 +46,15 @@ def estimate(letters: Longs, k: int, backward: bool, alike: float) -> Estimate:
         survivors += alike ** len(offsets)
         looked += min(len(offsets), OFTEN)
     window = (m + 3 * k) * (pieces.column + pieces.block * -(-m // 64))
-    found = looked * pieces.letter + (k + 1) * pieces.look + survivors * window
-    return Estimate(m * CUDA.recurrence.cell, found, window, survivors)
+    sought = looked * pieces.letter + (k + 1) * pieces.look
+    return Estimate(m * CUDA.recurrence.cell, sought, window, survivors)
 
 
 def choose(text: Text, search: DifferenceQuery, always: bool, alike: float) -> tuple[Longs, Floats]:
     """The most survivors with which a filter pays, for each query, int64[Q], 0 to scan at once; and
     the survivors that are expected of it, float64[Q].
+
+    A filter that left too many is run again without the queries that had more.
 
     text: of the chunks' layout; always: filter all queries that can be verified; alike: see
     `geometry.likeness`.
@@ -64,11 +67,12 @@ def choose(text: Text, search: DifferenceQuery, always: bool, alike: float) -> t
         if len(pattern) > 64 * MOST_WORDS:
             continue
         k, backward = int(limits[query]), bool(reading.backward[query])
-        scan, filtering, window, survivors = estimate(pattern, k, backward, alike)
+        scan, sought, window, survivors = estimate(pattern, k, backward, alike)
+        once = CUDA.pieces.stage + START / positions
         if always:
             budgets[i] = MOST_SURVIVORS
-        elif filtering + CUDA.pieces.stage / len(limits) < scan:
-            budgets[i] = 64 + int(positions * scan / window)
+        elif sought + survivors * window + once / len(limits) < scan:
+            budgets[i] = 64 + int(positions * (scan - sought) / window)
         expected[i] = positions * survivors if budgets[i] else 0
     return budgets[kind], expected[kind]
 
@@ -77,7 +81,8 @@ class Filter:
     """The pieces of the queries for which a filter pays, on the GPU, planned once for all chunks.
 
     text: of the chunks' layout; always, alike: see `choose`; stream: in which the filter runs.
-    budgets: see `choose`; memory: the survivors of a chunk for which there should be memory.
+    budgets: see `choose`; memory: the survivors of a chunk for which there should be memory, no
+    more than those with which a filter pays.
     """
 
     def __init__(
@@ -100,7 +105,12 @@ class Filter:
 
     def expect(self, survivors: float) -> None:
         """Take note of the survivors that a chunk had, or will have."""
-        self.memory = min(max(self.memory, int(MARGIN * survivors)), MOST_SURVIVORS)
+        most = min(int(self.budgets.sum()), MOST_SURVIVORS)
+        self.memory = max(self.memory, min(int(MARGIN * survivors), most))
+
+    def drop(self, queries: Longs) -> None:
+        """Have later chunks scanned for queries, int64[n], of which too much survived in one."""
+        self.budgets[queries] = 0
 
     def run(self, text: Text, chosen: Longs, survivors: Survivors, buffer: HitBuffer) -> None:
         """Start the filter for the chosen queries, and the verification of its survivors.

@@ -41,7 +41,8 @@ class FilteredScan(Scan):
     def _launch(self, buffer: HitBuffer) -> None:
         budgets = self._queries.budgets
         chosen, rest = np.flatnonzero(budgets), np.flatnonzero(budgets == 0)
-        self._filter(chosen, self._queries.memory, buffer)
+        if len(chosen):
+            self._filter(chosen, self._queries.memory, buffer)
         if len(rest):
             self._start(rest, buffer)
 
@@ -78,6 +79,7 @@ class FilteredScan(Scan):
         self._give_survivors()
         again = worthwhile(chosen, counts, self._queries.budgets)
         rest = np.setdiff1d(chosen, again)
+        self._queries.drop(rest)
         with self._engine.timing(self._engine.stream):
             if len(rest):
                 self._start(rest, self._buffer)

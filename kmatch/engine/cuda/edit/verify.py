@@ -85,7 +85,9 @@ def make_verify(most: int) -> Any:
         plane_words = plane_rows * words
         lanes, halo = 64 * words, plane_rows - lane_rows
         size = lanes * lane_rows
-        many = smaller(survivor_count[0], len(survivors))
+        many = survivor_count[0]
+        if many > len(survivors):  # the filter is to run again
+            many = 0
         for i in range(cuda.grid(1), many, cuda.gridsize(1)):
             position, piece = survivors[i] // len(pieces), survivors[i] % len(pieces)
             query = pieces[piece, 3]
