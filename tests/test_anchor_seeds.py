@@ -9,6 +9,7 @@ import pytest
 from support.commands import random_letters
 from support.differences import edit, edited, rows
 
+import kmatch
 from kmatch.engine.costs import CPU
 from kmatch.engine.cpu.edit import beside, seeds
 from kmatch.engine.cpu.edit.filter import Extent, Shares, expect
@@ -17,6 +18,7 @@ from kmatch.engine.differences import difference_query
 from kmatch.search.differences.rules import Rules, make_constraints
 from kmatch.search.panels.pam import Pam
 from kmatch.search.panels.panel import build_reading_panel
+from kmatch.search.scanning.chunks import packed_chunks, plan_reading
 from kmatch.sequences.patterns import load_patterns
 
 NEVER = 1e12
@@ -130,8 +132,8 @@ def tables(patterns, k, positions, always=False, bases=EVEN, chunk=1 << 24):
     panel = build_reading_panel(load_patterns(patterns), "both")
     query = difference_query(panel.letters, np.full(len(panel.pattern), k), CpuEngine(1))
     constraints = make_constraints(PAMS, panel, k)
-    chunk = letters_in(min(positions, chunk), bases)
-    search = query, constraints, PAMS.share, chunk
+    sample = beside.Sample(*letters_in(min(positions, chunk), bases), lambda: None)
+    search = query, constraints, PAMS.share, sample
     return beside.anchor_tables(*search, None if always else positions)
 
 
@@ -187,3 +189,22 @@ def test_the_way_is_chosen_again_while_the_text_grows(monkeypatch):
     positions, lasting = zip(*asked, strict=True)
     assert lasting == (False,) * (len(asked) - 1) + (True,) and len(asked) > 1
     assert all(b > 2 * a for a, b in pairwise(positions))
+
+
+def test_ends_in_repeats_are_counted(monkeypatch):
+    """A repeat that begins all patterns is an end of each, which letters do not let expect."""
+    core = "ACGTTGCATTAGACCAT"
+    guides = [core + tail for tail in ("AAA", "TCT", "CAC", "TTA", "CTC", "ATA", "TAC", "CAA")]
+    text = "".join(core + random_letters(20, seed=n).replace("G", "A") for n in range(20_000))
+    engine, k = CpuEngine(1), 4
+    panel = build_reading_panel(load_patterns(guides), "both")
+    query = difference_query(panel.letters, np.full(len(panel.pattern), k), engine)
+    plan = plan_reading(20, k, k + 1, len(text), engine.layout)
+    genome = kmatch.Genome.from_records([("r", text)])
+    planes = next(packed_chunks(genome, plan, engine, engine.layout.reading_words)).plain
+    search = query, make_constraints(PAMS, panel, k), 0.01, planes, len(text)
+    repeats = len(guides) / 37  # at a position; k of its ends on either side are within k too
+    assert repeats < engine._count_ends(planes, query) < (2 * k + 1) * repeats
+    assert engine.anchor_tables(*search) is not None
+    monkeypatch.setattr(engine, "_count_ends", lambda text, query: None)
+    assert engine.anchor_tables(*search) is None

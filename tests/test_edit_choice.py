@@ -5,7 +5,7 @@ import pytest
 from support.commands import random_letters
 
 import kmatch
-from kmatch.engine.costs import Pieces, Recurrence
+from kmatch.engine.costs import CUDA, Pieces, Recurrence
 from kmatch.engine.cpu.edit.filter import choose, estimate, extent_of, letter_shares
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.cuda.edit import filter as gpu_filter
@@ -99,6 +99,8 @@ def test_planes_begin_on_a_cache_line(words):
 
 def test_a_gpu_filters_less_in_letters_of_which_two_are_often_the_same(monkeypatch):
     monkeypatch.setattr(gpu_filter, "START", 0.0)
+    costs = CUDA._replace(pieces=CUDA.pieces._replace(query=0.0))
+    monkeypatch.setattr(gpu_filter, "CUDA", costs)
     pattern, count, k = "ACGTTGCATTAGACCA" * 2, 1_000, 3
     letters = {"even": random_letters(60_000, 1), "none": "N" * 60_000}
     at_rich = np.random.default_rng(2).choice(list("ACGT"), 60_000, p=[0.4, 0.1, 0.1, 0.4])
@@ -115,9 +117,18 @@ def test_a_gpu_filters_less_in_letters_of_which_two_are_often_the_same(monkeypat
     assert found["none"] == (0.25, True)
 
 
-def test_a_gpu_scans_where_a_filter_would_not_be_under_way_before():
+def test_a_gpu_scans_where_a_filter_would_begin_too_late_or_leave_too_much():
     chosen = {}
-    for count in (1, 100_000):
-        text, query = prepared(random_letters(1 << 17, 1), ["ACGTTGCATTAGACCA" * 2] * count, 2)
-        chosen[count] = gpu_filter.choose(text, query, False, 0.25)[0].any()
-    assert chosen == {1: False, 100_000: True}
+    for count, k, rows in (
+        (1, 2, 1 << 16),
+        (9_999, 2, 1),
+        (9_999, 2, 1 << 16),
+        (9_999, 3, 1 << 20),
+    ):
+        text, query = prepared("ACGT", ["ACGTTGCATTAGACCA" * 2] * count, k)
+        text = text._replace(words=8, rows=rows)
+        chosen[count, k, rows] = np.count_nonzero(gpu_filter.choose(text, query, False, 0.25)[0])
+    few, short, many, most = chosen.values()
+    assert few == short == 0 and many == 9_999
+    expected = 4 / 4**8 * 512 * (1 << 20)  # of a query; pieces of 8 letters
+    assert most == int(gpu_filter.MOST_SURVIVORS / expected)

@@ -20,7 +20,7 @@ from kmatch.arrays import Floats, Words
 LANES_PER_WORD = 64
 SPARE = 64
 CACHE_LINE = 8  # words; rows of more are multiples of it
-COUNTED = 1 << 12  # words of a plane, about, in which letters are counted
+COUNTED = 1 << 11  # words of a plane, about, in which letters are counted
 FEW_THREADS = 4
 HALO_SHARE = 4  # a lane is at least this many halos long, where the text allows
 

@@ -14,7 +14,7 @@ from kmatch.engine.costs import CPU
 from kmatch.engine.cpu.bits.buffer import written
 from kmatch.engine.cpu.forks import check_forks
 from kmatch.engine.differences import DifferenceQuery
-from kmatch.engine.geometry import CACHE_LINE, SPARE, Layout, Text
+from kmatch.engine.geometry import CACHE_LINE, LANES_PER_WORD, SPARE, Layout, Text
 from kmatch.engine.hits import Found, HitBuffer, make_buffer
 from kmatch.engine.host.done import Done
 from kmatch.engine.host.engine import HostEngine
@@ -25,6 +25,7 @@ from kmatch.engine.queries import QueryArrays, ReadingArrays
 
 LAYOUT = Layout()
 CAPACITY = 1 << 20  # hit codes of a chunk: 8 MB, and as much again to sort them
+SAMPLED = 32  # one of so many rows of a chunk is searched to count its ends
 FEW = 1 << 14  # words times queries that are searched before another thread has woken up
 
 
@@ -121,13 +122,23 @@ class CpuEngine(HostEngine):
         text: Text,
         positions: int | None,
     ) -> Any:
-        from kmatch.engine.cpu.edit.beside import anchor_tables
+        from kmatch.engine.cpu.edit.beside import Sample, anchor_tables
         from kmatch.engine.cpu.edit.filter import extent_of, letter_shares
         from kmatch.engine.cpu.edit.scan import stretches
 
         parts = stretches(len(query.limits), query.reach, text.rows, self.threads)
-        chunk = letter_shares(text, len(query.reading.bases)), extent_of(text, parts)
-        return anchor_tables(query, constraints, share, chunk, positions)
+        shares = letter_shares(text, len(query.reading.bases))
+        sample = Sample(shares, extent_of(text, parts), partial(self._count_ends, text, query))
+        return anchor_tables(query, constraints, share, sample, positions)
+
+    def _count_ends(self, text: Text, query: DifferenceQuery) -> float | None:
+        """The ends at a position in a share of the rows of a Text, None where that are too few."""
+        some = text._replace(rows=text.rows // SAMPLED)
+        if some.rows < query.reach:
+            return None
+        found = self.start_edit(some, query, False, self.capacity).found()
+        ends = (len(found.codes) + found.lost) / max(found.share, 1e-9)
+        return ends / (LANES_PER_WORD * some.words * some.rows)
 
     def start_anchors(self, view: View, tables: Any, capacity: int) -> "Scan":
         from kmatch.engine.cpu.edit.anchors import scan_anchors, tiles, window_text

@@ -4,6 +4,7 @@ All positions are scanned and PAMs looked for beside what is found; or the sites
 and the patterns compared there, all of them (`anchors`) or those that are looked up (`lookup`).
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -52,10 +53,31 @@ class AnchorTables(NamedTuple):
         return self.seeds is not None
 
 
-def scan_cost(query: DifferenceQuery, shares: Shares, extent: Extent) -> float:
-    """Nanoseconds to search for the ends at a text position, and for the PAMs beside them."""
-    spent, ends = expect(query, shares, extent, (CPU.recurrence, CPU.pieces))
-    return float(spent + CPU.beside.end * ends)
+class Sample(NamedTuple):
+    """What is known of a chunk that others are like.
+
+    count_ends(): the ends at a position of some of its rows, all queries together, or None where it
+    has too few rows.
+    """
+
+    shares: Shares
+    extent: Extent
+    count_ends: Callable[[], float | None]
+
+
+def is_faster(query: DifferenceQuery, sample: Sample, other: float) -> bool:
+    """Whether a scan for the ends, and for the PAMs beside them, takes less than so many
+    nanoseconds a position.
+
+    Letters say little about the ends in repeats, so these are counted where the rest is faster.
+    """
+    costs = CPU.recurrence, CPU.pieces
+    spent, expected = expect(query, sample.shares, sample.extent, costs)
+    if spent > other:
+        return False
+    counted = sample.count_ends()
+    ends = expected if counted is None else counted
+    return bool(spent + CPU.beside.end * ends < other)
 
 
 def anchor_factors(query: DifferenceQuery, share: float, alike: float) -> costs.Anchors:
@@ -96,21 +118,21 @@ def anchor_tables(
     query: DifferenceQuery,
     constraints: Constraints,
     share: float,
-    chunk: tuple[Shares, Extent],
+    sample: Sample,
     positions: int | None,
 ) -> AnchorTables | None:
     """The AnchorTables of the better of both ways, None where a scan is better than both.
 
-    share: of the positions that are sites, on each strand; chunk: what most are like; positions:
-    to search, None for many of them, and where a scan is better too.
+    share: of the positions that are sites, on each strand; sample: of the text; positions: to
+    search, None for many of them, and where a scan is better too.
     """
-    alike = likeness(chunk[0].alone[:4])
+    alike = likeness(sample.shares.alone[:4])
     compared = looked_up = total(CPU.anchors, anchor_factors(query, share, alike))
     pieces = anchor_pieces(query, alike) if constraints.pams.shape[2] <= WIDEST else None
     if pieces:
         factors = anchor_seed_factors(query, pieces, share, alike, positions or float("inf"))
         looked_up = total(CPU.anchor_seeds, factors)
-    if positions and min(looked_up, compared) > scan_cost(query, *chunk):
+    if positions and is_faster(query, sample, min(looked_up, compared)):
         return None
     strands = np.unique(constraints.minus)
     first = [int(np.argmax(constraints.minus == minus)) for minus in strands]

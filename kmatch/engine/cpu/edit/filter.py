@@ -124,16 +124,13 @@ def expect(search, shares, extent, costs):
     search: DifferenceQuery; other arguments: as for `estimate`.
     """
     letters, begins, backward, _ = search.reading
-    logs = np.log(np.maximum(shares.alone, 1e-9))
     spent = ends = 0.0
     for q in range(len(search.limits)):
         pattern, k = letters[begins[q] : begins[q + 1]], search.limits[q]
         scan, sought, survivors, _ = estimate(pattern, k, backward[q], shares, extent, costs)
         spent += min(scan, sought + survivors)
-        likely = 0.0
-        for letter in pattern:
-            likely += logs[letter]
-        ends += ends_within(pattern.size, k, math.exp(likely / pattern.size))
+        stands = _chance(letters, begins[q], begins[q + 1], backward[q], shares)
+        ends += ends_within(pattern.size, k, stands ** (1 / pattern.size))
     return spent, ends
 
 

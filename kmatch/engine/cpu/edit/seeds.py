@@ -62,17 +62,13 @@ def find_pieces(shortest: int, k: int, patterns: int, alike: float) -> list[Piec
 
     shortest: letters of the shortest pattern; alike: see `geometry.likeness`, of the text.
     """
-    fitting = [
-        pieces
-        for pieces in _cuts(shortest, k)
-        if site_factors(pieces, k, patterns, alike).entry <= MOST_ENTRIES
-        and site_factors(pieces, k, patterns, alike).lookup <= MOST_LOOKUPS
-    ]
-
-    def cost(pieces: list[Piece]) -> float:
-        return total(CPU.anchor_seeds, site_factors(pieces, k, patterns, alike)._replace(entry=0))
-
-    return min(fitting, key=cost, default=None)
+    best, least = None, float("inf")
+    for pieces in _cuts(shortest, k):
+        paid = site_factors(pieces, k, patterns, alike)
+        cost = total(CPU.anchor_seeds, paid._replace(entry=0))
+        if paid.entry <= MOST_ENTRIES and paid.lookup <= MOST_LOOKUPS and cost < least:
+            best, least = pieces, cost
+    return best
 
 
 def _cuts(shortest: int, k: int) -> Iterator[list[Piece]]:

@@ -25,7 +25,7 @@ FEWEST_SURVIVORS = 1 << 18  # that there is memory for
 MOST_SURVIVORS = 1 << 26
 MARGIN = 1.5  # times the survivors of the chunk before fit into the memory
 REPEATED = 6  # times as many as letters alone let expect, as texts repeat themselves
-START = 2e6  # nanoseconds that a chunk's filter takes with any panel: launches, counts for the host
+START = 3.5e6  # nanoseconds of a filter in a chunk with any panel: launches, counts for the host
 
 
 class Estimate(NamedTuple):
@@ -68,13 +68,19 @@ def choose(text: Text, search: DifferenceQuery, always: bool, alike: float) -> t
             continue
         k, backward = int(limits[query]), bool(reading.backward[query])
         scan, sought, window, survivors = estimate(pattern, k, backward, alike)
-        once = CUDA.pieces.stage + START / positions
+        shared = CUDA.pieces.stage + START / positions
+        sought += CUDA.pieces.query / positions
         if always:
             budgets[i] = MOST_SURVIVORS
-        elif sought + survivors * window + once / len(limits) < scan:
+        elif sought + survivors * window + shared / len(limits) < scan:
             budgets[i] = 64 + int(positions * (scan - sought) / window)
         expected[i] = positions * survivors if budgets[i] else 0
-    return budgets[kind], expected[kind]
+    budgets, expected = budgets[kind], expected[kind]
+    if not always:
+        rest = np.ones(len(budgets), bool)
+        rest[worthwhile(np.flatnonzero(budgets), expected, budgets)] = False
+        budgets[rest] = expected[rest] = 0
+    return budgets, expected
 
 
 class Filter:
@@ -133,10 +139,10 @@ class Filter:
         return self._planned[1:]
 
 
-def worthwhile(chosen: Longs, counts: Longs, budgets: Longs) -> Longs:
+def worthwhile(chosen: Longs, counts: Longs | Floats, budgets: Longs) -> Longs:
     """The chosen queries for which the filter pays, as many as there is memory for survivors.
 
-    counts, budgets: int64[Q], survivors found, and the most with which a filter pays.
+    counts, budgets: of Q queries, survivors, and the most with which a filter pays.
     """
     chosen = chosen[counts[chosen] <= budgets[chosen]]
     fewest = chosen[np.argsort(counts[chosen], kind="stable")]
