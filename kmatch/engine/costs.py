@@ -164,7 +164,7 @@ CUDA = CudaCosts(
     recurrence=Recurrence(cell=0.0145e-3, column=0.0, query=0.0, deeper=0),
     pieces=Pieces(
         stage=0.1e-3,
-        query=1e3,
+        query=600.0,
         piece=0.0,
         letter=0.004e-3,
         look=0.005e-3,

@@ -99,6 +99,7 @@ TASKS: dict[str, Callable[..., None]] = {
     "best": partial(_search, "best", PATTERNS, filtering=False),
     "bounds": partial(_search, "edit", PANEL, 2, pam=PAM, max_insertions=0, filtering=True),
     "anchors": partial(_search, "edit", {"plain": UNIT[:20]}, 2, pam=PAM, filtering=True),
+    "sites or a scan": partial(_search, "edit", {"plain": UNIT[:20]}, 2, pam=PAM),
     FILES: _files,
     "formats": _formats,
     "dense": _dense,

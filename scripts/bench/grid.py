@@ -64,6 +64,7 @@ TOLERANCE, NOISE = 1.3, 0.002  # the second in seconds
 KNOWN = 0.25  # of the patterns' cost: the least share of the text's seconds that can be measured
 WHOLE = attrgetter("whole")
 KINDS = "random", "real", "at-rich"  # of texts
+DIGITS = 6  # of seconds in the record
 COLUMNS = (
     ("text", "text", "<26s"),
     ("search", "search", "<16s"),
@@ -253,8 +254,8 @@ def measure(text, panel, search, options):
         turns += take_turns(options.repeat, lambda: run_all(them, genome))[0]
     best = least(turns)
     row = described(text, panel, search) | {"letters": size, "hits": best[CHOSEN].hits}
-    row |= {"left": left, "setup": {name: way.setup for name, way in them.items()}}
-    row |= {name: run.seconds for name, run in best.items()}
+    row |= {"left": left, "setup": {name: round(way.setup, DIGITS) for name, way in them.items()}}
+    row |= {name: round(run.seconds, DIGITS) for name, run in best.items()}
     return row | judged(best, equal)
 
 

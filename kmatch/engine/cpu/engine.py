@@ -25,7 +25,8 @@ from kmatch.engine.queries import QueryArrays, ReadingArrays
 
 LAYOUT = Layout()
 CAPACITY = 1 << 20  # hit codes of a chunk: 8 MB, and as much again to sort them
-SAMPLED = 32  # one of so many rows of a chunk is searched to count its ends
+SAMPLED = 32  # one of so many rows of a chunk is searched to count its ends, or more in a short one
+FEWEST_SAMPLED = 16  # of these at least one
 FEW = 1 << 14  # words times queries that are searched before another thread has woken up
 
 
@@ -132,9 +133,9 @@ class CpuEngine(HostEngine):
         return anchor_tables(query, constraints, share, sample, positions)
 
     def _count_ends(self, text: Text, query: DifferenceQuery) -> float | None:
-        """The ends at a position in a share of the rows of a Text, None where that are too few."""
-        some = text._replace(rows=text.rows // SAMPLED)
-        if some.rows < query.reach:
+        """The ends at a position in a share of the rows of a Text, None where it has too few."""
+        some = text._replace(rows=max(text.rows // SAMPLED, query.reach))
+        if some.rows * FEWEST_SAMPLED > text.rows:
             return None
         found = self.start_edit(some, query, False, self.capacity).found()
         ends = (len(found.codes) + found.lost) / max(found.share, 1e-9)

@@ -40,10 +40,13 @@ def shown_figure(value):
 
 
 def write_results(path, rows, **about):
-    """Write rows as JSON, with the machine, the command and whatever else describes the run."""
+    """Write rows as JSON, a line each, after the machine, the command and what else is said of the
+    run."""
     if path:
-        record = {"machine": platform.platform(), "command": command_line(), **about, "rows": rows}
-        Path(path).write_text(json.dumps(record, indent=1) + "\n")
+        about = {"machine": platform.platform(), "command": command_line(), **about}
+        head = json.dumps(about, indent=1).removesuffix("\n}")
+        lines = ",".join(f"\n  {json.dumps(row)}" for row in rows)
+        Path(path).write_text(f'{head},\n "rows": [{lines}\n ]\n}}\n')
 
 
 def command_line():

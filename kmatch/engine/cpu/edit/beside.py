@@ -71,8 +71,10 @@ def is_faster(query: DifferenceQuery, sample: Sample, other: float) -> bool:
 
     Letters say little about the ends in repeats, so these are counted where the rest is faster.
     """
-    costs = CPU.recurrence, CPU.pieces
-    spent, expected = expect(query, sample.shares, sample.extent, costs)
+    if len(query.limits) * min(CPU.recurrence.column, CPU.pieces.look) > other:
+        return False  # however the text may be
+    models = CPU.recurrence, CPU.pieces
+    spent, expected = expect(query, sample.shares, sample.extent, models)
     if spent > other:
         return False
     counted = sample.count_ends()
