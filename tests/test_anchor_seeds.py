@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from support.commands import random_letters
 from support.differences import edit, edited, rows
+from support.packing import one_chunk
 
-import kmatch
 from kmatch.engine.costs import CPU
 from kmatch.engine.cpu.edit import beside, seeds
 from kmatch.engine.cpu.edit.filter import Extent, Shares, expect
@@ -18,7 +18,6 @@ from kmatch.engine.differences import difference_query
 from kmatch.search.differences.rules import Rules, make_constraints
 from kmatch.search.panels.pam import Pam
 from kmatch.search.panels.panel import build_reading_panel
-from kmatch.search.scanning.chunks import packed_chunks, plan_reading
 from kmatch.sequences.patterns import load_patterns
 
 NEVER = 1e12
@@ -127,10 +126,15 @@ def letters_in(positions, bases=EVEN):
     return Shares(alone, np.tile(alone, (5, 1))), Extent(512 * rows, rows, rows + 64, 1)
 
 
+def panel_and_query(patterns, k, strand="both"):
+    """(ReadingPanel, DifferenceQuery) of a search."""
+    panel = build_reading_panel(load_patterns(patterns), strand)
+    return panel, difference_query(panel.letters, np.full(len(panel.pattern), k), CpuEngine(1))
+
+
 def tables(patterns, k, positions, always=False, bases=EVEN, chunk=1 << 24):
     """As for so many positions; chunk: those of a chunk, where there are as many."""
-    panel = build_reading_panel(load_patterns(patterns), "both")
-    query = difference_query(panel.letters, np.full(len(panel.pattern), k), CpuEngine(1))
+    panel, query = panel_and_query(patterns, k)
     constraints = make_constraints(PAMS, panel, k)
     sample = beside.Sample(*letters_in(min(positions, chunk), bases), lambda: None)
     search = query, constraints, PAMS.share, sample
@@ -153,8 +157,7 @@ def test_sites_come_first_where_a_scan_finds_too_much():
 @pytest.mark.parametrize(("m", "k", "ends"), [(12, 3, 63_214), (20, 5, 2_240), (20, 6, 25_517)])
 def test_ends_of_random_letters_are_expected(m, k, ends):
     """ends: within k of 100 patterns of m on one strand of 2^18 random letters."""
-    panel = build_reading_panel(load_patterns([random_letters(m, seed=1)] * 100), "+")
-    query = difference_query(panel.letters, np.full(100, k), CpuEngine(1))
+    _, query = panel_and_query([random_letters(m, seed=1)] * 100, k, "+")
     _, found = expect(query, *letters_in(1 << 18), (CPU.recurrence, CPU.pieces))
     assert found * (1 << 18) == pytest.approx(ends, rel=0.5)
 
@@ -197,11 +200,8 @@ def test_ends_in_repeats_are_counted(monkeypatch):
     guides = [core + tail for tail in ("AAA", "TCT", "CAC", "TTA", "CTC", "ATA", "TAC", "CAA")]
     text = "".join(core + random_letters(20, seed=n).replace("G", "A") for n in range(20_000))
     engine, k = CpuEngine(1), 4
-    panel = build_reading_panel(load_patterns(guides), "both")
-    query = difference_query(panel.letters, np.full(len(panel.pattern), k), engine)
-    plan = plan_reading(20, k, k + 1, len(text), engine.layout)
-    genome = kmatch.Genome.from_records([("r", text)])
-    planes = next(packed_chunks(genome, plan, engine, engine.layout.reading_words)).plain
+    panel, query = panel_and_query(guides, k)
+    planes = one_chunk(text, 20, k, engine).plain
     search = query, make_constraints(PAMS, panel, k), 0.01, planes, len(text)
     repeats = len(guides) / 37  # at a position; k of its ends on either side are within k too
     assert repeats < engine._count_ends(planes, query) < (2 * k + 1) * repeats

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from support.commands import random_letters
+from support.packing import one_chunk
 
-import kmatch
 from kmatch.engine.costs import CUDA, Pieces, Recurrence
 from kmatch.engine.cpu.edit.filter import choose, estimate, extent_of, letter_shares
 from kmatch.engine.cpu.engine import CpuEngine
@@ -13,7 +13,6 @@ from kmatch.engine.differences import difference_query
 from kmatch.engine.geometry import CACHE_LINE, base_pairs, base_shares, likeness
 from kmatch.search.panels.pams import load_pams, share_beside
 from kmatch.search.panels.panel import build_reading_panel
-from kmatch.search.scanning.chunks import packed_chunks, plan_reading
 from kmatch.sequences.patterns import load_patterns
 
 FREE = Pieces(*[0.0] * len(Pieces._fields))._replace(window=1.0)  # but for survivors
@@ -27,12 +26,6 @@ def prepared(letters, patterns, k, strand="+"):
     query = difference_query(panel.letters, np.full(len(panel.pattern), k), engine)
     chunk = one_chunk(letters, max(map(len, patterns)), k, engine)
     return chunk.text(panel.letters.masks, engine), query
-
-
-def one_chunk(letters, longest, k, engine):
-    genome = kmatch.Genome.from_records([("r", letters)])
-    plan = plan_reading(longest, k, k + 1, len(letters), engine.layout)
-    return next(packed_chunks(genome, plan, engine, engine.layout.reading_words))
 
 
 def chosen(letters, pattern, k, pieces, recurrence=SCAN, parts=1):

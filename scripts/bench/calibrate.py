@@ -39,6 +39,7 @@ from kmatch.bench.timing import timed
 from kmatch.engine import costs
 from kmatch.engine.costs import CPU
 from kmatch.engine.cpu.edit import beside
+from kmatch.engine.cpu.edit.anchors import anchored_masks
 from kmatch.engine.cpu.edit.filter import estimate, expect, extent_of, letter_shares
 from kmatch.engine.cpu.edit.scan import stretches
 from kmatch.engine.cpu.engine import CpuEngine
@@ -205,7 +206,8 @@ def anchor_cells(name, text, options):
         if name == "anchors":
             yield Cell([*beside.anchor_factors(query, share, alike)], ns)
         else:
-            pieces, positions = beside.anchor_pieces(query, alike), len(text.letters)
+            pieces = beside.anchor_pieces(*anchored_masks(query), query.k, alike)
+            positions = len(text.letters)
             yield Cell([*beside.anchor_seed_factors(query, pieces, share, alike, positions)], ns)
 
 

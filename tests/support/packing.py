@@ -1,10 +1,11 @@
-"""Packed genomes in tests."""
+"""Packed genomes and chunks in tests."""
 
 import tempfile
 
 import kmatch
 from kmatch.packed.packing import PackedLayout, write_packed
 from kmatch.packed.reader import PackedFile
+from kmatch.search.scanning.chunks import packed_chunks, plan_reading
 
 
 def packed(records, **geometry):
@@ -17,3 +18,10 @@ def packed(records, **geometry):
         genome = kmatch.Genome("-")
         genome.file = PackedFile(handle, "packed")
     return genome
+
+
+def one_chunk(letters, longest, k, engine):
+    """Letters as one PackedChunk for a search for k differences of up to `longest` letters."""
+    genome = kmatch.Genome.from_records([("r", letters)])
+    plan = plan_reading(longest, k, k + 1, len(letters), engine.layout)
+    return next(packed_chunks(genome, plan, engine, engine.layout.reading_words))

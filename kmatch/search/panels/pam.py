@@ -47,7 +47,7 @@ class Pam:
         """The same in a text with such pairs of bases, on average of both strands; see
         `geometry.base_pairs`."""
         strands = pairs, pairs[::-1, ::-1].T
-        return float(np.mean([self._share(pairs) for pairs in strands]))
+        return float(np.mean([self._share(strand) for strand in strands]))
 
     def _share(self, pairs: Floats) -> float:
         bases = pairs.sum(axis=1)

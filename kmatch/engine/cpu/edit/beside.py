@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Longs
+from kmatch.arrays import Bytes, Longs
 from kmatch.engine import costs
 from kmatch.engine.constraints import Constraints
 from kmatch.engine.costs import CPU, total
@@ -96,12 +96,14 @@ def anchor_factors(query: DifferenceQuery, share: float, alike: float) -> costs.
     return costs.Anchors(1, letters, share * rows * (2 * k + 1), share * len(query.limits))
 
 
-def anchor_pieces(query: DifferenceQuery, alike: float) -> list[Piece] | None:
-    """The pieces to look up, None where that is not possible; alike: see `geometry.likeness`."""
-    masks, begins = anchored_masks(query)
-    if not serve(masks, begins, query.k):
+def anchor_pieces(masks: Bytes, begins: Longs, k: int, alike: float) -> list[Piece] | None:
+    """The pieces to look up, None where that is not possible.
+
+    masks, begins: of `anchored_masks`; alike: see `geometry.likeness`.
+    """
+    if not serve(masks, begins, k):
         return None
-    return find_pieces(int(query.lengths.min()), query.k, len(begins) - 1, alike)
+    return find_pieces(int(np.diff(begins).min()), k, len(begins) - 1, alike)
 
 
 def anchor_seed_factors(
@@ -109,8 +111,8 @@ def anchor_seed_factors(
 ) -> costs.AnchorSeeds:
     """What is paid where pieces are looked up, with the tables for so many positions; other
     arguments as for `anchor_factors`."""
-    patterns = len(query.limits) // len(np.unique(query.reading.backward))
-    sites = share * (len(query.limits) // patterns)
+    strands = len(np.unique(query.reading.backward))
+    sites, patterns = share * strands, len(query.limits) // strands
     paid = site_factors(pieces, query.k, patterns, alike)
     _, _, lookup, branch, candidate, _ = (sites * each for each in paid)
     return costs.AnchorSeeds(1, sites, lookup, branch, candidate, paid.entry / positions)
@@ -130,7 +132,9 @@ def anchor_tables(
     """
     alike = likeness(sample.shares.alone[:4])
     compared = looked_up = total(CPU.anchors, anchor_factors(query, share, alike))
-    pieces = anchor_pieces(query, alike) if constraints.pams.shape[2] <= WIDEST else None
+    masks, begins = anchored_masks(query)
+    narrow = constraints.pams.shape[2] <= WIDEST
+    pieces = anchor_pieces(masks, begins, query.k, alike) if narrow else None
     if pieces:
         factors = anchor_seed_factors(query, pieces, share, alike, positions or float("inf"))
         looked_up = total(CPU.anchor_seeds, factors)
@@ -140,7 +144,6 @@ def anchor_tables(
     first = [int(np.argmax(constraints.minus == minus)) for minus in strands]
     both = np.stack([strands, query.reading.backward[first]], axis=1).astype(np.int64)
     if pieces and looked_up < compared:
-        masks, begins = anchored_masks(query)
         seeds = anchor_seeds(masks, begins, query.limits[: len(begins) - 1], pieces)
         return AnchorTables(query, constraints, both, None, seeds)
     return AnchorTables(query, constraints, both, anchored_panel(query), None)

@@ -62,17 +62,17 @@ def choose(text: Text, search: DifferenceQuery, always: bool, alike: float) -> t
     reading, limits, positions = search.reading, search.limits, 64 * text.words * text.rows
     firsts, kind = kinds_of(reading, limits)
     budgets, expected = np.zeros(len(firsts), np.int64), np.zeros(len(firsts))
+    shared = (CUDA.pieces.stage + START / positions) / len(limits)
     for i, query in enumerate(firsts.tolist()):
         pattern = reading.letters[reading.begins[query] : reading.begins[query + 1]]
         if len(pattern) > 64 * MOST_WORDS:
             continue
         k, backward = int(limits[query]), bool(reading.backward[query])
         scan, sought, window, survivors = estimate(pattern, k, backward, alike)
-        shared = CUDA.pieces.stage + START / positions
         sought += CUDA.pieces.query / positions
         if always:
             budgets[i] = MOST_SURVIVORS
-        elif sought + survivors * window + shared / len(limits) < scan:
+        elif sought + survivors * window + shared < scan:
             budgets[i] = 64 + int(positions * (scan - sought) / window)
         expected[i] = positions * survivors if budgets[i] else 0
     budgets, expected = budgets[kind], expected[kind]

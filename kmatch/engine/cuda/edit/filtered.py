@@ -41,8 +41,7 @@ class FilteredScan(Scan):
     def _launch(self, buffer: HitBuffer) -> None:
         budgets = self._queries.budgets
         chosen, rest = np.flatnonzero(budgets), np.flatnonzero(budgets == 0)
-        if len(chosen):
-            self._filter(chosen, self._queries.memory, buffer)
+        self._filter(chosen, self._queries.memory, buffer)
         if len(rest):
             self._start(rest, buffer)
 
