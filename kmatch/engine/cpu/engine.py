@@ -144,7 +144,7 @@ class CpuEngine(HostEngine):
     def start_anchors(self, view: View, tables: Any, capacity: int) -> "Scan":
         from kmatch.engine.cpu.edit.anchors import scan_anchors, tiles, window_text
         from kmatch.engine.cpu.edit.lookup import scan_lookup, spans
-        from kmatch.engine.host.constraints import find_anchors
+        from kmatch.engine.host.pams import find_anchors
 
         workers = self._workers
         query, constraints, strands, panel, seeds = tables

@@ -1,4 +1,4 @@
-"""Ends that keep to constraints: the PAM beside them, and alignments from the anchor.
+"""Alignments that keep to constraints, from their anchors on.
 
 An alignment is followed from its anchored end, so that a state (see States) and the pattern letters
 used so far determine the next text letter; the matrix has a column for each state, not for each
@@ -7,138 +7,15 @@ text letter.
 
 import numpy as np
 
-from kmatch.engine.constraints import Constraints, Sites, View
-from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.host.alignments import MATCH, MISMATCH, SKIP_PATTERN, SKIP_TEXT
 from kmatch.engine.host.extremes import largest, longest
-from kmatch.engine.host.letters import COMPLEMENT, LETTERS, decode
+from kmatch.engine.host.letters import COMPLEMENT, LETTERS
+from kmatch.engine.host.pams import NO_PAM, letter_at, pam_at, read_view
 from kmatch.engine.host.sharing import SLAB, next_item
+from kmatch.engine.host.tracing.trace import matrix_words, walk_back
 from kmatch.jit import kernel
 
 NEVER = np.int64(1 << 40)
-NO_PAM = -1
-
-
-@kernel
-def _read(view, position, step, count, out):
-    """Write `count` letters from a position on as masks, 0 where the view shows none."""
-    last = position + step * (count - 1)
-    inside = min(position, last) >= 0 and max(position, last) < view.shown
-    if inside and len(view.letters) == 0:
-        decode(view.text, position, step, count, out)
-        return
-    for i in range(count):
-        at = position + step * i
-        if at < 0:
-            out[i] = view.before[at] if -at <= len(view.before) else 0
-        elif at >= view.shown:
-            out[i] = 0
-        elif len(view.letters) > 0:
-            out[i] = view.letters[at]
-        else:
-            decode(view.text, at, 1, 1, out[i:])
-
-
-@kernel
-def read_stretch(view, position, letters):
-    """Fill `letters`, uint8[n], with the masks of a View's letters from a position on."""
-    _read(view, position, 1, len(letters), letters)
-
-
-@kernel
-def _pam_at(view, constraints, query, position, step, out):
-    """The number of the first PAM that is beside an anchor, NO_PAM where there is none."""
-    pams, sizes = constraints.pams[constraints.minus[query]], constraints.sizes
-    if len(sizes) == 0:
-        return NO_PAM
-    _read(view, position - step, -step, pams.shape[1], out)
-    for number in range(len(sizes)):
-        size = sizes[number]
-        i = 0
-        while i < size and pams[number, i] & out[i]:
-            i += 1
-        if i == size:
-            return number
-    return NO_PAM
-
-
-@kernel
-def _letter(search, query, i):
-    """The mask of pattern letter i, counted from the anchor, from 0."""
-    letters, begins, _, bases = search.reading
-    return bases[letters[begins[query + 1] - 1 - i]]
-
-
-@kernel
-def stand_beside(work, view, search, constraints, ends, beside):
-    """Count the letters of the PAM beside each anchored end at which all required letters match.
-
-    work: see `slabs`; view: View; search: DifferenceQuery; constraints: Constraints; ends:
-    (position, query), int64[n] each; beside: int64[n], filled here, −1 where there is no PAM, or a
-    required letter does not match.
-    """
-    positions, queries = ends
-    wide, near = constraints.pams.shape[2], constraints.near
-    out = np.empty(max(wide, near, 1), np.uint8)
-    slab = next_item(work)
-    while slab >= 0:
-        for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
-            query, position = queries[h], positions[h]
-            step = 1 if search.reading.backward[query] else -1
-            beside[h] = 0
-            if len(constraints.sizes) > 0:
-                pam = _pam_at(view, constraints, query, position, step, out)
-                beside[h] = constraints.sizes[pam] if pam != NO_PAM else -1
-            if beside[h] >= 0 and near > 0:
-                _read(view, position, step, near, out)
-                for i in range(near):
-                    if not (_letter(search, query, i) & out[i]):
-                        beside[h] = -1
-        slab = next_item(work)
-
-
-@kernel
-def _any_pam(letters, at, step, pams, sizes):
-    """Whether one of the PAMs begins at a position, read outwards."""
-    for number in range(len(sizes)):
-        i = 0
-        while i < sizes[number] and pams[number, i] & letters[at + step * i]:
-            i += 1
-        if i == sizes[number]:
-            return True
-    return False
-
-
-@kernel
-def _find_anchors(view, constraints, minus, backward, sites):
-    """Find the anchors on one strand, and return their number; position: int64[positions owned]."""
-    letters, shown = view.letters, view.shown
-    sizes, pams = constraints.sizes, constraints.pams[minus]
-    wide, step = pams.shape[1], -1 if backward else 1
-    text = view.text
-    halo = text.plane_words // text.words - text.rows
-    first, end = (0, shown - halo) if backward else (halo, shown)
-    count = 0
-    for position in range(first, end):
-        hidden = position < wide if backward else position + wide >= shown
-        if hidden or _any_pam(letters, position + step, step, pams, sizes):
-            sites[count] = position
-            count += 1
-    return count
-
-
-def find_anchors(view: View, search: DifferenceQuery, constraints: Constraints) -> Sites:
-    """The Sites of PAMs in the letters of a View; see `AnchorScan.find_anchors`."""
-    strands = np.unique(constraints.minus)
-    parts = []
-    for number, minus in enumerate(strands.tolist()):
-        query = int(np.argmax(constraints.minus == minus))
-        backward = int(search.reading.backward[query])
-        found = np.empty(view.shown, np.int64)
-        count = _find_anchors(view, constraints, minus, backward, found)
-        kinds = np.full(count, number), np.full(count, backward, np.uint8)
-        parts.append(Sites(found[:count], *kinds))
-    return Sites(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 @kernel
@@ -178,7 +55,7 @@ def _smallest_total(search, constraints, query, text, rows, limit):
     row[states.start] = 0
     _skip_text(states, _has_gap(constraints, 0, m), 0, length, row)
     for i in range(m):
-        mask, exact = _letter(search, query, i), _is_exact(constraints, i, m)
+        mask, exact = letter_at(search, query, i), _is_exact(constraints, i, m)
         below[:] = NEVER
         alive = False
         for s in range(len(row)):
@@ -224,7 +101,7 @@ def constrained_distances(work, view, search, constraints, ends):
             step = 1 if search.reading.backward[query] else -1
             length = min(len(out), (limits[h] - position) * step + 1)
             text = out[:length]
-            _read(view, position, step, length, text)
+            read_view(view, position, step, length, text)
             limit = search.limits[query]
             total = _smallest_total(search, constraints, query, text, rows, limit)
             distances[h] = total if total < NEVER else -1
@@ -245,7 +122,7 @@ def _fill_back(search, constraints, query, text, goal, matrix):
         fits = _has_gap(constraints, i, m)
         mask, exact = np.uint8(0), False
         if i < m:
-            mask, exact = _letter(search, query, i), _is_exact(constraints, i, m)
+            mask, exact = letter_at(search, query, i), _is_exact(constraints, i, m)
         for s in range(many - 1, -1, -1):
             at, least = i + states.offset[s], NEVER
             if at < 0 or at > length:
@@ -280,7 +157,7 @@ def _walk_out(search, constraints, query, text, left, matrix, ops):
     while i < m:
         at, to = i + states.offset[s], states.deleted[s]
         exact = _is_exact(constraints, i, m)
-        same = at < length and (_letter(search, query, i) & text[at]) != 0
+        same = at < length and (letter_at(search, query, i) & text[at]) != 0
         if at < length and (same or not exact) and matrix[i + 1, s] + (not same) <= left:
             ops[count] = MATCH if same else MISMATCH
             left -= not same
@@ -312,13 +189,24 @@ def _comes_before(ops, count, others, many):
 
 
 @kernel
+def _binds_nothing(constraints):
+    """Whether all alignments within k keep to the constraints."""
+    return constraints.near == 0 and constraints.far == 0 and not constraints.states.apart
+
+
+@kernel
 def _best_walk(search, constraints, query, text, distance, memory):
     """Write the preferred alignment of a distance, from the anchor on, to the first array of ops.
 
-    memory: (matrix, ops of two alignments); returns (text letters, columns).
+    memory: (matrix, words of one in bits, ops of two alignments); returns (text letters, columns).
     """
     states = constraints.states
-    matrix, ops, others = memory
+    matrix, bits, ops, others = memory
+    if _binds_nothing(constraints):
+        used, columns = walk_back(search, query, text, distance, bits, others, len(others))
+        for i in range(columns):
+            ops[i] = others[len(others) - 1 - i]
+        return used, columns
     if not states.apart:
         _fill_back(search, constraints, query, text, -1, matrix)
         return _walk_out(search, constraints, query, text, distance, matrix, ops)
@@ -366,7 +254,9 @@ def trace_constrained(work, view, search, constraints, ends, traced, columns):
     reach = rows + largest(states.offset)
     letters, beside = np.empty(reach, np.uint8), np.empty(constraints.pams.shape[2], np.uint8)
     steps = np.empty((2, 2 * rows + reach), np.uint8)
-    memory = (np.empty((rows + 1, len(states.offset)), np.int64), steps[0], steps[1])
+    matrix = np.empty((rows + 1, len(states.offset)), np.int64)
+    bits = np.empty(matrix_words(rows, reach), np.uint64)
+    memory = (matrix, bits, steps[0], steps[1])
     slab = next_item(work)
     while slab >= 0:
         for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
@@ -374,9 +264,9 @@ def trace_constrained(work, view, search, constraints, ends, traced, columns):
             step = 1 if search.reading.backward[query] else -1
             length = min(reach, (limits[h] - position) * step + 1)
             text = letters[:length]
-            _read(view, position, step, length, text)
+            read_view(view, position, step, length, text)
             used, count = _best_walk(search, constraints, query, text, distances[h], memory)
-            pam = _pam_at(view, constraints, query, position, step, beside)
+            pam = pam_at(view, constraints, query, position, step, beside)
             wide = constraints.sizes[pam] if pam != NO_PAM else 0
             others[h], sizes[h] = position + step * (used - 1), count + wide
             pam_sizes[h] = wide

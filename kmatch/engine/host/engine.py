@@ -107,7 +107,7 @@ class HostEngine:
         self._workers.run(trace, items, text, letters, query, ends, traced, columns)
 
     def read_stretch(self, view: View, position: int, letters: Bytes) -> None:
-        from kmatch.engine.host.constraints import read_stretch
+        from kmatch.engine.host.pams import read_stretch
 
         read_stretch(view, position, letters)
 
@@ -119,7 +119,7 @@ class HostEngine:
         ends: tuple[Longs, Longs],
         beside: Longs,
     ) -> None:
-        from kmatch.engine.host.constraints import stand_beside
+        from kmatch.engine.host.pams import stand_beside
 
         items = slabs(len(beside))
         self._workers.run(stand_beside, items, view, query, constraints, ends, beside)

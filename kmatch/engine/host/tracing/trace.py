@@ -114,29 +114,48 @@ def _read(chunk, letters, position, step, length, text):
         text[i] = letters[position + i * step]
 
 
+@inlined
+def matrix_words(m, length):
+    """Words of a Matrix's bits."""
+    return (2 * ((m + 63) >> 6) + 1) * length
+
+
+@kernel
+def walk_back(search, query, text, distance, bits, ops, last):
+    """Walk the alignment of a hit from its anchored end back; returns (text letters, columns).
+
+    text: uint8 masks, the anchored end first; bits: uint64[matrix_words], overwritten; ops, last:
+    as for `_walk`.
+    """
+    begins = search.reading.begins
+    table, tables = search.profile
+    m = begins[query + 1] - begins[query]
+    if distance == 0:
+        if last > 0:
+            ops[last - m : last] = MATCH
+        return m, m
+    length = min(m + distance, len(text))
+    matrix = Matrix(table, tables[query], (m + 63) >> 6, text, length, bits)
+    _fill(matrix)
+    return _walk(matrix, m, ops, last)
+
+
 @kernel
 def _trace_hit(h, chunk, letters, search, ends, memory, columns):
     """Trace hit number h; returns (text letters used, columns)."""
     _, begins, backward, _ = search.reading
-    table, tables = search.profile
     positions, queries, distances, limits = ends
     text, bits = memory
     op_ends, ops, text_ends, out = columns
     query, position = queries[h], positions[h]
-    m, begin = begins[query + 1] - begins[query], tables[query]
     step = 1 if backward[query] else -1
     writes = len(op_ends) > 0
-    length = min(m + distances[h], (limits[h] - position) * step + 1)
+    length = begins[query + 1] - begins[query] + distances[h]
+    length = min(length, (limits[h] - position) * step + 1)
     if writes or distances[h] > 0:
         _read(chunk, letters, position, step, length, text)
-    if distances[h] == 0:
-        used = size = m
-        if writes:
-            ops[op_ends[h] : op_ends[h + 1]] = MATCH
-    else:
-        matrix = Matrix(table, begin, (m + 63) >> 6, text, length, bits)
-        _fill(matrix)
-        used, size = _walk(matrix, m, ops, op_ends[h + 1] if writes else 0)
+    last = op_ends[h + 1] if writes else 0
+    used, size = walk_back(search, query, text[:length], distances[h], bits, ops, last)
     if writes:
         _write_text(text, used, backward[query] != 0, out, text_ends[h])
     return used, size
@@ -156,7 +175,7 @@ def trace(work, chunk, letters, search, ends, traced, columns):
     table, tables = search.profile
     rows = longest(begins)
     text = np.empty(rows + search.k, np.uint8)
-    memory = (text, np.empty((2 * ((rows + 63) >> 6) + 1) * (rows + search.k), np.uint64))
+    memory = (text, np.empty(matrix_words(rows, rows + search.k), np.uint64))
     band, most, seen = new_band(), MOST if len(columns.op_ends) == 0 else 0, len(letters) - SEEN
     slab = next_item(work)
     while slab >= 0:
