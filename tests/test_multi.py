@@ -16,6 +16,7 @@ import kmatch
 from kmatch.engine.devices import choose_engine
 from kmatch.results.hits import Hits
 from kmatch.results.summary import Summary
+from kmatch.search.mismatches.chosen import Ways
 from kmatch.sequences.patterns import load_patterns
 
 
@@ -145,6 +146,49 @@ def test_large_panels_are_looked_up():
     assert not engine.seeds_pay(alike, 3, 20_000)
     assert engine.sites_pay(20_000, 2, 1 / 16) and not engine.sites_pay(200, 2, 1 / 16)
     assert not engine.sites_pay(20_000, 2, 1.0)
+    assert engine.seeds_pay(codes, 3, 200, hits=1.0)
+    assert engine.sites_pay(200, 2, 1 / 16, hits=1.0)
+
+
+@pytest.fixture
+def taken(monkeypatch):
+    """The ways that searches took since: `scan`, `filter`, or `scan` and then `filter`."""
+    names = []
+
+    def noted(name, make):
+        return lambda ways: names.append(name) or make(ways)
+
+    for name in ("scan", "filter"):
+        monkeypatch.setattr(Ways, name, noted(name, getattr(Ways, name)))
+    return names
+
+
+SPARSE = random_letters(200_000)
+GUIDES = ["A" * 12] + [random_letters(12, seed) for seed in range(2, 301)]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "expected"),
+    [
+        pytest.param(SPARSE, {}, ["scan"], id="few hits"),
+        pytest.param(SPARSE[:100_000] + "A" * 100_000, {}, ["scan", "filter"], id="many hits"),
+        pytest.param(SPARSE, {"patterns": GUIDES[:100], "pam": "NGG"}, ["scan"], id="many sites"),
+        pytest.param(
+            SPARSE.replace("GG", "GA").replace("CC", "CA"),
+            {"patterns": GUIDES[:150], "pam": "NGG"},
+            ["scan", "filter"],
+            id="few sites",
+        ),
+        pytest.param(SPARSE, {"patterns": GUIDES * 40, "k": 0}, ["filter"], id="many patterns"),
+        pytest.param(SPARSE[:200], {}, ["scan"], id="short"),
+    ],
+)
+def test_the_text_decides_where_patterns_do_not(text, options, expected, taken):
+    search = {"patterns": GUIDES, "k": 1, "device": "cpu"} | options
+    found = rows(search_panel([("r", text)], **search))
+    assert taken == expected
+    for filtering in (True, False):
+        assert rows(search_panel([("r", text)], filtering=filtering, **search)) == found
 
 
 def test_known_off_targets(real):

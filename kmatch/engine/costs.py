@@ -15,9 +15,11 @@ def total(costs: Iterable[float], factors: Iterable[float]) -> float:
 
 
 class Scan(NamedTuple):
-    """Every window compared with every pattern. pair: a window and a pattern."""
+    """Every window compared with every pattern. pair: a window and a pattern; hit: to stop for one
+    and to note it, which an exact piece or a PAM that leads to it makes cheaper."""
 
     pair: float
+    hit: float
 
 
 class Seeds(NamedTuple):
@@ -130,7 +132,7 @@ FIRST_ROWS = 24  # and twice k: about the first group of rows, which a scan alwa
 # An AMD EPYC with AVX-512.
 CPU = CpuCosts(
     pack=0.5,
-    scan=Scan(pair=0.024),
+    scan=Scan(pair=0.024, hit=70.0),
     seeds=Seeds(position=6.0, lookup=6.0, branch=6.0, candidate=2.0),
     sites=Sites(position=4.0, site=60.0),
     recurrence=Recurrence(cell=0.002, column=0.0186, query=450.0, deeper=6),
@@ -160,7 +162,7 @@ CUDA = CudaCosts(
     query=2.5e3,
     copy=0.1,
     full=45e6,
-    scan=Scan(pair=0.08e-3),
+    scan=Scan(pair=0.08e-3, hit=0.0),
     recurrence=Recurrence(cell=0.0145e-3, column=0.0, query=0.0, deeper=0),
     pieces=Pieces(
         stage=0.1e-3,

@@ -110,10 +110,11 @@ class Engine(Protocol):
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
         """A Scan for the windows within k mismatches of each query, by where they start."""
 
-    def sites_pay(self, queries: int, strands: int, share: float) -> bool:
+    def sites_pay(self, queries: int, strands: int, share: float, hits: float = 0.0) -> bool:
         """Whether it is faster to find the sites of a PAM first and to compare patterns only there.
 
-        queries: patterns times strands; share: of the positions that are sites, on each strand.
+        queries: patterns times strands; share: of the positions that are sites, on each strand;
+        hits: at a position, as far as is known.
         """
 
     def start_edit(
@@ -231,10 +232,11 @@ class Engine(Protocol):
 class SeedLookup(Protocol):
     """An engine that can look up exact pieces of patterns of A, C, G and T."""
 
-    def seeds_pay(self, codes: Bytes, k: int, queries: int) -> bool:
+    def seeds_pay(self, codes: Bytes, k: int, queries: int, hits: float = 0.0) -> bool:
         """Whether looking up is faster than comparing every position with every query.
 
-        codes: uint8[n, m], letters 0 to 3 of some of the patterns, m at most 64.
+        codes: uint8[n, m], letters 0 to 3 of some of the patterns, m at most 64; hits: at a
+        position, as far as is known.
         """
 
     def seed_tables(self, codes: Bytes, ranks: Longs, exact: Bools, k: int) -> Any:
@@ -249,6 +251,15 @@ class SeedLookup(Protocol):
 
         tables: from `seed_tables`.
         """
+
+
+@runtime_checkable
+class WindowCounts(Protocol):
+    """An engine that can count hits beforehand, because they decide what is fastest."""
+
+    def count_windows(self, text: Text, query: QueryArrays, k: int) -> float | None:
+        """The windows within k mismatches at a position, all queries together, counted in some rows
+        of a chunk; None where it has too few."""
 
 
 @runtime_checkable

@@ -8,23 +8,20 @@ import numpy as np
 
 from kmatch.arguments import checked_count
 from kmatch.arrays import Longs
-from kmatch.engine.host.codes import Coding
 from kmatch.genome import Genome
 from kmatch.genomes import Genomes, as_genomes
 from kmatch.published.run import Run
 from kmatch.results.batches import HitBatch
-from kmatch.search.mismatches.windows import WindowScans
+from kmatch.search.mismatches.compared import WindowSearch
 from kmatch.search.panels.distances import merged, pattern_distances, renumbered
-from kmatch.search.panels.pam import Pam
-from kmatch.search.panels.panel import Request, build_panel, exact_ends
+from kmatch.search.panels.panel import Request
 from kmatch.search.panels.repeats import distinct_patterns
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning.chunks import Chunking, PackedChunk, plan_chunks
 from kmatch.search.scanning.foresight import begin_search, window_seconds
-from kmatch.search.scanning.scan import Scanner
 from kmatch.search.scanning.work import window_work
 from kmatch.search.several import find_windows
-from kmatch.sequences.patterns import Pattern, pattern_set
+from kmatch.sequences.patterns import Pattern
 
 
 class HammingOptions(NamedTuple):
@@ -105,28 +102,3 @@ def checked_ends(exact_5p: int, exact_3p: int) -> tuple[int, int]:
     Raises InputError for what is no such number.
     """
     return checked_count("exact_5p", exact_5p), checked_count("exact_3p", exact_3p)
-
-
-class WindowSearch(WindowScans):
-    """Compares every window of chunks with every pattern.
-
-    engine: of a device; capacity: see Scanner; pam: a Pam that must stand beside every pattern, or
-    None.
-    """
-
-    def __init__(
-        self, engine: Any, request: Request, capacity: int | None = None, pam: Pam | None = None
-    ) -> None:
-        self._engine, self._k = engine, request.k
-        patterns = pattern_set(request.patterns)
-        exact = exact_ends(patterns, request.k, request.ends)
-        if pam:
-            exact = pam.beside_each(exact, pam.every_letter, len(patterns))
-            patterns = pam.join_all(patterns)
-        self.panel = build_panel(patterns, request.k, request.strand, exact)
-        self._scanner = Scanner(engine, Coding(len(self.panel.lengths), request.k), capacity)
-
-    def _start(self, chunk: PackedChunk, capacity: int) -> Any:
-        letters = self.panel.letters
-        text = chunk.text(letters.masks, self._engine)
-        return self._engine.start_scan(text, letters, self._k, capacity)

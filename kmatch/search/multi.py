@@ -7,20 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmatch.arguments import PAM_SIDES, check_choice
-from kmatch.engine.protocol import SeedLookup
 from kmatch.errors import InputError
 from kmatch.genome import Genome
 from kmatch.genomes import Genomes, as_genomes
 from kmatch.published.registry import ENGINE
 from kmatch.results.batches import HitBatch
 from kmatch.search.edit import EditOptions, edit_batches
-from kmatch.search.hamming import WindowSearch, checked_ends
-from kmatch.search.mismatches.seeds import LONGEST, SeedSearch, some_codes
+from kmatch.search.hamming import checked_ends
+from kmatch.search.mismatches.chosen import Ways
 from kmatch.search.mismatches.sites import SiteSearch
 from kmatch.search.panels.distances import pattern_distances
-from kmatch.search.panels.pam import Pam
 from kmatch.search.panels.pams import load_pams, share_beside
-from kmatch.search.panels.panel import Request, wanted_strands
+from kmatch.search.panels.panel import Request
 from kmatch.search.panels.repeats import distinct_patterns
 from kmatch.search.published import PublishedWindows
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
@@ -77,13 +75,8 @@ def multi_batches(
     search: Any
     if run:
         search = PublishedWindows(engine, run, request, pams)
-    elif _filters(engine, request, pams, hooks.filtering):
-        if pams:
-            search = SiteSearch(engine, request, pams, hooks.capacity)
-        else:
-            search = SeedSearch(engine, request, hooks.capacity)
     else:
-        search = WindowSearch(engine, request, hooks.capacity, pams[0] if pams else None)
+        search = Ways(engine, request, pams, hooks.capacity).search(hooks.filtering)
     # The sites of a PAM are few, however many the patterns.
     queries = 1 if isinstance(search, SiteSearch) else len(search.panel.lengths)
     longest, layout = int(search.panel.lengths.max()), run.layout if run else engine.layout
@@ -110,27 +103,6 @@ def _beside_unequal(
     wanted = EditOptions("ends", max_insertions=0, max_deletions=0)
     wanted = wanted._replace(**options._asdict())
     yield from edit_batches(genomes, patterns, k, wanted, running, hooks)
-
-
-def _filters(engine: Any, request: Request, pams: Sequence[Pam], filtering: bool | None) -> bool:
-    """Whether to look for the sites of the PAM, or for pieces of the patterns, at first.
-
-    filtering: None where the engine is to choose.
-    """
-    patterns = request.patterns
-    strands = len(wanted_strands(request.strand))
-    queries = len(patterns) * strands
-    if len(pams) > 1:
-        return True
-    if pams:
-        if filtering is None:
-            filtering = engine.sites_pay(queries, strands, pams[0].share)
-        return bool(filtering)
-    if not isinstance(engine, SeedLookup) or len(patterns[0]) > LONGEST:
-        return False
-    if filtering is None:
-        filtering = engine.seeds_pay(some_codes(patterns), request.k, queries)
-    return bool(filtering)
 
 
 def _check_lengths(patterns: PatternSet) -> None:

@@ -81,17 +81,16 @@ class Model(NamedTuple):
 
 
 def kernels(batches, text, patterns, k, options, **more):
-    """Nanoseconds of the kernels a letter of a search."""
+    """(nanoseconds of a search's kernels, its hits) a letter."""
     genome = kmatch.Genome.from_records([("text", text.letters)])
     panel, least = load_patterns(patterns), float("inf")
     for _ in range(1 + options.repeat):  # the first one compiles and packs
         watches = []
         search = {"device": "cpu", "threads": 1, "capacity": CAPACITY, **more}
         search["on_engine"] = lambda engine, watches=watches: watches.append(engine.time_kernels())
-        for _ in by_name(batches, genome, panel, k, **search):
-            pass
+        hits = sum(map(len, by_name(batches, genome, panel, k, **search)))
         least = min(least, watches[0].seconds)
-    return least / len(text.letters) * 1e9
+    return least / len(text.letters) * 1e9, hits / len(text.letters)
 
 
 def panels(cut, text, settings, counts):
@@ -106,13 +105,13 @@ def panels(cut, text, settings, counts):
 
 def scan_cells(text, options):
     for patterns, _, k in panels(cut_panel, text, MISMATCHES, SCANNED):
-        ns = kernels(hamming_batches, text, patterns, k, options)
-        yield Cell([len(patterns) * STRANDS], ns)
+        ns, hits = kernels(hamming_batches, text, patterns, k, options)
+        yield Cell([len(patterns) * STRANDS, hits], ns)
 
 
 def seed_cells(text, options):
     for patterns, _, k in panels(cut_panel, text, MISMATCHES, LOOKED_UP):
-        ns = kernels(multi_batches, text, patterns, k, options, filtering=True)
+        ns, _ = kernels(multi_batches, text, patterns, k, options, filtering=True)
         codes = some_codes(load_patterns(patterns))
         yield Cell([*seed_factors(codes, k, len(patterns) * STRANDS)], ns)
 
@@ -248,7 +247,7 @@ def least_seconds(run, genome, options):
 
 
 MODELS = {
-    "scan": Model({"pair": "ns a position and query"}, scan_cells),
+    "scan": Model({"pair": "ns a position and query", "hit": "ns a hit"}, scan_cells),
     "seeds": Model(
         {
             "position": "ns a position",

@@ -2,24 +2,25 @@
 """Compare the way that kmatch chooses with all others, over a grid of searches.
 
     scripts/bench/grid.py [--genome FASTA] [--at-rich FASTA] [--at-rich-record NAME]
-        [--length BASES] [--m M,…] [--k K,…] [--patterns N,…] [--searches NAME,…] [--device DEVICE]
-        [--sample N] [--threads N] [--jobs N] [--cpu-time] [--seconds S] [--repeat N] [--only WORD]
-        [--json FILE] [--resume]
+        [--length BASES] [--shortest BASES] [--m M,…] [--k K,…] [--patterns N,…]
+        [--searches NAME,…] [--device DEVICE] [--sample N] [--threads N] [--jobs N] [--cpu-time]
+        [--seconds S] [--repeat N] [--only WORD] [--json FILE] [--resume]
 
 A cell is a text (random letters, the beginning of a genome, or four fifths A and T), a panel cut
 out of it, a search (`multi` or `edit`, also beside NGG) and k below m/3; --sample draws N of them.
 Its ways are the one that the engine chooses, filtering (pieces looked up, sites of the PAM found
 first, pieces of a pattern sought), scanning without a filter, and for `multi` also `hamming`. All
 have to find as many hits.
-They are called on a slice of the text that grows until the fastest way takes long enough to be
-timed, or another would take more than --seconds; a way far slower than the fastest is then left
-behind. Seconds are the least of the repeats, in turn, less those of a text of 1,000 letters, the
-cost of the patterns before the text is read, in the way where that is least. A cell is too slow
-where the chosen way takes 1.3 times as long as the fastest and more than 2 ms longer, also after as
-many repeats again; then the exit status is 1. Where the text takes less than a quarter of the
-patterns' cost, whole calls are compared (column `of`). --cpu-time is the better measure where
-other programs run, and with --jobs, the cells that are measured side by side. The record is kept
-after every cell; --resume leaves out the cells that it has.
+They are called on a slice of the text, --shortest at first, that grows until the fastest way takes
+long enough to be timed, or another would take more than --seconds; a way far slower than the
+fastest is then left behind. Seconds are the least of the repeats, in turn (the first one packs the
+text), less those of a text of 1,000 letters, the cost of the patterns before the text is read, in
+the way where that is least. A cell is too slow where the chosen way takes 1.3 times as long as the
+fastest and more than 2 ms longer, also after as many repeats again; then the exit status is 1.
+Where the text takes less than a quarter of the patterns' cost, whole calls are compared (column
+`of`). --cpu-time is the better measure where other programs run, and with --jobs, the cells that
+are measured side by side. The record is kept after every cell; --resume leaves out the cells that
+it has.
 """
 
 import json
@@ -57,7 +58,7 @@ SEARCHES = {
 BATCHES = {"multi": multi_batches, "edit": edit_batches}
 CHOSEN = "chosen"
 WAYS = {CHOSEN: None, "filtering": True, "scanning": False}
-LITTLE, SMALLEST, GROWTH = 1_000, 1 << 14, 4  # letters, and how a slice grows
+LITTLE, SHORTEST, GROWTH = 1_000, 1 << 14, 4  # letters, and how a slice grows
 ENOUGH = 0.1  # seconds of the fastest way, and no less than the cost of the patterns
 HOPELESS = 3  # times as slow as the fastest way, from which on a way is left behind
 TOLERANCE, NOISE = 1.3, 0.002  # the second in seconds
@@ -103,7 +104,6 @@ class Way(NamedTuple):
         return cls(call, clock, min(times))
 
     def run(self, genome):
-        self.call(genome)  # packs the text
         hits, seconds = timed(partial(self.call, genome), self.clock)
         return Run(hits, seconds, seconds - self.setup)
 
@@ -118,6 +118,7 @@ def main():
     parser.add_argument("--k", type=numbers, default=LIMITS)
     parser.add_argument("--patterns", type=numbers, default=COUNTS)
     parser.add_argument("--searches", type=lambda words: words.split(","), default=[*SEARCHES])
+    parser.add_argument("--shortest", type=int, default=SHORTEST, help="letters of a slice")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--sample", type=int, metavar="N", help="cells drawn from the grid")
     parser.add_argument("--cpu-time", action="store_true", help="of all threads together")
@@ -244,7 +245,7 @@ def measure(text, panel, search, options):
     }
     common = min(way.setup for way in them.values())
     them = {name: way._replace(setup=common) for name, way in them.items()}
-    genome, size, turns, left = grown(text.letters, them, options.seconds)
+    genome, size, turns, left = grown(text.letters, them, options)
     them = {name: them[name] for name in turns[-1]}
     equal = all(len({run.hits for run in runs.values()}) == 1 for runs in turns)
     turns = turns[-1:]
@@ -259,9 +260,9 @@ def measure(text, panel, search, options):
     return row | judged(best, equal)
 
 
-def grown(letters, them, seconds):
+def grown(letters, them, options):
     """(Genome of a slice of the text, its letters, the Runs on all slices, ways left behind)."""
-    size, turns, left = SMALLEST, [], {}
+    size, seconds, turns, left = options.shortest, options.seconds, [], {}
     enough = max(ENOUGH, *(way.setup for way in them.values()))
     while True:
         genome, size = genome_of(letters[:size]), min(size, len(letters))

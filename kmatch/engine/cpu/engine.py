@@ -25,7 +25,7 @@ from kmatch.engine.queries import QueryArrays, ReadingArrays
 
 LAYOUT = Layout()
 CAPACITY = 1 << 20  # hit codes of a chunk: 8 MB, and as much again to sort them
-SAMPLED = 32  # one of so many rows of a chunk is searched to count its ends, or more in a short one
+SAMPLED = 32  # one of so many rows of a chunk is searched to count its hits, or more in a short one
 FEWEST_SAMPLED = 16  # of these at least one
 FEW = 1 << 14  # words times queries that are searched before another thread has woken up
 
@@ -94,10 +94,13 @@ class CpuEngine(HostEngine):
         items = tiles(text.words, text.rows)
         return self._start(workers, scan, items, capacity, text, query, k)
 
-    def seeds_pay(self, codes: Bytes, k: int, queries: int) -> bool:
+    def count_windows(self, text: Text, query: QueryArrays, k: int) -> float | None:
+        return self._count(text, 1, lambda some: self.start_scan(some, query, k, self.capacity))
+
+    def seeds_pay(self, codes: Bytes, k: int, queries: int, hits: float = 0.0) -> bool:
         from kmatch.engine.cpu.hamming.seeds import pays
 
-        return pays(codes, k, queries)
+        return pays(codes, k, queries, hits)
 
     def seed_tables(self, codes: Bytes, ranks: Longs, exact: Bools, k: int) -> Any:
         from kmatch.engine.cpu.hamming.seeds import seed_tables
@@ -110,10 +113,10 @@ class CpuEngine(HostEngine):
         items = blocks(text.words, text.rows)
         return self._start(self._workers, scan_seeds, items, capacity, text, tables, k)
 
-    def sites_pay(self, queries: int, strands: int, share: float) -> bool:
+    def sites_pay(self, queries: int, strands: int, share: float, hits: float = 0.0) -> bool:
         from kmatch.engine.host.sites import pays
 
-        return pays(queries, strands, share, CPU.scan.pair)
+        return pays(queries, strands, share, hits, CPU.scan)
 
     def anchor_tables(
         self,
@@ -134,12 +137,21 @@ class CpuEngine(HostEngine):
 
     def _count_ends(self, text: Text, query: DifferenceQuery) -> float | None:
         """The ends at a position in a share of the rows of a Text, None where it has too few."""
-        some = text._replace(rows=max(text.rows // SAMPLED, query.reach))
+        return self._count(
+            text, query.reach, lambda some: self.start_edit(some, query, False, self.capacity)
+        )
+
+    def _count(self, text: Text, rows: int, start: Callable[[Text], "Scan"]) -> float | None:
+        """The hits at a position in a share of the rows of a Text, None where it has too few.
+
+        rows: the least that pay for their beginning; start(text) starts a scan for the hits.
+        """
+        some = text._replace(rows=max(text.rows // SAMPLED, rows))
         if some.rows * FEWEST_SAMPLED > text.rows:
             return None
-        found = self.start_edit(some, query, False, self.capacity).found()
-        ends = (len(found.codes) + found.lost) / max(found.share, 1e-9)
-        return ends / (LANES_PER_WORD * some.words * some.rows)
+        found = start(some).found()
+        hits = (len(found.codes) + found.lost) / max(found.share, 1e-9)
+        return hits / (LANES_PER_WORD * some.words * some.rows)
 
     def start_anchors(self, view: View, tables: Any, capacity: int) -> "Scan":
         from kmatch.engine.cpu.edit.anchors import scan_anchors, tiles, window_text

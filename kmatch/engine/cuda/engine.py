@@ -158,10 +158,11 @@ class CudaEngine(HostEngine):
         queries = self._once("windows", query[:3], (k,), lambda: upload(query, k, stream))
         return Scan(self, capacity, lambda buffer: scan(text, queries, buffer, stream))
 
-    def sites_pay(self, queries: int, strands: int, share: float) -> bool:
+    def sites_pay(self, queries: int, strands: int, share: float, hits: float = 0.0) -> bool:
         from kmatch.engine.host.sites import pays
 
-        return pays(queries, strands, share, CUDA.scan.pair * self.threads)
+        pair = CUDA.scan.pair * self.threads
+        return pays(queries, strands, share, hits, CUDA.scan._replace(pair=pair))
 
     def start_edit(
         self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int

@@ -127,7 +127,7 @@ class HostEngine:
     def constrained_distances(
         self, view: View, query: DifferenceQuery, constraints: Constraints, ends: Ends
     ) -> None:
-        from kmatch.engine.host.constraints import constrained_distances
+        from kmatch.engine.host.tracing.constrained import constrained_distances
 
         items = slabs(len(ends.position))
         self._workers.run(constrained_distances, items, view, query, constraints, ends)
@@ -141,7 +141,7 @@ class HostEngine:
         traced: tuple[Longs, Longs, Longs],
         columns: Columns,
     ) -> None:
-        from kmatch.engine.host.constraints import trace_constrained
+        from kmatch.engine.host.tracing.constrained import trace_constrained
 
         items = slabs(len(ends.position))
         self._workers.run(trace_constrained, items, view, query, constraints, ends, traced, columns)

@@ -1,19 +1,19 @@
 """Windows beside the sites of a PAM, read out of a chunk's planes."""
 
-from kmatch.engine.costs import CPU, Sites, total
+from kmatch.engine.costs import CPU, Scan, Sites, total
 from kmatch.engine.host.letters import COMPLEMENT, LETTERS, read_window
 from kmatch.engine.host.sharing import SLAB, next_item
 from kmatch.jit import kernel
 
 
-def pays(queries: int, strands: int, share: float, pair: float) -> bool:
+def pays(queries: int, strands: int, share: float, hits: float, costs: Scan) -> bool:
     """Whether it is faster to find the sites of a PAM first and to compare patterns only there.
 
-    queries: patterns times strands; share: of the positions that are sites, on each strand; pair:
-    nanoseconds to compare a window with a pattern, while a core of the CPU finds sites.
+    queries: patterns times strands; share: of the positions that are sites, on each strand; hits:
+    at a position; costs: of a scan, while a core of the CPU finds sites.
     """
-    found = total(CPU.sites, site_factors(strands, share)) + share * queries * pair
-    return found < queries * pair
+    found = total(CPU.sites, site_factors(strands, share)) + share * queries * costs.pair
+    return found < total(costs, Scan(queries, hits))
 
 
 def site_factors(strands: int, share: float) -> Sites:

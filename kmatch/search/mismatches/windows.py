@@ -34,6 +34,10 @@ class WindowScans(ABC):
     def _start(self, chunk: PackedChunk, capacity: int) -> Scan:
         """Begin the scan of a chunk."""
 
+    def expect(self, density: float) -> None:
+        """Take so many hits a position to come."""
+        self._scanner.expect(density)
+
     def run(self, chunks: Iterable[PackedChunk]) -> Generator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
         found = self._scanner.scan(chunks, self._start)

@@ -47,6 +47,10 @@ class Scanner:
         self._capacity = capacity or engine.capacity
         self._density = 0.0  # hits a position
 
+    def expect(self, density: float) -> None:
+        """Cut chunks as if so many hits a position had been seen."""
+        self._density = max(density, self._density)
+
     def scan(self, chunks: Iterable[Chunk], start: Start[Chunk]) -> Generator[tuple[Chunk, Longs]]:
         """Yield (chunk, codes): each PackedChunk, or its parts in order, with its sorted codes.
 

@@ -125,8 +125,10 @@ def _collect(counts, counter, text, at, query, writer):
     """Write the codes of the live lanes of the words from `at` on."""
     words, rows = text.words, text.rows
     for w in range(min(WIDE, rows * words - at)):
-        row, word = divmod(at + w, words)
         live = counts[w]
+        if live == NONE:
+            continue
+        row, word = divmod(at + w, words)
         while live != NONE:
             bit = lowest(live)
             live &= live - ONE

@@ -55,13 +55,15 @@ def cut_pieces(length: int, k: int, patterns: int) -> tuple[Longs, Longs]:
     return bounds[:-1], np.minimum(np.diff(bounds), most)
 
 
-def pays(codes: Bytes, k: int, queries: int) -> bool:
+def pays(codes: Bytes, k: int, queries: int, hits: float) -> bool:
     """Whether looking up is faster than comparing every text position with every pattern.
 
     codes: uint8[n, m], letters 0 to 3 of some of the patterns, m at most 64: the estimate takes the
-    text to be like them, or random where they are all different; queries: the number of all.
+    text to be like them, or random where they are all different; queries: the number of all; hits:
+    at a position.
     """
-    return total(CPU.seeds, seed_factors(codes, k, queries)) < CPU.scan.pair * queries
+    looked_up = total(CPU.seeds, seed_factors(codes, k, queries))
+    return looked_up < total(CPU.scan, costs.Scan(queries, hits))
 
 
 def seed_factors(codes: Bytes, k: int, queries: int) -> costs.Seeds:
