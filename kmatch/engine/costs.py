@@ -123,6 +123,7 @@ class CudaCosts(NamedTuple):
     copy: float
     full: float
     scan: Scan
+    sites: Sites
     recurrence: Recurrence
     pieces: Pieces
 
@@ -163,6 +164,7 @@ CUDA = CudaCosts(
     copy=0.1,
     full=45e6,
     scan=Scan(pair=0.08e-3, hit=0.0),
+    sites=Sites(position=1.0, site=60.0),
     recurrence=Recurrence(cell=0.0145e-3, column=0.0, query=0.0, deeper=0),
     pieces=Pieces(
         stage=0.1e-3,

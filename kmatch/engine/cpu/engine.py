@@ -116,7 +116,7 @@ class CpuEngine(HostEngine):
     def sites_pay(self, queries: int, strands: int, share: float, hits: float = 0.0) -> bool:
         from kmatch.engine.host.sites import pays
 
-        return pays(queries, strands, share, hits, CPU.scan)
+        return pays(queries, strands, share, hits, (CPU.scan, CPU.sites))
 
     def anchor_tables(
         self,

@@ -161,8 +161,7 @@ class CudaEngine(HostEngine):
     def sites_pay(self, queries: int, strands: int, share: float, hits: float = 0.0) -> bool:
         from kmatch.engine.host.sites import pays
 
-        pair = CUDA.scan.pair * self.threads
-        return pays(queries, strands, share, hits, CUDA.scan._replace(pair=pair))
+        return pays(queries, strands, share, hits, (CUDA.scan, CUDA.sites))
 
     def start_edit(
         self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int

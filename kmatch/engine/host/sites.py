@@ -1,19 +1,20 @@
 """Windows beside the sites of a PAM, read out of a chunk's planes."""
 
-from kmatch.engine.costs import CPU, Scan, Sites, total
+from kmatch.engine.costs import Scan, Sites, total
 from kmatch.engine.host.letters import COMPLEMENT, LETTERS, read_window
 from kmatch.engine.host.sharing import SLAB, next_item
 from kmatch.jit import kernel
 
 
-def pays(queries: int, strands: int, share: float, hits: float, costs: Scan) -> bool:
+def pays(queries: int, strands: int, share: float, hits: float, costs: tuple[Scan, Sites]) -> bool:
     """Whether it is faster to find the sites of a PAM first and to compare patterns only there.
 
     queries: patterns times strands; share: of the positions that are sites, on each strand; hits:
-    at a position; costs: of a scan, while a core of the CPU finds sites.
+    at a position; costs: of a scan and of sites.
     """
-    found = total(CPU.sites, site_factors(strands, share)) + share * queries * costs.pair
-    return found < total(costs, Scan(queries, hits))
+    scan, sites = costs
+    found = total(sites, site_factors(strands, share)) + share * queries * scan.pair
+    return found < total(scan, Scan(queries, hits))
 
 
 def site_factors(strands: int, share: float) -> Sites:

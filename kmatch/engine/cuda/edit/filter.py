@@ -25,7 +25,7 @@ FEWEST_SURVIVORS = 1 << 18  # that there is memory for
 MOST_SURVIVORS = 1 << 26
 MARGIN = 1.5  # times the survivors of the chunk before fit into the memory
 REPEATED = 6  # times as many as letters alone let expect, as texts repeat themselves
-START = 3.5e6  # nanoseconds of a filter in a chunk with any panel: launches, counts for the host
+START = 2e6  # nanoseconds of a filter in a chunk with any panel: launches, counts for the host
 
 
 class Estimate(NamedTuple):
