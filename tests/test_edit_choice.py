@@ -10,7 +10,8 @@ from kmatch.engine.cpu.edit.filter import choose, estimate, extent_of, letter_sh
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.cuda.edit import filter as gpu_filter
 from kmatch.engine.differences import difference_query
-from kmatch.engine.geometry import CACHE_LINE, base_pairs, base_shares, likeness
+from kmatch.engine.geometry import CACHE_LINE, base_pairs
+from kmatch.search.panels.pam import RANDOM
 from kmatch.search.panels.pams import load_pams, share_beside
 from kmatch.search.panels.panel import build_reading_panel
 from kmatch.sequences.patterns import load_patterns
@@ -68,7 +69,7 @@ def test_sites_are_expected_by_the_letters_of_the_text():
     rng = np.random.default_rng(3)
     letters = "N" * 30_000 + "".join(rng.choice([*"ACGT"], 60_000, p=[0.4, 0.15, 0.05, 0.4]))
     chunk = one_chunk(letters, 20, 2, CpuEngine(1))
-    assert base_shares(chunk.plain) == pytest.approx([0.4, 0.15, 0.05, 0.4], abs=0.01)
+    assert base_pairs(chunk.plain).sum(axis=1) == pytest.approx([0.4, 0.15, 0.05, 0.4], abs=0.01)
     pairs = base_pairs(chunk.plain)
     pams = load_pams("NGG,TTTV", "3p")
     assert pams[0].share == 1 / 16
@@ -90,24 +91,38 @@ def test_planes_begin_on_a_cache_line(words):
     assert len(planes) == words and planes.ctypes.data % (8 * CACHE_LINE) == 0
 
 
-def test_a_gpu_filters_less_in_letters_of_which_two_are_often_the_same(monkeypatch):
+@pytest.fixture
+def free_start(monkeypatch):
+    """A filter that costs nothing to begin with, so that it pays in a short text."""
     monkeypatch.setattr(gpu_filter, "START", 0.0)
     costs = CUDA._replace(pieces=CUDA.pieces._replace(query=0.0))
     monkeypatch.setattr(gpu_filter, "CUDA", costs)
-    pattern, count, k = "ACGTTGCATTAGACCA" * 2, 1_000, 3
+
+
+@pytest.mark.usefixtures("free_start")
+def test_a_gpu_filters_less_where_pieces_are_frequent():
+    pattern, count, k = "ATTATACATTAGATTA" * 2, 1_000, 3
     letters = {"even": random_letters(60_000, 1), "none": "N" * 60_000}
     at_rich = np.random.default_rng(2).choice(list("ACGT"), 60_000, p=[0.4, 0.1, 0.1, 0.4])
     letters["at rich"] = "".join(at_rich)
     found = {}
     for name, text in letters.items():
         text, query = prepared(text, [pattern] * count, k)
-        alike = likeness(base_shares(text))
-        budgets, expected = gpu_filter.choose(text, query, False, alike)
+        budgets, expected = gpu_filter.choose(text, query, False, base_pairs(text))
         assert ((expected > 0) == (budgets > 0)).all()
-        found[name] = alike, budgets.any()
-    assert found["even"] == (pytest.approx(0.25, abs=0.001), True)
-    assert found["at rich"] == (pytest.approx(0.34, abs=0.01), False)
-    assert found["none"] == (0.25, True)
+        found[name] = budgets.any()
+    assert found == {"even": True, "at rich": False, "none": True}
+
+
+@pytest.mark.usefixtures("free_start")
+@pytest.mark.parametrize(("letters", "strand"), [("AC", "+"), ("GT", "-")])
+def test_a_gpu_filters_those_queries_whose_pieces_are_rare_in_the_text(letters, strand):
+    rare, common = ["AGTC" * 8, "TCTCGGNCTC" * 3], ["AC" * 16]
+    text, query = prepared(letters * 20_000, (common + rare) * 500, 1, strand)
+    budgets, expected = gpu_filter.choose(text, query, False, base_pairs(text))
+    assert (budgets.reshape(-1, 3) > 0).all(axis=0).tolist() == [False, True, True]
+    assert expected.max() < 1
+    assert (gpu_filter.choose(text, query, True, base_pairs(text))[1][::3] > 10_000).all()
 
 
 def test_a_gpu_scans_where_a_filter_would_begin_too_late_or_leave_too_much():
@@ -120,7 +135,7 @@ def test_a_gpu_scans_where_a_filter_would_begin_too_late_or_leave_too_much():
     ):
         text, query = prepared("ACGT", ["ACGTTGCATTAGACCA" * 2] * count, k)
         text = text._replace(words=8, rows=rows)
-        chosen[count, k, rows] = np.count_nonzero(gpu_filter.choose(text, query, False, 0.25)[0])
+        chosen[count, k, rows] = np.count_nonzero(gpu_filter.choose(text, query, False, RANDOM)[0])
     few, short, many, most = chosen.values()
     assert few == short == 0 and many == 9_999
     expected = 4 / 4**8 * 512 * (1 << 20)  # of a query; pieces of 8 letters

@@ -9,12 +9,12 @@ from support.hooks import best_batches, edit_batches, hamming_batches, primer_ba
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
-from kmatch.engine.cuda.edit.pieces import WIDTH, kinds_of, plan_pieces
+from kmatch.engine.cuda.edit.pieces import WIDTH, by_kind, plan_pieces
 from kmatch.engine.cuda.edit.recurrence import COLUMNS
 from kmatch.engine.cuda.engine import CudaEngine
 from kmatch.engine.cuda.primer.pieces import all_units, cut_units
 from kmatch.engine.geometry import SPARE, Geometry
-from kmatch.engine.protocol import AnchorScan, Engine, SeedLookup
+from kmatch.engine.protocol import AnchorScan, Engine, SeedLookup, WindowCounts
 from kmatch.engine.queries import Query, query_arrays, reading_arrays
 from kmatch.sequences.alphabet import letter_masks
 from kmatch.sequences.patterns import load_patterns
@@ -38,7 +38,7 @@ def test_engines_take_the_arguments_of_the_protocol(engine):
         assert parameters(getattr(engine, name)) == parameters(method), name
 
 
-@pytest.mark.parametrize("capability", [AnchorScan, SeedLookup])
+@pytest.mark.parametrize("capability", [AnchorScan, SeedLookup, WindowCounts])
 def test_capabilities_are_those_of_the_cpu(capability):
     assert issubclass(CpuEngine, capability) and not issubclass(CudaEngine, capability)
     for name, method in methods(capability).items():
@@ -51,14 +51,13 @@ def test_an_engine_has_what_the_protocol_names():
     assert engine.expected is None
 
 
-def test_queries_of_plain_letters_are_estimatedkinds_of():
+def test_queries_of_plain_letters_are_estimated_together():
     reads = [("ACGT", 1), ("TTTT", 1), ("ACG", 1), ("ACGT", 0), ("ACRT", 1), ("ACNT", 1)]
     begins = np.cumsum([0, *(len(letters) for letters, _ in reads)])
     masks, strands = letter_masks(letters for letters, _ in reads), np.zeros(len(reads), np.uint8)
     limits = np.array([k for _, k in reads])
-    firsts, kind = kinds_of(reading_arrays(masks, begins, strands), limits)
-    assert kind[0] == kind[1] and len(firsts) == len(set(kind.tolist())) == 5
-    assert firsts[kind].tolist() == [0, 0, 2, 3, 4, 5]
+    kinds = by_kind(reading_arrays(masks, begins, strands), limits, np.arange(len(reads)))
+    assert sorted(kind.tolist() for kind in kinds) == [[0, 1], [2], [3], [4], [5]]
 
 
 def test_pieces_are_planned_as_for_each_query_alone():

@@ -46,12 +46,6 @@ def base_pairs(text: Text) -> Floats:
     return pairs
 
 
-def base_shares(text: Text) -> Floats:
-    """The shares of A, C, G and T in a Text on the host, counted in some words, float64[4]."""
-    shares: Floats = base_pairs(text).sum(axis=1)
-    return shares
-
-
 def likeness(shares: Floats) -> float:
     """How likely two bases of a text are the same; shares: of A, C, G and T in it, or as many."""
     return float(np.square(shares / max(shares.sum(), 1e-9)).sum())

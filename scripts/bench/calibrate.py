@@ -45,7 +45,7 @@ from kmatch.engine.cpu.edit.scan import stretches
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.cpu.hamming.seeds import seed_factors
 from kmatch.engine.differences import difference_query
-from kmatch.engine.geometry import base_pairs, base_shares, likeness
+from kmatch.engine.geometry import base_pairs, likeness
 from kmatch.engine.host.sites import site_factors
 from kmatch.search.edit import edit_batches
 from kmatch.search.hamming import hamming_batches
@@ -197,7 +197,8 @@ def anchor_cells(name, text, options):
     other = {"anchors": "anchor_seeds", "anchor_seeds": "anchors"}[name]
     never = getattr(CPU, other)._replace(position=NEVER)
     planes = one_chunk(text.letters, 20, 4, CpuEngine(1)).plain
-    alike, share = likeness(base_shares(planes)), Pam(PAM, "3p").share_among(base_pairs(planes))
+    pairs = base_pairs(planes)
+    alike, share = likeness(pairs.sum(axis=1)), Pam(PAM, "3p").share_among(pairs)
     for patterns, _, k in panels(guide_panel, text, ANCHORED, BESIDE):
         with mock.patch.object(beside, "CPU", CPU._replace(**{other: never})):
             ns = whole_ns(edit_batches, text, patterns, k, options)

@@ -43,6 +43,7 @@ from kmatch.engine.cuda.gpu.driver import cuda, empty, on_device
 from kmatch.engine.cuda.hamming import scan as hamming
 from kmatch.engine.differences import difference_query
 from kmatch.published.registry import find
+from kmatch.search.panels.pam import RANDOM
 from kmatch.search.panels.panel import build_panel, build_reading_panel
 from kmatch.search.scanning.chunks import plan_chunks, plan_reading
 from kmatch.sequences.patterns import load_patterns
@@ -113,9 +114,9 @@ class Bench(GpuBench):
         figures = {"scan_ms": seconds * 1e3}
         operations = length / 64 * count * m * CELL_OPERATIONS
         query = difference_query(panel.letters, limits, self.engine)
-        pays = Filter(text, query, False, 0.25, stream).budgets.all()
+        pays = Filter(text, query, False, RANDOM, stream).budgets.all()
         figures["filtered"] = bool(pays)
-        filtering, survivors = self.filter(text, Filter(text, query, True, 0.25, stream), count)
+        filtering, survivors = self.filter(text, Filter(text, query, True, RANDOM, stream), count)
         figures |= {"filter_ms": filtering * 1e3, "survivors": survivors}
         same = self.same(kmatch.edit, patterns, k, length, report="ends")
         seconds = filtering if pays else seconds

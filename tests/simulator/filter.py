@@ -1,11 +1,11 @@
 """The filter for differences in the CUDA simulator, and memory for its survivors."""
 
 import naive
+import numpy as np
 import pytest
 from support.differences import edit
 from support.differences import rows as rows_of
 
-from kmatch.engine.cuda import engine
 from kmatch.engine.cuda.edit import filter as edit_filter
 from kmatch.engine.cuda.edit import scan as edit_scan
 from kmatch.engine.cuda.gpu import scans
@@ -26,9 +26,15 @@ def test_all_survivors_of_the_filter_are_kept(monkeypatch):
     assert found == naive.edit(records, patterns, 1, report="ends")
 
 
+def none_expected(patterns, *_):
+    return np.zeros(len(patterns))
+
+
 def test_later_chunks_have_memory_for_the_survivors(monkeypatch):
     monkeypatch.setattr(edit_filter, "FEWEST_SURVIVORS", 1)
-    monkeypatch.setattr(engine, "likeness", lambda shares: 0.0)  # none are expected
+    monkeypatch.setattr(
+        edit_filter, "expected_survivors", lambda patterns, *_: 0.0 * patterns[:, 0]
+    )
     chunks = []  # planes of one for every run of the filter
     run = edit_filter.Filter.run
 

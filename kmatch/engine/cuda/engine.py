@@ -24,7 +24,7 @@ from kmatch.engine.cuda.gpu.device import open_gpu
 from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream
 from kmatch.engine.cuda.gpu.scans import Arrays, Scan, Smallest
 from kmatch.engine.differences import DifferenceQuery
-from kmatch.engine.geometry import Layout, Text, base_shares, likeness
+from kmatch.engine.geometry import Layout, Text, base_pairs
 from kmatch.engine.host.done import Done
 from kmatch.engine.host.engine import HostEngine
 from kmatch.engine.host.stopwatch import Stopwatch
@@ -193,7 +193,7 @@ class CudaEngine(HostEngine):
                 "filter",
                 arrays,
                 (layout, k, always),
-                lambda: Filter(text, query, always, likeness(base_shares(here)), self.stream),
+                lambda: Filter(text, query, always, base_pairs(here), self.stream),
             )
             if queries.budgets.any():
                 return FilteredScan(self, capacity, text, queries, start)

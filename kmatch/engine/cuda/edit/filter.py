@@ -10,7 +10,8 @@ from kmatch.engine.cuda.bits.buffer import HitBuffer
 from kmatch.engine.cuda.edit.pieces import (
     PiecePlan,
     Survivors,
-    kinds_of,
+    by_kind,
+    kind_of,
     launch_pieces,
     plan_pieces,
     used_letters,
@@ -30,55 +31,70 @@ START = 2e6  # nanoseconds of a filter in a chunk with any panel: launches, coun
 
 class Estimate(NamedTuple):
     """Nanoseconds of a query: a `scan` and its pieces (`sought`) for each position, and a survivor
-    (`window`); survivors: at each position."""
+    (`window`)."""
 
     scan: float
     sought: float
     window: float
-    survivors: float
 
 
-def estimate(letters: Longs, k: int, backward: bool, alike: float) -> Estimate:
-    """The Estimate of a query; alike: see `geometry.likeness`, of a text that it is like."""
+def estimate(letters: Longs, k: int, backward: bool) -> Estimate:
+    """The Estimate of a query of these letters, and of all of its kind."""
     m, pieces = len(letters), CUDA.pieces
-    survivors = looked = 0.0
-    for _, offsets in used_letters(letters[None], k, backward):
-        survivors += alike ** len(offsets)
-        looked += min(len(offsets), OFTEN)
+    looked = sum(min(len(used), OFTEN) for _, used in used_letters(letters[None], k, backward))
     window = (m + 3 * k) * (pieces.column + pieces.block * -(-m // 64))
     sought = looked * pieces.letter + (k + 1) * pieces.look
-    return Estimate(m * CUDA.recurrence.cell, sought, window, survivors)
+    return Estimate(m * CUDA.recurrence.cell, sought, window)
 
 
-def choose(text: Text, search: DifferenceQuery, always: bool, alike: float) -> tuple[Longs, Floats]:
+def expected_survivors(patterns: Longs, k: int, backward: bool, pairs: Floats) -> Floats:
+    """The survivors at a position that queries of one kind have, float64[n].
+
+    patterns: int64[n, m], plane numbers; pairs: see `geometry.base_pairs`, of a text that it is
+    like.
+    """
+    alone = pairs.sum(axis=1)
+    after, found = (pairs / alone[:, None]).ravel(), np.zeros(len(patterns))
+    for planes, offsets in used_letters(patterns, k, backward):
+        rows, chance = np.ascontiguousarray(planes.T), np.ones(len(patterns))
+        for i, row in enumerate(rows):
+            follows = i > 0 and offsets[i - 1] + 1 == offsets[i]
+            chance *= after.take(4 * rows[i - 1] + row) if follows else alone.take(row)
+        found += chance
+    return found
+
+
+def choose(
+    text: Text, search: DifferenceQuery, always: bool, pairs: Floats
+) -> tuple[Longs, Floats]:
     """The most survivors with which a filter pays, for each query, int64[Q], 0 to scan at once; and
     the survivors that are expected of it, float64[Q].
 
     A filter that left too many is run again without the queries that had more.
 
-    text: of the chunks' layout; always: filter all queries that can be verified; alike: see
-    `geometry.likeness`.
+    text: of the chunks' layout; always: filter all queries that can be verified; pairs: as for
+    `expected_survivors`.
     """
     reading, limits, positions = search.reading, search.limits, 64 * text.words * text.rows
-    firsts, kind = kinds_of(reading, limits)
-    budgets, expected = np.zeros(len(firsts), np.int64), np.zeros(len(firsts))
-    shared = (CUDA.pieces.stage + START / positions) / len(limits)
-    for i, query in enumerate(firsts.tolist()):
-        pattern = reading.letters[reading.begins[query] : reading.begins[query + 1]]
-        if len(pattern) > 64 * MOST_WORDS:
+    budgets, expected = np.zeros(len(limits), np.int64), np.zeros(len(limits))
+    saved = np.zeros(len(limits))  # nanoseconds a position, by a filter
+    for queries in by_kind(reading, limits, np.arange(len(limits))):
+        patterns, k, backward = kind_of(reading, limits, queries)
+        if patterns.shape[1] > 64 * MOST_WORDS:
             continue
-        k, backward = int(limits[query]), bool(reading.backward[query])
-        scan, sought, window, survivors = estimate(pattern, k, backward, alike)
-        sought += CUDA.pieces.query / positions
-        if always:
-            budgets[i] = MOST_SURVIVORS
-        elif sought + survivors * window + shared < scan:
-            budgets[i] = 64 + int(positions * (scan - sought) / window)
-        expected[i] = positions * survivors if budgets[i] else 0
-    budgets, expected = budgets[kind], expected[kind]
+        scan, sought, window = estimate(patterns[0], k, backward)
+        left = expected_survivors(patterns, k, backward, pairs)
+        room = scan - sought - CUDA.pieces.query / positions
+        pays = np.full(len(queries), always) | (left * window < room)
+        saved[queries] = np.where(pays, room - left * window, 0)
+        budgets[queries] = pays * (
+            MOST_SURVIVORS if always else 64 + int(positions * room / window)
+        )
+        expected[queries] = pays * positions * left
     if not always:
         rest = np.ones(len(budgets), bool)
-        rest[worthwhile(np.flatnonzero(budgets), expected, budgets)] = False
+        if saved.sum() > CUDA.pieces.stage + START / positions:
+            rest[worthwhile(np.flatnonzero(budgets), expected, budgets)] = False
         budgets[rest] = expected[rest] = 0
     return budgets, expected
 
@@ -86,18 +102,18 @@ def choose(text: Text, search: DifferenceQuery, always: bool, alike: float) -> t
 class Filter:
     """The pieces of the queries for which a filter pays, on the GPU, planned once for all chunks.
 
-    text: of the chunks' layout; always, alike: see `choose`; stream: in which the filter runs.
+    text: of the chunks' layout; always, pairs: see `choose`; stream: in which the filter runs.
     budgets: see `choose`; memory: the survivors of a chunk for which there should be memory, no
     more than those with which a filter pays.
     """
 
     def __init__(
-        self, text: Text, query: DifferenceQuery, always: bool, alike: float, stream: Stream
+        self, text: Text, query: DifferenceQuery, always: bool, pairs: Floats, stream: Stream
     ) -> None:
         reading, limits = query.reading, query.limits
         self.stream, self._reading, self._limits = stream, reading, limits
         self._coding = (len(limits), query.k + 1)
-        self.budgets, expected = choose(text, query, always, alike)
+        self.budgets, expected = choose(text, query, always, pairs)
         self.memory = FEWEST_SURVIVORS
         self.expect(REPEATED * expected.sum())
         self._planned: tuple[bytes, PiecePlan, tuple[DeviceArray, DeviceArray]] | None = None

@@ -57,8 +57,8 @@ class PiecePlan(NamedTuple):
     tile_rows: int
 
 
-def kinds_of(reading: ReadingArrays, limits: Longs) -> tuple[Longs, Longs]:
-    """One query of each kind, and the kind of each query.
+def by_kind(reading: ReadingArrays, limits: Longs, chosen: Longs) -> list[Longs]:
+    """The chosen queries by their kinds.
 
     Queries of the letters A, C, G and T are of a kind where length, limit and direction are the
     same; any other query is a kind of its own.
@@ -67,8 +67,18 @@ def kinds_of(reading: ReadingArrays, limits: Longs) -> tuple[Longs, Longs]:
     rare = np.logical_or.reduceat(reading.letters >= 4, reading.begins[:-1])
     number = 2 * (lengths * (int(limits.max()) + 1) + limits) + (reading.backward != 0)
     number[rare] = -1 - np.flatnonzero(rare)
-    _, firsts, kind = np.unique(number, return_index=True, return_inverse=True)
-    return firsts, kind
+    kind = number[chosen]
+    order = np.argsort(kind, kind="stable")
+    return np.split(chosen[order], np.flatnonzero(np.diff(kind[order])) + 1)
+
+
+def kind_of(reading: ReadingArrays, limits: Longs, queries: Longs) -> tuple[Longs, int, bool]:
+    """(plane numbers, int64[n, m], limit, whether they are read downwards) of queries of a kind."""
+    letters, begins, backward, _ = reading
+    first = queries[0]
+    m = int(begins[first + 1] - begins[first])
+    patterns = letters[begins[queries][:, None] + np.arange(m)]
+    return patterns, int(limits[first]), bool(backward[first])
 
 
 def used_letters(letters: Longs, k: int, backward: bool) -> Iterator[tuple[Longs, Longs]]:
@@ -86,16 +96,11 @@ def used_letters(letters: Longs, k: int, backward: bool) -> Iterator[tuple[Longs
 
 def plan_pieces(reading: ReadingArrays, limits: Longs, chosen: Longs) -> PiecePlan:
     """The PiecePlan of the chosen queries, each within its limit."""
-    letters, begins, backward, _ = reading
-    kind = kinds_of(reading, limits)[1][chosen]
-    order = np.argsort(kind, kind="stable")
-    alike = np.split(chosen[order], np.flatnonzero(np.diff(kind[order])) + 1)
     used: list[tuple[Longs, Longs]] = []
     whose: list[tuple[Longs, int]] = []  # queries of each, and how far from it a hit ends
-    for queries in alike:
-        m = int(begins[queries[0] + 1] - begins[queries[0]])
-        k, down = int(limits[queries[0]]), bool(backward[queries[0]])
-        patterns = letters[begins[queries][:, None] + np.arange(m)]
+    for queries in by_kind(reading, limits, chosen):
+        patterns, k, down = kind_of(reading, limits, queries)
+        m = patterns.shape[1]
         used += used_letters(patterns, k, down)
         bounds = cut(m, k)
         # From either end of the piece to the end of a hit: the letters that the pattern has there.
