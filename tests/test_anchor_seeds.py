@@ -15,6 +15,7 @@ from kmatch.engine.cpu.edit import beside, seeds
 from kmatch.engine.cpu.edit.filter import Extent, Shares, expect
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.differences import difference_query
+from kmatch.genome import Genome
 from kmatch.search.differences.rules import Rules, make_constraints
 from kmatch.search.panels.pam import Pam
 from kmatch.search.panels.panel import build_reading_panel
@@ -174,12 +175,15 @@ def test_what_is_dear_is_not_chosen():
     assert tables([random_letters(70)], 4, 1 << 24, always=True).panel
 
 
-def test_the_way_is_chosen_again_while_the_text_grows(monkeypatch):
-    """A list of small genomes ends up with the tables that a large one begins with."""
+@pytest.mark.parametrize("known", [True, False])
+def test_the_way_is_chosen_again_while_a_text_of_unknown_length_grows(known, monkeypatch):
+    """It ends up with the tables that one of known length begins with."""
+    if not known:
+        monkeypatch.setattr(Genome, "expected_letters", None)
     asked, choose = [], CpuEngine.anchor_tables
 
-    def spy(self, query, constraints, share, text, positions):
-        found = choose(self, query, constraints, share, text, positions)
+    def spy(self, query, constraints, share, text, positions, before):
+        found = choose(self, query, constraints, share, text, positions, before)
         asked.append((positions, bool(found and found.lasts)))
         return found
 
@@ -190,7 +194,8 @@ def test_the_way_is_chosen_again_while_the_text_grows(monkeypatch):
     found = rows(edit(records, guides, 1, pam="NGG", chunk_length=5_000))
     assert found == rows(edit(records, guides, 1, pam="NGG", filtering=False)) != []
     positions, lasting = zip(*asked, strict=True)
-    assert lasting == (False,) * (len(asked) - 1) + (True,) and len(asked) > 1
+    assert lasting == (False,) * (len(asked) - 1) + (True,)
+    assert positions == (len(records[0][1]),) if known else len(asked) > 1
     assert all(b > 2 * a for a, b in pairwise(positions))
 
 
@@ -206,5 +211,7 @@ def test_ends_in_repeats_are_counted(monkeypatch):
     repeats = len(guides) / 37  # at a position; k of its ends on either side are within k too
     assert repeats < engine._count_ends(planes, query) < (2 * k + 1) * repeats
     assert engine.anchor_tables(*search) is not None
+    tables = engine.anchor_tables(*search)
     monkeypatch.setattr(engine, "_count_ends", lambda text, query: None)
     assert engine.anchor_tables(*search) is None
+    assert engine.anchor_tables(*search, tables) is not None  # a scan was slower before

@@ -219,9 +219,9 @@ class TestCommands:
         assert (found.status, found.out) == (0, expected) and expected.count(b"\n") == 2
 
     def test_a_panel_is_built_once(self, folder):
-        from kmatch.search import hamming
+        from kmatch.search.mismatches import compared
 
-        with mock.patch.object(hamming, "build_panel", wraps=hamming.build_panel) as built:
+        with mock.patch.object(compared, "build_panel", wraps=compared.build_panel) as built:
             assert here("hamming", "@list", "-p", PATTERN, "-k", 1).status == 0
         assert built.call_count == 1
 

@@ -61,7 +61,8 @@ class Engine(Protocol):
     name: `cpu` or `cuda`; device: itself, `cpu` or `cuda:N`; threads: of the CPU; description:
     of the device and why it was chosen, for people; layout: the chunks that it is fastest with;
     capacity: the hit codes of a chunk that it has memory for; queues: how many chunks it works on
-    side by side; expected: seconds that the search is expected to take, None where that is unknown.
+    side by side; letters, expected: that the search goes over, and seconds that it takes, about,
+    None where that is unknown.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Engine(Protocol):
     layout: Layout
     capacity: int
     queues: int
+    letters: int | None
     expected: float | None
 
     def time_kernels(self) -> KernelTime:
@@ -273,13 +275,14 @@ class AnchorScan(Protocol):
         share: float,
         text: Text,
         positions: int | None,
+        before: Any = None,
     ) -> Any:
         """What `start_anchors` needs of a search, None where a scan of all positions is faster.
 
         share: of the positions that are sites, on a strand; text: a chunk, which others are like,
         with the planes of all letters of the query; positions: to search, about, None where sites
-        are to be found first whatever is faster. Its attribute `lasts` says that it would be the
-        same for more positions.
+        are to be found first whatever is faster; before: the same for fewer positions, if a scan
+        was slower then. Its attribute `lasts` says that it would be the same for more positions.
         """
 
     def start_anchors(self, view: View, tables: Any, capacity: int) -> Scan:

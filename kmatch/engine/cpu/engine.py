@@ -125,6 +125,7 @@ class CpuEngine(HostEngine):
         share: float,
         text: Text,
         positions: int | None,
+        before: Any = None,
     ) -> Any:
         from kmatch.engine.cpu.edit.beside import Sample, anchor_tables
         from kmatch.engine.cpu.edit.filter import extent_of, letter_shares
@@ -133,7 +134,7 @@ class CpuEngine(HostEngine):
         parts = stretches(len(query.limits), query.reach, text.rows, self.threads)
         shares = letter_shares(text, len(query.reading.bases))
         sample = Sample(shares, extent_of(text, parts), partial(self._count_ends, text, query))
-        return anchor_tables(query, constraints, share, sample, positions)
+        return anchor_tables(query, constraints, share, sample, positions, before)
 
     def _count_ends(self, text: Text, query: DifferenceQuery) -> float | None:
         """The ends at a position in a share of the rows of a Text, None where it has too few."""

@@ -31,6 +31,7 @@ class HostEngine:
     def __init__(self, threads: int | None = None, work: Work | None = None) -> None:
         self.cores: int = numba.config.NUMBA_NUM_THREADS
         self.threads = min(threads or self.cores, self.cores)
+        self.letters = work.letters if work else None
         self.expected = expected_seconds(self.name, work, self.threads)
         self._workers = Workers(self.threads)
         self._watch: Stopwatch | None = None

@@ -126,11 +126,13 @@ class ConstrainedEnds:
             return None
         self._seen += chunk.length
         if self._seen > self._foreseen and not (self._tables and self._tables.lasts):
-            self._foreseen = 2 * self._seen  # nobody knows how much of it is to come
+            positions = max(self._seen, self._engine.letters or 0)
+            self._foreseen = max(2 * self._seen, positions)  # it may be longer than it seems
             share = share_beside(self._rules.pams, base_pairs(chunk.plain))
             text = chunk.text(self._query.reading.masks, self._engine)
             search = self._query, self._constraints, share, text
-            self._tables = engine.anchor_tables(*search, None if at_sites else self._seen)
+            positions = None if at_sites else positions
+            self._tables = engine.anchor_tables(*search, positions, self._tables)
         if self._tables is None:
             return None
         chunk.unpack(self._engine)

@@ -124,11 +124,13 @@ def anchor_tables(
     share: float,
     sample: Sample,
     positions: int | None,
+    before: AnchorTables | None = None,
 ) -> AnchorTables | None:
     """The AnchorTables of the better of both ways, None where a scan is better than both.
 
     share: of the positions that are sites, on each strand; sample: of the text; positions: to
-    search, None for many of them, and where a scan is better too.
+    search, None for many of them, and where a scan is better too; before: for fewer positions,
+    where a scan was no better and so is not for more.
     """
     alike = likeness(sample.shares.alone[:4])
     compared = looked_up = total(CPU.anchors, anchor_factors(query, share, alike))
@@ -138,7 +140,7 @@ def anchor_tables(
     if pieces:
         factors = anchor_seed_factors(query, pieces, share, alike, positions or float("inf"))
         looked_up = total(CPU.anchor_seeds, factors)
-    if positions and is_faster(query, sample, min(looked_up, compared)):
+    if positions and not before and is_faster(query, sample, min(looked_up, compared)):
         return None
     strands = np.unique(constraints.minus)
     first = [int(np.argmax(constraints.minus == minus)) for minus in strands]

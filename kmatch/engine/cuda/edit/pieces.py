@@ -75,9 +75,12 @@ def by_kind(reading: ReadingArrays, limits: Longs, chosen: Longs) -> list[Longs]
 def kind_of(reading: ReadingArrays, limits: Longs, queries: Longs) -> tuple[Longs, int, bool]:
     """(plane numbers, int64[n, m], limit, whether they are read downwards) of queries of a kind."""
     letters, begins, backward, _ = reading
-    first = queries[0]
+    first, last = queries[0], queries[-1]
     m = int(begins[first + 1] - begins[first])
-    patterns = letters[begins[queries][:, None] + np.arange(m)]
+    if last - first + 1 == len(queries):  # side by side, as large panels are
+        patterns = letters[begins[first] : begins[last + 1]].reshape(-1, m)
+    else:
+        patterns = letters[begins[queries][:, None] + np.arange(m)]
     return patterns, int(limits[first]), bool(backward[first])
 
 
@@ -91,7 +94,7 @@ def used_letters(letters: Longs, k: int, backward: bool) -> Iterator[tuple[Longs
     for a, b in pairwise(cut(letters.shape[1], k)):
         planes = (letters[:, a:b][:, ::-1] if backward else letters[:, a:b])[:, :LETTERS]
         offsets = np.flatnonzero(planes[0] < 4)
-        yield planes[:, offsets], offsets
+        yield (planes if len(offsets) == planes.shape[1] else planes[:, offsets]), offsets
 
 
 def plan_pieces(reading: ReadingArrays, limits: Longs, chosen: Longs) -> PiecePlan:
