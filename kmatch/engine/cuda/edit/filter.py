@@ -83,14 +83,14 @@ def choose(
         if patterns.shape[1] > 64 * MOST_WORDS:
             continue
         scan, sought, window = estimate(patterns[0], k, backward)
-        left = expected_survivors(patterns, k, backward, pairs)
         room = scan - sought - CUDA.pieces.query / positions
+        if room <= 0 and not always:
+            continue
+        left = expected_survivors(patterns, k, backward, pairs)
         pays = np.full(len(queries), always) | (left * window < room)
-        saved[queries] = np.where(pays, room - left * window, 0)
-        budgets[queries] = pays * (
-            MOST_SURVIVORS if always else 64 + int(positions * room / window)
-        )
-        expected[queries] = pays * positions * left
+        most = MOST_SURVIVORS if always else 64 + int(positions * room / window)
+        budgets[queries], expected[queries] = pays * most, pays * positions * left
+        saved[queries] = pays * (room - left * window)
     if not always:
         rest = np.ones(len(budgets), bool)
         if saved.sum() > CUDA.pieces.stage + START / positions:
