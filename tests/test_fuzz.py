@@ -116,7 +116,7 @@ def test_stacks_are_shown_of_a_case_that_takes_long(tmp_path, monkeypatch):
         def check(self, folder):
             for _ in range(100):
                 with limited():
-                    sleep(0.25)  # stacks are read while nothing changes them
+                    sleep(0.25)
                     if "in check" in stacks.read_text():
                         return
 

@@ -1,13 +1,13 @@
 """Running cases one after the other, and telling how to see a failure again."""
 
 import argparse
-import faulthandler
 import resource
 import secrets
 import shlex
 import shutil
 import sys
 import tempfile
+import threading
 import time
 import traceback
 from collections import Counter
@@ -106,7 +106,9 @@ def passes(case, title, folder):
 
 def failure(case, folder):
     """What is wrong with the answer to a case, None where nothing is."""
-    faulthandler.dump_traceback_later(SLOW, repeat=True, file=STDERR)
+    watch = threading.Timer(SLOW, show_stacks)
+    watch.daemon = True
+    watch.start()
     try:
         case.check(folder)
     except searches.Wrong as wrong:
@@ -114,8 +116,14 @@ def failure(case, folder):
     except Exception:
         return traceback.format_exc()
     finally:
-        faulthandler.cancel_dump_traceback_later()
+        watch.cancel()
     return None
+
+
+def show_stacks():
+    """Tell what all threads do; faulthandler may crash where they go on meanwhile."""
+    for thread, frame in sys._current_frames().items():
+        print(f"thread {thread}", *traceback.format_stack(frame), file=STDERR, flush=True)
 
 
 def kind_of(error):
