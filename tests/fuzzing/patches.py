@@ -12,6 +12,7 @@ from kmatch.packed import chunks as stored
 from kmatch.results.tables import hits as hit_tables
 from kmatch.results.tables import primers as primer_tables
 from kmatch.search.differences import ends, rows
+from kmatch.search.mismatches import chosen
 from kmatch.search.scanning import codes, dense
 from kmatch.search.scanning import scan as chunk_scan
 from kmatch.sequences.readers import ahead
@@ -30,6 +31,8 @@ CONSTANTS = {
     "read": (((ahead, "BATCH"), (ahead, "CAPACITY")), (1, 10, 100)),
     "smaller": (((stored, "SMALLER"),), (1, 1 << 40)),
     "capacity": (((engine, "CAPACITY"),), (20, 50, 200)),
+    "counted": (((engine, "FEWEST_SAMPLED"),), (0,)),
+    "many": (((chosen, "MANY"),), (1e9,)),
 }
 LAYOUTS = (
     {"site_letters": 1},
