@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]  # ASCII letters, or a set of bases (a mask) a letter
 Ints = NDArray[np.int32]
+Planes = NDArray[np.int8]  # the number of a bit plane for each letter
 Longs = NDArray[np.int64]
 Words = NDArray[np.uint64]  # of bit planes
 Floats = NDArray[np.float64]
@@ -25,14 +26,14 @@ def bounds_of(lengths: ArrayLike) -> Longs:
     return bounds
 
 
-def offsets_in_rows(bounds: Longs) -> Longs:
-    """The offset of each item in its row, int64[bounds[-1]]; bounds: int64[n+1]."""
+def offsets_in_rows(bounds: Longs) -> Ints:
+    """The offset of each item in its row, int32[bounds[-1]]; bounds: int64[n+1]."""
     lengths = np.diff(bounds)
     if len(lengths) and (lengths == lengths[0]).all():
-        return np.tile(np.arange(lengths[0]), len(lengths))
+        return np.tile(np.arange(lengths[0], dtype=np.int32), len(lengths))
     offsets = np.arange(bounds[-1])
     offsets -= np.repeat(bounds[:-1], lengths)
-    return offsets
+    return offsets.astype(np.int32)
 
 
 def gather(values: NDArray[_Item], begins: Longs, bounds: Longs) -> NDArray[_Item]:

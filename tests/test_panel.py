@@ -88,7 +88,7 @@ def test_readings(patterns, strand):
     queries = [(minus, n) for minus in wanted_strands(strand) for n in range(len(patterns))]
     assert list(zip(panel.minus.tolist(), panel.pattern.tolist(), strict=True)) == queries
     letters, begins, backward, bases = panel.letters
-    assert (letters.dtype, begins.dtype, bases.dtype) == (np.int64, np.int64, np.uint8)
+    assert (letters.dtype, begins.dtype, bases.dtype) == (np.int8, np.int64, np.uint8)
     assert backward.tolist() == panel.minus.tolist()
     assert panel.lengths.tolist() == np.diff(begins).tolist()
     for query, (minus, number) in enumerate(queries):

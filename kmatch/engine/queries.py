@@ -6,7 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Longs, bounds_of, look_up, offsets_in_rows
+from kmatch.arrays import (
+    Bools,
+    Bytes,
+    Ints,
+    Longs,
+    Planes,
+    bounds_of,
+    look_up,
+    offsets_in_rows,
+)
 
 LOOK_EVERY = 4
 BASES_OF = np.array([mask.bit_count() for mask in range(16)], np.uint8)  # bases in a mask
@@ -27,14 +36,14 @@ class Query(NamedTuple):
 class QueryArrays(NamedTuple):
     """Q queries, letters side by side.
 
-    planes: int64[L], plane numbers; shifts: int64[L], offsets from the window's start; bounds:
+    planes: int8[L], plane numbers; shifts: int32[L], offsets from the window's start; bounds:
     int64[Q, 4]: the counted letters of query q are bounds[q, 0] … bounds[q, 1] − 1 and its exact
     ones bounds[q, 1] … bounds[q, 2] − 1; from letter bounds[q, 3] on it pays to look whether any
     window is still within k; masks: uint8[x], the bases of planes 4 … 4+x−1.
     """
 
-    planes: Longs
-    shifts: Longs
+    planes: Planes
+    shifts: Ints
     bounds: Longs
     masks: Bytes
 
@@ -47,7 +56,7 @@ def query_arrays(queries: Sequence[Query], k: int) -> QueryArrays:
     counted = np.array([len(query.counted) for query in queries], np.int64)
     bases = [sum(mask.bit_count() for _, mask in query.counted) for query in queries]
     counts = counted, np.array(bases, np.int64)
-    return _lay_out(masks.astype(np.uint8), shifts, bounds, counts, k)
+    return _lay_out(masks.astype(np.uint8), shifts.astype(np.int32), bounds, counts, k)
 
 
 def window_arrays(masks: Bytes, bounds: Longs, exact: Bools, k: int) -> QueryArrays:
@@ -57,21 +66,27 @@ def window_arrays(masks: Bytes, bounds: Longs, exact: Bools, k: int) -> QueryArr
     the letters of each window begin; none is empty; exact: bool[L], the letters that have to match.
     """
     lengths, shifts = np.diff(bounds), offsets_in_rows(bounds)
-    bases = np.add.reduceat(look_up(masks, BASES_OF) * ~exact, bounds[:-1], dtype=np.int64)
+    more = _more_bases(masks, bounds, exact)
     if not exact.any():
-        return _lay_out(masks, shifts, bounds, (lengths, bases), k)
-    before = bounds_of(~exact)  # letters that are counted, before each letter
-    counted = np.diff(before[bounds])
-    rank = before[:-1] - np.repeat(before[bounds[:-1]], lengths)  # among those of the window
-    behind = np.repeat(counted, lengths) + shifts - rank
-    to = np.repeat(bounds[:-1], lengths) + np.where(exact, behind, rank)
+        return _lay_out(masks, shifts, bounds, (lengths, lengths + more), k)
+    counted = np.diff(np.cumsum(~exact, dtype=np.int32)[bounds[1:] - 1], prepend=0)
+    first = shifts < np.repeat(counted.astype(np.int32), lengths)
     arranged, offsets = np.empty_like(masks), np.empty_like(shifts)
-    arranged[to], offsets[to] = masks, shifts
-    return _lay_out(arranged, offsets, bounds, (counted, bases), k)
+    arranged[first], offsets[first] = masks[~exact], shifts[~exact]
+    arranged[~first], offsets[~first] = masks[exact], shifts[exact]
+    return _lay_out(arranged, offsets, bounds, (counted, counted + more), k)
+
+
+def _more_bases(masks: Bytes, bounds: Longs, exact: Bools) -> Longs:
+    """The bases for which the counted letters of each window stand beyond one each, int64[Q]."""
+    others = np.flatnonzero((look_up(masks, BASES_OF) != 1) & ~exact)
+    window = np.searchsorted(bounds, others, side="right") - 1
+    more = np.bincount(window, BASES_OF[masks[others]] - 1.0, minlength=len(bounds) - 1)
+    return more.astype(np.int64)
 
 
 def _lay_out(
-    masks: Bytes, shifts: Longs, bounds: Longs, counts: tuple[Longs, Longs], k: int
+    masks: Bytes, shifts: Ints, bounds: Longs, counts: tuple[Longs, Longs], k: int
 ) -> QueryArrays:
     """The QueryArrays of letters side by side.
 
@@ -89,13 +104,13 @@ def _lay_out(
     return QueryArrays(plane_of, shifts, table, planes[4:])
 
 
-def _planes_of(masks: Bytes) -> tuple[Bytes, Longs]:
-    """The mask of each plane, uint8[4+x], and the plane of each letter, int64[L]."""
+def _planes_of(masks: Bytes) -> tuple[Bytes, Planes]:
+    """The mask of each plane, uint8[4+x], and the plane of each letter, int8[L]."""
     others = [mask for mask in range(16) if mask.bit_count() != 1 and (masks == mask).any()]
     planes = np.array([1, 2, 4, 8, *others], np.uint8)
     plane_of = np.zeros(16, np.uint8)
     plane_of[planes] = np.arange(len(planes))
-    return planes, look_up(masks, plane_of).astype(np.int64)
+    return planes, look_up(masks, plane_of).view(np.int8)
 
 
 @lru_cache(maxsize=4096)
@@ -118,12 +133,12 @@ def _first_look(letters: int, bases: int, k: int) -> int:
 class ReadingArrays(NamedTuple):
     """Q queries as the recurrence reads them: letter after letter, along or against the text.
 
-    letters: int64[L], plane numbers, those of query q from begins[q] to begins[q+1]; begins:
+    letters: int8[L], plane numbers, those of query q from begins[q] to begins[q+1]; begins:
     int64[Q+1]; backward: uint8[Q], 1 where the text is read downwards, against complemented
     letters; bases: uint8[4+x], the mask of each plane.
     """
 
-    letters: Longs
+    letters: Planes
     begins: Longs
     backward: Bytes
     bases: Bytes

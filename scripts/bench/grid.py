@@ -277,7 +277,10 @@ def grown(letters, them, options):
             return genome, size, turns, left
         left |= {name: {"letters": size, "seconds": runs[name].seconds} for name in far}
         them = {name: way for name, way in them.items() if name not in far}
+        slowest = max(run.seconds for run in runs.values())
         size *= GROWTH
+        if GROWTH * fastest < enough and GROWTH**2 * slowest < seconds:
+            size *= GROWTH
 
 
 def is_late(run, seconds):

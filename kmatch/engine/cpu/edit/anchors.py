@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs
+from kmatch.arrays import Bytes, Longs, Planes
 from kmatch.engine.constraints import Sites, View
 from kmatch.engine.cpu.bits.buffer import give_up, leave, new_writer, put
 from kmatch.engine.cpu.bits.distances import add, copy, counter_bits, put_number, read
@@ -49,7 +49,7 @@ class AnchoredPanel(NamedTuple):
     """
 
     letters: int
-    plane: Longs
+    plane: Planes
     begins: Longs
     bases: Bytes
 

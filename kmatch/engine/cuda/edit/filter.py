@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Floats, Longs
+from kmatch.arrays import Floats, Longs, Planes
 from kmatch.engine.costs import CUDA
 from kmatch.engine.cuda.bits.buffer import HitBuffer
 from kmatch.engine.cuda.edit.pieces import (
@@ -38,7 +38,7 @@ class Estimate(NamedTuple):
     window: float
 
 
-def estimate(letters: Longs, k: int, backward: bool) -> Estimate:
+def estimate(letters: Planes, k: int, backward: bool) -> Estimate:
     """The Estimate of a query of these letters, and of all of its kind."""
     m, pieces = len(letters), CUDA.pieces
     looked = sum(min(len(used), OFTEN) for _, used in used_letters(letters[None], k, backward))
@@ -47,10 +47,10 @@ def estimate(letters: Longs, k: int, backward: bool) -> Estimate:
     return Estimate(m * CUDA.recurrence.cell, sought, window)
 
 
-def expected_survivors(patterns: Longs, k: int, backward: bool, pairs: Floats) -> Floats:
+def expected_survivors(patterns: Planes, k: int, backward: bool, pairs: Floats) -> Floats:
     """The survivors at a position that queries of one kind have, float64[n].
 
-    patterns: int64[n, m], plane numbers; pairs: see `geometry.base_pairs`, of a text that it is
+    patterns: int8[n, m], plane numbers; pairs: see `geometry.base_pairs`, of a text that it is
     like.
     """
     alone = pairs.sum(axis=1)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import uint64
 
-from kmatch.arrays import Ints, Longs, Words
+from kmatch.arrays import Ints, Longs, Planes, Words
 from kmatch.engine.cpu.edit.pieces import cut
 from kmatch.engine.cuda.bits.buffer import reserve
 from kmatch.engine.cuda.bits.logic import all_of
@@ -40,6 +40,7 @@ UNSEEN = 2  # groups after which the first look pays
 BLOCKS = 32  # for every multiprocessor, where there are pieces enough
 CODE = uint64(0xFFFF)
 TOP = uint64(1 << 63)  # the last lane of a word
+NO_LETTERS = np.zeros(1, np.uint64)  # where pieces hold none that is looked at
 
 
 class PiecePlan(NamedTuple):
@@ -72,8 +73,8 @@ def by_kind(reading: ReadingArrays, limits: Longs, chosen: Longs) -> list[Longs]
     return np.split(chosen[order], np.flatnonzero(np.diff(kind[order])) + 1)
 
 
-def kind_of(reading: ReadingArrays, limits: Longs, queries: Longs) -> tuple[Longs, int, bool]:
-    """(plane numbers, int64[n, m], limit, whether they are read downwards) of queries of a kind."""
+def kind_of(reading: ReadingArrays, limits: Longs, queries: Longs) -> tuple[Planes, int, bool]:
+    """(plane numbers, int8[n, m], limit, whether they are read downwards) of queries of a kind."""
     letters, begins, backward, _ = reading
     first, last = queries[0], queries[-1]
     m = int(begins[first + 1] - begins[first])
@@ -84,11 +85,11 @@ def kind_of(reading: ReadingArrays, limits: Longs, queries: Longs) -> tuple[Long
     return patterns, int(limits[first]), bool(backward[first])
 
 
-def used_letters(letters: Longs, k: int, backward: bool) -> Iterator[tuple[Longs, Longs]]:
-    """Yield the letters of each piece that are looked at: planes, int64[n, l], and offsets from the
+def used_letters(letters: Planes, k: int, backward: bool) -> Iterator[tuple[Planes, Longs]]:
+    """Yield the letters of each piece that are looked at: planes, int8[n, l], and offsets from the
     piece's first position in the text, int64[l].
 
-    letters: int64[n, m], plane numbers as they are read, of n queries of one kind. IUPAC letters,
+    letters: int8[n, m], plane numbers as they are read, of n queries of one kind. IUPAC letters,
     whose planes are not in shared memory, are left out.
     """
     for a, b in pairwise(cut(letters.shape[1], k)):
@@ -99,7 +100,7 @@ def used_letters(letters: Longs, k: int, backward: bool) -> Iterator[tuple[Longs
 
 def plan_pieces(reading: ReadingArrays, limits: Longs, chosen: Longs) -> PiecePlan:
     """The PiecePlan of the chosen queries, each within its limit."""
-    used: list[tuple[Longs, Longs]] = []
+    used: list[tuple[Planes, Longs]] = []
     whose: list[tuple[Longs, int]] = []  # queries of each, and how far from it a hit ends
     for queries in by_kind(reading, limits, chosen):
         patterns, k, down = kind_of(reading, limits, queries)
@@ -110,27 +111,30 @@ def plan_pieces(reading: ReadingArrays, limits: Longs, chosen: Longs) -> PiecePl
         ends = m - bounds[1:] if down else m - bounds[:-1] - 1
         whose += [(queries, end) for end in ends.tolist()]
     tile_rows = BAND + max(int(offsets.max(initial=0)) for _, offsets in used)
-    codes, pieces, groups = [np.zeros(0, np.uint64)], [], 0
+    pieces = np.empty((sum(len(queries) for queries, _ in whose), 5), np.int32)
+    codes, groups, done = [np.zeros(0, np.uint64)], 0, 0
     for (planes, offsets), (queries, end) in zip(used, whose, strict=True):
-        packed = _in_groups((planes * tile_rows + offsets) * WIDTH)
-        size = packed.shape[1]
-        first = groups + size * np.arange(len(queries))
-        looked = first + min(UNSEEN, size)
-        pieces.append(np.stack([first, looked, first + size, queries, np.full(len(queries), end)]))
+        packed = _in_groups(planes, offsets, tile_rows)
+        size, rows = packed.shape[1], pieces[done : done + len(queries)]
+        rows[:, 0] = groups + size * np.arange(len(queries))
+        rows[:, 1] = rows[:, 0] + min(UNSEEN, size)
+        rows[:, 2] = rows[:, 0] + size
+        rows[:, 3], rows[:, 4] = queries, end
         codes.append(packed.reshape(-1))
-        groups += packed.size
-    letters_of_all = np.concatenate(codes) if groups else np.zeros(1, np.uint64)
-    table = np.concatenate(pieces, axis=1).T.astype(np.int32)
-    return PiecePlan(letters_of_all, np.ascontiguousarray(table), tile_rows)
+        groups, done = groups + packed.size, done + len(queries)
+    return PiecePlan(np.concatenate(codes) if groups else NO_LETTERS, pieces, tile_rows)
 
 
-def _in_groups(at: Longs) -> Words:
-    """Indices, int64[n, l], GROUP to a number; the last one again to fill it changes nothing."""
-    count, size = at.shape
-    whole = -(-size // GROUP) * GROUP
-    filled = at[:, np.minimum(np.arange(whole), size - 1)].reshape(count, -1, GROUP)
-    shifted: Words = filled.astype(np.uint64) << (16 * np.arange(GROUP)).astype(np.uint64)
-    return shifted.sum(axis=2, dtype=np.uint64)
+def _in_groups(planes: Planes, offsets: Longs, tile_rows: int) -> Words:
+    """The index in shared memory of each letter, of `used_letters`, GROUP to a number, uint64[n,
+    groups]; the last one again to fill it changes nothing."""
+    at = planes.astype(np.uint16)
+    at *= np.uint16(tile_rows)
+    at += offsets.astype(np.uint16)
+    at *= np.uint16(WIDTH)
+    whole = -(-len(offsets) // GROUP) * GROUP
+    filled = at.take(np.minimum(np.arange(whole), len(offsets) - 1), axis=1)
+    return filled.view(np.uint64)
 
 
 class Shape(NamedTuple):

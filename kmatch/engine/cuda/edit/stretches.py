@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Ints, Longs
+from kmatch.arrays import Ints, Longs, Planes, bounds_of, gather
 from kmatch.engine.cuda.edit.recurrence import COLUMNS, THREADS
 from kmatch.engine.cuda.gpu.driver import multiprocessors
 from kmatch.engine.geometry import Text
@@ -89,11 +89,13 @@ def plan_searches(
             yield _plan(rows, strips, text, planes, letters, searches)
 
 
-def _letters(rows: int, planes: int, queries: Longs, reading: ReadingArrays) -> Longs:
-    """The plane of each letter, int64[n, rows]; in front the plane behind all others fills up."""
-    at = reading.begins[queries + 1][:, None] - rows + np.arange(rows)
-    own = at >= reading.begins[queries][:, None]
-    return np.where(own, reading.letters[at * own], planes)
+def _letters(rows: int, planes: int, queries: Longs, reading: ReadingArrays) -> Planes:
+    """The plane of each letter, int8[n, rows]; in front the plane behind all others fills up."""
+    lengths = np.diff(reading.begins)[queries]
+    filled = np.full((len(queries), rows), planes, np.int8)
+    own = np.arange(rows) >= rows - lengths[:, None]
+    filled[own] = gather(reading.letters, reading.begins[queries], bounds_of(lengths))
+    return filled
 
 
 def _searches(queries: Longs, halo: int, reading: ReadingArrays, limits: Longs) -> Ints:
@@ -105,7 +107,7 @@ def _searches(queries: Longs, halo: int, reading: ReadingArrays, limits: Longs) 
 
 
 def _plan(
-    rows: int, strips: int, text: Text, planes: int, letters: Longs, searches: Ints
+    rows: int, strips: int, text: Text, planes: int, letters: Planes, searches: Ints
 ) -> SearchPlan:
     across = -(-text.words // THREADS)
     busy = BUSY if strips == 1 else BUSY_STRIPS
@@ -114,7 +116,7 @@ def _plan(
         rows,
         strips,
         planes,
-        (letters * COLUMNS * THREADS).astype(np.uint32),
+        letters.astype(np.uint32) * np.uint32(COLUMNS * THREADS),
         searches,
         stretch,
         across * -(-text.rows // stretch),

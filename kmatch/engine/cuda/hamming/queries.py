@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kmatch.arrays import Bools, Ints, Longs, Words
+from kmatch.arrays import Bools, Ints, Longs, Planes, Words
 from kmatch.engine.queries import QueryArrays
 
 THREADS = 64
@@ -12,6 +13,7 @@ GROUP = 4  # letters are counted in fours
 SHARED_BYTES = 48 * 1024  # of shared memory, which a block may have without asking the driver
 NEAREST = 16  # letters that a tile has to reach for its planes to pay
 BEYOND_LOOK = 16  # letters that a tile holds beyond the one at which a look pays
+ALL_OF_GROUP = np.uint32(0x01010101)  # four bools that are true
 ALWAYS = -1  # plane number of letters that fill a group up and match everywhere
 
 
@@ -47,11 +49,11 @@ class QueryPlan(NamedTuple):
     """Queries over a tile of `planes` planes and `tile_rows` rows.
 
     bits: of a counter; ones: words before the tile that match everywhere, 0 unless a letter is
-    ALWAYS; letters, shifts: int64[4·G], plane numbers or ALWAYS, and offsets from the window's
-    start; codes: uint64[G], four letters each, 16 bits a letter: the index of its word in shared
-    memory, less the thread's number; steps: int32[Q, 6], groups of four letters: the first, and the
-    ends of those counted without a look, of those counted in the tile, of all counted, of those
-    required in the tile, and of all; shared_bytes: of a block.
+    ALWAYS; letters, shifts: int8[4·G] and int32[4·G], plane numbers or ALWAYS, and offsets from the
+    window's start; codes: uint64[G], four letters each, 16 bits a letter: the index of its word in
+    shared memory, less the thread's number; steps: int32[Q, 6], groups of four letters: the first,
+    and the ends of those counted without a look, of those counted in the tile, of all counted, of
+    those required in the tile, and of all; shared_bytes: of a block.
     """
 
     tile: Tile
@@ -59,8 +61,8 @@ class QueryPlan(NamedTuple):
     planes: int
     tile_rows: int
     ones: int
-    letters: Longs
-    shifts: Longs
+    letters: Planes
+    shifts: Ints
     codes: Words
     steps: Ints
     shared_bytes: int
@@ -68,29 +70,40 @@ class QueryPlan(NamedTuple):
 
 def plan_queries(query: QueryArrays, k: int) -> QueryPlan:
     """The QueryPlan of queries that are searched within k."""
-    letters, shifts, bounds, _ = query
+    planes_of, offsets, bounds, _ = query
     bits = max(int(k).bit_length(), 1)
-    looks = bounds[:, 3] - bounds[:, 0]
-    before_look = np.arange(len(letters)) < np.repeat(bounds[:, 3], bounds[:, 2] - bounds[:, 0])
-    needed = int(shifts[before_look].max(initial=0))
-    tile, planes, reach = _tile(letters, shifts, needed, bits)
+    last_unseen = bounds[:, 3] - 1  # counted letters come first, in the order of their offsets
+    needed = int(offsets[last_unseen[last_unseen >= bounds[:, 0]]].max(initial=0))
+    tile, planes, reach = _tile(planes_of, offsets, needed, bits)
     tile_rows = tile.rows + reach
-    letters, shifts, begin, exact, end = _in_groups(letters, shifts, bounds)
-    near = (letters == ALWAYS) | ((letters < planes) & (shifts <= reach))
-    ones = tile.ones if (letters == ALWAYS).any() else 0
-    near = near.reshape(-1, GROUP).all(axis=1)
-    at = ones + (letters * tile_rows + shifts) * tile.words
-    at = np.where(np.repeat(near, GROUP) & (letters != ALWAYS), at, 0)
-    codes = at.astype("<u2").view("<u8").astype(np.uint64)
+    letters, shifts, (begin, exact, end) = _in_groups(query)
+    ones = 0 if len(letters) == len(planes_of) else tile.ones
+    near = ((letters < planes) & (shifts <= reach)).view(np.uint32) == ALL_OF_GROUP
+    codes = _indices(letters, shifts, tile_rows, tile.words, ones).view(np.uint64)
+    codes[~near] = 0
     counted = np.minimum(_first_far(near, begin), exact)
     required = np.minimum(_first_far(near, exact), end)
-    unseen = np.minimum(begin + looks // GROUP, counted)
+    unseen = np.minimum(begin + (bounds[:, 3] - bounds[:, 0]) // GROUP, counted)
     steps = np.stack([begin, unseen, counted, exact, required, end], axis=1).astype(np.int32)
     shared = 8 * (ones + planes * tile_rows * tile.words)
     return QueryPlan(tile, bits, planes, tile_rows, ones, letters, shifts, codes, steps, shared)
 
 
-def _tile(letters: Longs, shifts: Longs, needed: int, bits: int) -> tuple[Tile, int, int]:
+def _indices(
+    letters: Planes, shifts: Ints, tile_rows: int, words: int, ones: int
+) -> NDArray[np.uint16]:
+    """The index of each letter's word in shared memory, less the thread's number; those of letters
+    that are not in the tile mean nothing."""
+    at = letters.astype(np.uint16)
+    at *= np.uint16(tile_rows)
+    at += shifts.astype(np.uint16)
+    at *= np.uint16(words)
+    at += np.uint16(ones)
+    at[letters == ALWAYS] = 0
+    return at
+
+
+def _tile(letters: Planes, shifts: Ints, needed: int, bits: int) -> tuple[Tile, int, int]:
     """The tile for some queries, its planes and its reach, which is at least `needed` if it can."""
     planes = max(int(letters.max(initial=0)) + 1, 4)
     furthest = int(shifts.max(initial=0))
@@ -102,23 +115,23 @@ def _tile(letters: Longs, shifts: Longs, needed: int, bits: int) -> tuple[Tile, 
     return DEEP, planes, min(furthest, DEEP.reach(planes))
 
 
-def _in_groups(
-    letters: Longs, shifts: Longs, bounds: Longs
-) -> tuple[Longs, Longs, Longs, Longs, Longs]:
+def _in_groups(query: QueryArrays) -> tuple[Planes, Ints, tuple[Longs, Longs, Longs]]:
     """Letters and shifts in whole groups, and where the groups of each query begin.
 
     These are the first counted ones, the first exact ones, and the ends.
     """
-    sizes = np.diff(bounds[:, :3], axis=1).reshape(-1)
+    sizes = np.diff(query.bounds[:, :3], axis=1).reshape(-1)
     ends = np.cumsum(-(-sizes // GROUP))
     begins = ends - -(-sizes // GROUP)
-    part = np.repeat(np.arange(len(sizes)), sizes)
-    source = bounds[:, :2].reshape(-1)
-    to = GROUP * begins[part] + np.arange(len(letters)) - source[part]
-    filled = np.full(GROUP * int(ends[-1]), ALWAYS, np.int64)
-    moved = np.zeros(len(filled), np.int64)
-    filled[to], moved[to] = letters, shifts
-    return filled, moved, begins[0::2], begins[1::2], ends[1::2]
+    groups = begins[0::2], begins[1::2], ends[1::2]
+    own = np.ones(GROUP * int(ends[-1]), bool)
+    for many in range(1, GROUP):  # letters that fill the last group up
+        own[GROUP * ends[-sizes % GROUP >= many] - many] = False
+    if len(own) == len(query.planes):
+        return query.planes, query.shifts, groups
+    filled, moved = np.full(len(own), ALWAYS, np.int8), np.zeros(len(own), np.int32)
+    filled[own], moved[own] = query.planes, query.shifts
+    return filled, moved, groups
 
 
 def _first_far(near: Bools, begin: Longs) -> Longs:

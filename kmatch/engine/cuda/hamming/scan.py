@@ -10,7 +10,7 @@ letters, are read from device memory for the windows that are still within k.
 from functools import cache
 from typing import Any, NamedTuple
 
-from numba import uint64
+from numba import int64, uint64
 
 from kmatch.engine.cuda.bits.buffer import Coding, HitBuffer, encode, reserve
 from kmatch.engine.cuda.bits.counters import add_four, begin, mismatches
@@ -97,9 +97,10 @@ def _require_staged(depth, tile, code, live):
 @cuda.jit(device=True)
 def _far(text, letters, i, row, word):
     """The lanes in which letter i of the windows at a row matches, from device memory."""
-    if letters.planes[i] == ALWAYS:
+    plane = int64(letters.planes[i])
+    if plane == ALWAYS:
         return ALL_ONES
-    at = letters.planes[i] * text.plane_words + (row + letters.shifts[i]) * text.words + word
+    at = plane * text.plane_words + (row + letters.shifts[i]) * text.words + word
     return text.planes[uint64(at)]
 
 
