@@ -10,6 +10,7 @@ import pytest
 from support.hooks import edit_batches, hamming_batches
 
 import kmatch
+from kmatch.engine.host.sharing import SLAB
 from kmatch.search.hooked import hooked
 from kmatch.search.scanning import codes, dense, scan
 from kmatch.sequences.patterns import load_patterns
@@ -83,6 +84,21 @@ def test_ends_are_taken_apart_by_several_threads(monkeypatch):
         assert found == (expected or found)
         expected = found
     assert len(expected[1]) > 1 << 14
+
+
+@pytest.mark.parametrize("strand", ["both", "+", "-"])
+def test_hits_at_sites_are_found_ahead_and_by_several_threads(monkeypatch, strand):
+    genome = kmatch.Genome.from_records(RECORDS)
+    panel = ["AATGGAATG", "AAAAAAAAA", "TTCCATTCC", "AATGGNATG"]
+    options = {"pam": "NGG", "strand": strand, "capacity": 20_000}
+    expected = lines(hooked("multi", genome, panel, 8, filtering=False, **options))
+    assert len(expected) > SLAB
+    monkeypatch.setattr(dense, "MANY", 0)
+    monkeypatch.setattr("numba.config.NUMBA_NUM_THREADS", 4)
+    for threads in (1, 2, 4):
+        found = hooked("multi", genome, panel, 8, filtering=True, threads=threads, **options)
+        assert lines(found) == expected
+    assert beside() == []
 
 
 @pytest.mark.parametrize("batches", [hamming_batches, edit_batches])

@@ -8,6 +8,8 @@ import numpy as np
 from kmatch.arrays import Bytes, Longs
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Text
 from kmatch.engine.host.codes import Coding
+from kmatch.engine.host.sharing import slabs
+from kmatch.engine.host.workers import Workers
 from kmatch.engine.protocol import Engine, Scan
 from kmatch.engine.queries import query_arrays, window_arrays
 from kmatch.results.batches import HitBatch
@@ -16,7 +18,8 @@ from kmatch.search.panels.pam import Pam
 from kmatch.search.panels.pams import united
 from kmatch.search.panels.panel import Request, exact_ends, rank_panel, wanted_strands
 from kmatch.search.scanning.chunks import NO_LETTERS, PackedChunk
-from kmatch.search.scanning.codes import code_batches
+from kmatch.search.scanning.codes import code_batches, place_windows
+from kmatch.search.scanning.dense import codes_ahead
 from kmatch.search.scanning.scan import Scanner
 from kmatch.sequences.patterns import pattern_set
 
@@ -51,8 +54,9 @@ class SiteSearch:
 
     def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
-        for sites, codes in self._hits.scan(self._site_chunks(chunks), self._match):
-            for part in code_batches(codes):
+        found = self._hits.scan(self._site_chunks(chunks), self._match)
+        for sites, codes in codes_ahead(found, self._engine.threads):
+            for part in code_batches(codes, self._engine.threads):
                 part = self._window_codes(sites, part)
                 yield from window_batches(part, sites.chunk, self.panel, self._k, self._engine)
 
@@ -87,12 +91,12 @@ class SiteSearch:
         return self._engine.start_scan(text, letters, self._k, capacity)
 
     def _window_codes(self, sites: "SiteChunk", codes: Longs) -> Longs:
-        """Codes of windows in the chunk from those of sites and patterns; their order stays."""
-        site, number, distance = self._hit_coding.decode(codes)
-        strand = np.searchsorted(self._strands, sites.minus[site])
-        rank = strand * self._patterns + number
-        position = sites.position[site]
-        return Coding(len(self.panel.lengths), self._k).encode(position, rank, distance)
+        """Codes of windows in the chunk from those of sites and patterns."""
+        placed, queries = np.empty_like(codes), len(self.panel.lengths)
+        at = sites.position, sites.minus - self._strands[0]
+        arguments = codes, (self._patterns, self._k + 1), at, queries, placed
+        Workers(self._engine.threads).run(place_windows, slabs(len(codes)), *arguments)
+        return placed
 
 
 class SiteChunk:

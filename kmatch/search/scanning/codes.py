@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kmatch.arrays import Longs
-from kmatch.engine.host.codes import decode
+from kmatch.engine.host.codes import decode, encode
 from kmatch.engine.host.sharing import SLAB, fetch_add, next_item
 from kmatch.jit import inlined, kernel
 
@@ -80,6 +80,26 @@ def split_windows(work, codes, k, ranks, spans, owned, whole, parts, dropped):
             distances[i] = distance
         if left:
             fetch_add(dropped, 0, left)
+
+
+@kernel
+def place_windows(work, codes, coding, sites, queries, out):
+    """From codes of sites to those of windows in a chunk; each item of work is a slab.
+
+    codes: int64[n], of a site and a pattern; coding: (patterns, k + 1); sites: (position int64,
+    minus uint8), where each is and whether it is on the second of the strands; queries: of the
+    windows; out: int64[n], filled here; codes in order stay so.
+    """
+    patterns, factor = coding
+    position, second = sites
+    while True:
+        item = next_item(work)
+        if item < 0:
+            return
+        for i in range(item * SLAB, min(item * SLAB + SLAB, len(codes))):
+            site, number, distance = decode(codes[i], patterns, factor)
+            rank = second[site] * patterns + number
+            out[i] = encode(position[site], rank, distance, queries, factor)
 
 
 @kernel

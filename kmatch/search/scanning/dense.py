@@ -5,7 +5,6 @@ from typing import Any, TypeVar
 
 from kmatch.arrays import Longs
 from kmatch.results.batches import HitBatch
-from kmatch.search.scanning.chunks import PackedChunk
 from kmatch.threads import run_ahead
 
 MANY = 1 << 12  # codes of a chunk, or hits of a batch, that pay for a thread
@@ -13,11 +12,11 @@ CODES_AHEAD = 1 << 18  # that may wait
 HITS_AHEAD = 1 << 16
 
 Item = TypeVar("Item")
+Part = TypeVar("Part")  # of a text: a chunk, or what is searched in it
 Rows = TypeVar("Rows", bound=tuple[Any, ...])  # rows first
-ChunkCodes = tuple[PackedChunk, Longs]  # a chunk, and the sorted codes of its hits
 
 
-def codes_ahead(found: Generator[ChunkCodes], threads: int) -> Iterator[ChunkCodes]:
+def codes_ahead(found: Generator[tuple[Part, Longs]], threads: int) -> Iterator[tuple[Part, Longs]]:
     """Yield what `Scanner.scan` yields; chunks behind one with many hits are scanned ahead.
 
     threads: that the search may use; with one nothing is done ahead.

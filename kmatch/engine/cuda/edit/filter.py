@@ -158,8 +158,11 @@ class Filter:
 def worthwhile(chosen: Longs, counts: Longs | Floats, budgets: Longs) -> Longs:
     """The chosen queries for which the filter pays, as many as there is memory for survivors.
 
-    counts, budgets: of Q queries, survivors, and the most with which a filter pays.
+    chosen: int64, ascending; counts, budgets: of Q queries, survivors, and the most with which a
+    filter pays.
     """
     chosen = chosen[counts[chosen] <= budgets[chosen]]
+    if counts[chosen].sum() <= MOST_SURVIVORS:
+        return chosen
     fewest = chosen[np.argsort(counts[chosen], kind="stable")]
     return np.sort(fewest[np.cumsum(counts[fewest]) <= MOST_SURVIVORS])
