@@ -144,10 +144,10 @@ def test_large_panels_are_looked_up():
     assert not engine.seeds_pay(codes, 3, 200) and not engine.seeds_pay(codes, 9, 20_000)
     alike = np.where(codes < 3, 0, 3).astype(np.uint8)  # of a text of two letters
     assert not engine.seeds_pay(alike, 3, 20_000)
-    assert engine.sites_pay(20_000, 2, 1 / 16) and not engine.sites_pay(200, 2, 1 / 16)
-    assert not engine.sites_pay(20_000, 2, 1.0)
+    assert engine.sites_pay(20_000, 20, 2, 1 / 16) and not engine.sites_pay(200, 20, 2, 1 / 16)
+    assert not engine.sites_pay(20_000, 20, 2, 1.0)
     assert engine.seeds_pay(codes, 3, 200, hits=1.0)
-    assert engine.sites_pay(200, 2, 1 / 16, hits=1.0)
+    assert engine.sites_pay(200, 20, 2, 1 / 16, hits=1.0)
 
 
 @pytest.fixture

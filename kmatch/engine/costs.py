@@ -35,10 +35,13 @@ class Seeds(NamedTuple):
 
 class Sites(NamedTuple):
     """Windows beside a PAM. position: to look for PAMs at a text position, and to unpack it; site:
-    to sort a site, to read its window and to pack it."""
+    to sort a site; letter: to read one of its window and to pack it; pair: to compare it with a
+    pattern."""
 
     position: float
     site: float
+    letter: float
+    pair: float
 
 
 class Recurrence(NamedTuple):
@@ -133,9 +136,9 @@ FIRST_ROWS = 24  # and twice k: about the first group of rows, which a scan alwa
 # An AMD EPYC with AVX-512.
 CPU = CpuCosts(
     pack=0.5,
-    scan=Scan(pair=0.024, hit=70.0),
+    scan=Scan(pair=0.024, hit=35.0),
     seeds=Seeds(position=6.0, lookup=6.0, branch=6.0, candidate=2.0),
-    sites=Sites(position=4.0, site=60.0),
+    sites=Sites(position=2.0, site=45.0, letter=2.0, pair=0.035),
     recurrence=Recurrence(cell=0.002, column=0.0186, query=450.0, deeper=6),
     # From here on between it, one without AVX-512 and an Intel Xeon, on which they take up to twice
     # as long.
@@ -157,14 +160,15 @@ CPU = CpuCosts(
     beside=Beside(end=145.0),
 )
 
-# An H200, fitted to filters and scans of 1 and 64 patterns.
+# An H200, fitted to filters and scans of 1 and 64 patterns; pairs and sites to those of up to
+# 100,000, within k of 1 to 6.
 CUDA = CudaCosts(
     start=0.25e9,
-    query=2.5e3,
+    query=0.6e3,
     copy=0.1,
     full=45e6,
-    scan=Scan(pair=0.08e-3, hit=0.0),
-    sites=Sites(position=1.0, site=60.0),
+    scan=Scan(pair=0.2e-3, hit=0.0),
+    sites=Sites(position=2.4, site=10.0, letter=1.3, pair=0.9e-3),
     recurrence=Recurrence(cell=0.0145e-3, column=0.0, query=0.0, deeper=0),
     pieces=Pieces(
         stage=0.1e-3,

@@ -112,11 +112,13 @@ class Engine(Protocol):
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
         """A Scan for the windows within k mismatches of each query, by where they start."""
 
-    def sites_pay(self, queries: int, strands: int, share: float, hits: float = 0.0) -> bool:
+    def sites_pay(
+        self, queries: int, length: int, strands: int, share: float, hits: float = 0.0
+    ) -> bool:
         """Whether it is faster to find the sites of a PAM first and to compare patterns only there.
 
-        queries: patterns times strands; share: of the positions that are sites, on each strand;
-        hits: at a position, as far as is known.
+        queries: patterns times strands; length: letters of a pattern; share: of the positions that
+        are sites, on each strand; hits: at a position, as far as is known.
         """
 
     def start_edit(

@@ -184,12 +184,13 @@ def estimated(name, queries, deeper):
 
 
 def site_cells(text, options):
-    """Yield the Cells of finding the sites, without the comparisons there."""
-    share = Pam(PAM, "3p").share
-    for patterns, _, k in panels(guide_panel, text, [(20, 3)], BESIDE):
+    """Yield the Cells of finding the sites, and comparing patterns there."""
+    share = Pam(PAM, "3p").share_among(
+        base_pairs(one_chunk(text.letters, 20, 3, CpuEngine(1)).plain)
+    )
+    for patterns, length, k in panels(guide_panel, text, [(20, 3), (48, 3)], BESIDE):
         ns = whole_ns(multi_batches, text, patterns, k, options)
-        compared = share * len(patterns) * STRANDS * CPU.scan.pair
-        yield Cell([*site_factors(STRANDS, share)], max(ns - compared, 1e-3))
+        yield Cell([*site_factors(len(patterns) * STRANDS, length, STRANDS, share)], ns)
 
 
 def anchor_cells(name, text, options):
@@ -258,7 +259,15 @@ MODELS = {
         },
         seed_cells,
     ),
-    "sites": Model({"position": "ns a position", "site": "ns a site"}, site_cells),
+    "sites": Model(
+        {
+            "position": "ns a position",
+            "site": "ns a site",
+            "letter": "ns a letter of a site",
+            "pair": "ns a site and pattern",
+        },
+        site_cells,
+    ),
     "recurrence": Model(
         {
             "cell": "ns a cell",

@@ -85,7 +85,7 @@ class Bench(GpuBench):
             patterns = random_patterns(m, count)
             exact = np.zeros(m * count, bool)
             letters = build_panel(load_patterns(patterns), k, "+", exact).letters
-            queries = hamming.upload(letters, k, stream)
+            queries = hamming.upload(letters, k, False, stream)
 
             def start(buffer, queries=queries):
                 hamming.scan(text, queries, buffer, stream)

@@ -125,8 +125,10 @@ def test_a_search_that_is_given_up():
 def test_sites_of_a_pam_are_found_first_for_large_panels():
     with two_on_one() as device:
         for engine in (choose_engine("cuda", 4), choose_engine(device, 4)):
-            assert engine.sites_pay(200_000, 2, 1 / 16) and not engine.sites_pay(2_000, 2, 1 / 16)
-            assert not engine.sites_pay(200_000, 2, 1.0)
+            assert engine.sites_pay(200_000, 20, 2, 1 / 16) and not engine.sites_pay(
+                2_000, 20, 2, 1 / 16
+            )
+            assert not engine.sites_pay(200_000, 20, 2, 1.0)
 
 
 def test_gpus_that_cannot_be_had():

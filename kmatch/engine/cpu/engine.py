@@ -113,10 +113,12 @@ class CpuEngine(HostEngine):
         items = blocks(text.words, text.rows)
         return self._start(self._workers, scan_seeds, items, capacity, text, tables, k)
 
-    def sites_pay(self, queries: int, strands: int, share: float, hits: float = 0.0) -> bool:
+    def sites_pay(
+        self, queries: int, length: int, strands: int, share: float, hits: float = 0.0
+    ) -> bool:
         from kmatch.engine.host.sites import pays
 
-        return pays(queries, strands, share, hits, (CPU.scan, CPU.sites))
+        return pays(queries, length, strands, share, hits, (CPU.scan, CPU.sites))
 
     def anchor_tables(
         self,

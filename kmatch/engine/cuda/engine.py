@@ -155,13 +155,17 @@ class CudaEngine(HostEngine):
         self._gpu.use()
         self._note(text)
         text, stream = self._gpu.broad_text(text), self.stream
-        queries = self._once("windows", query[:3], (k,), lambda: upload(query, k, stream))
+        flat = text.rows == 1  # the windows at sites, which are found in between
+        use = "sites" if flat else "windows"
+        queries = self._once(use, query[:3], (k,), lambda: upload(query, k, flat, stream))
         return Scan(self, capacity, lambda buffer: scan(text, queries, buffer, stream))
 
-    def sites_pay(self, queries: int, strands: int, share: float, hits: float = 0.0) -> bool:
+    def sites_pay(
+        self, queries: int, length: int, strands: int, share: float, hits: float = 0.0
+    ) -> bool:
         from kmatch.engine.host.sites import pays
 
-        return pays(queries, strands, share, hits, (CUDA.scan, CUDA.sites))
+        return pays(queries, length, strands, share, hits, (CUDA.scan, CUDA.sites))
 
     def start_edit(
         self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int

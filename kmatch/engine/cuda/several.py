@@ -94,8 +94,10 @@ class SeveralGpus(HostEngine):
             lambda gpu: gpu.start_scan(text, query, k, capacity), text.plane_words
         )
 
-    def sites_pay(self, queries: int, strands: int, share: float, hits: float = 0.0) -> bool:
-        return self._gpus[0].sites_pay(queries, strands, share, hits)
+    def sites_pay(
+        self, queries: int, length: int, strands: int, share: float, hits: float = 0.0
+    ) -> bool:
+        return self._gpus[0].sites_pay(queries, length, strands, share, hits)
 
     def start_edit(
         self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int

@@ -6,20 +6,23 @@ from kmatch.engine.host.sharing import SLAB, next_item
 from kmatch.jit import kernel
 
 
-def pays(queries: int, strands: int, share: float, hits: float, costs: tuple[Scan, Sites]) -> bool:
+def pays(
+    queries: int, length: int, strands: int, share: float, hits: float, costs: tuple[Scan, Sites]
+) -> bool:
     """Whether it is faster to find the sites of a PAM first and to compare patterns only there.
 
-    queries: patterns times strands; share: of the positions that are sites, on each strand; hits:
-    at a position; costs: of a scan and of sites.
+    queries: patterns times strands; length: letters of a pattern; share: of the positions that are
+    sites, on each strand; hits: at a position; costs: of a scan and of sites.
     """
     scan, sites = costs
-    found = total(sites, site_factors(strands, share)) + share * queries * scan.pair
+    found = total(sites, site_factors(queries, length, strands, share))
     return found < total(scan, Scan(queries, hits))
 
 
-def site_factors(strands: int, share: float) -> Sites:
-    """What finding the sites costs at a text position; arguments as for `pays`."""
-    return Sites(1, strands * share)
+def site_factors(queries: int, length: int, strands: int, share: float) -> Sites:
+    """What is paid at a text position where the sites are found; arguments as for `pays`."""
+    sites = strands * share
+    return Sites(1, sites, sites * length, share * queries)
 
 
 @kernel

@@ -72,7 +72,8 @@ class Ways(NamedTuple):
             share = self.pams[0].share
             if chunk:
                 share = share_beside(self.pams, base_pairs(chunk.plain))
-            return bool(self.engine.sites_pay(self._queries, self._strands, share, hits))
+            panel = self._queries, len(request.patterns[0]), self._strands
+            return bool(self.engine.sites_pay(*panel, share, hits))
         codes = some_codes(request.patterns)
         return bool(self.engine.seeds_pay(codes, request.k, self._queries, hits))
 

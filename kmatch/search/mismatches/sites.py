@@ -118,7 +118,8 @@ class SiteChunk:
         self.chunk, self.position, self.minus = chunk, position, minus
         self.length = len(position)
         self._pam, self._letters = pam, letters
-        geometry = Geometry(-(-self.length // LANES_PER_WORD), letters, 0)
+        words = 2 * -(-self.length // (2 * LANES_PER_WORD))  # even: a GPU copies two at once
+        geometry = Geometry(words, letters, 0)
         windows = np.zeros(geometry.letters + LANES_PER_WORD, np.uint8)
         begins = position + pam.skipped(minus)
         engine.read_sites(chunk.plain, chunk.letters, begins, minus, letters, windows)

@@ -43,6 +43,7 @@ class Tile(NamedTuple):
 # six blocks fit a multiprocessor of an H200, and some copy while others count.
 BROAD = Tile(16, 14)
 DEEP = Tile(8, 8)  # reaches further, and leaves registers for wider counters
+FLAT = Tile(THREADS, 1)  # for texts of one row, whose windows share no letters
 
 
 class QueryPlan(NamedTuple):
@@ -68,13 +69,13 @@ class QueryPlan(NamedTuple):
     shared_bytes: int
 
 
-def plan_queries(query: QueryArrays, k: int) -> QueryPlan:
-    """The QueryPlan of queries that are searched within k."""
+def plan_queries(query: QueryArrays, k: int, flat: bool = False) -> QueryPlan:
+    """The QueryPlan of queries that are searched within k; flat: in texts of one row."""
     planes_of, offsets, bounds, _ = query
     bits = max(int(k).bit_length(), 1)
     last_unseen = bounds[:, 3] - 1  # counted letters come first, in the order of their offsets
     needed = int(offsets[last_unseen[last_unseen >= bounds[:, 0]]].max(initial=0))
-    tile, planes, reach = _tile(planes_of, offsets, needed, bits)
+    tile, planes, reach = _tile(planes_of, offsets, needed, 0 if flat else bits)
     tile_rows = tile.rows + reach
     letters, shifts, (begin, exact, end) = _in_groups(query)
     ones = 0 if len(letters) == len(planes_of) else tile.ones
@@ -104,15 +105,19 @@ def _indices(
 
 
 def _tile(letters: Planes, shifts: Ints, needed: int, bits: int) -> tuple[Tile, int, int]:
-    """The tile for some queries, its planes and its reach, which is at least `needed` if it can."""
+    """The tile for some queries, its planes and its reach, which is at least `needed` if it can.
+
+    bits: of a counter, 0 for texts of one row.
+    """
     planes = max(int(letters.max(initial=0)) + 1, 4)
     furthest = int(shifts.max(initial=0))
-    if planes == 4 and bits <= 2 and needed <= BROAD.reach(planes):
+    if planes == 4 and 1 <= bits <= 2 and needed <= BROAD.reach(planes):
         return BROAD, planes, needed
     furthest = min(furthest, needed + BEYOND_LOOK)
-    if DEEP.reach(planes) < min(furthest, NEAREST):
+    tile = DEEP if bits else FLAT
+    if tile.reach(planes) < min(furthest, NEAREST):
         planes = 4
-    return DEEP, planes, min(furthest, DEEP.reach(planes))
+    return tile, planes, min(furthest, tile.reach(planes))
 
 
 def _in_groups(query: QueryArrays) -> tuple[Planes, Ints, tuple[Longs, Longs, Longs]]:
