@@ -13,7 +13,7 @@ from support.package_copy import copy_package
 from kmatch.engine import devices
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.cuda.gpu import driver
-from kmatch.engine.geometry import LANES_PER_WORD, SPARE, geometry_for
+from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Layout, geometry_for
 from kmatch.jit import claims
 from kmatch.rehearsal import compiling, searches
 
@@ -288,7 +288,7 @@ def test_alone_all_is_to_do():
 
 def test_packing_without_a_kernel_packs_alike():
     rng = np.random.default_rng(1)
-    geometry = geometry_for(700, 64, 8, 8)
+    geometry = geometry_for(700, 64, Layout(), 8)
     letters = np.zeros(geometry.letters + LANES_PER_WORD, np.uint8)
     letters[:700] = rng.choice(np.frombuffer(b"ACGTUNacgtun", np.uint8), 700)
     planes = np.zeros((2, 4 * geometry.plane_words + SPARE), np.uint64)

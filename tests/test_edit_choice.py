@@ -9,8 +9,10 @@ from kmatch.engine.costs import CUDA, Pieces, Recurrence
 from kmatch.engine.cpu.edit.filter import choose, estimate, extent_of, letter_shares
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.cuda.edit import filter as gpu_filter
+from kmatch.engine.cuda.edit import stretches
+from kmatch.engine.cuda.engine import LAYOUT
 from kmatch.engine.differences import difference_query
-from kmatch.engine.geometry import CACHE_LINE, base_pairs
+from kmatch.engine.geometry import CACHE_LINE, base_pairs, geometry_for
 from kmatch.search.panels.pam import RANDOM
 from kmatch.search.panels.pams import load_pams, share_beside
 from kmatch.search.panels.panel import build_reading_panel
@@ -92,11 +94,40 @@ def test_planes_begin_on_a_cache_line(words):
 
 
 @pytest.fixture
-def free_start(monkeypatch):
+def some_gpu(monkeypatch):
+    """A GPU of 132 multiprocessors, as plans see it."""
+    monkeypatch.setattr(stretches, "multiprocessors", lambda: 132)
+
+
+@pytest.fixture
+def free_start(monkeypatch, some_gpu):
     """A filter that costs nothing to begin with, so that it pays in a short text."""
     monkeypatch.setattr(gpu_filter, "START", 0.0)
     costs = CUDA._replace(pieces=CUDA.pieces._replace(query=0.0))
     monkeypatch.setattr(gpu_filter, "CUDA", costs)
+
+
+@pytest.mark.usefixtures("some_gpu")
+@pytest.mark.parametrize(("words", "rows"), [(2, 512), (64, 16), (200, 1_000)])
+def test_columns_of_warm_up_and_of_threads_without_lanes_are_counted(words, rows):
+    m, k, count = 40, 3, 300
+    text, query = prepared("ACGT", ["ACGTTGCA" * 5] * count, k)
+    text = text._replace(words=words, rows=rows, plane_words=words * (rows + 128))
+    (plan,) = stretches.plan_searches(text, query.reading, query.limits, np.arange(count))
+    columns = plan.blocks * stretches.THREADS * (plan.stretch + m + k)
+    expected = stretches.columns_a_position(text, count, m, k) * words * rows
+    assert columns == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize(("length", "words"), [(1_000, 16), (60_000, 64), (1 << 24, 512)])
+def test_a_gpu_has_broad_rows_in_short_texts_too(length, words):
+    assert geometry_for(length, 128, LAYOUT).words == words
+    assert geometry_for(length, 128, LAYOUT, 8).words == 8
+
+
+def laid_out(text, rows):
+    """A Text whose rows have a word for each thread of a block, and so many of which lanes own."""
+    return text._replace(words=64, rows=rows, plane_words=64 * (rows + 64))
 
 
 @pytest.mark.usefixtures("free_start")
@@ -108,7 +139,8 @@ def test_a_gpu_filters_less_where_pieces_are_frequent():
     found = {}
     for name, text in letters.items():
         text, query = prepared(text, [pattern] * count, k)
-        budgets, expected = gpu_filter.choose(text, query, False, base_pairs(text))
+        pairs, text = base_pairs(text), laid_out(text, 1 << 12)
+        budgets, expected = gpu_filter.choose(text, query, False, pairs)
         assert ((expected > 0) == (budgets > 0)).all()
         found[name] = budgets.any()
     assert found == {"even": True, "at rich": False, "none": True}
@@ -125,16 +157,17 @@ def test_a_gpu_filters_those_queries_whose_pieces_are_rare_in_the_text(letters, 
     assert (gpu_filter.choose(text, query, True, base_pairs(text))[1][::3] > 10_000).all()
 
 
+@pytest.mark.usefixtures("some_gpu")
 def test_a_gpu_scans_where_a_filter_would_begin_too_late_or_leave_too_much():
     chosen = {}
     for count, k, rows in (
-        (1, 2, 1 << 16),
+        (1, 2, 1 << 13),
         (9_999, 2, 1),
-        (9_999, 2, 1 << 16),
-        (9_999, 3, 1 << 20),
+        (9_999, 2, 1 << 13),
+        (9_999, 3, 1 << 17),
     ):
         text, query = prepared("ACGT", ["ACGTTGCATTAGACCA" * 2] * count, k)
-        text = text._replace(words=8, rows=rows)
+        text = laid_out(text, rows)
         chosen[count, k, rows] = np.count_nonzero(gpu_filter.choose(text, query, False, RANDOM)[0])
     few, short, many, most = chosen.values()
     assert few == short == 0 and many == 9_999

@@ -93,9 +93,10 @@ class Layout:
 
     length: positions that a chunk owns in a search for mismatches; query_positions: the most of
     them times queries; reading_length: positions that it owns in a search for differences;
-    reading_halos: the least of them in halos, unless that is more than `most`; words: in a row of a
-    large chunk; site_letters: letters of the windows beside a PAM that are compared at a time;
-    reading_words: words in every row of a search for differences, None for any number.
+    reading_halos: the least of them in halos, unless that is more than `most`; words, least_words:
+    in a row of a large chunk, and of a small one; site_letters: letters of the windows beside a PAM
+    that are compared at a time; reading_words: words in every row of a search for differences, None
+    for any number.
     """
 
     length: int = 1 << 23
@@ -104,6 +105,7 @@ class Layout:
     reading_halos: int = 1 << 11
     most: int = 1 << 62
     words: int = 16
+    least_words: int = 1
     site_letters: int = 1 << 23
     reading_words: int | None = 8  # one vector of the recurrence, whatever the processor's are
 
@@ -127,17 +129,16 @@ class Layout:
         )
 
 
-def geometry_for(
-    length: int, halo: int, words: int | None = None, most_words: int = Layout.words
-) -> Geometry:
+def geometry_for(length: int, halo: int, layout: Layout, words: int | None = None) -> Geometry:
     """The Geometry of a chunk that owns `length` positions, with `words` words in a row.
 
-    Where that is None, a row has at most most_words. Long patterns get fewer, longer lanes, since
-    repeated rows cost memory and packing.
+    Where that is None, it follows from the length, within what the layout has for a row. Long
+    patterns get fewer, longer lanes, since repeated rows cost memory and packing.
     """
     if words is None:
         wanted = length // (LANES_PER_WORD * HALO_SHARE * max(halo, 1))
-        words = min(max(wanted, 1), most_words)
+        least = min(layout.least_words, -(-length // LANES_PER_WORD))
+        words = min(max(wanted, least, 1), layout.words)
         if words > 2 * CACHE_LINE:
             words -= words % CACHE_LINE
     lanes = LANES_PER_WORD * words

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from support.turns import take_turns
 
@@ -14,6 +16,12 @@ def small_grids(monkeypatch):
         monkeypatch.setattr(module, "BLOCKS", 1)
     monkeypatch.setattr(verify, "THREADS", 2)
     monkeypatch.setattr(pack, "THREADS", 3)
+
+
+@pytest.fixture(autouse=True)
+def narrow_rows(monkeypatch):
+    """Few threads of a block with lanes: the simulator runs one after another."""
+    monkeypatch.setattr(engine, "LAYOUT", replace(engine.LAYOUT, least_words=1))
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Cases for the CUDA simulator, which is slow: few and tiny. Run by test_simulator.py."""
 
+from dataclasses import replace
 from threading import Thread
 
 import naive
@@ -77,6 +78,17 @@ def test_edit(name, filtering):
     records, patterns, k, options = EDIT[name]
     found = rows_of(edit(records, patterns, k, device="cuda", filtering=filtering, **options))
     assert found == naive.edit(records, patterns, k, **options)
+
+
+def test_every_thread_of_a_block_has_lanes_of_a_short_text(monkeypatch):
+    monkeypatch.setattr(engine, "LAYOUT", replace(engine.LAYOUT, least_words=engine.LEAST_WORDS))
+    records, patterns, k, options = HAMMING["at 0"]
+    found = rows(search(records, patterns, k, device="cuda", **options))
+    assert found == naive.hamming(records, patterns, k, **options)
+    records, patterns, k, options = EDIT["records apart"]
+    for filtering in (True, False):
+        found = edit(records, patterns, k, device="cuda", filtering=filtering, **options)
+        assert rows_of(found) == naive.edit(records, patterns, k, **options)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=["hamming", "edit"])

@@ -35,6 +35,7 @@ from kmatch.engine.queries import QueryArrays, ReadingArrays
 _Made = TypeVar("_Made")
 
 WORDS = 1016  # of a row: eight times an odd number, as packing stores a column at a time
+LEAST_WORDS = 64  # a thread of a block takes one; the others would have nothing to do
 LAYOUT = Layout(
     length=1 << 27,
     reading_length=1 << 28,
@@ -42,6 +43,7 @@ LAYOUT = Layout(
     most=1 << 30,
     query_positions=1 << 62,
     words=WORDS,
+    least_words=LEAST_WORDS,
     site_letters=1 << 24,
     reading_words=None,
 )

@@ -204,7 +204,7 @@ def _one_ahead(chunks: list[PackedChunk], engine: Engine) -> Iterator[PackedChun
 
 
 def _pack(chunk: LetterChunk, plan: ChunkPlan, engine: Engine, words: int | None) -> PackedChunk:
-    geometry = geometry_for(chunk.length, plan.halo, words, engine.layout.words)
+    geometry = geometry_for(chunk.length, plan.halo, engine.layout, words)
     planes = engine.planes(4 * geometry.plane_words + SPARE)
     engine.pack(chunk.letters, geometry.text(planes))
     return PackedChunk(chunk, geometry, planes, words)

@@ -16,6 +16,7 @@ from kmatch.engine.cuda.edit.pieces import (
     plan_pieces,
     used_letters,
 )
+from kmatch.engine.cuda.edit.stretches import columns_a_position
 from kmatch.engine.cuda.edit.verify import MOST_WORDS, Patterns, verify
 from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream, on_device
 from kmatch.engine.differences import DifferenceQuery
@@ -30,8 +31,8 @@ START = 2e6  # nanoseconds of a filter in a chunk with any panel: launches, coun
 
 
 class Estimate(NamedTuple):
-    """Nanoseconds of a query: a `scan` and its pieces (`sought`) for each position, and a survivor
-    (`window`)."""
+    """Nanoseconds of a query: a column of a `scan`, its pieces (`sought`) for each position, and a
+    survivor (`window`)."""
 
     scan: float
     sought: float
@@ -83,6 +84,7 @@ def choose(
         if patterns.shape[1] > 64 * MOST_WORDS:
             continue
         scan, sought, window = estimate(patterns[0], k, backward)
+        scan *= columns_a_position(text, len(limits), patterns.shape[1], k)
         room = scan - sought - CUDA.pieces.query / positions
         if room <= 0 and not always:
             continue

@@ -110,8 +110,7 @@ def _plan(
     rows: int, strips: int, text: Text, planes: int, letters: Planes, searches: Ints
 ) -> SearchPlan:
     across = -(-text.words // THREADS)
-    busy = BUSY if strips == 1 else BUSY_STRIPS
-    stretch = _stretch(across * len(searches), text.rows, int(searches[:, 3].max()), busy)
+    stretch = _stretch(across * len(searches), text.rows, int(searches[:, 3].max()), strips)
     return SearchPlan(
         rows,
         strips,
@@ -124,13 +123,22 @@ def _plan(
     )
 
 
-def _stretch(blocks: int, lane_rows: int, warm: int, busy: int) -> int:
+def columns_a_position(text: Text, queries: int, m: int, k: int) -> float:
+    """The columns that threads compute for each position of a text, with so many queries of m
+    letters within k: those of warm-up count, and those of threads without lanes."""
+    across = -(-text.words // THREADS)
+    warm = min(text.plane_words // text.words - text.rows, m + k)
+    stretch = _stretch(across * queries, text.rows, warm, _strips_of(m)[1])
+    return across * THREADS / text.words * (1 + warm / stretch)
+
+
+def _stretch(blocks: int, lane_rows: int, warm: int, strips: int) -> int:
     """Rows of a stretch: short ones balance the work, long ones warm up less often.
 
     A multiprocessor with fewer than `busy` blocks finishes none of them sooner, and all wait for
     the last block for about the time that one takes.
     """
-    processors = multiprocessors()
+    processors, busy = multiprocessors(), BUSY if strips == 1 else BUSY_STRIPS
     stretches = np.arange(1, min(max(MOST * processors // blocks, 1), lane_rows) + 1)
     rows = -(-lane_rows // stretches)
     load = -(-blocks * -(-lane_rows // rows) // processors)
