@@ -10,9 +10,8 @@ from support.commands import random_letters
 from support.differences import edit, edited, rows
 from support.packing import one_chunk
 
-from kmatch.engine.costs import CPU
 from kmatch.engine.cpu.edit import beside, seeds
-from kmatch.engine.cpu.edit.filter import Extent, Shares, expect
+from kmatch.engine.cpu.edit.filter import Extent, Shares, expected_ends
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.differences import difference_query
 from kmatch.genome import Genome
@@ -159,7 +158,7 @@ def test_sites_come_first_where_a_scan_finds_too_much():
 def test_ends_of_random_letters_are_expected(m, k, ends):
     """ends: within k of 100 patterns of m on one strand of 2^18 random letters."""
     _, query = panel_and_query([random_letters(m, seed=1)] * 100, k, "+")
-    _, found = expect(query, *letters_in(1 << 18), (CPU.recurrence, CPU.pieces))
+    found = expected_ends(query, letters_in(1 << 18)[0])
     assert found * (1 << 18) == pytest.approx(ends, rel=0.5)
 
 

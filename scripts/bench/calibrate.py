@@ -39,8 +39,8 @@ from kmatch.bench.timing import timed
 from kmatch.engine import costs
 from kmatch.engine.costs import CPU
 from kmatch.engine.cpu.edit import beside
+from kmatch.engine.cpu.edit import filter as edit_filter
 from kmatch.engine.cpu.edit.anchors import anchored_masks
-from kmatch.engine.cpu.edit.filter import estimate, expect, extent_of, letter_shares
 from kmatch.engine.cpu.edit.scan import stretches
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.cpu.hamming.seeds import seed_factors
@@ -165,8 +165,8 @@ def scan_ns(call, options):
 def estimated_queries(text, query):
     """Yield the arguments of `estimate` for each query but for the costs."""
     letters, begins, backward, bases = query.reading
-    shares = letter_shares(text, len(bases))
-    extent = extent_of(text, stretches(len(query.limits), query.reach, text.rows, 1))
+    shares = edit_filter.letter_shares(text, len(bases))
+    extent = edit_filter.extent_of(text, stretches(len(query.limits), query.reach, text.rows, 1))
     for q, k in enumerate(query.limits):
         yield letters[begins[q] : begins[q + 1]], k, backward[q], shares, extent
 
@@ -177,7 +177,7 @@ def estimated(name, queries, deeper):
     both, factors = dict(zip(("recurrence", "pieces"), none, strict=True)), []
     for one in MODELS[name].units:
         values = both | {name: both[name]._replace(**{one: 1.0})}
-        times = [estimate(*query, tuple(values.values())) for query in queries]
+        times = [edit_filter.estimate(*query, tuple(values.values())) for query in queries]
         parts = [time[0] if name == "recurrence" else time[1] + time[2] for time in times]
         factors.append(sum(parts))
     return factors
@@ -218,10 +218,10 @@ def beside_cells(text, options):
         engine = CpuEngine(1)
         _, query = planned(patterns, k, engine)
         planes = one_chunk(text.letters, 20, k, engine).plain
-        shares, extent = letter_shares(planes, 4), extent_of(planes, 1)
-        spent, ends = expect(query, shares, extent, (CPU.recurrence, CPU.pieces))
+        shares, extent = edit_filter.letter_shares(planes, 4), edit_filter.extent_of(planes, 1)
+        spent = edit_filter.expected_time(query, shares, extent, (CPU.recurrence, CPU.pieces))
         ns = whole_ns(edit_batches, text, patterns, k, options, filtering=False)
-        yield Cell([ends], max(ns - spent, 1e-3))
+        yield Cell([edit_filter.expected_ends(query, shares)], max(ns - spent, 1e-3))
 
 
 def whole_ns(batches, text, patterns, k, options, filtering=True):

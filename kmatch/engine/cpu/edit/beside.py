@@ -20,7 +20,13 @@ from kmatch.engine.cpu.edit.anchors import (
     anchored_panel,
     first_look,
 )
-from kmatch.engine.cpu.edit.filter import Extent, Shares, ends_within, expect
+from kmatch.engine.cpu.edit.filter import (
+    Extent,
+    Shares,
+    ends_within,
+    expected_ends,
+    expected_time,
+)
 from kmatch.engine.cpu.edit.lookup import WIDEST
 from kmatch.engine.cpu.edit.seeds import (
     AnchorSeeds,
@@ -74,11 +80,11 @@ def is_faster(query: DifferenceQuery, sample: Sample, other: float) -> bool:
     if len(query.limits) * min(CPU.recurrence.column, CPU.pieces.look) > other:
         return False  # however the text may be
     models = CPU.recurrence, CPU.pieces
-    spent, expected = expect(query, sample.shares, sample.extent, models)
+    spent = expected_time(query, sample.shares, sample.extent, models)
     if spent > other:
         return False
     counted = sample.count_ends()
-    ends = expected if counted is None else counted
+    ends = expected_ends(query, sample.shares) if counted is None else counted
     return bool(spent + CPU.beside.end * ends < other)
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Floats
-from kmatch.engine.cpu.edit.pieces import HASTE, STEP, cut
+from kmatch.engine.cpu.edit.pieces import HASTE, STEP, cut_at
 from kmatch.engine.cpu.edit.tile import groups
 from kmatch.jit import inlined, kernel
 
@@ -89,13 +89,15 @@ def estimate(letters, k, backward, shares, extent, costs):
     recurrence, pieces = costs
     m = letters.size
     depth = min(m, groups(m, k)[0] + recurrence.deeper)
-    bounds = cut(m, k)
     survivors = read = stops = 0.0
-    for piece in range(k + 1):
-        chance = _chance(letters, bounds[piece], bounds[piece + 1], backward, shares)
+    begin = 0
+    for piece in range(1, k + 2):
+        end = cut_at(piece, m, k)
+        chance = _chance(letters, begin, end, backward, shares)
         survivors += chance
         stops += (1.0 - math.exp(-chance * 64 * STEP)) / (64 * STEP)
-        read += min(bounds[piece + 1] - bounds[piece], HASTE + 1)
+        read += min(end - begin, HASTE + 1)
+        begin = end
     items = extent.parts / extent.positions
     warm = 1.0 + (m + k) * extent.parts / extent.rows
     scan = (depth * recurrence.cell + recurrence.column) * warm + recurrence.query * items
@@ -118,20 +120,30 @@ def ends_within(m, k, likely):
 
 
 @kernel
-def expect(search, shares, extent, costs):
-    """(nanoseconds to search for the ends, ends) at a position, of all queries together.
+def expected_time(search, shares, extent, costs):
+    """Nanoseconds at a position to search for the ends of all queries.
 
     search: DifferenceQuery; other arguments: as for `estimate`.
     """
     letters, begins, backward, _ = search.reading
-    spent = ends = 0.0
+    spent = 0.0
     for q in range(len(search.limits)):
         pattern, k = letters[begins[q] : begins[q + 1]], search.limits[q]
         scan, sought, survivors, _ = estimate(pattern, k, backward[q], shares, extent, costs)
         spent += min(scan, sought + survivors)
+    return spent
+
+
+@kernel
+def expected_ends(search, shares):
+    """Ends of all queries at a position; search: DifferenceQuery; shares: Shares."""
+    letters, begins, backward, _ = search.reading
+    ends = 0.0
+    for q in range(len(search.limits)):
+        m = begins[q + 1] - begins[q]
         stands = _chance(letters, begins[q], begins[q + 1], backward[q], shares)
-        ends += ends_within(pattern.size, k, stands ** (1 / pattern.size))
-    return spent, ends
+        ends += ends_within(m, search.limits[q], stands ** (1 / m))
+    return ends
 
 
 @kernel

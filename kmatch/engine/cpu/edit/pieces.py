@@ -49,10 +49,16 @@ class Memory(NamedTuple):
     centers: Longs
 
 
+@inlined
+def cut_at(piece, length, k):
+    """Where one of k + 1 pieces of nearly equal length begins."""
+    return piece * length // (k + 1)
+
+
 @kernel
 def cut(length, k):
     """Bounds of k + 1 pieces of nearly equal length (int64[k + 2])."""
-    return np.arange(k + 2) * length // (k + 1)
+    return cut_at(np.arange(k + 2), length, k)
 
 
 @kernel
