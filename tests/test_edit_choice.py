@@ -119,10 +119,14 @@ def test_columns_of_warm_up_and_of_threads_without_lanes_are_counted(words, rows
     assert columns == pytest.approx(expected, rel=0.1)
 
 
-@pytest.mark.parametrize(("length", "words"), [(1_000, 16), (60_000, 64), (1 << 24, 512)])
-def test_a_gpu_has_broad_rows_in_short_texts_too(length, words):
-    assert geometry_for(length, 128, LAYOUT).words == words
-    assert geometry_for(length, 128, LAYOUT, 8).words == 8
+@pytest.mark.parametrize(
+    ("length", "halo", "words"),
+    [(50, 128, 1), (1_000, 128, 15), (60_000, 128, 64), (1 << 24, 128, 512), (60_000, 10_048, 6)],
+)
+def test_a_gpu_has_broad_rows_in_short_texts_too(length, halo, words):
+    geometry = geometry_for(length, halo, LAYOUT)
+    assert geometry.words == words and geometry.positions >= length
+    assert geometry_for(length, halo, LAYOUT, 8).words == 8
 
 
 def laid_out(text, rows):

@@ -164,7 +164,9 @@ def test_a_fit_finds_the_constants_and_none_below_zero():
 def test_factors_are_those_of_the_model_in_the_code():
     codes, shares = np.arange(20) % 4, Shares(np.full(4, 0.25), np.full((4, 4), 0.25))
     query = (codes, 2, False, shares, Extent(64_000, 1_000, 1_064, 2))
-    scan, pieces, survivors, _ = calibrate.edit_filter.estimate(*query, (CPU.recurrence, CPU.pieces))
+    scan, pieces, survivors, _ = calibrate.edit_filter.estimate(
+        *query, (CPU.recurrence, CPU.pieces)
+    )
     for name, expected in [("recurrence", scan), ("pieces", pieces + survivors)]:
         values = [getattr(getattr(CPU, name), unit) for unit in calibrate.MODELS[name].units]
         factors = calibrate.estimated(name, [query], CPU.recurrence.deeper)

@@ -22,6 +22,7 @@ SPARE = 64
 CACHE_LINE = 8  # words; rows of more are multiples of it
 COUNTED = 1 << 11  # words of a plane, about, in which letters are counted
 FEW_THREADS = 4
+REPEATED = 1 << 22  # letters that the lanes of a small chunk may repeat
 HALO_SHARE = 4  # a lane is at least this many halos long, where the text allows
 
 
@@ -137,8 +138,8 @@ def geometry_for(length: int, halo: int, layout: Layout, words: int | None = Non
     """
     if words is None:
         wanted = length // (LANES_PER_WORD * HALO_SHARE * max(halo, 1))
-        least = min(layout.least_words, -(-length // LANES_PER_WORD))
-        words = min(max(wanted, least, 1), layout.words)
+        fitting = min(length, REPEATED // max(halo, 1)) // LANES_PER_WORD
+        words = min(max(wanted, min(fitting, layout.least_words), 1), layout.words)
         if words > 2 * CACHE_LINE:
             words -= words % CACHE_LINE
     lanes = LANES_PER_WORD * words
