@@ -17,8 +17,8 @@ from kmatch.search.mismatches.windows import window_batches
 from kmatch.search.panels.pam import Pam
 from kmatch.search.panels.pams import united
 from kmatch.search.panels.panel import Request, exact_ends, rank_panel, wanted_strands
-from kmatch.search.scanning.chunks import NO_LETTERS, PackedChunk
-from kmatch.search.scanning.codes import code_batches, place_windows
+from kmatch.search.scanning.chunks import NO_LETTERS, PackedChunk, round_up
+from kmatch.search.scanning.codes import place_windows
 from kmatch.search.scanning.dense import codes_ahead
 from kmatch.search.scanning.scan import Scanner
 from kmatch.sequences.patterns import pattern_set
@@ -48,17 +48,16 @@ class SiteSearch:
         self._letters = window_arrays(patterns.masks, patterns.begins, exact, k)
         self._patterns = len(patterns)
         self._site_coding = Coding(len(queries), 0)
-        self._hit_coding = Coding(len(patterns), k)
         self._sites = Scanner(engine, self._site_coding, capacity)
-        self._hits = Scanner(engine, self._hit_coding, capacity)
+        self._hits = Scanner(engine, Coding(len(patterns), k), capacity)
 
     def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
         found = self._hits.scan(self._site_chunks(chunks), self._match)
         for sites, codes in codes_ahead(found, self._engine.threads):
-            for part in code_batches(codes, self._engine.threads):
-                part = self._window_codes(sites, part)
-                yield from window_batches(part, sites.chunk, self.panel, self._k, self._engine)
+            if len(codes):  # otherwise there are kernels to load for nothing
+                self._place(codes, sites)
+                yield from window_batches(codes, sites.chunk, self.panel, self._k, self._engine)
 
     def _site_chunks(self, chunks: Iterable[PackedChunk]) -> Iterator["SiteChunk"]:
         """Yield the SiteChunks of PackedChunks, in order."""
@@ -90,13 +89,12 @@ class SiteSearch:
         text = sites.text(letters.masks, self._engine)
         return self._engine.start_scan(text, letters, self._k, capacity)
 
-    def _window_codes(self, sites: "SiteChunk", codes: Longs) -> Longs:
-        """Codes of windows in the chunk from those of sites and patterns."""
-        placed, queries = np.empty_like(codes), len(self.panel.lengths)
+    def _place(self, codes: Longs, sites: "SiteChunk") -> None:
+        """Turn codes of sites and patterns into those of windows in the chunk."""
         at = sites.position, sites.minus - self._strands[0]
-        arguments = codes, (self._patterns, self._k + 1), at, queries, placed
-        Workers(self._engine.threads).run(place_windows, slabs(len(codes)), *arguments)
-        return placed
+        coding, queries = (self._patterns, self._k + 1), len(self.panel.lengths)
+        workers = Workers(self._engine.threads)
+        workers.run(place_windows, slabs(len(codes)), codes, coding, at, queries)
 
 
 class SiteChunk:
@@ -118,8 +116,8 @@ class SiteChunk:
         self.chunk, self.position, self.minus = chunk, position, minus
         self.length = len(position)
         self._pam, self._letters = pam, letters
-        words = 2 * -(-self.length // (2 * LANES_PER_WORD))  # even: a GPU copies two at once
-        geometry = Geometry(words, letters, 0)
+        lanes = round_up(self.length, 2 * LANES_PER_WORD)  # even words: a GPU copies two at once
+        geometry = Geometry(lanes // LANES_PER_WORD, letters, 0)
         windows = np.zeros(geometry.letters + LANES_PER_WORD, np.uint8)
         begins = position + pam.skipped(minus)
         engine.read_sites(chunk.plain, chunk.letters, begins, minus, letters, windows)

@@ -83,12 +83,12 @@ def split_windows(work, codes, k, ranks, spans, owned, whole, parts, dropped):
 
 
 @kernel
-def place_windows(work, codes, coding, sites, queries, out):
-    """From codes of sites to those of windows in a chunk; each item of work is a slab.
+def place_windows(work, codes, coding, sites, queries):
+    """Turn codes of sites into those of windows in a chunk; each item of work is a slab.
 
-    codes: int64[n], of a site and a pattern; coding: (patterns, k + 1); sites: (position int64,
-    minus uint8), where each is and whether it is on the second of the strands; queries: of the
-    windows; out: int64[n], filled here; codes in order stay so.
+    codes: int64[n], of a site and a pattern, changed here; those in order stay so; coding:
+    (patterns, k + 1); sites: (position int64, minus uint8), where each is and whether it is on the
+    second of the strands; queries: of the windows.
     """
     patterns, factor = coding
     position, second = sites
@@ -99,7 +99,7 @@ def place_windows(work, codes, coding, sites, queries, out):
         for i in range(item * SLAB, min(item * SLAB + SLAB, len(codes))):
             site, number, distance = decode(codes[i], patterns, factor)
             rank = second[site] * patterns + number
-            out[i] = encode(position[site], rank, distance, queries, factor)
+            codes[i] = encode(position[site], rank, distance, queries, factor)
 
 
 @kernel

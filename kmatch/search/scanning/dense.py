@@ -12,11 +12,10 @@ CODES_AHEAD = 1 << 18  # that may wait
 HITS_AHEAD = 1 << 16
 
 Item = TypeVar("Item")
-Part = TypeVar("Part")  # of a text: a chunk, or what is searched in it
 Rows = TypeVar("Rows", bound=tuple[Any, ...])  # rows first
 
 
-def codes_ahead(found: Generator[tuple[Part, Longs]], threads: int) -> Iterator[tuple[Part, Longs]]:
+def codes_ahead(found: Generator[tuple[Item, Longs]], threads: int) -> Iterator[tuple[Item, Longs]]:
     """Yield what `Scanner.scan` yields; chunks behind one with many hits are scanned ahead.
 
     threads: that the search may use; with one nothing is done ahead.

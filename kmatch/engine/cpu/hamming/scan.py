@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Ints, Longs
+from kmatch.arrays import Longs
 from kmatch.engine.cpu.bits.buffer import give_up, leave, new_writer, put
 from kmatch.engine.cpu.bits.counters import (
     BEYOND,
@@ -36,11 +36,11 @@ TILE = 512  # words of text that all queries scan before the next: they stay in 
 class Letters(NamedTuple):
     """Queries in a chunk.
 
-    offsets: int32[L], of a letter's words from those of its window's start; bounds: see
+    offsets: int64[L], of a letter's words from those of its window's start; bounds: see
     QueryArrays.
     """
 
-    offsets: Ints
+    offsets: Longs
     bounds: Longs
     counter: Counter
 
@@ -163,7 +163,7 @@ def scan(work, text, query, k, buffer):
     work: see `tiles`; text: Text; query: QueryArrays; k: counted letters that may mismatch; buffer:
     HitBuffer, receives the codes.
     """
-    offsets = np.empty(len(query.planes), np.int32)
+    offsets = np.empty(len(query.planes), np.int64)
     for i in range(len(offsets)):
         offsets[i] = query.planes[i] * text.plane_words + query.shifts[i] * text.words
     letters = Letters(offsets, query.bounds, counter_of(k))

@@ -1,5 +1,6 @@
 """Filter or full scan: an estimate of both for each query, and the filter itself."""
 
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -79,12 +80,13 @@ def choose(
     reading, limits, positions = search.reading, search.limits, 64 * text.words * text.rows
     budgets, expected = np.zeros(len(limits), np.int64), np.zeros(len(limits))
     saved = np.zeros(len(limits))  # nanoseconds a position, by a filter
+    columns = cache(partial(columns_a_position, text, len(limits)))  # for many kinds the same
     for queries in by_kind(reading, limits, np.arange(len(limits))):
         patterns, k, backward = kind_of(reading, limits, queries)
         if patterns.shape[1] > 64 * MOST_WORDS:
             continue
         scan, sought, window = estimate(patterns[0], k, backward)
-        scan *= columns_a_position(text, len(limits), patterns.shape[1], k)
+        scan *= columns(patterns.shape[1], k)
         room = scan - sought - CUDA.pieces.query / positions
         if room <= 0 and not always:
             continue

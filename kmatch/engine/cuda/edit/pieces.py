@@ -25,7 +25,7 @@ from kmatch.engine.cuda.gpu.driver import (
     cuda,
     multiprocessors,
 )
-from kmatch.engine.cuda.text.tiles import Part, Size, copy_tile, finish_copies
+from kmatch.engine.cuda.text.tiles import Part, Size, copy_tile, finish_copies, tile_indices
 from kmatch.engine.geometry import Text
 from kmatch.engine.queries import ReadingArrays
 
@@ -40,7 +40,6 @@ UNSEEN = 2  # groups after which the first look pays
 BLOCKS = 32  # for every multiprocessor, where there are pieces enough
 CODE = uint64(0xFFFF)
 TOP = uint64(1 << 63)  # the last lane of a word
-NO_LETTERS = np.zeros(1, np.uint64)  # where pieces hold none that is looked at
 
 
 class PiecePlan(NamedTuple):
@@ -122,16 +121,14 @@ def plan_pieces(reading: ReadingArrays, limits: Longs, chosen: Longs) -> PiecePl
         rows[:, 3], rows[:, 4] = queries, end
         codes.append(packed.reshape(-1))
         groups, done = groups + packed.size, done + len(queries)
-    return PiecePlan(np.concatenate(codes) if groups else NO_LETTERS, pieces, tile_rows)
+    letters_of_all = np.concatenate(codes) if groups else np.zeros(1, np.uint64)
+    return PiecePlan(letters_of_all, pieces, tile_rows)
 
 
 def _in_groups(planes: Planes, offsets: Longs, tile_rows: int) -> Words:
     """The index in shared memory of each letter, of `used_letters`, GROUP to a number, uint64[n,
     groups]; the last one again to fill it changes nothing."""
-    at = planes.astype(np.uint16)
-    at *= np.uint16(tile_rows)
-    at += offsets.astype(np.uint16)
-    at *= np.uint16(WIDTH)
+    at = tile_indices(planes, offsets, tile_rows, WIDTH)
     whole = -(-len(offsets) // GROUP) * GROUP
     filled = at.take(np.minimum(np.arange(whole), len(offsets) - 1), axis=1)
     return filled.view(np.uint64)

@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kmatch.arrays import Bools, Ints, Longs, Planes, Words
+from kmatch.engine.cuda.text.tiles import tile_indices
 from kmatch.engine.queries import QueryArrays
 
 THREADS = 64
@@ -71,16 +71,17 @@ class QueryPlan(NamedTuple):
 
 def plan_queries(query: QueryArrays, k: int, flat: bool = False) -> QueryPlan:
     """The QueryPlan of queries that are searched within k; flat: in texts of one row."""
-    planes_of, offsets, bounds, _ = query
-    bits = max(int(k).bit_length(), 1)
+    bounds, bits = query.bounds, max(int(k).bit_length(), 1)
     last_unseen = bounds[:, 3] - 1  # counted letters come first, in the order of their offsets
-    needed = int(offsets[last_unseen[last_unseen >= bounds[:, 0]]].max(initial=0))
-    tile, planes, reach = _tile(planes_of, offsets, needed, 0 if flat else bits)
+    needed = int(query.shifts[last_unseen[last_unseen >= bounds[:, 0]]].max(initial=0))
+    tile, planes, reach = _tile(query, needed, bits, flat)
     tile_rows = tile.rows + reach
     letters, shifts, (begin, exact, end) = _in_groups(query)
-    ones = 0 if len(letters) == len(planes_of) else tile.ones
+    ones = 0 if len(letters) == len(query.planes) else tile.ones
     near = ((letters < planes) & (shifts <= reach)).view(np.uint32) == ALL_OF_GROUP
-    codes = _indices(letters, shifts, tile_rows, tile.words, ones).view(np.uint64)
+    at = tile_indices(letters, shifts, tile_rows, tile.words) + np.uint16(ones)
+    at[letters == ALWAYS] = 0
+    codes = at.view(np.uint64)
     codes[~near] = 0
     counted = np.minimum(_first_far(near, begin), exact)
     required = np.minimum(_first_far(near, exact), end)
@@ -90,31 +91,14 @@ def plan_queries(query: QueryArrays, k: int, flat: bool = False) -> QueryPlan:
     return QueryPlan(tile, bits, planes, tile_rows, ones, letters, shifts, codes, steps, shared)
 
 
-def _indices(
-    letters: Planes, shifts: Ints, tile_rows: int, words: int, ones: int
-) -> NDArray[np.uint16]:
-    """The index of each letter's word in shared memory, less the thread's number; those of letters
-    that are not in the tile mean nothing."""
-    at = letters.astype(np.uint16)
-    at *= np.uint16(tile_rows)
-    at += shifts.astype(np.uint16)
-    at *= np.uint16(words)
-    at += np.uint16(ones)
-    at[letters == ALWAYS] = 0
-    return at
-
-
-def _tile(letters: Planes, shifts: Ints, needed: int, bits: int) -> tuple[Tile, int, int]:
-    """The tile for some queries, its planes and its reach, which is at least `needed` if it can.
-
-    bits: of a counter, 0 for texts of one row.
-    """
-    planes = max(int(letters.max(initial=0)) + 1, 4)
-    furthest = int(shifts.max(initial=0))
-    if planes == 4 and 1 <= bits <= 2 and needed <= BROAD.reach(planes):
+def _tile(query: QueryArrays, needed: int, bits: int, flat: bool) -> tuple[Tile, int, int]:
+    """The tile for some queries, its planes and its reach, which is at least `needed` if it can."""
+    planes = max(int(query.planes.max(initial=0)) + 1, 4)
+    furthest = int(query.shifts.max(initial=0))
+    if not flat and planes == 4 and bits <= 2 and needed <= BROAD.reach(planes):
         return BROAD, planes, needed
     furthest = min(furthest, needed + BEYOND_LOOK)
-    tile = DEEP if bits else FLAT
+    tile = FLAT if flat else DEEP
     if tile.reach(planes) < min(furthest, NEAREST):
         planes = 4
     return tile, planes, min(furthest, tile.reach(planes))

@@ -8,10 +8,13 @@ unsigned, as Numba checks signed ones for counting from the end.
 
 from typing import NamedTuple
 
+import numpy as np
 from llvmlite import ir
 from numba import types, uint64
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
+from kmatch.arrays import Planes
 from kmatch.engine.cuda.bits.words import NONE, ONE, smaller
 from kmatch.engine.cuda.gpu.driver import SIMULATED, cuda
 
@@ -92,6 +95,21 @@ class Size(NamedTuple):
     planes: int
     rows: int
     width: int
+
+
+def tile_indices(
+    planes: Planes, offsets: NDArray[np.integer], rows: int, width: int
+) -> NDArray[np.uint16]:
+    """The index in a tile of the words of letters, less the thread's number; it means nothing for a
+    letter that is not in the tile.
+
+    planes: of each letter; offsets: from the window's first row; rows, width: see Size.
+    """
+    at = planes.astype(np.uint16)
+    at *= np.uint16(rows)
+    at += offsets.astype(np.uint16)
+    at *= np.uint16(width)
+    return at
 
 
 @cuda.jit(device=True)
