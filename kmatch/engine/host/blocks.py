@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kmatch.engine.differences import Profile
+from kmatch.engine.host.sharing import SLAB, next_item
 from kmatch.jit import inlined, kernel
 
 LETTERS = 9  # text masks: 0 (nothing), 1, 2, 4, 8
@@ -11,22 +11,31 @@ ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @kernel
-def profiles(reading):
-    """The Profile of the queries of ReadingArrays."""
-    patterns, offsets, _, masks = reading
-    queries = offsets.size - 1
-    begins = np.zeros(queries + 1, np.int64)
-    for q in range(queries):
-        begins[q + 1] = begins[q] + LETTERS * ((offsets[q + 1] - offsets[q] + 63) >> 6)
-    table = np.zeros(begins[queries], np.uint64)
-    for q in range(queries):
-        blocks = (begins[q + 1] - begins[q]) // LETTERS
-        for i in range(offsets[q + 1] - offsets[q]):
-            mask = masks[patterns[offsets[q] + i]]
-            for base in range(4):
-                if (mask >> base) & 1:
-                    table[begins[q] + (1 << base) * blocks + (i >> 6)] |= ONE << np.uint64(i & 63)
-    return Profile(table, begins)
+def _fill(pattern, masks, table):
+    blocks = table.size // LETTERS
+    table[:] = NONE
+    for b in range(blocks):
+        first, a, c, g, t = 64 * b, NONE, NONE, NONE, NONE
+        for i in range(min(64, pattern.size - first)):
+            mask, bit = np.uint64(masks[pattern[first + i]]), np.uint64(i)
+            a |= (mask & ONE) << bit
+            c |= ((mask >> np.uint64(1)) & ONE) << bit
+            g |= ((mask >> np.uint64(2)) & ONE) << bit
+            t |= ((mask >> np.uint64(3)) & ONE) << bit
+        table[blocks + b], table[2 * blocks + b] = a, c
+        table[4 * blocks + b], table[8 * blocks + b] = g, t
+
+
+@kernel
+def fill_profiles(work, reading, profile):
+    """Fill the table of a Profile, whose begins are known; an item of work is a slab of queries."""
+    letters, offsets, _, masks = reading
+    item = next_item(work)
+    while item >= 0:
+        for q in range(item * SLAB, min((item + 1) * SLAB, offsets.size - 1)):
+            table = profile.table[profile.begins[q] : profile.begins[q + 1]]
+            _fill(letters[offsets[q] : offsets[q + 1]], masks, table)
+        item = next_item(work)
 
 
 @inlined

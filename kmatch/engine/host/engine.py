@@ -4,8 +4,9 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numba
+import numpy as np
 
-from kmatch.arrays import Bytes, Longs
+from kmatch.arrays import Bytes, Longs, bounds_of
 from kmatch.engine.alignments import Columns, Ends, Traced, Windows, Written
 from kmatch.engine.choice import Work, expected_seconds
 from kmatch.engine.constraints import Constraints, View
@@ -89,9 +90,12 @@ class HostEngine:
         self._workers.run(align_gapless, items, text, windows, written, columns)
 
     def profiles(self, reading: ReadingArrays) -> Profile:
-        from kmatch.engine.host.blocks import profiles
+        from kmatch.engine.host.blocks import LETTERS, fill_profiles
 
-        return profiles(reading)
+        begins = bounds_of(LETTERS * -(-np.diff(reading.begins) // 64))
+        profile = Profile(np.empty(begins[-1], np.uint64), begins)
+        self._workers.run(fill_profiles, slabs(len(begins) - 1), reading, profile)
+        return profile
 
     def trace(
         self,
