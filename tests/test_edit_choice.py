@@ -1,5 +1,7 @@
 """A search for differences filters where an estimate of both ways says so."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from support.commands import random_letters
@@ -13,6 +15,8 @@ from kmatch.engine.cuda.edit import stretches
 from kmatch.engine.cuda.engine import LAYOUT
 from kmatch.engine.differences import difference_query
 from kmatch.engine.geometry import CACHE_LINE, base_pairs, geometry_for
+from kmatch.engine.host.survivors import expect_survivors
+from kmatch.engine.host.workers import Workers
 from kmatch.search.panels.pam import RANDOM
 from kmatch.search.panels.pams import load_pams, share_beside
 from kmatch.search.panels.panel import build_reading_panel
@@ -129,6 +133,10 @@ def test_a_gpu_has_broad_rows_in_short_texts_too(length, halo, words):
     assert geometry_for(length, halo, LAYOUT, 8).words == 8
 
 
+def gpu_choice(text, query, pairs, always=False):
+    return gpu_filter.choose(text, query, always, pairs, Workers(2))
+
+
 def laid_out(text, rows):
     """A Text whose rows have a word for each thread of a block, and so many of which lanes own."""
     return text._replace(words=64, rows=rows, plane_words=64 * (rows + 64))
@@ -144,7 +152,7 @@ def test_a_gpu_filters_less_where_pieces_are_frequent():
     for name, text in letters.items():
         text, query = prepared(text, [pattern] * count, k)
         pairs, text = base_pairs(text), laid_out(text, 1 << 12)
-        budgets, expected = gpu_filter.choose(text, query, False, pairs)
+        budgets, expected, _ = gpu_choice(text, query, pairs)
         assert ((expected > 0) == (budgets > 0)).all()
         found[name] = budgets.any()
     assert found == {"even": True, "at rich": False, "none": True}
@@ -155,10 +163,43 @@ def test_a_gpu_filters_less_where_pieces_are_frequent():
 def test_a_gpu_filters_those_queries_whose_pieces_are_rare_in_the_text(letters, strand):
     rare, common = ["AGTC" * 8, "TCTCGGNCTC" * 3], ["AC" * 16]
     text, query = prepared(letters * 20_000, (common + rare) * 500, 1, strand)
-    budgets, expected = gpu_filter.choose(text, query, False, base_pairs(text))
+    budgets, expected, _ = gpu_choice(text, query, base_pairs(text))
     assert (budgets.reshape(-1, 3) > 0).all(axis=0).tolist() == [False, True, True]
     assert expected.max() < 1
-    assert (gpu_filter.choose(text, query, True, base_pairs(text))[1][::3] > 10_000).all()
+    assert (gpu_choice(text, query, base_pairs(text), True).expected[::3] > 10_000).all()
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_pieces_are_expected_as_often_as_their_pairs_of_letters(backward):
+    rng, m, k, most = np.random.default_rng(9), 23, 2, 6
+    patterns = rng.integers(0, 5, (3_000, m)).astype(np.int8)  # more than an item of work
+    pairs = rng.random((4, 4))
+    pairs /= pairs.sum()
+    found = np.empty(len(patterns))
+    Workers(2).run(expect_survivors, 2, patterns, k, backward, most, pairs, found)
+    for pattern, share in [*zip(patterns.tolist(), found, strict=True)][::100]:
+        pieces = [
+            pattern[a:b][:: -1 if backward else 1][:most] for a, b in ((0, 7), (7, 15), (15, 23))
+        ]
+        assert share == pytest.approx(sum(stands(piece, pairs) for piece in pieces))
+
+
+def stands(piece, pairs):
+    """The share of positions at which a piece stands; letters of plane 4 match anything."""
+    alone, chance = pairs.sum(axis=1), 1.0
+    for before, base in pairwise([4, *piece]):
+        if base < 4:
+            chance *= alone[base] if before == 4 else pairs[before, base] / alone[before]
+    return chance
+
+
+def test_queries_that_lose_little_are_filtered_with_the_others():
+    budgets, window = np.array([10, 10, 10]), np.array([5.0, 5.0, 5.0])
+    few, many = np.array([3.5, 12.5, 10.0]), np.array([3.0, 1e9, 11.0])
+    gpu_filter.spare(budgets, many, window)
+    assert budgets.tolist() == [10, 10, 10]
+    gpu_filter.spare(budgets, few, window)
+    assert budgets.tolist() == [10, 13, 10]
 
 
 @pytest.mark.usefixtures("some_gpu")
@@ -172,7 +213,7 @@ def test_a_gpu_scans_where_a_filter_would_begin_too_late_or_leave_too_much():
     ):
         text, query = prepared("ACGT", ["ACGTTGCATTAGACCA" * 2] * count, k)
         text = laid_out(text, rows)
-        chosen[count, k, rows] = np.count_nonzero(gpu_filter.choose(text, query, False, RANDOM)[0])
+        chosen[count, k, rows] = np.count_nonzero(gpu_choice(text, query, RANDOM).budgets)
     few, short, many, most = chosen.values()
     assert few == short == 0 and many == 9_999
     expected = 4 / 4**8 * 512 * (1 << 20)  # of a query; pieces of 8 letters

@@ -1,6 +1,7 @@
 """Both engines carry out the protocol, and what only one of them can do is asked for."""
 
 from inspect import signature
+from math import prod
 from time import perf_counter
 
 import numpy as np
@@ -9,11 +10,11 @@ from support.hooks import best_batches, edit_batches, hamming_batches, primer_ba
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
-from kmatch.engine.cuda.edit.pieces import WIDTH, by_kind, plan_pieces
+from kmatch.engine.cuda.edit.pieces import BAND, WIDTH, by_kind, plan_pieces, share_of, tiles
 from kmatch.engine.cuda.edit.recurrence import COLUMNS
 from kmatch.engine.cuda.engine import CudaEngine
 from kmatch.engine.cuda.primer.pieces import all_units, cut_units
-from kmatch.engine.geometry import SPARE, Geometry
+from kmatch.engine.geometry import SPARE, Geometry, Text
 from kmatch.engine.protocol import AnchorScan, Engine, SeedLookup, WindowCounts
 from kmatch.engine.queries import Query, query_arrays, reading_arrays
 from kmatch.sequences.alphabet import letter_masks
@@ -73,6 +74,14 @@ def test_pieces_are_planned_as_for_each_query_alone():
     alone = [plan_pieces(reading, limits, np.array([q])) for q in range(len(patterns))]
     assert found == sorted(p for plan in alone for p in pieces_of(plan, plan.tile_rows))
     assert len(found) == (limits + 1).sum()
+
+
+@pytest.mark.parametrize(("words", "rows"), [(1, 5), (40, 100), (64, 3 * BAND)])
+def test_samples_know_their_share_of_a_text(words, rows):
+    text, step = Text(None, words, rows, words * (rows + 64)), 3
+    owners = np.arange(rows)[:, None] // BAND * tiles(text)[0] + np.arange(words) // WIDTH
+    assert share_of(text, step) == pytest.approx((owners % step == 0).mean())
+    assert share_of(text, 1) == 1 and owners.max() + 1 == prod(tiles(text))
 
 
 def pieces_of(plan, tile_rows):

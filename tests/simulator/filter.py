@@ -7,6 +7,7 @@ from support.differences import edit
 from support.differences import rows as rows_of
 
 from kmatch.engine.cuda.edit import filter as edit_filter
+from kmatch.engine.cuda.edit import pieces
 from kmatch.engine.cuda.edit import scan as edit_scan
 from kmatch.engine.cuda.gpu import scans
 from kmatch.errors import DeviceError
@@ -103,3 +104,49 @@ def test_a_filter_without_memory_leaves_all_to_the_scan(monkeypatch):
     found = rows_of(edit(records, ["GATTAC"], 1, device="cuda", filtering=True))
     assert found == naive.edit(records, ["GATTAC"], 1)
     assert edit_filter.FEWEST_SURVIVORS in asked
+
+
+@pytest.fixture
+def sampling(monkeypatch):
+    """A filter that pays in short texts, of whose tiles, of four rows, every other is a sample."""
+    monkeypatch.setattr(edit_filter, "SAMPLED", 2)
+    monkeypatch.setattr(edit_filter, "START", 0.0)
+    free = edit_filter.CUDA.pieces._replace(query=0.0, stage=0.0)
+    monkeypatch.setattr(edit_filter, "CUDA", edit_filter.CUDA._replace(pieces=free))
+    monkeypatch.setattr(pieces, "DEPTH", 1)
+    monkeypatch.setattr(pieces, "BAND", pieces.APART)
+
+
+@pytest.mark.usefixtures("sampling")
+def test_queries_that_survive_too_often_in_a_sample_are_scanned_for(monkeypatch):
+    """Letters do not foretell that most of the text repeats one stretch."""
+    rng = np.random.default_rng(7)
+    first, often = ("".join(rng.choice([*"ACGT"], size)) for size in (500, 12))
+    rare = "".join(rng.choice([*"ACGT"], 24))
+    records = [("r", first + often * 100 + rare)]
+    patterns = [rare, often + often]
+    filtered, parts = [], []
+    run, count = edit_filter.Filter.run, edit_filter.launch_pieces
+
+    def spy_run(self, text, chosen, survivors, buffer):
+        filtered.append(chosen.tolist())
+        run(self, text, chosen, survivors, buffer)
+
+    def spy_count(text, plan, arrays, survivors, stream, step=1):
+        parts.append(step)
+        count(text, plan, arrays, survivors, stream, step)
+
+    monkeypatch.setattr(edit_filter.Filter, "run", spy_run)
+    monkeypatch.setattr(edit_filter, "launch_pieces", spy_count)
+    found = rows_of(edit(records, patterns, 1, device="cuda", strand="+", report="ends"))
+    assert found == naive.edit(records, patterns, 1, strand="+", report="ends")
+    assert filtered == [[0]] and parts == [2, 1]
+
+
+@pytest.mark.usefixtures("sampling")
+def test_a_sample_may_leave_nothing_to_the_filter(monkeypatch):
+    monkeypatch.setattr(edit_filter, "worthwhile", lambda chosen, *_: chosen[:0])
+    monkeypatch.setattr(edit_filter.Filter, "run", None)
+    records, patterns = [("r", "ACGTTGCATTAGACCAGGAT" * 40)], ["ACGTTGCATTAGACCAGGAT"]
+    found = rows_of(edit(records, patterns, 1, device="cuda", strand="+"))
+    assert found == naive.edit(records, patterns, 1, strand="+")

@@ -172,7 +172,7 @@ class CudaEngine(HostEngine):
     def start_edit(
         self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int
     ) -> Scan:
-        from kmatch.engine.cuda.edit.filter import Filter
+        from kmatch.engine.cuda.edit.filter import Filter, choose
         from kmatch.engine.cuda.edit.filtered import FilteredScan
         from kmatch.engine.cuda.edit.scan import Searches, scan_edit
 
@@ -193,14 +193,13 @@ class CudaEngine(HostEngine):
         def start(chosen: Longs, buffer: HitBuffer) -> None:
             scan_edit(text, searches(chosen), buffer)
 
+        def new_filter() -> Filter:
+            choice = choose(text, query, always, base_pairs(here), self._workers)
+            return Filter(text, query, choice, self.stream)
+
         if filtering is not False:
             always = bool(filtering)
-            queries = self._once(
-                "filter",
-                arrays,
-                (layout, k, always),
-                lambda: Filter(text, query, always, base_pairs(here), self.stream),
-            )
+            queries = self._once("filter", arrays, (layout, k, always), new_filter)
             if queries.budgets.any():
                 return FilteredScan(self, capacity, text, queries, start)
         every = searches(np.arange(len(limits)))

@@ -1,20 +1,24 @@
 """Filter or full scan: an estimate of both for each query, and the filter itself."""
 
 from functools import cache, partial
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Floats, Longs, Planes
+from kmatch.arrays import Bools, Floats, Longs, Planes
 from kmatch.engine.costs import CUDA
 from kmatch.engine.cuda.bits.buffer import HitBuffer
 from kmatch.engine.cuda.edit.pieces import (
+    LETTERS,
     PiecePlan,
     Survivors,
     by_kind,
     kind_of,
     launch_pieces,
     plan_pieces,
+    share_of,
+    tiles,
     used_letters,
 )
 from kmatch.engine.cuda.edit.stretches import columns_a_position
@@ -22,12 +26,17 @@ from kmatch.engine.cuda.edit.verify import MOST_WORDS, Patterns, verify
 from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream, on_device
 from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import Text
+from kmatch.engine.host.sharing import slabs
+from kmatch.engine.host.survivors import expect_survivors
+from kmatch.engine.host.workers import Workers
 
 OFTEN = 9  # letters of a piece after which hardly a thread has a live lane
 FEWEST_SURVIVORS = 1 << 18  # that there is memory for
 MOST_SURVIVORS = 1 << 26
 MARGIN = 1.5  # times the survivors of the chunk before fit into the memory
 REPEATED = 6  # times as many as letters alone let expect, as texts repeat themselves
+SAMPLED = 17  # a sample is one tile of so many: not a divisor of those that lie side by side
+LEAST = 0.1  # of a scan's time, that a filter has to save: estimates err by as much
 START = 2e6  # nanoseconds of a filter in a chunk with any panel: launches, counts for the host
 
 
@@ -49,37 +58,44 @@ def estimate(letters: Planes, k: int, backward: bool) -> Estimate:
     return Estimate(m * CUDA.recurrence.cell, sought, window)
 
 
-def expected_survivors(patterns: Planes, k: int, backward: bool, pairs: Floats) -> Floats:
+def expected_survivors(
+    patterns: Planes, k: int, backward: bool, pairs: Floats, workers: Workers
+) -> Floats:
     """The survivors at a position that queries of one kind have, float64[n].
 
     patterns: int8[n, m], plane numbers; pairs: see `geometry.base_pairs`, of a text that it is
     like.
     """
-    alone = pairs.sum(axis=1)
-    after, found = (pairs / alone[:, None]).ravel(), np.zeros(len(patterns))
-    for planes, offsets in used_letters(patterns, k, backward):
-        rows, chance = np.ascontiguousarray(planes.T), np.ones(len(patterns))
-        for i, row in enumerate(rows):
-            follows = i > 0 and offsets[i - 1] + 1 == offsets[i]
-            chance *= after.take(4 * rows[i - 1] + row) if follows else alone.take(row)
-        found += chance
+    found = np.empty(len(patterns))
+    items = slabs(len(found))
+    workers.run(expect_survivors, items, patterns, k, backward, LETTERS, pairs, found)
     return found
 
 
-def choose(
-    text: Text, search: DifferenceQuery, always: bool, pairs: Floats
-) -> tuple[Longs, Floats]:
-    """The most survivors with which a filter pays, for each query, int64[Q], 0 to scan at once; and
-    the survivors that are expected of it, float64[Q].
+class Choice(NamedTuple):
+    """Which of Q queries a filter pays for.
 
-    A filter that left too many is run again without the queries that had more.
+    budgets: int64[Q], the most survivors of a chunk with which it does, 0 to scan at once;
+    expected: float64[Q], the survivors that letters let expect, 0 where the budget is; window:
+    float64[Q], nanoseconds of a survivor, 0 where the filter is to run whatever it costs.
+    """
+
+    budgets: Longs
+    expected: Floats
+    window: Floats
+
+
+def choose(
+    text: Text, search: DifferenceQuery, always: bool, pairs: Floats, workers: Workers
+) -> Choice:
+    """The Choice that letters suggest.
 
     text: of the chunks' layout; always: filter all queries that can be verified; pairs: as for
     `expected_survivors`.
     """
     reading, limits, positions = search.reading, search.limits, 64 * text.words * text.rows
-    budgets, expected = np.zeros(len(limits), np.int64), np.zeros(len(limits))
-    saved = np.zeros(len(limits))  # nanoseconds a position, by a filter
+    choice = Choice(np.zeros(len(limits), np.int64), *np.zeros((2, len(limits))))
+    begin, saved = CUDA.pieces.stage * positions + START, np.zeros(len(limits))  # nanoseconds
     columns = cache(partial(columns_a_position, text, len(limits)))  # for many kinds the same
     for queries in by_kind(reading, limits, np.arange(len(limits))):
         patterns, k, backward = kind_of(reading, limits, queries)
@@ -87,39 +103,60 @@ def choose(
             continue
         scan, sought, window = estimate(patterns[0], k, backward)
         scan *= columns(patterns.shape[1], k)
+        begin += LEAST * scan * positions * len(queries)
         room = scan - sought - CUDA.pieces.query / positions
         if room <= 0 and not always:
             continue
-        left = expected_survivors(patterns, k, backward, pairs)
-        pays = np.full(len(queries), always) | (left * window < room)
-        most = MOST_SURVIVORS if always else 64 + int(positions * room / window)
-        budgets[queries], expected[queries] = pays * most, pays * positions * left
-        saved[queries] = pays * (room - left * window)
+        left = expected_survivors(patterns, k, backward, pairs, workers)
+        choice.budgets[queries] = MOST_SURVIVORS if always else 64 + int(positions * room / window)
+        choice.expected[queries] = positions * left
+        if not always:
+            choice.window[queries] = window
+            saved[queries] = positions * (room - left * window)
     if not always:
-        rest = np.ones(len(budgets), bool)
-        if saved.sum() > CUDA.pieces.stage + START / positions:
-            rest[worthwhile(np.flatnonzero(budgets), expected, budgets)] = False
-        budgets[rest] = expected[rest] = 0
-    return budgets, expected
+        left_out = _left_out(choice, saved, begin)
+        choice.budgets[left_out] = choice.expected[left_out] = choice.window[left_out] = 0
+    return choice
+
+
+def _left_out(choice: Choice, saved: Floats, begin: float) -> Bools:
+    """The queries to scan for at once, bool[Q].
+
+    saved: nanoseconds, by a filter, float64[Q]; begin: that it has to save in all.
+    """
+    out = np.ones(len(saved), bool)
+    if saved.sum(where=saved > 0) > begin:
+        spare(choice.budgets, choice.expected, choice.window)
+        out[worthwhile(np.flatnonzero(choice.budgets), choice.expected, choice.budgets)] = False
+    return out
+
+
+def spare(budgets: Longs, counts: Floats, window: Floats) -> None:
+    """Raise the budgets of queries that have more survivors, where to scan for them as well would
+    save less than it takes to begin with that.
+
+    budgets, window: of a Choice; counts: survivors, float64[Q].
+    """
+    if np.maximum(counts - budgets, 0) @ window < START:
+        budgets[:] = np.maximum(budgets, np.ceil(counts))
 
 
 class Filter:
     """The pieces of the queries for which a filter pays, on the GPU, planned once for all chunks.
 
-    text: of the chunks' layout; always, pairs: see `choose`; stream: in which the filter runs.
-    budgets: see `choose`; memory: the survivors of a chunk for which there should be memory, no
-    more than those with which a filter pays.
+    text: of the chunks' layout; stream: in which the filter runs. budgets: of the Choice; memory:
+    the survivors of a chunk for which there should be memory, no more than those with which a
+    filter pays.
     """
 
-    def __init__(
-        self, text: Text, query: DifferenceQuery, always: bool, pairs: Floats, stream: Stream
-    ) -> None:
+    def __init__(self, text: Text, query: DifferenceQuery, choice: Choice, stream: Stream) -> None:
         reading, limits = query.reading, query.limits
-        self.stream, self._reading, self._limits = stream, reading, limits
-        self._coding = (len(limits), query.k + 1)
-        self.budgets, expected = choose(text, query, always, pairs)
+        self.stream, self._coding = stream, (len(limits), query.k + 1)
+        self.budgets, expected, self._window = choice
+        self._unsure = expected @ self._window > START and prod(tiles(text)) >= SAMPLED
         self.memory = FEWEST_SURVIVORS
-        self.expect(REPEATED * expected.sum())
+        if not self._unsure:
+            self.expect(REPEATED * expected.sum())
         self._planned: tuple[bytes, PiecePlan, tuple[DeviceArray, DeviceArray]] | None = None
         if self.budgets.any():
             lengths = np.diff(reading.begins)
@@ -128,6 +165,9 @@ class Filter:
             self._table, self._begins = on_device(table, stream), on_device(begins, stream)
             self._searches = on_device(searches, stream)
             self._longest = int(lengths[self.budgets > 0].max())
+            filtered = np.flatnonzero(self.budgets)
+            self._planned_for, self._all = len(filtered), plan_pieces(reading, limits, filtered)
+            self._letters = on_device(self._all.letters, stream)
 
     def expect(self, survivors: float) -> None:
         """Take note of the survivors that a chunk had, or will have."""
@@ -137,6 +177,32 @@ class Filter:
     def drop(self, queries: Longs) -> None:
         """Have later chunks scanned for queries, int64[n], of which too much survived in one."""
         self.budgets[queries] = 0
+
+    def sample(self, text: Text) -> None:
+        """Count what survives in part of the first chunk, and drop the queries of which it is too
+        much: texts repeat themselves, which letters do not foretell.
+
+        text: with planes on the GPU.
+        """
+        if not self._unsure:
+            return
+        self._unsure = False
+        chosen = np.flatnonzero(self.budgets)
+        likely = self._count(text, chosen) / share_of(text, SAMPLED)
+        spare(self.budgets, likely, self._window)
+        pays = worthwhile(chosen, likely, self.budgets)
+        self.drop(np.delete(chosen, np.searchsorted(chosen, pays)))
+        self.expect(likely[pays].sum())
+
+    def _count(self, text: Text, chosen: Longs) -> Longs:
+        """The survivors of all queries in one of SAMPLED tiles, int64[Q]; waits for them."""
+        stream, none = self.stream, np.zeros(1, np.int64)
+        counts = on_device(np.zeros(len(self.budgets), np.int64), stream)
+        survivors = Survivors(counts, on_device(none, stream), on_device(none, stream))
+        launch_pieces(text, *self._plan(chosen), survivors, stream, SAMPLED)
+        found: Longs = counts.copy_to_host(stream=stream)
+        stream.synchronize()
+        return found
 
     def run(self, text: Text, chosen: Longs, survivors: Survivors, buffer: HitBuffer) -> None:
         """Start the filter for the chosen queries, and the verification of its survivors.
@@ -153,8 +219,12 @@ class Filter:
     def _plan(self, chosen: Longs) -> tuple[PiecePlan, tuple[DeviceArray, DeviceArray]]:
         """The plan for the chosen queries and its arrays on the GPU; the last one is kept."""
         if self._planned is None or self._planned[0] != chosen.tobytes():
-            plan = plan_pieces(self._reading, self._limits, chosen)
-            arrays = on_device(plan.letters, self.stream), on_device(plan.pieces, self.stream)
+            wanted, pieces = np.zeros(len(self.budgets), bool), self._all.pieces
+            wanted[chosen] = True
+            if len(chosen) < self._planned_for:
+                pieces = pieces.take(np.flatnonzero(wanted.take(pieces[:, 3])), axis=0)
+            plan = self._all._replace(pieces=pieces)
+            arrays = self._letters, on_device(plan.pieces, self.stream)
             self._planned = chosen.tobytes(), plan, arrays
         return self._planned[1:]
 

@@ -39,9 +39,12 @@ class FilteredScan(Scan):
         super().__init__(engine, capacity, self._launch)
 
     def _launch(self, buffer: HitBuffer) -> None:
+        self._queries.sample(self._text)
         budgets = self._queries.budgets
         chosen, rest = np.flatnonzero(budgets), np.flatnonzero(budgets == 0)
-        self._filter(chosen, self._queries.memory, buffer)
+        self._chosen = chosen
+        if len(chosen):
+            self._filter(chosen, self._queries.memory, buffer)
         if len(rest):
             self._start(rest, buffer)
 
@@ -77,7 +80,7 @@ class FilteredScan(Scan):
         chosen = self._chosen
         self._give_survivors()
         again = worthwhile(chosen, counts, self._queries.budgets)
-        rest = np.setdiff1d(chosen, again)
+        rest = np.delete(chosen, np.searchsorted(chosen, again))
         self._queries.drop(rest)
         with self._engine.timing(self._engine.stream):
             if len(rest):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import uint64
+from numpy.lib.stride_tricks import sliding_window_view
 
 from kmatch.arrays import Ints, Longs, Planes, Words
 from kmatch.engine.cpu.edit.pieces import cut
@@ -64,9 +65,10 @@ def by_kind(reading: ReadingArrays, limits: Longs, chosen: Longs) -> list[Longs]
     same; any other query is a kind of its own.
     """
     lengths = np.diff(reading.begins)
-    rare = np.logical_or.reduceat(reading.letters >= 4, reading.begins[:-1])
     number = 2 * (lengths * (int(limits.max()) + 1) + limits) + (reading.backward != 0)
-    number[rare] = -1 - np.flatnonzero(rare)
+    if len(reading.masks):
+        rare = np.logical_or.reduceat(reading.letters >= 4, reading.begins[:-1])
+        number[rare] = -1 - np.flatnonzero(rare)
     kind = number[chosen]
     order = np.argsort(kind, kind="stable")
     return np.split(chosen[order], np.flatnonzero(np.diff(kind[order])) + 1)
@@ -80,7 +82,7 @@ def kind_of(reading: ReadingArrays, limits: Longs, queries: Longs) -> tuple[Plan
     if last - first + 1 == len(queries):  # side by side, as large panels are
         patterns = letters[begins[first] : begins[last + 1]].reshape(-1, m)
     else:
-        patterns = letters[begins[queries][:, None] + np.arange(m)]
+        patterns = sliding_window_view(letters, m)[begins[queries]]
     return patterns, int(limits[first]), bool(backward[first])
 
 
@@ -137,13 +139,15 @@ def _in_groups(planes: Planes, offsets: Longs, tile_rows: int) -> Words:
 class Shape(NamedTuple):
     """A chunk and a PiecePlan as the kernel takes them.
 
-    rows: that a lane owns; plane_rows: with those of the halo; tile_rows: see PiecePlan.
+    rows: that a lane owns; plane_rows: with those of the halo; tile_rows: see PiecePlan; step: of
+    so many tiles one is looked through.
     """
 
     words: int
     rows: int
     plane_rows: int
     tile_rows: int
+    step: int
 
 
 class Survivors(NamedTuple):
@@ -209,7 +213,7 @@ def make_search(grain: int) -> Any:
 
     @cuda.jit(cache=True)
     def kernel(planes, shape, letters, pieces, counts, codes, count):
-        words, lane_rows, plane_rows, tile_rows = shape
+        words, lane_rows, plane_rows, tile_rows, step = shape
         text = Text(planes, words, lane_rows, plane_rows * words)
         survivors = Survivors(counts, codes, count)
         tile = cuda.shared.array(0, uint64)
@@ -217,7 +221,7 @@ def make_search(grain: int) -> Any:
         thread = cuda.threadIdx.x
         across = (words + WIDTH - 1) // WIDTH
         bands = (lane_rows + BAND - 1) // BAND
-        block = cuda.blockIdx.x
+        block = cuda.blockIdx.x * step
         band = block // across
         column = block - band * across
         # Beyond the owned rows only the last lane counts: other lanes repeat letters there.
@@ -247,23 +251,39 @@ def make_search(grain: int) -> Any:
     return kernel
 
 
+def tiles(text: Text) -> tuple[int, int]:
+    """(columns, bands) of the tiles of a chunk."""
+    return -(-text.words // WIDTH), -(-text.rows // BAND)
+
+
+def share_of(text: Text, step: int) -> float:
+    """The share of a text's positions in one of so many tiles; see `launch_pieces`."""
+    across, bands = tiles(text)
+    band, column = np.divmod(np.arange(0, across * bands, step), across)
+    rows = np.minimum(text.rows - band * BAND, BAND)
+    words = np.minimum(text.words - column * WIDTH, WIDTH)
+    return float(rows @ words) / (text.rows * text.words)
+
+
 def launch_pieces(
     text: Text,
     plan: PiecePlan,
     arrays: tuple[DeviceArray, DeviceArray],
     survivors: Survivors,
     stream: Stream,
+    step: int = 1,
 ) -> None:
     """Find where pieces of a PiecePlan occur exactly.
 
     text: a chunk whose planes are on the GPU; arrays: letters and pieces of the plan, there too;
-    survivors: filled here.
+    survivors: filled here; step: look through one of so many tiles.
     """
     planes, words, rows, plane_words = text
     plane_rows = plane_words // words
-    across, bands = -(-words // WIDTH), -(-rows // BAND)
-    blocks = across * bands + max(-(-plane_rows // BAND) - bands, 0)
+    across, bands = tiles(text)
+    blocks = -(-(across * bands + max(-(-plane_rows // BAND) - bands, 0)) // step)
     parts = min(max(BLOCKS * multiprocessors() // blocks, 1), len(plan.pieces))
     grid = ((blocks, parts), THREADS, stream, 8 * 4 * WIDTH * plan.tile_rows)
     launch = make_search(background_grain(words))[grid]
-    launch(planes, Shape(words, rows, plane_rows, plan.tile_rows), *arrays, *survivors)
+    shape = Shape(words, rows, plane_rows, plan.tile_rows, step)
+    launch(planes, shape, *arrays, *survivors)
