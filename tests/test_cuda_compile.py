@@ -24,7 +24,7 @@ HAMMING = (
     *(WORDS, bundle(hamming_scan.Shape), NUMBERS, NUMBERS, WORDS, TABLE),
     *(NUMBERS, NUMBERS),
 )
-EDIT = (WORDS, bundle(stretches.Shape), types.uint32[:, ::1], TABLE, NUMBERS, NUMBERS)
+EDIT = (WORDS, bundle(stretches.Shape), types.int8[:, ::1], TABLE, NUMBERS, NUMBERS)
 STRIPS = (*EDIT, types.int64, bundle(edit_strips.Kept, *3 * [WORDS]))
 PIECES = (WORDS, bundle(pieces.Shape), WORDS, TABLE, NUMBERS, NUMBERS, NUMBERS)
 VERIFY = (

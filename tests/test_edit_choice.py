@@ -107,7 +107,7 @@ def some_gpu(monkeypatch):
 def free_start(monkeypatch, some_gpu):
     """A filter that costs nothing to begin with, so that it pays in a short text."""
     monkeypatch.setattr(gpu_filter, "START", 0.0)
-    costs = CUDA._replace(pieces=CUDA.pieces._replace(query=0.0))
+    costs = CUDA._replace(pieces=CUDA.pieces._replace(query=0.0, piece=0.0))
     monkeypatch.setattr(gpu_filter, "CUDA", costs)
 
 

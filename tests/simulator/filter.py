@@ -108,10 +108,11 @@ def test_a_filter_without_memory_leaves_all_to_the_scan(monkeypatch):
 
 @pytest.fixture
 def sampling(monkeypatch):
-    """A filter that pays in short texts, of whose tiles, of four rows, every other is a sample."""
+    """A filter that pays in short texts where little survives; every other tile, of four rows, is a
+    sample."""
     monkeypatch.setattr(edit_filter, "SAMPLED", 2)
     monkeypatch.setattr(edit_filter, "START", 0.0)
-    free = edit_filter.CUDA.pieces._replace(query=0.0, stage=0.0)
+    free = edit_filter.CUDA.pieces._replace(query=0.0, piece=0.0, stage=0.0, column=1.0)
     monkeypatch.setattr(edit_filter, "CUDA", edit_filter.CUDA._replace(pieces=free))
     monkeypatch.setattr(pieces, "DEPTH", 1)
     monkeypatch.setattr(pieces, "BAND", pieces.APART)

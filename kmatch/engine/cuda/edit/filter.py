@@ -21,7 +21,7 @@ from kmatch.engine.cuda.edit.pieces import (
     tiles,
     used_letters,
 )
-from kmatch.engine.cuda.edit.stretches import columns_a_position
+from kmatch.engine.cuda.edit.stretches import columns_a_position, strips_of
 from kmatch.engine.cuda.edit.verify import MOST_WORDS, Patterns, verify
 from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream, on_device
 from kmatch.engine.differences import DifferenceQuery
@@ -41,21 +41,23 @@ START = 2e6  # nanoseconds of a filter in a chunk with any panel: launches, coun
 
 
 class Estimate(NamedTuple):
-    """Nanoseconds of a query: a column of a `scan`, its pieces (`sought`) for each position, and a
-    survivor (`window`)."""
+    """Nanoseconds of a query: a column of a `scan`, its pieces (`sought`) for each position, a
+    survivor (`window`), and to begin with a filter rather than a scan (`begin`)."""
 
     scan: float
     sought: float
     window: float
+    begin: float
 
 
 def estimate(letters: Planes, k: int, backward: bool) -> Estimate:
     """The Estimate of a query of these letters, and of all of its kind."""
-    m, pieces = len(letters), CUDA.pieces
+    m, pieces, recurrence = len(letters), CUDA.pieces, CUDA.recurrence
     looked = sum(min(len(used), OFTEN) for _, used in used_letters(letters[None], k, backward))
     window = (m + 3 * k) * (pieces.column + pieces.block * -(-m // 64))
     sought = looked * pieces.letter + (k + 1) * pieces.look
-    return Estimate(m * CUDA.recurrence.cell, sought, window)
+    begin = pieces.query + (k + 1) * pieces.piece - recurrence.query
+    return Estimate(prod(strips_of(m)) * recurrence.cell, sought, window, begin)
 
 
 def expected_survivors(
@@ -95,16 +97,16 @@ def choose(
     """
     reading, limits, positions = search.reading, search.limits, 64 * text.words * text.rows
     choice = Choice(np.zeros(len(limits), np.int64), *np.zeros((2, len(limits))))
-    begin, saved = CUDA.pieces.stage * positions + START, np.zeros(len(limits))  # nanoseconds
+    least, saved = CUDA.pieces.stage * positions + START, np.zeros(len(limits))  # nanoseconds
     columns = cache(partial(columns_a_position, text, len(limits)))  # for many kinds the same
     for queries in by_kind(reading, limits, np.arange(len(limits))):
         patterns, k, backward = kind_of(reading, limits, queries)
         if patterns.shape[1] > 64 * MOST_WORDS:
             continue
-        scan, sought, window = estimate(patterns[0], k, backward)
+        scan, sought, window, begin = estimate(patterns[0], k, backward)
         scan *= columns(patterns.shape[1], k)
-        begin += LEAST * scan * positions * len(queries)
-        room = scan - sought - CUDA.pieces.query / positions
+        least += LEAST * scan * positions * len(queries)
+        room = scan - sought - begin / positions
         if room <= 0 and not always:
             continue
         left = expected_survivors(patterns, k, backward, pairs, workers)
@@ -114,18 +116,18 @@ def choose(
             choice.window[queries] = window
             saved[queries] = positions * (room - left * window)
     if not always:
-        left_out = _left_out(choice, saved, begin)
+        left_out = _left_out(choice, saved, least)
         choice.budgets[left_out] = choice.expected[left_out] = choice.window[left_out] = 0
     return choice
 
 
-def _left_out(choice: Choice, saved: Floats, begin: float) -> Bools:
+def _left_out(choice: Choice, saved: Floats, least: float) -> Bools:
     """The queries to scan for at once, bool[Q].
 
-    saved: nanoseconds, by a filter, float64[Q]; begin: that it has to save in all.
+    saved: nanoseconds, by a filter, float64[Q]; least: that it has to save in all.
     """
     out = np.ones(len(saved), bool)
-    if saved.sum(where=saved > 0) > begin:
+    if saved.sum(where=saved > 0) > least:
         spare(choice.budgets, choice.expected, choice.window)
         out[worthwhile(np.flatnonzero(choice.budgets), choice.expected, choice.budgets)] = False
     return out

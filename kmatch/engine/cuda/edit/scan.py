@@ -22,7 +22,7 @@ from kmatch.engine.cuda.bits.distances import (
 from kmatch.engine.cuda.bits.words import ALL_ONES, NONE
 from kmatch.engine.cuda.edit.recurrence import COLUMNS, THREADS, State, Tile, Way, advance, stage
 from kmatch.engine.cuda.edit.stretches import Shape, plan_searches
-from kmatch.engine.cuda.edit.strips import launch_strips, memory_for_deltas
+from kmatch.engine.cuda.edit.strips import Kept, launch_strips, memory_for_deltas
 from kmatch.engine.cuda.gpu.driver import Stream, cuda, on_device
 from kmatch.engine.geometry import Text
 from kmatch.engine.queries import ReadingArrays
@@ -100,7 +100,7 @@ def make_scan(rows: int, bits: int, lowering: bool) -> Any:
         query, length, backward, warm = search[0], search[1], search[2], search[3]
         limit = int64(search[4])
         if thread < rows:
-            staged[thread] = letters[cuda.blockIdx.y, thread]
+            staged[thread] = uint32(letters[cuda.blockIdx.y, thread]) * uint32(COLUMNS * THREADS)
         for c in range(COLUMNS):
             shared[(shape.planes * COLUMNS + c) * THREADS + thread] = ALL_ONES
         cuda.syncthreads()
@@ -158,6 +158,7 @@ class Searches:
     ) -> None:
         self.stream, self.lowering = stream, lowering
         self._plans = []
+        memory: dict[tuple[int, ...], Kept] = {}  # of strips: one search follows the other
         for plan in plan_searches(text, reading, limits, chosen):
             least, most = plan.searches[:, 4].min(), plan.searches[:, 4].max()
             # The smallest distances lower a limit to 0 while they are sought.
@@ -173,7 +174,9 @@ class Searches:
                 k + 1,
             )
             arrays = (on_device(plan.letters, stream), on_device(plan.searches, stream))
-            kept = memory_for_deltas(plan, bits, stream) if plan.strips > 1 else None
+            kept, kind = None, (plan.rows, plan.strips, bits)
+            if plan.strips > 1:
+                kept = memory[kind] = memory.get(kind) or memory_for_deltas(plan, bits, stream)
             self._plans.append((plan, bits, shape, arrays, kept))
 
     def run(self, text: Text, buffer: HitBuffer) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kmatch.arrays import Ints, Longs, Planes, bounds_of, gather
 from kmatch.engine.cuda.edit.recurrence import COLUMNS, THREADS
@@ -42,24 +41,24 @@ class Shape(NamedTuple):
 class SearchPlan(NamedTuple):
     """Queries of the same number of rows, cut alike.
 
-    rows: of a strip; strips: of a pattern; planes: of the text that are read; letters:
-    uint32[n, strips·rows], the index of each letter's plane in shared memory, at the front letters
-    that match everywhere and fill a pattern up; searches: int32[n, 5], the rank of a query, its
-    length, whether the text is read downwards, its warm-up in columns and its limit; stretch: rows
-    of a lane that a thread owns; blocks: of a query; shared_bytes: of a block.
+    rows: of a strip; strips: of a pattern; planes: of the text that are read; letters: int8[n,
+    strips·rows], the plane of each letter, at the front letters that match everywhere and fill a
+    pattern up; searches: int32[n, 5], the rank of a query, its length, whether the text is read
+    downwards, its warm-up in columns and its limit; stretch: rows of a lane that a thread owns;
+    blocks: of a query; shared_bytes: of a block.
     """
 
     rows: int
     strips: int
     planes: int
-    letters: NDArray[np.uint32]
+    letters: Planes
     searches: Ints
     stretch: int
     blocks: int
     shared_bytes: int
 
 
-def _strips_of(length: int) -> tuple[int, int]:
+def strips_of(length: int) -> tuple[int, int]:
     """(rows of a strip, strips) of a pattern."""
     if length <= SHORT:
         return -(-length // STEP) * STEP, 1
@@ -79,7 +78,7 @@ def plan_searches(
     lengths, kind = np.unique(np.diff(reading.begins)[chosen], return_inverse=True)
     alike: dict[tuple[int, int], list[int]] = {}
     for number, length in enumerate(lengths.tolist()):
-        alike.setdefault(_strips_of(length), []).append(number)
+        alike.setdefault(strips_of(length), []).append(number)
     for (rows, strips), numbers in alike.items():
         queries = chosen[np.isin(kind, numbers)]
         for first in range(0, len(queries), MOST_QUERIES):
@@ -92,9 +91,12 @@ def plan_searches(
 def _letters(rows: int, planes: int, queries: Longs, reading: ReadingArrays) -> Planes:
     """The plane of each letter, int8[n, rows]; in front the plane behind all others fills up."""
     lengths = np.diff(reading.begins)[queries]
+    letters = gather(reading.letters, reading.begins[queries], bounds_of(lengths))
     filled = np.full((len(queries), rows), planes, np.int8)
-    own = np.arange(rows) >= rows - lengths[:, None]
-    filled[own] = gather(reading.letters, reading.begins[queries], bounds_of(lengths))
+    if (lengths == lengths[0]).all():
+        filled[:, rows - lengths[0] :] = letters.reshape(len(queries), -1)
+    else:
+        filled[np.arange(rows) >= rows - lengths[:, None]] = letters
     return filled
 
 
@@ -115,7 +117,7 @@ def _plan(
         rows,
         strips,
         planes,
-        letters.astype(np.uint32) * np.uint32(COLUMNS * THREADS),
+        letters,
         searches,
         stretch,
         across * -(-text.rows // stretch),
@@ -128,7 +130,7 @@ def columns_a_position(text: Text, queries: int, m: int, k: int) -> float:
     letters within k: those of warm-up count, and those of threads without lanes."""
     across = -(-text.words // THREADS)
     warm = min(text.plane_words // text.words - text.rows, m + k)
-    stretch = _stretch(across * queries, text.rows, warm, _strips_of(m)[1])
+    stretch = _stretch(across * queries, text.rows, warm, strips_of(m)[1])
     return across * THREADS / text.words * (1 + warm / stretch)
 
 

@@ -221,7 +221,8 @@ def make_scan(rows: int, bits: int, lowering: bool) -> Any:
             while strip <= last:
                 cuda.syncthreads()
                 if thread < rows:
-                    staged[thread] = letters[search, strip * rows + thread]
+                    plane = letters[search, strip * rows + thread]
+                    staged[thread] = uint64(plane) * uint64(COLUMNS * THREADS)
                 cuda.syncthreads()
                 _load(state, rows, own, strip, strip == fresh, missing)
                 if strip == fresh:
