@@ -25,6 +25,7 @@ from bench import (
     scale,
     short,
     start,
+    threads,
     tools,
     whole,
 )
@@ -269,6 +270,15 @@ def test_short_records(runs):
     words = ("--records", 300, "--repeat", 1, "--only", "hamming")
     (row,) = runs.main(short, *words, failing=True)["rows"]
     assert row["seconds"] > row["without"] / 2 > 0 and row["parser"] < row["seconds"]
+
+
+def test_threads(runs):
+    words = ("--length", 5_000, "--threads", "1,2", "--rounds", 10, "--repeat", 1)
+    one, two = runs.main(threads, *words)["rows"]
+    assert [one[f"{name}_share"] for name in threads.SEARCHES] == [1, 1] and one["machine"] == 1
+    assert two["threads"] == 2 and two["machine"] > 0
+    for name in threads.SEARCHES:
+        assert two[f"{name}_share"] == pytest.approx(two[name] / one[name] / 2)
 
 
 def test_packed_genomes(runs):
