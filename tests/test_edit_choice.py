@@ -8,14 +8,19 @@ from support.commands import random_letters
 from support.packing import one_chunk
 
 from kmatch.engine.costs import CUDA, Pieces, Recurrence
-from kmatch.engine.cpu.edit.filter import choose, estimate, extent_of, letter_shares
+from kmatch.engine.cpu.edit.filter import (
+    choose,
+    estimate,
+    expect_pieces,
+    extent_of,
+    letter_shares,
+)
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.cuda.edit import filter as gpu_filter
 from kmatch.engine.cuda.edit import stretches
 from kmatch.engine.cuda.engine import LAYOUT
 from kmatch.engine.differences import difference_query
 from kmatch.engine.geometry import CACHE_LINE, base_pairs, geometry_for
-from kmatch.engine.host.survivors import expect_survivors
 from kmatch.engine.host.workers import Workers
 from kmatch.search.panels.pam import RANDOM
 from kmatch.search.panels.pams import load_pams, share_beside
@@ -176,7 +181,8 @@ def test_pieces_are_expected_as_often_as_their_pairs_of_letters(backward):
     pairs = rng.random((4, 4))
     pairs /= pairs.sum()
     found = np.empty(len(patterns))
-    Workers(2).run(expect_survivors, 2, patterns, k, backward, most, pairs, found)
+    shares = gpu_filter.shares_of(pairs, 5)
+    Workers(2).run(expect_pieces, 2, patterns, k, backward, most, shares, found)
     for pattern, share in [*zip(patterns.tolist(), found, strict=True)][::100]:
         pieces = [
             pattern[a:b][:: -1 if backward else 1][:most] for a, b in ((0, 7), (7, 15), (15, 23))

@@ -249,7 +249,7 @@ def test_the_cost_of_a_cluster(runs):
     assert all(row["equal"] == "yes" and row["gain"] == row["overhead"] == 1 for row in rows)
     runs.small(cluster, workers=lambda count, gpus: nullcontext(cluster.Workers("", [])))
     (row,) = runs.main(cluster, "--calls", "--only", "3 genomes", *words)["rows"]
-    assert row["equal"] == "yes" and row["alone_cpu_s"] > 0 and row["one_s"] > 0
+    assert row["equal"] == "yes" and row["alone_cpu_s"] > 0 < row["one_s"] and row["machine"] > 0
     runs.small(cluster, workers=workers, peak_of=lambda process: 1)
     rows = runs.main(cluster, "--memory", "--genomes", 20, "--folder", runs.folder)["rows"]
     assert [row["genomes"] for row in rows] == [2, 20] and rows[1]["hits"] > rows[0]["hits"] > 0

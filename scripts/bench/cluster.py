@@ -15,7 +15,9 @@ those of the client and of the workers; where other work shares the machine, `cp
 more than `overhead` does. The scheduler lives in this script, and Dask is set as docs/clusters.md
 says; with --plain it has its defaults. A second or so of a process is
 its start, and two on a cluster: with --calls it is calls of `kmatch.edit` that are timed, from
-paths to a table, in this process and with a Client that is connected.
+paths to a table, in this process and with a Client that is connected. Then `machine` is what as
+many processes as there are workers gain without Dask, each with a whole search of its own: cores
+that share a clock or a cache gain less than their number.
 
 With --memory it compares the peak memory of clients, and of workers, that search --genomes (10,000)
 genomes of 50,000 letters, and a tenth of them, with a panel that has hits in all of them; exit
@@ -27,7 +29,9 @@ import statistics
 import sys
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,6 +61,7 @@ COLUMNS = (
     ("overhead", "overhead", ">8.2f"),
     ("cpu_overhead", "cpu overhead", ">12.2f"),
     ("gain", "gain", ">6.2f"),
+    ("machine", "machine", ">7.2f"),
     ("equal", "same bytes", "<10s"),
 )
 MEMORY = (
@@ -105,14 +110,33 @@ def seconds(options, folder):
     table, timed = Table(COLUMNS), call if options.calls else search
     for name, genome, patterns in inputs(options, folder):
         write_panel(folder / "panel.txt", patterns)
-        with workers(1, options.gpus) as one, workers(options.workers, options.gpus) as everyone:
+        turns, apart = [], []
+        with (
+            workers(1, options.gpus) as one,
+            workers(options.workers, options.gpus) as everyone,
+            ProcessPoolExecutor(options.workers, get_context("spawn")) as pool,
+        ):
             ways = {"alone": None, "one": one, "all": everyone}
-            turns = [
-                {way: timed(genome, folder, way, cluster) for way, cluster in ways.items()}
-                for _ in range(options.repeat + 1)
-            ][1:]
-        table.add(row_of(name, options, turns, folder))
+            for _ in range(options.repeat + 1):
+                turns.append({way: timed(genome, folder, way, ways[way]) for way in ways})
+                if options.calls and not options.gpus:
+                    apart.append(seconds_apart(pool, genome, folder, options.workers))
+        row = row_of(name, options, turns[1:], folder)
+        if apart:
+            alone = (turn["alone"].seconds for turn in turns)
+            gains = [options.workers * a / b for a, b in zip(alone, apart, strict=True)]
+            row["machine"] = statistics.median(gains[1:])
+        table.add(row)
     return table.rows
+
+
+def seconds_apart(pool, genome, folder, count):
+    """The seconds of `count` processes that each search all by themselves, at once."""
+    began = time.perf_counter()
+    names = [f"apart{number}" for number in range(count)]
+    for done in [pool.submit(call, genome, folder, name, None) for name in names]:
+        done.result()
+    return time.perf_counter() - began
 
 
 def row_of(name, options, turns, folder):

@@ -37,11 +37,12 @@ import kmatch
 from kmatch.bench.answers import by_engine, by_published
 from kmatch.bench.data import Case
 from kmatch.engine.cuda.edit import scan as edit
-from kmatch.engine.cuda.edit.filter import Filter
+from kmatch.engine.cuda.edit.filter import Filter, choose
 from kmatch.engine.cuda.edit.pieces import Survivors
 from kmatch.engine.cuda.gpu.driver import cuda, empty, on_device
 from kmatch.engine.cuda.hamming import scan as hamming
 from kmatch.engine.differences import difference_query
+from kmatch.engine.host.workers import Workers
 from kmatch.published.registry import find
 from kmatch.search.panels.pam import RANDOM
 from kmatch.search.panels.panel import build_panel, build_reading_panel
@@ -114,9 +115,11 @@ class Bench(GpuBench):
         figures = {"scan_ms": seconds * 1e3}
         operations = length / 64 * count * m * CELL_OPERATIONS
         query = difference_query(panel.letters, limits, self.engine)
-        pays = Filter(text, query, False, RANDOM, stream).budgets.all()
-        figures["filtered"] = bool(pays)
-        filtering, survivors = self.filter(text, Filter(text, query, True, RANDOM, stream), count)
+        workers = Workers(self.engine.threads)
+        pays = bool(choose(text, query, False, RANDOM, workers).budgets.all())
+        always = choose(text, query, True, RANDOM, workers)
+        figures["filtered"] = pays
+        filtering, survivors = self.filter(text, Filter(text, query, always, stream), count)
         figures |= {"filter_ms": filtering * 1e3, "survivors": survivors}
         same = self.same(kmatch.edit, patterns, k, length, report="ends")
         seconds = filtering if pays else seconds

@@ -8,6 +8,7 @@ import numpy as np
 
 from kmatch.arrays import Bools, Floats, Longs, Planes
 from kmatch.engine.costs import CUDA
+from kmatch.engine.cpu.edit.filter import Shares, expect_pieces
 from kmatch.engine.cuda.bits.buffer import HitBuffer
 from kmatch.engine.cuda.edit.pieces import (
     LETTERS,
@@ -27,7 +28,6 @@ from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream, on_device
 from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import Text
 from kmatch.engine.host.sharing import slabs
-from kmatch.engine.host.survivors import expect_survivors
 from kmatch.engine.host.workers import Workers
 
 OFTEN = 9  # letters of a piece after which hardly a thread has a live lane
@@ -60,17 +60,26 @@ def estimate(letters: Planes, k: int, backward: bool) -> Estimate:
     return Estimate(prod(strips_of(m)) * recurrence.cell, sought, window, begin)
 
 
+def shares_of(pairs: Floats, planes: int) -> Shares:
+    """The Shares of so many planes of a text, of which those of IUPAC letters are left out, as if
+    they matched anything; pairs: see `geometry.base_pairs`."""
+    alone, after = np.ones(planes), np.ones((planes, planes))
+    alone[:4] = pairs.sum(axis=1)
+    after[:, :4] = alone[:4]
+    after[:4, :4] = pairs / alone[:4, None]
+    return Shares(alone, after)
+
+
 def expected_survivors(
-    patterns: Planes, k: int, backward: bool, pairs: Floats, workers: Workers
+    patterns: Planes, k: int, backward: bool, shares: Shares, workers: Workers
 ) -> Floats:
     """The survivors at a position that queries of one kind have, float64[n].
 
-    patterns: int8[n, m], plane numbers; pairs: see `geometry.base_pairs`, of a text that it is
-    like.
+    patterns: int8[n, m], plane numbers; shares: of a text that it is like.
     """
     found = np.empty(len(patterns))
     items = slabs(len(found))
-    workers.run(expect_survivors, items, patterns, k, backward, LETTERS, pairs, found)
+    workers.run(expect_pieces, items, patterns, k, backward, LETTERS, shares, found)
     return found
 
 
@@ -92,12 +101,13 @@ def choose(
 ) -> Choice:
     """The Choice that letters suggest.
 
-    text: of the chunks' layout; always: filter all queries that can be verified; pairs: as for
-    `expected_survivors`.
+    text: of the chunks' layout; always: filter all queries that can be verified; pairs: see
+    `geometry.base_pairs`, of a text that it is like.
     """
     reading, limits, positions = search.reading, search.limits, 64 * text.words * text.rows
     choice = Choice(np.zeros(len(limits), np.int64), *np.zeros((2, len(limits))))
     least, saved = CUDA.pieces.stage * positions + START, np.zeros(len(limits))  # nanoseconds
+    shares = shares_of(pairs, len(reading.bases))
     columns = cache(partial(columns_a_position, text, len(limits)))  # for many kinds the same
     for queries in by_kind(reading, limits, np.arange(len(limits))):
         patterns, k, backward = kind_of(reading, limits, queries)
@@ -109,7 +119,7 @@ def choose(
         room = scan - sought - begin / positions
         if room <= 0 and not always:
             continue
-        left = expected_survivors(patterns, k, backward, pairs, workers)
+        left = expected_survivors(patterns, k, backward, shares, workers)
         choice.budgets[queries] = MOST_SURVIVORS if always else 64 + int(positions * room / window)
         choice.expected[queries] = positions * left
         if not always:
