@@ -122,8 +122,10 @@ def test_columns_of_warm_up_and_of_threads_without_lanes_are_counted(words, rows
     m, k, count = 40, 3, 300
     text, query = prepared("ACGT", ["ACGTTGCA" * 5] * count, k)
     text = text._replace(words=words, rows=rows, plane_words=words * (rows + 128))
-    (plan,) = stretches.plan_searches(text, query.reading, query.limits, np.arange(count))
-    columns = plan.blocks * stretches.THREADS * (plan.stretch + m + k)
+    queries = query.reading, query.limits, np.arange(count)
+    (plan,) = stretches.plan_searches(stretches.halo_of(text), *queries)
+    stretch, blocks = stretches.divide(text, plan)
+    columns = blocks * stretches.THREADS * (stretch + m + k)
     expected = stretches.columns_a_position(text, count, m, k) * words * rows
     assert columns == pytest.approx(expected, rel=0.1)
 

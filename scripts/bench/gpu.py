@@ -37,8 +37,9 @@ import kmatch
 from kmatch.bench.answers import by_engine, by_published
 from kmatch.bench.data import Case
 from kmatch.engine.cuda.edit import scan as edit
-from kmatch.engine.cuda.edit.filter import Filter, choose
+from kmatch.engine.cuda.edit.filter import Sought, choose
 from kmatch.engine.cuda.edit.pieces import Survivors
+from kmatch.engine.cuda.edit.stretches import halo_of
 from kmatch.engine.cuda.gpu.driver import cuda, empty, on_device
 from kmatch.engine.cuda.hamming import scan as hamming
 from kmatch.engine.differences import difference_query
@@ -106,7 +107,7 @@ class Bench(GpuBench):
         patterns = random_patterns(m, count)
         panel = build_reading_panel(load_patterns(patterns), "+")
         limits, chosen = np.full(count, k, np.int64), np.arange(count)
-        searches = edit.Searches(text, panel.letters, limits, chosen, k, stream)
+        searches = edit.Searches(halo_of(text), panel.letters, limits, chosen, k, stream)
 
         def scan(buffer):
             edit.scan_edit(text, searches, buffer)
@@ -117,9 +118,8 @@ class Bench(GpuBench):
         query = difference_query(panel.letters, limits, self.engine)
         workers = Workers(self.engine.threads)
         pays = bool(choose(text, query, False, RANDOM, workers).budgets.all())
-        always = choose(text, query, True, RANDOM, workers)
         figures["filtered"] = pays
-        filtering, survivors = self.filter(text, Filter(text, query, always, stream), count)
+        filtering, survivors = self.filter(text, Sought(query, chosen, stream), chosen)
         figures |= {"filter_ms": filtering * 1e3, "survivors": survivors}
         same = self.same(kmatch.edit, patterns, k, length, report="ends")
         seconds = filtering if pays else seconds
@@ -127,14 +127,14 @@ class Bench(GpuBench):
         name = f"edit m={m} k={k} patterns={count}"
         self.report(name, length, seconds, rate, m, operations, hits, figures | same)
 
-    def filter(self, text, queries, count):
+    def filter(self, text, sought, chosen):
         """(seconds, survivors) of a filter and of the verification of its survivors."""
-        stream, chosen = queries.stream, np.flatnonzero(queries.budgets)
-        counts, many = on_device(np.zeros(count, np.int64), stream), self.engine.new_count()
+        stream = sought.stream
+        counts, many = on_device(0 * chosen, stream), self.engine.new_count()
         survivors = Survivors(counts, empty(16 * CAPACITY, np.int64, stream), many)
 
         def start(buffer):
-            queries.run(text, chosen, survivors, buffer)
+            sought.run(text, chosen, survivors, buffer)
 
         def prepare():
             clear(counts, stream)

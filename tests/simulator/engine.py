@@ -23,8 +23,7 @@ from support.shares import PANEL, PROBLEMS, TEXTS, within
 import kmatch
 from kmatch.engine.cuda import engine
 from kmatch.engine.cuda.bits import buffer
-from kmatch.engine.cuda.edit import pieces, recurrence, strips
-from kmatch.engine.cuda.edit import scan as edit_scan
+from kmatch.engine.cuda.edit import pieces, recurrence, stretches, strips
 from kmatch.engine.cuda.gpu import device, driver
 from kmatch.engine.cuda.gpu.driver import cuda
 from kmatch.engine.cuda.hamming import queries
@@ -307,10 +306,9 @@ def test_stretches_cover_all_rows():
     geometry = Geometry(1, 37, 24)
     reading = reading_arrays(np.ones(20, np.uint8), np.array([0, 20]), np.zeros(1, np.uint8))
     limits = np.array([3])
-    searches = edit_scan.Searches(geometry.text(None), reading, limits, np.array([0]), 3, 0)
-    ((plan, *_),) = searches._plans
-    assert plan.blocks * plan.stretch >= geometry.rows > (plan.blocks - 1) * plan.stretch
-    assert plan.blocks > 1
+    (plan,) = stretches.plan_searches(24, reading, limits, np.array([0]))
+    stretch, blocks = stretches.divide(geometry.text(None), plan)
+    assert blocks * stretch >= geometry.rows > (blocks - 1) * stretch and blocks > 1
 
 
 PACKED = {"length": 64, "halo": 64, "words": 1}

@@ -37,13 +37,13 @@ def test_later_chunks_have_memory_for_the_survivors(monkeypatch):
         edit_filter, "expected_survivors", lambda patterns, *_: 0.0 * patterns[:, 0]
     )
     chunks = []  # planes of one for every run of the filter
-    run = edit_filter.Filter.run
+    run = edit_filter.Sought.run
 
     def spy(self, text, chosen, survivors, buffer):
         chunks.append(text.planes)
         run(self, text, chosen, survivors, buffer)
 
-    monkeypatch.setattr(edit_filter.Filter, "run", spy)
+    monkeypatch.setattr(edit_filter.Sought, "run", spy)
     records, patterns = [("r", "ACGTACGT" * 15)], ["ACGTAC"]
     options = {"filtering": True, "report": "ends", "chunk_length": 20, "strand": "+"}
     found = rows_of(edit(records, patterns, 1, device="cuda", **options))
@@ -60,9 +60,9 @@ def test_the_filter_leaves_what_survives_too_often_to_the_scan(monkeypatch):
     scanned = []
     begin = edit_scan.Searches.__init__
 
-    def spy(self, text, reading, limits, chosen, *arguments, **options):
+    def spy(self, halo, reading, limits, chosen, *arguments, **options):
         scanned.append(chosen.tolist())
-        begin(self, text, reading, limits, chosen, *arguments, **options)
+        begin(self, halo, reading, limits, chosen, *arguments, **options)
 
     monkeypatch.setattr(edit_scan.Searches, "__init__", spy)
     found = rows_of(edit(records, patterns, 1, device="cuda", filtering=True, strand="+"))
@@ -75,13 +75,13 @@ def test_what_survived_too_often_is_scanned_for_in_later_chunks(monkeypatch):
     monkeypatch.setattr(edit_filter, "MARGIN", 0)
     monkeypatch.setattr(edit_filter, "MOST_SURVIVORS", 3)
     filtered = []  # queries, in every run of the filter
-    run = edit_filter.Filter.run
+    run = edit_filter.Sought.run
 
     def spy(self, text, chosen, survivors, buffer):
         filtered.append(chosen.tolist())
         run(self, text, chosen, survivors, buffer)
 
-    monkeypatch.setattr(edit_filter.Filter, "run", spy)
+    monkeypatch.setattr(edit_filter.Sought, "run", spy)
     records, patterns = [("r", "ACACACACACACAC" + "GTTGCATC" * 9)], ["TTTTT", "ACACA"]
     options = {"filtering": True, "chunk_length": 14, "strand": "+"}
     found = rows_of(edit(records, patterns, 1, device="cuda", **options))
@@ -127,7 +127,7 @@ def test_queries_that_survive_too_often_in_a_sample_are_scanned_for(monkeypatch)
     records = [("r", first + often * 100 + rare)]
     patterns = [rare, often + often]
     filtered, parts = [], []
-    run, count = edit_filter.Filter.run, edit_filter.launch_pieces
+    run, count = edit_filter.Sought.run, edit_filter.launch_pieces
 
     def spy_run(self, text, chosen, survivors, buffer):
         filtered.append(chosen.tolist())
@@ -137,7 +137,7 @@ def test_queries_that_survive_too_often_in_a_sample_are_scanned_for(monkeypatch)
         parts.append(step)
         count(text, plan, arrays, survivors, stream, step)
 
-    monkeypatch.setattr(edit_filter.Filter, "run", spy_run)
+    monkeypatch.setattr(edit_filter.Sought, "run", spy_run)
     monkeypatch.setattr(edit_filter, "launch_pieces", spy_count)
     found = rows_of(edit(records, patterns, 1, device="cuda", strand="+", report="ends"))
     assert found == naive.edit(records, patterns, 1, strand="+", report="ends")
@@ -147,7 +147,36 @@ def test_queries_that_survive_too_often_in_a_sample_are_scanned_for(monkeypatch)
 @pytest.mark.usefixtures("sampling")
 def test_a_sample_may_leave_nothing_to_the_filter(monkeypatch):
     monkeypatch.setattr(edit_filter, "worthwhile", lambda chosen, *_: chosen[:0])
-    monkeypatch.setattr(edit_filter.Filter, "run", None)
+    monkeypatch.setattr(edit_filter.Sought, "run", None)
     records, patterns = [("r", "ACGTTGCATTAGACCAGGAT" * 40)], ["ACGTTGCATTAGACCAGGAT"]
     found = rows_of(edit(records, patterns, 1, device="cuda", strand="+"))
     assert found == naive.edit(records, patterns, 1, strand="+")
+
+
+@pytest.mark.parametrize("filtering", [True, False])
+def test_queries_are_planned_once_for_chunks_of_any_length(monkeypatch, filtering):
+    planned, layouts = [], set()
+
+    def spy(cls):
+        begin, run = cls.__init__, cls.run
+
+        def spy_begin(self, *arguments, **options):
+            planned.append(cls)
+            begin(self, *arguments, **options)
+
+        def spy_run(self, text, *arguments):
+            layouts.add(text[1:])
+            run(self, text, *arguments)
+
+        monkeypatch.setattr(cls, "__init__", spy_begin)
+        monkeypatch.setattr(cls, "run", spy_run)
+
+    spy(edit_filter.Sought)
+    spy(edit_scan.Searches)
+    long = "ACGTTGCATTAGACCAGGATACGTTGCATTAGACCAG"  # goes in strips, whose memory grows
+    records = [("long", long * 9), ("longer", "T" + long * 14), ("short", long)]
+    options = {"filtering": filtering, "chunk_length": 400, "strand": "+", "report": "ends"}
+    found = rows_of(edit(records, [long, long[:12]], 1, device="cuda", **options))
+    assert found == naive.edit(records, [long, long[:12]], 1, strand="+", report="ends")
+    assert planned == [edit_filter.Sought if filtering else edit_scan.Searches]
+    assert len(layouts) > 1

@@ -172,35 +172,43 @@ class CudaEngine(HostEngine):
     def start_edit(
         self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int
     ) -> Scan:
-        from kmatch.engine.cuda.edit.filter import Filter, choose
+        from kmatch.engine.cuda.edit.filter import Filter, Sought, choose
         from kmatch.engine.cuda.edit.filtered import FilteredScan
         from kmatch.engine.cuda.edit.scan import Searches, scan_edit
+        from kmatch.engine.cuda.edit.stretches import halo_of
 
         self._gpu.use()
         self._note(text)
         here, text = text, self._gpu.broad_text(text)
         reading, limits, k = query.reading, query.limits, query.k
-        arrays, layout = (*reading, limits), text[1:]
+        stream = self.stream
+        arrays, layout, halo = (*reading, limits), text[1:], halo_of(text)
 
         def searches(chosen: Longs) -> Searches:
             return self._once(
                 "scan",
                 arrays,
-                (layout, chosen.tobytes(), k),
-                lambda: Searches(text, reading, limits, chosen, k, self.stream),
+                (halo, chosen.tobytes(), k),
+                lambda: Searches(halo, reading, limits, chosen, k, stream),
             )
 
         def start(chosen: Longs, buffer: HitBuffer) -> None:
             scan_edit(text, searches(chosen), buffer)
 
-        def new_filter() -> Filter:
+        def new_filter() -> Filter | None:
             choice = choose(text, query, always, base_pairs(here), self._workers)
-            return Filter(text, query, choice, self.stream)
+            filtered = np.flatnonzero(choice.budgets)
+            if not len(filtered):
+                return None
+            sought = self._once(
+                "sought", arrays, (filtered.tobytes(),), lambda: Sought(query, filtered, stream)
+            )
+            return Filter(text, choice, sought)
 
         if filtering is not False:
             always = bool(filtering)
             queries = self._once("filter", arrays, (layout, k, always), new_filter)
-            if queries.budgets.any():
+            if queries and queries.budgets.any():
                 return FilteredScan(self, capacity, text, queries, start)
         every = searches(np.arange(len(limits)))
         return Scan(self, capacity, lambda buffer: scan_edit(text, every, buffer))
@@ -209,6 +217,7 @@ class CudaEngine(HostEngine):
         self, text: Text, reading: ReadingArrays, bounds: Longs
     ) -> Smallest | Done[Longs]:
         from kmatch.engine.cuda.edit.scan import Searches, smallest_edit
+        from kmatch.engine.cuda.edit.stretches import halo_of
 
         self._gpu.use()
         self._note(text)
@@ -216,7 +225,8 @@ class CudaEngine(HostEngine):
         if not len(chosen):
             return Done(bounds + 1)
         text = self._gpu.broad_text(text)
-        searches = Searches(text, reading, bounds, chosen, 0, self.stream, lowering=True)
+        queries = reading, bounds, chosen
+        searches = Searches(halo_of(text), *queries, 0, self.stream, lowering=True)
         lowest = driver.on_device(bounds + 1, self.stream)
         with self.timing(self.stream):
             smallest_edit(text, searches, HitBuffer(self.new_count(), lowest))

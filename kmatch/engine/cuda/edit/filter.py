@@ -153,33 +153,74 @@ def spare(budgets: Longs, counts: Floats, window: Floats) -> None:
         budgets[:] = np.maximum(budgets, np.ceil(counts))
 
 
-class Filter:
-    """The pieces of the queries for which a filter pays, on the GPU, planned once for all chunks.
+class Sought:
+    """Queries whose pieces are sought, on the GPU, planned once for texts of any length.
 
-    text: of the chunks' layout; stream: in which the filter runs. budgets: of the Choice; memory:
-    the survivors of a chunk for which there should be memory, no more than those with which a
-    filter pays.
+    filtered: int64, which of the queries; stream: in which the filter runs.
     """
 
-    def __init__(self, text: Text, query: DifferenceQuery, choice: Choice, stream: Stream) -> None:
+    def __init__(self, query: DifferenceQuery, filtered: Longs, stream: Stream) -> None:
         reading, limits = query.reading, query.limits
+        lengths = np.diff(reading.begins)
+        searches = np.stack([lengths, limits, reading.backward], axis=1).astype(np.int32)
+        table, begins = query.profile
         self.stream, self._coding = stream, (len(limits), query.k + 1)
+        self._table, self._begins = on_device(table, stream), on_device(begins, stream)
+        self._searches = on_device(searches, stream)
+        self._longest = int(lengths[filtered].max())
+        self._filtered, self._all = filtered, plan_pieces(reading, limits, filtered)
+        self._letters = on_device(self._all.letters, stream)
+        self._planned: tuple[bytes, PiecePlan, tuple[DeviceArray, DeviceArray]] | None = None
+
+    def count(self, text: Text, chosen: Longs) -> Longs:
+        """The survivors of all queries in one of SAMPLED tiles, int64[Q]; waits for them."""
+        stream, none = self.stream, np.zeros(1, np.int64)
+        counts = on_device(np.zeros(self._coding[0], np.int64), stream)
+        survivors = Survivors(counts, on_device(none, stream), on_device(none, stream))
+        launch_pieces(text, *self._plan(chosen), survivors, stream, SAMPLED)
+        found: Longs = counts.copy_to_host(stream=stream)
+        stream.synchronize()
+        return found
+
+    def run(self, text: Text, chosen: Longs, survivors: Survivors, buffer: HitBuffer) -> None:
+        """Start the filter for the chosen queries, and the verification of its survivors.
+
+        text: a chunk whose planes are on the GPU; buffer: receives the hits, some of them several
+        times.
+        """
+        plan, arrays = self._plan(chosen)
+        launch_pieces(text, plan, arrays, survivors, self.stream)
+        patterns = Patterns(self._table, self._begins, self._searches, arrays[1])
+        verify(text, patterns, self._longest, survivors, self._coding, buffer, self.stream)
+
+    def _plan(self, chosen: Longs) -> tuple[PiecePlan, tuple[DeviceArray, DeviceArray]]:
+        """The plan for the chosen queries and its arrays on the GPU; the last one is kept."""
+        if self._planned is None or self._planned[0] != chosen.tobytes():
+            wanted, pieces = np.zeros(self._coding[0], bool), self._all.pieces
+            wanted[chosen] = True
+            if len(chosen) < len(self._filtered):
+                pieces = pieces.take(np.flatnonzero(wanted.take(pieces[:, 3])), axis=0)
+            plan = self._all._replace(pieces=pieces)
+            arrays = self._letters, on_device(plan.pieces, self.stream)
+            self._planned = chosen.tobytes(), plan, arrays
+        return self._planned[1:]
+
+
+class Filter:
+    """A filter in texts of one layout, for the queries that it pays for.
+
+    text: of that layout; choice: of the queries; sought: those of which the budget is not 0.
+    budgets: of the Choice; memory: the survivors of a chunk for which there should be memory, no
+    more than those with which a filter pays.
+    """
+
+    def __init__(self, text: Text, choice: Choice, sought: Sought) -> None:
         self.budgets, expected, self._window = choice
+        self.sought = sought
         self._unsure = expected @ self._window > START and prod(tiles(text)) >= SAMPLED
         self.memory = FEWEST_SURVIVORS
         if not self._unsure:
             self.expect(REPEATED * expected.sum())
-        self._planned: tuple[bytes, PiecePlan, tuple[DeviceArray, DeviceArray]] | None = None
-        if self.budgets.any():
-            lengths = np.diff(reading.begins)
-            searches = np.stack([lengths, limits, reading.backward], axis=1).astype(np.int32)
-            table, begins = query.profile
-            self._table, self._begins = on_device(table, stream), on_device(begins, stream)
-            self._searches = on_device(searches, stream)
-            self._longest = int(lengths[self.budgets > 0].max())
-            filtered = np.flatnonzero(self.budgets)
-            self._planned_for, self._all = len(filtered), plan_pieces(reading, limits, filtered)
-            self._letters = on_device(self._all.letters, stream)
 
     def expect(self, survivors: float) -> None:
         """Take note of the survivors that a chunk had, or will have."""
@@ -200,45 +241,11 @@ class Filter:
             return
         self._unsure = False
         chosen = np.flatnonzero(self.budgets)
-        likely = self._count(text, chosen) / share_of(text, SAMPLED)
+        likely = self.sought.count(text, chosen) / share_of(text, SAMPLED)
         spare(self.budgets, likely, self._window)
         pays = worthwhile(chosen, likely, self.budgets)
         self.drop(np.delete(chosen, np.searchsorted(chosen, pays)))
         self.expect(likely[pays].sum())
-
-    def _count(self, text: Text, chosen: Longs) -> Longs:
-        """The survivors of all queries in one of SAMPLED tiles, int64[Q]; waits for them."""
-        stream, none = self.stream, np.zeros(1, np.int64)
-        counts = on_device(np.zeros(len(self.budgets), np.int64), stream)
-        survivors = Survivors(counts, on_device(none, stream), on_device(none, stream))
-        launch_pieces(text, *self._plan(chosen), survivors, stream, SAMPLED)
-        found: Longs = counts.copy_to_host(stream=stream)
-        stream.synchronize()
-        return found
-
-    def run(self, text: Text, chosen: Longs, survivors: Survivors, buffer: HitBuffer) -> None:
-        """Start the filter for the chosen queries, and the verification of its survivors.
-
-        text: a chunk whose planes are on the GPU; buffer: receives the hits, some of them several
-        times.
-        """
-        plan, arrays = self._plan(chosen)
-        launch_pieces(text, plan, arrays, survivors, self.stream)
-        patterns = Patterns(self._table, self._begins, self._searches, arrays[1])
-        coding, stream = self._coding, self.stream
-        verify(text, patterns, self._longest, survivors, coding, buffer, stream)
-
-    def _plan(self, chosen: Longs) -> tuple[PiecePlan, tuple[DeviceArray, DeviceArray]]:
-        """The plan for the chosen queries and its arrays on the GPU; the last one is kept."""
-        if self._planned is None or self._planned[0] != chosen.tobytes():
-            wanted, pieces = np.zeros(len(self.budgets), bool), self._all.pieces
-            wanted[chosen] = True
-            if len(chosen) < self._planned_for:
-                pieces = pieces.take(np.flatnonzero(wanted.take(pieces[:, 3])), axis=0)
-            plan = self._all._replace(pieces=pieces)
-            arrays = self._letters, on_device(plan.pieces, self.stream)
-            self._planned = chosen.tobytes(), plan, arrays
-        return self._planned[1:]
 
 
 def worthwhile(chosen: Longs, counts: Longs | Floats, budgets: Longs) -> Longs:

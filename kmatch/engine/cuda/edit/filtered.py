@@ -60,7 +60,7 @@ class FilteredScan(Scan):
             return
         counts = driver.on_device(np.zeros(len(queries.budgets), np.int64), engine.stream)
         self._survivors = Survivors(counts, self._kept[:most], engine.new_count())
-        queries.run(self._text, chosen, self._survivors, buffer)
+        queries.sought.run(self._text, chosen, self._survivors, buffer)
 
     def found(self) -> Found:
         self._engine.use()

@@ -5,7 +5,7 @@ to 32 letters is in registers; see `strips` for longer ones.
 """
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from numba import int64, uint32, uint64
 
@@ -20,10 +20,10 @@ from kmatch.engine.cuda.bits.distances import (
     write,
 )
 from kmatch.engine.cuda.bits.words import ALL_ONES, NONE
+from kmatch.engine.cuda.edit import strips
 from kmatch.engine.cuda.edit.recurrence import COLUMNS, THREADS, State, Tile, Way, advance, stage
-from kmatch.engine.cuda.edit.stretches import Shape, plan_searches
-from kmatch.engine.cuda.edit.strips import Kept, launch_strips, memory_for_deltas
-from kmatch.engine.cuda.gpu.driver import Stream, cuda, on_device
+from kmatch.engine.cuda.edit.stretches import SearchPlan, Shape, divide, plan_searches
+from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream, cuda, on_device
 from kmatch.engine.geometry import Text
 from kmatch.engine.queries import ReadingArrays
 
@@ -138,17 +138,26 @@ def make_scan(rows: int, bits: int, lowering: bool) -> Any:
     return kernel
 
 
-class Searches:
-    """The searches of a chunk's lanes on the GPU, planned once for all chunks of the same layout.
+class Planned(NamedTuple):
+    """A SearchPlan with its arrays on the GPU; bits: of the counters."""
 
-    text: of that layout; limits: int64[Q], the k of each query; chosen: int64, the queries to
-    search; k: the largest limit; stream: in which they run; lowering: whether to find smallest
-    distances instead of all ends.
+    plan: SearchPlan
+    bits: int
+    letters: DeviceArray
+    searches: DeviceArray
+
+
+class Searches:
+    """Searches on the GPU, planned once for texts of any length.
+
+    halo: of the texts; limits: int64[Q], the k of each query; chosen: int64, the queries to search;
+    k: the largest limit; stream: in which they run; lowering: whether to find smallest distances
+    instead of all ends.
     """
 
     def __init__(
         self,
-        text: Text,
+        halo: int,
         reading: ReadingArrays,
         limits: Longs,
         chosen: Longs,
@@ -157,38 +166,42 @@ class Searches:
         lowering: bool = False,
     ) -> None:
         self.stream, self.lowering = stream, lowering
-        self._plans = []
-        memory: dict[tuple[int, ...], Kept] = {}  # of strips: one search follows the other
-        for plan in plan_searches(text, reading, limits, chosen):
+        self._halo, self._coding = halo, (len(limits), k + 1)
+        self._planned = []
+        # Memory of strips and the blocks that it is for; one search follows the other.
+        self._kept: dict[tuple[int, ...], tuple[int, strips.Kept]] = {}
+        for plan in plan_searches(halo, reading, limits, chosen):
             least, most = plan.searches[:, 4].min(), plan.searches[:, 4].max()
             # The smallest distances lower a limit to 0 while they are sought.
             bits = counter_bits(plan.rows * plan.strips, 0 if lowering else int(least), int(most))
-            shape = Shape(
-                text.plane_words,
-                text.words,
-                text.rows,
-                text.plane_words // text.words - text.rows,
-                plan.planes,
-                plan.stretch,
-                len(limits),
-                k + 1,
-            )
-            arrays = (on_device(plan.letters, stream), on_device(plan.searches, stream))
-            kept, kind = None, (plan.rows, plan.strips, bits)
-            if plan.strips > 1:
-                kept = memory[kind] = memory.get(kind) or memory_for_deltas(plan, bits, stream)
-            self._plans.append((plan, bits, shape, arrays, kept))
+            arrays = on_device(plan.letters, stream), on_device(plan.searches, stream)
+            self._planned.append(Planned(plan, bits, *arrays))
 
     def run(self, text: Text, buffer: HitBuffer) -> None:
         """Start all searches; text: a chunk whose planes are on the GPU."""
-        for plan, bits, shape, arrays, kept in self._plans:
-            arguments = (text.planes, shape, *arrays, *buffer)
-            if kept is None:
-                grid = (plan.blocks, len(plan.searches))
+        size = text.plane_words, text.words, text.rows, self._halo
+        for plan, bits, letters, searches in self._planned:
+            stretch, blocks = divide(text, plan)
+            shape = Shape(*size, plan.planes, stretch, *self._coding)
+            arguments = (text.planes, shape, letters, searches, *buffer)
+            if plan.strips == 1:
+                grid = (blocks, len(plan.searches))
                 kernel = make_scan(plan.rows, bits, self.lowering)
                 kernel[grid, THREADS, self.stream, plan.shared_bytes](*arguments)
             else:
-                launch_strips(plan, bits, self.lowering, arguments, kept, self.stream)
+                units = blocks * len(plan.searches)
+                kernel = strips.make_scan(plan.rows, bits, self.lowering)
+                kept = self._memory(plan, bits, units)
+                strips.launch_strips(plan, units, kernel, arguments, kept, self.stream)
+
+    def _memory(self, plan: SearchPlan, bits: int, units: int) -> strips.Kept:
+        """Memory for strips, kept for later runs; units: blocks of all queries."""
+        kind = plan.rows, plan.strips, bits
+        most, kept = self._kept.get(kind, (0, None))
+        if kept is None or units > most:
+            kept = strips.memory_for_deltas(plan, bits, units, self.stream)
+            self._kept[kind] = units, kept
+        return kept
 
 
 def scan_edit(text: Text, searches: Searches, buffer: HitBuffer) -> None:

@@ -39,13 +39,12 @@ class Shape(NamedTuple):
 
 
 class SearchPlan(NamedTuple):
-    """Queries of the same number of rows, cut alike.
+    """Queries of the same number of rows, for texts of any length.
 
     rows: of a strip; strips: of a pattern; planes: of the text that are read; letters: int8[n,
     strips·rows], the plane of each letter, at the front letters that match everywhere and fill a
     pattern up; searches: int32[n, 5], the rank of a query, its length, whether the text is read
-    downwards, its warm-up in columns and its limit; stretch: rows of a lane that a thread owns;
-    blocks: of a query; shared_bytes: of a block.
+    downwards, its warm-up in columns and its limit; shared_bytes: of a block.
     """
 
     rows: int
@@ -53,9 +52,17 @@ class SearchPlan(NamedTuple):
     planes: int
     letters: Planes
     searches: Ints
+    shared_bytes: int
+
+
+class Division(NamedTuple):
+    """How a text is divided for a SearchPlan.
+
+    stretch: rows of a lane that a thread owns; blocks: of a query.
+    """
+
     stretch: int
     blocks: int
-    shared_bytes: int
 
 
 def strips_of(length: int) -> tuple[int, int]:
@@ -66,14 +73,15 @@ def strips_of(length: int) -> tuple[int, int]:
     return min(((rows, -(-length // rows)) for rows in reversed(STRIP_ROWS)), key=math.prod)
 
 
-def plan_searches(
-    text: Text, reading: ReadingArrays, limits: Longs, chosen: Longs
-) -> Iterator[SearchPlan]:
-    """Yield the SearchPlans of the chosen queries, each within its limit.
+def halo_of(text: Text) -> int:
+    """Rows of the next lane that a lane of a text repeats."""
+    return text.plane_words // text.words - text.rows
 
-    text: of the chunks' layout.
-    """
-    halo = text.plane_words // text.words - text.rows
+
+def plan_searches(
+    halo: int, reading: ReadingArrays, limits: Longs, chosen: Longs
+) -> Iterator[SearchPlan]:
+    """Yield the SearchPlans of the chosen queries, each within its limit; halo: of the texts."""
     planes = max(int(reading.letters.max()) + 1, 4)
     lengths, kind = np.unique(np.diff(reading.begins)[chosen], return_inverse=True)
     alike: dict[tuple[int, int], list[int]] = {}
@@ -85,7 +93,8 @@ def plan_searches(
             part = queries[first : first + MOST_QUERIES]
             letters = _letters(rows * strips, planes, part, reading)
             searches = _searches(part, halo, reading, limits)
-            yield _plan(rows, strips, text, planes, letters, searches)
+            shared_bytes = 8 * ((planes + 1) * COLUMNS * THREADS + rows)
+            yield SearchPlan(rows, strips, planes, letters, searches, shared_bytes)
 
 
 def _letters(rows: int, planes: int, queries: Longs, reading: ReadingArrays) -> Planes:
@@ -108,28 +117,18 @@ def _searches(queries: Longs, halo: int, reading: ReadingArrays, limits: Longs) 
     return np.stack(columns, axis=1).astype(np.int32)
 
 
-def _plan(
-    rows: int, strips: int, text: Text, planes: int, letters: Planes, searches: Ints
-) -> SearchPlan:
-    across = -(-text.words // THREADS)
-    stretch = _stretch(across * len(searches), text.rows, int(searches[:, 3].max()), strips)
-    return SearchPlan(
-        rows,
-        strips,
-        planes,
-        letters,
-        searches,
-        stretch,
-        across * -(-text.rows // stretch),
-        8 * ((planes + 1) * COLUMNS * THREADS + rows),
-    )
+def divide(text: Text, plan: SearchPlan) -> Division:
+    """The Division of a text for a SearchPlan."""
+    across, warm = -(-text.words // THREADS), int(plan.searches[:, 3].max())
+    stretch = _stretch(across * len(plan.searches), text.rows, warm, plan.strips)
+    return Division(stretch, across * -(-text.rows // stretch))
 
 
 def columns_a_position(text: Text, queries: int, m: int, k: int) -> float:
     """The columns that threads compute for each position of a text, with so many queries of m
     letters within k: those of warm-up count, and those of threads without lanes."""
     across = -(-text.words // THREADS)
-    warm = min(text.plane_words // text.words - text.rows, m + k)
+    warm = min(halo_of(text), m + k)
     stretch = _stretch(across * queries, text.rows, warm, strips_of(m)[1])
     return across * THREADS / text.words * (1 + warm / stretch)
 

@@ -255,11 +255,14 @@ def make_scan(rows: int, bits: int, lowering: bool) -> Any:
     return kernel
 
 
-def memory_for_deltas(plan: SearchPlan, bits: int, stream: Stream) -> Kept:
-    """The Kept of all blocks that are started together, fewer where memory is short."""
+def memory_for_deltas(plan: SearchPlan, bits: int, units: int, stream: Stream) -> Kept:
+    """The Kept of all blocks that are started together, fewer where memory is short.
+
+    units: blocks of all queries, at the most.
+    """
     words = plan.strips * (2 * plan.rows + bits) + 2 * SPAN  # a thread
     most = int(memory()[0] * MEMORY_SHARE) // (8 * words * THREADS)
-    blocks = min(plan.blocks * len(plan.searches), most, TOGETHER * multiprocessors())
+    blocks = min(units, most, TOGETHER * multiprocessors())
     apart = max(blocks, 1) * THREADS
     return Kept(
         empty(plan.strips * plan.rows * 2 * apart, np.uint64, stream),
@@ -270,16 +273,17 @@ def memory_for_deltas(plan: SearchPlan, bits: int, stream: Stream) -> Kept:
 
 def launch_strips(
     plan: SearchPlan,
-    bits: int,
-    lowering: bool,
+    units: int,
+    kernel: Any,
     arguments: tuple[Any, ...],
     kept: Kept,
     stream: Stream,
 ) -> None:
-    """Start the searches of a SearchPlan of several strips; arguments: the first of the kernel."""
-    units = plan.blocks * len(plan.searches)
+    """Start the searches of a SearchPlan of several strips.
+
+    units: blocks of all queries; kernel: of `make_scan`; arguments: its first.
+    """
     together = len(kept.borders) // (2 * SPAN * THREADS)
-    kernel = make_scan(plan.rows, bits, lowering)
     for first in range(0, units, together):
         blocks = min(together, units - first)
         kernel[blocks, THREADS, stream, plan.shared_bytes](*arguments, first, kept)
