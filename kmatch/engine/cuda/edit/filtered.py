@@ -42,7 +42,6 @@ class FilteredScan(Scan):
         self._queries.sample(self._text)
         budgets = self._queries.budgets
         chosen, rest = np.flatnonzero(budgets), np.flatnonzero(budgets == 0)
-        self._chosen = chosen
         if len(chosen):
             self._filter(chosen, self._queries.memory, buffer)
         if len(rest):
