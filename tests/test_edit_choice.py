@@ -20,7 +20,7 @@ from kmatch.engine.cuda.edit import filter as gpu_filter
 from kmatch.engine.cuda.edit import stretches
 from kmatch.engine.cuda.engine import LAYOUT
 from kmatch.engine.differences import difference_query
-from kmatch.engine.geometry import CACHE_LINE, base_pairs, geometry_for
+from kmatch.engine.geometry import CACHE_LINE, base_pairs, geometry_for, halo_of
 from kmatch.engine.host.workers import Workers
 from kmatch.search.panels.pam import RANDOM
 from kmatch.search.panels.pams import load_pams, share_beside
@@ -123,7 +123,7 @@ def test_columns_of_warm_up_and_of_threads_without_lanes_are_counted(words, rows
     text, query = prepared("ACGT", ["ACGTTGCA" * 5] * count, k)
     text = text._replace(words=words, rows=rows, plane_words=words * (rows + 128))
     queries = query.reading, query.limits, np.arange(count)
-    (plan,) = stretches.plan_searches(stretches.halo_of(text), *queries)
+    (plan,) = stretches.plan_searches(halo_of(text), *queries)
     stretch, blocks = stretches.divide(text, plan)
     columns = blocks * stretches.THREADS * (stretch + m + k)
     expected = stretches.columns_a_position(text, count, m, k) * words * rows

@@ -36,6 +36,11 @@ class Text(NamedTuple):
     plane_words: int
 
 
+def halo_of(text: Text) -> int:
+    """Rows of the next lane that a lane of a Text repeats."""
+    return text.plane_words // text.words - text.rows
+
+
 def base_pairs(text: Text) -> Floats:
     """How often A, C, G and T follow A, C, G and T in a Text on the host, counted in some words:
     shares of all such pairs, float64[4, 4], row a holding what follows base a."""

@@ -39,10 +39,10 @@ from kmatch.bench.data import Case
 from kmatch.engine.cuda.edit import scan as edit
 from kmatch.engine.cuda.edit.filter import Sought, choose
 from kmatch.engine.cuda.edit.pieces import Survivors
-from kmatch.engine.cuda.edit.stretches import halo_of
 from kmatch.engine.cuda.gpu.driver import cuda, empty, on_device
 from kmatch.engine.cuda.hamming import scan as hamming
 from kmatch.engine.differences import difference_query
+from kmatch.engine.geometry import halo_of
 from kmatch.engine.host.workers import Workers
 from kmatch.published.registry import find
 from kmatch.search.panels.pam import RANDOM
@@ -130,7 +130,8 @@ class Bench(GpuBench):
     def filter(self, text, sought, chosen):
         """(seconds, survivors) of a filter and of the verification of its survivors."""
         stream = sought.stream
-        counts, many = on_device(0 * chosen, stream), self.engine.new_count()
+        counts = on_device(np.zeros(len(chosen), np.int64), stream)
+        many = self.engine.new_count()
         survivors = Survivors(counts, empty(16 * CAPACITY, np.int64, stream), many)
 
         def start(buffer):

@@ -11,17 +11,19 @@ only computes, in registers and the nearest cache, and waits for nothing: where 
 together, or are halves of cores, no program has more.
 """
 
-import time
+import resource
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
 from harness.options import plain_parser
+from harness.processes import CpuCounted
 from harness.records import Table, write_results
 from harness.workloads import random_panel, random_text
 from numba import njit
 
 import kmatch
+from kmatch.bench.timing import timed
 from kmatch.threads import cores
 
 SEARCHES = {
@@ -65,12 +67,9 @@ def compute(threads, rounds):
 
 def least(call, repeat):
     """The least seconds of a call, and the CPU seconds of that one."""
-    runs = []
-    for _ in range(repeat):
-        began, spent = time.perf_counter(), time.process_time()
-        call()
-        runs.append((time.perf_counter() - began, time.process_time() - spent))
-    return min(runs)
+    counted = CpuCounted(call, resource.RUSAGE_SELF)
+    seconds = [timed(counted)[1] for _ in range(repeat)]
+    return min(zip(seconds, counted.cpu, strict=True))
 
 
 def measure(genome, panels, threads, options):

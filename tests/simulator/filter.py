@@ -31,25 +31,29 @@ def none_expected(patterns, *_):
     return np.zeros(len(patterns))
 
 
-def test_later_chunks_have_memory_for_the_survivors(monkeypatch):
-    monkeypatch.setattr(edit_filter, "FEWEST_SURVIVORS", 1)
-    monkeypatch.setattr(
-        edit_filter, "expected_survivors", lambda patterns, *_: 0.0 * patterns[:, 0]
-    )
-    chunks = []  # planes of one for every run of the filter
-    run = edit_filter.Sought.run
+@pytest.fixture
+def runs(monkeypatch):
+    """A list that gets (planes of the chunk, queries) of every run of the filter."""
+    found, run = [], edit_filter.Sought.run
 
     def spy(self, text, chosen, survivors, buffer):
-        chunks.append(text.planes)
+        found.append((text.planes, chosen.tolist()))
         run(self, text, chosen, survivors, buffer)
 
     monkeypatch.setattr(edit_filter.Sought, "run", spy)
+    return found
+
+
+def test_later_chunks_have_memory_for_the_survivors(monkeypatch, runs):
+    monkeypatch.setattr(edit_filter, "FEWEST_SURVIVORS", 1)
+    monkeypatch.setattr(edit_filter, "expected_survivors", none_expected)
     records, patterns = [("r", "ACGTACGT" * 15)], ["ACGTAC"]
     options = {"filtering": True, "report": "ends", "chunk_length": 20, "strand": "+"}
     found = rows_of(edit(records, patterns, 1, device="cuda", **options))
     assert found == naive.edit(records, patterns, 1, report="ends", strand="+")
-    runs = [sum(other is each for other in chunks) for each in chunks]
-    assert max(runs) == 2 and runs[-4:] == [1, 1, 1, 1]
+    chunks = [planes for planes, _ in runs]
+    times = [sum(other is each for other in chunks) for each in chunks]
+    assert max(times) == 2 and times[-4:] == [1, 1, 1, 1]
 
 
 def test_the_filter_leaves_what_survives_too_often_to_the_scan(monkeypatch):
@@ -70,22 +74,15 @@ def test_the_filter_leaves_what_survives_too_often_to_the_scan(monkeypatch):
     assert scanned == [[1]]
 
 
-def test_what_survived_too_often_is_scanned_for_in_later_chunks(monkeypatch):
+def test_what_survived_too_often_is_scanned_for_in_later_chunks(monkeypatch, runs):
     monkeypatch.setattr(edit_filter, "FEWEST_SURVIVORS", 1)
     monkeypatch.setattr(edit_filter, "MARGIN", 0)
     monkeypatch.setattr(edit_filter, "MOST_SURVIVORS", 3)
-    filtered = []  # queries, in every run of the filter
-    run = edit_filter.Sought.run
-
-    def spy(self, text, chosen, survivors, buffer):
-        filtered.append(chosen.tolist())
-        run(self, text, chosen, survivors, buffer)
-
-    monkeypatch.setattr(edit_filter.Sought, "run", spy)
     records, patterns = [("r", "ACACACACACACAC" + "GTTGCATC" * 9)], ["TTTTT", "ACACA"]
     options = {"filtering": True, "chunk_length": 14, "strand": "+"}
     found = rows_of(edit(records, patterns, 1, device="cuda", **options))
     assert found == naive.edit(records, patterns, 1, strand="+")
+    filtered = [chosen for _, chosen in runs]
     assert filtered[0] == [0, 1] and filtered[-1] == [0]
 
 
@@ -119,29 +116,23 @@ def sampling(monkeypatch):
 
 
 @pytest.mark.usefixtures("sampling")
-def test_queries_that_survive_too_often_in_a_sample_are_scanned_for(monkeypatch):
+def test_queries_that_survive_too_often_in_a_sample_are_scanned_for(monkeypatch, runs):
     """Letters do not foretell that most of the text repeats one stretch."""
     rng = np.random.default_rng(7)
     first, often = ("".join(rng.choice([*"ACGT"], size)) for size in (500, 12))
     rare = "".join(rng.choice([*"ACGT"], 24))
     records = [("r", first + often * 100 + rare)]
     patterns = [rare, often + often]
-    filtered, parts = [], []
-    run, count = edit_filter.Sought.run, edit_filter.launch_pieces
+    parts, launch = [], edit_filter.launch_pieces
 
-    def spy_run(self, text, chosen, survivors, buffer):
-        filtered.append(chosen.tolist())
-        run(self, text, chosen, survivors, buffer)
-
-    def spy_count(text, plan, arrays, survivors, stream, step=1):
+    def spy(text, plan, arrays, survivors, stream, step=1):
         parts.append(step)
-        count(text, plan, arrays, survivors, stream, step)
+        launch(text, plan, arrays, survivors, stream, step)
 
-    monkeypatch.setattr(edit_filter.Sought, "run", spy_run)
-    monkeypatch.setattr(edit_filter, "launch_pieces", spy_count)
+    monkeypatch.setattr(edit_filter, "launch_pieces", spy)
     found = rows_of(edit(records, patterns, 1, device="cuda", strand="+", report="ends"))
     assert found == naive.edit(records, patterns, 1, strand="+", report="ends")
-    assert filtered == [[0]] and parts == [2, 1]
+    assert [chosen for _, chosen in runs] == [[0]] and parts == [2, 1]
 
 
 @pytest.mark.usefixtures("sampling")

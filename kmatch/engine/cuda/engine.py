@@ -24,7 +24,7 @@ from kmatch.engine.cuda.gpu.device import open_gpu
 from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream
 from kmatch.engine.cuda.gpu.scans import Arrays, Scan, Smallest
 from kmatch.engine.differences import DifferenceQuery
-from kmatch.engine.geometry import Layout, Text, base_pairs
+from kmatch.engine.geometry import Layout, Text, base_pairs, halo_of
 from kmatch.engine.host.done import Done
 from kmatch.engine.host.engine import HostEngine
 from kmatch.engine.host.stopwatch import Stopwatch
@@ -175,7 +175,6 @@ class CudaEngine(HostEngine):
         from kmatch.engine.cuda.edit.filter import Filter, Sought, choose
         from kmatch.engine.cuda.edit.filtered import FilteredScan
         from kmatch.engine.cuda.edit.scan import Searches, scan_edit
-        from kmatch.engine.cuda.edit.stretches import halo_of
 
         self._gpu.use()
         self._note(text)
@@ -217,7 +216,6 @@ class CudaEngine(HostEngine):
         self, text: Text, reading: ReadingArrays, bounds: Longs
     ) -> Smallest | Done[Longs]:
         from kmatch.engine.cuda.edit.scan import Searches, smallest_edit
-        from kmatch.engine.cuda.edit.stretches import halo_of
 
         self._gpu.use()
         self._note(text)
@@ -225,8 +223,8 @@ class CudaEngine(HostEngine):
         if not len(chosen):
             return Done(bounds + 1)
         text = self._gpu.broad_text(text)
-        queries = reading, bounds, chosen
-        searches = Searches(halo_of(text), *queries, 0, self.stream, lowering=True)
+        halo, stream = halo_of(text), self.stream
+        searches = Searches(halo, reading, bounds, chosen, 0, stream, lowering=True)
         lowest = driver.on_device(bounds + 1, self.stream)
         with self.timing(self.stream):
             smallest_edit(text, searches, HitBuffer(self.new_count(), lowest))

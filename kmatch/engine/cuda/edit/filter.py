@@ -196,9 +196,10 @@ class Sought:
     def _plan(self, chosen: Longs) -> tuple[PiecePlan, tuple[DeviceArray, DeviceArray]]:
         """The plan for the chosen queries and its arrays on the GPU; the last one is kept."""
         if self._planned is None or self._planned[0] != chosen.tobytes():
-            wanted, pieces = np.zeros(self._coding[0], bool), self._all.pieces
-            wanted[chosen] = True
+            pieces = self._all.pieces
             if len(chosen) < len(self._filtered):
+                wanted = np.zeros(self._coding[0], bool)
+                wanted[chosen] = True
                 pieces = pieces.take(np.flatnonzero(wanted.take(pieces[:, 3])), axis=0)
             plan = self._all._replace(pieces=pieces)
             arrays = self._letters, on_device(plan.pieces, self.stream)
@@ -227,9 +228,13 @@ class Filter:
         most = min(int(self.budgets.sum()), MOST_SURVIVORS)
         self.memory = max(self.memory, min(int(MARGIN * survivors), most))
 
-    def drop(self, queries: Longs) -> None:
-        """Have later chunks scanned for queries, int64[n], of which too much survived in one."""
-        self.budgets[queries] = 0
+    def narrow(self, chosen: Longs, counts: Longs | Floats) -> tuple[Longs, Longs]:
+        """The chosen queries for which the filter pays, and the others, which it drops: later
+        chunks are scanned for them. Arguments as for `worthwhile`."""
+        pays = worthwhile(chosen, counts, self.budgets)
+        rest = np.delete(chosen, np.searchsorted(chosen, pays))
+        self.budgets[rest] = 0
+        return pays, rest
 
     def sample(self, text: Text) -> None:
         """Count what survives in part of the first chunk, and drop the queries of which it is too
@@ -243,8 +248,7 @@ class Filter:
         chosen = np.flatnonzero(self.budgets)
         likely = self.sought.count(text, chosen) / share_of(text, SAMPLED)
         spare(self.budgets, likely, self._window)
-        pays = worthwhile(chosen, likely, self.budgets)
-        self.drop(np.delete(chosen, np.searchsorted(chosen, pays)))
+        pays, _ = self.narrow(chosen, likely)
         self.expect(likely[pays].sum())
 
 

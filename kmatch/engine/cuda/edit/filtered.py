@@ -8,7 +8,7 @@ import numpy as np
 
 from kmatch.arrays import Longs
 from kmatch.engine.cuda.bits.buffer import HitBuffer
-from kmatch.engine.cuda.edit.filter import Filter, worthwhile
+from kmatch.engine.cuda.edit.filter import Filter
 from kmatch.engine.cuda.edit.pieces import Survivors
 from kmatch.engine.cuda.gpu import driver
 from kmatch.engine.cuda.gpu.driver import DeviceArray
@@ -78,9 +78,7 @@ class FilteredScan(Scan):
         """Filter again where it pays, with memory for all survivors, and scan for the rest."""
         chosen = self._chosen
         self._give_survivors()
-        again = worthwhile(chosen, counts, self._queries.budgets)
-        rest = np.delete(chosen, np.searchsorted(chosen, again))
-        self._queries.drop(rest)
+        again, rest = self._queries.narrow(chosen, counts)
         with self._engine.timing(self._engine.stream):
             if len(rest):
                 self._start(rest, self._buffer)

@@ -24,7 +24,7 @@ from kmatch.engine.cuda.edit import strips
 from kmatch.engine.cuda.edit.recurrence import COLUMNS, THREADS, State, Tile, Way, advance, stage
 from kmatch.engine.cuda.edit.stretches import SearchPlan, Shape, divide, plan_searches
 from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream, cuda, on_device
-from kmatch.engine.geometry import Text
+from kmatch.engine.geometry import Text, halo_of
 from kmatch.engine.queries import ReadingArrays
 
 
@@ -166,7 +166,7 @@ class Searches:
         lowering: bool = False,
     ) -> None:
         self.stream, self.lowering = stream, lowering
-        self._halo, self._coding = halo, (len(limits), k + 1)
+        self._coding = (len(limits), k + 1)
         self._planned = []
         # Memory of strips and the blocks that it is for; one search follows the other.
         self._kept: dict[tuple[int, ...], tuple[int, strips.Kept]] = {}
@@ -179,7 +179,7 @@ class Searches:
 
     def run(self, text: Text, buffer: HitBuffer) -> None:
         """Start all searches; text: a chunk whose planes are on the GPU."""
-        size = text.plane_words, text.words, text.rows, self._halo
+        size = text.plane_words, text.words, text.rows, halo_of(text)
         for plan, bits, letters, searches in self._planned:
             stretch, blocks = divide(text, plan)
             shape = Shape(*size, plan.planes, stretch, *self._coding)

@@ -9,7 +9,7 @@ import numpy as np
 from kmatch.arrays import Ints, Longs, Planes, bounds_of, gather
 from kmatch.engine.cuda.edit.recurrence import COLUMNS, THREADS
 from kmatch.engine.cuda.gpu.driver import multiprocessors
-from kmatch.engine.geometry import Text
+from kmatch.engine.geometry import Text, halo_of
 from kmatch.engine.queries import ReadingArrays
 
 SHORT = 32  # letters of a pattern whose column stays in registers
@@ -71,11 +71,6 @@ def strips_of(length: int) -> tuple[int, int]:
         return -(-length // STEP) * STEP, 1
     # The fewest rows in all, and among equals the tallest strips.
     return min(((rows, -(-length // rows)) for rows in reversed(STRIP_ROWS)), key=math.prod)
-
-
-def halo_of(text: Text) -> int:
-    """Rows of the next lane that a lane of a text repeats."""
-    return text.plane_words // text.words - text.rows
 
 
 def plan_searches(

@@ -11,7 +11,7 @@ from numba import uint64
 
 from kmatch.engine.cuda.bits.words import NONE
 from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream, cuda
-from kmatch.engine.geometry import Text
+from kmatch.engine.geometry import Text, halo_of
 
 PARTS = 8  # of a lane
 NARROW = 8  # words in a row of planes that are spread
@@ -57,14 +57,13 @@ def spreads(text: Text) -> bool:
 
 def spread_text(text: Text, planes: DeviceArray) -> Text:
     """The Text that a text becomes when it is spread into some planes."""
-    halo = text.plane_words // text.words - text.rows
     words, rows = text.words * PARTS, text.rows // PARTS
-    return Text(planes, words, rows, (rows + halo) * words)
+    return Text(planes, words, rows, (rows + halo_of(text)) * words)
 
 
 def spread(text: Text, broad: Text, stream: Stream) -> None:
     """Fill the planes of `broad`, see `spread_text`; both are on the GPU."""
-    planes, words, rows, plane_words = text
-    halo, many = plane_words // words - rows, len(broad.planes) // broad.plane_words
+    planes, words, rows, _ = text
+    many = len(broad.planes) // broad.plane_words
     blocks = min(-(-len(broad.planes) // THREADS), BLOCKS)
-    make_spread()[blocks, THREADS, stream](planes, many, words, rows, halo, broad.planes)
+    make_spread()[blocks, THREADS, stream](planes, many, words, rows, halo_of(text), broad.planes)
