@@ -171,3 +171,24 @@ def test_queries_are_planned_once_for_chunks_of_any_length(monkeypatch, filterin
     assert found == naive.edit(records, [long, long[:12]], 1, strand="+", report="ends")
     assert planned == [edit_filter.Sought if filtering else edit_scan.Searches]
     assert len(layouts) > 1
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_survivors_of_one_diagonal_report_its_ends_once(monkeypatch, backward):
+    """All pieces of a pattern match where it occurs without a difference."""
+    written, verify = [], edit_filter.verify
+
+    def spy(*arguments):
+        verify(*arguments)
+        *_, survivors, _, buffer, _ = arguments
+        written.append((int(survivors.count[0]), int(buffer.count[0])))
+
+    monkeypatch.setattr(edit_filter, "verify", spy)
+    rng = np.random.default_rng(3)
+    around, pattern = ("".join(rng.choice([*"ACGT"], size)) for size in (70, 23))
+    records, strand = [("r", around + pattern + around[::-1])], "-" if backward else "+"
+    patterns = [naive.reverse_complement(pattern) if backward else pattern]
+    options = {"strand": strand, "report": "ends"}
+    found = rows_of(edit(records, patterns, 3, device="cuda", filtering=True, **options))
+    assert found == naive.edit(records, patterns, 3, **options)
+    assert [(survivors >= 4, codes) for survivors, codes in written] == [(True, len(found))]

@@ -48,9 +48,8 @@ class PiecePlan(NamedTuple):
 
     letters: uint64[G], groups of four, 16 bits a letter: the index of its word in shared memory,
     less the thread's number; pieces: int32[n, 5]: the first group of a piece, the end of those that
-    are required without a look, the end of all, the query, and the distance along the reading from
-    where the piece begins to where the end of a hit is expected; tile_rows: rows of the text that a
-    block keeps.
+    are required without a look, the end of all, the query, and the piece's number in it; tile_rows:
+    rows of the text that a block keeps.
     """
 
     letters: Words
@@ -102,25 +101,21 @@ def used_letters(letters: Planes, k: int, backward: bool) -> Iterator[tuple[Plan
 def plan_pieces(reading: ReadingArrays, limits: Longs, chosen: Longs) -> PiecePlan:
     """The PiecePlan of the chosen queries, each within its limit."""
     used: list[tuple[Planes, Longs]] = []
-    whose: list[tuple[Longs, int]] = []  # queries of each, and how far from it a hit ends
+    whose: list[tuple[Longs, int]] = []  # queries of each, and its number
     for queries in by_kind(reading, limits, chosen):
         patterns, k, down = kind_of(reading, limits, queries)
-        m = patterns.shape[1]
         used += used_letters(patterns, k, down)
-        bounds = cut(m, k)
-        # From either end of the piece to the end of a hit: the letters that the pattern has there.
-        ends = m - bounds[1:] if down else m - bounds[:-1] - 1
-        whose += [(queries, end) for end in ends.tolist()]
+        whose += [(queries, number) for number in range(k + 1)]
     tile_rows = BAND + max(int(offsets.max(initial=0)) for _, offsets in used)
     pieces = np.empty((sum(len(queries) for queries, _ in whose), 5), np.int32)
     codes, groups, done = [np.zeros(0, np.uint64)], 0, 0
-    for (planes, offsets), (queries, end) in zip(used, whose, strict=True):
+    for (planes, offsets), (queries, number) in zip(used, whose, strict=True):
         packed = _in_groups(planes, offsets, tile_rows)
         size, rows = packed.shape[1], pieces[done : done + len(queries)]
         rows[:, 0] = groups + size * np.arange(len(queries))
         rows[:, 1] = rows[:, 0] + min(UNSEEN, size)
         rows[:, 2] = rows[:, 0] + size
-        rows[:, 3], rows[:, 4] = queries, end
+        rows[:, 3], rows[:, 4] = queries, number
         codes.append(packed.reshape(-1))
         groups, done = groups + packed.size, done + len(queries)
     letters_of_all = np.concatenate(codes) if groups else np.zeros(1, np.uint64)

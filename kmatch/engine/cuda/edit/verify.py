@@ -72,6 +72,50 @@ class Patterns(NamedTuple):
     pieces: DeviceArray
 
 
+@cuda.jit(device=True)
+def _cut_at(piece, length, k):
+    """Where one of k + 1 pieces of nearly equal length begins."""
+    return piece * length // (k + 1)
+
+
+@cuda.jit(device=True)
+def _has_another_further_on(text, shape, patterns, survivor):
+    """Whether a piece of the same query matches further on in the text, on the same diagonal.
+
+    It survived as well, and its window is the same, so of such survivors the last one is enough.
+    """
+    words, lane_rows, plane_rows, queries, factor = shape
+    table, begins, searches, pieces = patterns
+    position, piece = survivor // len(pieces), survivor % len(pieces)
+    query, number = pieces[piece, 3], pieces[piece, 4]
+    m, k, backward = searches[query, 0], searches[query, 1], searches[query, 2]
+    blocks = (m + 63) >> 6
+    lane = smaller(position // lane_rows, 64 * words - 1)
+    begin, end = _cut_at(number, m, k), _cut_at(number + 1, m, k)
+    row = position - lane * lane_rows + end - begin
+    # The pattern's letters that follow in the text.
+    letter, step = end, 1
+    if backward:
+        letter, step = begin - 1, -1
+    while letter >= 0 and letter < m:
+        number += step
+        end = _cut_at(number, m, k) - 1 if backward else _cut_at(number + 1, m, k)
+        matches = True
+        while matches and letter != end:
+            mask = int64(0)
+            if row < plane_rows:
+                mask = _letter(text, plane_rows * words, row * words + (lane >> 6), lane & 63)
+            eq = table[begins[query] + mask * blocks + (letter >> 6)]
+            matches = (eq >> uint64(letter & 63)) & ONE != NONE
+            letter += step
+            row += 1
+        if matches:
+            return True
+        row += (end - letter) * step
+        letter = end
+    return False
+
+
 @cache
 def make_verify(most: int) -> Any:
     """The kernel for patterns of up to `most` words."""
@@ -88,16 +132,25 @@ def make_verify(most: int) -> Any:
         many = survivor_count[0]
         if many > len(survivors):  # the filter is to run again
             many = 0
-        for i in range(cuda.grid(1), many, cuda.gridsize(1)):
+        i = cuda.grid(1)
+        while True:
+            # In a loop of its own: a warp goes on when all of its threads have something to do.
+            while i < many and _has_another_further_on(text, shape, patterns, survivors[i]):
+                i += cuda.gridsize(1)
+            if i >= many:
+                break
             position, piece = survivors[i] // len(pieces), survivors[i] % len(pieces)
-            query = pieces[piece, 3]
+            query, number = pieces[piece, 3], pieces[piece, 4]
             m, k, backward = searches[query, 0], searches[query, 1], searches[query, 2]
             coding = Coding(queries, query, factor, k)
             # The first coordinate that is owned, and the first that can be read.
             sign, own, edge = int64(1), halo, 0
+            # From either end of the piece to the end of a hit: the letters the pattern has there.
+            after = m - 1 - _cut_at(number, m, k)
             if backward:
                 sign, own, edge = int64(-1), 1 - size, 1 - size - halo
-            center = sign * position + pieces[piece, 4]
+                after = m - _cut_at(number + 1, m, k)
+            center = sign * position + after
             low, high = center - k, smaller(center + k, own + size - 1)
             low = own if low < own else low
             start = low - m - k + 1
@@ -123,6 +176,7 @@ def make_verify(most: int) -> Any:
                 elif row == lane_rows and lane < lanes - 1:
                     lane, row = lane + 1, row - lane_rows
                 at += 1
+            i += cuda.gridsize(1)
 
     return kernel
 
