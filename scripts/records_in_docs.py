@@ -121,6 +121,16 @@ def sizes():
         yield [row["case"], figure(row["seconds"]), figure(row["mb"]), f"{row['hits']:,}"]
 
 
+def threads():
+    """Rates of calls on more and more threads, and what a loop that only computes makes of them."""
+    yield ["threads", "`edit` 23,3", "share", "`hamming` 20,3", "share", "the loop's share"]
+    for row in rows_of("xeon-threads"):
+        cells = [str(row["threads"])]
+        for search in ("edit", "hamming"):
+            cells += [figure(row[search]), f"{row[f'{search}_share']:.2f}"]
+        yield [*cells, f"{row['machine']:.2f}"]
+
+
 def gpu_kernels():
     """Kernels with the text of 2.1 Gbp on the device."""
     yield ["search", "m, k", "patterns", "Tbp·pattern/s", "TCUPS", "hits"]
@@ -237,6 +247,7 @@ TABLES = {
     "hamming": in_memory("cpu-hamming"),
     "edit": in_memory("cpu-edit"),
     "sizes": sizes,
+    "threads": threads,
     "gpu-kernels": gpu_kernels,
     "gpu-primers": gpu_primers,
     "packed": packed,

@@ -79,17 +79,23 @@ def _cut_at(piece, length, k):
 
 
 @cuda.jit(device=True)
+def _decode(survivor, patterns):
+    """(position, query, number of the piece, length, limit, whether the text is read downwards)."""
+    position, piece = survivor // len(patterns.pieces), survivor % len(patterns.pieces)
+    query, number = patterns.pieces[piece, 3], patterns.pieces[piece, 4]
+    search = patterns.searches[query]
+    return position, query, number, search[0], search[1], search[2]
+
+
+@cuda.jit(device=True)
 def _has_another_further_on(text, shape, patterns, survivor):
     """Whether a piece of the same query matches further on in the text, on the same diagonal.
 
     It survived as well, and its window is the same, so of such survivors the last one is enough.
     """
-    words, lane_rows, plane_rows, queries, factor = shape
-    table, begins, searches, pieces = patterns
-    position, piece = survivor // len(pieces), survivor % len(pieces)
-    query, number = pieces[piece, 3], pieces[piece, 4]
-    m, k, backward = searches[query, 0], searches[query, 1], searches[query, 2]
-    blocks = (m + 63) >> 6
+    words, lane_rows, plane_rows = shape.words, shape.rows, shape.plane_rows
+    position, query, number, m, k, backward = _decode(survivor, patterns)
+    table, blocks = patterns.begins[query], (m + 63) >> 6
     lane = smaller(position // lane_rows, 64 * words - 1)
     begin, end = _cut_at(number, m, k), _cut_at(number + 1, m, k)
     row = position - lane * lane_rows + end - begin
@@ -105,7 +111,7 @@ def _has_another_further_on(text, shape, patterns, survivor):
             mask = int64(0)
             if row < plane_rows:
                 mask = _letter(text, plane_rows * words, row * words + (lane >> 6), lane & 63)
-            eq = table[begins[query] + mask * blocks + (letter >> 6)]
+            eq = patterns.table[table + mask * blocks + (letter >> 6)]
             matches = (eq >> uint64(letter & 63)) & ONE != NONE
             letter += step
             row += 1
@@ -123,7 +129,6 @@ def make_verify(most: int) -> Any:
     @cuda.jit(cache=True)
     def kernel(text, shape, patterns, survivors, survivor_count, codes, count):
         words, lane_rows, plane_rows, queries, factor = shape
-        table, begins, searches, pieces = patterns
         pv = cuda.local.array(most, uint64)
         mv = cuda.local.array(most, uint64)
         plane_words = plane_rows * words
@@ -139,9 +144,7 @@ def make_verify(most: int) -> Any:
                 i += cuda.gridsize(1)
             if i >= many:
                 break
-            position, piece = survivors[i] // len(pieces), survivors[i] % len(pieces)
-            query, number = pieces[piece, 3], pieces[piece, 4]
-            m, k, backward = searches[query, 0], searches[query, 1], searches[query, 2]
+            position, query, number, m, k, backward = _decode(survivors[i], patterns)
             coding = Coding(queries, query, factor, k)
             # The first coordinate that is owned, and the first that can be read.
             sign, own, edge = int64(1), halo, 0
@@ -155,7 +158,7 @@ def make_verify(most: int) -> Any:
             low = own if low < own else low
             start = low - m - k + 1
             start = edge if start < edge else start
-            blocks = 1 if most == 1 else (m + 63) >> 6
+            table, blocks = patterns.begins[query], 1 if most == 1 else (m + 63) >> 6
             last = uint64((m - 1) & 63)
             for b in range(most):
                 pv[b], mv[b] = ALL_ONES, NONE
@@ -165,7 +168,7 @@ def make_verify(most: int) -> Any:
             at = start
             while at <= high:
                 mask = _letter(text, plane_words, row * words + (lane >> 6), lane & 63)
-                distance += _column(table, begins[query] + mask * blocks, blocks, last, pv, mv)
+                distance += _column(patterns.table, table + mask * blocks, blocks, last, pv, mv)
                 if distance <= k and at >= low:
                     to = reserve(count, 0, 1)
                     if to < len(codes):
