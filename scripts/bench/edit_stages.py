@@ -19,13 +19,15 @@ from harness.workloads import random_text
 import kmatch
 from kmatch.bench.timing import timed
 from kmatch.engine.alignments import Ends, Traced
+from kmatch.engine.constraints import View
 from kmatch.engine.cpu.bits.vectors import WORDS, aligned
 from kmatch.engine.cpu.edit.recurrence import PAIR, TextRows, advance
 from kmatch.engine.cpu.edit.tile import BLOCK
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.differences import difference_query
 from kmatch.jit import kernel
-from kmatch.search.differences.ends import NO_COLUMNS
+from kmatch.search.differences.constrained import NO_COLUMNS
+from kmatch.search.differences.rules import Bounds, Rules, make_constraints
 from kmatch.search.hooked import hooked
 from kmatch.search.panels.panel import build_reading_panel
 from kmatch.search.scanning.chunks import packed_chunks, plan_reading
@@ -86,27 +88,57 @@ def measure(rng, text, m, k, options):
         "hits": len(hits),
     }
     if len(found.codes) > FEW:
-        tracing, traced = trace_time(options, engine, query, chunk, found.codes)
-        row["traceback, ns an end"] = tracing / traced * 1e9
+        chunk.unpack(engine)  # as in a search with many ends
+        ends = first_ends(query, chunk, found.codes)
+        row["traceback, ns an end"] = trace_time(options, engine, query, chunk, ends)
+        row |= bounded_times(options, engine, (query, panel), chunk, ends)
     print("; ".join(f"{name}: {shown_figure(x)}" for name, x in row.items()), flush=True)
     return row
 
 
-def trace_time(options, engine, query, chunk, codes):
-    """Median seconds of tracebacks from the first TRACED ends of the record; how many those are."""
+def first_ends(query, chunk, codes):
+    """The first TRACED Ends of the record."""
     ends_of_patterns, distance = np.divmod(codes, query.k + 1)
     position, number = np.divmod(ends_of_patterns, len(query.limits))
     begin, length = chunk.spans.begins[0], chunk.spans.lengths[0]
     own = np.flatnonzero(position < begin + length)[:TRACED]
-    limit = np.full(len(own), begin)
-    ends = Ends(position[own], number[own], distance[own], limit)
-    traced = Traced(*np.empty((2, len(own)), np.int64))
-    chunk.unpack(engine)  # as in a search with many ends
+    return Ends(position[own], number[own], distance[own], np.full(len(own), begin))
+
+
+def trace_time(options, engine, query, chunk, ends):
+    """Nanoseconds of a traceback, the median."""
+    traced = Traced(*np.empty((2, len(ends.position)), np.int64))
 
     def trace():
         engine.trace(chunk.plain, chunk.letters, query, ends, traced, NO_COLUMNS)
 
-    return stage(options, trace)[0], len(own)
+    return stage(options, trace)[0] / len(ends.position) * 1e9
+
+
+def bounded_times(options, engine, searched, chunk, ends):
+    """Nanoseconds in which an end is held against a bound for each kind of difference, and of a
+    traceback within them, medians."""
+    query, panel = searched
+    constraints = make_constraints(Rules(bounds=Bounds(query.k - 1, 1, 1)), panel, query.k)
+    shown = chunk.length + chunk.geometry.halo
+    view = View(chunk.plain, chunk.letters, np.zeros(0, np.uint8), shown)
+
+    def decide():
+        decided = ends._replace(distance=ends.distance.copy())
+        engine.constrained_distances(view, query, constraints, decided)
+        return decided
+
+    deciding, decided = stage(options, decide)
+    within = Ends(*(column[decided.distance >= 0] for column in decided))
+    traced = tuple(np.empty((3, len(within.position)), np.int64))
+
+    def trace():
+        engine.trace_constrained(view, query, constraints, within, traced, NO_COLUMNS)
+
+    return {
+        "bounds, ns an end": deciding / len(ends.position) * 1e9,
+        "traceback within bounds": stage(options, trace)[0] / max(len(within.position), 1) * 1e9,
+    }
 
 
 def pack(genome, plan, engine):
