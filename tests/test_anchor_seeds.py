@@ -1,4 +1,4 @@
-"""Look-up beside a PAM: the tables, what they find, and when it is chosen."""
+"""Look-up beside a PAM, or everywhere: the tables, what they find, and when it is chosen."""
 
 from itertools import pairwise, product
 from unittest import mock
@@ -10,12 +10,14 @@ from support.commands import random_letters
 from support.differences import edit, edited, rows
 from support.packing import one_chunk
 
+from kmatch.engine.constraints import View
 from kmatch.engine.cpu.edit import beside, seeds
 from kmatch.engine.cpu.edit.filter import Extent, Shares, expected_ends
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.differences import difference_query
 from kmatch.genome import Genome
-from kmatch.search.differences.rules import Rules, make_constraints
+from kmatch.search.differences import anchored
+from kmatch.search.differences.rules import NO_RULES, Rules, make_constraints
 from kmatch.search.panels.pam import Pam
 from kmatch.search.panels.panel import build_reading_panel
 from kmatch.sequences.patterns import load_patterns
@@ -115,6 +117,71 @@ def test_all_ways_beside_a_pam_find_the_same(lengths, k, options):
             with forced(way):
                 found = rows(edit(records, panel, k, **options, **more, filtering=True))
             assert found == expected
+
+
+@pytest.fixture
+def everywhere(monkeypatch):
+    """Panels of any size are looked up at every position."""
+    monkeypatch.setattr(anchored, "LARGE", 0)
+    monkeypatch.setattr(anchored, "LONG", 0)
+    monkeypatch.setattr(beside, "SURE", 1e-12)
+    monkeypatch.setattr(CpuEngine, "start_edit", None)
+
+
+@pytest.mark.usefixtures("everywhere")
+@pytest.mark.parametrize(
+    ("lengths", "k", "options"),
+    [
+        ([11], 1, {}),
+        ([9, 12], 2, {"report": "ends"}),
+        ([14], 3, {"report": "loci", "strand": "-"}),
+        ([13], 0, {"strand": "+"}),
+    ],
+)
+def test_looked_up_everywhere(lengths, k, options):
+    rng, panel, parts = np.random.default_rng(k), [], ["N" * 9]
+    for number in range(8):
+        panel.append(random_letters(lengths[number % len(lengths)], seed=number))
+        parts += [edited(rng, panel[-1], number % (k + 1)), random_letters(10, seed=50 + number)]
+    text = "".join(parts)
+    records = [("one", text), ("none", ""), ("two", naive.reverse_complement(text[5:]) + "NNA")]
+    expected = naive.edit(records, panel, k, **options)
+    assert len(expected) >= 8
+    for more in ({}, {"chunk_length": 50, "threads": 2}):
+        assert rows(edit(records, panel, k, **options, **more)) == expected
+
+
+@pytest.mark.parametrize("options", [{"exact_3p": 4}, {"max_insertions": 0, "strand": "+"}])
+def test_looked_up_everywhere_within_rules(options, request):
+    panel = [random_letters(16, seed=number) for number in range(30)]
+    records = [("one", random_letters(9, seed=40).join(panel))]
+    expected = rows(edit(records, panel, 3, **options))
+    request.getfixturevalue("everywhere")
+    found = rows(edit(records, panel, 3, **options, chunk_length=100))
+    assert found == expected and len(found) > 10
+
+
+def test_large_panels_are_looked_up_everywhere_where_that_is_faster():
+    """Not if letters let expect more, nor where repeats have more candidates than they do."""
+    engine, text = CpuEngine(1), random_letters(1 << 17, seed=9)
+    panel = [random_letters(20, seed=number) for number in range(5_000)]
+
+    def tables(k, text=text, guides=panel, positions=1 << 24):
+        panel, query = panel_and_query(guides, k)
+        chunk = one_chunk(text, 20, k, engine)
+        chunk.unpack(engine)
+        shown = chunk.length + chunk.geometry.halo
+        view = View(chunk.plain, chunk.letters, np.zeros(0, np.uint8), shown)
+        search = query, make_constraints(NO_RULES, panel, k), view, chunk.plain
+        return engine.lookup_tables(*search, positions)
+
+    assert tables(1).seeds and tables(1).lasts
+    assert tables(1, positions=1_000) is None  # of which each would pay for much of the tables
+    assert tables(4) is None
+    assert tables(1, guides=[*panel, "ACGTN"]) is None  # N stands for four bases
+    assert tables(1, "".join(panel[0] + guide[:10] for guide in panel)).seeds
+    alike = [panel[0][:10] + guide[10:] for guide in panel]
+    assert tables(1, guides=alike).seeds and tables(1, panel[0] * 6_000, alike) is None
 
 
 EVEN = np.full(4, 0.25)

@@ -268,7 +268,8 @@ class WindowCounts(Protocol):
 
 @runtime_checkable
 class AnchorScan(Protocol):
-    """An engine that can search for differences beside the sites of a PAM alone."""
+    """An engine that can search for differences at anchors, instead of scanning for them: beside
+    the sites of a PAM alone, or everywhere."""
 
     def anchor_tables(
         self,
@@ -287,9 +288,22 @@ class AnchorScan(Protocol):
         was slower then. Its attribute `lasts` says that it would be the same for more positions.
         """
 
+    def lookup_tables(
+        self,
+        query: DifferenceQuery,
+        constraints: Constraints,
+        view: View,
+        text: Text,
+        positions: int,
+    ) -> Any:
+        """What `start_anchors` needs to search everywhere, None where a scan is faster.
+
+        constraints: without PAMs; view: of a chunk, with its letters; others as above.
+        """
+
     def start_anchors(self, view: View, tables: Any, capacity: int) -> Scan:
         """A Scan for the ends within the limits of their queries, as `start_edit`, beside PAMs and
         where a View, which has its letters, does not show what stands beside them.
 
-        tables: from `anchor_tables`.
+        tables: from `anchor_tables` or `lookup_tables`.
         """

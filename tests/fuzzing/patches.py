@@ -5,13 +5,14 @@ from unittest import mock
 import numpy as np
 
 from kmatch.engine.cpu import engine
+from kmatch.engine.cpu.edit import beside
 from kmatch.engine.cpu.edit import filter as edit_filter
 from kmatch.engine.cpu.edit import scan as edit_scan
 from kmatch.engine.geometry import Layout
 from kmatch.packed import chunks as stored
 from kmatch.results.tables import hits as hit_tables
 from kmatch.results.tables import primers as primer_tables
-from kmatch.search.differences import ends, rows
+from kmatch.search.differences import anchored, ends, rows
 from kmatch.search.mismatches import chosen
 from kmatch.search.scanning import codes, dense
 from kmatch.search.scanning import scan as chunk_scan
@@ -33,6 +34,7 @@ CONSTANTS = {
     "capacity": (((engine, "CAPACITY"),), (20, 50, 200)),
     "counted": (((engine, "FEWEST_SAMPLED"),), (0,)),
     "many": (((chosen, "MANY"),), (1e9,)),
+    "looked up": (((anchored, "LARGE"), (anchored, "LONG"), (beside, "SURE")), (1e-12,)),
 }
 LAYOUTS = (
     {"site_letters": 1},

@@ -129,14 +129,33 @@ class CpuEngine(HostEngine):
         positions: int | None,
         before: Any = None,
     ) -> Any:
-        from kmatch.engine.cpu.edit.beside import Sample, anchor_tables
+        from kmatch.engine.cpu.edit.beside import anchor_tables
+
+        sample = self._sample(text, query)
+        return anchor_tables(query, constraints, share, sample, positions, before)
+
+    def lookup_tables(
+        self,
+        query: DifferenceQuery,
+        constraints: Constraints,
+        view: View,
+        text: Text,
+        positions: int,
+    ) -> Any:
+        from kmatch.engine.cpu.edit.beside import lookup_tables
+
+        sample = self._sample(text, query)
+        return lookup_tables(query, constraints, sample, view, positions)
+
+    def _sample(self, text: Text, query: DifferenceQuery) -> Any:
+        """The Sample that a chunk is of a text."""
+        from kmatch.engine.cpu.edit.beside import Sample
         from kmatch.engine.cpu.edit.filter import extent_of, letter_shares
         from kmatch.engine.cpu.edit.scan import stretches
 
         parts = stretches(len(query.limits), query.reach, text.rows, self.threads)
         shares = letter_shares(text, len(query.reading.bases))
-        sample = Sample(shares, extent_of(text, parts), partial(self._count_ends, text, query))
-        return anchor_tables(query, constraints, share, sample, positions, before)
+        return Sample(shares, extent_of(text, parts), partial(self._count_ends, text, query))
 
     def _count_ends(self, text: Text, query: DifferenceQuery) -> float | None:
         """The ends at a position in a share of the rows of a Text, None where it has too few."""

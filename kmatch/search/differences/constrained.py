@@ -13,11 +13,8 @@ from kmatch.arrays import Bytes, Longs
 from kmatch.engine.alignments import Columns, Ends, Traced
 from kmatch.engine.constraints import View
 from kmatch.engine.differences import DifferenceQuery
-from kmatch.engine.geometry import base_pairs
-from kmatch.engine.protocol import AnchorScan, Scan
 from kmatch.search.differences.rows import make_rows
 from kmatch.search.differences.rules import Rules, make_constraints
-from kmatch.search.panels.pams import share_beside
 from kmatch.search.panels.panel import ReadingPanel
 from kmatch.search.scanning.chunks import PackedChunk
 
@@ -38,8 +35,6 @@ class ConstrainedEnds:
         self._backward = panel.letters.backward != 0
         self._constraints = make_constraints(rules, panel, query.k)
         self.reach = rules.reach
-        self._tables: Any = None  # of `start`
-        self._seen, self._foreseen = 0, 0  # positions that were searched, and that it is made for
         self._begin()
 
     def afresh(self) -> "ConstrainedEnds":
@@ -115,30 +110,6 @@ class ConstrainedEnds:
     def align(self, number: int, chunk: PackedChunk, ends: Any, columns: Columns) -> None:
         """Fill the Columns of ends."""
         self._trace(number, chunk, ends, columns)
-
-    def start(self, chunk: PackedChunk, capacity: int, at_sites: bool | None) -> Scan | None:
-        """Start the search of a chunk at the sites of PAMs alone.
-
-        at_sites: None does so only where it is faster than a scan; otherwise returns None.
-        """
-        engine = self._engine
-        if at_sites is False or not self._rules.pams or not isinstance(engine, AnchorScan):
-            return None
-        self._seen += chunk.length
-        if self._seen > self._foreseen and not (self._tables and self._tables.lasts):
-            positions = max(self._seen, self._engine.letters or 0)
-            self._foreseen = max(2 * self._seen, positions)  # it may be longer than it seems
-            share = share_beside(self._rules.pams, base_pairs(chunk.plain))
-            text = chunk.text(self._query.reading.masks, self._engine)
-            search = self._query, self._constraints, share, text
-            positions = None if at_sites else positions
-            self._tables = engine.anchor_tables(*search, positions, self._tables)
-        if self._tables is None:
-            return None
-        chunk.unpack(self._engine)
-        shown = chunk.length + chunk.geometry.halo
-        view = View(chunk.plain, chunk.letters, np.zeros(0, np.uint8), shown)
-        return engine.start_anchors(view, self._tables, capacity)
 
     def _beside(self, number: int, chunk: PackedChunk, ends: Any) -> Longs:
         """Letters of the PAM beside ends, −1 where there is none or a required letter differs."""

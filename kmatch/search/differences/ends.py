@@ -17,6 +17,7 @@ from kmatch.engine.host.sharing import slabs
 from kmatch.engine.host.workers import Workers
 from kmatch.engine.protocol import Engine, Scan
 from kmatch.results.batches import HitBatch, hit_batch
+from kmatch.search.differences.anchored import AnchoredSearch
 from kmatch.search.differences.borders import Borders
 from kmatch.search.differences.constrained import (
     NO_COLUMNS,
@@ -35,7 +36,7 @@ from kmatch.search.differences.rows import (
     make_rows,
     split_rows,
 )
-from kmatch.search.differences.rules import NO_RULES, Rules
+from kmatch.search.differences.rules import NO_RULES, Rules, make_constraints
 from kmatch.search.panels.panel import ReadingPanel
 from kmatch.search.scanning.chunks import NO_LETTERS, PackedChunk
 from kmatch.search.scanning.codes import DROPPED, code_batches, split_ends
@@ -95,6 +96,8 @@ class DifferenceSearch:
         self._constrained = None
         if rules.pams or rules.bind_alignments:
             self._constrained = ConstrainedEnds(engine, panel, self._query, rules)
+        constraints = make_constraints(rules, panel, self._query.k)
+        self._anchored = AnchoredSearch(engine, self._query, constraints, rules.pams)
         self._borders = Borders(extent) if extent else None
         self._begin()
 
@@ -145,10 +148,9 @@ class DifferenceSearch:
         """Yield (chunk, codes): chunks or parts of them, in order, and their sorted codes."""
 
         def start(chunk: PackedChunk, capacity: int) -> Scan:
-            if self._constrained:
-                scan = self._constrained.start(chunk, capacity, self._filtering)
-                if scan:
-                    return scan
+            scan = self._anchored.start(chunk, capacity, self._filtering)
+            if scan:
+                return scan
             text = chunk.text(self._panel.letters.masks, self._engine)
             return self._engine.start_edit(text, self._query, self._filtering, capacity)
 

@@ -2,6 +2,7 @@
 
 All positions are scanned and PAMs looked for beside what is found; or the sites are found first,
 and the patterns compared there, all of them (`anchors`) or those that are looked up (`lookup`).
+Without a PAM large panels may be looked up at every position.
 """
 
 from collections.abc import Callable
@@ -11,7 +12,7 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs
 from kmatch.engine import costs
-from kmatch.engine.constraints import Constraints
+from kmatch.engine.constraints import Constraints, View
 from kmatch.engine.costs import CPU, total
 from kmatch.engine.cpu.edit.anchors import (
     LANES,
@@ -27,7 +28,7 @@ from kmatch.engine.cpu.edit.filter import (
     expected_ends,
     expected_time,
 )
-from kmatch.engine.cpu.edit.lookup import WIDEST
+from kmatch.engine.cpu.edit.lookup import WIDEST, count_candidates, spans
 from kmatch.engine.cpu.edit.seeds import (
     AnchorSeeds,
     Piece,
@@ -38,6 +39,9 @@ from kmatch.engine.cpu.edit.seeds import (
 )
 from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import likeness
+
+BLOCKS = 64  # of a chunk in which candidates are counted, at the least
+SURE = 1.5  # times as long as a look-up a scan has to take: estimates err by as much
 
 
 class AnchorTables(NamedTuple):
@@ -148,10 +152,45 @@ def anchor_tables(
         looked_up = total(CPU.anchor_seeds, factors)
     if positions and not before and is_faster(query, sample, min(looked_up, compared)):
         return None
-    strands = np.unique(constraints.minus)
-    first = [int(np.argmax(constraints.minus == minus)) for minus in strands]
-    both = np.stack([strands, query.reading.backward[first]], axis=1).astype(np.int64)
+    strands = strands_of(query, constraints)
     if pieces and looked_up < compared:
         seeds = anchor_seeds(masks, begins, query.limits[: len(begins) - 1], pieces)
-        return AnchorTables(query, constraints, both, None, seeds)
-    return AnchorTables(query, constraints, both, anchored_panel(query), None)
+        return AnchorTables(query, constraints, strands, None, seeds)
+    return AnchorTables(query, constraints, strands, anchored_panel(query), None)
+
+
+def strands_of(query: DifferenceQuery, constraints: Constraints) -> Longs:
+    """The strands of AnchorTables."""
+    strands = np.unique(constraints.minus)
+    first = [int(np.argmax(constraints.minus == minus)) for minus in strands]
+    return np.stack([strands, query.reading.backward[first]], axis=1).astype(np.int64)
+
+
+def lookup_tables(
+    query: DifferenceQuery, constraints: Constraints, sample: Sample, view: View, positions: int
+) -> AnchorTables | None:
+    """The AnchorTables with which pieces are looked up at every position, None where a scan is
+    better.
+
+    constraints: without PAMs; sample, view: of the text; positions: to search. Letters say little
+    about candidates in repeats, so these are counted in some blocks.
+    """
+    alike = likeness(sample.shares.alone[:4])
+    masks, begins = anchored_masks(query)
+    pieces = anchor_pieces(masks, begins, query.k, alike)
+    if not pieces:
+        return None
+    models = CPU.recurrence, CPU.pieces
+    scan = expected_time(query, sample.shares, sample.extent, models) / SURE
+    factors = anchor_seed_factors(query, pieces, 1.0, alike, positions)
+    if total(CPU.anchor_seeds, factors) > scan:
+        return None
+    strands = strands_of(query, constraints)
+    seeds = anchor_seeds(masks, begins, query.limits[: len(begins) - 1], pieces)
+    step = max(spans(view.shown) // BLOCKS, 1)
+    windows, looked_up, candidates = count_candidates(view, constraints, seeds, strands, step)
+    sites = len(strands) / max(windows, 1)
+    counted = factors._replace(branch=sites * looked_up, candidate=sites * candidates)
+    if total(CPU.anchor_seeds, counted) > scan:
+        return None
+    return AnchorTables(query, constraints, strands, None, seeds)

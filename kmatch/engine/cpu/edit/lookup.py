@@ -1,8 +1,9 @@
-"""Search for differences at the sites of a PAM by look-up.
+"""Search for differences at the sites of a PAM, or everywhere, by look-up.
 
 Letters of a block of text become words, a bit a position, in which PAMs are found 64 positions at a
-time. The windows beside them are looked up (see `kmatch.engine.cpu.edit.seeds`), and what is found
-is compared, a vector of candidates at a time (`diagonals`).
+time. The windows beside them, or all windows where there is no PAM, are looked up (see
+`kmatch.engine.cpu.edit.seeds`), and what is found is compared, a vector of candidates at a time
+(`diagonals`).
 """
 
 from typing import NamedTuple
@@ -155,8 +156,9 @@ def _matching(bits, at, mask):
 
 @kernel
 def _beside(bits, at, step, pams, sizes):
-    """Which of 64 positions from bit `at` on have a PAM beside them. pams: uint8[X, w]."""
-    found = NONE
+    """Which of 64 positions from bit `at` on have a PAM beside them, all where there is none to
+    have. pams: uint8[X, w]."""
+    found = NONE if len(sizes) else ~NONE
     for number in range(len(sizes)):
         here = ~NONE
         i = 0
@@ -260,6 +262,31 @@ def _look_up(windows, begin, end, seeds, found):
             count += 1
         begin += 1
     return count, begin
+
+
+@kernel
+def count_candidates(view, constraints, seeds, strands, step):
+    """(windows, look-ups that find something, candidates) in one of `step` blocks of a View.
+
+    Arguments as for `scan_lookup`. A pattern counts as often as it is found.
+    """
+    windows, found, shown = _new_windows(), _new_found(), view.shown
+    bits = np.empty((3, (SPAN + 2 * MARGIN) // 64 + 1), np.uint64)
+    seen = looked_up = candidates = 0
+    for first in range(0, shown, step * SPAN):
+        _fill_bits(view.letters[:shown], first - MARGIN, bits)
+        for number in range(len(strands)):
+            strand = strands[number, 0], strands[number, 1]
+            span = (first, min(first + SPAN, shown), shown)
+            count = _read_windows(bits, span, strand, constraints, windows)
+            _find_hot(windows, count, seeds, found.hot)
+            window = 0
+            while window < count:
+                many, window = _look_up(windows, window, count, seeds, found)
+                looked_up += many
+                candidates += (found.end[:many] - found.first[:many]).sum()
+            seen += count
+    return seen, looked_up, candidates
 
 
 @kernel
