@@ -168,7 +168,7 @@ CUDA = CudaCosts(
     copy=0.1,
     full=45e6,
     scan=Scan(pair=0.2e-3, hit=0.0),
-    sites=Sites(position=2.4, site=10.0, letter=1.3, pair=0.9e-3),
+    sites=Sites(position=0.8, site=10.0, letter=1.3, pair=0.9e-3),
     recurrence=Recurrence(cell=0.0145e-3, column=0.0, query=100.0, deeper=0),
     pieces=Pieces(
         stage=0.1e-3,
