@@ -282,16 +282,19 @@ def _beside(search, hit):
 
 def viewed(written):
     """What `--format view` wrote, as bytes, a line a hit: its title, pattern and text."""
-    lines = []
-    for paragraph in written.decode().split("\n\n")[:-1]:
-        place, *rows = paragraph.split("\n")
+    rows, lines, at = written.decode().split("\n"), [], 0
+    while at < len(rows) - 1:
+        place, at = rows[at], at + 1
         above = below = ""
-        for pattern, _, text in zip(rows[::3], rows[1::3], rows[2::3], strict=True):
+        while rows[at]:  # the pattern, what matches, which may be nothing, and the text
+            pattern, _, text = rows[at : at + 3]
             assert (pattern[:8].strip(), text[:8]) == ("pattern", "text    ")
             below += text[8:]
             above += pattern[8:].ljust(len(text) - 8)
+            at += 3
         part = slice(len(above) - len(above.lstrip()), len(above.rstrip()))
         lines.append(f"{place}\t{above[part]}\t{below[part]}\n")
+        at += 1
     return "".join(lines).encode()
 
 
