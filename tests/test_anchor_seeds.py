@@ -10,7 +10,6 @@ from support.commands import random_letters
 from support.differences import edit, edited, rows
 from support.packing import one_chunk
 
-from kmatch.engine.constraints import View
 from kmatch.engine.cpu.edit import beside, seeds
 from kmatch.engine.cpu.edit.filter import Extent, Shares, expected_ends
 from kmatch.engine.cpu.engine import CpuEngine
@@ -170,9 +169,8 @@ def test_large_panels_are_looked_up_everywhere_where_that_is_faster():
         panel, query = panel_and_query(guides, k)
         chunk = one_chunk(text, 20, k, engine)
         chunk.unpack(engine)
-        shown = chunk.length + chunk.geometry.halo
-        view = View(chunk.plain, chunk.letters, np.zeros(0, np.uint8), shown)
-        search = query, make_constraints(NO_RULES, panel, k), view, chunk.plain
+        constraints = make_constraints(NO_RULES, panel, k)
+        search = query, constraints, anchored.view_of(chunk), chunk.plain
         return engine.lookup_tables(*search, positions)
 
     assert tables(1).seeds and tables(1).lasts

@@ -19,13 +19,13 @@ from harness.workloads import random_text
 import kmatch
 from kmatch.bench.timing import timed
 from kmatch.engine.alignments import Ends, Traced
-from kmatch.engine.constraints import View
 from kmatch.engine.cpu.bits.vectors import WORDS, aligned
 from kmatch.engine.cpu.edit.recurrence import PAIR, TextRows, advance
 from kmatch.engine.cpu.edit.tile import BLOCK
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.differences import difference_query
 from kmatch.jit import kernel
+from kmatch.search.differences.anchored import view_of
 from kmatch.search.differences.constrained import NO_COLUMNS
 from kmatch.search.differences.rules import Bounds, Rules, make_constraints
 from kmatch.search.hooked import hooked
@@ -120,8 +120,7 @@ def bounded_times(options, engine, searched, chunk, ends):
     traceback within them, medians."""
     query, panel = searched
     constraints = make_constraints(Rules(bounds=Bounds(query.k - 1, 1, 1)), panel, query.k)
-    shown = chunk.length + chunk.geometry.halo
-    view = View(chunk.plain, chunk.letters, np.zeros(0, np.uint8), shown)
+    view = view_of(chunk)
 
     def decide():
         decided = ends._replace(distance=ends.distance.copy())

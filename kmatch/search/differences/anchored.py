@@ -2,18 +2,22 @@
 
 from typing import Any
 
-import numpy as np
-
+from kmatch.arrays import Bytes
 from kmatch.engine.constraints import Constraints, View
 from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import base_pairs
 from kmatch.engine.protocol import AnchorScan, Scan
 from kmatch.search.panels.pam import Pam
 from kmatch.search.panels.pams import share_beside
-from kmatch.search.scanning.chunks import PackedChunk
+from kmatch.search.scanning.chunks import NO_LETTERS, PackedChunk
 
 LARGE = 1 << 11  # queries, with fewer of which a scan is faster than a look-up everywhere
 LONG = 1 << 18  # positions, in fewer of which even the choice would take too long
+
+
+def view_of(chunk: PackedChunk, before: Bytes = NO_LETTERS) -> View:
+    """The View of a chunk, with its letters if it is unpacked; before: letters in front of it."""
+    return View(chunk.plain, chunk.letters, before, chunk.length + chunk.geometry.halo)
 
 
 class AnchoredSearch:
@@ -50,7 +54,8 @@ class AnchoredSearch:
                 self._tables = self._everywhere(engine, chunk, positions)
         if self._tables is None:
             return None
-        return engine.start_anchors(self._view(chunk), self._tables, capacity)
+        chunk.unpack(self._engine)
+        return engine.start_anchors(view_of(chunk), self._tables, capacity)
 
     def _beside_pams(self, engine: AnchorScan, chunk: PackedChunk, positions: int | None) -> Any:
         share = share_beside(self._pams, base_pairs(chunk.plain))
@@ -61,12 +66,7 @@ class AnchoredSearch:
     def _everywhere(self, engine: AnchorScan, chunk: PackedChunk, positions: int) -> Any:
         if positions < LONG:
             return None
-        text = chunk.text(self._query.reading.masks, self._engine)
-        search = self._query, self._constraints, self._view(chunk), text
-        return engine.lookup_tables(*search, positions)
-
-    def _view(self, chunk: PackedChunk) -> View:
-        """A View of the letters of a chunk."""
         chunk.unpack(self._engine)
-        shown = chunk.length + chunk.geometry.halo
-        return View(chunk.plain, chunk.letters, np.zeros(0, np.uint8), shown)
+        text = chunk.text(self._query.reading.masks, self._engine)
+        search = self._query, self._constraints, view_of(chunk), text
+        return engine.lookup_tables(*search, positions)

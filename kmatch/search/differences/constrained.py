@@ -11,11 +11,11 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs
 from kmatch.engine.alignments import Columns, Ends, Traced
-from kmatch.engine.constraints import View
+from kmatch.engine.constraints import Constraints, View
 from kmatch.engine.differences import DifferenceQuery
+from kmatch.search.differences.anchored import view_of
 from kmatch.search.differences.rows import make_rows
-from kmatch.search.differences.rules import Rules, make_constraints
-from kmatch.search.panels.panel import ReadingPanel
+from kmatch.search.differences.rules import Rules
 from kmatch.search.scanning.chunks import PackedChunk
 
 NO_COLUMNS = Columns(*(np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2)
@@ -25,15 +25,15 @@ NO_ENDS = np.zeros((3, 0), np.int64)  # positions, queries and distances
 class ConstrainedEnds:
     """Selects the ends that satisfy the rules, chunk by chunk.
 
-    engine: of a device; query: of the search; reach: letters beside an end that are looked at.
+    engine: of a device; query, constraints: of the search; reach: letters beside an end that are
+    looked at.
     """
 
     def __init__(
-        self, engine: Any, panel: ReadingPanel, query: DifferenceQuery, rules: Rules
+        self, engine: Any, query: DifferenceQuery, constraints: Constraints, rules: Rules
     ) -> None:
         self._engine, self._query, self._rules = engine, query, rules
-        self._backward = panel.letters.backward != 0
-        self._constraints = make_constraints(rules, panel, query.k)
+        self._backward, self._constraints = query.reading.backward != 0, constraints
         self.reach = rules.reach
         self._begin()
 
@@ -138,8 +138,7 @@ class ConstrainedEnds:
         return traced
 
     def _view(self, number: int, chunk: PackedChunk) -> View:
-        shown = chunk.length + chunk.geometry.halo
-        return View(chunk.plain, chunk.letters, self._before[number], shown)
+        return view_of(chunk, self._before[number])
 
 
 def record_limits(chunk: PackedChunk, position: Longs, backward: Any) -> Longs:

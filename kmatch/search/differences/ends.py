@@ -94,9 +94,9 @@ class DifferenceSearch:
         self._workers = Workers(engine.threads)
         self._plateaus = Plateaus(panel.letters.backward, self._workers)
         self._constrained = None
-        if rules.pams or rules.bind_alignments:
-            self._constrained = ConstrainedEnds(engine, panel, self._query, rules)
         constraints = make_constraints(rules, panel, self._query.k)
+        if rules.pams or rules.bind_alignments:
+            self._constrained = ConstrainedEnds(engine, self._query, constraints, rules)
         self._anchored = AnchoredSearch(engine, self._query, constraints, rules.pams)
         self._borders = Borders(extent) if extent else None
         self._begin()

@@ -166,7 +166,8 @@ def _walk_out(constraints, pattern, text, spare, ops):
 
 @kernel
 def _free_walk(search, query, text, distance, bits, steps):
-    """Write the alignment that `trace` finds, from the anchor on, to steps[0]; returns as above."""
+    """Write the alignment that `trace` finds, from the anchor on, to steps[0]; returns as
+    `_walk_out`."""
     ops, reverse = steps
     used, count = walk_back(search, query, text, distance, bits, reverse, len(reverse))
     for i in range(count):
