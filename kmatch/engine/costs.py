@@ -178,7 +178,7 @@ CUDA = CudaCosts(
         look=0.005e-3,
         stop=0.0,
         window=0.0,
-        column=0.1,
-        block=0.003,
+        column=0.05,
+        block=0.005,
     ),
 )
