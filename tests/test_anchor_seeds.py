@@ -10,6 +10,8 @@ from support.commands import random_letters
 from support.differences import edit, edited, rows
 from support.packing import one_chunk
 
+from kmatch.engine.constraints import AnchoredQuery
+from kmatch.engine.costs import CPU
 from kmatch.engine.cpu.edit import beside, seeds
 from kmatch.engine.cpu.edit.filter import Extent, Shares, expected_ends
 from kmatch.engine.cpu.engine import CpuEngine
@@ -169,9 +171,9 @@ def test_large_panels_are_looked_up_everywhere_where_that_is_faster():
         panel, query = panel_and_query(guides, k)
         chunk = one_chunk(text, 20, k, engine)
         chunk.unpack(engine)
-        constraints = make_constraints(NO_RULES, panel, k)
-        search = query, constraints, anchored.view_of(chunk), chunk.plain
-        return engine.lookup_tables(*search, positions)
+        search = AnchoredQuery(query, make_constraints(NO_RULES, panel, k), 1.0)
+        seen = chunk.plain, lambda: anchored.view_of(chunk)
+        return engine.anchor_tables(search, *seen, positions)[0]
 
     assert tables(1).seeds and tables(1).lasts
     assert tables(1, positions=1_000) is None  # of which each would pay for much of the tables
@@ -197,13 +199,16 @@ def panel_and_query(patterns, k, strand="both"):
     return panel, difference_query(panel.letters, np.full(len(panel.pattern), k), CpuEngine(1))
 
 
-def tables(patterns, k, positions, always=False, bases=EVEN, chunk=1 << 24):
-    """As for so many positions; chunk: those of a chunk, where there are as many."""
+def tables(
+    patterns, k, positions, always=False, bases=EVEN, chunk=1 << 24, found=lambda *seeds: (0, 0, 0)
+):
+    """As for so many positions; chunk: those of a chunk, where there are as many; found: see
+    `count_candidates`."""
     panel, query = panel_and_query(patterns, k)
-    constraints = make_constraints(PAMS, panel, k)
-    sample = beside.Sample(*letters_in(min(positions, chunk), bases), lambda: None)
-    search = query, constraints, PAMS.share, sample
-    return beside.anchor_tables(*search, None if always else positions)
+    search = AnchoredQuery(query, make_constraints(PAMS, panel, k), PAMS.share)
+    letters = letters_in(min(positions, chunk), bases)
+    sample = beside.Sample(query, *letters, lambda: None, found)
+    return beside.anchor_tables(search, sample, None if always else positions)
 
 
 def test_sites_come_first_where_a_scan_finds_too_much():
@@ -217,6 +222,46 @@ def test_sites_come_first_where_a_scan_finds_too_much():
     ]
     assert tables(guides, 6, 1 << 24) is None
     assert tables(guides, 6, 1 << 24, bases=at_rich) is not None
+
+
+def test_candidates_in_repeats_are_counted():
+    """A thousand windows of repeats, each looked up ten times, have a million candidates."""
+    guides = [random_letters(20, seed=number) for number in range(300)]
+    assert tables(guides, 4, 1 << 24).seeds
+    assert tables(guides, 4, 1 << 24, found=lambda *seeds: (1_000, 300, 300)).seeds
+    repeats = tables(guides, 4, 1 << 24, found=lambda *seeds: (1_000, 10_000, 1_000_000))
+    assert repeats is None or repeats.panel
+
+
+def test_tables_are_small_for_small_texts():
+    def entries(sites):
+        pieces = seeds.find_pieces(20, 2, 1_000, 0.25, sites)
+        return seeds.site_factors(pieces, 2, 1_000, 0.25).entry
+
+    assert entries(1_000) < entries(1_000_000)
+
+
+def test_a_scan_that_finds_much_beside_pams_is_cut_beforehand(monkeypatch):
+    """Its ends were counted to choose it: no chunk is begun and then given up."""
+    lost, start = [], CpuEngine.start_edit
+
+    def spy(*arguments):
+        scan = start(*arguments)
+        monkeypatch.setattr(scan, "found", lambda: noted(type(scan).found(scan)))
+        return scan
+
+    def noted(found):
+        lost.append(found.lost)
+        return found
+
+    guides = [random_letters(12, seed=number) for number in range(3)]
+    records = [("one", random_letters(400_000, seed=5))]
+    expected = rows(edit(records, guides, 4, pam="NGG", filtering=False))
+    dear = {name: getattr(CPU, name)._replace(position=1e9) for name in ("anchors", "anchor_seeds")}
+    monkeypatch.setattr(beside, "CPU", CPU._replace(**dear))
+    monkeypatch.setattr(CpuEngine, "start_edit", spy)
+    assert rows(edit(records, guides, 4, pam="NGG", capacity=20_000)) == expected != []
+    assert len(lost) > 3 and not any(lost)
 
 
 @pytest.mark.parametrize(("m", "k", "ends"), [(12, 3, 63_214), (20, 5, 2_240), (20, 6, 25_517)])
@@ -246,10 +291,10 @@ def test_the_way_is_chosen_again_while_a_text_of_unknown_length_grows(known, mon
         monkeypatch.setattr(Genome, "expected_letters", None)
     asked, choose = [], CpuEngine.anchor_tables
 
-    def spy(self, query, constraints, share, text, positions, before):
-        found = choose(self, query, constraints, share, text, positions, before)
+    def spy(self, search, text, view, positions, before):
+        found, ends = choose(self, search, text, view, positions, before)
         asked.append((positions, bool(found and found.lasts)))
-        return found
+        return found, ends
 
     monkeypatch.setattr(CpuEngine, "anchor_tables", spy)
     guides = [random_letters(20, seed=number) for number in range(300)]
@@ -270,12 +315,14 @@ def test_ends_in_repeats_are_counted(monkeypatch):
     text = "".join(core + random_letters(20, seed=n).replace("G", "A") for n in range(20_000))
     engine, k = CpuEngine(1), 4
     panel, query = panel_and_query(guides, k)
-    planes = one_chunk(text, 20, k, engine).plain
-    search = query, make_constraints(PAMS, panel, k), 0.01, planes, len(text)
+    chunk = one_chunk(text, 20, k, engine)
+    chunk.unpack(engine)
+    search = AnchoredQuery(query, make_constraints(PAMS, panel, k), 0.01)
+    seen = search, chunk.plain, lambda: anchored.view_of(chunk), len(text)
     repeats = len(guides) / 37  # at a position; k of its ends on either side are within k too
-    assert repeats < engine._count_ends(planes, query) < (2 * k + 1) * repeats
-    assert engine.anchor_tables(*search) is not None
-    tables = engine.anchor_tables(*search)
+    assert repeats < engine._count_ends(chunk.plain, query) < (2 * k + 1) * repeats
+    tables, ends = engine.anchor_tables(*seen)
+    assert tables is not None and ends == engine._count_ends(chunk.plain, query)
     monkeypatch.setattr(engine, "_count_ends", lambda text, query: None)
-    assert engine.anchor_tables(*search) is None
-    assert engine.anchor_tables(*search, tables) is not None  # a scan was slower before
+    assert engine.anchor_tables(*seen) == (None, 0)
+    assert engine.anchor_tables(*seen, tables)[0] is not None  # a scan was slower before

@@ -13,6 +13,7 @@ from support.hooks import multi_batches
 from support.mismatches import EQUAL, check_off_targets, oracle, rows, search_panel
 
 import kmatch
+from kmatch.engine.choice import SiteWork
 from kmatch.engine.devices import choose_engine
 from kmatch.results.hits import Hits
 from kmatch.results.summary import Summary
@@ -144,10 +145,11 @@ def test_large_panels_are_looked_up():
     assert not engine.seeds_pay(codes, 3, 200) and not engine.seeds_pay(codes, 9, 20_000)
     alike = np.where(codes < 3, 0, 3).astype(np.uint8)  # of a text of two letters
     assert not engine.seeds_pay(alike, 3, 20_000)
-    assert engine.sites_pay(20_000, 20, 2, 1 / 16) and not engine.sites_pay(200, 20, 2, 1 / 16)
-    assert not engine.sites_pay(20_000, 20, 2, 1.0)
     assert engine.seeds_pay(codes, 3, 200, hits=1.0)
-    assert engine.sites_pay(200, 20, 2, 1 / 16, hits=1.0)
+    panel = SiteWork(10_000, 20, 2, positions=0, share=1 / 16)
+    assert engine.sites_pay(panel) and not engine.sites_pay(panel._replace(share=1.0))
+    few = panel._replace(patterns=100)
+    assert not engine.sites_pay(few) and engine.sites_pay(few._replace(hits=1.0))
 
 
 @pytest.fixture
@@ -176,7 +178,7 @@ GUIDES = ["A" * 12] + [random_letters(12, seed) for seed in range(2, 301)]
         pytest.param(
             SPARSE.replace("GG", "GA").replace("CC", "CA"),
             {"patterns": GUIDES[:150], "pam": "NGG"},
-            ["scan", "filter"],
+            ["filter"],
             id="few sites",
         ),
         pytest.param(SPARSE, {"patterns": GUIDES * 40, "k": 0}, ["filter"], id="many patterns"),

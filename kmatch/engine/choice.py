@@ -25,6 +25,22 @@ class Work(NamedTuple):
     differences: bool
 
 
+class SiteWork(NamedTuple):
+    """Windows to compare with a panel, all of them or those beside the sites of a PAM.
+
+    patterns, length: of the panel, letters of each; strands: that are searched; positions: of the
+    text, 0 where that is unknown; share: of them that are sites, on each strand; hits: at one, as
+    far as is known.
+    """
+
+    patterns: int
+    length: int
+    strands: int
+    positions: int
+    share: float
+    hits: float = 0.0
+
+
 def cpu_seconds(work: Work, threads: int) -> float:
     """Seconds for packing and kernels on the CPU, without what both devices have in common."""
     letters = work.letters or 0

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs
+from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import Text
 
 
@@ -45,6 +46,15 @@ class Constraints(NamedTuple):
     mismatches: int
     minus: Bytes
     leads: bool
+
+
+class AnchoredQuery(NamedTuple):
+    """A search for differences at anchors alone; share: of the positions that are anchors, on each
+    strand: all of them where no PAM stands beside."""
+
+    query: DifferenceQuery
+    constraints: Constraints
+    share: float
 
 
 class View(NamedTuple):

@@ -155,9 +155,9 @@ CPU = CpuCosts(
     ),
     anchors=Anchors(position=20.0, letter=0.0, cell=0.003, pair=1.5),
     anchor_seeds=AnchorSeeds(
-        position=2.0, site=20.0, lookup=3.5, branch=43.0, candidate=20.0, entry=42.0
+        position=1.0, site=20.0, lookup=3.0, branch=50.0, candidate=18.0, entry=70.0
     ),
-    beside=Beside(end=145.0),
+    beside=Beside(end=250.0),
 )
 
 # An H200, fitted to filters and scans of 1 and 64 patterns; pairs and sites to those of up to

@@ -11,7 +11,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from kmatch.arrays import Bools, Bytes, Longs, Words
 from kmatch.engine.alignments import Columns, Ends, Traced, Windows, Written
-from kmatch.engine.constraints import Constraints, View
+from kmatch.engine.choice import SiteWork
+from kmatch.engine.constraints import AnchoredQuery, Constraints, View
 from kmatch.engine.differences import DifferenceQuery, Profile
 from kmatch.engine.geometry import Layout, Text
 from kmatch.engine.hits import Found
@@ -112,14 +113,8 @@ class Engine(Protocol):
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
         """A Scan for the windows within k mismatches of each query, by where they start."""
 
-    def sites_pay(
-        self, queries: int, length: int, strands: int, share: float, hits: float = 0.0
-    ) -> bool:
-        """Whether it is faster to find the sites of a PAM first and to compare patterns only there.
-
-        queries: patterns times strands; length: letters of a pattern; share: of the positions that
-        are sites, on each strand; hits: at a position, as far as is known.
-        """
+    def sites_pay(self, work: SiteWork) -> bool:
+        """Whether finding the sites of a PAM first, to compare patterns only there, is faster."""
 
     def start_edit(
         self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int
@@ -273,37 +268,24 @@ class AnchorScan(Protocol):
 
     def anchor_tables(
         self,
-        query: DifferenceQuery,
-        constraints: Constraints,
-        share: float,
+        search: AnchoredQuery,
         text: Text,
+        view: Callable[[], View],
         positions: int | None,
         before: Any = None,
-    ) -> Any:
-        """What `start_anchors` needs of a search, None where a scan of all positions is faster.
+    ) -> tuple[Any, float]:
+        """(what `start_anchors` needs of a search, None where a scan of all positions is faster;
+        the ends at a position that a scan would find, 0 where that was not asked).
 
-        share: of the positions that are sites, on a strand; text: a chunk, which others are like,
-        with the planes of all letters of the query; positions: to search, about, None where sites
-        are to be found first whatever is faster; before: the same for fewer positions, if a scan
-        was slower then. Its attribute `lasts` says that it would be the same for more positions.
-        """
-
-    def lookup_tables(
-        self,
-        query: DifferenceQuery,
-        constraints: Constraints,
-        view: View,
-        text: Text,
-        positions: int,
-    ) -> Any:
-        """What `start_anchors` needs to search everywhere, None where a scan is faster.
-
-        constraints: without PAMs; view: of a chunk, with its letters; others as above.
+        text: a chunk, which others are like, with the planes of all letters of the query; view():
+        its View, with letters; positions: to search, about, None where anchors are to be looked at
+        whatever is faster; before: the tables for fewer positions, if a scan was slower then. Their
+        attribute `lasts` says that they would be the same for more positions.
         """
 
     def start_anchors(self, view: View, tables: Any, capacity: int) -> Scan:
         """A Scan for the ends within the limits of their queries, as `start_edit`, beside PAMs and
         where a View, which has its letters, does not show what stands beside them.
 
-        tables: from `anchor_tables` or `lookup_tables`.
+        tables: from `anchor_tables`.
         """

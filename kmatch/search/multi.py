@@ -15,7 +15,6 @@ from kmatch.results.batches import HitBatch
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import checked_ends
 from kmatch.search.mismatches.chosen import Ways
-from kmatch.search.mismatches.sites import SiteSearch
 from kmatch.search.panels.distances import pattern_distances
 from kmatch.search.panels.pams import load_pams, share_beside
 from kmatch.search.panels.panel import Request
@@ -77,10 +76,9 @@ def multi_batches(
         search = PublishedWindows(engine, run, request, pams)
     else:
         search = Ways(engine, request, pams, hooks.capacity).search(hooks.filtering)
-    # The sites of a PAM are few, however many the patterns.
-    queries = 1 if isinstance(search, SiteSearch) else len(search.panel.lengths)
-    longest, layout = int(search.panel.lengths.max()), run.layout if run else engine.layout
-    plan = plan_chunks(longest, k, queries, hooks.chunk_length, layout)
+    layout = run.layout if run else engine.layout
+    longest = len(distinct[0]) + (len(pams[0]) if pams else 0)
+    plan = plan_chunks(longest, k, search.queries, hooks.chunk_length, layout)
     chunking = Chunking(plan, engine, hooks.words)
     yield from find_windows(genomes, search.run, chunking, longest, copies, running)
 

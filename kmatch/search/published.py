@@ -44,6 +44,7 @@ class PublishedWindows:
         patterns: Sequence[Pattern] = request.patterns
         whole = [pam.join(pattern) for pattern in patterns] if pam else patterns
         self.panel = panel = rank_panel(whole, request.strand)
+        self.queries = len(panel.lengths)
         self._masks, self._required, self._skipped = [], [], np.zeros(len(panel.lengths), np.int64)
         for rank, (number, minus) in enumerate(zip(panel.pattern, panel.minus, strict=True)):
             masks = patterns[number].masks

@@ -37,6 +37,7 @@ from harness.workloads import TooFew, cut_panel, guide_panel
 import kmatch
 from kmatch.bench.timing import timed
 from kmatch.engine import costs
+from kmatch.engine.choice import SiteWork
 from kmatch.engine.costs import CPU
 from kmatch.engine.cpu.edit import beside
 from kmatch.engine.cpu.edit import filter as edit_filter
@@ -185,20 +186,22 @@ def estimated(name, queries, deeper):
 
 def site_cells(text, options):
     """Yield the Cells of finding the sites, and comparing patterns there."""
-    share = Pam(PAM, "3p").share_among(
-        base_pairs(one_chunk(text.letters, 20, 3, CpuEngine(1)).plain)
-    )
+    share = Pam(PAM, "3p").share_among(pairs_of(text))
     for patterns, length, k in panels(guide_panel, text, [(20, 3), (48, 3)], BESIDE):
         ns = whole_ns(multi_batches, text, patterns, k, options)
-        yield Cell([*site_factors(len(patterns) * STRANDS, length, STRANDS, share)], ns)
+        work = SiteWork(len(patterns), length, STRANDS, positions=0, share=share)
+        yield Cell([*site_factors(work)], ns)
+
+
+def pairs_of(text):
+    return base_pairs(one_chunk(text.letters, 20, 4, CpuEngine(1)).plain)
 
 
 def anchor_cells(name, text, options):
     """Yield the Cells of one of both ways to search for differences at the sites of a PAM."""
     other = {"anchors": "anchor_seeds", "anchor_seeds": "anchors"}[name]
     never = getattr(CPU, other)._replace(position=NEVER)
-    planes = one_chunk(text.letters, 20, 4, CpuEngine(1)).plain
-    pairs = base_pairs(planes)
+    pairs = pairs_of(text)
     alike, share = likeness(pairs.sum(axis=1)), Pam(PAM, "3p").share_among(pairs)
     for patterns, _, k in panels(guide_panel, text, ANCHORED, BESIDE):
         with mock.patch.object(beside, "CPU", CPU._replace(**{other: never})):

@@ -8,8 +8,8 @@ import numba
 import numpy as np
 
 from kmatch.arrays import Bools, Bytes, Longs, Words
-from kmatch.engine.choice import Work
-from kmatch.engine.constraints import Constraints, View
+from kmatch.engine.choice import SiteWork, Work
+from kmatch.engine.constraints import AnchoredQuery, View
 from kmatch.engine.costs import CPU
 from kmatch.engine.cpu.bits.buffer import written
 from kmatch.engine.cpu.forks import check_forks
@@ -113,49 +113,34 @@ class CpuEngine(HostEngine):
         items = blocks(text.words, text.rows)
         return self._start(self._workers, scan_seeds, items, capacity, text, tables, k)
 
-    def sites_pay(
-        self, queries: int, length: int, strands: int, share: float, hits: float = 0.0
-    ) -> bool:
+    def sites_pay(self, work: SiteWork) -> bool:
         from kmatch.engine.host.sites import pays
 
-        return pays(queries, length, strands, share, hits, (CPU.scan, CPU.sites))
+        return pays(work, CPU.scan, CPU.sites)
 
     def anchor_tables(
         self,
-        query: DifferenceQuery,
-        constraints: Constraints,
-        share: float,
+        search: AnchoredQuery,
         text: Text,
+        view: Callable[[], View],
         positions: int | None,
         before: Any = None,
-    ) -> Any:
-        from kmatch.engine.cpu.edit.beside import anchor_tables
-
-        sample = self._sample(text, query)
-        return anchor_tables(query, constraints, share, sample, positions, before)
-
-    def lookup_tables(
-        self,
-        query: DifferenceQuery,
-        constraints: Constraints,
-        view: View,
-        text: Text,
-        positions: int,
-    ) -> Any:
-        from kmatch.engine.cpu.edit.beside import lookup_tables
-
-        sample = self._sample(text, query)
-        return lookup_tables(query, constraints, sample, view, positions)
-
-    def _sample(self, text: Text, query: DifferenceQuery) -> Any:
-        """The Sample that a chunk is of a text."""
-        from kmatch.engine.cpu.edit.beside import Sample
+    ) -> tuple[Any, float]:
+        from kmatch.engine.cpu.edit.beside import Sample, anchor_tables
         from kmatch.engine.cpu.edit.filter import extent_of, letter_shares
+        from kmatch.engine.cpu.edit.lookup import count_candidates
         from kmatch.engine.cpu.edit.scan import stretches
 
+        query, constraints, _ = search
         parts = stretches(len(query.limits), query.reach, text.rows, self.threads)
-        shares = letter_shares(text, len(query.reading.bases))
-        return Sample(shares, extent_of(text, parts), partial(self._count_ends, text, query))
+        sample = Sample(
+            query,
+            letter_shares(text, len(query.reading.bases)),
+            extent_of(text, parts),
+            lambda: self._count_ends(text, query),
+            lambda *seeds: count_candidates(view(), constraints, *seeds),
+        )
+        return anchor_tables(search, sample, positions, before), sample.ends
 
     def _count_ends(self, text: Text, query: DifferenceQuery) -> float | None:
         """The ends at a position in a share of the rows of a Text, None where it has too few."""

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs, Words
-from kmatch.engine.choice import Work
+from kmatch.engine.choice import SiteWork, Work
 from kmatch.engine.costs import CUDA
 from kmatch.engine.cuda.bits.buffer import HitBuffer
 from kmatch.engine.cuda.gpu import driver
@@ -162,12 +162,10 @@ class CudaEngine(HostEngine):
         queries = self._once(use, query[:3], (k,), lambda: upload(query, k, flat, stream))
         return Scan(self, capacity, lambda buffer: scan(text, queries, buffer, stream))
 
-    def sites_pay(
-        self, queries: int, length: int, strands: int, share: float, hits: float = 0.0
-    ) -> bool:
+    def sites_pay(self, work: SiteWork) -> bool:
         from kmatch.engine.host.sites import pays
 
-        return pays(queries, length, strands, share, hits, (CUDA.scan, CUDA.sites))
+        return pays(work, CUDA.scan, CUDA.sites, CUDA.query)
 
     def start_edit(
         self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int

@@ -11,7 +11,7 @@ from weakref import finalize
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs, Words
-from kmatch.engine.choice import Work
+from kmatch.engine.choice import SiteWork, Work
 from kmatch.engine.cuda.engine import CudaEngine
 from kmatch.engine.cuda.gpu.queue import GpuQueue, HandedOut, alone
 from kmatch.engine.cuda.primer.target_parts import take_bounds, target_parts
@@ -94,10 +94,8 @@ class SeveralGpus(HostEngine):
             lambda gpu: gpu.start_scan(text, query, k, capacity), text.plane_words
         )
 
-    def sites_pay(
-        self, queries: int, length: int, strands: int, share: float, hits: float = 0.0
-    ) -> bool:
-        return self._gpus[0].sites_pay(queries, length, strands, share, hits)
+    def sites_pay(self, work: SiteWork) -> bool:
+        return self._gpus[0].sites_pay(work)
 
     def start_edit(
         self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int

@@ -1,28 +1,30 @@
 """Windows beside the sites of a PAM, read out of a chunk's planes."""
 
+from kmatch.engine.choice import SiteWork
 from kmatch.engine.costs import Scan, Sites, total
 from kmatch.engine.host.letters import COMPLEMENT, LETTERS, read_window
 from kmatch.engine.host.sharing import SLAB, next_item
 from kmatch.jit import kernel
 
 
-def pays(
-    queries: int, length: int, strands: int, share: float, hits: float, costs: tuple[Scan, Sites]
-) -> bool:
+def pays(work: SiteWork, scan: Scan, sites: Sites, query: float = 0.0) -> bool:
     """Whether it is faster to find the sites of a PAM first and to compare patterns only there.
 
-    queries: patterns times strands; length: letters of a pattern; share: of the positions that are
-    sites, on each strand; hits: at a position; costs: of a scan and of sites.
+    query: nanoseconds to begin with a pattern, in a scan on each strand.
     """
-    scan, sites = costs
-    found = total(sites, site_factors(queries, length, strands, share))
-    return found < total(scan, Scan(queries, hits))
+    queries = work.patterns * work.strands
+    compared = total(scan, Scan(queries, work.hits))
+    found = total(sites, site_factors(work))
+    if work.positions:
+        compared += query * queries / work.positions
+        found += query * work.patterns / work.positions
+    return found < compared
 
 
-def site_factors(queries: int, length: int, strands: int, share: float) -> Sites:
-    """What is paid at a text position where the sites are found; arguments as for `pays`."""
-    sites = strands * share
-    return Sites(1, sites, sites * length, share * queries)
+def site_factors(work: SiteWork) -> Sites:
+    """What is paid at a text position where the sites are found."""
+    sites = work.strands * work.share
+    return Sites(1, sites, sites * work.length, sites * work.patterns)
 
 
 @kernel

@@ -97,7 +97,8 @@ class DifferenceSearch:
         constraints = make_constraints(rules, panel, self._query.k)
         if rules.pams or rules.bind_alignments:
             self._constrained = ConstrainedEnds(engine, self._query, constraints, rules)
-        self._anchored = AnchoredSearch(engine, self._query, constraints, rules.pams)
+        anchored = self._query, constraints, rules.pams, filtering
+        self._anchored = AnchoredSearch(engine, *anchored)
         self._borders = Borders(extent) if extent else None
         self._begin()
 
@@ -147,14 +148,18 @@ class DifferenceSearch:
     def find_codes(self, chunks: Iterable[PackedChunk]) -> Iterator[tuple[PackedChunk, Longs]]:
         """Yield (chunk, codes): chunks or parts of them, in order, and their sorted codes."""
 
+        def looked_at() -> Iterator[PackedChunk]:
+            for chunk in chunks:
+                self._scanner.expect(self._anchored.look(chunk))
+                yield chunk
+
         def start(chunk: PackedChunk, capacity: int) -> Scan:
-            scan = self._anchored.start(chunk, capacity, self._filtering)
-            if scan:
+            if scan := self._anchored.start(chunk, capacity):
                 return scan
             text = chunk.text(self._panel.letters.masks, self._engine)
             return self._engine.start_edit(text, self._query, self._filtering, capacity)
 
-        found = self._scanner.scan(chunks, start)
+        found = self._scanner.scan(looked_at(), start)
         if self._constrained:  # which holds on to chunks
             return found
         return codes_ahead(found, self._engine.threads)

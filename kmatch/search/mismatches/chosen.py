@@ -1,9 +1,11 @@
 """Which way a panel is searched for: all windows compared, or those found first that may match."""
 
 from collections.abc import Generator, Iterable, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
+from kmatch.engine.choice import SiteWork
 from kmatch.engine.geometry import base_pairs
 from kmatch.engine.protocol import SeedLookup, WindowCounts
 from kmatch.results.batches import HitBatch
@@ -11,7 +13,7 @@ from kmatch.search.mismatches.compared import WindowSearch
 from kmatch.search.mismatches.seeds import LONGEST, SeedSearch, some_codes
 from kmatch.search.mismatches.sites import SiteSearch
 from kmatch.search.mismatches.windows import WindowScans
-from kmatch.search.panels.pam import Pam
+from kmatch.search.panels.pam import RANDOM, Pam
 from kmatch.search.panels.pams import share_beside
 from kmatch.search.panels.panel import Request, wanted_strands
 from kmatch.search.scanning.chunks import PackedChunk
@@ -31,19 +33,13 @@ class Ways(NamedTuple):
     capacity: int | None = None
 
     def search(self, filtering: bool | None) -> Any:
-        """The search: a filter where `filtering` or the engine says so, for several PAMs always.
-
-        Its first chunk decides where the hits in it matter.
-        """
+        """The search: a filter where `filtering` says so, for several PAMs always, a scan where it
+        says so or no filter serves; otherwise the one that the first chunk decides on."""
         if len(self.pams) > 1:
             return self.filter()
         if not self._can_filter or filtering is False:
             return self.scan()
-        if filtering or self.filter_pays():
-            return self.filter()
-        if isinstance(self.engine, WindowCounts) and self.filter_pays(MANY * self._queries):
-            return ChosenSearch(self)
-        return self.scan()
+        return self.filter() if filtering else ChosenSearch(self)
 
     @property
     def _can_filter(self) -> bool:
@@ -62,41 +58,52 @@ class Ways(NamedTuple):
             return SiteSearch(self.engine, self.request, self.pams, self.capacity)
         return SeedSearch(self.engine, self.request, self.capacity)
 
-    def filter_pays(self, hits: float = 0.0, chunk: PackedChunk | None = None) -> bool:
+    def filter_pays(self, chunk: PackedChunk | None = None, hits: float = 0.0) -> bool:
         """Whether filtering is faster where there are so many hits a position.
 
         chunk: of the text, in which PAMs are as frequent; without it as in random letters.
         """
-        request = self.request
-        if self.pams:
-            share = self.pams[0].share
-            if chunk:
-                share = share_beside(self.pams, base_pairs(chunk.plain))
-            panel = self._queries, len(request.patterns[0]), self._strands
-            return bool(self.engine.sites_pay(*panel, share, hits))
-        codes = some_codes(request.patterns)
-        return bool(self.engine.seeds_pay(codes, request.k, self._queries, hits))
+        request, engine = self.request, self.engine
+        if not self.pams:
+            codes = some_codes(request.patterns)
+            return bool(engine.seeds_pay(codes, request.k, self.queries, hits))
+        pairs = base_pairs(chunk.plain) if chunk else RANDOM
+        patterns, share = request.patterns, share_beside(self.pams, pairs)
+        positions = engine.letters or 0
+        panel = len(patterns), len(patterns[0]), self._strands
+        return bool(engine.sites_pay(SiteWork(*panel, positions, share, hits)))
+
+    def hits_matter(self, chunk: PackedChunk) -> bool:
+        """Whether hits can be counted, and a scan may be slower because of them."""
+        counts = isinstance(self.engine, WindowCounts)
+        return counts and self.filter_pays(chunk, MANY * self.queries)
 
     @property
     def _strands(self) -> int:
         return len(wanted_strands(self.request.strand))
 
     @property
-    def _queries(self) -> int:
+    def queries(self) -> int:
+        """Patterns times strands."""
         return len(self.request.patterns) * self._strands
 
 
 class ChosenSearch:
     """The search whose way the first chunk decides.
 
-    Patterns alone do not say how many hits a text holds, or how many sites of a PAM: they are
-    counted in some rows of a chunk.
+    Patterns alone do not say how many sites of a PAM a text holds, nor how many hits: these are
+    counted in some rows of a chunk, where they matter.
     """
 
     def __init__(self, ways: Ways) -> None:
-        self._ways, self._scan = ways, ways.scan()
-        self.panel = self._scan.panel
+        self._ways = ways
         self._chosen: Any = None
+
+    @property
+    def queries(self) -> int:
+        """Queries that a chunk is expected to be compared with: a PAM's sites are found by one."""
+        ways = self._ways
+        return 1 if ways.pams and ways.filter_pays() else ways.queries
 
     def run(self, chunks: Iterable[PackedChunk]) -> Generator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
@@ -106,12 +113,22 @@ class ChosenSearch:
 
     def _choose(self, chunk: PackedChunk) -> Any:
         """The search; a text is scanned where its first chunk is too short to count in."""
-        if self._chosen is None:
-            hits = self._scan.count(chunk)
-            if hits is None:
-                return self._scan
-            pays = self._ways.filter_pays(hits, chunk)
-            self._chosen = self._ways.filter() if pays else self._scan
+        ways = self._ways
+        if self._chosen is not None:
+            return self._chosen
+        if ways.filter_pays(chunk):
+            self._chosen = ways.filter()
+        elif not ways.hits_matter(chunk):
+            self._chosen = self._scan
+        elif (hits := self._scan.count(chunk)) is None:
+            return self._scan
+        else:
+            pays = ways.filter_pays(chunk, hits)
+            self._chosen = ways.filter() if pays else self._scan
             if isinstance(self._chosen, WindowScans):
                 self._chosen.expect(hits)
         return self._chosen
+
+    @cached_property
+    def _scan(self) -> WindowSearch:
+        return self._ways.scan()

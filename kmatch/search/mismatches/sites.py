@@ -32,6 +32,8 @@ class SiteSearch:
     engine: of a device; pams: of one length, any of which may be there; capacity: see Scanner.
     """
 
+    queries = 1  # the sites of a PAM are few, however many the patterns
+
     def __init__(
         self, engine: Any, request: Request, pams: Sequence[Pam], capacity: int | None = None
     ) -> None:

@@ -30,6 +30,11 @@ class WindowScans(ABC):
     _k: int
     _scanner: Scanner
 
+    @property
+    def queries(self) -> int:
+        """Queries that a chunk is compared with."""
+        return len(self.panel.lengths)
+
     @abstractmethod
     def _start(self, chunk: PackedChunk, capacity: int) -> Scan:
         """Begin the scan of a chunk."""

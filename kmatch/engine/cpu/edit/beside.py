@@ -6,13 +6,14 @@ Without a PAM large panels may be looked up at every position.
 """
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs
 from kmatch.engine import costs
-from kmatch.engine.constraints import Constraints, View
+from kmatch.engine.constraints import AnchoredQuery, Constraints
 from kmatch.engine.costs import CPU, total
 from kmatch.engine.cpu.edit.anchors import (
     LANES,
@@ -28,7 +29,7 @@ from kmatch.engine.cpu.edit.filter import (
     expected_ends,
     expected_time,
 )
-from kmatch.engine.cpu.edit.lookup import WIDEST, count_candidates, spans
+from kmatch.engine.cpu.edit.lookup import WIDEST, spans
 from kmatch.engine.cpu.edit.seeds import (
     AnchorSeeds,
     Piece,
@@ -41,7 +42,10 @@ from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import likeness
 
 BLOCKS = 64  # of a chunk in which candidates are counted, at the least
-SURE = 1.5  # times as long as a look-up a scan has to take: estimates err by as much
+SPARSE = 4  # they are counted in one of so many blocks, or in fewer
+SURE = 1.25  # times as long as a look-up everywhere a scan has to take: estimates err by as much
+HOPE = 0.5  # of the candidates that letters let expect, there may be as few
+NEVER = float("inf")
 
 
 class AnchorTables(NamedTuple):
@@ -59,37 +63,70 @@ class AnchorTables(NamedTuple):
 
     @property
     def lasts(self) -> bool:
-        """Whether it would be the same for more positions, of which each is cheaper so."""
+        """Whether there would be such for more positions, of which each is cheaper so."""
         return self.seeds is not None
 
 
-class Sample(NamedTuple):
-    """What is known of a chunk that others are like.
+class Sample:
+    """A chunk that others are like, and what a scan of it costs a position.
 
     count_ends(): the ends at a position of some of its rows, all queries together, or None where it
-    has too few rows.
+    has too few rows; count_candidates(seeds, strands, step): see `lookup`. ends: as counted, 0
+    before.
     """
 
-    shares: Shares
-    extent: Extent
-    count_ends: Callable[[], float | None]
+    def __init__(
+        self,
+        query: DifferenceQuery,
+        shares: Shares,
+        extent: Extent,
+        count_ends: Callable[[], float | None],
+        count_candidates: Callable[[AnchorSeeds, Longs, int], tuple[int, int, int]],
+    ) -> None:
+        self._query, self._shares, self._extent = query, shares, extent
+        self._count_ends, self._count_candidates = count_ends, count_candidates
+        self.alike = likeness(shares.alone[:4])
+        self.ends = 0.0
 
+    @cached_property
+    def _scan(self) -> float:
+        """Nanoseconds at a position to scan for the ends."""
+        models = CPU.recurrence, CPU.pieces
+        return float(expected_time(self._query, self._shares, self._extent, models))
 
-def is_faster(query: DifferenceQuery, sample: Sample, other: float) -> bool:
-    """Whether a scan for the ends, and for the PAMs beside them, takes less than so many
-    nanoseconds a position.
+    @cached_property
+    def _beside(self) -> float:
+        """Nanoseconds at a position to find out what is beside the ends."""
+        counted = self._count_ends()
+        self.ends = counted or 0.0
+        if counted is None:
+            counted = expected_ends(self._query, self._shares)
+        return CPU.beside.end * float(counted)
 
-    Letters say little about the ends in repeats, so these are counted where the rest is faster.
-    """
-    if len(query.limits) * min(CPU.recurrence.column, CPU.pieces.look) > other:
-        return False  # however the text may be
-    models = CPU.recurrence, CPU.pieces
-    spent = expected_time(query, sample.shares, sample.extent, models)
-    if spent > other:
-        return False
-    counted = sample.count_ends()
-    ends = expected_ends(query, sample.shares) if counted is None else counted
-    return bool(spent + CPU.beside.end * ends < other)
+    def scan_is_faster(self, other: float, everywhere: bool) -> bool:
+        """Whether a scan takes less than so many nanoseconds a position; everywhere: for all ends,
+        not for those beside PAMs.
+
+        Letters say little about the ends in repeats, so these are counted where the rest is faster.
+        """
+        queries = len(self._query.limits)
+        if queries * min(CPU.recurrence.column, CPU.pieces.look) > other:
+            return False  # however the text may be
+        if everywhere:
+            return self._scan < SURE * other
+        return self._scan < other and self._scan + self._beside < other
+
+    def counted(
+        self, factors: costs.AnchorSeeds, seeds: AnchorSeeds, strands: Longs
+    ) -> costs.AnchorSeeds:
+        """The factors once there are tables, with what is found in some blocks of the chunk."""
+        step = max(spans(self._extent.positions) // BLOCKS, SPARSE)
+        windows, found, candidates = self._count_candidates(seeds, strands, step)
+        factors = factors._replace(entry=0)
+        if not windows:
+            return factors
+        sites = factors.site / windows
+        return factors._replace(branch=sites * found, candidate=sites * candidates)
 
 
 def anchor_factors(query: DifferenceQuery, share: float, alike: float) -> costs.Anchors:
@@ -106,14 +143,16 @@ def anchor_factors(query: DifferenceQuery, share: float, alike: float) -> costs.
     return costs.Anchors(1, letters, share * rows * (2 * k + 1), share * len(query.limits))
 
 
-def anchor_pieces(masks: Bytes, begins: Longs, k: int, alike: float) -> list[Piece] | None:
-    """The pieces to look up, None where that is not possible.
+def anchor_pieces(
+    masks: Bytes, begins: Longs, k: int, alike: float, sites: float = NEVER
+) -> list[Piece] | None:
+    """The pieces to look up at so many sites, None where that is not possible.
 
     masks, begins: of `anchored_masks`; alike: see `geometry.likeness`.
     """
     if not serve(masks, begins, k):
         return None
-    return find_pieces(int(np.diff(begins).min()), k, len(begins) - 1, alike)
+    return find_pieces(int(np.diff(begins).min()), k, len(begins) - 1, alike, sites)
 
 
 def anchor_seed_factors(
@@ -128,34 +167,50 @@ def anchor_seed_factors(
     return costs.AnchorSeeds(1, sites, lookup, branch, candidate, paid.entry / positions)
 
 
+def hoped_for(factors: costs.AnchorSeeds) -> float:
+    """Nanoseconds a position for look-ups: by the factors, or where there are fewer candidates and
+    the tables are paid for twice, as they may have been made in vain."""
+    fewer = factors._replace(candidate=HOPE * factors.candidate, entry=2 * factors.entry)
+    return min(total(CPU.anchor_seeds, factors), total(CPU.anchor_seeds, fewer))
+
+
 def anchor_tables(
-    query: DifferenceQuery,
-    constraints: Constraints,
-    share: float,
+    search: AnchoredQuery,
     sample: Sample,
     positions: int | None,
     before: AnchorTables | None = None,
 ) -> AnchorTables | None:
     """The AnchorTables of the better of both ways, None where a scan is better than both.
 
-    share: of the positions that are sites, on each strand; sample: of the text; positions: to
-    search, None for many of them, and where a scan is better too; before: for fewer positions,
-    where a scan was no better and so is not for more.
+    sample: of the text; positions: to search, None for many of them, and where a scan is better
+    too; before: for fewer positions, where a scan was no better and so is not for more. Everywhere
+    only look-ups serve. Letters say little about candidates in repeats, so these are counted.
     """
-    alike = likeness(sample.shares.alone[:4])
-    compared = looked_up = total(CPU.anchors, anchor_factors(query, share, alike))
+    query, constraints, share = search
+    everywhere, alike = not len(constraints.sizes), sample.alike
+    compared = NEVER if everywhere else total(CPU.anchors, anchor_factors(query, share, alike))
     masks, begins = anchored_masks(query)
-    narrow = constraints.pams.shape[2] <= WIDEST
-    pieces = anchor_pieces(masks, begins, query.k, alike) if narrow else None
-    if pieces:
-        factors = anchor_seed_factors(query, pieces, share, alike, positions or float("inf"))
-        looked_up = total(CPU.anchor_seeds, factors)
-    if positions and not before and is_faster(query, sample, min(looked_up, compared)):
-        return None
     strands = strands_of(query, constraints)
+    sites = share * len(strands) * (positions or NEVER)
+    narrow = constraints.pams.shape[2] <= WIDEST
+    pieces = anchor_pieces(masks, begins, query.k, alike, sites) if narrow else None
+    looked_up = NEVER
+    if pieces:
+        factors = anchor_seed_factors(query, pieces, share, alike, positions or NEVER)
+        looked_up = hoped_for(factors)
+    may_scan = bool(positions) and not before
+    if may_scan and sample.scan_is_faster(min(looked_up, compared), everywhere):
+        return None
     if pieces and looked_up < compared:
         seeds = anchor_seeds(masks, begins, query.limits[: len(begins) - 1], pieces)
-        return AnchorTables(query, constraints, strands, None, seeds)
+        if positions:
+            looked_up = total(CPU.anchor_seeds, sample.counted(factors, seeds, strands))
+        if may_scan and sample.scan_is_faster(min(looked_up, compared), everywhere):
+            return None
+        if looked_up < compared:
+            return AnchorTables(query, constraints, strands, None, seeds)
+    if everywhere:
+        return None
     return AnchorTables(query, constraints, strands, anchored_panel(query), None)
 
 
@@ -164,33 +219,3 @@ def strands_of(query: DifferenceQuery, constraints: Constraints) -> Longs:
     strands = np.unique(constraints.minus)
     first = [int(np.argmax(constraints.minus == minus)) for minus in strands]
     return np.stack([strands, query.reading.backward[first]], axis=1).astype(np.int64)
-
-
-def lookup_tables(
-    query: DifferenceQuery, constraints: Constraints, sample: Sample, view: View, positions: int
-) -> AnchorTables | None:
-    """The AnchorTables with which pieces are looked up at every position, None where a scan is
-    better.
-
-    constraints: without PAMs; sample, view: of the text; positions: to search. Letters say little
-    about candidates in repeats, so these are counted in some blocks.
-    """
-    alike = likeness(sample.shares.alone[:4])
-    masks, begins = anchored_masks(query)
-    pieces = anchor_pieces(masks, begins, query.k, alike)
-    if not pieces:
-        return None
-    models = CPU.recurrence, CPU.pieces
-    scan = expected_time(query, sample.shares, sample.extent, models) / SURE
-    factors = anchor_seed_factors(query, pieces, 1.0, alike, positions)
-    if total(CPU.anchor_seeds, factors) > scan:
-        return None
-    strands = strands_of(query, constraints)
-    seeds = anchor_seeds(masks, begins, query.limits[: len(begins) - 1], pieces)
-    step = max(spans(view.shown) // BLOCKS, 1)
-    windows, looked_up, candidates = count_candidates(view, constraints, seeds, strands, step)
-    sites = len(strands) / max(windows, 1)
-    counted = factors._replace(branch=sites * looked_up, candidate=sites * candidates)
-    if total(CPU.anchor_seeds, counted) > scan:
-        return None
-    return AnchorTables(query, constraints, strands, None, seeds)

@@ -21,6 +21,7 @@ from kmatch.jit import inlined, kernel
 LOOKED_UP = 10  # letters of a piece at the most: a table has 4^LOOKED_UP codes
 MOST_ENTRIES = 1 << 24  # of all tables, 64 MB
 MOST_ERRORS = 3  # of a piece
+CODES = 12  # of a table that cost as much as an entry
 TAG_BITS = 2  # of an entry, pattern·2^TAG_BITS + differences
 CODE_OF = np.array([0, 0, 1, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0], np.uint8)  # by mask
 MOST_LOOKUPS = 64  # of a window: each has a bit of a word
@@ -57,15 +58,17 @@ class AnchorSeeds(NamedTuple):
     k: int
 
 
-def find_pieces(shortest: int, k: int, patterns: int, alike: float) -> list[Piece] | None:
-    """The pieces of the least cost, None where all tables would be too large.
+def find_pieces(
+    shortest: int, k: int, patterns: int, alike: float, sites: float = float("inf")
+) -> list[Piece] | None:
+    """The pieces of the least cost for so many sites, None where all tables would be too large.
 
     shortest: letters of the shortest pattern; alike: see `geometry.likeness`, of the text.
     """
     best, least = None, float("inf")
     for pieces in _cuts(shortest, k):
         paid = site_factors(pieces, k, patterns, alike)
-        cost = total(CPU.anchor_seeds, paid._replace(entry=0))
+        cost = total(CPU.anchor_seeds, paid._replace(entry=paid.entry / sites))
         if paid.entry <= MOST_ENTRIES and paid.lookup <= MOST_LOOKUPS and cost < least:
             best, least = pieces, cost
     return best
@@ -104,7 +107,7 @@ def site_factors(pieces: list[Piece], k: int, patterns: int, alike: float) -> co
         lookups += shifts
         branches += shifts * min(found, 1.0)
         candidates += shifts * found
-        entries += many
+        entries += many + 4**piece.size / CODES
     return costs.AnchorSeeds(0, 1, lookups, branches, candidates, entries)
 
 
