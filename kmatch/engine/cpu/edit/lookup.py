@@ -284,7 +284,8 @@ def count_candidates(view, constraints, seeds, strands, step):
             while window < count:
                 many, window = _look_up(windows, window, count, seeds, found)
                 looked_up += many
-                candidates += (found.end[:many] - found.first[:many]).sum()
+                for i in range(many):
+                    candidates += found.end[i] - found.first[i]
             seen += count
     return seen, looked_up, candidates
 
