@@ -41,10 +41,11 @@ from kmatch.engine.cpu.edit.seeds import (
 from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import likeness
 
-BLOCKS = 64  # of a chunk in which candidates are counted, at the least
-SPARSE = 4  # they are counted in one of so many blocks, or in fewer
+BLOCKS = 32  # of a chunk in which candidates are counted, at the least
+SPARSE = 8  # they are counted in one of so many blocks, or in fewer
 SURE = 1.25  # times as long as a look-up everywhere a scan has to take: estimates err by as much
 HOPE = 0.5  # of the candidates that letters let expect, there may be as few
+DOUBT = 10  # times as many as they let expect may there be in repeats
 NEVER = float("inf")
 
 
@@ -191,22 +192,27 @@ def anchor_tables(
     compared = NEVER if everywhere else total(CPU.anchors, anchor_factors(query, share, alike))
     masks, begins = anchored_masks(query)
     strands = strands_of(query, constraints)
-    sites = share * len(strands) * (positions or NEVER)
+    sites = max(share * len(strands) * (positions or NEVER), 1.0)
     narrow = constraints.pams.shape[2] <= WIDEST
     pieces = anchor_pieces(masks, begins, query.k, alike, sites) if narrow else None
     looked_up = NEVER
     if pieces:
         factors = anchor_seed_factors(query, pieces, share, alike, positions or NEVER)
         looked_up = hoped_for(factors)
-    may_scan = bool(positions) and not before
-    if may_scan and sample.scan_is_faster(min(looked_up, compared), everywhere):
+
+    def scan_is_faster(other: float) -> bool:
+        return bool(positions) and not before and sample.scan_is_faster(other, everywhere)
+
+    if scan_is_faster(min(looked_up, compared)):
         return None
     if pieces and looked_up < compared:
         seeds = anchor_seeds(masks, begins, query.limits[: len(begins) - 1], pieces)
-        if positions:
+        many = factors._replace(branch=factors.lookup, candidate=DOUBT * factors.candidate)
+        most = total(CPU.anchor_seeds, many)
+        if positions and (compared < most or scan_is_faster(most)):
             looked_up = total(CPU.anchor_seeds, sample.counted(factors, seeds, strands))
-        if may_scan and sample.scan_is_faster(min(looked_up, compared), everywhere):
-            return None
+            if scan_is_faster(min(looked_up, compared)):
+                return None
         if looked_up < compared:
             return AnchorTables(query, constraints, strands, None, seeds)
     if everywhere:
