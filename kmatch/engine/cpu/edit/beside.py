@@ -14,7 +14,7 @@ import numpy as np
 from kmatch.arrays import Bytes, Longs
 from kmatch.engine import costs
 from kmatch.engine.constraints import AnchoredQuery, Constraints
-from kmatch.engine.costs import CPU, total
+from kmatch.engine.costs import CPU, FIRST_ROWS, total
 from kmatch.engine.cpu.edit.anchors import (
     LANES,
     AnchoredPanel,
@@ -45,7 +45,7 @@ BLOCKS = 32  # of a chunk in which candidates are counted, at the least
 SPARSE = 8  # they are counted in one of so many blocks, or in fewer
 SURE = 1.25  # times as long as a look-up everywhere a scan has to take: estimates err by as much
 HOPE = 0.5  # of the candidates that letters let expect, there may be as few
-DOUBT = 10  # times as many as they let expect may there be in repeats
+DOUBT = 20  # times as many as they let expect there may be in repeats
 NEVER = float("inf")
 
 
@@ -104,18 +104,25 @@ class Sample:
             counted = expected_ends(self._query, self._shares)
         return CPU.beside.end * float(counted)
 
+    def scan_may_be_faster(self, other: float) -> bool:
+        """Whether a scan takes less than so many nanoseconds a position, however few ends it has.
+
+        The least that it takes is known before that is worked out for each query.
+        """
+        k, shortest = self._query.k, int(self._query.lengths.min())
+        rows = min(shortest, FIRST_ROWS + 2 * k)
+        scanned = CPU.recurrence.column + CPU.recurrence.cell * rows
+        least = min(scanned, CPU.pieces.look * (int(self._query.limits.min()) + 1))
+        return least * len(self._query.limits) < other and self._scan < other
+
     def scan_is_faster(self, other: float, everywhere: bool) -> bool:
-        """Whether a scan takes less than so many nanoseconds a position; everywhere: for all ends,
-        not for those beside PAMs.
+        """The same with the ends; everywhere: all are wanted, not those beside PAMs.
 
         Letters say little about the ends in repeats, so these are counted where the rest is faster.
         """
-        queries = len(self._query.limits)
-        if queries * min(CPU.recurrence.column, CPU.pieces.look) > other:
-            return False  # however the text may be
         if everywhere:
-            return self._scan < SURE * other
-        return self._scan < other and self._scan + self._beside < other
+            return self.scan_may_be_faster(SURE * other)
+        return self.scan_may_be_faster(other) and self._scan + self._beside < other
 
     def counted(
         self, factors: costs.AnchorSeeds, seeds: AnchorSeeds, strands: Longs
@@ -168,11 +175,17 @@ def anchor_seed_factors(
     return costs.AnchorSeeds(1, sites, lookup, branch, candidate, paid.entry / positions)
 
 
-def hoped_for(factors: costs.AnchorSeeds) -> float:
-    """Nanoseconds a position for look-ups: by the factors, or where there are fewer candidates and
-    the tables are paid for twice, as they may have been made in vain."""
+def in_doubt(factors: costs.AnchorSeeds) -> tuple[float, float]:
+    """The least and the most nanoseconds a position that look-ups may take.
+
+    The least are those of fewer candidates, with the tables paid for twice, as they may have been
+    made in vain; the most those of repeats.
+    """
     fewer = factors._replace(candidate=HOPE * factors.candidate, entry=2 * factors.entry)
-    return min(total(CPU.anchor_seeds, factors), total(CPU.anchor_seeds, fewer))
+    branch = min(DOUBT * factors.branch, factors.lookup)
+    more = factors._replace(branch=branch, candidate=DOUBT * factors.candidate)
+    likely, least, most = (total(CPU.anchor_seeds, each) for each in (factors, fewer, more))
+    return min(likely, least), most
 
 
 def anchor_tables(
@@ -185,7 +198,8 @@ def anchor_tables(
 
     sample: of the text; positions: to search, None for many of them, and where a scan is better
     too; before: for fewer positions, where a scan was no better and so is not for more. Everywhere
-    only look-ups serve. Letters say little about candidates in repeats, so these are counted.
+    only look-ups serve. Letters say little about candidates in repeats, so these are counted where
+    they may matter.
     """
     query, constraints, share = search
     everywhere, alike = not len(constraints.sizes), sample.alike
@@ -195,23 +209,23 @@ def anchor_tables(
     sites = max(share * len(strands) * (positions or NEVER), 1.0)
     narrow = constraints.pams.shape[2] <= WIDEST
     pieces = anchor_pieces(masks, begins, query.k, alike, sites) if narrow else None
-    looked_up = NEVER
+    looked_up = most = NEVER
     if pieces:
         factors = anchor_seed_factors(query, pieces, share, alike, positions or NEVER)
-        looked_up = hoped_for(factors)
+        looked_up, most = in_doubt(factors)
 
-    def scan_is_faster(other: float) -> bool:
+    def scan_is_faster() -> bool:
+        other = min(looked_up, compared)
         return bool(positions) and not before and sample.scan_is_faster(other, everywhere)
 
-    if scan_is_faster(min(looked_up, compared)):
+    if scan_is_faster():
         return None
     if pieces and looked_up < compared:
         seeds = anchor_seeds(masks, begins, query.limits[: len(begins) - 1], pieces)
-        many = factors._replace(branch=factors.lookup, candidate=DOUBT * factors.candidate)
-        most = total(CPU.anchor_seeds, many)
-        if positions and (compared < most or scan_is_faster(most)):
+        doubtful = everywhere or compared < most or sample.scan_may_be_faster(most)
+        if positions and doubtful:
             looked_up = total(CPU.anchor_seeds, sample.counted(factors, seeds, strands))
-            if scan_is_faster(min(looked_up, compared)):
+            if scan_is_faster():
                 return None
         if looked_up < compared:
             return AnchorTables(query, constraints, strands, None, seeds)
