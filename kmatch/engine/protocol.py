@@ -280,7 +280,7 @@ class AnchorScan(Protocol):
         text: a chunk, which others are like, with the planes of all letters of the query; view():
         its View, with letters; positions: to search, about, None where anchors are to be looked at
         whatever is faster; before: the tables for fewer positions, if a scan was slower then. Their
-        attribute `lasts` says that they would be the same for more positions.
+        attribute `lasts` says that they serve more positions as well.
         """
 
     def start_anchors(self, view: View, tables: Any, capacity: int) -> Scan:

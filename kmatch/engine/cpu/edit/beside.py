@@ -44,8 +44,8 @@ from kmatch.engine.geometry import likeness
 BLOCKS = 32  # of a chunk in which candidates are counted, at the least
 SPARSE = 8  # they are counted in one of so many blocks, or in fewer
 SURE = 1.25  # times as long as a look-up everywhere a scan has to take: estimates err by as much
-HOPE = 0.5  # of the candidates that letters let expect, there may be as few
-DOUBT = 20  # times as many as they let expect there may be in repeats
+HOPE = 0.5  # of the candidates that letters let expect: there may be so few
+DOUBT = 20  # times as many as they let expect: repeats may have so many
 NEVER = float("inf")
 
 
