@@ -61,9 +61,13 @@ class AnchoredSearch:
             chunk.unpack(self._engine)
             return view_of(chunk)
 
-        search, wanted = self._search._replace(share=share), None if self._wanted else positions
-        made = self._engine.anchor_tables(search, text, view, wanted, self._tables)
-        self._tables, ends = made
+        self._tables, ends = self._engine.anchor_tables(
+            self._search._replace(share=share),
+            text,
+            view,
+            None if self._wanted else positions,
+            self._tables,
+        )
         return 0.0 if self._tables else float(ends)
 
     def start(self, chunk: PackedChunk, capacity: int) -> Scan | None:

@@ -97,8 +97,9 @@ class DifferenceSearch:
         constraints = make_constraints(rules, panel, self._query.k)
         if rules.pams or rules.bind_alignments:
             self._constrained = ConstrainedEnds(engine, self._query, constraints, rules)
-        anchored = self._query, constraints, rules.pams, filtering
-        self._anchored = AnchoredSearch(engine, *anchored)
+        self._anchored = AnchoredSearch(
+            engine, self._query, constraints, rules.pams, wanted=filtering
+        )
         self._borders = Borders(extent) if extent else None
         self._begin()
 

@@ -1,7 +1,7 @@
 """Which way a panel is searched for: all windows compared, or those found first that may match."""
 
 from collections.abc import Generator, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -58,25 +58,23 @@ class Ways(NamedTuple):
             return SiteSearch(self.engine, self.request, self.pams, self.capacity)
         return SeedSearch(self.engine, self.request, self.capacity)
 
-    def filter_pays(self, chunk: PackedChunk | None = None, hits: float = 0.0) -> bool:
-        """Whether filtering is faster where there are so many hits a position.
+    def share(self, chunk: PackedChunk | None = None) -> float:
+        """The share of positions beside which a PAM stands, all where there is none to stand there.
 
         chunk: of the text, in which PAMs are as frequent; without it as in random letters.
         """
+        if not self.pams:
+            return 1.0
+        return share_beside(self.pams, base_pairs(chunk.plain) if chunk else RANDOM)
+
+    def filter_pays(self, share: float, hits: float = 0.0) -> bool:
+        """Whether filtering is faster where there are so many hits a position; share: see there."""
         request, engine = self.request, self.engine
         if not self.pams:
             codes = some_codes(request.patterns)
             return bool(engine.seeds_pay(codes, request.k, self.queries, hits))
-        pairs = base_pairs(chunk.plain) if chunk else RANDOM
-        patterns, share = request.patterns, share_beside(self.pams, pairs)
-        positions = engine.letters or 0
-        panel = len(patterns), len(patterns[0]), self._strands
-        return bool(engine.sites_pay(SiteWork(*panel, positions, share, hits)))
-
-    def hits_matter(self, chunk: PackedChunk) -> bool:
-        """Whether hits can be counted, and a scan may be slower because of them."""
-        counts = isinstance(self.engine, WindowCounts)
-        return counts and self.filter_pays(chunk, MANY * self.queries)
+        panel = len(request.patterns), len(request.patterns[0]), self._strands
+        return bool(engine.sites_pay(SiteWork(*panel, engine.letters or 0, share, hits)))
 
     @property
     def _strands(self) -> int:
@@ -98,12 +96,14 @@ class ChosenSearch:
     def __init__(self, ways: Ways) -> None:
         self._ways = ways
         self._chosen: Any = None
+        # Without a PAM all texts have one answer, and there may be many short ones.
+        self._pays = lru_cache(maxsize=2)(ways.filter_pays)
 
     @property
     def queries(self) -> int:
         """Queries that a chunk is expected to be compared with: a PAM's sites are found by one."""
         ways = self._ways
-        return 1 if ways.pams and ways.filter_pays() else ways.queries
+        return 1 if ways.pams and ways.filter_pays(ways.share()) else ways.queries
 
     def run(self, chunks: Iterable[PackedChunk]) -> Generator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
@@ -113,21 +113,25 @@ class ChosenSearch:
 
     def _choose(self, chunk: PackedChunk) -> Any:
         """The search; a text is scanned where its first chunk is too short to count in."""
-        ways = self._ways
         if self._chosen is not None:
             return self._chosen
-        if ways.filter_pays(chunk):
+        ways, share = self._ways, self._ways.share(chunk)
+        if self._pays(share):
             self._chosen = ways.filter()
-        elif not ways.hits_matter(chunk):
+        elif not self._hits_matter(share):
             self._chosen = self._scan
         elif (hits := self._scan.count(chunk)) is None:
             return self._scan
         else:
-            pays = ways.filter_pays(chunk, hits)
-            self._chosen = ways.filter() if pays else self._scan
+            self._chosen = ways.filter() if ways.filter_pays(share, hits) else self._scan
             if isinstance(self._chosen, WindowScans):
                 self._chosen.expect(hits)
         return self._chosen
+
+    def _hits_matter(self, share: float) -> bool:
+        """Whether hits can be counted, and a scan may be slower because of them."""
+        counts = isinstance(self._ways.engine, WindowCounts)
+        return counts and self._pays(share, MANY * self._ways.queries)
 
     @cached_property
     def _scan(self) -> WindowSearch:

@@ -46,7 +46,7 @@ SPARSE = 8  # they are counted in one of so many blocks, or in fewer
 SURE = 1.25  # times as long as a look-up everywhere a scan has to take: estimates err by as much
 HOPE = 0.5  # of the candidates that letters let expect: there may be so few
 DOUBT = 20  # times as many as they let expect: repeats may have so many
-NEVER = float("inf")
+INFINITE = float("inf")
 
 
 class AnchorTables(NamedTuple):
@@ -152,7 +152,7 @@ def anchor_factors(query: DifferenceQuery, share: float, alike: float) -> costs.
 
 
 def anchor_pieces(
-    masks: Bytes, begins: Longs, k: int, alike: float, sites: float = NEVER
+    masks: Bytes, begins: Longs, k: int, alike: float, sites: float = INFINITE
 ) -> list[Piece] | None:
     """The pieces to look up at so many sites, None where that is not possible.
 
@@ -203,15 +203,15 @@ def anchor_tables(
     """
     query, constraints, share = search
     everywhere, alike = not len(constraints.sizes), sample.alike
-    compared = NEVER if everywhere else total(CPU.anchors, anchor_factors(query, share, alike))
+    compared = INFINITE if everywhere else total(CPU.anchors, anchor_factors(query, share, alike))
     masks, begins = anchored_masks(query)
     strands = strands_of(query, constraints)
-    sites = max(share * len(strands) * (positions or NEVER), 1.0)
+    sites = max(share * len(strands) * (positions or INFINITE), 1.0)
     narrow = constraints.pams.shape[2] <= WIDEST
     pieces = anchor_pieces(masks, begins, query.k, alike, sites) if narrow else None
-    looked_up = most = NEVER
+    looked_up = most = INFINITE
     if pieces:
-        factors = anchor_seed_factors(query, pieces, share, alike, positions or NEVER)
+        factors = anchor_seed_factors(query, pieces, share, alike, positions or INFINITE)
         looked_up, most = in_doubt(factors)
 
     def scan_is_faster() -> bool:
@@ -222,8 +222,7 @@ def anchor_tables(
         return None
     if pieces and looked_up < compared:
         seeds = anchor_seeds(masks, begins, query.limits[: len(begins) - 1], pieces)
-        doubtful = everywhere or compared < most or sample.scan_may_be_faster(most)
-        if positions and doubtful:
+        if positions and (everywhere or compared < most or sample.scan_may_be_faster(most)):
             looked_up = total(CPU.anchor_seeds, sample.counted(factors, seeds, strands))
             if scan_is_faster():
                 return None
