@@ -10,7 +10,7 @@ from bench import (
     calibrate,
     grid,
 )
-from harness import compare, fitting, records, workloads
+from harness import compare, fitting, models, records, workloads
 from harness.anchors import Anchors
 from harness.sassy import Sassy
 
@@ -164,17 +164,15 @@ def test_a_fit_finds_the_constants_and_none_below_zero():
 def test_factors_are_those_of_the_model_in_the_code():
     codes, shares = np.arange(20) % 4, Shares(np.full(4, 0.25), np.full((4, 4), 0.25))
     query = (codes, 2, False, shares, Extent(64_000, 1_000, 1_064, 2))
-    scan, pieces, survivors, _ = calibrate.edit_filter.estimate(
-        *query, (CPU.recurrence, CPU.pieces)
-    )
+    scan, pieces, survivors, _ = models.edit_filter.estimate(*query, (CPU.recurrence, CPU.pieces))
     for name, expected in [("recurrence", scan), ("pieces", pieces + survivors)]:
-        values = [getattr(getattr(CPU, name), unit) for unit in calibrate.MODELS[name].units]
-        factors = calibrate.estimated(name, [query], CPU.recurrence.deeper)
+        values = [getattr(getattr(CPU, name), unit) for unit in models.MODELS[name].units]
+        factors = models.estimated(name, [query], CPU.recurrence.deeper)
         assert np.dot(factors, values) == pytest.approx(expected)
 
 
 def test_every_constant_of_a_way_is_measured():
-    for name, model in calibrate.MODELS.items():
+    for name, model in models.MODELS.items():
         left = {"recurrence": {"deeper"}, "pieces": {"stage"}}.get(name, set())
         assert {*model.units} == {*getattr(CPU, name)._fields} - left
 
@@ -183,13 +181,13 @@ def test_constants_are_written_to_the_code_alone_where_they_stand():
     source = Path(costs.__file__).read_text()
     rows = [
         {"model": name, "constant": unit, "all": 123.456}
-        for name, model in calibrate.MODELS.items()
+        for name, model in models.MODELS.items()
         for unit in model.units
     ]
     changed = calibrate.rewritten(source, [*rows, {"model": "seeds", "constant": "error"}])
     found = {}
     exec(compile(changed, "costs.py", "exec"), found)
-    for name, model in calibrate.MODELS.items():
+    for name, model in models.MODELS.items():
         assert {getattr(getattr(found["CPU"], name), unit) for unit in model.units} == {123.0}
     assert found["CUDA"] == CUDA and found["CPU"].pack == CPU.pack
     assert calibrate.rewritten(source, []) == source

@@ -29,7 +29,7 @@ from bench import (
     tools,
     whole,
 )
-from harness import processes, workloads
+from harness import models, processes, workloads
 from support.commands import here
 
 from kmatch.engine.costs import CPU
@@ -327,10 +327,10 @@ def test_cells_of_the_grid_side_by_side_and_later(runs):
 def test_calibration(runs):
     few = {"MISMATCHES": [(12, 1), (20, 3)], "DIFFERENCES": [(12, 1), (20, 2)]}
     few["ANCHORED"] = [(12, 1)]
-    runs.small(calibrate, **few, SCANNED=(5,), LOOKED_UP=(5, 20), BESIDE=(3, 6))
+    runs.small(models, **few, SCANNED=(5,), LOOKED_UP=(5, 20), BESIDE=(3, 6))
     record = runs.main(calibrate, *SHORT)
     told = {(row["model"], row["constant"]): row for row in record["rows"]}
-    for name, model in calibrate.MODELS.items():
+    for name, model in models.MODELS.items():
         assert len(record["cells"][name]["random"]) >= 2
         for constant in model.units:
             row = told[name, constant]
