@@ -5,14 +5,16 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "kmatch"
 # What makes kernels, and what Numba calls while it compiles.
-COMPILED = {"kernel", "kernel_by_number", "parallel_kernel", "inlined", "njit", "jit"}
-COMPILED |= {"intrinsic", "overload"}
+COMPILED = {"kernel", "kernel_by_number", "parallel_kernel"}
+COMPILED |= {"inlined", "njit", "jit", "intrinsic", "overload"}
 # Modules that are all for kernels: Numba types their functions.
 FOR_KERNELS = (
+    "engine/cpu/bits/counters.py",
     "engine/cpu/bits/logic.py",
     "engine/cpu/bits/numbers.py",
     "engine/cpu/bits/vectors.py",
     "engine/cpu/hamming/scan.py",
+    "engine/cpu/hamming/triplets.py",
     "engine/cuda/bits/buffer.py",
     "engine/cuda/bits/logic.py",
     "engine/cuda/bits/words.py",

@@ -6,7 +6,7 @@ devices differ by more, except where start-up decides.
 
 from typing import NamedTuple
 
-from kmatch.engine.costs import CPU, CUDA, FIRST_ROWS
+from kmatch.engine.costs import CPU, CUDA, FIRST_ROWS, compared
 
 SECOND = 1e9  # nanoseconds
 
@@ -44,11 +44,12 @@ class SiteWork(NamedTuple):
 def cpu_seconds(work: Work, threads: int) -> float:
     """Seconds for packing and kernels on the CPU, without what both devices have in common."""
     letters = work.letters or 0
-    pair = CPU.scan.pair
     if work.differences:
         rows = min(work.length, 2 * work.k + FIRST_ROWS + CPU.recurrence.deeper)
-        pair = CPU.recurrence.column + CPU.recurrence.cell * rows
-    return letters * (CPU.pack + pair * work.queries) / threads / SECOND
+        found = work.queries * (CPU.recurrence.column + CPU.recurrence.cell * rows)
+    else:
+        found = compared(CPU.scan, work.queries)
+    return letters * (CPU.pack + found) / threads / SECOND
 
 
 def gpu_seconds(work: Work, threads: int) -> float:

@@ -15,11 +15,20 @@ def total(costs: Iterable[float], factors: Iterable[float]) -> float:
 
 
 class Scan(NamedTuple):
-    """Every window compared with every pattern. pair: a window and a pattern; hit: to stop for one
-    and to note it, which an exact piece or a PAM that leads to it makes cheaper."""
+    """Every window compared with every pattern. pair: a window and a pattern, letter by letter;
+    sums: a window, the sums of all triplets; summed: a window and a pattern, by these; hit: to stop
+    for one and to note it, which an exact piece or a PAM that leads to it makes cheaper."""
 
     pair: float
+    sums: float
+    summed: float
     hit: float
+
+
+def compared(scan: Scan, queries: float, hits: float = 0.0) -> float:
+    """What a scan costs at a window, by the cheaper way; queries: to compare; hits: that it has."""
+    least = min(scan.pair * queries, scan.sums + scan.summed * queries)
+    return least + scan.hit * hits
 
 
 class Seeds(NamedTuple):
@@ -136,9 +145,9 @@ FIRST_ROWS = 24  # and twice k: about the first group of rows, which a scan alwa
 # An AMD EPYC with AVX-512.
 CPU = CpuCosts(
     pack=0.5,
-    scan=Scan(pair=0.024, hit=35.0),
+    scan=Scan(pair=0.023, sums=0.8, summed=0.0113, hit=35.0),
     seeds=Seeds(position=6.0, lookup=6.0, branch=6.0, candidate=2.0),
-    sites=Sites(position=2.0, site=45.0, letter=2.0, pair=0.035),
+    sites=Sites(position=1.0, site=70.0, letter=2.0, pair=0.025),
     recurrence=Recurrence(cell=0.002, column=0.0186, query=450.0, deeper=6),
     # From here on between it, one without AVX-512 and an Intel Xeon, on which they take up to twice
     # as long.
@@ -167,7 +176,7 @@ CUDA = CudaCosts(
     query=0.6e3,
     copy=0.1,
     full=45e6,
-    scan=Scan(pair=0.2e-3, hit=0.0),
+    scan=Scan(pair=0.2e-3, sums=0.0, summed=0.2e-3, hit=0.0),
     sites=Sites(position=0.8, site=10.0, letter=1.3, pair=0.9e-3),
     recurrence=Recurrence(cell=0.0145e-3, column=0.0, query=100.0, deeper=0),
     pieces=Pieces(

@@ -88,11 +88,11 @@ class CpuEngine(HostEngine):
         return text._replace(planes=united)
 
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> "Scan":
-        from kmatch.engine.cpu.hamming.scan import scan, tiles
+        from kmatch.engine.cpu.hamming.scan import scan, tiling_of
 
         workers = self._workers_for(text, len(query.bounds))
-        items = tiles(text.words, text.rows)
-        return self._start(workers, scan, items, capacity, text, query, k)
+        tiling, items = tiling_of(text, len(query.bounds), k)
+        return self._start(workers, scan, items, capacity, text, query, k, tiling)
 
     def count_windows(self, text: Text, query: QueryArrays, k: int) -> float | None:
         return self._count(text, 1, lambda some: self.start_scan(some, query, k, self.capacity))

@@ -1,7 +1,7 @@
 """Windows beside the sites of a PAM, read out of a chunk's planes."""
 
 from kmatch.engine.choice import SiteWork
-from kmatch.engine.costs import Scan, Sites, total
+from kmatch.engine.costs import Scan, Sites, compared, total
 from kmatch.engine.host.letters import COMPLEMENT, LETTERS, read_window
 from kmatch.engine.host.sharing import SLAB, next_item
 from kmatch.jit import kernel
@@ -13,12 +13,12 @@ def pays(work: SiteWork, scan: Scan, sites: Sites, query: float = 0.0) -> bool:
     query: nanoseconds to begin with a pattern, in a scan on each strand.
     """
     queries = work.patterns * work.strands
-    compared = total(scan, Scan(queries, work.hits))
+    everywhere = compared(scan, queries, work.hits)
     found = total(sites, site_factors(work))
     if work.positions:
-        compared += query * queries / work.positions
+        everywhere += query * queries / work.positions
         found += query * work.patterns / work.positions
-    return found < compared
+    return found < everywhere
 
 
 def site_factors(work: SiteWork) -> Sites:

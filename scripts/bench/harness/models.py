@@ -41,7 +41,8 @@ MISMATCHES = [(12, 1), (12, 3), (20, 1), (20, 3), (20, 5), (32, 2), (32, 4), (32
 DIFFERENCES = [(12, 1), (20, 1), (20, 2), (20, 3), (32, 1), (32, 2), (32, 4)]
 DIFFERENCES += [(64, 1), (64, 4), (64, 6), (100, 4), (100, 8)]
 PARTS, MOST_SOUGHT = (1, 16, 64), 100  # one of them is searched for differences; patterns then
-SCANNED, LOOKED_UP, SOUGHT = (100, 300), (300, 1_000, 5_000, 20_000), 8  # patterns
+SCANNED, LOOKED_UP, SOUGHT = (10, 30, 100, 300), (300, 1_000, 5_000, 20_000), 8  # patterns
+SUMMED = 110  # queries from which on a scan is by sums of triplets
 BESIDE, PAM = (10, 100, 300, 1_000), "NGG"  # patterns beside a PAM
 ANCHORED = [(20, 2), (20, 3), (20, 4), (24, 4)]
 DENSE = [(20, 5), (20, 6), (24, 7)]  # many ends are within k
@@ -83,7 +84,9 @@ def panels(cut, text, settings, counts):
 def scan_cells(text, options):
     for patterns, _, k in panels(cut_panel, text, MISMATCHES, SCANNED):
         ns, hits = kernels(hamming_batches, text, patterns, k, options)
-        yield Cell([len(patterns) * STRANDS, hits], ns)
+        queries = len(patterns) * STRANDS
+        ways = (0, 1, queries) if queries >= SUMMED else (queries, 0, 0)
+        yield Cell([*ways, hits], ns)
 
 
 def seed_cells(text, options):
@@ -228,7 +231,15 @@ def least_seconds(run, genome, options):
 
 
 MODELS = {
-    "scan": Model({"pair": "ns a position and query", "hit": "ns a hit"}, scan_cells),
+    "scan": Model(
+        {
+            "pair": "ns a position and query",
+            "sums": "ns a position",
+            "summed": "ns a position and query, by sums",
+            "hit": "ns a hit",
+        },
+        scan_cells,
+    ),
     "seeds": Model(
         {
             "position": "ns a position",

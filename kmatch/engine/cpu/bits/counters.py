@@ -11,8 +11,17 @@ the eights, for `ripple`, instead of the live plane.
 
 from typing import NamedTuple
 
-from kmatch.engine.cpu.bits.logic import majority, parity
-from kmatch.engine.cpu.bits.vectors import ALL_ONES, NONE, WIDE, fill_wide, load_wide, store
+from kmatch.engine.cpu.bits.logic import carry_of, parity
+from kmatch.engine.cpu.bits.vectors import (
+    ALL_ONES,
+    NONE,
+    WIDE,
+    fill,
+    fill_wide,
+    load,
+    load_wide,
+    store,
+)
 from kmatch.jit import inlined, kernel
 
 BEYOND = 5
@@ -43,8 +52,9 @@ def counter_bits(k):
 
 @inlined
 def _full(a, b, c):
-    """Sum and carry of three bits."""
-    return parity(a, b, c), majority(a, b, c)
+    """Sum and carry of three bits; the carry out of the sum, which spares copies of registers."""
+    total = parity(a, b, c)
+    return total, carry_of(a, b, total)
 
 
 @inlined
@@ -53,16 +63,22 @@ def _half(a, b):
     return ~(a ^ b), a | b
 
 
-@inlined
-def begin(first_count):
-    """Counters at their start, all lanes live."""
-    return (
-        fill_wide(ALL_ONES),
-        fill_wide(_start(first_count, 0)),
-        fill_wide(_start(first_count, 1)),
-        fill_wide(_start(first_count, 2)),
-        fill_wide(_start(first_count, 3)),
-    )
+def _make_begin(fill):
+    @inlined
+    def begin(first_count):
+        """Counters at their start, all lanes live."""
+        return (
+            fill(ALL_ONES),
+            fill(_start(first_count, 0)),
+            fill(_start(first_count, 1)),
+            fill(_start(first_count, 2)),
+            fill(_start(first_count, 3)),
+        )
+
+    return begin
+
+
+begin, begin_wide = _make_begin(fill), _make_begin(fill_wide)
 
 
 @inlined
@@ -74,12 +90,12 @@ def _start(first_count, bit):
 def add_four(kept, counters, a, b, c, d):
     """Count the mismatches of four letters."""
     live, ones, twos, fours, eights = counters
-    ones, first = _full(ones, a, b)
-    ones, second = _full(ones, c, d)
+    ones, first = _full(a, b, ones)
+    ones, second = _full(c, d, ones)
     if kept == 1:
         return live & first & second, ones, twos, fours, eights
-    twos, carry = _full(twos, first, second)
-    return _carry_twos(kept, live, ones, twos, fours, eights, carry)
+    twos, third = _full(first, second, twos)
+    return _carry_twos(kept, live, ones, twos, fours, eights, third)
 
 
 @inlined
@@ -104,6 +120,50 @@ def _carry_twos(kept, live, ones, twos, fours, eights, carry):
     return live & carry, ones, twos, fours, eights
 
 
+@inlined
+def add_sum(kept, counters, low, high):
+    """Count a number of mismatches up to three, the planes of its two bits complemented as well."""
+    live, ones, twos, fours, eights = counters
+    ones, first = _half(ones, low)
+    if kept == 1:
+        return live & first & high, ones, twos, fours, eights
+    twos, second = _full(first, high, twos)
+    return _carry_twos(kept, live, ones, twos, fours, eights, second)
+
+
+@inlined
+def add_sums(kept, counters, low, high, other_low, other_high):
+    """Count two such numbers."""
+    live, ones, twos, fours, eights = counters
+    ones, first = _full(low, other_low, ones)
+    if kept == 1:
+        return live & first & high & other_high, ones, twos, fours, eights
+    twos, second = _full(high, other_high, twos)
+    twos, third = _half(twos, first)
+    if kept == 2:
+        return live & second & third, ones, twos, fours, eights
+    fours, carry = _full(second, third, fours)
+    if kept == 3:
+        return live & carry, ones, twos, fours, eights
+    eights, carry = _half(eights, carry)
+    return live & carry, ones, twos, fours, eights
+
+
+@inlined
+def begin_sum(kept, first_count, low, high):
+    """Counters at their start, such a number counted."""
+    if first_count > 0:
+        return add_sum(kept, begin(first_count), low, high)
+    live = high if kept == 1 else fill(ALL_ONES)
+    return live, low, high, fill(ALL_ONES), fill(ALL_ONES)
+
+
+@inlined
+def sum_of(a, b, c):
+    """The two planes of the mismatches of three letters, complemented."""
+    return _full(a, b, c)
+
+
 @kernel
 def begin_high(counts, counter):
     """Begin the bits from the fifth on: bit b is a vector at counts[(1 + b)·WIDE]."""
@@ -122,11 +182,23 @@ def ripple(counts, bits, live, counters):
 
 
 @inlined
-def save(counts, live, counters):
-    """Write the live plane and the bits up to the fourth, WIDE words each."""
+def save(counts, at, live, counters):
+    """Write the live plane to counts[at], and the bits up to the fourth every WIDE words behind."""
     _, ones, twos, fours, eights = counters
-    store(counts, 0, live)
-    store(counts, WIDE, ones)
-    store(counts, 2 * WIDE, twos)
-    store(counts, 3 * WIDE, fours)
-    store(counts, 4 * WIDE, eights)
+    store(counts, at, live)
+    store(counts, at + WIDE, ones)
+    store(counts, at + 2 * WIDE, twos)
+    store(counts, at + 3 * WIDE, fours)
+    store(counts, at + 4 * WIDE, eights)
+
+
+@inlined
+def saved(counts, at):
+    """What `save` wrote there, of vectors of WORDS words."""
+    return (
+        load(counts, at),
+        load(counts, at + WIDE),
+        load(counts, at + 2 * WIDE),
+        load(counts, at + 3 * WIDE),
+        load(counts, at + 4 * WIDE),
+    )

@@ -59,8 +59,8 @@ def _parity(builder, a, b, c):
     return builder.xor(builder.xor(a, b), c)
 
 
-def _majority(builder, a, b, c):
-    other = builder.and_(c, builder.xor(a, b))
+def _carry(builder, a, b, total):
+    other = builder.and_(builder.xor(a, b), builder.not_(total))
     return builder.or_(builder.and_(a, b), other)
 
 
@@ -78,7 +78,7 @@ def _without(builder, a, b, c):
 
 any_of = _ternary(0xFE, _any_of)  # a | b | c
 parity = _ternary(0x96, _parity)  # a ^ b ^ c
-majority = _ternary(0xE8, _majority)  # two of a, b and c
+carry_of = _ternary(0xD4, _carry)  # of a, b and a third bit, c being the parity of the three
 or_without = _ternary(0xF2, _or_without)  # a | ~b & c
 or_both = _ternary(0xF8, _or_both)  # a | b & c
 without = _ternary(0x0E, _without)  # ~a & (b | c)

@@ -37,8 +37,27 @@ class _VectorModel(models.PrimitiveModel):
         super().__init__(manager, kind, ir.VectorType(ir.IntType(64), kind.words))
 
 
+def _data(context, builder, kind, array):
+    if isinstance(kind, types.CPointer):
+        return array
+    return context.make_array(kind)(context, builder, array).data
+
+
+@intrinsic
+def pointer(typingctx, array):
+    """Where an array's items begin, to be indexed like a flat one that must outlive the pointer.
+
+    A function that takes arrays counts references to them, which takes longer than a short one.
+    """
+
+    def build(context, builder, signature, arguments):
+        return _data(context, builder, signature.args[0], arguments[0])
+
+    return types.CPointer(array.dtype)(array), build
+
+
 def _address(context, builder, kind, array, index, words):
-    data = context.make_array(kind)(context, builder, array).data
+    data = _data(context, builder, kind, array)
     vector = ir.VectorType(ir.IntType(64), words)
     return builder.bitcast(builder.gep(data, [index]), vector.as_pointer())
 
@@ -46,7 +65,7 @@ def _address(context, builder, kind, array, index, words):
 def _loader(words):
     @intrinsic
     def load(typingctx, array, index):
-        """The vector that begins at array[index] of a flat uint64 array."""
+        """The vector that begins at array[index] of a flat uint64 array, or of a pointer to one."""
 
         def build(context, builder, signature, arguments):
             offset = context.cast(builder, arguments[1], signature.args[1], types.int64)
@@ -81,7 +100,7 @@ fill, fill_wide = _filler(WORDS), _filler(WIDE)
 
 @intrinsic
 def store(typingctx, array, index, value):
-    """Write a vector to array[index], array[index + 1], …"""
+    """Write a vector to array[index], array[index + 1], … of a flat array or a pointer."""
 
     def build(context, builder, signature, arguments):
         offset = context.cast(builder, arguments[1], signature.args[1], types.int64)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kmatch.arrays import Bools, Bytes, Ints, Longs, Words
 from kmatch.engine import costs
-from kmatch.engine.costs import CPU, total
+from kmatch.engine.costs import CPU, compared, total
 from kmatch.engine.cpu.bits.buffer import give_up, leave, new_writer, put
 from kmatch.engine.host.sharing import next_item
 from kmatch.jit import inlined, kernel
@@ -63,7 +63,7 @@ def pays(codes: Bytes, k: int, queries: int, hits: float) -> bool:
     at a position.
     """
     looked_up = total(CPU.seeds, seed_factors(codes, k, queries))
-    return looked_up < total(CPU.scan, costs.Scan(queries, hits))
+    return looked_up < compared(CPU.scan, queries, hits)
 
 
 def seed_factors(codes: Bytes, k: int, queries: int) -> costs.Seeds:
