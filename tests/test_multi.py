@@ -146,7 +146,7 @@ def test_large_panels_are_looked_up():
     alike = np.where(codes < 3, 0, 3).astype(np.uint8)  # of a text of two letters
     assert not engine.seeds_pay(alike, 3, 20_000)
     assert engine.seeds_pay(codes, 3, 200, hits=1.0)
-    panel = SiteWork(10_000, 20, 2, positions=0, share=1 / 16)
+    panel = SiteWork(10_000, 20, 3, 2, positions=0, share=1 / 16)
     assert engine.sites_pay(panel) and not engine.sites_pay(panel._replace(share=1.0))
     few = panel._replace(patterns=100)
     assert not engine.sites_pay(few) and engine.sites_pay(few._replace(hits=1.0))
@@ -167,7 +167,7 @@ def taken(monkeypatch):
 
 SPARSE = random_letters(200_000)
 GUIDES = ["A" * 12] + [random_letters(12, seed) for seed in range(2, 301)]
-MANY_GUIDES = [random_letters(12, seed) for seed in range(2, 1_001)]
+MANY_GUIDES = [random_letters(12, seed) for seed in range(2, 2_001)]
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def queries_of(patterns, exact=0):
 def plan(queries, k, fewest=0, tile_rows=32):
     arrays = query_arrays(queries, k)
     offsets = np.arange(len(arrays.planes))
-    return plan_triplets(arrays, offsets, k, scan.Tiling(tile_rows, 16, 1, fewest, 0.25)), offsets
+    return plan_triplets(arrays, offsets, scan.Tiling(tile_rows, 16, 1, fewest, enough=0)), offsets
 
 
 def chosen(planned):
@@ -122,7 +122,7 @@ def test_a_plan():
         queries_of(["NACGTACGTACGTACGTACG", "ACGTNACGTACGTACGTACG"]), 3
     )
     assert (chosen(made), others.tolist()) == ([0, 1], [])
-    assert (made.count, made.stride) == (6, 6)
+    assert (made.before_look, made.stride) == (6, 6)
     # The letters of triplets come first: 1 to 18 of the first query, all but 3 and 4 of the second.
     assert made.rests[: made.number].tolist() == [18, 38]
     assert (sorted(offsets[:18]), sorted(offsets[18:20])) == ([*range(1, 19)], [0, 19])
@@ -145,4 +145,4 @@ def test_exact_letters_are_in_no_triplet():
     (made, _, _), _ = plan(queries_of(["ACGTACGTACGTACGTACGTAGG"], exact=3), 3)
     assert (made.stride, made.rests[: made.number].tolist()) == (6, [18])
     (made, _, _), _ = plan(queries_of(["ACGTACGTACGTACGTGG"], exact=3), 3)
-    assert (made.count, made.stride, made.rests[: made.number].tolist()) == (5, 5, [15])
+    assert (made.before_look, made.stride, made.rests[: made.number].tolist()) == (5, 5, [15])

@@ -28,16 +28,18 @@ class Work(NamedTuple):
 class SiteWork(NamedTuple):
     """Windows to compare with a panel, all of them or those beside the sites of a PAM.
 
-    patterns, length: of the panel, letters of each; strands: that are searched; positions: of the
-    text, 0 where that is unknown; share: of them that are sites, on each strand; hits: at one, as
-    far as is known.
+    patterns, length: of the panel, letters of each; k: mismatches that they may have; strands: that
+    are searched; positions: of the text, 0 where that is unknown; share: of them that are sites, on
+    each strand; live: how likely a window is within k; hits: at a position, as far as is known.
     """
 
     patterns: int
     length: int
+    k: int
     strands: int
     positions: int
     share: float
+    live: float = 0.0
     hits: float = 0.0
 
 
@@ -48,7 +50,7 @@ def cpu_seconds(work: Work, threads: int) -> float:
         rows = min(work.length, 2 * work.k + FIRST_ROWS + CPU.recurrence.deeper)
         found = work.queries * (CPU.recurrence.column + CPU.recurrence.cell * rows)
     else:
-        found = compared(CPU.scan, work.queries)
+        found = compared(CPU.scan, work.queries, work.k, 0.0)
     return letters * (CPU.pack + found) / threads / SECOND
 
 

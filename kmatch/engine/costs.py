@@ -16,30 +16,42 @@ def total(costs: Iterable[float], factors: Iterable[float]) -> float:
 
 class Scan(NamedTuple):
     """Every window compared with every pattern. pair: a window and a pattern, letter by letter;
-    sums: a window, the sums of all triplets; summed: a window and a pattern, by these; hit: to stop
-    for one and to note it, which an exact piece or a PAM that leads to it makes cheaper."""
+    sums: a window, the sums of all triplets; summed: a window and a pattern, by these; mismatch:
+    each that a pattern may have, which takes more letters; stop: for a pattern and
+    LANES windows, of which one is within k but not beside the PAM; hit: to note one, which an exact
+    piece or a PAM that leads to it makes cheaper."""
 
     pair: float
     sums: float
     summed: float
+    mismatch: float
+    stop: float
     hit: float
 
 
-def compared(scan: Scan, queries: float, hits: float = 0.0) -> float:
-    """What a scan costs at a window, by the cheaper way; queries: to compare; hits: that it has."""
+LANES = 1024  # that a CPU looks at together
+
+
+def compared(scan: Scan, queries: float, k: int, hits: float, live: float = 0.0) -> float:
+    """What a scan costs at a window, by the cheaper way.
+
+    queries: to compare; hits: that a window has; live: how likely one is within k, beside a PAM.
+    """
     least = min(scan.pair * queries, scan.sums + scan.summed * queries)
-    return least + scan.hit * hits
+    stops = queries / LANES * (1 - (1 - live) ** LANES)
+    return least + scan.mismatch * k * queries + scan.stop * stops + scan.hit * hits
 
 
 class Seeds(NamedTuple):
     """Pieces of patterns looked up. position: to read a text position; lookup: to look a piece up;
     branch: for a piece that is found, which the processor mispredicts; candidate: to compare what
-    was found."""
+    was found; entry: of the tables, a piece of a pattern."""
 
     position: float
     lookup: float
     branch: float
     candidate: float
+    entry: float
 
 
 class Sites(NamedTuple):
@@ -145,8 +157,8 @@ FIRST_ROWS = 24  # and twice k: about the first group of rows, which a scan alwa
 # An AMD EPYC with AVX-512.
 CPU = CpuCosts(
     pack=0.5,
-    scan=Scan(pair=0.023, sums=0.8, summed=0.0113, hit=35.0),
-    seeds=Seeds(position=6.0, lookup=6.0, branch=6.0, candidate=2.0),
+    scan=Scan(pair=0.017, sums=0.8, summed=0.0053, mismatch=0.002, stop=100.0, hit=35.0),
+    seeds=Seeds(position=6.0, lookup=6.0, branch=6.0, candidate=2.0, entry=110.0),
     sites=Sites(position=1.0, site=70.0, letter=2.0, pair=0.025),
     recurrence=Recurrence(cell=0.002, column=0.0186, query=450.0, deeper=6),
     # From here on between it, one without AVX-512 and an Intel Xeon, on which they take up to twice
@@ -176,7 +188,7 @@ CUDA = CudaCosts(
     query=0.6e3,
     copy=0.1,
     full=45e6,
-    scan=Scan(pair=0.2e-3, sums=0.0, summed=0.2e-3, hit=0.0),
+    scan=Scan(pair=0.2e-3, sums=0.0, summed=0.2e-3, mismatch=0.0, stop=0.0, hit=0.0),
     sites=Sites(position=0.8, site=10.0, letter=1.3, pair=0.9e-3),
     recurrence=Recurrence(cell=0.0145e-3, column=0.0, query=100.0, deeper=0),
     pieces=Pieces(

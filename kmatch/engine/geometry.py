@@ -11,6 +11,7 @@ letters. Kernels may read the SPARE words at the end; what these hold changes no
 """
 
 from dataclasses import dataclass, replace
+from math import exp, lgamma, log
 from typing import NamedTuple
 
 import numpy as np
@@ -55,6 +56,15 @@ def base_pairs(text: Text) -> Floats:
 def likeness(shares: Floats) -> float:
     """How likely two bases of a text are the same; shares: of A, C, G and T in it, or as many."""
     return float(np.square(shares / max(shares.sum(), 1e-9)).sum())
+
+
+def within(letters: int, k: int, alike: float) -> float:
+    """How likely so many letters have at most k mismatches; alike: how likely each matches, < 1."""
+    match, mismatch, ways = log(alike), log(1 - alike), lgamma(letters + 1)
+    return sum(
+        exp(ways - lgamma(i + 1) - lgamma(letters - i + 1) + i * mismatch + (letters - i) * match)
+        for i in range(min(k, letters) + 1)
+    )
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,7 @@ def test_a_search_that_is_given_up():
 def test_sites_of_a_pam_are_found_first_for_large_panels():
     with two_on_one() as device:
         for engine in (choose_engine("cuda", 4), choose_engine(device, 4)):
-            panel = SiteWork(100_000, 20, 2, positions=0, share=1 / 16)
+            panel = SiteWork(100_000, 20, 3, 2, positions=0, share=1 / 16)
             assert engine.sites_pay(panel) and not engine.sites_pay(panel._replace(share=1.0))
             few = panel._replace(patterns=1_000)
             assert not engine.sites_pay(few)

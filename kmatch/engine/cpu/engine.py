@@ -95,12 +95,14 @@ class CpuEngine(HostEngine):
         return self._start(workers, scan, items, capacity, text, query, k, tiling)
 
     def count_windows(self, text: Text, query: QueryArrays, k: int) -> float | None:
+        if LANES_PER_WORD * text.words * text.rows < len(query.bounds):
+            return None  # to begin with the queries would take longer than all the rest
         return self._count(text, 1, lambda some: self.start_scan(some, query, k, self.capacity))
 
     def seeds_pay(self, codes: Bytes, k: int, queries: int, hits: float = 0.0) -> bool:
         from kmatch.engine.cpu.hamming.seeds import pays
 
-        return pays(codes, k, queries, hits)
+        return pays(codes, k, queries, hits, self.letters or 0)
 
     def seed_tables(self, codes: Bytes, ranks: Longs, exact: Bools, k: int) -> Any:
         from kmatch.engine.cpu.hamming.seeds import seed_tables

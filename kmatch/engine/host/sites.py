@@ -13,7 +13,7 @@ def pays(work: SiteWork, scan: Scan, sites: Sites, query: float = 0.0) -> bool:
     query: nanoseconds to begin with a pattern, in a scan on each strand.
     """
     queries = work.patterns * work.strands
-    everywhere = compared(scan, queries, work.hits)
+    everywhere = compared(scan, queries, work.k, work.hits, work.live)
     found = total(sites, site_factors(work))
     if work.positions:
         everywhere += query * queries / work.positions

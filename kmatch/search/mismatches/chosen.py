@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from kmatch.engine.choice import SiteWork
-from kmatch.engine.geometry import base_pairs
+from kmatch.engine.geometry import base_pairs, likeness, within
 from kmatch.engine.protocol import SeedLookup, WindowCounts
 from kmatch.results.batches import HitBatch
 from kmatch.search.mismatches.compared import WindowSearch
@@ -58,23 +58,25 @@ class Ways(NamedTuple):
             return SiteSearch(self.engine, self.request, self.pams, self.capacity)
         return SeedSearch(self.engine, self.request, self.capacity)
 
-    def share(self, chunk: PackedChunk | None = None) -> float:
-        """The share of positions beside which a PAM stands, all where there is none to stand there.
+    def sites(self, chunk: PackedChunk | None = None) -> tuple[float, float]:
+        """Beside PAMs (the share of positions that are sites, how likely a window is within k).
 
-        chunk: of the text, in which PAMs are as frequent; without it as in random letters.
+        chunk: of the text, which is like it all; without it as in random letters.
         """
         if not self.pams:
-            return 1.0
-        return share_beside(self.pams, base_pairs(chunk.plain) if chunk else RANDOM)
+            return 1.0, 0.0
+        pairs = base_pairs(chunk.plain) if chunk else RANDOM
+        length, alike = len(self.request.patterns[0]), min(likeness(pairs.sum(axis=1)), 0.99)
+        return share_beside(self.pams, pairs), within(length, self.request.k, alike)
 
-    def filter_pays(self, share: float, hits: float = 0.0) -> bool:
-        """Whether filtering is faster where there are so many hits a position; share: see there."""
+    def filter_pays(self, sites: tuple[float, float], hits: float = 0.0) -> bool:
+        """Whether filtering is faster where there are so many hits a position; sites: see there."""
         request, engine = self.request, self.engine
         if not self.pams:
             codes = some_codes(request.patterns)
             return bool(engine.seeds_pay(codes, request.k, self.queries, hits))
-        panel = len(request.patterns), len(request.patterns[0]), self._strands
-        return bool(engine.sites_pay(SiteWork(*panel, engine.letters or 0, share, hits)))
+        panel = len(request.patterns), len(request.patterns[0]), request.k, self._strands
+        return bool(engine.sites_pay(SiteWork(*panel, engine.letters or 0, *sites, hits)))
 
     @property
     def _strands(self) -> int:
@@ -103,7 +105,7 @@ class ChosenSearch:
     def queries(self) -> int:
         """Queries that a chunk is expected to be compared with: a PAM's sites are found by one."""
         ways = self._ways
-        return 1 if ways.pams and ways.filter_pays(ways.share()) else ways.queries
+        return 1 if ways.pams and ways.filter_pays(ways.sites()) else ways.queries
 
     def run(self, chunks: Iterable[PackedChunk]) -> Generator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
@@ -115,23 +117,23 @@ class ChosenSearch:
         """The search; a text is scanned where its first chunk is too short to count in."""
         if self._chosen is not None:
             return self._chosen
-        ways, share = self._ways, self._ways.share(chunk)
-        if self._pays(share):
+        ways, sites = self._ways, self._ways.sites(chunk)
+        if self._pays(sites):
             self._chosen = ways.filter()
-        elif not self._hits_matter(share):
+        elif not self._hits_matter(sites):
             self._chosen = self._scan
         elif (hits := self._scan.count(chunk)) is None:
             return self._scan
         else:
-            self._chosen = ways.filter() if ways.filter_pays(share, hits) else self._scan
+            self._chosen = ways.filter() if ways.filter_pays(sites, hits) else self._scan
             if isinstance(self._chosen, WindowScans):
                 self._chosen.expect(hits)
         return self._chosen
 
-    def _hits_matter(self, share: float) -> bool:
+    def _hits_matter(self, sites: tuple[float, float]) -> bool:
         """Whether hits can be counted, and a scan may be slower because of them."""
         counts = isinstance(self._ways.engine, WindowCounts)
-        return counts and self._pays(share, MANY * self._ways.queries)
+        return counts and self._pays(sites, MANY * self._ways.queries)
 
     @cached_property
     def _scan(self) -> WindowSearch:

@@ -86,14 +86,15 @@ def scan_cells(text, options):
         ns, hits = kernels(hamming_batches, text, patterns, k, options)
         queries = len(patterns) * STRANDS
         ways = (0, 1, queries) if queries >= SUMMED else (queries, 0, 0)
-        yield Cell([*ways, hits], ns)
+        yield Cell([*ways, k * queries, hits], ns)
 
 
 def seed_cells(text, options):
     for patterns, _, k in panels(cut_panel, text, MISMATCHES, LOOKED_UP):
         ns, _ = kernels(multi_batches, text, patterns, k, options, filtering=True)
         codes = some_codes(load_patterns(patterns))
-        yield Cell([*seed_factors(codes, k, len(patterns) * STRANDS)], ns)
+        factors = seed_factors(codes, k, len(patterns) * STRANDS, positions=0)
+        yield Cell([*factors[:-1]], ns)  # tables are made beforehand
 
 
 def edit_cells(name, text, options):
@@ -168,7 +169,7 @@ def site_cells(text, options):
     share = Pam(PAM, "3p").share_among(pairs_of(text))
     for patterns, length, k in panels(guide_panel, text, [(20, 3), (48, 3)], BESIDE):
         ns = whole_ns(multi_batches, text, patterns, k, options)
-        work = SiteWork(len(patterns), length, STRANDS, positions=0, share=share)
+        work = SiteWork(len(patterns), length, k, STRANDS, positions=0, share=share)
         yield Cell([*site_factors(work)], ns)
 
 
@@ -236,6 +237,7 @@ MODELS = {
             "pair": "ns a position and query",
             "sums": "ns a position",
             "summed": "ns a position and query, by sums",
+            "mismatch": "ns a mismatch, position and query",
             "hit": "ns a hit",
         },
         scan_cells,

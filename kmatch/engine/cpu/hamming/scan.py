@@ -1,5 +1,6 @@
 """k mismatches over striped bit planes."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -39,13 +40,15 @@ from kmatch.engine.cpu.hamming.triplets import (
     plan_triplets,
     seek_pair,
 )
-from kmatch.engine.geometry import Text, base_pairs, likeness
+from kmatch.engine.geometry import Text, base_pairs, likeness, within
 from kmatch.engine.host.sharing import next_item
 from kmatch.jit import kernel
 
 TILE = 512  # words of text in a tile, at the most
 FEWEST = 75  # queries that make up for a row of sums of triplets
 NEVER = 1 << 62
+MOST = 300  # letters in triplets
+OFTEN = 1.2e-4  # share of live lanes with which letter by letter is as fast
 TILE_ROWS = 32  # of one whose sums of triplets stay in the L2 cache
 
 
@@ -218,24 +221,35 @@ class Tile(NamedTuple):
 
 class Tiling(NamedTuple):
     """A chunk cut into tiles of so many rows and words, `across` of them beside each other; fewest:
-    queries that make up for a row of sums of triplets; alike: how likely two bases are the same."""
+    queries that make up for a row of sums of triplets; enough: letters after which few lanes are
+    within k."""
 
     rows: int
     words: int
     across: int
     fewest: int
-    alike: float
+    enough: int
+
+
+@lru_cache
+def _letters_enough(k: int, alike: float) -> int:
+    """Letters after which so few lanes are within k that a scan by triplets hardly ever stops."""
+    enough = (letters for letters in range(k + 1, MOST) if within(letters, k, alike) <= OFTEN)
+    return next(enough, MOST)
 
 
 def tiling_of(text: Text, queries: int, k: int) -> tuple[Tiling, int]:
     """The Tiling of a Text for so many queries, and how many tiles it has."""
     wide = text.words >= WORDS
     able = wide and queries >= FEWEST and k < 1 << (BEYOND - 1)
-    alike = likeness(base_pairs(text).sum(axis=1)) if able else 0.0
+    enough = 0
+    if able:
+        alike = likeness(base_pairs(text).sum(axis=1))
+        enough = _letters_enough(k, min(round(alike, 2), 0.99))
     rows = min(TILE_ROWS if wide else TILE // text.words, text.rows)
     words = min(text.words, TILE // rows)
     across = -(-text.words // words)
-    tiling = Tiling(rows, words, across, FEWEST if able else NEVER, alike)
+    tiling = Tiling(rows, words, across, FEWEST if able else NEVER, enough)
     return tiling, -(-text.rows // rows) * across
 
 
@@ -281,7 +295,7 @@ def scan(work, text, query, k, tiling, buffer):
     offsets = np.empty(len(query.planes), np.int64)
     for i in range(len(offsets)):
         offsets[i] = query.planes[i] * text.plane_words + query.shifts[i] * text.words
-    plan = plan_triplets(query, offsets, k, tiling)
+    plan = plan_triplets(query, offsets, tiling)
     sums = aligned(len(plan[2]) * SUMS)
     counts = np.empty((1 + max(counter_of(k).bits, 4)) * WIDE, np.uint64)
     writer = new_writer(buffer, len(query.bounds), k)

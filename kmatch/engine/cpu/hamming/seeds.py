@@ -55,23 +55,25 @@ def cut_pieces(length: int, k: int, patterns: int) -> tuple[Longs, Longs]:
     return bounds[:-1], np.minimum(np.diff(bounds), most)
 
 
-def pays(codes: Bytes, k: int, queries: int, hits: float) -> bool:
+def pays(codes: Bytes, k: int, queries: int, hits: float, positions: int) -> bool:
     """Whether looking up is faster than comparing every text position with every pattern.
 
     codes: uint8[n, m], letters 0 to 3 of some of the patterns, m at most 64: the estimate takes the
     text to be like them, or random where they are all different; queries: the number of all; hits:
-    at a position.
+    at a position; positions: of the text, 0 where that is unknown.
     """
-    looked_up = total(CPU.seeds, seed_factors(codes, k, queries))
-    return looked_up < compared(CPU.scan, queries, hits)
+    looked_up = total(CPU.seeds, seed_factors(codes, k, queries, positions))
+    return looked_up < compared(CPU.scan, queries, k, hits)
 
 
-def seed_factors(codes: Bytes, k: int, queries: int) -> costs.Seeds:
+def seed_factors(codes: Bytes, k: int, queries: int, positions: int) -> costs.Seeds:
     """What a look-up pays at a text position; arguments as for `pays`."""
     first, size = cut_pieces(codes.shape[1], k, queries)
     shares = np.array([_share(codes[:, at : at + n]) for at, n in zip(first, size, strict=True)])
     found = queries * np.maximum(shares, 0.25**size)
-    return costs.Seeds(1, len(found), float(np.minimum(found, 1).sum()), float(found.sum()))
+    entries = queries * len(found) / positions if positions else 0.0
+    branches, candidates = float(np.minimum(found, 1).sum()), float(found.sum())
+    return costs.Seeds(1, len(found), branches, candidates, entries)
 
 
 def _share(pieces: Bytes) -> float:

@@ -27,22 +27,21 @@ from kmatch.jit import inlined, kernel
 LETTERS = 3
 SUMS = 4**LETTERS * 2 * WORDS  # words of a row of sums: two vectors a triplet
 FURTHEST = 96  # offset of a triplet in its window; as many rows of sums precede those of a tile
-OFTEN = 1.2e-4  # share of live lanes beyond which letter by letter is as fast
 BATCH = 1024  # queries whose triplets stay in the L1 cache while the rows of a tile are read
 
 
 class Planned(NamedTuple):
     """Queries that are scanned by triplets; pointers may take the place of the arrays.
 
-    number: how many, G; queries: int64[G], which; count: triplets of each after which it pays to
-    look whether any lane is live; stride: the same or one more, those that are planned; triplets:
-    int32[G·stride], where the sums of them lie, from the row of the window's start on; rests:
-    int64[G], the first letter of each that is in no triplet.
+    number: how many, G; queries: int64[G], which; before_look: triplets of each after which it
+    pays to look whether any lane is live; stride: the same or one more, those that are planned;
+    triplets: int32[G·stride], where the sums of them lie, from the row of the window's start on;
+    rests: int64[G], the first letter of each that is in no triplet.
     """
 
     number: int
     queries: Longs
-    count: int
+    before_look: int
     stride: int
     triplets: Ints
     rests: Longs
@@ -70,18 +69,6 @@ def _usual_counts(bounds):
         if looks[q] == count and bounds[q, 1] - bounds[q, 0] < LETTERS * (count + 1):
             return count, count
     return count, count + 1
-
-
-@kernel
-def _live_share(letters, k, alike):
-    """The share of lanes that so many letters leave within k; alike: how likely one matches."""
-    shares = np.zeros(k + 1)
-    shares[0] = 1.0
-    for _ in range(letters):
-        for i in range(k, 0, -1):
-            shares[i] = shares[i] * alike + shares[i - 1] * (1 - alike)
-        shares[0] *= alike
-    return shares.sum()
 
 
 @kernel
@@ -128,7 +115,7 @@ def _sum_offset(query, i):
 
 
 @kernel
-def plan_triplets(query, offsets, k, tiling):
+def plan_triplets(query, offsets, tiling):
     """Share QueryArrays out: (Planned, the other queries, which rows of sums a tile needs).
 
     offsets, tiling: see Letters and Tiling in `kmatch.engine.cpu.hamming.scan`; letters that are in
@@ -137,7 +124,7 @@ def plan_triplets(query, offsets, k, tiling):
     number, count, stride = len(query.bounds), 0, 0
     if number >= tiling.fewest:
         count, stride = _usual_counts(query.bounds)
-    stops = _live_share(LETTERS * count, k, tiling.alike) > OFTEN
+    stops = LETTERS * count < tiling.enough
     queries, others = np.empty(number, np.int64), np.empty(number, np.int64)
     triplets, rests = np.empty(number * stride, np.int32), np.empty(number, np.int64)
     firsts, rows = np.empty(stride, np.int64), np.zeros(tiling.rows + FURTHEST, np.uint8)
@@ -212,7 +199,7 @@ def _make_seek(kept):
         writes, of the second one WORDS behind the first. The last query may stand alone, and is
         then both.
         """
-        triplets, count, stride = planned.triplets, planned.count, planned.stride
+        triplets, count, stride = planned.triplets, planned.before_look, planned.stride
         g, last = queries
         while g < last:
             i = g * stride
