@@ -32,12 +32,17 @@ class Scan(NamedTuple):
 LANES = 1024  # that a CPU looks at together
 
 
-def compared(scan: Scan, queries: float, k: int, hits: float, live: float = 0.0) -> float:
+def compared(
+    scan: Scan, queries: float, k: int, hits: float, live: float = 0.0, sums: bool = True
+) -> float:
     """What a scan costs at a window, by the cheaper way.
 
-    queries: to compare; hits: that a window has; live: how likely one is within k, beside a PAM.
+    queries: to compare; hits: that a window has; live: how likely one is within k, beside a PAM;
+    sums: whether triplets serve.
     """
-    least = min(scan.pair * queries, scan.sums + scan.summed * queries)
+    least = scan.pair * queries
+    if sums:
+        least = min(least, scan.sums + scan.summed * queries)
     stops = queries / LANES * (1 - (1 - live) ** LANES)
     return least + scan.mismatch * k * queries + scan.stop * stops + scan.hit * hits
 

@@ -16,9 +16,12 @@ from kmatch.arrays import (
     look_up,
     offsets_in_rows,
 )
+from kmatch.engine.geometry import within
 
 LOOK_EVERY = 4
 BASES_OF = np.array([mask.bit_count() for mask in range(16)], np.uint8)  # bases in a mask
+MOST = 300  # letters in triplets
+OFTEN = 1.2e-4  # share of live lanes with which letter by letter is as fast as by triplets
 RARE = 2e-5  # chance of a lane to be within k below which it pays to ask whether any lane is
 
 
@@ -97,7 +100,7 @@ def _lay_out(
     counted, bases = counts
     most = 1 + int(bases.max(initial=0))
     kinds, kind = np.unique(counted * most + bases, return_inverse=True)
-    looks = [_first_look(*divmod(pair, most), k) for pair in kinds.tolist()]
+    looks = [first_look(*divmod(pair, most), k) for pair in kinds.tolist()]
     starts = bounds[:-1]
     look = starts + np.array(looks, np.int64)[kind]
     table = np.stack([starts, starts + counted, bounds[1:], look], axis=1)
@@ -114,7 +117,7 @@ def _planes_of(masks: Bytes) -> tuple[Bytes, Planes]:
 
 
 @lru_cache(maxsize=4096)
-def _first_look(letters: int, bases: int, k: int) -> int:
+def first_look(letters: int, bases: int, k: int) -> int:
     """Letters after which a random text is within k so rarely that looking pays.
 
     bases: how many the letters stand for together; all letters are taken to be alike.
@@ -128,6 +131,26 @@ def _first_look(letters: int, bases: int, k: int) -> int:
         if count % LOOK_EVERY == 0 and chance.sum() < RARE:
             return count
     return letters
+
+
+def letters_enough(k: int, alike: float) -> int:
+    """Letters after which so few lanes are within k that a scan by triplets hardly ever stops.
+
+    alike: how likely a letter matches.
+    """
+    return _letters_enough(k, min(round(alike, 2), 0.99))
+
+
+@lru_cache(maxsize=4096)
+def _letters_enough(k: int, alike: float) -> int:
+    enough = (letters for letters in range(k + 1, MOST) if within(letters, k, alike) <= OFTEN)
+    return next(enough, MOST)
+
+
+def triplets_serve(letters: int, k: int, alike: float) -> bool:
+    """Whether a scan for patterns of so many letters is faster by triplets."""
+    looked = first_look(letters, letters, k) // 3 * 3
+    return looked == letters or looked >= letters_enough(k, alike)
 
 
 class ReadingArrays(NamedTuple):

@@ -1,6 +1,5 @@
 """k mismatches over striped bit planes."""
 
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -40,15 +39,14 @@ from kmatch.engine.cpu.hamming.triplets import (
     plan_triplets,
     seek_pair,
 )
-from kmatch.engine.geometry import Text, base_pairs, likeness, within
+from kmatch.engine.geometry import Text, base_pairs, likeness
 from kmatch.engine.host.sharing import next_item
+from kmatch.engine.queries import letters_enough
 from kmatch.jit import kernel
 
 TILE = 512  # words of text in a tile, at the most
 FEWEST = 75  # queries that make up for a row of sums of triplets
 NEVER = 1 << 62
-MOST = 300  # letters in triplets
-OFTEN = 1.2e-4  # share of live lanes with which letter by letter is as fast
 TILE_ROWS = 32  # of one whose sums of triplets stay in the L2 cache
 
 
@@ -231,21 +229,13 @@ class Tiling(NamedTuple):
     enough: int
 
 
-@lru_cache
-def _letters_enough(k: int, alike: float) -> int:
-    """Letters after which so few lanes are within k that a scan by triplets hardly ever stops."""
-    enough = (letters for letters in range(k + 1, MOST) if within(letters, k, alike) <= OFTEN)
-    return next(enough, MOST)
-
-
 def tiling_of(text: Text, queries: int, k: int) -> tuple[Tiling, int]:
     """The Tiling of a Text for so many queries, and how many tiles it has."""
     wide = text.words >= WORDS
     able = wide and queries >= FEWEST and k < 1 << (BEYOND - 1)
     enough = 0
     if able:
-        alike = likeness(base_pairs(text).sum(axis=1))
-        enough = _letters_enough(k, min(round(alike, 2), 0.99))
+        enough = letters_enough(k, likeness(base_pairs(text).sum(axis=1)))
     rows = min(TILE_ROWS if wide else TILE // text.words, text.rows)
     words = min(text.words, TILE // rows)
     across = -(-text.words // words)

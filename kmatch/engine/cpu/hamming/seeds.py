@@ -17,7 +17,9 @@ from kmatch.arrays import Bools, Bytes, Ints, Longs, Words
 from kmatch.engine import costs
 from kmatch.engine.costs import CPU, compared, total
 from kmatch.engine.cpu.bits.buffer import give_up, leave, new_writer, put
+from kmatch.engine.geometry import likeness
 from kmatch.engine.host.sharing import next_item
+from kmatch.engine.queries import triplets_serve
 from kmatch.jit import inlined, kernel
 
 LOOKED_UP = 10  # letters of a piece at the most: a table has 4^LOOKED_UP codes
@@ -63,7 +65,9 @@ def pays(codes: Bytes, k: int, queries: int, hits: float, positions: int) -> boo
     at a position; positions: of the text, 0 where that is unknown.
     """
     looked_up = total(CPU.seeds, seed_factors(codes, k, queries, positions))
-    return looked_up < compared(CPU.scan, queries, k, hits)
+    alike = likeness(np.bincount(codes.reshape(-1), minlength=4).astype(float))
+    sums = triplets_serve(codes.shape[1], k, alike)
+    return looked_up < compared(CPU.scan, queries, k, hits, sums=sums)
 
 
 def seed_factors(codes: Bytes, k: int, queries: int, positions: int) -> costs.Seeds:
