@@ -12,6 +12,8 @@ import sys
 from kmatch.jit import on_compile
 from kmatch.rehearsal.searches import rehearse
 rehearse("cpu")
+from kmatch.engine.cpu.hamming.panel import scan_panel
+assert scan_panel.signatures
 
 from numba.core.dispatcher import Dispatcher
 def compiled():

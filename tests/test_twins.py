@@ -20,6 +20,7 @@ CPU_ONLY = {
     "edit/anchors.py": "AnchorScan, a capability of the CPU alone",
     "edit/tile.py": "on a GPU the kernel in scan.py is a tile",
     "hamming/seeds.py": "SeedLookup, a capability of the CPU alone",
+    "hamming/panel.py": "sums of triplets",
     "hamming/triplets.py": "sums that many queries share, for which a GPU has too little memory",
     "primer/slots.py": "memory of strips, of which a GPU keeps all",
 }

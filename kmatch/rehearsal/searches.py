@@ -4,6 +4,7 @@ import io
 import tempfile
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,13 @@ def _dense(device: str) -> None:
     choose_engine(device).spell(np.zeros(1, np.uint8), np.zeros(1, np.uint8))
 
 
+def _panel(device: str) -> None:
+    """Search for so many patterns in a text so long that they share sums of triplets."""
+    if device == "cpu":
+        patterns = ["".join(letters) * 5 for letters in product("ACGT", repeat=4)]
+        hamming(Genome.from_records([("long", UNIT * 6_000)]), patterns, 1, device=device)
+
+
 def _write(found: Any) -> None:
     """Write hits or primers in the formats of both."""
     found.to_bed(io.BytesIO())
@@ -95,6 +103,7 @@ TASKS: dict[str, Callable[..., None]] = {
     "rules": partial(_search, "edit", PANEL, 2, pam=PAM, exact_5p=1, filtering=True),
     **{f"primers of {length}": partial(_primers_of, length) for length in LENGTHS},
     "filter": partial(_search, "edit", PATTERNS, 2, filtering=True),
+    "panel": _panel,
     "hamming": partial(_search, "hamming", PATTERNS, 2),
     "best": partial(_search, "best", PATTERNS, filtering=False),
     "bounds": partial(_search, "edit", PANEL, 2, pam=PAM, max_insertions=0, filtering=True),

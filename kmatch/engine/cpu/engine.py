@@ -88,10 +88,12 @@ class CpuEngine(HostEngine):
         return text._replace(planes=united)
 
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> "Scan":
-        from kmatch.engine.cpu.hamming.scan import scan, tiling_of
+        from kmatch.engine.cpu.hamming.scan import NEVER, scan, tiling_of
 
         workers = self._workers_for(text, len(query.bounds))
         tiling, items = tiling_of(text, len(query.bounds), k)
+        if tiling.fewest < NEVER:
+            from kmatch.engine.cpu.hamming.panel import scan_panel as scan
         return self._start(workers, scan, items, capacity, text, query, k, tiling)
 
     def count_windows(self, text: Text, query: QueryArrays, k: int) -> float | None:

@@ -23,21 +23,11 @@ from kmatch.engine.cpu.bits.vectors import (
     ONE,
     WIDE,
     WORDS,
-    aligned,
     fill_wide,
     load_wide,
     lowest,
     nonzero,
     pointer,
-)
-from kmatch.engine.cpu.hamming.triplets import (
-    BATCH,
-    SUMS,
-    Planned,
-    fill_sums,
-    finish_pair,
-    plan_triplets,
-    seek_pair,
 )
 from kmatch.engine.geometry import Text, base_pairs, likeness
 from kmatch.engine.host.sharing import next_item
@@ -138,7 +128,7 @@ def _distance(counts, counter, word, bit):
 
 
 @kernel
-def _collect(counts, counter, text, at, words, query, writer):
+def collect(counts, counter, text, at, words, query, writer):
     """Write the codes of the live lanes of some words; words: (first, last) of a vector at `at`."""
     for w in range(*words):
         live = counts[w]
@@ -161,47 +151,19 @@ def _scan_letters(text, letters, q, at, end, counts, writer):
         at = _seek(text.planes, at, end, letters.offsets, query, counter, counts)
         if at >= end:
             break
-        _collect(counts, counter, text, at, (0, min(WIDE, end - at)), q, writer)
+        collect(counts, counter, text, at, (0, min(WIDE, end - at)), q, writer)
         at += WIDE
 
 
 @kernel
-def _scan_others(text, letters, others, tile, counts, writer):
-    """Scan a tile for the queries that are not planned."""
+def scan_by_letter(text, letters, queries, tile, counts, writer):
+    """Scan a tile for some queries, letter by letter; queries: int64[n], their numbers."""
     at, whole = tile.row * text.words + tile.word, tile.words == text.words
     rows, words = (1, tile.rows * tile.words) if whole else (tile.rows, tile.words)
-    for q in others:
+    for q in queries:
         for row in range(rows):
             here = at + row * text.words
             _scan_letters(text, letters, q, here, here + words, counts, writer)
-
-
-@kernel
-def _scan_planned(text, letters, planned, tile, needed, sums, counts, writer):
-    """Scan a tile for the planned queries, WORDS words of its rows at a time."""
-    end = tile.word + tile.words
-    for word in range(tile.word, end, WORDS):
-        # The last vector of a row begins in the one before it where the row has no more words.
-        begin = min(word, text.words - WORDS)
-        fresh, stop = word - begin, min(end - begin, WORDS)
-        at = tile.row * text.words + begin
-        fill_sums(text, at, needed[: len(needed) - tile.missing], sums)
-        for first in range(0, planned.number, BATCH):
-            last = min(first + BATCH, planned.number)
-            for row in range(tile.rows):
-                here, g = at + row * text.words, first
-                while True:
-                    g = seek_pair(sums, row * SUMS, planned, letters.counter, (g, last), counts)
-                    if g >= last:
-                        break
-                    pair = (g, min(g + 2, last))
-                    found = finish_pair(text.planes, here, letters, planned, pair, counts)
-                    for half in range(2):
-                        if found >> half & 1:
-                            by, q = half * WORDS, planned.queries[g + half]
-                            words = (by + fresh, by + stop)
-                            _collect(counts, letters.counter, text, here - by, words, q, writer)
-                    g += 2
 
 
 class Tile(NamedTuple):
@@ -244,7 +206,7 @@ def tiling_of(text: Text, queries: int, k: int) -> tuple[Tiling, int]:
 
 
 @kernel
-def _tile_of(tiling, text, item):
+def tile_of(tiling, text, item):
     down, across = divmod(item, tiling.across)
     row, word = down * tiling.rows, across * tiling.words
     rows = min(tiling.rows, text.rows - row)
@@ -253,41 +215,42 @@ def _tile_of(tiling, text, item):
 
 
 @kernel
-def _scan_tiles(work, text, query, offsets, k, tiling, memory, writer):
-    """Scan tiles until none is left.
+def letter_offsets(text, query):
+    """The offsets of Letters."""
+    offsets = np.empty(len(query.planes), np.int64)
+    for i in range(len(offsets)):
+        offsets[i] = query.planes[i] * text.plane_words + query.shifts[i] * text.words
+    return offsets
 
-    What it is given outlives it, so that what it calls takes pointers. offsets: see Letters;
-    memory: what `plan_triplets` returns, sums, counts.
-    """
-    (planned, others, needed), sums, counts = memory
+
+@kernel
+def new_counts(k):
+    """Memory for the counters of two vectors."""
+    return np.empty((1 + max(counter_of(k).bits, 4)) * WIDE, np.uint64)
+
+
+@kernel
+def _scan_tiles(work, text, query, offsets, k, tiling, counts, writer):
+    """Scan tiles until none is left; its arrays outlive it, so what it calls takes pointers."""
     chunk = Text(pointer(text.planes), text.words, text.rows, text.plane_words)
     letters = Letters(pointer(offsets), pointer(query.bounds), counter_of(k))
-    number, queries, count, stride, triplets, rests = planned
-    pointing = Planned(number, pointer(queries), count, stride, pointer(triplets), pointer(rests))
-    sums_at, counts_at = pointer(sums), pointer(counts)
+    counts_at, queries = pointer(counts), np.arange(len(query.bounds))
     item = next_item(work)
     while item >= 0:
-        tile = _tile_of(tiling, text, item)
-        if number > 0:
-            _scan_planned(chunk, letters, pointing, tile, needed, sums_at, counts_at, writer)
-        _scan_others(chunk, letters, others, tile, counts_at, writer)
+        tile = tile_of(tiling, text, item)
+        scan_by_letter(chunk, letters, queries, tile, counts_at, writer)
         give_up(work, writer)
         item = next_item(work)
 
 
 @kernel
 def scan(work, text, query, k, tiling, buffer):
-    """Find every window within k mismatches of each query.
+    """Find every window within k mismatches of each query, letter by letter.
 
     work: an item is a tile; text: Text; query: QueryArrays; k: counted letters that may mismatch;
     tiling: see `tiling_of`; buffer: HitBuffer, receives the codes.
     """
-    offsets = np.empty(len(query.planes), np.int64)
-    for i in range(len(offsets)):
-        offsets[i] = query.planes[i] * text.plane_words + query.shifts[i] * text.words
-    plan = plan_triplets(query, offsets, tiling)
-    sums = aligned(len(plan[2]) * SUMS)
-    counts = np.empty((1 + max(counter_of(k).bits, 4)) * WIDE, np.uint64)
+    offsets, counts = letter_offsets(text, query), new_counts(k)
     writer = new_writer(buffer, len(query.bounds), k)
-    _scan_tiles(work, text, query, offsets, k, tiling, (plan, sums, counts), writer)
+    _scan_tiles(work, text, query, offsets, k, tiling, counts, writer)
     leave(writer)
