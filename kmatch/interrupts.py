@@ -1,7 +1,8 @@
-"""Signals end kmatch whenever they come, and leave no unfinished file behind."""
+"""Signals end kmatch within a second, whenever they come, and leave no unfinished file behind."""
 
 import _thread
 import os
+import select
 import signal
 import sys
 import threading
@@ -10,6 +11,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
 
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+GRACE = 0.5  # seconds in which a command may end by itself, which it cannot inside a long kernel
 
 unfinished: set[str] = set()  # paths of files that are removed unless they become whole
 _saying = _thread.allocate_lock()
@@ -86,6 +88,21 @@ def came() -> str | None:
     return signal.Signals(_came[0]).name if _came else None
 
 
+def words() -> str:
+    """What is said of the first signal that came."""
+    return _words(_came[0] if _came else signal.SIGINT)
+
+
+def _words(number: int) -> str:
+    by = "" if number == signal.SIGINT else f" by {signal.Signals(number).name}"
+    return f"interrupted{by}"
+
+
+def is_said() -> bool:
+    """Whether that was said already; from here on it counts as said."""
+    return not _saying.acquire(False)
+
+
 def status() -> int:
     """The exit status of a command that was interrupted."""
     return _status(_came[0] if _came else signal.SIGINT)
@@ -117,7 +134,8 @@ def _handle(number: int, frame: FrameType | None) -> None:
 
 
 def _watch() -> None:
-    """Start a thread that waits for the second signal: a kernel may hold the main one for long."""
+    """Start a thread that ends the process at the second signal, or soon after the first: Python
+    calls no handler before the kernel ends in which the main thread is."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
@@ -125,10 +143,12 @@ def _watch() -> None:
     def wait() -> None:
         signals: list[int] = []
         while len(signals) < 2:
+            if signals and not select.select([reader], [], [], GRACE)[0]:
+                break
             signals += [number for number in os.read(reader, 1) if number in _handled]
         _end_at_once(signals[0])
 
-    # Without the thread the second signal waits for the kernel, as the first one does.
+    # Without the thread signals wait for the kernel.
     with suppress(RuntimeError):
         _thread.start_new_thread(wait, ())
 
@@ -138,8 +158,8 @@ def _end_at_once(number: int) -> None:
     with suppress(OSError):
         if os.isatty(2):
             os.write(2, _SHOW_CURSOR)
-        if _saying.acquire(False):  # the thread that waits and a handler may both come here
-            os.write(2, b"kmatch: error: interrupted\n")
+        if not is_said():  # by the main thread, which may be ending by itself
+            os.write(2, f"kmatch: error: {_words(number)}\n".encode())
     os._exit(_status(number))
 
 

@@ -1,12 +1,14 @@
 """The `kmatch` command and what its errors look like."""
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
 
 from kmatch import interrupts
 
 _LIBRARIES = ("numba", "llvmlite")  # whose errors about the machine may be of any class
+_THREADS = "NUMBA_NUM_THREADS"  # which Numba reads, and does not name when it refuses it
 _TRACEBACK = "--debug shows where"
 SWITCHING = 5e-4  # seconds
 
@@ -59,9 +61,9 @@ def run(arguments: Iterable[str]) -> int:
 
 
 def _interrupted() -> int:
-    name = interrupts.came()
-    by = f" by {name}" if name not in (None, "SIGINT") else ""
-    return _say(f"interrupted{by}", interrupts.status())
+    if interrupts.came() and interrupts.is_said():
+        return interrupts.status()
+    return _say(interrupts.words(), interrupts.status())
 
 
 def _is_quiet(error: Exception) -> bool:
@@ -81,6 +83,9 @@ def _failed(error: Exception) -> int:
     if isinstance(error, MemoryError):
         advice = "search fewer patterns at a time, or a genome of shorter records"
         return _say(f"out of memory; {advice}", 1)
+    threads = os.environ.get(_THREADS, "").strip()
+    if _of_a_library(error) and re.fullmatch(r"0+|-\d+", threads):
+        return _say(f"{_THREADS} is {threads}; set it to 1 or more, or leave it unset", 1)
     words = _words(error)
     # Errors of inputs and outputs are KmatchErrors: what is left is the machine's, or a defect.
     if isinstance(error, OSError | ImportError | RuntimeError) or _of_a_library(error):
