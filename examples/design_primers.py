@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Design pairs of primers by Primer3 that bind a phage and not its relative.
 
-    design_primers.py [FOLDER]        needs primer3-py: pip install 'kmatch[examples]'
+    design_primers.py [FOLDER]        needs primer3-py: pip install primer3-py
 
 kmatch gives the regions of the target in which every primer of 24 letters or more has at least
 three differences from everything in the relative; Primer3 chooses pairs there. From the shell,

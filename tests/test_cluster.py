@@ -370,7 +370,7 @@ def test_schedulers_that_are_none(data, scheduler, said, monkeypatch):
 def test_without_dask(data, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     found = run(data, "g.fa", "--scheduler", "tcp://127.0.0.1:9")
-    failed(found, "pip install 'kmatch[dask]'")
+    failed(found, "pip install 'dask[distributed]'")
 
 
 def test_a_search_here_imports_nothing_of_dask(data):

@@ -97,7 +97,7 @@ def test_many_genomes(example, tmp_path):
 
 
 def test_primer3(example):
-    pytest.importorskip("primer3", reason="no primer3-py: pip install 'kmatch[examples]'")
+    pytest.importorskip("primer3", reason="no primer3-py: pip install primer3-py")
     lines = example("design_primers.py")
     pairs = [line.split() for line in lines[2:]]
     assert len(pairs) == 3
@@ -106,14 +106,14 @@ def test_primer3(example):
 
 
 def test_a_local_cluster(example, tmp_path):
-    pytest.importorskip("distributed", reason="no Dask: pip install 'kmatch[dask]'")
+    pytest.importorskip("distributed", reason="no Dask: pip install 'dask[distributed]'")
     (line,) = example("cluster/local_cluster.py")
     assert line == "116 hits, the same as on one machine"
     assert len(rows_of(tmp_path / "cluster.tsv")) == 116
 
 
 def test_the_job_of_slurm():
-    pytest.importorskip("dask_jobqueue", reason="no dask-jobqueue: pip install 'kmatch[examples]'")
+    pytest.importorskip("dask_jobqueue", reason="no dask-jobqueue: pip install dask-jobqueue")
     words = ["@genomes.txt", "patterns.txt", "hits.tsv", "--queue", "long", "--cores", "8"]
     for more, line in ((), "--nthreads 8 "), (("--gpus",), "--nthreads 1 "):
         command = [sys.executable, EXAMPLES / "cluster" / "slurm.py", *words, "--print", *more]
@@ -180,7 +180,7 @@ NOTEBOOK = EXAMPLES / "kmatch.ipynb"
 def test_the_notebook(tmp_path):
     for module in ("nbclient", "ipykernel", "matplotlib"):
         if find_spec(module) is None:
-            pytest.skip(f"no {module}: pip install 'kmatch[examples]'")
+            pytest.skip(f"no {module}: pip install '.[examples]'")
     command = [sys.executable, ROOT / "scripts" / "notebook", NOTEBOOK, tmp_path / "done.ipynb"]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(tmp_path)}
     done = subprocess.run(command, capture_output=True, timeout=300, env=environment)

@@ -1,12 +1,16 @@
 """Every option of every command, found through Click's own objects, under values of all kinds."""
 
 import inspect
+import os
+import re
+from pathlib import Path
 from typing import NamedTuple
 
 import click
 import pytest
 from click.testing import CliRunner
 from support.commands import here
+from support.commands import process as kmatch_process
 
 from kmatch.cli.command import Command, command
 from kmatch.cli.group import kmatch as group
@@ -176,3 +180,39 @@ def test_the_last_of_two_values_does_not_win():
 
 def test_help_comes_before_what_is_given_twice():
     assert here("hamming", "-k", 1, "-k", 2, "--help").status == 0
+
+
+@pytest.mark.parametrize(
+    "words, status, said",
+    [
+        ("hamming genome.fa patterns.txt -k 1_0", 2, "'1_0' is not a valid number of differences"),
+        ("model -n 1_0", 2, "'1_0' is not a valid whole number"),
+        ("hamming genome.fa patterns.txt -k 1 -o new/", 1, "new/: this names a folder"),
+        ("pack genome.fa -o new/", 1, "new/: this names a folder"),
+        ("primer genome.fa @list -k 2", 2, "BACKGROUND is one file, and not a list"),
+        ("primer @list genome.fa -k 2", 2, "TARGET is one file, and not a list"),
+        ("bench hamming --paper liu2012", 2, "type kmatch bench --paper liu2012"),
+    ],
+)
+def test_what_is_refused_says_what_to_do(folder, words, status, said):
+    done = here(*words.split())
+    assert (done.status, done.out) == (status, b"") and said in done.err.decode()
+    assert not os.path.exists("new")
+
+
+def test_a_setting_that_numba_refuses_is_named():
+    environment = os.environ | {"NUMBA_NUM_THREADS": "0"}
+    done = kmatch_process("hamming", "genome.fa", "patterns.txt", "-k", "1", env=environment)
+    assert done.status == 1 and b"error: NUMBA_NUM_THREADS is 0; set it to 1" in done.err
+
+
+def test_nothing_advises_a_package_of_another_project():
+    """What is named kmatch on PyPI is none of ours."""
+    root = Path(__file__).parents[1]
+    advice = re.compile(r"pip install [^\n`#&]*?['\" ]?kmatch\b")
+    texts = [*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("packaging/**/*")]
+    for folder, suffixes in (("kmatch", ("*.py",)), ("examples", ("*.py", "*.md", "*.ipynb"))):
+        texts += [path for suffix in suffixes for path in (root / folder).rglob(suffix)]
+    read = {path: path.read_text() for path in texts if path.is_file()}
+    assert len(read) > 50
+    assert [str(path) for path, text in read.items() if advice.search(text)] == []

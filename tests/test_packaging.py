@@ -28,7 +28,7 @@ MANUAL = re.compile(rf"{re.escape(NAME)}\.data/data/share/man/man1/kmatch[a-z-]*
 def built(tmp_path_factory):
     """A folder with the source distribution, and the wheel that was built from it."""
     if find_spec("build") is None or int(version("setuptools").split(".")[0]) < 77:
-        pytest.skip("no build, or setuptools before 77: pip install 'kmatch[test]'")
+        pytest.skip("no build, or setuptools before 77: pip install '.[test]'")
     folder = tmp_path_factory.mktemp("built")
     source = folder / "source"  # of what git has or would take, as a build leaves files behind
     listed = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")

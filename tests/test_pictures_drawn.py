@@ -17,7 +17,7 @@ from kmatch.pictures.classes import classes_of
 from kmatch.pictures.columns import HitColumns, PrimerColumns, Records
 from kmatch.pictures.words import label, letters, short_count
 
-pytest.importorskip("matplotlib", reason="Matplotlib is not installed: pip install 'kmatch[plot]'")
+pytest.importorskip("matplotlib", reason="Matplotlib is not installed: pip install matplotlib")
 
 from kmatch.pictures.along import BINS, SINGLE
 from kmatch.pictures.hits import draw_hits

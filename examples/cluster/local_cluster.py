@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The same search on this machine and on a Dask cluster of two processes.
 
-    local_cluster.py [FOLDER]         needs Dask: pip install 'kmatch[dask]'
+    local_cluster.py [FOLDER]         needs Dask: pip install 'dask[distributed]'
 
 Any distributed.Client will do, such as one of a cluster that runs already:
 Client("tcp://head:8786"). From the shell, `kmatch edit … --scheduler ADDRESS` does the same.

@@ -9,6 +9,8 @@ import click
 from kmatch.arguments import MOST, checked_share
 from kmatch.errors import InputError
 
+_DIGITS = re.compile(r"[+-]?\d+", re.ASCII)  # int() takes 1_0 too
+
 
 class Count(click.IntRange):
     """An integer that counts letters, differences or threads."""
@@ -19,6 +21,8 @@ class Count(click.IntRange):
         return "N"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, str) and not _DIGITS.fullmatch(value):
+            self.fail(f"{value!r} is not a valid {self.name}.", param, ctx)
         number: int = super().convert(value, param, ctx)
         if number > MOST:
             self.fail(f"{number} is more than kmatch counts to, {MOST}.", param, ctx)

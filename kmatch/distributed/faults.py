@@ -8,7 +8,7 @@ TRIES = 3  # of a shard
 
 MISSING = (
     "a search on a cluster needs Dask, which is not installed; "
-    "install it with: pip install 'kmatch[dask]'"
+    "install it with: pip install 'dask[distributed]'"
 )
 
 
@@ -23,8 +23,8 @@ def other_version(worker: str, found: str, wanted: str) -> ClusterError:
 def without_kmatch(worker: str, error: Any, wanted: str) -> ClusterError:
     """A worker cannot import kmatch."""
     return ClusterError(
-        f"worker {worker} cannot import kmatch ({error}); install kmatch[dask] {wanted} in the "
-        "environment of the workers"
+        f"worker {worker} cannot import kmatch ({error}); install kmatch {wanted} and Dask in "
+        "the environment of the workers, from a copy of its repository"
     )
 
 

@@ -26,7 +26,7 @@ def load_figure(asker: str = "a picture") -> Any:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise OutputError(
-            f"{asker} needs Matplotlib; install it with: pip install 'kmatch[plot]'"
+            f"{asker} needs Matplotlib; install it with: pip install matplotlib"
         ) from error
     return Figure
 

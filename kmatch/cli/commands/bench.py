@@ -45,7 +45,10 @@ class Records(NamedTuple):
     "--size", type=Count(min=1000), show_default="what suits the device", help="Letters of text."
 )
 @click.option(
-    "--paper", type=click.Choice(PAPERS), show_default="none", help="The sizes of a paper's tables."
+    "--paper",
+    type=click.Choice(PAPERS),
+    show_default="none",
+    help="What a paper measured, in place of COMMANDS.",
 )
 @click.option(
     "--seconds",
@@ -87,7 +90,9 @@ def bench(
     """
     commands, paper, genome, size = measured
     if paper and commands:
-        raise click.UsageError("--paper sets what is measured; leave the commands out")
+        raise click.UsageError(
+            f"--paper says which commands are measured; type kmatch bench --paper {paper}"
+        )
     check_outputs((genome,), {"--json": records.json, "--plot": records.plot})
     if records.plot:
         from kmatch.pictures.figure import load_figure

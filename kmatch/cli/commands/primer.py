@@ -1,5 +1,6 @@
 """`kmatch primer`."""
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -110,6 +111,12 @@ def primer(
     """
     if inputs.target == inputs.background == "-":
         raise click.UsageError("only one of TARGET and BACKGROUND can be standard input")
+    for name, path in zip(("TARGET", "BACKGROUND"), inputs, strict=True):
+        if path.startswith("@") and not os.path.exists(path):
+            raise click.UsageError(
+                f"{name} is one file, and not a list of files as {path} is elsewhere; join them: "
+                "cat *.fa | kmatch primer TARGET - -k N"
+            )
     table = check_table(table, inputs, {"--regions": regions})
     messages = Messages(*loudness)
     conclusion = Conclusion(messages)

@@ -13,6 +13,7 @@ from kmatch.results.files.partial import PartialFile
 
 Path = str | os.PathLike[str]
 STANDARD = "standard output"
+_SEPARATORS = (os.sep, os.altsep or os.sep)  # of folders
 
 
 @contextmanager
@@ -33,6 +34,8 @@ def open_output(path: Path | None = None) -> Iterator[Any]:  # a NamedHandle
         handle.flush()
     elif not str(path):
         raise OutputError("the name of the output is empty; give a file, or - for standard output")
+    elif str(path).endswith(_SEPARATORS):
+        raise OutputError(f"{path}: this names a folder; name a file in it")
     elif is_special(path):
         with writing(str(path)):
             raw = open(path, "wb")  # noqa: SIM115
