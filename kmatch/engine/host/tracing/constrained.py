@@ -81,8 +81,45 @@ def _smallest_total(constraints, pattern, text, limit, rows):
 
 
 @kernel
+def _free_walk(search, query, text, distance, bits, steps):
+    """Write the alignment that `trace` finds, from the anchor on, to steps[0]; returns as
+    `_walk_out`."""
+    ops, reverse = steps
+    used, count = walk_back(search, query, text, distance, bits, reverse, len(reverse))
+    for i in range(count):
+        ops[i] = reverse[len(reverse) - 1 - i]
+    return used, count
+
+
+@kernel
+def _keeps(constraints, ops, m, distance):
+    """Whether an alignment of a pattern of m letters, its columns from the anchor on, has so many
+    differences and keeps to the constraints."""
+    _, inserted, deleted, _, s, _, _ = constraints.states
+    near, far = constraints.near, constraints.far
+    i = mismatches = gaps = 0
+    for op in ops:
+        if op == SKIP_TEXT:
+            if not _has_gap(near, far, i, m):
+                return False
+            s = deleted[s]
+        elif op != MATCH and _is_exact(near, far, i, m):
+            return False
+        elif op == SKIP_PATTERN:
+            s = inserted[s]
+        if s < 0:
+            return False
+        mismatches += op == MISMATCH
+        gaps += op in (SKIP_TEXT, SKIP_PATTERN)
+        i += op != SKIP_TEXT
+    return mismatches <= constraints.mismatches and mismatches + gaps == distance
+
+
+@kernel
 def constrained_distances(work, view, search, constraints, ends):
     """Put the cost of the best alignment that keeps to the constraints in ends.distance, or −1.
+
+    The alignment that `trace` finds often keeps to them, and none costs less.
 
     work: see `slabs`; ends: Ends; other arguments as for `stand_beside`.
     """
@@ -91,6 +128,10 @@ def constrained_distances(work, view, search, constraints, ends):
     reach = rows + largest(constraints.states.offset)
     pattern, letters = np.empty(rows, np.uint8), np.empty(reach, np.uint8)
     costs = np.empty((2, len(constraints.states.offset)), np.int64)
+    steps, bits = (
+        np.empty((2, 2 * rows + reach), np.uint8),
+        np.empty(matrix_words(rows, reach), np.uint64),
+    )
     slab = next_item(work)
     while slab >= 0:
         for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
@@ -98,7 +139,11 @@ def constrained_distances(work, view, search, constraints, ends):
             step = 1 if backward[query] else -1
             text = letters[: min(reach, (limits[h] - position) * step + 1)]
             read_view(view, position, step, len(text), text)
-            m = _read_pattern(search, query, pattern)
+            m = search.reading.begins[query + 1] - search.reading.begins[query]
+            _, count = _free_walk(search, query, text, distances[h], bits, steps)
+            if _keeps(constraints, steps[0, :count], m, distances[h]):
+                continue
+            _read_pattern(search, query, pattern)
             total = _smallest_total(constraints, pattern[:m], text, allowed[query], costs)
             distances[h] = total if total < NEVER else -1
         slab = next_item(work)
@@ -165,17 +210,6 @@ def _walk_out(constraints, pattern, text, spare, ops):
 
 
 @kernel
-def _free_walk(search, query, text, distance, bits, steps):
-    """Write the alignment that `trace` finds, from the anchor on, to steps[0]; returns as
-    `_walk_out`."""
-    ops, reverse = steps
-    used, count = walk_back(search, query, text, distance, bits, reverse, len(reverse))
-    for i in range(count):
-        ops[i] = reverse[len(reverse) - 1 - i]
-    return used, count
-
-
-@kernel
 def _write(leads, beside, ops, text, minus, to):
     """Write PAM and alignment, both from the anchor on, as the pattern is read."""
     out_ops, out_text = to
@@ -212,12 +246,13 @@ def trace_constrained(work, view, search, constraints, ends, traced, columns):
             step = 1 if backward[query] else -1
             text = letters[: min(reach, (limits[h] - position) * step + 1)]
             read_view(view, position, step, len(text), text)
-            if bound:
+            m = search.reading.begins[query + 1] - search.reading.begins[query]
+            used, count = _free_walk(search, query, text, distances[h], bits, steps)
+            # Where `bound` is false all alignments within k keep to the constraints.
+            if bound and not _keeps(constraints, steps[0, :count], m, distances[h]):
                 wanted = pattern[: _read_pattern(search, query, pattern)]
                 _fill_spare(constraints, wanted, text, distances[h], spare)
                 used, count = _walk_out(constraints, wanted, text, spare, steps[0])
-            else:  # all alignments within k keep to the constraints
-                used, count = _free_walk(search, query, text, distances[h], bits, steps)
             pam = pam_at(view, constraints, query, position, step, beside)
             wide = constraints.sizes[pam] if pam != NO_PAM else 0
             others[h], sizes[h] = position + step * (used - 1), count + wide
