@@ -1,7 +1,8 @@
 """The genome that is searched."""
 
 import os
-from collections.abc import Callable, Container, Iterable, Iterator
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
@@ -34,6 +35,12 @@ if TYPE_CHECKING:
 COMPRESSION = 4  # letters a byte of a compressed file
 SMALL = 1 << 16  # bytes of a file that is read without a thread of its own
 NAMED = 4  # records that a repr names
+COMPARED = 1 << 20  # records whose names are compared: reads may be many more
+SEARCHED = (
+    "give a path or a Genome; Genome.from_records([(name, sequence)]) makes one of sequences in "
+    "memory"
+)
+_ACGT = re.compile("[ACGTUN]{8,}", re.IGNORECASE)
 
 
 class Genome:
@@ -64,10 +71,9 @@ class Genome:
         on_warning: Callable[[str], None] = warn,
     ) -> None:
         if not isinstance(path, str | os.PathLike):
-            raise InputError(
-                f"a genome is a path or a Genome, not {path!r}; for sequences in memory there is "
-                "Genome.from_records"
-            )
+            raise InputError(f"a genome is {shown(repr(path))}; {SEARCHED}")
+        if isinstance(path, str) and _ACGT.fullmatch(path) and not os.path.exists(path):
+            raise InputError(f"there is no file '{shown(path)}'; {SEARCHED}")
         check_readable(path)
         self._begin(path, keep, on_warning)
 
@@ -89,7 +95,7 @@ class Genome:
         self._path = path
         self._on_warning = on_warning
         self._kept: list[Stretch] | None = None
-        self._warned = False  # of names
+        self._warned = self._warned_of_repeated = False  # of names
         self._lock = RLock()  # held while what is kept is read
 
     @classmethod
@@ -101,13 +107,24 @@ class Genome:
         genome = cls.__new__(cls)
         genome._begin("records in memory", True, warn)
         names, letters = [], []
-        for number, (name, sequence) in enumerate(records, 1):
+        if not isinstance(records, Iterable) or isinstance(records, Mapping):
+            raise InputError(
+                f"records are {shown(repr(records))}; give pairs, (name, sequence), as items() of "
+                "a dict does"
+            )
+        for number, record in enumerate(records, 1):
+            if not isinstance(record, tuple | list) or len(record) != 2:
+                raise InputError(
+                    f"record {number} is {shown(repr(record))}; give pairs, (name, sequence)"
+                )
+            name, sequence = record
             if not isinstance(name, str):
                 raise InputError(f"the name of record {number} is {name!r}; give a str")
             names.append(name)
             letters.append(_letters(name, sequence))
             check_letters((genome.label, number, name), letters[-1])
         names = genome._cleaned(names)
+        genome._warn_of_repeated(names, set())
         genome._kept = list(gathered(Record(*pair) for pair in zip(names, letters, strict=True)))
         return genome
 
@@ -181,8 +198,11 @@ class Genome:
         return None if file is None else (file.names, file.sizes)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The parts that another process needs; it opens a packed file itself."""
-        return {name: value for name, value in vars(self).items() if name not in ("_lock", "file")}
+        """The parts that another process needs; it opens a file itself."""
+        state = {name: value for name, value in vars(self).items() if name not in ("_lock", "file")}
+        if os.path.isfile(self._path):
+            state["_kept"] = None
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _lock=RLock())
@@ -196,6 +216,7 @@ class Genome:
             file = open_packed(self._path, self.label) if self._kept is None else None
             if file is not None:
                 file.names = self._cleaned(file.names)
+                self._warn_of_repeated(file.names, set())
             vars(self)["file"] = file
             return file
 
@@ -248,11 +269,32 @@ class Genome:
 
     def _parts(self, on_progress: Progress | None) -> Iterator[Stretch]:
         number, parts = 0, read_parts(self._path, [(PACKED, parts_of_pipe)])
+        seen: set[str] = set()
         for part, consumed, size in parts if self._is_small else read_ahead(parts):
             if on_progress:
                 on_progress(consumed, size)
-            yield part._replace(names=self._cleaned(part.names, number))
+            part = part._replace(names=self._cleaned(part.names, number))
+            self._warn_of_repeated(part.names[part.goes_on :], seen)
+            yield part
             number += len(part.names) - part.goes_on
+
+    def _warn_of_repeated(self, names: list[str], seen: set[str]) -> None:
+        """Warn, once, of a name that records share; seen: the names before, which grows here."""
+        if self._warned_of_repeated or len(seen) >= COMPARED:
+            return
+        fresh = set(names)
+        if len(fresh) == len(names) and fresh.isdisjoint(seen):
+            seen |= fresh
+            return
+        for name in names:
+            if name in seen:
+                break
+            seen.add(name)
+        self._warned_of_repeated = True
+        self._on_warning(
+            f"{self.label}: two records or more are named '{shown(name)}'; rows do not tell them "
+            "apart"
+        )
 
     @property
     def _is_small(self) -> bool:

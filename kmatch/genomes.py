@@ -1,14 +1,14 @@
 """Several genomes, searched one after another, and the file that lists them."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kmatch.errors import InputError
-from kmatch.genome import Genome
+from kmatch.genome import SEARCHED, Genome
 from kmatch.sequences.circles import Circular
-from kmatch.sequences.names import clean_names, warn
+from kmatch.sequences.names import clean_names, shown, warn
 from kmatch.sequences.readers.files import check_readable, label_of, open_source, reading
 
 if TYPE_CHECKING:
@@ -45,9 +45,13 @@ class Genomes:
     ) -> None:
         self.circular: Circular | None = None
         self.view: Callable[[Genome], Genome] = _as_it_is  # how each is searched
+        self.regions: Any = None  # the Regions that hits lie in, where only their records are read
         self._given = list(given)
         self._keep, self._on_warning = keep, on_warning
         self.named = named
+        for each in given:
+            if not isinstance(each, Genome | str | os.PathLike):
+                raise InputError(f"a genome is {shown(repr(each))}; {SEARCHED}")
         labels = [each.label if isinstance(each, Genome) else label_of(each) for each in given]
         self.label = label or ", ".join(labels)
         self.names = clean_names(labels)[0]
@@ -64,7 +68,8 @@ class Genomes:
 
     def with_circular(self, names: bool | Sequence[str]) -> "Genomes":
         """The same, whose records with these names are circular; True: all, False: none."""
-        if isinstance(names, str):
+        listed = isinstance(names, Collection) and not isinstance(names, str | bytes)
+        if not (isinstance(names, bool) or (listed and all(isinstance(n, str) for n in names))):
             raise InputError(f"circular is {names!r}; give True, or a list of names of records")
         if names is not False:
             self.circular = Circular(None if names is True else names)

@@ -9,12 +9,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
+import numba
 import pytest
 from numba.core import caching, codegen, compiler, dispatcher
 from numba.core.runtime import _nrt_python
 from support.package_copy import copy_package, end, install, make_wheel, run, start
 
+from kmatch.errors import DeviceError
 from kmatch.jit import folders, numba_parts
+from kmatch.rehearsal import compiling
 
 COMPILED = "['work']"
 
@@ -110,6 +113,44 @@ def test_where_nothing_can_be_written_searches_go_on(site):
     said = run(site, **nowhere)
     assert (said.result, said.compiled) == (21, COMPILED)
     assert said.warnings.count("Warning") == 1 and said.folder in said.warnings
+
+
+def test_without_a_folder_for_temporary_files_searches_go_on(site):
+    """On a machine where nothing can be written; with one note of what it costs and what helps."""
+    nothing = "import tempfile\ntempfile._candidate_tempdir_list = lambda: ['/proc/nothing']\n"
+    homes = {"HOME": "/proc/nothing", "XDG_CACHE_HOME": "/proc/nothing"}
+    with read_only(site):
+        said = run(site, before=nothing, unprivileged=True, **homes)
+    assert (said.result, said.compiled) == (21, COMPILED)
+    assert said.warnings.count("Warning") == 1
+    assert "each process compiles them again" in said.warnings
+    assert "NUMBA_CACHE_DIR" in said.warnings
+
+
+def test_a_user_without_a_home_gets_a_folder(monkeypatch):
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    nowhere = OSError("No usable temporary directory found")
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setattr(folders, "_writable", lambda folder: False)
+    monkeypatch.setattr(folders, "_user_cache", homeless)
+    monkeypatch.setattr("tempfile.gettempdir", mock.Mock(side_effect=nowhere))
+    assert folders._base.__wrapped__() == folders.BESIDE
+
+
+def test_without_a_folder_for_claims_one_process_compiles_all(monkeypatch):
+    nowhere = OSError("No usable temporary directory found")
+    monkeypatch.setattr("tempfile.mkdtemp", mock.Mock(side_effect=nowhere))
+    rehearsed = []
+    monkeypatch.setattr(
+        compiling, "rehearse", lambda device, names: rehearsed.append((device, *names))
+    )
+    monkeypatch.setattr(compiling, "_cuda_workers", mock.Mock(side_effect=DeviceError("none")))
+    assert compiling.compile_all(workers=2) == (0, ["cpu"])
+    assert rehearsed == [("cpu", name) for name in compiling.TASKS]
+    with compiling.compiling_beside("edit") as begin:
+        begin(mock.Mock(name="cpu"))
 
 
 def test_without_the_parts_of_numba_its_own_cache_serves(site):

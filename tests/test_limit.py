@@ -45,11 +45,14 @@ def test_the_closest_are_kept(hits, most, few):
     assert found.cigar.tolist() == expected.cigar.tolist()
     assert found.match.tolist() == expected.match.tolist()
     counts = np.bincount(hits.pattern_number, minlength=len(PANEL)).tolist()
-    assert warnings == [
-        f"pattern '{name}' has {count:,} hits, of which the limit keeps {most:,}"
-        for name, count in zip(PANEL, counts, strict=True)
-        if count > most
-    ]
+    over = [(count, name) for name, count in zip(PANEL, counts, strict=True) if count > most]
+    if not over:
+        assert warnings == []
+        return
+    (warning,) = warnings
+    count, _ = max(over)
+    assert f"' has {count:,} hits, of which the limit keeps {most:,}" in warning
+    assert warning.startswith(f"{len(over):,} patterns have more" if len(over) > 1 else "pattern")
 
 
 @pytest.mark.parametrize("most", [1, 10])
@@ -67,7 +70,7 @@ def test_in_python():
     whole = call(kmatch.hamming, GENOME, PANEL, 2)
     with pytest.warns(UserWarning, match="which the limit keeps 2") as warned:
         found = call(kmatch.hamming, GENOME, PANEL, 2, limit=2)
-    assert list(found) == list(whole[closest(whole, 2)]) and len(warned) == 3
+    assert list(found) == list(whole[closest(whole, 2)]) and len(warned) == 1
     for odd in (0, -1, 1.5, "1"):
         with pytest.raises(kmatch.InputError, match="limit"):
             call(kmatch.best, GENOME, PANEL, limit=odd)

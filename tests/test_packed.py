@@ -162,6 +162,7 @@ def test_a_genome_is_searched_often():
 NAMES = ["chr1", "a name with spaces", "gi|1|é→☃", "\udcff not UTF-8", "chr1"]
 
 
+@pytest.mark.filterwarnings("ignore:.*two records or more")
 def test_names():
     records = [(name, "ACGT" * i) for i, name in enumerate(NAMES)]
     hits = kmatch.hamming(packed(records), ["ACG"], 0, strand="+")

@@ -87,16 +87,23 @@ def folder_name() -> str:
 @cache
 def _base() -> Path:
     """Where folders of kernels are made: NUMBA_CACHE_DIR, or else the first that is writable of
-    the package's own folder, the user's cache, and a private folder for temporary files."""
+    the package's own folder, the user's cache, and a private folder for temporary files.
+
+    Where none is, the package's own, so that the first attempt to keep a kernel there says so.
+    """
     if numba.config.CACHE_DIR:
         return Path(numba.config.CACHE_DIR)
     if _writable(BESIDE):
         return BESIDE
-    home = _user_cache() / "kmatch"
-    if _writable(home):
-        return home
+    with suppress(RuntimeError):  # a user without a home
+        home = _user_cache() / "kmatch"
+        if _writable(home):
+            return home
     user = os.getuid() if hasattr(os, "getuid") else 0
-    return Path(_private_folder(Path(tempfile.gettempdir()) / f"kmatch-{user}", user))
+    try:
+        return Path(_private_folder(Path(tempfile.gettempdir()) / f"kmatch-{user}", user))
+    except OSError:  # no folder for temporary files either
+        return BESIDE
 
 
 def _user_cache() -> Path:

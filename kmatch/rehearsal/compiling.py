@@ -59,14 +59,26 @@ def compile_all(
         if on_progress:
             on_progress(*counts)
 
-    with tempfile.TemporaryDirectory(prefix="kmatch-claims-") as claims:
-        for device in _run_workers(shares, claims, report) if workers > 1 else shares:
+    with _claims() as claims:
+        for device in _run_workers(shares, claims, report) if claims and workers > 1 else shares:
             # Here, where a failure shows its error; what was compiled is only loaded.
             with on_compile(lambda name: report(KERNEL)):
                 for name in TASKS:
                     rehearse(device, [name])
                     report(TASK)
     return counts[0], [*shares]
+
+
+@contextmanager
+def _claims() -> Iterator[str | None]:
+    """Yield a folder for claims; None where no temporary file can be written."""
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="kmatch-claims-")
+    except OSError:
+        yield None
+        return
+    with folder as path:
+        yield path
 
 
 def _cuda_workers(workers: int) -> int:
@@ -172,12 +184,14 @@ def compiling_beside(command: str) -> Iterator[Callable[[Engine], None]]:
     command: that of the search. Yields a function to call with the engine once it is known.
     """
     with (
-        tempfile.TemporaryDirectory(prefix="kmatch-claims-") as claims,
-        sharing(claims),
+        _claims() as claims,
+        sharing(claims) if claims else nullcontext(),
         _processes() as start,
     ):
 
         def begin(engine: Engine) -> None:
+            if claims is None:
+                return
             with suppress(OSError):
                 open_folder(own_folder())  # other processes help only where kernels can be kept
                 for name in NEEDED.get(command, ())[: cores() - 1] if engine.name == "cpu" else ():

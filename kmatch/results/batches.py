@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -63,6 +63,12 @@ class HitBatch:
         names: Any = self.spans.names
         return [names[number] for number in (numbers - self.spans.first).tolist()], which
 
+    def __reduce__(self) -> Any:
+        """Pickled with the alignments of all rows, in place of what makes them."""
+        spans, align = spans_and_align([self], np.arange(len(self)))
+        columns = (self.record, self.start, self.end, self.pattern, self.distance, self.minus)
+        return _with_alignments, (columns, spans, align(slice(None)), self.origin)
+
     def picked(self, rows: Longs) -> "HitBatch":
         """The HitBatch of some rows, by number, int64[n]."""
 
@@ -71,6 +77,10 @@ class HitBatch:
 
         names = ("record", "start", "end", "pattern", "distance", "minus")
         return replace(self, **{name: getattr(self, name)[rows] for name in names}, align=align)
+
+
+def _with_alignments(fields: Any, spans: Spans, columns: Columns, origin: Origin) -> HitBatch:
+    return HitBatch(*[*fields, spans, partial(take_rows, columns), origin])
 
 
 def hit_batch(
@@ -180,6 +190,10 @@ class PrimerSites(NamedTuple):
     end: Longs
     distance: Ints
     align: Callable[[Any], Columns]
+
+    def __reduce__(self) -> Any:
+        align = partial(take_rows, self.align(slice(None)))
+        return PrimerSites, (self.primer, self.start, self.end, self.distance, align)
 
     def picked(self, rows: Longs) -> "PrimerSites":
         """Those of some rows, by number, int64[n]."""

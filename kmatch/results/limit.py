@@ -102,14 +102,16 @@ class Limit:
         yield from parts
 
     def warnings(self) -> Iterator[str]:
-        """Yield a sentence for each pattern that had more hits."""
-        for number in np.flatnonzero(self._hits > self._given).tolist():
-            given = self._given[number]
-            several = f", at most {self._most:,} in a genome" if given > self._most else ""
-            yield (
-                f"pattern '{self._names[number]}' has {self._hits[number]:,} hits, of which the "
-                f"limit keeps {given:,}{several}"
-            )
+        """Yield a sentence if patterns had more hits."""
+        more = np.flatnonzero(self._hits > self._given)
+        if not len(more):
+            return
+        number = int(more[np.argmax(self._hits[more])])
+        given = self._given[number]
+        several = f", at most {self._most:,} in a genome" if given > self._most else ""
+        which = f"pattern '{self._names[number]}' has {self._hits[number]:,} hits, of which the"
+        others = f"{len(more):,} patterns have more hits than the limit keeps; the most: "
+        yield f"{others * (len(more) > 1)}{which} limit keeps {given:,}{several}"
 
     def _taken(self, batch: HitBatch, rows: Longs) -> HitBatch:
         """Rows of a HitBatch, without references to its chunk."""

@@ -83,6 +83,8 @@ class Table(Generic[Batch, Row]):
     def __getitem__(self, rows: Any) -> Any:
         """A row by its number; the rows of a slice, of a mask, bool[n], or of numbers, int[m]."""
         if not isinstance(rows, slice) and not len(np.shape(rows)):
+            if not -len(self) <= rows < len(self):
+                raise IndexError(f"there is no row {rows}: {self._size()}")
             number = range(len(self))[rows]
             return self._row._make(
                 getattr(self, name)[number : number + 1].tolist()[0] for name in self._shown
@@ -148,6 +150,8 @@ class Table(Generic[Batch, Row]):
             with open_output(target) as handle:
                 self._write_to(handle, make_writer, batches)
             return
+        if not hasattr(target, "write"):
+            raise OutputError(f"cannot write to {target!r}; give a path or an open handle")
         writer = make_writer(target)
         for batch in batches:
             writer.write(batch)

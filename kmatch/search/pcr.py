@@ -21,6 +21,7 @@ from kmatch.search.panels.distances import pattern_distances
 from kmatch.search.products.circles import first_turn, with_second_turns, within_one_turn
 from kmatch.search.products.joins import Groups, Limits, Sites, finished_sites, joined_sites
 from kmatch.search.products.texts import ProductTexts
+from kmatch.search.regions import Regions
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning.foresight import (
     DIFFERENCES,
@@ -32,6 +33,7 @@ from kmatch.sequences.patterns import pattern_set
 from kmatch.sequences.primer_pairs import PrimerPairs
 
 PRODUCT = (50, 5000)
+MANY = 1_000_000  # products of a search
 
 
 class PcrOptions(NamedTuple):
@@ -67,7 +69,20 @@ def pcr_batches(
     genomes = as_genomes(genome)
     running = _foreseeing(running, genomes, pairs, k, options)
     sites = pcr_sites(pairs, k, options)(genomes, running=running, hooks=hooks)
-    return pcr_products(sites, genomes, pairs, options)
+    return _counted(pcr_products(sites, genomes, pairs, options), running)
+
+
+def _counted(batches: Iterable[ProductBatch], running: Running) -> Iterator[ProductBatch]:
+    """The same batches; warns as soon as they hold more products than anyone reads."""
+    products = 0
+    for batch in batches:
+        before, products = products, products + len(batch)
+        if before <= MANY < products:
+            running.on_warning(
+                f"more than {MANY:,} products, and more to come; a smaller k, more letters that "
+                "must match at the 3′ ends or a narrower range of lengths leaves fewer"
+            )
+        yield batch
 
 
 def pcr_sites(
@@ -148,13 +163,16 @@ def _by_genome(
 ) -> Iterator[ProductBatch]:
     groups = _groups(pairs, options.pairs == "any")
     hits: Iterable[HitBatch]
+    regions = genomes.regions
+    if regions:  # as a product is inside one only if its sites are
+        sites = (found for batch in sites if len(found := regions.inside(batch)))
     for number, hits in groupby(sites, lambda batch: batch.origin.number):
         texts = None
         if options.sequence:
             texts = ProductTexts(genomes.genome(number), genomes.circular, limits.most)
         if genomes.circular:
             hits = with_second_turns(hits, limits.most)
-        yield from _products(hits, pairs, groups, limits, texts)
+        yield from _products(hits, pairs, groups, limits, texts, regions)
 
 
 def _products(
@@ -163,13 +181,26 @@ def _products(
     groups: Groups,
     limits: Limits,
     texts: ProductTexts | None,
+    regions: Regions | None,
 ) -> Iterator[ProductBatch]:
     with closing(texts) if texts else nullcontext():
         for sites, count in finished_sites(hits, limits.most):
             for rows in joined_sites(sites, count, groups, limits):
                 rows = within_one_turn(sites, rows)
+                if regions:
+                    rows = _inside(regions, sites, rows)
                 if len(rows[0]):
                     yield _batch(sites, pairs, rows, texts)
+
+
+def _inside(regions: Regions, sites: Sites, rows: tuple[Longs, Longs]) -> tuple[Longs, Longs]:
+    """The products, as rows (on `+`, on `-`), that are inside a region."""
+    plus, others = rows
+    record = sites.column("record")[plus]
+    _, first, which = np.unique(record, return_index=True, return_inverse=True)
+    start, end = sites.column("start")[plus], sites.column("end")[others]
+    kept = regions.hold(sites.names(plus[first]), which, start, end)
+    return plus[kept], others[kept]
 
 
 def _batch(

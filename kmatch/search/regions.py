@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
-from itertools import groupby
+from itertools import compress, groupby
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,6 +35,7 @@ class Regions:
         self._furthest: dict[str, Region] = {}  # of each record, the region that ends last
         for name, group in groupby(ordered, key=lambda region: region.record):
             self._furthest[name] = max(group, key=lambda region: region.end)
+        self.met: set[str] = set()  # records of them, with letters or without, that were read
         self._numbers = {name: number for number, name in enumerate(self._furthest)}
         rows = [(self._numbers[name], start, end) for name, start, end, _ in ordered]
         record, start, end = np.array(rows, np.int64).reshape(-1, 3).T
@@ -45,19 +46,21 @@ class Regions:
     def __contains__(self, name: object) -> bool:
         return name in self._numbers
 
+    def hold(self, names: list[str], which: Longs, start: Longs, end: Longs) -> Bools:
+        """Which rows are inside a region, bool[n]; names: of records, which: int64[n], of them."""
+        number = np.array([self._numbers.get(name, -1) for name in names], np.int64)[which]
+        first = number * RECORD + start
+        region = np.searchsorted(self._starts, first, side="right") - 1
+        held: Bools = (number >= 0) & (region >= 0) & (self._reach[region] >= first + end - start)
+        return held
+
     def furthest(self) -> Mapping[str, Region]:
         """By the name of each record, the Region that ends last."""
         return self._furthest
 
     def inside(self, batch: Found) -> Found:
         """The hits, or products, of a batch that are inside a region."""
-        names, which = batch.record_names()
-        number = np.array([self._numbers.get(name, -1) for name in names], np.int64)[which]
-        first = number * RECORD + batch.start
-        region = np.searchsorted(self._starts, first, side="right") - 1
-        kept = (
-            (number >= 0) & (region >= 0) & (self._reach[region] >= first + batch.end - batch.start)
-        )
+        kept = self.hold(*batch.record_names(), batch.start, batch.end)
         return batch if kept.all() else batch.picked(np.flatnonzero(kept))
 
 
@@ -88,6 +91,7 @@ def narrow(genomes: Genomes, regions: Regions | None) -> None:
     """Let genomes be searched only in the records that regions name."""
     if regions is not None:
         genomes.view = partial(NarrowGenome, regions=regions)
+        genomes.regions = regions
 
 
 def search_inside(
@@ -118,7 +122,7 @@ class _Lengths:
     """Letters of the records that regions name, heard while they are searched."""
 
     def __init__(self, regions: Regions, hear: Callable[[Spans], None] | None) -> None:
-        self._furthest, self._hear = regions.furthest(), hear
+        self._furthest, self._hear, self._met = regions.furthest(), hear, regions.met
         self._lengths: dict[str, int] = {}
 
     def hear(self, spans: Spans) -> None:
@@ -131,6 +135,7 @@ class _Lengths:
 
     def check(self, label: str, on_warning: Callable[[str], None]) -> None:
         """Compare the regions with the records that there were."""
+        self._lengths |= dict.fromkeys(self._met - self._lengths.keys(), 0)
         for name, letters in self._lengths.items():
             region = self._furthest[name]
             if region.end > letters:
@@ -144,6 +149,8 @@ class _Lengths:
                 f"{self._furthest[missing[0]].where}{label} has no record {listed(missing)}; name "
                 "records in the regions as the genome does"
             )
+        # Those of lines that begin so are comments where no record is named like them.
+        missing = [name for name in missing if not name.startswith("#")]
         if missing:
             on_warning(f"{label} has no record {listed(missing)}, which regions name")
 
@@ -155,6 +162,7 @@ class NarrowGenome(Genome):
         self.__setstate__(genome.__getstate__())
         self.keep = False  # of what is left out, the whole genome keeps its letters
         self._whole, self.named = genome, regions
+        self._regions = regions
         vars(self)["file"] = genome.file
 
     def sizes(self) -> tuple[list[str], Longs]:
@@ -185,6 +193,8 @@ class NarrowGenome(Genome):
 
     def _narrowed(self, part: Stretch) -> Stretch:
         named = _named(part.names, self.named)
+        if named.any():
+            self._regions.met.update(compress(part.names, named))
         if named.all():
             return part
         letters = np.zeros(0, np.uint8)

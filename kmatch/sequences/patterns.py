@@ -167,16 +167,18 @@ def checked_patterns(
     sequences: list[str],
     on_warning: OnWarning,
     where: Callable[[int], str] | None = None,
+    in_columns: bool = True,
 ) -> PatternSet:
     """The PatternSet of sequences and their given names, each of which may be missing.
 
-    where(number): the file and line of a pattern, with which messages begin.
+    where(number): the file and line of a pattern, with which messages begin; in_columns: whether
+    --column can name those of their file.
     """
     names = [name or sequence for name, sequence in zip(given, sequences, strict=True)]
     begins = bounds_of(np.fromiter(map(len, sequences), np.int64, len(sequences)))
     masks = letter_masks(sequences)
     if not masks.all() or not np.diff(begins).all():
-        raise InputError(_fault(PatternSet(names, sequences, masks, begins), where))
+        raise InputError(_fault(PatternSet(names, sequences, masks, begins), where, in_columns))
     if _are_exchanged(names, sequences):
         start = where(0) if where else ""
         on_warning(
@@ -201,7 +203,7 @@ def _are_exchanged(names: list[str], sequences: list[str]) -> bool:
     )
 
 
-def _fault(patterns: PatternSet, where: Callable[[int], str] | None) -> str:
+def _fault(patterns: PatternSet, where: Callable[[int], str] | None, in_columns: bool) -> str:
     """The message for the first pattern that cannot be searched."""
     odd = np.flatnonzero(patterns.masks == 0)
     bad = patterns.lengths == 0
@@ -216,6 +218,6 @@ def _fault(patterns: PatternSet, where: Callable[[int], str] | None) -> str:
         advice += "; or are its columns exchanged? The name comes first"
     elif where and ": line 1: " in where(number) and advice.endswith(("or N", "RNA")):
         advice += "; a line that is no pattern starts with '#'"
-        if name != sequence:
+        if name != sequence and in_columns:
             advice += ", and --column names the sequences of a table that has a header"
     return f"{start}: {advice}"

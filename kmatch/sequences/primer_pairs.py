@@ -104,7 +104,9 @@ def _alternates(name: str, side: Side) -> list[str]:
 
 
 def _pairs(found: Primers, on_warning: Callable[[str], None]) -> PrimerPairs:
-    panel = checked_patterns(found.names, found.sequences, on_warning, found.where)
+    panel = checked_patterns(
+        found.names, found.sequences, on_warning, found.where, in_columns=False
+    )
     pair, role = np.array(found.pairs, np.int64), np.array(found.roles, np.uint8)
     order = np.lexsort((role, pair))
     names, _ = clean_names(found.pair_names)

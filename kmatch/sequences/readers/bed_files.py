@@ -10,6 +10,7 @@ from kmatch.sequences.readers.files import Source, StrPath, open_source, reading
 
 _HEADERS = (b"track", b"browser")  # the first word of lines that are no regions
 _SHOWN = 60  # characters of a wrong cell
+COMMENT = b"#"
 
 
 class Region(NamedTuple):
@@ -23,6 +24,9 @@ class Region(NamedTuple):
 
 def read_regions(path: StrPath) -> list[Region]:
     """The Regions of a BED file, or of standard input (`-`), of which three columns are read.
+
+    A line that begins with `#` and has two positions behind its first tab is one too: a genome may
+    have a record of that name. Where it has none, the line is a comment (see `Regions`).
 
     Raises InputError for a file without regions, and for lines that are no BED.
     """
@@ -39,10 +43,12 @@ def _regions(source: Source) -> Iterator[Region]:
     for number, line in enumerate(source.handle, 1):
         line = line.strip(b"\r\n")
         # A record may be called so too: a tab follows its name.
-        if not line.strip() or line.startswith(b"#") or line.split(b" ")[0] in _HEADERS:
+        if not line.strip() or line.split(b" ")[0] in _HEADERS:
             continue
         where = f"{source.label}: line {number}: "
         cells = line.split(b"\t") if b"\t" in line else line.split()
+        if line.startswith(COMMENT) and not (b"\t" in line and _is_region(cells)):
+            continue
         if len(cells) < 3:
             raise InputError(
                 f"{where}{len(cells)} column{'s' if len(cells) > 1 else ''} of the 3 that BED has "
@@ -53,6 +59,10 @@ def _regions(source: Source) -> Iterator[Region]:
         if start > end:
             raise InputError(f"{where}the region begins at {start} and ends before, at {end}")
         yield Region(name, start, end, where)
+
+
+def _is_region(cells: list[bytes]) -> bool:
+    return len(cells) > 2 and cells[1].isdigit() and cells[2].isdigit()
 
 
 def _position(cell: bytes, where: str) -> int:

@@ -3,13 +3,15 @@
 import codecs
 import io
 import os
+import shutil
 import stat
 import sys
+import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from gzip import BadGzipFile
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
 
 from kmatch.errors import InputError
 
@@ -132,7 +134,8 @@ def label_of(path: StrPath) -> str:
 def open_source(path: StrPath) -> Iterator[Source]:
     """Open a path, or standard input for `-`, as a Source.
 
-    Raises InputError, naming the input, where it cannot be opened.
+    Raises InputError, naming the input, where it cannot be opened, and at the end of the block
+    where a file is not as it was at the beginning.
     """
     label = label_of(path)
     if str(path) == "-":
@@ -143,7 +146,30 @@ def open_source(path: StrPath) -> Iterator[Source]:
         yield Source(label, getattr(stdin, "raw", stdin), None)
         return
     with _opened(path) as raw:
-        yield Source(label, raw, os.fstat(raw.fileno()).st_size)
+        before = os.fstat(raw.fileno())
+        yield Source(label, raw, before.st_size)
+        after = os.fstat(raw.fileno())
+        if stat.S_ISREG(before.st_mode) and _version(before) != _version(after):
+            raise InputError(
+                f"{label}: the file was changed while it was read, so that hits may be missing; "
+                "search it again once it stays as it is"
+            )
+
+
+def _version(status: os.stat_result) -> tuple[int, int]:
+    return status.st_size, status.st_mtime_ns
+
+
+def seekable_copy(handle: Readable) -> BinaryIO:
+    """A copy of what is left of a handle: a temporary file, or memory where none can be made."""
+    copy: BinaryIO
+    try:
+        copy = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115  the caller closes it
+    except FileNotFoundError:  # there is no folder for temporary files
+        copy = io.BytesIO()
+    shutil.copyfileobj(cast(BinaryIO, handle), copy)
+    copy.seek(0)
+    return copy
 
 
 def check_readable(path: StrPath) -> None:

@@ -3,8 +3,6 @@
 import codecs
 import io
 import re
-import shutil
-import tempfile
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from threading import Lock
@@ -14,7 +12,13 @@ import numpy as np
 
 from kmatch.errors import InputError
 from kmatch.sequences.names import shown
-from kmatch.sequences.readers.files import Source, StrPath, open_source, reading
+from kmatch.sequences.readers.files import (
+    Source,
+    StrPath,
+    open_source,
+    reading,
+    seekable_copy,
+)
 from kmatch.sequences.readers.formats import SAM, refuse_others
 from kmatch.sequences.readers.genomes.twobit import check_twobit
 from kmatch.sequences.records import (
@@ -94,9 +98,7 @@ _NAMED_AFTER: dict[Parser, str] = {_fasta: " after its '>'", _fastq: " after its
 
 def _twobit(source: Source) -> Iterator[Stretch]:
     # Biopython reads by offset and from the file itself, past any decompression.
-    with tempfile.TemporaryFile() as copy:
-        shutil.copyfileobj(source.handle, copy)
-        copy.seek(0)
+    with seekable_copy(source.handle) as copy:
         check_twobit(copy, source.label)
         yield from _biopython(source, copy, "twobit")
 

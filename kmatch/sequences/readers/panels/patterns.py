@@ -86,21 +86,29 @@ def _parse(lines: Iterator[str], label: str) -> Pairs:
         if is_bed(line):
             return _table(bed_rows(chain(above, lines), label), label)
         if line.strip() and not is_bed_header(line):
-            parse = fasta_pairs if line.startswith(">") else _plain
-            return parse(chain(above if parse is _plain else [line], lines), label)
+            if line.startswith(">"):
+                return fasta_pairs(chain([line], lines), label, len(above))
+            return _plain(chain(above, lines), label)
     return Pairs([], [], None)
 
 
-def fasta_pairs(lines: Iterable[str], label: str) -> Pairs:
+def fasta_pairs(lines: Iterable[str], label: str, first: int = 1) -> Pairs:
+    """The Pairs of FASTA; first: the number of its first line."""
     from kmatch.sequences.readers.seqio.FastaIO import SimpleFastaParser
 
     names: list[str] = []
     sequences: list[str] = []
-    for title, sequence in SimpleFastaParser(_marked(lines)):
+    headers: list[int] = []  # the numbers of their lines
+    for title, sequence in SimpleFastaParser(_marked(lines, first, headers)):
         names.append(title[:-1])
         sequences.append(sequence)
-        if not sequence and not names[-1]:
-            raise InputError(f"{label}: pattern {len(names)} has neither a name nor letters")
+        if not sequence:
+            where = f"{label}: line {headers[len(names) - 1]}"
+            raise InputError(
+                f"{where}: pattern '{shown(names[-1])}' is empty; give its letters"
+                if names[-1]
+                else f"{where}: pattern {len(names)} has neither a name nor letters"
+            )
         if len(sequence) > LONGEST:
             raise InputError(
                 f"{label}: pattern '{shown(names[-1])}' has more than {LONGEST:,} letters; "
@@ -111,13 +119,15 @@ def fasta_pairs(lines: Iterable[str], label: str) -> Pairs:
     return Pairs(names, sequences, lambda number: f"{label}: ")
 
 
-def _marked(lines: Iterable[str]) -> Iterator[str]:
+def _marked(lines: Iterable[str], first: int, headers: list[int]) -> Iterator[str]:
     """Lines as Biopython's parser needs them, without blank ones, of which it would fail.
 
-    A mark ends each name: the parser strips blanks that may be part of it.
+    A mark ends each name: the parser strips blanks that may be part of it. first: the number of the
+    first line; headers: filled with those of headers.
     """
-    for line in lines:
+    for number, line in enumerate(lines, first):
         if line[0] == ">":
+            headers.append(number)
             yield f">{first_word(line[1:])}|"
         elif line.strip():
             yield line

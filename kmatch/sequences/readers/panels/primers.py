@@ -20,6 +20,9 @@ _ROLE = re.compile(
     re.IGNORECASE,
 )
 
+# Words above the second and the third column of a table of pairs.
+_HEADER = ({"forward", "fwd", "fw", "left", "f"}, {"reverse", "rev", "rv", "right", "r"})
+
 
 class Primers(NamedTuple):
     """The primers of a file, in its order, as lists.
@@ -62,7 +65,7 @@ def _parse(lines: Iterator[str], label: str) -> Primers:
     numbered = enumerate(lines, 1)
     for number, line in numbered:
         if line.startswith(">"):
-            return _of_fasta(chain([line], (line for _, line in numbered)), label)
+            return _of_fasta(chain([line], (line for _, line in numbered)), label, number)
         if _holds_primers(line):
             return _by_line(chain([(number, line)], numbered), label)
     return _Builder().primers(None)
@@ -105,8 +108,8 @@ class _Builder:
         return self._found._replace(where=where)
 
 
-def _of_fasta(lines: Iterator[str], label: str) -> Primers:
-    found, builder = fasta_pairs(lines, label), _Builder()
+def _of_fasta(lines: Iterator[str], label: str, first: int) -> Primers:
+    found, builder = fasta_pairs(lines, label, first), _Builder()
     for name, sequence in zip(found.names, found.sequences, strict=True):
         builder.add_named(name, sequence)
     return builder.primers(found.where)
@@ -130,6 +133,8 @@ def _by_line(lines: Iterator[tuple[int, str]], label: str) -> Primers:
                 )
             builder.add_named(fields[BED_NAME], fields[BED_SEQUENCE])
             numbers.append(number)
+        elif _is_header(fields) and not numbers:
+            continue
         elif len(fields) == 3:
             builder.add_pair(*fields)
             numbers += [number, number]
@@ -139,6 +144,12 @@ def _by_line(lines: Iterator[tuple[int, str]], label: str) -> Primers:
                 "tab, FORWARD, a tab and REVERSE, or BED with the sequence in column 7"
             )
     return builder.primers(lambda primer: f"{label}: line {numbers[primer]}: ")
+
+
+def _is_header(fields: list[str]) -> bool:
+    """Whether a line names columns: its words are no sequences of bases."""
+    words = [set(re.split(r"[\W_\d]+", field.lower())) for field in fields[1:3]]
+    return len(words) == 2 and all(map(set.intersection, words, _HEADER))
 
 
 def _is_bed(fields: list[str]) -> bool:
