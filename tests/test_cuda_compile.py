@@ -10,7 +10,7 @@ import pytest
 from numba import types
 from support.capabilities import CAPABILITIES, bundle, check_toolkit, known, label, target
 
-from kmatch.engine.cuda.edit import pieces, stretches, verify
+from kmatch.engine.cuda.edit import stretches
 from kmatch.engine.cuda.edit import strips as edit_strips
 from kmatch.engine.cuda.gpu import driver
 from kmatch.engine.cuda.hamming import queries
@@ -26,11 +26,6 @@ HAMMING = (
 )
 EDIT = (WORDS, bundle(stretches.Shape), types.int8[:, ::1], TABLE, NUMBERS, NUMBERS)
 STRIPS = (*EDIT, types.int64, bundle(edit_strips.Kept, *3 * [WORDS]))
-PIECES = (WORDS, bundle(pieces.Shape), WORDS, TABLE, NUMBERS, NUMBERS, NUMBERS)
-VERIFY = (
-    *(WORDS, bundle(verify.Shape), bundle(verify.Patterns, WORDS, NUMBERS, TABLE, TABLE)),
-    *(NUMBERS, NUMBERS, NUMBERS, NUMBERS),
-)
 PRIMER = (
     *(WORDS, types.uint32[::1], INTS, INTS, types.int64[:, ::1]),
     *(
@@ -44,8 +39,6 @@ MAKERS = {
     "hamming": ("hamming.scan", "make_scan"),
     "edit": ("edit.scan", "make_scan"),
     "strips": ("edit.strips", "make_scan"),
-    "pieces": ("edit.pieces", "make_search"),
-    "verify": ("edit.verify", "make_verify"),
     "pack": ("text.pack", "make_pack"),
     "unite": ("text.pack", "make_unite"),
     "primer": ("primer.tile", "make_extend"),
@@ -58,12 +51,9 @@ KERNELS = {
     "best": ("edit", (20, 6, True), EDIT),
     "edit in strips": ("strips", (28, 12, False), STRIPS),
     "best in strips": ("strips", (24, 8, True), STRIPS),
-    "pieces": ("pieces", (), PIECES),
     "packing": ("pack", (), (types.uint8[::1], *[types.int64] * 3, WORDS)),
     "more lanes": ("spread", (), (WORDS, *4 * (types.int64,), WORDS)),
     "union": ("unite", (), (WORDS, types.int64, types.uint8[::1], WORDS)),
-    "verification": ("verify", (1,), VERIFY),
-    "verification of long patterns": ("verify", (16,), VERIFY),
     "primer": ("primer", (16, 6), PRIMER),
 }
 FAST = {  # sizes meant for speed, which have to stay in registers
@@ -74,8 +64,6 @@ FAST = {  # sizes meant for speed, which have to stay in registers
     "edit, m = 20": ("edit", (20, 6, False), EDIT),
     "edit, m = 24": ("edit", (24, 6, False), EDIT),
     "edit, m = 32": ("edit", (32, 6, False), EDIT),
-    "pieces": ("pieces", (), PIECES),
-    "verification": ("verify", (1,), VERIFY),
 }
 PRIMERS = {  # what they spill lies outside the loops over columns
     "primer, k = 6": ("primer", (16, 6), PRIMER),
@@ -106,7 +94,7 @@ def compile_ptx(monkeypatch):
         # Functions that kernels call are typed for the GPU at hand; here that is none.
         device = SimpleNamespace(compute_capability=capability)
         monkeypatch.setattr(dispatcher, "get_current_device", lambda: device)
-        if kind in ("hamming", "pieces"):
+        if kind == "hamming":
             constants = (*constants, 2 if capability >= driver.BACKGROUND else 0)
         make.cache_clear()
         kernel = make(*constants).py_func
@@ -121,7 +109,7 @@ def test_kernels_compile(compile_ptx, name, capability):
     kind, *_ = KERNELS[name]
     ptx = compile_ptx(*KERNELS[name], capability)
     assert target(capability) in ptx
-    assert "lop3.b32" in ptx or kind in ("verify", "pack", "unite", "spread")
+    assert "lop3.b32" in ptx or kind in ("pack", "unite", "spread")
 
 
 @pytest.fixture

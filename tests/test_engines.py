@@ -1,7 +1,6 @@
 """Both engines carry out the protocol, and what only one of them can do is asked for."""
 
 from inspect import signature
-from math import prod
 from time import perf_counter
 
 import numpy as np
@@ -10,14 +9,12 @@ from support.hooks import best_batches, edit_batches, hamming_batches, primer_ba
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
-from kmatch.engine.cuda.edit.pieces import BAND, WIDTH, by_kind, plan_pieces, share_of, tiles
 from kmatch.engine.cuda.edit.recurrence import COLUMNS
 from kmatch.engine.cuda.engine import CudaEngine
 from kmatch.engine.cuda.primer.pieces import all_units, cut_units
-from kmatch.engine.geometry import SPARE, Geometry, Text
+from kmatch.engine.geometry import SPARE, Geometry
 from kmatch.engine.protocol import AnchorScan, Engine, SeedLookup, WindowCounts
-from kmatch.engine.queries import Query, query_arrays, reading_arrays
-from kmatch.sequences.alphabet import letter_masks
+from kmatch.engine.queries import Query, query_arrays
 from kmatch.sequences.patterns import load_patterns
 
 ENGINES = (CpuEngine, CudaEngine)
@@ -50,48 +47,6 @@ def test_an_engine_has_what_the_protocol_names():
     engine = CpuEngine(1)
     assert {name for name in Engine.__annotations__ if not hasattr(engine, name)} == set()
     assert engine.expected is None
-
-
-def test_queries_of_plain_letters_are_estimated_together():
-    reads = [("ACGT", 1), ("TTTT", 1), ("ACG", 1), ("ACGT", 0), ("ACRT", 1), ("ACNT", 1)]
-    begins = np.cumsum([0, *(len(letters) for letters, _ in reads)])
-    masks, strands = letter_masks(letters for letters, _ in reads), np.zeros(len(reads), np.uint8)
-    limits = np.array([k for _, k in reads])
-    kinds = by_kind(reading_arrays(masks, begins, strands), limits, np.arange(len(reads)))
-    assert sorted(kind.tolist() for kind in kinds) == [[0, 1], [2], [3], [4], [5]]
-
-
-def test_pieces_are_planned_as_for_each_query_alone():
-    random, n = np.random.default_rng(5), 60
-    patterns = ["".join(random.choice(list("ACGTN"), m)) for m in random.integers(5, 90, n)]
-    patterns += ["ACGT" + "N" * 20 + "ACGT", *("ACGTTGCAAC" for _ in range(n))]
-    begins = np.cumsum([0, *map(len, patterns)])
-    strands = random.integers(0, 2, len(patterns)).astype(np.uint8)
-    limits = random.integers(0, 4, len(patterns))
-    reading = reading_arrays(letter_masks(patterns), begins, strands)
-    together = plan_pieces(reading, limits, np.arange(len(patterns)))
-    found = pieces_of(together, together.tile_rows)
-    alone = [plan_pieces(reading, limits, np.array([q])) for q in range(len(patterns))]
-    assert found == sorted(p for plan in alone for p in pieces_of(plan, plan.tile_rows))
-    assert len(found) == (limits + 1).sum()
-
-
-@pytest.mark.parametrize(("words", "rows"), [(1, 5), (40, 100), (64, 3 * BAND)])
-def test_samples_know_their_share_of_a_text(words, rows):
-    text, step = Text(None, words, rows, words * (rows + 64)), 3
-    owners = np.arange(rows)[:, None] // BAND * tiles(text)[0] + np.arange(words) // WIDTH
-    assert share_of(text, step) == pytest.approx((owners % step == 0).mean())
-    assert share_of(text, 1) == 1 and owners.max() + 1 == prod(tiles(text))
-
-
-def pieces_of(plan, tile_rows):
-    """Query, expected end, letters looked at (plane, offset), and how many are required."""
-    rows = []
-    for first, looked, end, query, expected in plan.pieces.tolist():
-        codes = [int(word) >> 16 * j & 0xFFFF for word in plan.letters[first:end] for j in range(4)]
-        at = list(dict.fromkeys(divmod(code // WIDTH, tile_rows) for code in codes))
-        rows.append((query, expected, at, looked - first))
-    return sorted(rows)
 
 
 @pytest.mark.parametrize("most", [4, 12, 400])

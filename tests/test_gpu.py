@@ -61,13 +61,12 @@ def test_hamming(name, geometry):
     assert found == naive.hamming(records, patterns, k, **options)
 
 
-@pytest.mark.parametrize("filtering", [True, False])
 @pytest.mark.parametrize("report", ["minima", "ends", "loci"])
 @pytest.mark.parametrize("name", EDIT)
-def test_edit(name, report, filtering):
+def test_edit(name, report):
     records, patterns, k, options = EDIT[name]
     options = options | {"report": report}
-    found = rows_of(edit(records, patterns, k, device="cuda", filtering=filtering, **options))
+    found = rows_of(edit(records, patterns, k, device="cuda", **options))
     assert found == naive.edit(records, patterns, k, **options)
 
 
@@ -94,10 +93,10 @@ def test_constraints(name):
 
 
 @settings(max_examples=50)
-@given(constrained_cases(), st.booleans())
-def test_any_constraints(case, filtering):
+@given(constrained_cases())
+def test_any_constraints(case):
     records, patterns, k, options = case
-    found = rows_of(edit(records, patterns, k, device="cuda", filtering=filtering, **options))
+    found = rows_of(edit(records, patterns, k, device="cuda", **options))
     assert found == naive_bounds.edit(records, patterns, k, **options)
 
 
@@ -110,10 +109,10 @@ def test_any_windows(case):
 
 
 @settings(max_examples=100)
-@given(edit_cases(), st.booleans())
-def test_any_differences(case, filtering):
+@given(edit_cases())
+def test_any_differences(case):
     records, patterns, k, options = case
-    found = rows_of(edit(records, patterns, k, device="cuda", filtering=filtering, **options))
+    found = rows_of(edit(records, patterns, k, device="cuda", **options))
     assert found == naive.edit(records, patterns, k, **options)
 
 
@@ -222,20 +221,12 @@ def test_a_panel(records, texts, options):
     ("length", "count", "k"),
     [
         *((20, 8, 3), (32, 4, 6), (9, 2, 2), (64, 3, 8), (100, 4, 10), (1000, 2, 100)),
-        *((20, 8, 1), (20, 3, 0), (65, 3, 2), (200, 2, 9)),  # where a filter pays
+        *((20, 8, 1), (20, 3, 0), (65, 3, 2), (200, 2, 9)),  # few differences for their length
     ],
 )
 @pytest.mark.parametrize("report", ["minima", "ends"])
 def test_many_differences(records, texts, length, count, k, report):
     assert _both(kmatch.edit, records, texts(length, count, min(k, 2)), k, report=report)
-
-
-def test_all_survivors_of_the_filter_are_kept(records, texts, monkeypatch):
-    from kmatch.engine.cuda.edit import filter as edit_filter
-
-    monkeypatch.setattr(edit_filter, "FEWEST_SURVIVORS", 1)
-    monkeypatch.setattr(edit_filter, "MARGIN", 0)
-    assert _both(kmatch.edit, records, texts(20, 6, 1), 1, report="ends")
 
 
 def test_the_gpu_packs_where_the_cpu_has_few_threads(records, texts):

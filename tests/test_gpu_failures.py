@@ -93,9 +93,7 @@ def test_chunks_of_nothing_but_n():
     geometry = {"device": "cuda", "chunk_length": 4_096}
     assert len(rows(search(records, PATTERNS, 1, **geometry))) == 1
     assert rows(search(records, PATTERNS, 1, **geometry)) == rows(search(records, PATTERNS, 1))
-    for filtering in (True, False):
-        found = rows_of(edit(records, PATTERNS, 1, filtering=filtering, **geometry))
-        assert found == rows_of(edit(records, PATTERNS, 1))
+    assert rows_of(edit(records, PATTERNS, 1, **geometry)) == rows_of(edit(records, PATTERNS, 1))
     found = rows_of(best(records, PATTERNS[:1], **geometry))
     assert found == rows_of(best(records, PATTERNS[:1])) != []
 

@@ -15,7 +15,6 @@ SIMULATED = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
 from kmatch.engine.cuda import engine
-from kmatch.engine.cuda.edit import pieces, verify
 from kmatch.engine.cuda.gpu import driver
 from kmatch.engine.cuda.primer import extend as primer
 from kmatch.published.cuda import liu2012, pmasm2017, text, wspasm2017
@@ -25,14 +24,12 @@ class Stopwatch(driver.Stopwatch):
 
 driver.Stopwatch = Stopwatch
 engine.PACKERS = 0
-pieces.BLOCKS = verify.BLOCKS = 1
-verify.THREADS = 2
 wspasm2017.BLOCK = text.THREADS = wspasm2017.THREADS = liu2012.THREADS = pmasm2017.THREADS = 4
 """
 GPU = """
 import gpu as bench
 from harness import gpu as harness
-harness.CAPACITY = bench.CAPACITY = 1 << 12
+harness.CAPACITY = 1 << 12
 harness.REPEAT = bench.REPEAT = bench.TURNS = 1
 bench.HAMMING, bench.EDIT = (8, 1, (1, 2)), ("8,1,1",)
 bench.DENSE, bench.DENSE_PANELS = (4, 1, 40), ((2, 5, 3),)

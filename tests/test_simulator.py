@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parent / "simulator"
-FILES = ("engine.py", "filter.py", "primers.py", "published.py", "several.py")
+FILES = ("engine.py", "primers.py", "published.py", "several.py")
 SECONDS = 300  # the longest that one may take; a quarter of a minute is usual
 
 

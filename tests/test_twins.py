@@ -10,6 +10,9 @@ ENGINE, PUBLISHED = PACKAGE / "engine", PACKAGE / "published"
 
 # Modules without a twin, and why.
 CPU_ONLY = {
+    "edit/filter.py": "a filter by exact pieces; a GPU scans",
+    "edit/pieces.py": "a filter by exact pieces; a GPU scans",
+    "edit/verify.py": "a filter by exact pieces; a GPU scans",
     "bits/numbers.py": "vectors of numbers, which only look-up beside a PAM has",
     "edit/beside.py": "AnchorScan, a capability of the CPU alone",
     "edit/diagonals.py": "AnchorScan, a capability of the CPU alone",
@@ -26,7 +29,6 @@ CPU_ONLY = {
 }
 CUDA_ONLY = {
     "bits/words.py": "words of a thread; a CPU has vectors",
-    "edit/filtered.py": "a filter that runs beside the host",
     "edit/stretches.py": "how work is divided among blocks of threads",
     "edit/strips.py": "patterns whose column does not fit the registers",
     "gpu/device.py": "the GPU",
@@ -44,7 +46,6 @@ CUDA_ONLY = {
 # Twin modules that share no public name, and why.
 UNLIKE = {
     "bits/buffer.py": "a CPU thread takes blocks of the buffer, a warp reserves a part at once",
-    "edit/pieces.py": "a GPU finds the pieces of all queries in one launch",
     "primer/tile.py": "a CPU calls a function a tile, a GPU one kernel for all",
 }
 

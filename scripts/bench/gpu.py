@@ -3,11 +3,10 @@
 
     scripts/bench/gpu.py [--length BASES] [--edit M,K,PATTERNS] … [--json FILE]
 
-Kernels are timed by CUDA events with the text on the device; a search for differences is timed as a
-filter and as a scan, and its rate is that of the one that is chosen. A rate in bp·pattern/s is text
-length × patterns ÷ time, one in CUPS that times the pattern's length. Cells that a cut-off or
-filter spares count too, so either may exceed the limits. Hits are counted and compared with the
-CPU's. Shares are of an H200's 16.7e12 logic operations and 4.8e12 bytes a second.
+Kernels are timed by CUDA events with the text on the device. A rate in bp·pattern/s is text length
+× patterns ÷ time, one in CUPS that times the pattern's length. Cells that a cut-off spares count
+too, so either may exceed the limits. Hits are counted and compared with the CPU's. Shares are of an
+H200's 16.7e12 logic operations and 4.8e12 bytes a second.
 
 Dense searches, in which most positions or every twentieth are hits of each pattern, are whole calls
 of kmatch, from letters in memory to hits, beside `pmasm-thread` with its list of hits.
@@ -21,14 +20,11 @@ import time
 import numpy as np
 from harness.gpu import (
     BANDWIDTH,
-    CAPACITY,
     COPY,
     LOGIC,
     REPEAT,
     GpuBench,
-    clear,
     random_patterns,
-    read_counter,
 )
 from harness.options import plain_parser
 from harness.records import write_results
@@ -37,15 +33,10 @@ import kmatch
 from kmatch.bench.answers import by_engine, by_published
 from kmatch.bench.data import Case
 from kmatch.engine.cuda.edit import scan as edit
-from kmatch.engine.cuda.edit.filter import Sought, choose
-from kmatch.engine.cuda.edit.pieces import Survivors
-from kmatch.engine.cuda.gpu.driver import cuda, empty, on_device
+from kmatch.engine.cuda.gpu.driver import cuda
 from kmatch.engine.cuda.hamming import scan as hamming
-from kmatch.engine.differences import difference_query
 from kmatch.engine.geometry import halo_of
-from kmatch.engine.host.workers import Workers
 from kmatch.published.registry import find
-from kmatch.search.panels.pam import RANDOM
 from kmatch.search.panels.panel import build_panel, build_reading_panel
 from kmatch.search.scanning.chunks import plan_chunks, plan_reading
 from kmatch.sequences.patterns import load_patterns
@@ -87,7 +78,7 @@ class Bench(GpuBench):
             patterns = random_patterns(m, count)
             exact = np.zeros(m * count, bool)
             letters = build_panel(load_patterns(patterns), k, "+", exact).letters
-            queries = hamming.upload(letters, k, False, stream)
+            queries = hamming.upload(letters, k, stream)
 
             def start(buffer, queries=queries):
                 hamming.scan(text, queries, buffer, stream)
@@ -113,36 +104,11 @@ class Bench(GpuBench):
             edit.scan_edit(text, searches, buffer)
 
         seconds, hits = self.kernel(scan)
-        figures = {"scan_ms": seconds * 1e3}
         operations = length / 64 * count * m * CELL_OPERATIONS
-        query = difference_query(panel.letters, limits, self.engine)
-        workers = Workers(self.engine.threads)
-        pays = bool(choose(text, query, False, RANDOM, workers).budgets.all())
-        figures["filtered"] = pays
-        filtering, survivors = self.filter(text, Sought(query, chosen, stream), chosen)
-        figures |= {"filter_ms": filtering * 1e3, "survivors": survivors}
         same = self.same(kmatch.edit, patterns, k, length, report="ends")
-        seconds = filtering if pays else seconds
         rate = length * count / seconds
         name = f"edit m={m} k={k} patterns={count}"
-        self.report(name, length, seconds, rate, m, operations, hits, figures | same)
-
-    def filter(self, text, sought, chosen):
-        """(seconds, survivors) of a filter and of the verification of its survivors."""
-        stream = sought.stream
-        counts = on_device(np.zeros(len(chosen), np.int64), stream)
-        many = self.engine.new_count()
-        survivors = Survivors(counts, empty(16 * CAPACITY, np.int64, stream), many)
-
-        def start(buffer):
-            sought.run(text, chosen, survivors, buffer)
-
-        def prepare():
-            clear(counts, stream)
-            clear(many, stream)
-
-        seconds, _ = self.kernel(start, prepare)
-        return seconds, read_counter(many, stream)
+        self.report(name, length, seconds, rate, m, operations, hits, same)
 
     def report(self, name, length, seconds, rate, m, operations, hits, same):
         self.note(

@@ -4,7 +4,6 @@ import pytest
 from support.turns import take_turns
 
 from kmatch.engine.cuda import engine
-from kmatch.engine.cuda.edit import pieces, verify
 from kmatch.engine.cuda.text import pack
 
 take_turns()
@@ -12,9 +11,7 @@ take_turns()
 
 @pytest.fixture(autouse=True)
 def small_grids(monkeypatch):
-    for module in (pieces, verify, pack):
-        monkeypatch.setattr(module, "BLOCKS", 1)
-    monkeypatch.setattr(verify, "THREADS", 2)
+    monkeypatch.setattr(pack, "BLOCKS", 1)
     monkeypatch.setattr(pack, "THREADS", 3)
 
 

@@ -8,7 +8,6 @@ import naive_bounds
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from support.cases import EDIT, HAMMING, MULTI, edit_cases, hamming_cases
 from support.constraints import CASES as CONSTRAINED
 from support.differences import best, edit
@@ -23,7 +22,8 @@ from support.shares import PANEL, PROBLEMS, TEXTS, within
 import kmatch
 from kmatch.engine.cuda import engine
 from kmatch.engine.cuda.bits import buffer
-from kmatch.engine.cuda.edit import pieces, recurrence, stretches, strips
+from kmatch.engine.cuda.edit import recurrence, stretches, strips
+from kmatch.engine.cuda.edit import scan as edit_scan
 from kmatch.engine.cuda.gpu import device, driver
 from kmatch.engine.cuda.gpu.driver import cuda
 from kmatch.engine.cuda.hamming import queries
@@ -71,11 +71,10 @@ def test_blocks_share_the_queries_of_a_short_text(monkeypatch):
         assert found == naive.hamming(TEXTS, patterns, 1) != []
 
 
-@pytest.mark.parametrize("filtering", [True, False])
 @pytest.mark.parametrize("name", DIFFERENCES)
-def test_edit(name, filtering):
+def test_edit(name):
     records, patterns, k, options = EDIT[name]
-    found = rows_of(edit(records, patterns, k, device="cuda", filtering=filtering, **options))
+    found = rows_of(edit(records, patterns, k, device="cuda", **options))
     assert found == naive.edit(records, patterns, k, **options)
 
 
@@ -85,9 +84,8 @@ def test_every_thread_of_a_block_has_lanes_of_a_short_text(monkeypatch):
     found = rows(search(records, patterns, k, device="cuda", **options))
     assert found == naive.hamming(records, patterns, k, **options)
     records, patterns, k, options = EDIT["records apart"]
-    for filtering in (True, False):
-        found = edit(records, patterns, k, device="cuda", filtering=filtering, **options)
-        assert rows_of(found) == naive.edit(records, patterns, k, **options)
+    found = rows_of(edit(records, patterns, k, device="cuda", **options))
+    assert found == naive.edit(records, patterns, k, **options)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=["hamming", "edit"])
@@ -108,20 +106,16 @@ def test_pcr(edit):
 
 def test_a_thread_can_reserve_codes_for_all_its_positions():
     """One more, and hits of a GPU would be written over others; the simulator has no such limit."""
-    rows = (queries.BROAD.depth, queries.DEEP.depth, pieces.DEPTH, recurrence.COLUMNS)
+    rows = (queries.BROAD.depth, queries.DEEP.depth, recurrence.COLUMNS)
     assert 64 * max(rows) < 1 << buffer.BITS
 
 
 @pytest.mark.parametrize("grain", [0, 1])
 def test_tiles_come_by_the_copies_of_older_gpus(grain, monkeypatch):
-    for module in (hamming_scan, pieces):
-        monkeypatch.setattr(module, "background_grain", lambda words: grain)
+    monkeypatch.setattr(hamming_scan, "background_grain", lambda words: grain)
     records, patterns, k, options = HAMMING["at 0"]
     found = rows(search(records, patterns, k, device="cuda", words=2, **options))
     assert found == naive.hamming(records, patterns, k, **options)
-    records, patterns, k, options = EDIT["at the end"]
-    found = rows_of(edit(records, patterns, k, device="cuda", filtering=True, **options))
-    assert found == naive.edit(records, patterns, k, **options)
 
 
 @pytest.mark.parametrize(("grain", "planes"), [(0, 5), (1, 4), (1, 7), (2, 6)])
@@ -190,19 +184,11 @@ def test_any_windows(case):
 
 
 @FEW
-@given(edit_cases(longest=10), st.booleans())
-def test_any_differences(case, filtering):
+@given(edit_cases(longest=10))
+def test_any_differences(case):
     records, patterns, k, options = case
-    found = rows_of(edit(records, patterns, k, device="cuda", filtering=filtering, **options))
+    found = rows_of(edit(records, patterns, k, device="cuda", **options))
     assert found == naive.edit(records, patterns, k, **options)
-
-
-def test_patterns_of_several_words_are_verified():
-    pattern = "ACGTTGCATTAGCCAGTACTGAACCGGTTAAGCTGATTACAGCCATGCGTAACTTGACCGTATGCA"  # 65 letters
-    text = "GA" + pattern[:30] + "C" + pattern[31:50] + pattern[51:] + "TT"
-    found = rows_of(edit([("r", text)], [pattern], 2, device="cuda", filtering=True))
-    assert found == naive.edit([("r", text)], [pattern], 2)
-    assert found
 
 
 def test_no_hit_is_dropped_when_there_is_room_for_one():
@@ -214,9 +200,9 @@ def test_no_hit_is_dropped_when_there_is_room_for_one():
 
 
 def in_strips(records, pattern, k):
-    """The hits on the strand +, which the kernel for strips, and no filter, has found."""
+    """The hits on the strand +, which the kernel for strips has found."""
     strips.make_scan.cache_clear()
-    found = rows_of(edit(records, [pattern], k, device="cuda", filtering=False, strand="+"))
+    found = rows_of(edit(records, [pattern], k, device="cuda", strand="+"))
     assert strips.make_scan.cache_info().currsize
     strips.make_scan.cache_clear()
     return found
@@ -359,3 +345,25 @@ def _striped(bits, words, halo):
     rows = (bits.shape[1] - halo) // (64 * words)
     positions = np.arange(64 * words) * rows + np.arange(rows + halo)[:, None]
     return np.packbits(bits[:, positions], axis=2, bitorder="little").view(np.uint64).reshape(-1)
+
+
+def test_queries_are_planned_once_for_chunks_of_any_length(monkeypatch):
+    planned, layouts = [], set()
+    begin, run = edit_scan.Searches.__init__, edit_scan.Searches.run
+
+    def spy_begin(self, *arguments, **options):
+        planned.append(self)
+        begin(self, *arguments, **options)
+
+    def spy_run(self, text, *arguments):
+        layouts.add(text[1:])
+        run(self, text, *arguments)
+
+    monkeypatch.setattr(edit_scan.Searches, "__init__", spy_begin)
+    monkeypatch.setattr(edit_scan.Searches, "run", spy_run)
+    long = "ACGTTGCATTAGACCAGGATACGTTGCATTAGACCAG"  # goes in strips, whose memory grows
+    records = [("long", long * 9), ("longer", "T" + long * 14), ("short", long)]
+    options = {"strand": "+", "report": "ends"}
+    found = edit(records, [long, long[:12]], 1, device="cuda", chunk_length=400, **options)
+    assert rows_of(found) == naive.edit(records, [long, long[:12]], 1, **options)
+    assert len(planned) == 1 and len(layouts) > 1

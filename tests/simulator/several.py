@@ -10,7 +10,6 @@ from support.primers import rows as primer_rows
 from support.several_gpus import PATTERNS, RECORDS, SEARCHES, two_on_one
 
 import kmatch
-from kmatch.engine.choice import SiteWork
 from kmatch.engine.cuda.engine import CudaEngine
 from kmatch.engine.cuda.gpu import queue
 from kmatch.engine.cuda.primer.extend import Sizes
@@ -121,16 +120,6 @@ def test_a_search_that_is_given_up():
         )
         next(batches)
         batches.close()
-
-
-def test_sites_of_a_pam_are_found_first_for_large_panels():
-    with two_on_one() as device:
-        for engine in (choose_engine("cuda", 4), choose_engine(device, 4)):
-            panel = SiteWork(100_000, 20, 3, 2, positions=0, share=1 / 16)
-            assert engine.sites_pay(panel) and not engine.sites_pay(panel._replace(share=1.0))
-            few = panel._replace(patterns=1_000)
-            assert not engine.sites_pay(few)
-            assert engine.sites_pay(few._replace(positions=1_000))  # planned for one strand
 
 
 def test_gpus_that_cannot_be_had():

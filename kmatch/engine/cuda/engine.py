@@ -17,14 +17,13 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.choice import SiteWork, Work
-from kmatch.engine.costs import CUDA
 from kmatch.engine.cuda.bits.buffer import HitBuffer
 from kmatch.engine.cuda.gpu import driver
 from kmatch.engine.cuda.gpu.device import open_gpu
 from kmatch.engine.cuda.gpu.driver import DeviceArray, Stream
 from kmatch.engine.cuda.gpu.scans import Arrays, Scan, Smallest
 from kmatch.engine.differences import DifferenceQuery
-from kmatch.engine.geometry import Layout, Text, base_pairs, halo_of
+from kmatch.engine.geometry import Layout, Text, halo_of
 from kmatch.engine.host.done import Done
 from kmatch.engine.host.engine import HostEngine
 from kmatch.engine.host.stopwatch import Stopwatch
@@ -157,58 +156,31 @@ class CudaEngine(HostEngine):
         self._gpu.use()
         self._note(text)
         text, stream = self._gpu.broad_text(text), self.stream
-        flat = text.rows == 1  # the windows at sites, which are found in between
-        use = "sites" if flat else "windows"
-        queries = self._once(use, query[:3], (k,), lambda: upload(query, k, flat, stream))
+        queries = self._once("windows", query[:3], (k,), lambda: upload(query, k, stream))
         return Scan(self, capacity, lambda buffer: scan(text, queries, buffer, stream))
 
     def sites_pay(self, work: SiteWork) -> bool:
-        from kmatch.engine.host.sites import pays
-
-        return pays(work, CUDA.scan, CUDA.sites, CUDA.query)
+        """Never: a GPU compares every window with every query."""
+        return False
 
     def start_edit(
         self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int
     ) -> Scan:
-        from kmatch.engine.cuda.edit.filter import Filter, Sought, choose
-        from kmatch.engine.cuda.edit.filtered import FilteredScan
+        """See `Engine.start_edit`; a GPU always scans."""
         from kmatch.engine.cuda.edit.scan import Searches, scan_edit
 
         self._gpu.use()
         self._note(text)
-        here, text = text, self._gpu.broad_text(text)
-        reading, limits, k = query.reading, query.limits, query.k
-        stream = self.stream
-        arrays, layout, halo = (*reading, limits), text[1:], halo_of(text)
-
-        def searches(chosen: Longs) -> Searches:
-            return self._once(
-                "scan",
-                arrays,
-                (halo, chosen.tobytes(), k),
-                lambda: Searches(halo, reading, limits, chosen, k, stream),
-            )
-
-        def start(chosen: Longs, buffer: HitBuffer) -> None:
-            scan_edit(text, searches(chosen), buffer)
-
-        def new_filter() -> Filter | None:
-            choice = choose(text, query, always, base_pairs(here), self._workers)
-            filtered = np.flatnonzero(choice.budgets)
-            if not len(filtered):
-                return None
-            sought = self._once(
-                "sought", arrays, (filtered.tobytes(),), lambda: Sought(query, filtered, stream)
-            )
-            return Filter(text, choice, sought)
-
-        if filtering is not False:
-            always = bool(filtering)
-            queries = self._once("filter", arrays, (layout, k, always), new_filter)
-            if queries and queries.budgets.any():
-                return FilteredScan(self, capacity, text, queries, start)
-        every = searches(np.arange(len(limits)))
-        return Scan(self, capacity, lambda buffer: scan_edit(text, every, buffer))
+        text, stream = self._gpu.broad_text(text), self.stream
+        reading, limits, k, halo = query.reading, query.limits, query.k, halo_of(text)
+        every = np.arange(len(limits))
+        searches = self._once(
+            "scan",
+            (*reading, limits),
+            (halo, k),
+            lambda: Searches(halo, reading, limits, every, k, stream),
+        )
+        return Scan(self, capacity, lambda buffer: scan_edit(text, searches, buffer))
 
     def start_smallest(
         self, text: Text, reading: ReadingArrays, bounds: Longs

@@ -95,7 +95,8 @@ class SeveralGpus(HostEngine):
         )
 
     def sites_pay(self, work: SiteWork) -> bool:
-        return self._gpus[0].sites_pay(work)
+        """See `CudaEngine.sites_pay`."""
+        return False
 
     def start_edit(
         self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int

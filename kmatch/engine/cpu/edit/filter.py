@@ -8,7 +8,6 @@ import numpy as np
 from kmatch.arrays import Floats
 from kmatch.engine.cpu.edit.pieces import HASTE, STEP, cut_at
 from kmatch.engine.cpu.edit.tile import groups
-from kmatch.engine.host.sharing import SLAB, next_item
 from kmatch.jit import inlined, kernel
 
 SAMPLES = 64  # rows of a chunk in which letters are counted
@@ -78,28 +77,6 @@ def _chance(letters, begin, end, backward, shares):
     for i in range(first, last, step):
         chance *= shares.after[letters[i], letters[i + step]]
     return chance
-
-
-@kernel
-def expect_pieces(work, patterns, k, backward, most, shares, found):
-    """Fill `found`, float64[n], with the exact pieces of each pattern at a position of a text.
-
-    work: an item is a slab of patterns; patterns: int8[n, m], planes as they are read; each is in
-    k + 1 pieces, of which `most` letters count, the first in the text; shares: Shares.
-    """
-    m = patterns.shape[1]
-    item = next_item(work)
-    while item >= 0:
-        for q in range(item * SLAB, min((item + 1) * SLAB, len(patterns))):
-            found[q] = 0.0
-            for piece in range(k + 1):
-                begin, end = cut_at(piece, m, k), cut_at(piece + 1, m, k)
-                if backward:
-                    begin = max(begin, end - most)
-                else:
-                    end = min(end, begin + most)
-                found[q] += _chance(patterns[q], begin, end, backward, shares)
-        item = next_item(work)
 
 
 @kernel

@@ -9,7 +9,7 @@ import numpy as np
 from kmatch.arrays import Ints, Longs, Planes, bounds_of, gather
 from kmatch.engine.cuda.edit.recurrence import COLUMNS, THREADS
 from kmatch.engine.cuda.gpu.driver import multiprocessors
-from kmatch.engine.geometry import Text, halo_of
+from kmatch.engine.geometry import Text
 from kmatch.engine.queries import ReadingArrays
 
 SHORT = 32  # letters of a pattern whose column stays in registers
@@ -117,15 +117,6 @@ def divide(text: Text, plan: SearchPlan) -> Division:
     across, warm = -(-text.words // THREADS), int(plan.searches[:, 3].max())
     stretch = _stretch(across * len(plan.searches), text.rows, warm, plan.strips)
     return Division(stretch, across * -(-text.rows // stretch))
-
-
-def columns_a_position(text: Text, queries: int, m: int, k: int) -> float:
-    """The columns that threads compute for each position of a text, with so many queries of m
-    letters within k: those of warm-up count, and those of threads without lanes."""
-    across = -(-text.words // THREADS)
-    warm = min(halo_of(text), m + k)
-    stretch = _stretch(across * queries, text.rows, warm, strips_of(m)[1])
-    return across * THREADS / text.words * (1 + warm / stretch)
 
 
 def _stretch(blocks: int, lane_rows: int, warm: int, strips: int) -> int:

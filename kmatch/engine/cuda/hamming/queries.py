@@ -43,7 +43,6 @@ class Tile(NamedTuple):
 # six blocks fit a multiprocessor of an H200, and some copy while others count.
 BROAD = Tile(16, 14)
 DEEP = Tile(8, 8)  # reaches further, and leaves registers for wider counters
-FLAT = Tile(THREADS, 1)  # for texts of one row, whose windows share no letters
 
 
 class QueryPlan(NamedTuple):
@@ -69,12 +68,12 @@ class QueryPlan(NamedTuple):
     shared_bytes: int
 
 
-def plan_queries(query: QueryArrays, k: int, flat: bool = False) -> QueryPlan:
-    """The QueryPlan of queries that are searched within k; flat: in texts of one row."""
+def plan_queries(query: QueryArrays, k: int) -> QueryPlan:
+    """The QueryPlan of queries that are searched within k."""
     bounds, bits = query.bounds, max(int(k).bit_length(), 1)
     last_unseen = bounds[:, 3] - 1  # counted letters come first, in the order of their offsets
     needed = int(query.shifts[last_unseen[last_unseen >= bounds[:, 0]]].max(initial=0))
-    tile, planes, reach = _tile(query, needed, bits, flat)
+    tile, planes, reach = _tile(query, needed, bits)
     tile_rows = tile.rows + reach
     letters, shifts, (begin, exact, end) = _in_groups(query)
     ones = 0 if len(letters) == len(query.planes) else tile.ones
@@ -91,17 +90,16 @@ def plan_queries(query: QueryArrays, k: int, flat: bool = False) -> QueryPlan:
     return QueryPlan(tile, bits, planes, tile_rows, ones, letters, shifts, codes, steps, shared)
 
 
-def _tile(query: QueryArrays, needed: int, bits: int, flat: bool) -> tuple[Tile, int, int]:
+def _tile(query: QueryArrays, needed: int, bits: int) -> tuple[Tile, int, int]:
     """The tile for some queries, its planes and its reach, which is at least `needed` if it can."""
     planes = max(int(query.planes.max(initial=0)) + 1, 4)
     furthest = int(query.shifts.max(initial=0))
-    if not flat and planes == 4 and bits <= 2 and needed <= BROAD.reach(planes):
+    if planes == 4 and bits <= 2 and needed <= BROAD.reach(planes):
         return BROAD, planes, needed
     furthest = min(furthest, needed + BEYOND_LOOK)
-    tile = FLAT if flat else DEEP
-    if tile.reach(planes) < min(furthest, NEAREST):
+    if DEEP.reach(planes) < min(furthest, NEAREST):
         planes = 4
-    return tile, planes, min(furthest, tile.reach(planes))
+    return DEEP, planes, min(furthest, DEEP.reach(planes))
 
 
 def _in_groups(query: QueryArrays) -> tuple[Planes, Ints, tuple[Longs, Longs, Longs]]:

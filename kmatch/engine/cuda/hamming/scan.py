@@ -237,10 +237,9 @@ class Queries(NamedTuple):
     arrays: tuple[DeviceArray, ...]
 
 
-def upload(query: QueryArrays, k: int, flat: bool, stream: Stream) -> Queries:
-    """Plan queries that are searched within k, and copy the plan to the GPU; flat: for texts of one
-    row."""
-    plan = plan_queries(query, k, flat)
+def upload(query: QueryArrays, k: int, stream: Stream) -> Queries:
+    """Plan queries that are searched within k, and copy the plan to the GPU."""
+    plan = plan_queries(query, k)
     arrays = (plan.letters, plan.shifts, plan.codes, plan.steps)
     return Queries(plan, k, tuple(on_device(array, stream) for array in arrays))
 
