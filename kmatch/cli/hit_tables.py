@@ -59,7 +59,7 @@ class HitTables:
 def _write_closest(limit: "Limit", writer: Writer, warn: Callable[[str], None]) -> None:
     _write_each(limit.batches(), writer)
     writer.finish()
-    for warning in limit.warnings():
+    if warning := limit.warning():
         warn(warning)
 
 

@@ -28,9 +28,8 @@ Batches = Callable[..., "Iterable[Any]"]  # of HitBatches; called with running
 class PatternSearch:
     """A search for patterns: its inputs, its table, how it runs, and its messages.
 
-    rereads: whether it reads the genome twice; narrows: whether it needs the records alone that
-    regions name, by default where it reads the genome once. Raises UsageError and InputError for
-    inputs and options that cannot be used.
+    rereads: whether it reads the genome twice; narrows: whether records without regions need no
+    search. Raises UsageError and InputError for inputs and options that cannot be used.
     """
 
     of_hits = True  # whether its table may have the formats of hits
@@ -43,7 +42,7 @@ class PatternSearch:
         loudness: Loudness,
         *,
         rereads: bool = False,
-        narrows: bool | None = None,
+        narrows: bool = True,
     ) -> None:
         check_summary(table)
         others = {"--summary": table.summary}
@@ -59,7 +58,7 @@ class PatternSearch:
         self.genomes = open_genomes(inputs, reads, self.messages.warn)
         if self.genomes.named and any(map(exists, (table.output, table.summary))):
             check_table(table, self.genomes.paths, others, self.of_hits)
-        if not rereads if narrows is None else narrows:
+        if narrows:
             narrow(self.genomes, self._regions)
         from kmatch.engine.devices import wake
 

@@ -66,8 +66,9 @@ class HitBatch:
     def __reduce__(self) -> Any:
         """Pickled with the alignments of all rows, in place of what makes them."""
         spans, align = spans_and_align([self], np.arange(len(self)))
-        columns = (self.record, self.start, self.end, self.pattern, self.distance, self.minus)
-        return _with_alignments, (columns, spans, align(slice(None)), self.origin)
+        fields = (self.record, self.start, self.end, self.pattern, self.distance, self.minus)
+        again = partial(take_rows, align(slice(None)))
+        return HitBatch, (*fields, spans, again, self.origin)
 
     def picked(self, rows: Longs) -> "HitBatch":
         """The HitBatch of some rows, by number, int64[n]."""
@@ -77,10 +78,6 @@ class HitBatch:
 
         names = ("record", "start", "end", "pattern", "distance", "minus")
         return replace(self, **{name: getattr(self, name)[rows] for name in names}, align=align)
-
-
-def _with_alignments(fields: Any, spans: Spans, columns: Columns, origin: Origin) -> HitBatch:
-    return HitBatch(*[*fields, spans, partial(take_rows, columns), origin])
 
 
 def hit_batch(

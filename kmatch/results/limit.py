@@ -46,7 +46,7 @@ def _limited(
     for batch in batches:
         yield from limit.add(batch)
     yield from limit.batches()
-    for warning in limit.warnings():
+    if warning := limit.warning():
         on_warning(warning)
 
 
@@ -101,17 +101,21 @@ class Limit:
         self._begin()
         yield from parts
 
-    def warnings(self) -> Iterator[str]:
-        """Yield a sentence if patterns had more hits."""
+    def warning(self) -> str | None:
+        """A sentence on the patterns that had more hits, None where there are none."""
         more = np.flatnonzero(self._hits > self._given)
         if not len(more):
-            return
+            return None
         number = int(more[np.argmax(self._hits[more])])
         given = self._given[number]
         several = f", at most {self._most:,} in a genome" if given > self._most else ""
-        which = f"pattern '{self._names[number]}' has {self._hits[number]:,} hits, of which the"
-        others = f"{len(more):,} patterns have more hits than the limit keeps; the most: "
-        yield f"{others * (len(more) > 1)}{which} limit keeps {given:,}{several}"
+        sentence = (
+            f"pattern '{self._names[number]}' has {self._hits[number]:,} hits, of which the limit "
+            f"keeps {given:,}{several}"
+        )
+        if len(more) == 1:
+            return sentence
+        return f"{len(more):,} patterns have more hits than the limit keeps; the most: {sentence}"
 
     def _taken(self, batch: HitBatch, rows: Longs) -> HitBatch:
         """Rows of a HitBatch, without references to its chunk."""

@@ -17,7 +17,7 @@ from kmatch.results.batches import HitBatch, ProductBatch
 from kmatch.search.running import Running
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.names import listed, shown
-from kmatch.sequences.readers.bed_files import Region, read_regions
+from kmatch.sequences.readers.bed_files import COMMENT, Region, read_regions
 from kmatch.sequences.records import Progress, Stretch
 
 # A path of BED, `-` for standard input, or rows (name of the record, start, end).
@@ -150,7 +150,7 @@ class _Lengths:
                 "records in the regions as the genome does"
             )
         # Those of lines that begin so are comments where no record is named like them.
-        missing = [name for name in missing if not name.startswith("#")]
+        missing = [name for name in missing if not name.startswith(COMMENT)]
         if missing:
             on_warning(f"{label} has no record {listed(missing)}, which regions name")
 

@@ -43,7 +43,7 @@ def best(
     inputs: Inputs, wanted: Wanted, table: Table, running: Running, loudness: Loudness
 ) -> None:
     """Find where GENOME comes closest to each pattern, counting differences, on both strands."""
-    search = PatternSearch(inputs, table, running, loudness, rereads=True)
+    search = PatternSearch(inputs, table, running, loudness, rereads=True, narrows=False)
     from kmatch.search.best import BestOptions, best_batches
     from kmatch.search.panels.checks import check_ends
 

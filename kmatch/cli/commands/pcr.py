@@ -116,7 +116,7 @@ class _PcrSearch(PatternSearch):
     ) -> None:
         self._given, self._wanted = given, wanted
         inputs = Inputs(given.genome, given.primers, (), given.regions, circular=given.circular)
-        super().__init__(inputs, table, running, loudness, rereads=wanted.sequence, narrows=True)
+        super().__init__(inputs, table, running, loudness, rereads=wanted.sequence)
 
     def load_panel(self, inputs: Inputs) -> "PatternSet":
         _check(self._given, self._wanted, self.table)

@@ -10,7 +10,7 @@ from kmatch.sequences.readers.files import Source, StrPath, open_source, reading
 
 _HEADERS = (b"track", b"browser")  # the first word of lines that are no regions
 _SHOWN = 60  # characters of a wrong cell
-COMMENT = b"#"
+COMMENT = "#"
 
 
 class Region(NamedTuple):
@@ -47,7 +47,7 @@ def _regions(source: Source) -> Iterator[Region]:
             continue
         where = f"{source.label}: line {number}: "
         cells = line.split(b"\t") if b"\t" in line else line.split()
-        if line.startswith(COMMENT) and not (b"\t" in line and _is_region(cells)):
+        if line.startswith(COMMENT.encode()) and not (b"\t" in line and _is_region(cells)):
             continue
         if len(cells) < 3:
             raise InputError(
