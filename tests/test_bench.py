@@ -20,8 +20,8 @@ from kmatch.bench.papers import CPU, PAPERS, Figure, Point
 from kmatch.bench.plot import draw
 from kmatch.bench.rows import Bench
 from kmatch.bench.tables import rows_table, scaled, seconds
-from kmatch.cli.commands.bench import COMMANDS
-from kmatch.cli.commands.bench import PAPERS as NAMES
+from kmatch.cli.tools import COMMANDS
+from kmatch.cli.tools import PAPERS as NAMES
 from kmatch.engine.devices import choose_engine
 from kmatch.published.cpu import liu2012
 from kmatch.published.registry import PUBLISHED

@@ -9,8 +9,8 @@ from support.commands import random_letters
 from support.hooks import pcr_batches
 
 import kmatch
+from kmatch.cli import messages
 from kmatch.cli.main import run
-from kmatch.cli.terminal import messages
 from kmatch.engine import devices
 from kmatch.engine.choice import Work, best_device, cpu_seconds, gpu_seconds
 from kmatch.errors import DeviceError

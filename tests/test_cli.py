@@ -12,7 +12,7 @@ import pytest
 from support.commands import HEAVY, here, loaded, process
 
 import kmatch
-from kmatch.cli.group import kmatch as group
+from kmatch.cli.command import kmatch as group
 
 LIGHT = {
     "help": ("--help",),

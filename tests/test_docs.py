@@ -21,7 +21,7 @@ from support.documents import (
     run,
 )
 
-from kmatch.cli.group import kmatch as group
+from kmatch.cli.command import kmatch as group
 
 RECORDS = ROOT / "scripts" / "results"
 ALL = [*DOCUMENTS, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", RECORDS / "README.md"]

@@ -8,8 +8,8 @@ import click
 import pytest
 from support.commands import fasta, here, random_letters
 
-from kmatch.cli.group import kmatch as group
-from kmatch.cli.help import COMMANDS, DIFFERENCES, SEARCHES, group_of
+from kmatch.cli.command import COMMANDS, DIFFERENCES, SEARCHES, group_of
+from kmatch.cli.command import kmatch as group
 
 GROUPS = ("Where", "Output", "Running")
 GENOME = random_letters(3_000)

@@ -120,9 +120,9 @@ def struck(folder, moment, name, *words, way="raised", prefix=()):
 
 
 IMPORTS = (
-    "kmatch.cli.terminal.streams",
+    "kmatch.cli.messages",
     "click",
-    "kmatch.cli.group",
+    "kmatch.cli.command",
     "numpy",
     "numba",
     "llvmlite.binding",

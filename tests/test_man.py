@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kmatch.cli.group import kmatch as group
+from kmatch.cli.command import kmatch as group
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "man").glob("*.1"))

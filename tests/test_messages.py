@@ -9,7 +9,7 @@ import sys
 import pytest
 from support.commands import KMATCH, failed, fasta, here, process, random_letters, shell
 
-from kmatch.cli.terminal.printable import MESSAGE, WORD, one_line, shorten
+from kmatch.cli.messages import MESSAGE, WORD, one_line, shorten
 from kmatch.results.files.output import open_output
 
 EVIL = "p\x1b]0;owned\x07"
@@ -133,7 +133,7 @@ def test_the_status_is_right_without_standard_error(tmp_path, genome, loss):
 def test_a_file_does_not_become_standard_error():
     code = """
 import sys
-from kmatch.cli.terminal.streams import standard_streams
+from kmatch.cli.main import standard_streams
 with standard_streams(), open(sys.executable) as file:
     print(file.fileno())
 """

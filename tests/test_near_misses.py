@@ -6,8 +6,8 @@ import click
 import pytest
 from support.commands import failed, here, misused
 
-from kmatch.cli.advice import near_misses
-from kmatch.cli.group import kmatch as group
+from kmatch.cli import advice as near_misses
+from kmatch.cli.command import kmatch as group
 
 FILES = {
     "g.fa": ">chr1\nACGTTGCAACGTACGGTTACCAGTAGGCATTAGGCATCGATCGATTTACG\n",

@@ -13,7 +13,7 @@ from support.commands import here
 from support.commands import process as kmatch_process
 
 from kmatch.cli.command import Command, command
-from kmatch.cli.group import kmatch as group
+from kmatch.cli.command import kmatch as group
 
 GENOME = b">chr1\nACGTTGCAACGTACGGTTACCAGTAGGCATTA\n>chr2\nTTGACCATTA\n"
 FILES = {

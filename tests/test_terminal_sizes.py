@@ -50,8 +50,8 @@ FOUND = "1,234,567,890 hits of 100,000 of 100,000 patterns"
 SUMMARY = f"""
 from types import SimpleNamespace
 
-from kmatch.cli.terminal.conclusion import Conclusion
-from kmatch.cli.terminal.messages import Messages
+from kmatch.cli.messages import Conclusion
+from kmatch.cli.messages import Messages
 
 conclusion = Conclusion(Messages())
 device = "cuda:0,1, 2 NVIDIA H200, and 16 CPU threads (all GPUs)"
@@ -109,7 +109,7 @@ def test_view_of_long_patterns(folder, columns):
 
 
 FIRST = """
-from kmatch.cli.terminal.messages import Messages
+from kmatch.cli.messages import Messages
 
 messages = Messages()
 with messages.announcing_compiling(), messages.progress("a/genome.fa") as advance:
@@ -123,7 +123,7 @@ with messages.announcing_compiling(), messages.progress("a/genome.fa") as advanc
 messages.conclude("1 hit")
 """
 AHEAD = """
-from kmatch.cli.terminal.messages import Messages
+from kmatch.cli.messages import Messages
 
 messages = Messages()
 with messages.compiling_progress() as advance:

@@ -1,1 +1,1 @@
-"""The command line: a small file a command. It parses and prints; it computes nothing."""
+"""The command line, which parses and prints, and computes nothing."""

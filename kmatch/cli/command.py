@@ -1,23 +1,170 @@
-"""What all commands have in common: help, groups of options, an option's one value given once."""
+"""The commands together, what they have in common, and what their help shows."""
 
+import os
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from importlib import import_module
 from typing import Any
 
 import click
 
-from kmatch.cli.help import (
-    write_arguments,
-    write_commands,
-    write_difference,
-    write_examples,
-    write_options,
+from kmatch import __version__
+from kmatch.cli.messages import one_line, showing_warnings
+
+SEARCHES = ("hamming", "multi", "edit", "best", "pcr", "primer")
+# The commands by what they are for, in the order in which `kmatch --help` lists them.
+COMMANDS = {
+    "Searches": SEARCHES,
+    "Files": ("pack", "plot"),
+    "Studies": ("bench", "model", "info"),
+    "Shell": ("completion",),
+}
+MODULES = {
+    "kmatch.cli.searches": ("hamming", "multi", "edit", "best"),
+    "kmatch.cli.primers": ("pcr", "primer"),
+    "kmatch.cli.tools": ("pack", "plot", "bench", "model", "info", "completion"),
+}
+_PATTERNS = (
+    "hamming counts mismatches; multi does so for a panel of one length, beside a PAM too; edit "
+    "counts insertions and deletions as well; best finds the closest and takes no k."
 )
+# How the searches differ, for the help of each.
+DIFFERENCES = {
+    **dict.fromkeys(("hamming", "multi", "edit", "best"), _PATTERNS),
+    "pcr": "pcr joins sites to products: those that hamming finds, or with --edit those of edit.",
+    "primer": "primer looks for what a background lacks; hamming, edit and pcr find where known "
+    "primers bind.",
+}
+
+_GENOME = (
+    "FASTA, FASTQ, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, @LIST for "
+    "the genomes that the file LIST names, one a line, or - for standard input."
+)
+_READ = "FASTA, FASTQ, 2bit or GenBank, compressed or not, or - for standard input."
+# What the arguments of commands are.
+ARGUMENTS = {
+    "genome": _GENOME,
+    "patterns": (
+        "FASTA; text with one pattern a line, SEQUENCE, or NAME, a tab and SEQUENCE; BED with the "
+        "sequence in column 7; by --column a table with a header line; or - for standard input."
+    ),
+    "primers": (
+        "A pair a line, NAME, a tab, FORWARD, a tab and REVERSE; or FASTA, or BED with the "
+        "sequence in column 7, where the names of a pair end in _F and _R, /1 and /2 or _LEFT "
+        "and _RIGHT, with _alt1 and the like behind it for alternates, all of which are joined."
+    ),
+    "target": f"What primers are to bind: {_READ}",
+    "background": "What they are not to bind, in the same formats.",
+    "pack genome": _READ,
+    "table": "TSV or BED of kmatch, compressed or not, or - for standard input.",
+    "commands": "hamming, multi, edit, best, primer, or all, which is the default.",
+    "shell": "bash, zsh or fish.",
+}
+
+# What the options of a command are grouped by. An option that is not listed is in the first group.
+_WHERE = ("--regions", "--strand", "--circular", "--both-strands", "--background-strand")
+_OUTPUT = (
+    *("--output", "--format", "--limit", "--summary", "--summary-only", "--sequence"),
+    *("primer --regions", "--json", "bench --plot"),
+)
+_RUNNING = (
+    *("--algorithm", "--device", "--threads", "--scheduler", "--seconds"),
+    *("--quiet", "--verbose", "--debug", "--help", "--version"),
+)
+_FIRST = {
+    "bench": "What to measure",
+    "model": "What to simulate",
+    "info": "What to show",
+    "plot": "What to draw",
+}
+
+
+def write_examples(formatter: click.HelpFormatter, examples: Sequence[str]) -> None:
+    """Write examples under their heading."""
+    if not examples:
+        return
+    with formatter.section("Example" if len(examples) == 1 else "Examples"):
+        for example in examples:
+            formatter.write(f"{'':>{formatter.current_indent}}{example}\n")
+
+
+def write_difference(formatter: click.HelpFormatter, command: str) -> None:
+    """Write how a search differs from the others."""
+    if text := DIFFERENCES.get(command):
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(text)
+
+
+def write_arguments(
+    context: click.Context, formatter: click.HelpFormatter, arguments: Iterable[click.Parameter]
+) -> None:
+    """Write what each argument is."""
+    rows = [
+        (str(argument.name).upper(), text)
+        for argument in arguments
+        if (text := _argument(context, str(argument.name)))
+    ]
+    if rows:
+        with formatter.section(
+            "Reads" if context.info_name in (*SEARCHES, *COMMANDS["Files"]) else "Takes"
+        ):
+            formatter.write_dl(rows)
+
+
+def _argument(context: click.Context, name: str) -> str | None:
+    return ARGUMENTS.get(f"{context.info_name} {name}", ARGUMENTS.get(name))
+
+
+def write_options(
+    context: click.Context, formatter: click.HelpFormatter, options: Iterable[click.Parameter]
+) -> None:
+    """Write the options in their groups, each with its default."""
+    command = str(context.info_name)
+    groups: dict[str, list[tuple[str, str]]] = {
+        title: [] for title in (_FIRST.get(command, "What to find"), "Where", "Output", "Running")
+    }
+    for option in options:
+        if record := option.get_help_record(context):
+            groups[group_of(command, option)].append(_plain(record))
+    for title, rows in groups.items():
+        if rows:
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+def group_of(command: str, option: click.Parameter) -> str:
+    """The title of the group in which a command's help shows an option."""
+    name = option.opts[-1]
+    for key in (f"{command} {name}", name):
+        for title, names in (("Where", _WHERE), ("Output", _OUTPUT), ("Running", _RUNNING)):
+            if key in names:
+                return title
+    return _FIRST.get(command, "What to find")
+
+
+def _plain(record: tuple[str, str]) -> tuple[str, str]:
+    """A row of help without the least value of a count, or parentheses around a default."""
+    option, text = record
+    text = re.sub(r"; x>=[01]\]$|(?<=\[)x>=[01]; ", lambda it: "]" if it[0][0] == ";" else "", text)
+    return option, re.sub(r"\[default: \((.*)\)(?=[;\]])", r"[default: \1", text)
+
+
+def write_commands(formatter: click.HelpFormatter, group: click.Group) -> None:
+    """Write the commands of a group by what they are for."""
+    limit = formatter.width - 6 - max(map(len, group.commands))
+    for title, names in COMMANDS.items():
+        with formatter.section(title):
+            formatter.write_dl(
+                [(name, group.commands[name].get_short_help_str(limit)) for name in names]
+            )
+
 
 HELP = ["-h", "--help"]
 FILES = ("FILE", "FIGURE", "BED")  # metavars of options that take a path
+COMPLETE = "_KMATCH_COMPLETE"  # what shells set to ask for completions
 
 
 class Command(click.Command):
@@ -64,25 +211,23 @@ class Command(click.Command):
 
 
 class Commands(Mapping[str, click.Command]):
-    """Commands by name, each imported when it is asked for.
+    """Commands by name, each imported when it is asked for; names: by the module that has them."""
 
-    package: has a module of each command's name, which holds the command by that name.
-    """
-
-    def __init__(self, package: str, names: Sequence[str]) -> None:
-        self._package, self._names = package, names
+    def __init__(self, names: Mapping[str, Sequence[str]]) -> None:
+        self._names = names
 
     def __getitem__(self, name: str) -> click.Command:
-        if name not in self._names:
-            raise KeyError(name)
-        made: click.Command = getattr(import_module(f"{self._package}.{name}"), name)
-        return made
+        for module, names in self._names.items():
+            if name in names:
+                made: click.Command = getattr(import_module(module), name)
+                return made
+        raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        return (name for names in self._names.values() for name in names)
 
     def __len__(self) -> int:
-        return len(self._names)
+        return sum(map(len, self._names.values()))
 
 
 class Group(click.Group):
@@ -144,3 +289,50 @@ def _grouped(function: Callable[..., None]) -> Callable[..., None]:
         function(**values)
 
     return call
+
+
+_NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())  # whose message is the help
+
+
+@click.group(
+    cls=Group,
+    commands=Commands(MODULES),
+    context_settings={"help_option_names": HELP},
+)
+@click.version_option(__version__, "-V", "--version", message="kmatch %(version)s")
+def kmatch() -> None:
+    """Find every approximate occurrence of DNA patterns in genomes."""
+
+
+def _with_advice(error: click.UsageError, arguments: list[str]) -> str:
+    """What was wrong with the arguments, and what to type instead where that is known."""
+    from kmatch.cli.advice import advice
+
+    found = advice(error, arguments)
+    if not found:
+        return error.format_message()
+    if hasattr(error, "possibilities"):  # that begin alike, and mean something else
+        error.possibilities = None
+    return f"{error.format_message().rstrip('.')}; {found}"
+
+
+def run_command(arguments: list[str]) -> int:
+    """Run the command that the arguments name; returns its exit status, 2 for wrong usage."""
+    if asked := os.environ.get(COMPLETE):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(kmatch, {}, "kmatch", COMPLETE, asked)
+    try:
+        with showing_warnings(), kmatch.make_context("kmatch", arguments) as context:
+            kmatch.invoke(context)
+        return 0
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.UsageError as error:
+        if isinstance(error, _NO_ARGUMENTS):
+            error.show()
+        else:
+            click.UsageError(one_line(_with_advice(error, arguments)), error.ctx).show()
+        return error.exit_code
+    except click.exceptions.Abort:
+        raise KeyboardInterrupt from None

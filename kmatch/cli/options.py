@@ -1,16 +1,213 @@
-"""Options that commands share, and the groups in which commands take them."""
+"""Options that commands share, their types, and the groups in which commands take them."""
 
+import math
 import os
-from collections.abc import Callable, Sequence
+import re
+import stat
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any, NamedTuple
 
 import click
 
-from kmatch.arguments import PAM_SIDES, STRANDS
-from kmatch.cli.advice.given import check_path, check_regions, check_sequences
-from kmatch.cli.numbers import Count, Distance
-from kmatch.cli.outputs import FORMATS, TABLES
+from kmatch.arguments import MOST, PAM_SIDES, STRANDS, checked_share
+from kmatch.errors import InputError
+from kmatch.results.files.output import is_special
+
+_DIGITS = re.compile(r"[+-]?\d+", re.ASCII)  # int() takes 1_0 too
+
+
+class Count(click.IntRange):
+    """An integer that counts letters, differences or threads."""
+
+    name = "whole number"
+
+    def get_metavar(self, *given: Any, **more: Any) -> str:
+        return "N"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, str) and not _DIGITS.fullmatch(value):
+            self.fail(f"{value!r} is not a valid {self.name}.", param, ctx)
+        number: int = super().convert(value, param, ctx)
+        if number > MOST:
+            self.fail(f"{number} is more than kmatch counts to, {MOST}.", param, ctx)
+        return number
+
+
+class Distance(Count):
+    """A count of differences, or a share of a pattern's length such as `10%`, as text."""
+
+    name = "number of differences"
+
+    def get_metavar(self, *given: Any, **more: Any) -> str:
+        return "N|N%"
+
+    def convert(  # type: ignore[override]
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | str:
+        if not (isinstance(value, str) and value.endswith("%")):
+            return super().convert(value, param, ctx)
+        try:
+            checked_share("k", value)
+        except InputError as error:
+            self.fail(f"{error}.", param, ctx)
+        return value
+
+
+class Number(click.types.FloatParamType):
+    """A finite number."""
+
+    name = "number"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number: float = super().convert(value, param, ctx)
+        return number if math.isfinite(number) else self.fail(_not_finite(value), param, ctx)
+
+
+class NumberRange(click.FloatRange):
+    """A finite number within limits."""
+
+    name = "number"
+
+    def get_metavar(self, *given: Any, **more: Any) -> str:
+        return "X"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number: float = super().convert(value, param, ctx)
+        return number if math.isfinite(number) else self.fail(_not_finite(value), param, ctx)
+
+
+def _not_finite(value: object) -> str:
+    return f"{value!r} is not a finite number."
+
+
+def sizes(context: click.Context, option: click.Parameter, value: str) -> tuple[int, int]:
+    """The callback of an option that holds two counts, the least and the most: MIN-MAX."""
+    found = re.fullmatch(r"(\d{1,10})-(\d{1,10})", value, re.ASCII)
+    if not found:
+        raise click.BadParameter(f"{value!r} is not MIN-MAX, as in 300-500.", context, option)
+    least, most = map(int, found.groups())
+    if most > MOST:
+        raise click.BadParameter(f"{most} is more than kmatch counts to, {MOST}.", context, option)
+    if least > most:
+        raise click.BadParameter(
+            f"the least, {least}, is more than the most, {most}.", context, option
+        )
+    return least, most
+
+
+TABLES = ("bed", "tsv")
+FORMATS = (*TABLES, "sam", "gff3", "view")
+_SUFFIXES = {"": None, ".bed": "bed", ".tsv": "tsv", ".txt": None}
+_OF_HITS = {".sam": "sam", ".gff3": "gff3", ".gff": "gff3"}
+
+
+class Table(NamedTuple):
+    """Where a table goes, None or `-` for standard output, and its format, None by the suffix.
+
+    Of hits also: the most of a pattern, None for all; summary: where the table of how many there
+    are goes; summary_only: whether it is written instead of the hits.
+    """
+
+    output: str | None
+    form: str | None
+    limit: int | None = None
+    summary: str | None = None
+    summary_only: bool = False
+
+    @property
+    def is_standard(self) -> bool:
+        """Whether it goes to standard output."""
+        return self.output in (None, "-")
+
+
+def check_table(
+    table: Table,
+    inputs: Iterable[str | None],
+    others: Mapping[str, str | None] | None = None,
+    of_hits: bool = False,
+) -> Table:
+    """The table with its format.
+
+    inputs, others: the paths that the command reads, and its further outputs by option; of_hits:
+    whether the formats of hits are known too. Raises UsageError for a suffix that names no format,
+    and for outputs as `check_outputs` does.
+    """
+    checked = table._replace(form=format_of(table, of_hits))
+    check_outputs(inputs, {"-o": table.output or "-", **(others or {})})
+    return checked
+
+
+def check_summary(table: Table) -> None:
+    """Raise UsageError for options that --summary-only leaves no use."""
+    if not table.summary_only:
+        return
+    others = {"--summary": table.summary, "--format": table.form, "--limit": table.limit}
+    for option, value in others.items():
+        if value:
+            raise click.UsageError(
+                f"--summary-only writes one table, to standard output or -o; leave {option} out"
+            )
+
+
+def format_of(table: Table, of_hits: bool = False) -> str:
+    """The format of a table: the one asked for, else by the file's suffix, else bed.
+
+    Raises UsageError for a file whose suffix names no format.
+    """
+    output, form, *_ = table
+    if output is None or output == "-" or is_special(output):
+        return form or "bed"
+    name = os.path.basename(output).lower().removesuffix(".gz")
+    suffix = os.path.splitext(name)[1]
+    suffixes = _SUFFIXES | (_OF_HITS if of_hits else {})
+    if suffix not in suffixes:
+        known = " and ".join(", ".join(filter(None, suffixes)).rsplit(", ", 1))
+        raise click.UsageError(
+            f"-o {output}: '{suffix}' names no format; {known} do, and these with .gz"
+        )
+    return form or suffixes[suffix] or "bed"
+
+
+def check_outputs(inputs: Iterable[str | None], outputs: Mapping[str, str | None]) -> None:
+    """Raise UsageError where an output is an input, or two outputs are one file, by any name.
+
+    inputs: paths, `-` for standard input; outputs: paths by option, `-` for standard output; None
+    for one that is not given. A device can be named any number of times.
+    """
+    read = {_file(path, "stdin"): path for path in inputs if path}
+    written: dict[object, str] = {}
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        file = _file(path, "stdout")
+        if file in read and file is not None:
+            raise click.UsageError(
+                f"{option} {path} is the same file as {read[file]}, which is read; name another"
+            )
+        if path == "-" and file is None:
+            file = path
+        if file in written and file is not None:
+            raise click.UsageError(f"{written[file]} and {option} cannot be the same file")
+        written[file] = option
+
+
+def _file(path: str, stream: str) -> object:
+    """What identifies a regular file, or one that does not exist yet, by whatever name.
+
+    None for devices and pipes, and for a standard stream that is one.
+    """
+    with suppress(OSError, ValueError, AttributeError):
+        found = os.fstat(getattr(sys, stream).fileno()) if path == "-" else os.stat(path)
+        return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+    return None if path == "-" else os.path.realpath(path)
+
 
 DEVICES = ("auto", "cpu", "cuda")  # that shells complete, of which some part words at colons
 
@@ -270,20 +467,3 @@ def pattern_arguments(function: Function) -> Function:
         help="A pattern, in place of PATTERNS; can be repeated.",
     )(function)
     return click.argument("patterns", required=False)(function)
-
-
-def check_inputs(inputs: Inputs) -> None:
-    """Raise UsageError for patterns by file and by `-p`, or neither, or two inputs named `-`."""
-    check_sequences(inputs.sequences, "PATTERNS")
-    check_path(inputs.genome, "GENOME")
-    check_path(inputs.patterns, "PATTERNS")
-    check_regions(inputs.regions)
-    if bool(inputs.patterns) == bool(inputs.sequences):
-        both = "; several genomes are one @LIST" if inputs.patterns else ""
-        raise click.UsageError(f"give the patterns as a file or with -p, one of the two{both}")
-    if inputs.sequences and inputs.column is not None:
-        raise click.UsageError("--column is one of a file of patterns; leave it out beside -p")
-    genome = inputs.genome.removeprefix("@")
-    if (inputs.patterns, genome, inputs.regions).count("-") > 1:
-        names = "GENOME, PATTERNS and --regions" if inputs.regions else "GENOME and PATTERNS"
-        raise click.UsageError(f"only one of {names} can be standard input")

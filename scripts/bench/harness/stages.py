@@ -21,7 +21,7 @@ import threading  # noqa: E402
 
 IMPORTS = {
     "click", "numpy", "Bio", "rich", "llvmlite", "numba", "numba.cuda", "numba.cuda.dispatcher",
-    "kmatch.cli.group", "kmatch.search.hamming", "kmatch.search.edit", "kmatch.search.multi",
+    "kmatch.cli.command", "kmatch.search.hamming", "kmatch.search.edit", "kmatch.search.multi",
     "kmatch.engine.cpu.engine", "kmatch.engine.cuda.gpu.driver", "kmatch.engine.cuda.engine",
 }  # fmt: skip
 # Of a module once it is imported: the functions that are stages.

@@ -1,19 +1,116 @@
-"""Messages on standard error: warnings, details and progress, as loud as asked for."""
+"""What a user sees on standard error: messages, progress and the last line of a search."""
 
 import os
+import re
 import sys
+import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kmatch import interrupts
-from kmatch.cli.terminal.printable import lines_that_fit, one_line
-from kmatch.cli.terminal.progress import Advance, Compiled, compiling_bar, progress_bar
 from kmatch.errors import KmatchWarning
 
 if TYPE_CHECKING:
     from kmatch.engine.protocol import Engine
+
+
+WORD = 200  # characters of one word of a message, such as a name or a path
+MESSAGE = 1000  # characters of a message
+_CUT = " … "
+_LONG_WORD = re.compile(rf"\S{{{WORD + 1},}}")
+
+
+def one_line(message: str) -> str:
+    """A message as one line that is safe to print: names in it may come from anyone's files.
+
+    Characters that cannot be printed, such as an escape sequence for the terminal, are escaped as
+    Python does; a text that is too long loses its middle.
+    """
+    cut = _LONG_WORD.sub(lambda word: shorten(word[0], WORD), " ".join(message.split()))
+    return shorten("".join(map(_printable, shorten(cut, MESSAGE))), MESSAGE)
+
+
+def shorten(text: str, longest: int) -> str:
+    """A text of at most `longest` characters; a longer one loses its middle."""
+    if len(text) <= longest:
+        return text
+    end = (longest - len(_CUT)) // 3
+    return text[: longest - len(_CUT) - end] + _CUT + text[-end:]
+
+
+def lines_that_fit(parts: Iterable[str], width: int) -> list[str]:
+    """Parts joined by semicolons, as many in a line as fit its width, but at least one."""
+    lines: list[str] = []
+    for part in parts:
+        if lines and len(f"{lines[-1]}; {part}") <= width:
+            lines[-1] += f"; {part}"
+        else:
+            lines.append(part)
+    return lines
+
+
+def _printable(character: str) -> str:
+    if character.isprintable():
+        return character
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+LABEL, REST = 32, 44  # characters of a line for the label at most, and for the bar at least
+
+Advance = Callable[[int | None, int | None], None]  # (consumed, size), in bytes
+Compiled = Callable[[int, int, int], None]  # (functions, done, tasks)
+
+
+@contextmanager
+def progress_bar(
+    label: str, in_shards: bool = False
+) -> Iterator[tuple[Advance, Callable[[], None]]]:
+    """Draw a bar on standard error while the block runs, labelled by the base name of a path.
+
+    Gives two functions: (consumed, size) moves the bar, () removes it before the block ends.
+    """
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    text = TextColumn("{task.description}", markup=False)
+    done = (MofNCompleteColumn(), TextColumn("shards")) if in_shards else (DownloadColumn(),)
+    columns = (text, BarColumn(), *done, TimeElapsedColumn())
+    console = Console(stderr=True)
+    longest = max(8, min(LABEL, console.width - REST))
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(shorten(os.path.basename(label) or label, longest), total=None)
+
+        def advance(consumed: int | None, size: int | None) -> None:
+            progress.update(task, completed=consumed, total=size)
+
+        yield advance, progress.stop
+
+
+@contextmanager
+def compiling_bar() -> Iterator[Compiled]:
+    """Draw a bar of the kernels compiled; gives a function (functions, done, tasks)."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("compiling: {task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("0 functions", total=None)
+
+        def advance(functions: int, done: int, tasks: int) -> None:
+            description = f"{functions} functions"
+            progress.update(task, description=description, completed=done, total=tasks)
+
+        yield advance
+
 
 HOUR = 3600  # seconds
 _NAME = "kmatch: "  # before each line
@@ -148,3 +245,29 @@ def _columns() -> int:
 
 def _say(message: str) -> None:
     print(f"{_NAME}{one_line(message)}", file=sys.stderr)
+
+
+class Conclusion:
+    """The last line of the search that begins when this is made."""
+
+    def __init__(self, messages: Messages) -> None:
+        self._messages = messages
+        self._began = time.perf_counter()
+        self._device = ""
+
+    def hear(self, engine: "Engine") -> None:
+        """Take note of the device, and say what there is to say about it."""
+        name = engine.description.partition(" (")[0].partition(", ")[0]
+        self._device = f" on {name}"
+        self._messages.device(engine)
+
+    def say(self, found: str, records: int, letters: int, genomes: str = "") -> None:
+        """Say what was found in records with so many letters; genomes: how many, if several."""
+        searched = f"{genomes}{counted(records, 'record')}, {letters:,} bp"
+        seconds = time.perf_counter() - self._began
+        self._messages.conclude(found, f"{searched} in {seconds:.1f} s{self._device}")
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and what it counts, in the plural unless it is 1."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import click
 
-from kmatch.cli.numbers import Distance
+from kmatch.cli.options import Distance
 
 _SEARCHES = (
     "kmatch hamming counts mismatches, kmatch edit insertions and deletions too, kmatch best "

@@ -1,25 +1,228 @@
-"""The common part of the commands that search for patterns."""
+"""The common part of the commands that search: their inputs, their tables, and how they run."""
 
 import os
+import re
+import shutil
+import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from kmatch import interrupts
-from kmatch.cli.advice.exchanged import letters_at_most, warn_of_long_patterns
-from kmatch.cli.options import Inputs, Loudness, check_inputs
-from kmatch.cli.outputs import Table, check_summary, check_table
-from kmatch.cli.terminal.conclusion import Conclusion, counted
-from kmatch.cli.terminal.messages import Messages
+from kmatch.cli.messages import Conclusion, Messages, counted
+from kmatch.cli.options import Inputs, Loudness, Table, check_summary, check_table
+from kmatch.results.files.output import flush_all, open_output
 from kmatch.search.running import Running
 
 if TYPE_CHECKING:
     from kmatch.engine.protocol import Engine
     from kmatch.genomes import Genomes
+    from kmatch.results.batches import HitBatch
+    from kmatch.results.formats.searched import Screen, Searched
+    from kmatch.results.formats.writers import Writer
+    from kmatch.results.limit import Limit
     from kmatch.sequences.patterns import PatternSet
+
+
+_SEQUENCE = re.compile(r"[ACGTURYSWKMBDHVN]{4,}", re.IGNORECASE)
+_REGION = re.compile(r"(.+):([\d,]{1,13})(?:-|\.\.)([\d,]{1,13})")
+
+
+def check_sequences(sequences: Iterable[str], argument: str) -> None:
+    """Raise UsageError for a sequence that is a path, several of them, or a number.
+
+    argument: the one that takes a file, as `PATTERNS`.
+    """
+    for text in sequences:
+        if _SEQUENCE.fullmatch(text):
+            continue
+        if "/" in text or ("." in text and os.path.exists(text)):
+            raise click.UsageError(f"-p {text} is a path; give the file as {argument}, without -p")
+        if all(_SEQUENCE.fullmatch(part) for part in re.split("[,;]", text)):
+            raise click.UsageError(f"-p {text} is more than one pattern; repeat -p for each")
+        if text.isdecimal():
+            raise click.UsageError(f"-p {text} is no sequence; threads are -t N, differences -k N")
+
+
+def check_path(path: str | None, argument: str) -> None:
+    """Raise UsageError for a sequence where a file is meant; argument: where it stands."""
+    if path and _SEQUENCE.fullmatch(path) and not os.path.exists(path):
+        raise click.UsageError(
+            f"{argument} is a file, and there is none named {path}; sequences are given with -p"
+        )
+
+
+def check_regions(path: str | None) -> None:
+    """Raise UsageError for a region where a file of them is meant."""
+    if path and (found := _REGION.fullmatch(path)) and not os.path.exists(path):
+        begin, end = (int(number.replace(",", "") or 0) for number in found.group(2, 3))
+        raise click.UsageError(
+            f"--regions is a BED file, and there is none named {path}; write one with the line "
+            f"{found[1]}, a tab, {max(begin - 1, 0)}, a tab and {end}"
+        )
+
+
+def check_inputs(inputs: Inputs) -> None:
+    """Raise UsageError for patterns by file and by `-p`, or neither, or two inputs named `-`."""
+    check_sequences(inputs.sequences, "PATTERNS")
+    check_path(inputs.genome, "GENOME")
+    check_path(inputs.patterns, "PATTERNS")
+    check_regions(inputs.regions)
+    if bool(inputs.patterns) == bool(inputs.sequences):
+        both = "; several genomes are one @LIST" if inputs.patterns else ""
+        raise click.UsageError(f"give the patterns as a file or with -p, one of the two{both}")
+    if inputs.sequences and inputs.column is not None:
+        raise click.UsageError("--column is one of a file of patterns; leave it out beside -p")
+    genome = inputs.genome.removeprefix("@")
+    if (inputs.patterns, genome, inputs.regions).count("-") > 1:
+        names = "GENOME, PATTERNS and --regions" if inputs.regions else "GENOME and PATTERNS"
+        raise click.UsageError(f"only one of {names} can be standard input")
+
+
+def warn_of_long_patterns(
+    messages: "Messages", panel: "PatternSet", longest: int, label: str
+) -> None:
+    """Warn of patterns that are longer than every record.
+
+    longest: letters of the longest record, or more; 0 where that is unknown or no record has any.
+    """
+    long = [pattern for pattern in panel if len(pattern) > longest]
+    if not long or not longest:
+        return
+    others = f", and {len(long) - 1:,} more," if len(long) > 1 else ""
+    verb = "are" if others else "is"
+    messages.warn_once(
+        "exchanged",
+        f"pattern '{long[0].name}' of {len(long[0]):,} letters{others} {verb} longer than every "
+        f"record of {label}, at most {longest:,}; are genome and patterns exchanged?",
+    )
+
+
+def letters_at_most(path: str) -> int:
+    """A number of letters that no record of a file exceeds, or 0 where none is known at once."""
+    if path != "-" and os.path.isfile(path):
+        with suppress(OSError), open(path, "rb") as file:
+            if file.read(1) == b">":
+                return os.path.getsize(path)
+    return 0
+
+
+def screen_of(table: Table) -> "Screen | None":
+    """The Screen on which a table is shown, or None where it goes elsewhere."""
+    if not table.is_standard or sys.stdout is None or not sys.stdout.isatty():
+        return None
+    from kmatch.results.formats.searched import Screen
+
+    colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return Screen(shutil.get_terminal_size().columns, colour)
+
+
+BESIDE = 100  # letters of a PAM and around a hit, at the most
+Taker = Callable[[Any], object]  # of a HitBatch
+
+
+class HitTables:
+    """Tables that are being written: each HitBatch goes to all `takers`, then `finish` is called.
+
+    seen: which patterns have hits, a Seen.
+    """
+
+    def __init__(self, searched: "Searched") -> None:
+        from kmatch.results.summary import Seen
+
+        self.seen = Seen(len(searched.patterns))
+        self.takers: list[Taker] = [self.seen.add]
+        self._searched = searched
+        self._last: list[Callable[[], None]] = []
+
+    def add_hits(self, handle: Any, table: Table, warn: Callable[[str], None]) -> None:
+        """Write hits to a handle; warn(message) hears of patterns that had more than the limit."""
+        from kmatch.results.formats.writers import make_writer
+
+        form = table.form or "bed"
+        writer = make_writer(form, handle, self._searched)
+        if table.limit is None:
+            self.takers.append(writer.write)
+            self._last.append(writer.finish)
+            return
+        from kmatch.results.limit import Limit
+
+        limit = Limit(self._searched.patterns, table.limit, aligned=form != "bed")
+        self.takers.append(lambda batch: _write_each(limit.add(batch), writer))
+        self._last.append(lambda: _write_closest(limit, writer, warn))
+
+    def add_summary(self, handle: Any, k: int | None) -> None:
+        """Write a summary to a handle."""
+        from kmatch.results.summary import Summary
+
+        summary = Summary(self._searched.patterns, k)
+        self.takers.append(summary.add)
+        self._last.append(lambda: summary.write(handle))
+
+    def finish(self) -> None:
+        """Write what only the last hit makes certain."""
+        for write in self._last:
+            write()
+
+
+def _write_closest(limit: "Limit", writer: "Writer", warn: Callable[[str], None]) -> None:
+    _write_each(limit.batches(), writer)
+    writer.finish()
+    if warning := limit.warning():
+        warn(warning)
+
+
+def _write_each(batches: Iterable["HitBatch"], writer: "Writer") -> None:
+    for batch in batches:
+        writer.write(batch)
+
+
+@contextmanager
+def hit_tables(
+    table: Table, searched: "Searched", k: int | None, warn: Callable[[str], None]
+) -> Iterator[HitTables]:
+    """Give the HitTables of a search, whose files are whole when the block ends well.
+
+    k: the largest distance, None if only the hits show it; warn(message) hears of patterns that
+    had more hits than the limit.
+    """
+    with ExitStack() as stack:
+        if table.form == "view":
+            letters = stack.enter_context(_letters_beside(searched))
+            searched = searched._replace(screen=screen_of(table), letters=letters)
+        tables = HitTables(searched)
+        handles = [stack.enter_context(open_output(table.output))]
+        if table.summary_only:
+            tables.add_summary(handles[0], k)
+        else:
+            tables.add_hits(handles[0], table, warn)
+        if table.summary:
+            handles.append(stack.enter_context(open_output(table.summary)))
+            tables.add_summary(handles[1], k)
+        yield tables
+        flush_all(*handles)
+
+
+@contextmanager
+def _letters_beside(searched: "Searched") -> Iterator[Any]:
+    """Give a function for `Searched.letters`, which reads genomes beside the search, or None."""
+    genomes = searched.genomes
+    if genomes is None or not genomes.can_reread:
+        yield None
+        return
+    from kmatch.search.products.texts import GenomeTexts
+    from kmatch.sequences.patterns import pattern_set
+
+    # As long as an occurrence, a PAM and letters around them can be.
+    texts = GenomeTexts(genomes, 2 * int(pattern_set(searched.patterns).lengths.max()) + BESIDE)
+    try:
+        yield texts.letters
+    finally:
+        texts.close()
+
 
 SMALL = 1 << 22  # bytes of a file that is kept in memory where it is searched twice
 Batches = Callable[..., "Iterable[Any]"]  # of HitBatches; called with running
@@ -81,7 +284,6 @@ class PatternSearch:
         k: the differences allowed, None if only the hits show them; pam_first: whether a PAM
         stands before the patterns.
         """
-        from kmatch.cli.hit_tables import hit_tables
         from kmatch.results.formats.searched import Searched
         from kmatch.search.panels.distances import pattern_distances
 

@@ -1,1 +1,0 @@
-"""What to type in place of what a command cannot use."""

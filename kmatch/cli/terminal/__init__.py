@@ -1,1 +1,0 @@
-"""What a user sees: messages, progress, and the standard streams."""
