@@ -22,13 +22,13 @@ from typing import Any, Literal, NamedTuple
 
 from kmatch.arguments import check_threads
 from kmatch.distributed import run_anywhere
-from kmatch.genome import Genome, as_genome
-from kmatch.genomes import Genomes, as_genomes, keeps
-from kmatch.packed.packing import write_packed
+from kmatch.errors import warn
+from kmatch.genome import Genome, Genomes, as_genome, as_genomes, keeps
+from kmatch.packed.writer import write_packed
 from kmatch.results.batches import HitBatch
-from kmatch.results.files.output import open_output
 from kmatch.results.hits import Hits
 from kmatch.results.limit import check_limit, limited
+from kmatch.results.output import open_output
 from kmatch.results.primers import Primers
 from kmatch.results.products import Products
 from kmatch.search.best import BestOptions, best_batches
@@ -41,7 +41,6 @@ from kmatch.search.pcr import PRODUCT, PcrOptions, pcr_batches
 from kmatch.search.primer import PrimerOptions, primer_batches
 from kmatch.search.regions import RegionsGiven, load_regions, narrow, search_inside
 from kmatch.search.running import Running
-from kmatch.sequences.names import warn
 from kmatch.sequences.patterns import Patterns, PatternSet, load_patterns
 from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress

@@ -17,8 +17,8 @@ import numpy as np
 from numba import njit, prange
 
 from kmatch.bench.data import fasta_lines
-from kmatch.packed.packing import write_packed
-from kmatch.results.files.output import open_output
+from kmatch.packed.writer import write_packed
+from kmatch.results.output import open_output
 from kmatch.sequences.records import Record
 
 # Human chromosomes 1 to 22, X and Y in Mbp, GRCh38; the rest of the genome is scaffolds.

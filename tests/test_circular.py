@@ -19,7 +19,7 @@ from support.pcr import numbered, plain
 from support.pcr import rows as product_rows
 
 import kmatch
-from kmatch.genomes import as_genomes
+from kmatch.genome import as_genomes
 from kmatch.results.hits import Hits
 from kmatch.results.products import Products
 from kmatch.search.circles import Arc, loci_on_circle

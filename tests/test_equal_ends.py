@@ -14,7 +14,7 @@ from support.differences import edit, mirrored, rows
 from support.shards import by_shards
 
 import kmatch
-from kmatch.genomes import as_genomes
+from kmatch.genome import as_genomes
 from kmatch.results.hits import Hits
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.sequences.patterns import load_patterns

@@ -1,29 +1,18 @@
 """FASTQ as a genome: its reads are records, and what is wrong with one names it."""
 
-import io
-from types import SimpleNamespace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.commands import compressed, failed, fasta, fastq, here, random_letters
+from test_reading import records_of
 
 import kmatch
-from kmatch.sequences.readers.genomes.fastq import read_fastq
-from kmatch.sequences.records import whole_records
+from kmatch.sequences.fasta import read_fastq
 
 LETTERS = random_letters(4_000)
 READS = [(f"read{i}/1", LETTERS[37 * i : 37 * i + length]) for i, length in enumerate([150] * 60)]
 READS += [("long", LETTERS), ("empty", ""), ("one", "A"), ("N", "ACGNNNACGT"), ("last", "acgu")]
 SEARCH = ["-p", LETTERS[100:124], "-p", "acgt", "-k", 1, "--format", "tsv"]
-
-
-def records(data, block=1 << 20):
-    source = SimpleNamespace(label="reads.fq", handle=io.BufferedReader(io.BytesIO(data)))
-    return [
-        (name, bytes(letters).decode())
-        for name, letters, _ in whole_records(read_fastq(source, block))
-    ]
 
 
 WRITTEN = {
@@ -62,12 +51,7 @@ def test_reads_are_records(tmp_path, name):
     st.sampled_from("I@+!"),
 )
 def test_blocks_cut_reads_anywhere(reads, block, newline, quality):
-    assert records(fastq(reads, newline, quality), block) == reads
-
-
-def test_more_reads_than_a_stretch_holds():
-    reads = [(str(number), "ACGT"[number % 4]) for number in range(40_000)]
-    assert records(fastq(reads)) == reads
+    assert records_of(fastq(reads, newline, quality), block, read_fastq) == reads
 
 
 BAD = {

@@ -40,7 +40,7 @@ from support.published import (
 import kmatch
 from kmatch.engine.cuda.gpu.driver import find_devices
 from kmatch.engine.cuda.primer.extend import Sizes
-from kmatch.packed.packing import PackedLayout, write_packed
+from kmatch.packed.writer import PackedLayout, write_packed
 
 FOUND, REASON = find_devices()
 pytestmark = pytest.mark.gpu

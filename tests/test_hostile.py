@@ -7,9 +7,9 @@ import pytest
 from support.commands import compressed, fasta, genbank, here, process, random_letters, twobit
 
 import kmatch
-from kmatch.sequences.readers.genomes.fasta import LONGEST_HEADER
-from kmatch.sequences.readers.genomes.parts import read_parts
-from kmatch.sequences.readers.panels import patterns as pattern_files
+from kmatch.sequences import patterns as pattern_files
+from kmatch.sequences.fasta import LONGEST_HEADER
+from kmatch.sequences.others import read_parts
 
 SEARCH = ("-p", "ACGTTGCAACGT", "-k", 1)
 RECORDS = [(f"r{i}", random_letters(size, i)) for i, size in enumerate((40, 1, 33, 64, 21))]

@@ -12,11 +12,10 @@ from support.commands import here
 
 import kmatch
 from kmatch.errors import InputError
-from kmatch.packed.packing import write_packed
+from kmatch.packed.writer import write_packed
+from kmatch.sequences.fasta import read_index
+from kmatch.sequences.others import read_parts, read_regions
 from kmatch.sequences.primer_pairs import load_pairs
-from kmatch.sequences.readers.bed_files import read_regions
-from kmatch.sequences.readers.genomes.index import read_index
-from kmatch.sequences.readers.genomes.parts import read_parts
 
 TWICE = [("one", "ACGT"), ("two", "ACGTA"), ("one", "ACG")]
 
@@ -196,7 +195,7 @@ def test_very_many_products_have_a_warning():
 def test_where_nothing_can_be_written(tmp_path, monkeypatch):
     from kmatch.jit import folders
     from kmatch.rehearsal.compiling import compiling_beside
-    from kmatch.sequences.readers.files import seekable_copy
+    from kmatch.sequences.files import seekable_copy
 
     def none(*arguments, **options):
         raise FileNotFoundError("No usable temporary directory found")

@@ -154,7 +154,7 @@ def test_while_a_file_begins_or_ends(folder, moment, name):
 
 @pytest.mark.parametrize(
     "moment, words",
-    [("kmatch.packed.packing", ("pack", "genome.fa")), ("kmatch.results.tables.hits", SEARCH)],
+    [("kmatch.packed.writer", ("pack", "genome.fa")), ("kmatch.results.tables.hits", SEARCH)],
 )
 def test_one_that_an_import_swallows_is_not_forgotten(folder, moment, words):
     done = struck(folder, moment, "SIGINT", *words, way="swallowed")

@@ -10,7 +10,7 @@ import pytest
 from support.commands import KMATCH, failed, fasta, here, process, random_letters, shell
 
 from kmatch.cli.messages import MESSAGE, WORD, one_line, shorten
-from kmatch.results.files.output import open_output
+from kmatch.results.output import open_output
 
 EVIL = "p\x1b]0;owned\x07"
 SEARCH = ("-p", "ACGTTGC", "-p", "TTGACCA", "-k", 2)
@@ -154,7 +154,6 @@ MACHINE = {
 @pytest.mark.parametrize(
     "place",
     [
-        "kmatch.sequences.readers.genomes.lines.split_lines",  # in the thread that reads
         "kmatch.search.hamming.begin_search",
         "kmatch.results.tables.hits.bed_lines",
     ],

@@ -17,9 +17,8 @@ from support.packing import packed
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.geometry import Geometry
-from kmatch.packed.packing import WORDS, PackedLayout, write_packed
 from kmatch.packed.reader import PackedFile
-from kmatch.packed.writer import PackedWriter
+from kmatch.packed.writer import WORDS, PackedLayout, PackedWriter, write_packed
 from kmatch.search.hooked import hooked
 from kmatch.search.scanning import chunks
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans

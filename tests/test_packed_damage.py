@@ -7,7 +7,7 @@ import pytest
 from support.commands import here, random_letters
 from support.packing import packed
 
-from kmatch.packed.format import HEADER, MAGIC, SPARE, VERSION
+from kmatch.packed.writer import HEADER, MAGIC, SPARE, VERSION
 
 TEXT = [("first", random_letters(5000)), ("second", "ACGTN" * 30)]
 
@@ -37,7 +37,7 @@ def refused(path):
 
 
 def test_cut(whole, tmp_path):
-    places = {HEADER - 1, HEADER, len(whole) - 1, *range(20, len(whole), 2999)}
+    places = {len(HEADER) - 1, len(HEADER), len(whole) - 1, *range(20, len(whole), 2999)}
     for place in sorted(places):
         path = tmp_path / "cut"
         path.write_bytes(whole[:place])
@@ -51,14 +51,14 @@ def test_longer(whole, tmp_path):
 
 def test_any_byte_changed(whole, tmp_path):
     index = len(whole) - 900
-    places = {*range(HEADER), *range(HEADER, index, 997), *range(index, len(whole), 7)}
+    places = {*range(len(HEADER)), *range(len(HEADER), index, 997), *range(index, len(whole), 7)}
     path = tmp_path / "changed"
     for place in sorted(places):
         path.write_bytes(
             whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :]
         )
         assert refused(path)
-    assert b"in its chunk" in refused_at(whole, HEADER + 5, path)
+    assert b"in its chunk" in refused_at(whole, len(HEADER) + 5, path)
 
 
 def refused_at(whole, place, path):

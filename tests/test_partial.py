@@ -1,19 +1,13 @@
-"""Files that take their place when they are whole, and what runs that were killed leave beside."""
+"""Files that take their place when they are whole."""
 
-import fcntl
 import os
-import signal
 import stat
-import subprocess
-import sys
 from contextlib import contextmanager
 
 import pytest
 
 from kmatch.errors import OutputError
-from kmatch.results.files.output import open_output
-
-LEFT = ".0123abcd.partial"
+from kmatch.results.output import open_output
 
 
 def write(path, data=b"new\n"):
@@ -85,22 +79,6 @@ def test_a_name_that_is_too_long_is_an_error(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_what_a_killed_run_left_is_cleared(tmp_path):
-    script = """
-import os, signal, sys
-from kmatch.results.files.output import open_output
-with open_output(sys.argv[1]) as handle:
-    handle.write(b"half of it")
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-    path = tmp_path / "hits.bed"
-    done = subprocess.run([sys.executable, "-c", script, path], timeout=60)
-    assert done.returncode == -signal.SIGKILL
-    assert [name.endswith(".partial") for name in os.listdir(tmp_path)] == [True]
-    write(path)
-    assert os.listdir(tmp_path) == ["hits.bed"]
-
-
 def test_what_a_running_process_writes_is_left_alone(tmp_path):
     path = tmp_path / "hits.bed"
     with open_output(path) as first:
@@ -108,63 +86,6 @@ def test_what_a_running_process_writes_is_left_alone(tmp_path):
         write(path, b"second\n")
         assert path.read_bytes() == b"second\n"
     assert path.read_bytes() == b"first\n"
-    assert os.listdir(tmp_path) == ["hits.bed"]
-
-
-def test_what_is_not_of_kmatch_is_left_alone(tmp_path):
-    path = tmp_path / "hits.bed"
-    others = ("hits.bed.partial", "hits.bed.0123ABCD.partial", "hits.bed.0123abcd.partial.gz")
-    for name in (*others, f"hits.tsv{LEFT}", f"my hits.bed{LEFT}", f"hitsxbed{LEFT}"):
-        (tmp_path / name).write_bytes(b"mine\n")
-    (tmp_path / f"hits.bed{LEFT}").mkdir()
-    (tmp_path / "hits.bed.0123abce.partial").symlink_to("hits.bed.partial")
-    os.mkfifo(tmp_path / "hits.bed.0123abcf.partial")
-    before = set(os.listdir(tmp_path))
-    write(path)
-    assert set(os.listdir(tmp_path)) == before | {"hits.bed"}
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
-def test_what_is_of_another_user_is_left_alone(tmp_path):
-    left = tmp_path / f"hits.bed{LEFT}"
-    left.write_bytes(b"theirs\n")
-    os.chown(left, 1234, -1)
-    write(tmp_path / "hits.bed")
-    assert left.read_bytes() == b"theirs\n"
-
-
-def test_a_lock_is_what_tells(tmp_path):
-    left = tmp_path / f"hits.bed{LEFT}"
-    left.write_bytes(b"")
-    with open(left, "wb") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        write(tmp_path / "hits.bed")
-        assert left.exists()
-    write(tmp_path / "hits.bed")
-    assert not left.exists()
-
-
-def test_without_locks_nothing_is_cleared(tmp_path, monkeypatch):
-    monkeypatch.setattr("kmatch.results.files.partial.fcntl", None)
-    (tmp_path / f"hits.bed{LEFT}").write_bytes(b"")
-    write(tmp_path / "hits.bed")
-    assert sorted(os.listdir(tmp_path)) == ["hits.bed", f"hits.bed{LEFT}"]
-
-
-def test_one_that_is_cleared_before_it_is_locked_is_begun_again(tmp_path, monkeypatch):
-    from kmatch.results.files import partial
-
-    lock, taken = partial._lock, []
-
-    def late(descriptor, wait):
-        if wait and not taken:
-            taken.extend(tmp_path.glob("*.partial"))
-            taken[0].unlink()
-        return lock(descriptor, wait)
-
-    monkeypatch.setattr(partial, "_lock", late)
-    write(tmp_path / "hits.bed")
-    assert len(taken) == 1 and (tmp_path / "hits.bed").read_bytes() == b"new\n"
     assert os.listdir(tmp_path) == ["hits.bed"]
 
 

@@ -14,7 +14,7 @@ import kmatch
 from kmatch.distributed import memory
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.packed.part import Margins, PackedPart, PartRecords, pack_part, part_of
-from kmatch.packed.records import PackedRecords
+from kmatch.packed.reader import PackedRecords
 from kmatch.search.edit import edit_batches
 from kmatch.search.hamming import hamming_batches
 from kmatch.search.shards.extents import Cutter, stretches_of

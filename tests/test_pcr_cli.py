@@ -8,8 +8,7 @@ from support.commands import failed, fasta, here, random_letters, shell
 
 import kmatch
 from kmatch.errors import InputError
-from kmatch.sequences.primer_pairs import load_pairs
-from kmatch.sequences.readers.panels.primers import FORWARD, REVERSE, role_of
+from kmatch.sequences.primer_pairs import FORWARD, REVERSE, load_pairs, role_of
 
 ONE, TWO = random_letters(120, 1), random_letters(200, 2)
 TEXT = random_letters(500, 3) + ONE + random_letters(300, 4) + TWO + random_letters(100, 5)

@@ -2,7 +2,9 @@
 
 import gzip
 import io
-from itertools import chain
+import re
+from types import SimpleNamespace
+from unittest import mock
 
 import pytest
 from Bio.SeqIO.FastaIO import SimpleFastaParser
@@ -13,14 +15,15 @@ from support.commands import (
     fasta,
     genbank,
     here,
-    marked,
     process,
     random_letters,
     twobit,
 )
 
 import kmatch
-from kmatch.sequences.readers.genomes.fasta import line_blocks
+from kmatch.search.hooked import hooked
+from kmatch.sequences.fasta import read_fasta
+from kmatch.sequences.records import whole_records, whole_stretches
 
 LETTERS = random_letters(3_000)
 WITH_N = LETTERS[:700] + "N" * 40 + LETTERS[740:]
@@ -166,6 +169,23 @@ def test_names_stay_as_they_are(name):
 lines = st.text("ACGTNacgu-> \t", max_size=12) | st.sampled_from([">a", ">b c>d", "> e", ">", ""])
 
 
+def records_of(data, block, read=read_fasta):
+    """The records that a reader finds in blocks of so many bytes, as (name, letters)."""
+    source = SimpleNamespace(label="data", head=data[:16], handle=io.BytesIO(data))
+    with mock.patch("kmatch.sequences.fasta.BLOCK", block):
+        return [(name, bytes(letters).decode()) for name, letters, _ in whole_records(read(source))]
+
+
+def plain_records(text):
+    """The same by Biopython, which takes '>' for a header at the start of a line alone."""
+    lines = [line for line in re.split("\r\n|\r|\n", text) if line]
+    pairs = SimpleFastaParser(io.StringIO("".join(f"{line}\n" for line in lines)))
+    return [
+        ((title.split(None, 1) or [""])[0], "".join(letters.split()).replace(">", "*"))
+        for title, letters in pairs
+    ]
+
+
 @given(
     st.lists(st.tuples(lines, st.sampled_from(["\n", "\r\n", "\r", "\n\n"])), max_size=12),
     st.text("ACGT> ", max_size=4),
@@ -173,28 +193,71 @@ lines = st.text("ACGTNacgu-> \t", max_size=12) | st.sampled_from([">a", ">b c>d"
 )
 def test_blocks_of_any_size(body, last_line, block):
     text = ">first\n" + "".join(line + end for line, end in body) + last_line
-    # '>' is a header only at the start of a line; inside it is some letter that is no base.
-    stretches = chain.from_iterable(line_blocks(io.BytesIO(text.encode()), "text", block))
-    found = [(title, _plain_letters(s)) for title, s in SimpleFastaParser(stretches)]
-    ordinary = [line for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if line]
-    expected = SimpleFastaParser(io.StringIO("\n".join(ordinary) + "\n"))
-    assert found == [(marked(title), _plain_letters(sequence)) for title, sequence in expected]
+    assert records_of(text.encode(), block) == plain_records(text)
 
 
-def _plain_letters(sequence):
-    return sequence.replace(">", "*").replace("\t", "")
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("width", [1, 60, 5_000])
+def test_lines_of_any_width(width, newline):
+    letters = LETTERS + " nN\t-" + LETTERS
+    data = fasta([("a", letters), ("b x", letters[:70]), ("c", letters.lower())], width, newline)
+    for block in (1, 4_099, 1 << 20):
+        assert records_of(data, block) == plain_records(data.decode())
 
 
-odd_bytes = st.lists(st.sampled_from([b"A", b"\n", b"\r", b">", b"\x1f", b"\x85", b"\xa0"]))
+@given(st.lists(st.sampled_from([b"A", b"\n", b"\x1f", b"\x85", b"\xa0"])))
+def test_odd_bytes_are_no_bases(data):
+    data = b"".join(data)
+    expected = [("a", "AC" + "".join("A" if byte == 65 else "*" for byte in data if byte != 10))]
+    assert records_of(b">a\nAC" + data, 7) == expected
 
 
-@given(odd_bytes.map(b"".join), st.integers(1, 17))
-def test_blocks_do_not_change_odd_bytes(data, block):
-    def records(size):
-        blocks = line_blocks(io.BytesIO(b">a\nAC" + data + b"GT\n"), "text", size)
-        return list(SimpleFastaParser(chain.from_iterable(blocks)))
+PARTS = [
+    ("long", random_letters(700)),
+    ("empty", ""),
+    ("short", "ACGTTG"),
+    ("longer", random_letters(1_500, 2)),
+    ("none", ""),
+]
 
-    assert records(block) == records(1 << 20)
+
+@pytest.mark.parametrize("chunk", [40, 333, 5_000])
+@pytest.mark.parametrize("block", [7, 64])
+def test_searches_do_not_see_parts(tmp_path, monkeypatch, block, chunk):
+    monkeypatch.setattr("kmatch.sequences.fasta.BLOCK", block)
+    path = file_with(tmp_path, "genome.fa", fasta(PARTS))
+    searches = [
+        ("hamming", ["ACGTT", "NGGAC"], [1], {}),
+        ("edit", ["ACGTTGA"], [2], {"report": "ends"}),
+        ("edit", ["ACGTTGA"], [2], {"report": "loci"}),
+        ("best", ["ACGTTGACCAGA"], [], {}),
+    ]
+    for command, patterns, k, options in searches:
+        tables = []
+        for genome in (kmatch.Genome(path, keep=False), kmatch.Genome.from_records(PARTS)):
+            table = io.StringIO()
+            found = hooked(command, genome, patterns, *k, chunk_length=chunk, **options)
+            found.to_tsv(table)
+            tables.append(table.getvalue())
+        assert tables[0] == tables[1] and tables[0].count("\n") > 1
+
+
+@given(st.lists(st.text("ACGT", max_size=40), max_size=8), st.sampled_from([1, 7, 64, 1 << 20]))
+def test_whole_parts_hold_the_same_records(texts, block):
+    records = [(f"r{number}", text) for number, text in enumerate(texts)] or [("r", "")]
+    source = SimpleNamespace(label="data", head=b">", handle=io.BytesIO(fasta(records, 9)))
+    with mock.patch("kmatch.sequences.fasta.BLOCK", block):
+        whole = list(whole_stretches(read_fasta(source)))
+    assert not any(part.goes_on for part in whole)
+    assert [(name, bytes(of).decode()) for name, of, _ in whole_records(whole)] == records
+
+
+def test_an_error_behind_the_first_chunks_is_reported(tmp_path):
+    data = fasta([("a", random_letters(3_000_000))]) + b">b\nAC\0GT\n"
+    path = file_with(tmp_path, "genome.fa", data)
+    result = here("hamming", path, "-p", "ACGTACGTACGTACGTACGT", "-k", 1, "-o", tmp_path / "hits")
+    assert result.status == 1 and not (tmp_path / "hits").exists()
+    assert result.err.decode() == f"kmatch: error: {path}: a binary file, not FASTA\n"
 
 
 PATTERN_FILES = {

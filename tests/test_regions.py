@@ -12,7 +12,7 @@ from support.mismatches import rows
 from support.packing import packed
 
 import kmatch
-from kmatch.genomes import as_genomes
+from kmatch.genome import as_genomes
 from kmatch.results.hits import Hits
 from kmatch.search.regions import load_regions, narrow, search_inside
 from kmatch.search.running import Running

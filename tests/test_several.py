@@ -18,7 +18,7 @@ from support.pcr import plain
 from support.pcr import rows as product_rows
 
 import kmatch
-from kmatch.genomes import Genomes
+from kmatch.genome import Genomes
 from kmatch.results.hits import Hits
 from kmatch.results.products import Products
 from kmatch.search.pcr import PcrOptions, pcr_batches

@@ -12,7 +12,7 @@ from support.shards import by_shards
 import kmatch
 from kmatch.distributed.files import SharedFile
 from kmatch.distributed.shards import pack_letters, unpack_letters
-from kmatch.genomes import as_genomes
+from kmatch.genome import as_genomes
 from kmatch.search.best import BestOptions, best_batches
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import HammingOptions, hamming_batches

@@ -189,8 +189,7 @@ class _StandardOutput(_Stream):
     """Standard output, whose failures are OutputErrors."""
 
     def _fail(self, error: OSError) -> NoReturn:
-        from kmatch.results.files.handles import output_error
-        from kmatch.results.files.output import STANDARD
+        from kmatch.results.output import STANDARD, output_error
 
         raise output_error(STANDARD, error) from error
 

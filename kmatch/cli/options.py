@@ -14,7 +14,7 @@ import click
 
 from kmatch.arguments import MOST, PAM_SIDES, STRANDS, checked_share
 from kmatch.errors import InputError
-from kmatch.results.files.output import is_special
+from kmatch.results.output import is_special
 
 _DIGITS = re.compile(r"[+-]?\d+", re.ASCII)  # int() takes 1_0 too
 

@@ -138,7 +138,7 @@ class _PcrSearch(PatternSearch):
 
     def write_products(self, batches: "Callable[..., Iterable[ProductBatch]]") -> None:
         """Write the table of the ProductBatches of batches(running=…)."""
-        from kmatch.results.files.output import open_output
+        from kmatch.results.output import open_output
         from kmatch.results.tables.products import ProductWriter
 
         with open_output(self.table.output) as handle:
@@ -305,7 +305,7 @@ def _writers(
     wanted: PrimerWanted, table: Table, regions: str | None
 ) -> "Iterator[list[PrimerWriter | RegionWriter]]":
     """Give the writers of the primers and, where they are asked for, of the regions."""
-    from kmatch.results.files.output import flush_all, open_output
+    from kmatch.results.output import flush_all, open_output
     from kmatch.results.tables.primers import PrimerWriter, RegionWriter
 
     both = wanted.both_strands

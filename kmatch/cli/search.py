@@ -14,12 +14,12 @@ import click
 from kmatch import interrupts
 from kmatch.cli.messages import Conclusion, Messages, counted
 from kmatch.cli.options import Inputs, Loudness, Table, check_summary, check_table
-from kmatch.results.files.output import flush_all, open_output
+from kmatch.results.output import flush_all, open_output
 from kmatch.search.running import Running
 
 if TYPE_CHECKING:
     from kmatch.engine.protocol import Engine
-    from kmatch.genomes import Genomes
+    from kmatch.genome import Genomes
     from kmatch.results.batches import HitBatch
     from kmatch.results.formats.searched import Screen, Searched
     from kmatch.results.formats.writers import Writer
@@ -364,8 +364,7 @@ class Reads(NamedTuple):
 
 def open_genomes(inputs: Inputs, reads: Reads, warn: Callable[[str], None]) -> "Genomes":
     """The Genomes of GENOME: one, or those that a list names."""
-    from kmatch.genome import Genome
-    from kmatch.genomes import Genomes, is_list, read_list
+    from kmatch.genome import Genome, Genomes, is_list, read_list
 
     def keep(path: Any) -> bool:
         # A pipe cannot be read twice, and a small file need not be.
@@ -386,7 +385,7 @@ def open_genomes(inputs: Inputs, reads: Reads, warn: Callable[[str], None]) -> "
 def _load_panel(inputs: Inputs, messages: Messages) -> "PatternSet":
     """The patterns of a file or of `-p`; warns of names that repeat."""
     check_inputs(inputs)
-    from kmatch.sequences.names import listed
+    from kmatch.errors import listed
     from kmatch.sequences.patterns import load_patterns, read_patterns, repeated_names
 
     if inputs.patterns:

@@ -61,8 +61,8 @@ def pack(genome: str, output: str | None, threads: int | None, loudness: Loudnes
     _check_output(genome, path)
     messages = Messages(*loudness)
     from kmatch.genome import Genome
-    from kmatch.packed.packing import write_packed
-    from kmatch.results.files.output import open_output
+    from kmatch.packed.writer import write_packed
+    from kmatch.results.output import open_output
 
     with messages.progress(genome) as advance, open_output(path) as handle:
         text = Genome(genome, keep=False, on_warning=messages.warn)
@@ -316,7 +316,7 @@ def model(sizes: Sizes, form: str | None, output: str | None) -> None:
             f"a pattern of {longest} letters is longer than {shortest}; -m is at most -n"
         )
     from kmatch.model import runs
-    from kmatch.results.files.output import open_output
+    from kmatch.results.output import open_output
 
     rows = [_row(run) for some in product(*sizes) for run in runs.simulate(runs.Sizes(*some))]
     with open_output(output) as handle:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from kmatch.genome import COMPRESSION, Genome
-from kmatch.packed.format import MAGIC, TAIL
+from kmatch.packed.writer import MAGIC, TAIL
 
 COMPRESSED = (".gz", ".bgz", ".bz2", ".xz", ".zst")
 OPEN = 8  # packed genomes that a worker keeps mapped

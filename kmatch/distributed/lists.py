@@ -13,7 +13,7 @@ from kmatch.distributed.sizes import MOST
 from kmatch.distributed.versions import version
 from kmatch.distributed.worker import search_files
 from kmatch.engine.choice import Work
-from kmatch.genomes import Genomes
+from kmatch.genome import Genomes
 from kmatch.results.batches import HitBatch, Origin
 from kmatch.search.running import Running
 from kmatch.search.several import Counted, Search

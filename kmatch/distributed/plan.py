@@ -17,7 +17,6 @@ from kmatch.search.shards.extents import Cutter, Extent, stretches_of
 from kmatch.search.shards.needs import Around
 from kmatch.search.shards.packed import shown_of
 from kmatch.sequences.circles import Circles, Circular
-from kmatch.sequences.readers.files import reading
 from kmatch.sequences.records import Record, Stretch, gathered, whole_records
 
 RECORDS = 1 << 14  # of a packed genome that are cut at a time
@@ -257,7 +256,7 @@ class FilesPlan:
         """A shard with its data, for a worker that does not see a file."""
         data = []
         for file in shard.files:
-            with reading(file.path), open(file.path, "rb") as handle:
+            with open(file.path, "rb") as handle:
                 data.append(handle.read())
         return shard._replace(data=data)
 

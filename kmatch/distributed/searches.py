@@ -12,8 +12,7 @@ from kmatch.distributed.lists import FilesSearch, over_list
 from kmatch.distributed.primers import primers
 from kmatch.distributed.rounds import Round, Searches, Where
 from kmatch.engine.choice import Work
-from kmatch.genome import Genome
-from kmatch.genomes import Genomes, as_genomes
+from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.results.batches import HitBatch, ProductBatch
 from kmatch.search.best import best_batches, best_distances, best_within, warn_of_none
 from kmatch.search.edit import edit_batches

@@ -27,8 +27,7 @@ from kmatch.distributed.shards import (
 )
 from kmatch.distributed.versions import version
 from kmatch.errors import ClusterError, InputError, KmatchError
-from kmatch.genome import Genome
-from kmatch.genomes import Genomes, as_genomes
+from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.results.batches import HitBatch
 from kmatch.search.shards.edges import Edges
 from kmatch.search.shards.extents import ShardGenome

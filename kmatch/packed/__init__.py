@@ -1,1 +1,1 @@
-"""The packed genome: the format, its writer and reader, and its chunks."""
+"""The packed genome."""

@@ -8,8 +8,8 @@ import numpy as np
 from kmatch.arrays import Longs, Words
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry
 from kmatch.engine.protocol import Engine
-from kmatch.packed.packing import ROWS, WORDS, packed_geometry
-from kmatch.packed.records import PackedRecords
+from kmatch.packed.reader import PackedRecords
+from kmatch.packed.writer import ROWS, WORDS, packed_geometry
 from kmatch.sequences.chunks import ChunkPlan, join_records
 from kmatch.sequences.records import Record, Stretch
 

@@ -1,35 +1,177 @@
-"""Reading a packed genome, which is mapped into memory."""
+"""Packed genomes: read, mapped into memory, and searched in the planes of the file."""
 
 import mmap
 import os
-import shutil
 import stat
 import sys
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
-from kmatch.arrays import Longs, Words
+from kmatch.arrays import Bytes, Longs, Words, bounds_of, gather
+from kmatch.engine.geometry import LANES_PER_WORD, Geometry, Text
+from kmatch.engine.protocol import Engine
 from kmatch.errors import InputError
-from kmatch.packed.format import (
-    HEADER,
-    INDEX,
-    MAGIC,
-    SPARE,
-    TAIL,
-    VERSION,
-    crc32,
-    header,
-)
-from kmatch.packed.records import PackedRecords
-from kmatch.sequences.chunks import ChunkPlan
-from kmatch.sequences.readers.files import Source, StrPath
-from kmatch.sequences.records import Stretch
+from kmatch.packed.writer import HEADER, INDEX, MAGIC, SPARE, TAIL, VERSION, crc32
+from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
+from kmatch.sequences.files import Source, StrPath, seekable_copy
+from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, Progress, Record, Stretch
 
+AHEAD = 4  # chunks whose checksums are computed before their turn, by as many threads
+# A search that wants chunks this much smaller has so many queries that comparing them takes longer
+# than unpacking the letters and packing them again.
+SMALLER = 16
+ROWS = 256  # of lanes, unpacked at a time
+# What each base adds to the letter N; at most one of the four planes has the bit of a position set.
+FROM_N = tuple(np.uint8((ord(base) - ord("N")) % 256) for base in "ACGT")
+_NO_LETTERS = np.zeros(0, np.uint8)
 _AGAIN = "copy it again, or pack the genome again"
+
+
+class PackedRecords:
+    """Records in chunks of planes, as a packed genome has them.
+
+    label: how messages name it; size: bytes of the planes and of what comes with them; plan, words:
+    as they were packed; names, sizes: of the records, and their letters, int64[n]; begins: the
+    position of each one's first letter, int64[n]; offsets, lengths, rows: of each chunk's planes,
+    the positions that it owns, and its rows.
+    """
+
+    label: str
+    size: int
+    plan: ChunkPlan
+    words: int
+    names: list[str]
+    sizes: Longs
+    begins: Longs
+    offsets: list[int]
+    lengths: list[int]
+    rows: list[int]
+    _ends: Longs  # positions behind the records
+    _unpacked: tuple[int, Bytes] = -1, np.zeros(0, np.uint8)  # the number of a chunk, its letters
+
+    def planes(self, number: int) -> Words:
+        """The planes of a chunk, uint64[4·(rows + halo)·words] and SPARE bytes.
+
+        Engines know planes by the array, so each call returns the same one.
+        """
+        raise NotImplementedError
+
+    def check(self, number: int) -> None:
+        """Raise InputError unless the planes of a chunk are as they were written."""
+
+    def _positions(self, rows: int) -> int:
+        return LANES_PER_WORD * self.words * rows
+
+    def _plane_words(self, rows: int) -> int:
+        return (rows + self.plan.halo) * self.words
+
+    def text(self, number: int) -> Text:
+        """The Text of a chunk."""
+        rows = self.rows[number]
+        return Text(self.planes(number), self.words, rows, self._plane_words(rows))
+
+    def read_until(self, number: int) -> int:
+        """Bytes up to the end of a chunk's planes."""
+        return self.offsets[number] + 8 * 4 * self._plane_words(self.rows[number])
+
+    def spans(self, number: int) -> Spans:
+        """The Spans of a chunk."""
+        base = number * self.plan.length
+        shown = base + self.plan.length + self.plan.halo
+        first = int(np.searchsorted(self._ends, base, side="right"))
+        first = min(first, len(self.names) - 1)
+        last = max(first + 1, int(np.searchsorted(self.begins, shown)))
+        begins = self.begins[first:last] - base
+        return Spans(first, self.names[first:last], begins, self.sizes[first:last])
+
+    def records(self, on_progress: Progress | None = None) -> Iterator[Record]:
+        """Yield the Records; their letters are unpacked when they are read."""
+        for name, begin, size in zip(self.names, self.begins, self.sizes, strict=True):
+            self._report(on_progress, int(begin))
+            yield Record(name, PackedLetters(self, int(begin), int(size)))
+
+    def stretches(self, on_progress: Progress | None = None) -> Iterator[Stretch]:
+        """Yield the records as Stretches, short ones together."""
+        short = self.sizes <= SHORT
+        first, last = 0, len(short)
+        while first < last:
+            shown = self.begins[first] + STRETCH
+            end = int(np.searchsorted(self.begins[: first + MOST], shown))
+            end = max(first + 1, int(np.argmin(np.append(short[first:end], False))) + first)
+            begin = int(self.begins[first])
+            self._report(on_progress, begin)
+            letters: Letters
+            if end == first + 1:
+                letters = PackedLetters(self, begin, int(self.sizes[first]))
+            else:
+                bounds = bounds_of(self.sizes[first:end])
+                together = self.letters(begin, int(self._ends[end - 1]))
+                letters = gather(together, self.begins[first:end] - begin, bounds)
+            yield Stretch(self.names[first:end], self.sizes[first:end], letters)
+            first = end
+
+    def _report(self, on_progress: Progress | None, position: int) -> None:
+        if on_progress and len(self.offsets):
+            number = min(position // self.plan.length, len(self.offsets) - 1)
+            on_progress(self.offsets[number], self.size)
+
+    def letters(self, begin: int, end: int) -> Bytes:
+        """The letters at positions begin … end − 1: A, C, G, T, and N for anything else."""
+        letters = np.empty(end - begin, np.uint8)
+        length = self.plan.length
+        for number in range(begin // length, -(-end // length)):
+            first, last = max(begin, number * length), min(end, (number + 1) * length)
+            chunk = self._unpack(number)
+            letters[first - begin : last - begin] = chunk[first % length :][: last - first]
+        return letters
+
+    def _unpack(self, number: int) -> Bytes:
+        held, letters = self._unpacked  # read once: other threads may replace it
+        if held != number:
+            self.check(number)
+            letters = _unpack(*self.text(number))
+            self._unpacked = number, letters
+        return letters
+
+
+class PackedLetters:
+    """The Letters of a record of PackedRecords, which unpacks what is read."""
+
+    dtype = np.dtype(np.uint8)
+
+    def __init__(self, file: PackedRecords, begin: int, size: int) -> None:
+        self._file, self._begin, self._size = file, begin, size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, part: slice) -> Bytes:
+        first, last, step = part.indices(self._size)
+        return self._file.letters(self._begin + first, self._begin + max(first, last))[::step]
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.asarray(self[:], dtype)
+
+
+def _unpack(planes: Words, words: int, rows: int, plane_words: int) -> Bytes:
+    """The letters of the positions that lanes own: A, C, G, T, and N for anything else.
+
+    The arguments are those of a Text.
+    """
+    each = planes[: 4 * plane_words].reshape(4, -1, words)[:, :rows].view(np.uint8)
+    letters = np.empty((LANES_PER_WORD * words, rows), np.uint8)
+    for row in range(0, rows, ROWS):
+        bits = np.unpackbits(each[:, row : row + ROWS], axis=2, bitorder="little")
+        codes = np.full(bits.shape[1:], ord("N"), np.uint8)
+        for base in range(4):
+            codes += bits[base] * FROM_N[base]
+        letters[:, row : row + ROWS] = codes.T
+    return letters.reshape(-1)
 
 
 def open_packed(path: StrPath, label: str) -> "PackedFile | None":
@@ -50,8 +192,7 @@ def open_packed(path: StrPath, label: str) -> "PackedFile | None":
 
 def parts_of_pipe(source: Source) -> Iterator[Stretch]:
     """Yield the Stretches of a packed genome in a pipe or a compressed file, by a copy on disk."""
-    with tempfile.TemporaryFile() as copy:
-        shutil.copyfileobj(source.handle, copy)
+    with seekable_copy(source.handle) as copy:
         copy.flush()
         yield from PackedFile(copy, source.label).stretches()
 
@@ -76,7 +217,7 @@ class PackedFile(PackedRecords):
     def __init__(self, handle: BinaryIO, label: str) -> None:
         self.label = label
         self.size = os.fstat(handle.fileno()).st_size
-        if self.size < HEADER + SPARE + INDEX.size + TAIL.size:
+        if self.size < len(HEADER) + SPARE + INDEX.size + TAIL.size:
             raise self._damaged("is cut")
         # Copied on writing, which never happens, but kernels are compiled for writeable arrays.
         self._map = mmap.mmap(handle.fileno(), self.size, access=mmap.ACCESS_COPY)
@@ -95,7 +236,7 @@ class PackedFile(PackedRecords):
                 f"{self.label}: a packed genome of version {version}, and this kmatch reads "
                 f"version {VERSION}; use a newer kmatch, or pack the genome again"
             )
-        if self._map[:HEADER] != header():
+        if self._map[: len(HEADER)] != HEADER:
             raise self._damaged("is damaged in its first bytes")
 
     def _tail(self) -> tuple[bytes, int]:
@@ -104,7 +245,7 @@ class PackedFile(PackedRecords):
         begin, checksum, version, magic = TAIL.unpack(self._map[end:])
         if magic != MAGIC or version != VERSION:
             raise self._damaged("is cut or damaged at its end")
-        tail = self._map[begin:end] if HEADER <= begin <= end - SPARE - INDEX.size else b""
+        tail = self._map[begin:end] if len(HEADER) <= begin <= end - SPARE - INDEX.size else b""
         if not tail or crc32(tail) != checksum:
             raise self._damaged("is damaged in its index")
         return tail, begin
@@ -134,7 +275,7 @@ class PackedFile(PackedRecords):
         """Whether all chunks end before `end` in the file. Kernels check no bounds."""
         chunks = zip(self.offsets, self.rows, self.lengths, strict=True)
         return all(owned == self.plan.length for owned in self.lengths[:-1]) and all(
-            offset >= HEADER
+            offset >= len(HEADER)
             and offset % 8 == 0
             and 0 <= owned <= self._positions(rows)
             and offset + 8 * self._plane_words(rows) * 4 <= end
@@ -168,3 +309,62 @@ class PackedFile(PackedRecords):
             if crc32(self.planes(number)[: -SPARE // 8]) != self._sums[number]:
                 raise self._damaged(f"is damaged in its chunk {number}")
             self._checked[number] = True
+
+
+def serves(file: PackedRecords, plan: ChunkPlan, words: int | None) -> bool:
+    """Whether the chunks of a PackedRecords can be searched instead of those of a ChunkPlan.
+
+    words: in a row, None if the search takes any number.
+    """
+    return (
+        plan.halo <= file.plan.halo
+        and plan.gap <= file.plan.gap
+        and plan.length * SMALLER >= file.plan.length
+        and words in (None, file.words)
+    )
+
+
+def stored_chunks(
+    file: PackedRecords,
+    engine: Engine,
+    on_progress: Progress | None = None,
+    named: Container[str] | None = None,
+) -> Iterator[tuple[LetterChunk, Geometry, Words]]:
+    """Yield (LetterChunk without letters, Geometry, planes) for each chunk of a PackedRecords.
+
+    named: names of records; chunks that show none of these are left out. Checksums have been
+    compared by then. The next chunk is fetched while one is searched.
+    """
+    numbers = [n for n in range(len(file.lengths)) if named is None or _shows(file, n, named)]
+    pool = ThreadPoolExecutor(AHEAD)
+    submit = pool.submit if len(numbers) > 1 else _at_once  # a thread takes a while to start
+    checks: list[Future[None]] = []
+    try:
+        for turn, number in enumerate(numbers):
+            for soon in numbers[len(checks) : turn + AHEAD]:
+                checks.append(submit(file.check, soon))
+            for check, soon in zip(checks[turn:], numbers[turn : turn + 2], strict=False):
+                check.result()
+                engine.keep(file.planes(soon))
+                engine.fetch(file.planes(soon))
+            if on_progress:
+                on_progress(file.read_until(number), file.size)
+            base = number * file.plan.length
+            yield (
+                LetterChunk(base, _NO_LETTERS, file.lengths[number], file.spans(number)),
+                Geometry(file.words, file.rows[number], file.plan.halo),
+                file.planes(number),
+            )
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _at_once(check: Callable[[int], None], number: int) -> Future[None]:
+    check(number)
+    done: Future[None] = Future()
+    done.set_result(None)
+    return done
+
+
+def _shows(file: PackedRecords, number: int, named: Container[str]) -> bool:
+    return any(name in named for name in file.spans(number).names)

@@ -6,7 +6,7 @@ from kmatch.pictures.columns import HitColumns, measured
 from kmatch.pictures.hits import draw_hits
 from kmatch.pictures.primers import draw_primers
 from kmatch.pictures.reading import read_table
-from kmatch.sequences.readers.files import StrPath
+from kmatch.sequences.files import StrPath
 
 
 def draw_table(path: StrPath, records: int | None = None, genome: StrPath | None = None) -> Any:

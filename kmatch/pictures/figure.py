@@ -71,7 +71,7 @@ def save(figure: Any, handle: Any, form: str, dots: int = DOTS) -> None:
 
 def write_figure(figure: Any, path: str | os.PathLike[str], form: str) -> None:
     """Write a Figure to a path, whole or not at all, or for `-` to standard output."""
-    from kmatch.results.files.output import open_output
+    from kmatch.results.output import open_output
 
     with open_output(path) as file:
         buffer = io.BytesIO()  # which can be sought in, as some formats need it

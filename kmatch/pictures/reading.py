@@ -8,7 +8,7 @@ import numpy as np
 
 from kmatch.arguments import MOST
 from kmatch.arrays import Floats, Ints, Longs
-from kmatch.errors import InputError
+from kmatch.errors import InputError, shown
 from kmatch.pictures.columns import (
     HITS,
     PRODUCTS,
@@ -19,8 +19,7 @@ from kmatch.pictures.columns import (
     last_ends,
     within_folder,
 )
-from kmatch.sequences.names import shown
-from kmatch.sequences.readers.files import Source, StrPath, open_source, reading
+from kmatch.sequences.files import Source, StrPath, open_source
 
 _BLOCK = 1 << 22  # bytes of lines taken at a time
 _HEADERS = (b"#", b"track", b"browser")
@@ -61,7 +60,7 @@ def read_table(path: StrPath) -> HitColumns | PrimerColumns:
     Products are hits of their pair, with the distances of both primers added up. Raises InputError,
     naming file and line, for anything else.
     """
-    with open_source(path) as source, reading(source.label):
+    with open_source(path) as source:
         return _Reader(source).columns()
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kmatch.sequences.names import shown
+from kmatch.errors import shown
 
 LONGEST = 24  # characters of a name
 GREY = "0.35"

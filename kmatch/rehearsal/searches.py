@@ -14,7 +14,7 @@ from kmatch.api import hamming, pcr, primer
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.host.sorting import TRIAL, in_order
 from kmatch.genome import Genome
-from kmatch.packed.packing import HALO_STEP, PackedLayout, write_packed
+from kmatch.packed.writer import HALO_STEP, PackedLayout, write_packed
 from kmatch.search.hooked import hooked
 
 UNIT = "ACGTTGCATTAGCCAGTACTGAACCGGTT"

@@ -8,8 +8,7 @@ import numpy as np
 
 from kmatch.arrays import Ints, Longs, Objects, Strings
 from kmatch.engine.alignments import Columns
-from kmatch.genome import Genome
-from kmatch.genomes import Genomes, as_genomes
+from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.results.alignments import cigars, matches
 from kmatch.results.batches import HitBatch, spans_and_align
 from kmatch.results.table import Table

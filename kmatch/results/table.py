@@ -145,7 +145,7 @@ class Table(Generic[Batch, Row]):
 
     def _write_to(self, target: Any, make_writer: Any, batches: Iterable[Batch]) -> None:
         if isinstance(target, str | os.PathLike):
-            from kmatch.results.files.output import open_output
+            from kmatch.results.output import open_output
 
             with open_output(target) as handle:
                 self._write_to(handle, make_writer, batches)

@@ -13,8 +13,7 @@ import numpy as np
 
 from kmatch.arrays import Bools, Longs
 from kmatch.engine.protocol import Smallest
-from kmatch.genome import Genome
-from kmatch.genomes import Genomes, as_genomes
+from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.published.run import Run
 from kmatch.results.batches import HitBatch
 from kmatch.search.circles import Reading, circular_chunks, reading_circles

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arguments import PAM_SIDES, REPORTS, check_choice
-from kmatch.genome import Genome
-from kmatch.genomes import Genomes, as_genomes
+from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.results.batches import HitBatch
 from kmatch.search.circles import Reading
 from kmatch.search.differences.ends import DifferenceSearch

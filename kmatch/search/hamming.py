@@ -8,8 +8,7 @@ import numpy as np
 
 from kmatch.arguments import checked_count
 from kmatch.arrays import Longs
-from kmatch.genome import Genome
-from kmatch.genomes import Genomes, as_genomes
+from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.published.run import Run
 from kmatch.results.batches import HitBatch
 from kmatch.search.mismatches.compared import WindowSearch

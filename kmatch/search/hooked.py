@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from kmatch.genome import Genome
-from kmatch.genomes import as_genomes
+from kmatch.genome import Genome, as_genomes
 from kmatch.results.hits import Hits
 from kmatch.results.primers import Primers
 from kmatch.search.best import best_batches

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmatch.arguments import PAM_SIDES, check_choice
-from kmatch.errors import InputError
-from kmatch.genome import Genome
-from kmatch.genomes import Genomes, as_genomes
+from kmatch.errors import InputError, shown
+from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.published.registry import ENGINE
 from kmatch.results.batches import HitBatch
 from kmatch.search.edit import EditOptions, edit_batches
@@ -25,7 +24,6 @@ from kmatch.search.scanning.chunks import Chunking, plan_chunks
 from kmatch.search.scanning.foresight import begin_search, window_seconds
 from kmatch.search.scanning.work import window_work
 from kmatch.search.several import find_windows
-from kmatch.sequences.names import shown
 from kmatch.sequences.patterns import Pattern, PatternSet
 
 

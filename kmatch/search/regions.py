@@ -10,14 +10,12 @@ import numpy as np
 
 from kmatch.arguments import checked_count
 from kmatch.arrays import Bools, Longs
-from kmatch.errors import InputError
-from kmatch.genome import Genome
-from kmatch.genomes import Genomes
+from kmatch.errors import InputError, listed, shown
+from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import HitBatch, ProductBatch
 from kmatch.search.running import Running
 from kmatch.sequences.chunks import Spans
-from kmatch.sequences.names import listed, shown
-from kmatch.sequences.readers.bed_files import COMMENT, Region, read_regions
+from kmatch.sequences.others import COMMENT, Region, read_regions
 from kmatch.sequences.records import Progress, Stretch
 
 # A path of BED, `-` for standard input, or rows (name of the record, start, end).

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kmatch.errors import warn
 from kmatch.published.registry import ENGINE
-from kmatch.sequences.names import warn
 
 if TYPE_CHECKING:
     from kmatch.search.shards.edges import Edges

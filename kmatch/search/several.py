@@ -4,8 +4,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import replace
 from itertools import accumulate
 
-from kmatch.genome import Genome
-from kmatch.genomes import Genomes
+from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import HitBatch
 from kmatch.search.circles import circular_chunks, window_circles, windows_once
 from kmatch.search.panels.repeats import Copies, with_copies

@@ -1,20 +1,38 @@
 """The alphabet: a set of bases is a 4-bit mask, bit 0 for A, 1 for C, 2 for G and 3 for T."""
 
 from collections.abc import Iterable
+from string import digits
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kmatch.arrays import Bytes, look_up
-from kmatch.errors import InputError
-from kmatch.letters import PROTEIN_LETTERS
-from kmatch.sequences.names import shown
+from kmatch.errors import InputError, shown
 
 IUPAC = {
     "A": 0b0001, "C": 0b0010, "G": 0b0100, "T": 0b1000, "U": 0b1000,
     "R": 0b0101, "Y": 0b1010, "S": 0b0110, "W": 0b1001, "K": 0b1100, "M": 0b0011,
     "B": 0b1110, "D": 0b1101, "H": 0b1011, "V": 0b0111, "N": 0b1111,
 }  # fmt: skip
+
+PROTEIN_LETTERS = "EFIJLOPQZ"  # letters of amino acids that are no IUPAC code of a nucleotide
+ZERO, FOREIGN = 0, 1  # in KINDS, what is no letter of a text
+BLANKS = b" \t\v\f\n"  # between the letters of a text
+
+
+def _kinds() -> bytes:
+    """What each byte of a text becomes: itself, `*` where it is no letter, ZERO or FOREIGN."""
+    kinds = bytearray(b"*" * 256)
+    kinds[33:127] = range(33, 127)
+    kinds[ord(">")] = ord("*")
+    kinds[0] = ZERO
+    for letter in f"{PROTEIN_LETTERS}{PROTEIN_LETTERS.lower()}{digits}":
+        kinds[ord(letter)] = FOREIGN
+    return bytes(kinds)
+
+
+KINDS = _kinds()
+Origin = tuple[str, int, str]  # the input, the record's number, counted from 1, and its name
 
 
 def _masks() -> Bytes:
@@ -87,3 +105,18 @@ def complement(masks: ArrayLike) -> Bytes:
 def reverse_complement(masks: ArrayLike) -> Bytes:
     """Masks of the reverse complement, uint8[m]."""
     return np.ascontiguousarray(complement(masks)[::-1])
+
+
+def check_letters(origin: Origin, letters: Bytes) -> None:
+    """Raise InputError for a digit, or a letter that stands for no nucleotide."""
+    if (at := letters.tobytes().translate(KINDS).find(FOREIGN)) >= 0:
+        raise foreign_letter(origin, at, letters[at])
+
+
+def foreign_letter(origin: Origin, at: int, letter: int) -> InputError:
+    """The InputError for a letter, an ASCII code, at position `at` (from 0) of a record."""
+    label, number, name = origin
+    return InputError(
+        f"{label}: record {number}, '{shown(name)}', has {chr(letter)!r} at position {at + 1}, "
+        "which stands for no nucleotide: it looks like protein; give DNA or RNA"
+    )

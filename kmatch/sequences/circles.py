@@ -6,8 +6,7 @@ from itertools import groupby
 import numpy as np
 
 from kmatch.arrays import Bytes, bounds_of
-from kmatch.errors import InputError
-from kmatch.sequences.names import listed
+from kmatch.errors import InputError, listed
 from kmatch.sequences.records import Record, Stretch
 
 Piece = tuple[bool, Record | Stretch]  # whether its records are circular

@@ -1,18 +1,28 @@
-"""Panels of patterns: from FASTA or text files, from the command line, from Python."""
+"""Panels of patterns: from Python, from the command line, and from files, read within limits."""
 
+import csv
+import io
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, overload
+from functools import partial
+from itertools import chain
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from kmatch.arrays import Bytes, Ints, Longs, bounds_of, gather
-from kmatch.errors import InputError
+from kmatch.errors import InputError, OnWarning, listed, shown, warn
 from kmatch.sequences.alphabet import letter_masks, odd_letter
-from kmatch.sequences.names import OnWarning, clean_names, shown, warn
-from kmatch.sequences.readers.panels.patterns import read_pairs
+from kmatch.sequences.files import Source, open_source, refuse_others
+from kmatch.sequences.records import clean_names, first_word
 
+LONGEST = 1 << 24  # characters of a line, and letters of a pattern
+MOST_CHARACTERS = 1 << 28  # of a file; all are kept in memory
+MOST_PATTERNS = 1 << 22
+NAMES = ("name", "id")  # headers of a column of names, in any case
+BED_NAME, _BED_STRAND, BED_SEQUENCE = 3, 5, 6  # columns, counted from 0
+_BED_HEADERS = ("#", "track ", "browser ")
 Patterns = str | os.PathLike[str] | Mapping[str, str] | Iterable[str]  # see load_patterns
 
 
@@ -150,8 +160,17 @@ def read_patterns(
     The file is FASTA, text with one pattern a line, BED with the sequence in column 7, or, where
     `column` names the column of sequences, CSV or TSV with a header line.
     """
-    pairs = read_pairs(path, column)
-    return checked_patterns(pairs.names, pairs.sequences, on_warning, pairs.where)
+    with open_source(path) as source:
+        refuse_others(source, "patterns")
+        lines = text_lines(source)
+        if column is None:
+            rows = _rows(lines, source.label)
+        else:
+            rows = _column_rows(lines, source.label, column)
+        found = found_in(rows, source.label)
+    if not found.sequences:
+        raise InputError(f"{source.label}: no patterns; write one a line, or give FASTA")
+    return checked_patterns(found.names, found.sequences, on_warning, found.where)
 
 
 def repeated_names(panel: Iterable[Pattern]) -> list[str]:
@@ -221,3 +240,204 @@ def _fault(patterns: PatternSet, where: Callable[[int], str] | None, in_columns:
         if name != sequence and in_columns:
             advice += ", and --column names the sequences of a table that has a header"
     return f"{start}: {advice}"
+
+
+class Row(NamedTuple):
+    """A pattern of a file, and the number of its line; 0 where messages leave it out."""
+
+    name: str
+    sequence: str
+    line: int = 0
+
+
+class Found(NamedTuple):
+    """What a file of patterns holds: names, some of them empty, and sequences.
+
+    where(number): the file and line of a pattern, with which messages begin.
+    """
+
+    names: list[str]
+    sequences: list[str]
+    where: Callable[[int], str]
+
+
+def found_in(rows: Iterable[Row], label: str) -> Found:
+    """The Found of Rows. Raises InputError for more than MOST_PATTERNS."""
+    names, sequences, numbers = [], [], []
+    for name, sequence, number in rows:
+        names.append(name)
+        sequences.append(sequence)
+        numbers.append(number)
+        if len(numbers) > MOST_PATTERNS:
+            raise _too_large(label, f"{MOST_PATTERNS:,}")
+
+    def where(number: int) -> str:
+        return f"{label}: line {numbers[number]}: " if numbers[number] else f"{label}: "
+
+    return Found(names, sequences, where)
+
+
+def text_lines(source: Source) -> Iterator[str]:
+    """Yield the lines of a file with their line breaks; LF, CRLF or CR ends a line."""
+    if b"\0" in source.handle.peek():
+        raise _binary(source.label)
+    text = io.TextIOWrapper(source.handle, "utf-8", "surrogateescape")
+    left = MOST_CHARACTERS
+    for number, line in enumerate(iter(partial(text.readline, LONGEST + 1), ""), 1):
+        if "\0" in line:
+            raise _binary(source.label)
+        left -= len(line)
+        if len(line) > LONGEST:
+            raise InputError(
+                f"{source.label}: line {number} has more than {LONGEST:,} characters; is this "
+                "a file of patterns?"
+            )
+        if left < 0:
+            raise _too_large(source.label, f"{MOST_CHARACTERS:,} characters")
+        yield line
+
+
+def _binary(label: str) -> InputError:
+    return InputError(f"{label}: a binary file, not a list of patterns")
+
+
+def _too_large(label: str, limit: str) -> InputError:
+    return InputError(f"{label}: more than {limit} of patterns; search a part of them at a time")
+
+
+def _rows(lines: Iterator[str], label: str) -> Iterator[Row]:
+    above = []  # blank lines and comments; FASTA may have them above the first header too
+    for line in lines:
+        above.append(line)
+        if is_bed(line):
+            return _bed_rows(chain(above, lines), label)
+        if line.strip() and not is_bed_header(line):
+            if line.startswith(">"):
+                return fasta_rows(chain([line], lines), label, len(above))
+            return _plain_rows(chain(above, lines), label)
+    return iter(())
+
+
+def fasta_rows(lines: Iterable[str], label: str, first: int = 1) -> Iterator[Row]:
+    """Yield the Rows of FASTA; first: the number of its first line."""
+    name, number, parts, letters, count = "", 0, [""], 0, 0
+    for at, line in enumerate(chain(lines, [">"]), first):
+        if line[0] != ">":
+            parts.append(line.rstrip().replace(" ", ""))
+            letters += len(parts[-1])
+            if letters > LONGEST:
+                raise InputError(
+                    f"{label}: pattern '{shown(name)}' has more than {LONGEST:,} letters; "
+                    "is this a file of patterns?"
+                )
+            continue
+        if number and not letters:
+            where = f"{label}: line {number}: pattern"
+            raise InputError(
+                f"{where} '{shown(name)}' is empty; give its letters"
+                if name
+                else f"{where} {count} has neither a name nor letters"
+            )
+        if number:
+            yield Row(name, "".join(parts))
+        name, number, parts, letters, count = first_word(line[1:]), at, [], 0, count + 1
+
+
+def _plain_rows(lines: Iterable[str], label: str) -> Iterator[Row]:
+    for number, line in enumerate(lines, 1):
+        line = line.strip(" \r\n")
+        if not line or line[0] == "#" or line.isspace():
+            continue
+        name, _, sequence = line.rpartition("\t")
+        if more := name.count("\t"):
+            raise InputError(
+                f"{label}: line {number} has {more + 2} columns; "
+                "write SEQUENCE, or NAME, a tab and SEQUENCE, or name a column by --column"
+            )
+        yield Row(name.strip(), sequence.strip(), number)
+
+
+def is_bed(line: str) -> bool:
+    """Whether a line is BED with a sequence in its seventh column, as primer schemes have it."""
+    cells = line.rstrip("\r\n").split("\t")
+    return (
+        len(cells) > BED_SEQUENCE
+        and all(cell.isdecimal() for cell in cells[1:3])
+        and cells[_BED_STRAND] in ("+", "-", ".")
+    )
+
+
+def is_bed_header(line: str) -> bool:
+    """Whether a line may stand above the rows of BED."""
+    return line.startswith(_BED_HEADERS)
+
+
+def _bed_rows(lines: Iterable[str], label: str) -> Iterator[Row]:
+    """Yield the Rows of BED lines: the name is the fourth column, the sequence the seventh."""
+    for number, line in enumerate(lines, 1):
+        if is_bed_header(line) or not line.strip():
+            continue
+        if not is_bed(line):
+            raise InputError(
+                f"{label}: line {number} is not like the lines before it: BED with a sequence in "
+                "column 7; complete the line, or leave it out"
+            )
+        cells = line.rstrip("\r\n").split("\t")
+        yield Row(cells[BED_NAME].strip(), cells[BED_SEQUENCE].strip(), number)
+
+
+def _column_rows(lines: Iterable[str], label: str, column: str) -> Iterator[Row]:
+    """Yield the Rows of CSV or TSV with a header line; column: of the sequences.
+
+    Names are in a column `name` or `id`, otherwise in the first, unless it holds the sequences.
+    """
+    lines = iter(lines)
+    above, delimiter, named, wanted = _find_header(lines, label, column)
+    reader = csv.reader(lines, delimiter=delimiter)
+    try:
+        for cells in reader:
+            number = above + reader.line_num
+            if not "".join(cells).strip():
+                continue
+            if len(cells) <= max(wanted, named or 0):
+                raise InputError(
+                    f"{label}: line {number} has {len(cells)} of the header's columns; "
+                    f"complete it up to '{shown(column)}'"
+                )
+            name = "" if named is None else cells[named].strip()
+            yield Row(name, cells[wanted].strip(), number)
+    except csv.Error as error:
+        raise InputError(f"{label}: line {above + reader.line_num}: {error}") from error
+
+
+def _find_header(lines: Iterator[str], label: str, column: str) -> tuple[int, str, int | None, int]:
+    """The number of the header's line, what parts columns, and which of them hold names, None for
+    none, and sequences.
+
+    Above it may be blank lines and comments; the header itself may begin with `#` too.
+    """
+    for number, line in enumerate(lines, 1):
+        if line.startswith(">"):
+            raise InputError(f"{label}: FASTA has no columns; leave --column out")
+        text = line.lstrip("#").strip("\r\n")
+        delimiter = "\t" if "\t" in text else max(",;", key=text.count)
+        cells = [cell.strip() for cell in next(csv.reader([text], delimiter=delimiter), [])]
+        sequence = _index(cells, lambda cell: cell == column)
+        if not any(cells) or (line.startswith("#") and sequence is None):
+            continue
+        if sequence is None:
+            sequence = _index(cells, lambda cell: cell.lower() == column.lower())
+        if sequence is None:
+            raise InputError(
+                f"{label}: no column '{shown(column)}' in the header, line {number}, which has "
+                f"{listed(cells)}"
+            )
+        name = _index(cells, lambda cell: cell.lower() in NAMES)
+        if name in (None, sequence):
+            name = 0 if sequence else None
+        return number, delimiter, name, sequence
+    raise InputError(f"{label}: no header line; name the columns in the first line")
+
+
+def _index(cells: list[str], is_wanted: Callable[[str], bool]) -> int | None:
+    return next((i for i, cell in enumerate(cells) if is_wanted(cell)), None)

@@ -1,5 +1,6 @@
-"""Records of a genome, singly or many together."""
+"""Records of a genome, singly or many together, and their names."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
@@ -8,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmatch.arrays import Bytes, Longs, bounds_of
-from kmatch.errors import InputError
-from kmatch.sequences.names import shown
+from kmatch.errors import CONTROL
 
 SHORT = 1 << 14  # letters of a record that shares a Stretch with others, at most
 STRETCH = 1 << 18  # letters of such a Stretch, about
@@ -17,7 +17,7 @@ MOST = 1 << 14  # records of a Stretch
 
 # Is called with the bytes read so far and those of the whole file; None where either is unknown.
 Progress = Callable[[int | None, int | None], object]
-Origin = tuple[str, int, str]  # the input, the record's number, counted from 1, and its name
+_WORD = re.compile("[^ \t\v\f\r\n]+")
 
 
 class Letters(Protocol):
@@ -60,25 +60,6 @@ Part = tuple[Stretch, int | None, int | None]  # and bytes read so far and of th
 def stretch_of(name: str, letters: Letters, goes_on: bool = False) -> Stretch:
     """The Stretch of one Record."""
     return Stretch([name], np.array([len(letters)], np.int64), letters, goes_on)
-
-
-def check_letters(origin: Origin, letters: Bytes) -> None:
-    """Raise InputError for a digit, or a letter that stands for no nucleotide."""
-    from kmatch.sequences.readers.genomes.lines import find_foreign
-
-    letters = np.ascontiguousarray(letters).view()
-    letters.flags.writeable = False  # spares a second kernel, for writeable arrays
-    if (at := find_foreign(letters)) >= 0:
-        raise foreign_letter(origin, at, letters[at])
-
-
-def foreign_letter(origin: Origin, at: int, letter: int) -> InputError:
-    """The InputError for a letter, an ASCII code, at position `at` (from 0) of a record."""
-    label, number, name = origin
-    return InputError(
-        f"{label}: record {number}, '{shown(name)}', has {chr(letter)!r} at position {at + 1}, "
-        "which stands for no nucleotide: it looks like protein; give DNA or RNA"
-    )
 
 
 def gathered(parts: Iterable[Record | Stretch]) -> Iterator[Stretch]:
@@ -137,3 +118,21 @@ def whole_stretches(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
 
 def _joined(parts: list[Letters]) -> Letters:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def first_word(title: str) -> str:
+    """The name in a header, up to the first ASCII blank; names may contain other blanks."""
+    found = _WORD.search(title)
+    return found[0] if found else ""
+
+
+def clean_names(names: list[str]) -> tuple[list[str], int | None]:
+    """Names with `_` for each control character, which would break tables and terminals.
+
+    Returns (names, at): the same list and None where no name holds any; otherwise `at` is the
+    index of the first that does.
+    """
+    if "".join(names).isprintable():  # ten times as fast as the expression
+        return names, None
+    at = next((i for i, name in enumerate(names) if CONTROL.search(name)), None)
+    return (names if at is None else [CONTROL.sub("_", name) for name in names]), at

@@ -35,12 +35,11 @@ from harness.records import Table, write_results
 from harness.workloads import random_panel, write_fasta
 
 import kmatch
-from kmatch.genome import Genome
-from kmatch.genomes import as_genomes
+from kmatch.genome import Genome, as_genomes
 from kmatch.search.edit import edit_batches
 from kmatch.search.running import Running
+from kmatch.sequences.files import open_source
 from kmatch.sequences.patterns import load_patterns
-from kmatch.sequences.readers.files import open_source
 
 RESULTS = Path(__file__).parents[1] / "results"
 INPUTS, GPU = "cpu-assemblies.json", "nvidia-h200-kernels.json"

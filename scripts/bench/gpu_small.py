@@ -21,7 +21,7 @@ from harness.records import write_results
 
 import kmatch
 from kmatch.engine.cuda.primer.extend import Sizes
-from kmatch.packed.packing import PackedLayout, write_packed
+from kmatch.packed.writer import PackedLayout, write_packed
 from kmatch.search import best, edit, hamming, multi, primer
 from kmatch.search.running import by_name
 from kmatch.sequences.patterns import load_patterns

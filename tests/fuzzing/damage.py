@@ -11,7 +11,7 @@ from support.commands import compressed, fasta, fastq, genbank, here, twobit
 import kmatch
 from fuzzing import texts
 from fuzzing.searches import Wrong
-from kmatch.packed.packing import PackedLayout, write_packed
+from kmatch.packed.writer import PackedLayout, write_packed
 
 MEMORY = 4 << 30  # bytes more than there are, for inputs that claim to be large
 STATUSES = (0, 1, 2)

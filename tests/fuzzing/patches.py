@@ -9,15 +9,14 @@ from kmatch.engine.cpu.edit import beside
 from kmatch.engine.cpu.edit import filter as edit_filter
 from kmatch.engine.cpu.edit import scan as edit_scan
 from kmatch.engine.geometry import Layout
-from kmatch.packed import chunks as stored
+from kmatch.packed import reader as stored
 from kmatch.results.tables import hits as hit_tables
 from kmatch.results.tables import primers as primer_tables
 from kmatch.search.differences import anchored, ends, rows
 from kmatch.search.mismatches import chosen
 from kmatch.search.scanning import codes, dense
 from kmatch.search.scanning import scan as chunk_scan
-from kmatch.sequences.readers import ahead
-from kmatch.sequences.readers.genomes import fasta as fasta_reader
+from kmatch.sequences import fasta as fasta_reader
 
 # By a name: where they stand, and what they may be.
 CONSTANTS = {
@@ -29,7 +28,6 @@ CONSTANTS = {
     "key bits": (((rows, "KEY_BITS"),), (0, 12)),
     "lines": (((hit_tables, "ROWS"), (primer_tables, "ROWS")), (1, 2, 5)),
     "block": (((fasta_reader, "BLOCK"),), (1, 7, 64)),
-    "read": (((ahead, "BATCH"), (ahead, "CAPACITY")), (1, 10, 100)),
     "smaller": (((stored, "SMALLER"),), (1, 1 << 40)),
     "capacity": (((engine, "CAPACITY"),), (20, 50, 200)),
     "counted": (((engine, "FEWEST_SAMPLED"),), (0,)),

@@ -21,7 +21,7 @@ from fuzzing import inputs, oracles
 from fuzzing.oracles import background, named, names
 from fuzzing.patches import patching
 from kmatch.engine.cpu.primer.extend import Sizes
-from kmatch.genomes import as_genomes
+from kmatch.genome import as_genomes
 from kmatch.results.hits import Hits
 from kmatch.results.limit import limited
 from kmatch.results.primers import Primers

@@ -114,11 +114,6 @@ def fastq(reads, newline="\n", quality="I"):
     return "".join(lines).replace("\n", newline).encode()
 
 
-def marked(title):
-    """What `line_blocks` leaves of a header's title: the name, and a mark that no blank follows."""
-    return f"{(title.split(None, 1) or [''])[0]}|"
-
-
 def compressed(kind, data):
     """Bytes as gz, bgzf, bz2, xz or zst."""
     if kind in ("bgzf", "zst"):

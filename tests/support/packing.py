@@ -3,8 +3,8 @@
 import tempfile
 
 import kmatch
-from kmatch.packed.packing import PackedLayout, write_packed
 from kmatch.packed.reader import PackedFile
+from kmatch.packed.writer import PackedLayout, write_packed
 from kmatch.search.scanning.chunks import packed_chunks, plan_reading
 
 

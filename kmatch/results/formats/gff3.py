@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from kmatch.results.batches import HitBatch
-from kmatch.results.files.sending import Sender
 from kmatch.results.formats.lines import gff3_lines
+from kmatch.results.output import Sender
 from kmatch.results.tables.hits import ROWS, named_at_end, rows_of, side_by_side
 from kmatch.results.tables.lines import DIGITS, Names
 from kmatch.sequences.patterns import Pattern, pattern_set

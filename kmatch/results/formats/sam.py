@@ -8,9 +8,9 @@ import numpy as np
 from kmatch import __version__
 from kmatch.errors import InputError
 from kmatch.results.batches import HitBatch
-from kmatch.results.files.sending import Sender
 from kmatch.results.formats.lines import Queries, Words, sam_lines
 from kmatch.results.formats.searched import Searched
+from kmatch.results.output import Sender
 from kmatch.results.tables.hits import ROWS, rows_of, side_by_side
 from kmatch.results.tables.lines import DIGITS, Names
 from kmatch.sequences.patterns import PatternSet, pattern_set

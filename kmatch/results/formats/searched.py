@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from kmatch.arrays import Bytes, Longs
-    from kmatch.genomes import Genomes
+    from kmatch.genome import Genomes
     from kmatch.sequences.patterns import Pattern
 
 

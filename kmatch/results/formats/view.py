@@ -5,8 +5,8 @@ from itertools import pairwise
 from typing import Any
 
 from kmatch.results.batches import HitBatch
-from kmatch.results.files.sending import Sender
 from kmatch.results.formats.searched import Screen, Searched
+from kmatch.results.output import Sender
 from kmatch.sequences.patterns import pattern_set
 
 ROWS = 1 << 10  # aligned at a time

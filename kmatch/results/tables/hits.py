@@ -9,8 +9,8 @@ import numpy as np
 
 from kmatch.arrays import Longs
 from kmatch.results.batches import HitBatch, sizes_of
-from kmatch.results.files.sending import Sender
 from kmatch.results.formats.searched import Searched
+from kmatch.results.output import Sender
 from kmatch.results.tables.lines import DIGITS, Names, Rows, bed_lines, tsv_lines
 from kmatch.sequences.patterns import pattern_set
 from kmatch.threads import cores, pool

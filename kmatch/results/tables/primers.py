@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from kmatch.results.batches import PrimerBatch
-from kmatch.results.files.sending import Sender
+from kmatch.results.output import Sender
 
 ROWS = 1 << 14  # formatted at a time
 HEADER = "sequence\tstart\tend\tlength\tgc\ttm"

@@ -7,7 +7,7 @@ import numpy as np
 
 from kmatch.results.alignments import cigars
 from kmatch.results.batches import PrimerSites, ProductBatch, sizes_of
-from kmatch.results.files.sending import Sender
+from kmatch.results.output import Sender
 from kmatch.sequences.primer_pairs import PrimerPairs
 
 ROWS = 1 << 14  # formatted at a time

@@ -6,10 +6,9 @@ import numpy as np
 
 from kmatch.arguments import PAM_SIDES, check_choice, checked_count
 from kmatch.arrays import Bytes
-from kmatch.errors import InputError
+from kmatch.errors import InputError, shown
 from kmatch.search.panels.pam import Pam
 from kmatch.search.panels.pams import load_pams
-from kmatch.sequences.names import shown
 from kmatch.sequences.patterns import Pattern, PatternSet
 
 

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from kmatch.arrays import Floats
-from kmatch.errors import InputError
+from kmatch.errors import InputError, shown
 from kmatch.search.panels.pam import RANDOM, Pam
 from kmatch.sequences.alphabet import IUPAC
-from kmatch.sequences.names import shown
 
 LONGEST = 64  # letters of a PAM
 EXAMPLE = "give its letters, such as NGG"

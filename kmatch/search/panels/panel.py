@@ -14,9 +14,8 @@ from kmatch.engine.queries import (
     reading_arrays,
     window_arrays,
 )
-from kmatch.errors import InputError
+from kmatch.errors import InputError, shown
 from kmatch.sequences.alphabet import complement, reverse_complement
-from kmatch.sequences.names import shown
 from kmatch.sequences.patterns import Pattern, PatternSet, pattern_set
 
 Exact = Bools | Callable[[Pattern], Bools]  # letters that have to match

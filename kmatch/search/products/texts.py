@@ -9,8 +9,7 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs, bounds_of
 from kmatch.engine.host.letters import LETTERS
-from kmatch.genome import Genome
-from kmatch.genomes import Genomes
+from kmatch.genome import Genome, Genomes
 from kmatch.sequences.alphabet import encode_text, reverse_complement
 from kmatch.sequences.circles import Circles, Circular
 from kmatch.sequences.records import Record, Stretch, gathered

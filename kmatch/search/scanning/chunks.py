@@ -11,7 +11,7 @@ from kmatch.arrays import Bytes
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Layout, Text, geometry_for
 from kmatch.engine.protocol import Engine
 from kmatch.genome import Genome
-from kmatch.packed.chunks import serves, stored_chunks
+from kmatch.packed.reader import serves, stored_chunks
 from kmatch.search.running import RUNNING, Running
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records
 from kmatch.sequences.records import Progress, Record, Stretch

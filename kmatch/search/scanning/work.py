@@ -1,8 +1,7 @@
 """How much a search has to do, before it begins."""
 
 from kmatch.engine.choice import Work
-from kmatch.genome import Genome
-from kmatch.genomes import Genomes
+from kmatch.genome import Genome, Genomes
 from kmatch.search.panels.panel import wanted_strands
 from kmatch.sequences.patterns import PatternSet
 

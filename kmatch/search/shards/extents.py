@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs, bounds_of
+from kmatch.errors import warn
 from kmatch.genome import Genome
 from kmatch.packed.part import PackedPart, PartRecords
 from kmatch.sequences.chunks import Spans
-from kmatch.sequences.names import warn
 from kmatch.sequences.records import MOST, SHORT, Stretch
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs, bounds_of, gather
 from kmatch.packed.part import Margins, PackedPart, part_of
-from kmatch.packed.records import PackedRecords
+from kmatch.packed.reader import PackedRecords
 from kmatch.search.shards.extents import Extent
 
 

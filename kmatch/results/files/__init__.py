@@ -1,1 +1,0 @@
-"""Where results go: streams and files that are whole or absent."""

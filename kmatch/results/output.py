@@ -1,0 +1,208 @@
+"""Where results go: standard output, or a file that is either whole or absent."""
+
+import errno
+import io
+import os
+import secrets
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from kmatch import interrupts
+from kmatch.errors import ClosedPipe, OutputError
+
+Path = str | os.PathLike[str]
+STANDARD = "standard output"
+_SEPARATORS = (os.sep, os.altsep or os.sep)  # of folders
+_SUFFIX = ".{}.partial"
+_DIGITS = 8  # hexadecimal ones, of which no two runs choose the same
+_LONGEST = 255  # bytes of a file name, where the file system gives no limit
+
+
+@contextmanager
+def open_output(path: Path | None = None) -> Iterator[Any]:  # a NamedHandle
+    """Give a binary handle for standard output (path None or `-`) or for a file.
+
+    A file is written under a temporary name and renamed when the block ends well; otherwise
+    nothing is left of it. It has the mode and, as far as that may be given, the owner of the file
+    that it replaces. `.gz` in the name compresses. Devices and pipes are written to as they are.
+    Raises OutputError where opening, writing or closing fails, ClosedPipe where nobody reads the
+    pipe any more; what else the block raises passes through.
+    """
+    if path in (None, "-") or is_standard_output(path):
+        label = STANDARD if path in (None, "-") else str(path)
+        if sys.stdout is None:
+            raise OutputError(f"{label}: it is closed; write to a file with -o")
+        handle = NamedHandle(sys.stdout.buffer, label)
+        yield handle
+        handle.flush()
+    elif not str(path):
+        raise OutputError("the name of the output is empty; give a file, or - for standard output")
+    elif str(path).endswith(_SEPARATORS):
+        raise OutputError(f"{path}: this names a folder; name a file in it")
+    elif is_special(path):
+        with writing(str(path)):
+            raw = open(path, "wb")  # noqa: SIM115
+        with _closed_at_end(raw, str(path)) as handle:
+            yield handle
+    else:
+        with _whole_file(os.path.realpath(path), str(path)) as handle:
+            yield handle
+
+
+def flush_all(*handles: "NamedHandle") -> None:
+    """Write what several outputs still buffer: if one fails, none gets its final name."""
+    for handle in handles:
+        handle.flush()
+
+
+def is_standard_output(path: Path) -> bool:
+    """Whether a path is standard output by another name: /dev/stdout may be a file that is being
+    appended to, and opening it would cut it."""
+    with suppress(OSError, AttributeError, ValueError):
+        return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
+    return False
+
+
+def is_special(path: Path) -> bool:
+    """Whether a path exists and is no regular file."""
+    with suppress(OSError, ValueError):
+        return not stat.S_ISREG(os.stat(path).st_mode)
+    return False
+
+
+@contextmanager
+def _whole_file(path: str, label: str) -> Iterator["NamedHandle"]:
+    folder = os.path.dirname(label) or "."
+    advice = "" if os.path.isdir(folder) else f"; make the folder {folder} first"
+    partial = _beside(path)
+    interrupts.unfinished.add(partial)
+    try:
+        with writing(label, advice):
+            raw = _create(partial, path)
+        with _closed_at_end(raw, label) as handle:
+            if label.lower().endswith(".gz"):
+                from xopen import xopen
+
+                with writing(label):
+                    packed = xopen(raw, "wb", threads=0, format="gz")
+                with _closed_at_end(packed, label) as handle:
+                    yield handle
+            else:
+                yield handle
+        with writing(label):
+            interrupts.check()  # a signal may have been missed
+            os.replace(partial, path)
+    finally:
+        with suppress(OSError):
+            os.unlink(partial)
+        interrupts.unfinished.discard(partial)
+
+
+def _beside(path: str) -> str:
+    """A new name beside a path, as long as the file system allows."""
+    folder, name = os.path.split(path)
+    longest = _LONGEST
+    with suppress(OSError, AttributeError, ValueError):
+        longest = os.pathconf(folder or ".", "PC_NAME_MAX")
+    while len(os.fsencode(name)) > longest - len(_SUFFIX.format("")) - _DIGITS:
+        name = name[:-1]
+    return os.path.join(folder, name + _SUFFIX.format(secrets.token_hex(_DIGITS // 2)))
+
+
+def _create(name: str, path: str) -> io.BufferedWriter:
+    """Open a new file for writing, with the owner and the mode of the one at `path`."""
+    before = None
+    with suppress(OSError):
+        before = os.stat(path)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+    descriptor = os.open(name, flags, 0o666 if before is None else 0o600)
+    if before is not None and hasattr(os, "fchown"):
+        for owner in ((before.st_uid, -1), (-1, before.st_gid)):
+            with suppress(OSError):  # only root gives files away
+                os.fchown(descriptor, *owner)
+        mode = stat.S_IMODE(before.st_mode) & 0o777
+        if os.fstat(descriptor).st_gid != before.st_gid:  # another group may do what all may
+            mode = mode & 0o707 | (mode & 0o007) << 3
+        os.fchmod(descriptor, mode)
+    return os.fdopen(descriptor, "wb")
+
+
+@contextmanager
+def _closed_at_end(raw: Any, label: str) -> Iterator["NamedHandle"]:
+    """A NamedHandle of a handle, closed in the end; where the block fails, that is reported."""
+    handle = NamedHandle(raw, label)
+    try:
+        yield handle
+        handle.close()
+    except BaseException:
+        with suppress(Exception):
+            raw.close()
+        raise
+
+
+@contextmanager
+def writing(label: str, advice: str = "") -> Iterator[None]:
+    """Turn an OSError of the block into an OutputError that names the output.
+
+    advice: what to do about it, after the reason. Raises ClosedPipe where nobody reads any more.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise output_error(label, error, advice) from error
+
+
+def output_error(label: str, error: OSError, advice: str = "") -> OutputError:
+    """The OutputError for an OSError of an output."""
+    reason = f"{label}: cannot be written: {error.strerror or error}"
+    if isinstance(error, BrokenPipeError):
+        return ClosedPipe(reason)
+    if isinstance(error, IsADirectoryError):
+        advice = "; give a file in it"
+    return OutputError(reason + advice)
+
+
+class NamedHandle:
+    """A binary handle for writing, whose failures are OutputErrors that name it."""
+
+    def __init__(self, handle: Any, label: str) -> None:
+        self._handle, self._label = handle, label
+
+    def write(self, data: Any) -> int:
+        """Write all of some bytes, also to a stream without a buffer; returns how many."""
+        left = memoryview(data).cast("B")
+        size = len(left)
+        with writing(self._label):
+            while left:
+                written = self._handle.write(left)
+                if written is None:
+                    raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+                left = left[written:]
+        return size
+
+    def flush(self) -> None:
+        with writing(self._label):
+            self._handle.flush()
+
+    def close(self) -> None:
+        with writing(self._label):
+            self._handle.close()
+
+
+class Sender:
+    """What writes to a text or binary handle."""
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+        self._as_text = isinstance(handle, io.TextIOBase)
+
+    def finish(self) -> None:
+        """Send what still waits, after the last batch."""
+
+    def _send(self, data: Any) -> None:
+        self._handle.write(
+            bytes(data).decode("utf-8", "surrogateescape") if self._as_text else data
+        )

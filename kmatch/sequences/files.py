@@ -1,0 +1,229 @@
+"""Inputs opened: a path or standard input, whose content shows compression and format."""
+
+import codecs
+import io
+import os
+import re
+import stat
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from gzip import BadGzipFile
+from shutil import copyfileobj
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from kmatch.errors import InputError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+StrPath = str | os.PathLike[str]
+
+MAGIC = {
+    "gz": b"\x1f\x8b",
+    "bz2": b"BZh",
+    "xz": b"\xfd7zXZ\x00",
+    "zst": b"\x28\xb5\x2f\xfd",
+}
+HEAD = 16  # bytes that show the format of a file
+SAM = rb"@(HD|SQ|RG|PG|CO)\t"
+BLANKS = 1 << 24  # blanks before the first letter, at most
+_START = 1 << 16  # bytes that are looked at
+_AGAIN = "copy or download it again"
+_TO_FASTA = "convert it to FASTA, as with samtools fasta"
+# Formats that are not read: how a file begins, what it is then, and what to do.
+_OTHERS = [
+    (rb"PK\x03\x04.{26}(\[Content|_rels|docProps|xl/|mimetype)", "a workbook", "save it as TSV"),
+    (rb"PK\x03\x04", "a zip archive", "unpack it first"),
+    (rb"BAM\x01", "BAM", _TO_FASTA),
+    (rb"CRAM", "CRAM", _TO_FASTA),
+    (SAM, "SAM", _TO_FASTA),
+    (rb"@[^\r\n]*\r?\n[A-Za-z.*-]+\r?\n\+", "FASTQ", "convert it to FASTA, as with seqkit fq2fa"),
+    (rb"##gff-version", "GFF", "give the FASTA file that it belongs to"),
+    (rb"##fileformat=VCF", "VCF", "give the FASTA file that it belongs to"),
+    (rb"\s*<(!DOCTYPE|html|HTML|\?xml)", "a web page", "download the file itself"),
+    (rb"ID   ", "EMBL", "convert it to FASTA, as with seqret"),
+    (rb"%PDF", "PDF", "give a FASTA file"),
+    (rb"\xff\xfe|\xfe\xff", "text in UTF-16", "save it as UTF-8"),
+    (rb".{257}ustar", "a tar archive", "unpack it first"),
+]
+
+
+class Source:
+    """An open input.
+
+    handle: its uncompressed bytes, without a byte order mark and without blanks before the first
+    letter; head: the first HEAD of these bytes, or all if they are fewer; size: bytes of the file
+    on disk, None where that is unknown.
+    """
+
+    def __init__(self, label: str, raw: Any, size: int | None) -> None:
+        self.label, self.size, self._raw = label, size, raw
+        handle = _buffered(raw, label)
+        for kind, magic in MAGIC.items():
+            if handle.peek().startswith(magic):
+                from xopen import xopen
+
+                with _decoding(label):
+                    handle = _buffered(xopen(handle, "rb", threads=0, format=kind), label)
+                break
+        self.handle = self._stripped(handle)
+        self.head = self.handle.peek()[:HEAD]
+
+    def _stripped(self, handle: io.BufferedReader) -> io.BufferedReader:
+        if handle.peek().startswith(codecs.BOM_UTF8):
+            handle.read(len(codecs.BOM_UTF8))
+        left = BLANKS
+        while (start := handle.peek())[:1].isspace():
+            left -= len(handle.read(len(start) - len(start.lstrip())))
+            if left < 0:
+                raise InputError(
+                    f"{self.label}: begins with {BLANKS:,} blanks; is this the right file?"
+                )
+        # What is left in a buffer may be less than shows the format.
+        return handle if left == BLANKS else _buffered(handle, self.label)
+
+    @property
+    def consumed(self) -> int | None:
+        """Bytes of the file on disk that were read so far; None where its size is unknown."""
+        return self._raw.tell() if self.size else None
+
+
+class _Filled(io.RawIOBase):
+    """A handle that gives as many bytes as it is asked for; its errors name the input."""
+
+    def __init__(self, handle: Any, label: str) -> None:
+        self._handle, self._label = handle, label
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        view, filled = memoryview(buffer), 0
+        with _decoding(self._label):
+            while filled < len(view) and (count := self._handle.readinto(view[filled:])):
+                filled += count
+        return filled
+
+
+def _buffered(handle: Any, label: str) -> io.BufferedReader:
+    return io.BufferedReader(_Filled(handle, label), _START)
+
+
+def label_of(path: StrPath) -> str:
+    """How messages name an input."""
+    return "standard input" if str(path) == "-" else str(path)
+
+
+@contextmanager
+def open_source(path: StrPath) -> Iterator[Source]:
+    """Open a path, or standard input for `-`, as a Source.
+
+    Raises InputError, naming the input, where it cannot be opened, at the end of the block where a
+    file is not as it was at the beginning, and in place of a ValueError of the block, which is how
+    parsers meet damaged data.
+    """
+    label = label_of(path)
+    if str(path) == "-":
+        if sys.stdin is None:
+            raise InputError(f"{label}: it is closed; give a file, or pipe something in")
+        # A thread that waits for a pipe in the buffer would hold its lock as Python ends: a crash.
+        stdin: Any = sys.stdin.buffer  # which may stand in for the real one, without `raw`
+        opened: Any = nullcontext(getattr(stdin, "raw", stdin))
+    else:
+        opened = _opened(path)
+    with opened as raw:
+        before = None if str(path) == "-" else os.fstat(raw.fileno())
+        try:
+            yield Source(label, raw, before and before.st_size)
+        except ValueError as error:
+            raise InputError(f"{label}: cannot be read: {error}") from error
+        if before and stat.S_ISREG(before.st_mode):
+            after = os.fstat(raw.fileno())
+            if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+                raise InputError(
+                    f"{label}: the file was changed while it was read, so that hits may be "
+                    "missing; search it again once it stays as it is"
+                )
+
+
+def seekable_copy(handle: Any) -> BinaryIO:
+    """What is left of a handle in a temporary file, or in memory where none can be made."""
+    copy: BinaryIO
+    try:
+        copy = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115  the caller closes it
+    except FileNotFoundError:  # there is no folder for temporary files
+        copy = io.BytesIO()
+    copyfileobj(handle, copy)
+    copy.seek(0)
+    return copy
+
+
+def check_readable(path: StrPath) -> None:
+    """Raise InputError for a path that cannot be opened; pipes and `-`, read once, are left."""
+    if str(path) == "-":
+        return
+    try:
+        mode = os.stat(path).st_mode
+        opens_often = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+    except (OSError, ValueError):
+        opens_often = True  # opening it gives the reason
+    if opens_often:
+        _opened(path).close()
+
+
+def _opened(path: StrPath) -> io.FileIO:
+    label = label_of(path)
+    try:
+        return open(path, "rb", buffering=0)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        advice = ""
+        if "://" in label:
+            advice = "; download it first"
+        elif os.path.isdir(label):
+            advice = (
+                "; give one of its files, or for GENOME the name of several in a list, as @LIST"
+            )
+        raise InputError(f"{label}: cannot be read: {reason}{advice}") from error
+
+
+@contextmanager
+def _decoding(label: str) -> Iterator[None]:
+    """Turn what reading and decompressing raise into an InputError that names the input."""
+    try:
+        yield
+    except InputError:
+        raise
+    except EOFError as error:
+        raise InputError(f"{label}: the compressed file is truncated; {_AGAIN}") from error
+    except BadGzipFile as error:
+        raise InputError(
+            f"{label}: damaged: what follows the compressed data is not gzip; {_AGAIN}"
+        ) from error
+    except (zlib.error, ValueError, OSError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{label}: cannot be read: {reason}") from error
+    except Exception as error:
+        # The decompressors have error classes of their own, without a common base.
+        if type(error).__name__ not in ("IsalError", "LZMAError", "ZstdError"):
+            raise
+        raise InputError(f"{label}: the compressed file is damaged ({error}); {_AGAIN}") from error
+
+
+def refuse_others(source: Source, wanted: str) -> None:
+    """Raise InputError for a Source that begins like a file of another format."""
+    if found := other_format(source):
+        what, advice = found
+        raise InputError(f"{source.label}: looks like {what}, not {wanted}; {advice}")
+
+
+def other_format(source: Source) -> tuple[str, str] | None:
+    """(format, advice) for what a Source looks like; None where it looks like none of these."""
+    start = source.handle.peek()
+    for begin, what, advice in _OTHERS:
+        if re.match(begin, start, re.DOTALL):
+            return what, advice
+    return None

@@ -1,0 +1,285 @@
+"""Other files: genomes in 2bit and GenBank, which Biopython parses, and regions in BED."""
+
+import codecs
+import io
+import os
+import re
+import warnings
+from collections.abc import Callable, Generator, Iterator, Sequence
+from threading import Lock
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from kmatch.arguments import MOST
+from kmatch.errors import InputError, shown
+from kmatch.sequences.alphabet import check_letters
+from kmatch.sequences.fasta import read_fasta, read_fastq
+from kmatch.sequences.files import (
+    SAM,
+    Source,
+    StrPath,
+    open_source,
+    refuse_others,
+    seekable_copy,
+)
+from kmatch.sequences.records import Part, Stretch, stretch_of
+
+_ENDING = 1 << 10  # last bytes of a file that are examined; blank lines may be among them
+_NOTE = 200  # characters of Biopython's message that are shown
+_TWOBIT = (b"\x1a\x41\x27\x43", b"\x43\x27\x41\x1a")
+_HEADER = 16  # bytes of 2bit
+_SMALLEST_ENTRY = 5  # of the index of 2bit, in bytes
+_HEADERS = (b"track", b"browser")  # the first word of lines of BED that are no regions
+_SHOWN = 60  # characters of a wrong cell
+COMMENT = "#"  # begins a line of BED
+
+Parser = Callable[[Source], Iterator[Stretch]]
+Formats = Sequence[tuple[bytes, Parser]]  # the first bytes of a file, and its parser
+_NAMED_AFTER: dict[Parser, str] = {read_fasta: " after its '>'", read_fastq: " after its '@'"}
+
+
+def read_parts(path: StrPath, others: Formats = ()) -> Generator[Part]:
+    """Yield (part, consumed, size) for a genome file or standard input (`-`).
+
+    others: further formats. part: a Stretch; consumed, size: bytes of the file on disk that were
+    read so far, and all of them (None where unknown). Raises InputError for a file that is missing,
+    empty, damaged or no sequence file.
+    """
+    with open_source(path) as source:
+        number, parser = 0, _parser(source, others)  # records before the part
+        for part in parser(source):
+            if not all(part.names):
+                unnamed = number + part.names.index("") + 1
+                where = _NAMED_AFTER.get(parser, "")
+                raise InputError(f"{source.label}: record {unnamed} has no name; write one{where}")
+            number += len(part.names) - part.goes_on
+            yield part, source.consumed, source.size
+
+
+def _parser(source: Source, others: Formats) -> Parser:
+    for magic, parser in others:
+        if source.head.startswith(magic):
+            return parser
+    if source.head.startswith(_TWOBIT):
+        return _twobit
+    if source.head.startswith(b"LOCUS "):
+        return _genbank
+    if source.head.startswith(b">"):
+        return read_fasta
+    if not source.head:
+        raise InputError(f"{source.label}: the file is empty; give a FASTA file")
+    if source.head.startswith(b"@") and not re.match(SAM, source.head):
+        return read_fastq
+    refuse_others(source, "a genome that kmatch reads")
+    raise InputError(
+        f"{source.label}: not a sequence file; kmatch reads FASTA ('>' first), FASTQ ('@' first), "
+        f"2bit, GenBank, and what kmatch pack writes{_patterns_perhaps(source.head)}"
+    )
+
+
+def _patterns_perhaps(head: bytes) -> str:
+    """What to say of a file that begins like text with a pattern a line."""
+    sequence = re.match(rb"(?:[^\t\r\n]{1,99}\t)?[ACGTUNRYSWKMBDHV]{4,99}\s", head, re.IGNORECASE)
+    return "; is it the file of patterns? The genome comes first" if sequence else ""
+
+
+def _twobit(source: Source) -> Iterator[Stretch]:
+    # Biopython reads by offset and from the file itself, past any decompression.
+    with seekable_copy(source.handle) as copy:
+        _check_twobit(copy, source.label)
+        yield from _biopython(source, copy, "twobit")
+
+
+def _genbank(source: Source) -> Iterator[Stretch]:
+    lines = _Ending(source.handle)
+    text = codecs.getreader("utf-8")(lines, "surrogateescape")
+    yield from _biopython(source, text, "genbank")
+    # Biopython accepts a file that is cut in the first line of a record.
+    if not lines.ending.rstrip().endswith(b"\n//"):
+        raise InputError(
+            f"{source.label}: the genbank file is cut, since it does not end with '//'; "
+            "copy or download it again"
+        )
+
+
+class _Ending(io.RawIOBase):
+    """A handle that remembers the last bytes read from it."""
+
+    def __init__(self, handle: io.BufferedReader) -> None:
+        self._handle, self.ending = handle, b""
+
+    def read(self, size: int = -1, /) -> bytes:
+        data = self._handle.read(size)
+        self.ending = (self.ending + data)[-_ENDING:]
+        return data
+
+
+_FILTERS = Lock()  # the process has one list of warning filters, and threads may read side by side
+
+
+def _biopython(source: Source, handle: Any, form: str) -> Iterator[Stretch]:
+    """Yield the records of a format. Biopython meets damage with errors of any class or a warning.
+
+    handle: as Biopython takes it, binary or text.
+    """
+    from Bio import BiopythonWarning, SeqIO
+    from Bio.Seq import UndefinedSequenceError
+
+    name, number = "", 0
+    try:
+        records = iter(SeqIO.parse(handle, form))
+        while True:
+            with _FILTERS, warnings.catch_warnings():
+                warnings.simplefilter("ignore", BiopythonWarning)
+                warnings.filterwarnings("error", message="Premature end|Expected sequence length")
+                record = next(records, None)
+            if record is None:
+                return
+            name, number = record.id, number + 1
+            letters = np.frombuffer(bytes(record.seq), np.uint8)
+            check_letters((source.label, number, name), letters)
+            yield stretch_of(name, letters)
+    except UndefinedSequenceError as error:
+        raise InputError(
+            f"{source.label}: record '{shown(name)}' holds no sequence; "
+            "download the file with its sequence"
+        ) from error
+    except InputError:
+        raise
+    except Exception as error:
+        reason = shown(str(error), _NOTE)
+        raise InputError(
+            f"{source.label}: damaged or cut {form} file ({reason}); copy or download it again"
+        ) from error
+
+
+def _check_twobit(handle: BinaryIO, label: str) -> None:
+    """Raise InputError unless all that the counts and offsets of a 2bit file say is inside it.
+
+    Biopython believes them.
+    """
+    file = _TwoBit(handle, label)
+    for number, (name, offset) in enumerate(file.index(), 1):
+        file.check_record(f"record {number}, '{shown(name)}',", offset)
+    handle.seek(0)
+
+
+class _TwoBit:
+    def __init__(self, handle: BinaryIO, label: str) -> None:
+        self._handle, self._label = handle, label
+        self._size = handle.seek(0, os.SEEK_END)
+        self._words = "<u4" if self._read(0, 4, "") == _TWOBIT[1] else ">u4"
+
+    def _damaged(self, what: str) -> InputError:
+        return InputError(
+            f"{self._label}: the 2bit file is cut or damaged: {what}; copy or download it again"
+        )
+
+    def _read(self, at: int, count: int, what: str) -> bytes:
+        if at + count > self._size:
+            raise self._damaged(f"{what} ends beyond it")
+        self._handle.seek(at)
+        return self._handle.read(count)
+
+    def _number(self, at: int, what: str) -> int:
+        return int(np.frombuffer(self._read(at, 4, what), self._words)[0])
+
+    def index(self) -> list[tuple[str, int]]:
+        """The name of each record, and where it begins."""
+        if version := self._number(4, "its header"):
+            raise InputError(
+                f"{self._label}: 2bit of version {version}, which kmatch does not read; "
+                "convert it with twoBitToFa"
+            )
+        count, at = self._number(8, "its header"), _HEADER
+        if at + count * _SMALLEST_ENTRY > self._size:
+            raise self._damaged(f"its index of {count:,} records ends beyond it")
+        entries = []
+        for number in range(1, count + 1):
+            length = self._read(at, 1, "its index")[0]
+            if not length:
+                raise InputError(
+                    f"{self._label}: record {number} of the 2bit file has no name; "
+                    "write the file again with one"
+                )
+            name = self._read(at + 1, length, "its index").decode("utf-8", "replace")
+            at += 1 + length
+            entries.append((name, self._number(at, "its index")))
+            at += 4
+        if any(offset < at for _, offset in entries):
+            raise self._damaged("its index points into itself")
+        return entries
+
+    def check_record(self, what: str, at: int) -> None:
+        letters, at = self._number(at, what), at + 4
+        for _ in ("unknown", "masked"):
+            blocks, at = self._number(at, what), at + 4
+            table = self._read(at, 8 * blocks, f"{what} with {blocks:,} blocks")
+            starts, sizes = np.frombuffer(table, self._words).reshape(2, blocks).astype(np.int64)
+            if (starts + sizes).max(initial=0) > letters:
+                raise self._damaged(f"{what} has blocks beyond its {letters:,} letters")
+            at += len(table)
+        self._read(at, 4 + -(-letters // 4), what)
+
+
+class Region(NamedTuple):
+    """A part of a record, 0-based and half-open; where: its line, with which messages begin."""
+
+    record: str
+    start: int
+    end: int
+    where: str
+
+
+def read_regions(path: StrPath) -> list[Region]:
+    """The Regions of a BED file, or of standard input (`-`), of which three columns are read.
+
+    A line that begins with `#` and has two positions behind its first tab is one too: a genome may
+    have a record of that name. Where it has none, the line is a comment (see `Regions`).
+
+    Raises InputError for a file without regions, and for lines that are no BED.
+    """
+    with open_source(path) as source:
+        regions = list(_regions(source))
+    if not regions:
+        raise InputError(
+            f"{source.label}: no regions; write BED: a record's name, a tab, start, a tab and end"
+        )
+    return regions
+
+
+def _regions(source: Source) -> Iterator[Region]:
+    for number, line in enumerate(source.handle, 1):
+        line = line.strip(b"\r\n")
+        # A record may be called so too: a tab follows its name.
+        if not line.strip() or line.split(b" ")[0] in _HEADERS:
+            continue
+        where = f"{source.label}: line {number}: "
+        cells = line.split(b"\t") if b"\t" in line else line.split()
+        if line.startswith(COMMENT.encode()) and not (b"\t" in line and _is_region(cells)):
+            continue
+        if len(cells) < 3:
+            raise InputError(
+                f"{where}{len(cells)} column{'s' if len(cells) > 1 else ''} of the 3 that BED has "
+                "at least; write a record's name, a tab, start, a tab and end"
+            )
+        name = cells[0].decode("utf-8", "surrogateescape")
+        start, end = (_position(cell, where) for cell in cells[1:3])
+        if start > end:
+            raise InputError(f"{where}the region begins at {start} and ends before, at {end}")
+        yield Region(name, start, end, where)
+
+
+def _is_region(cells: list[bytes]) -> bool:
+    return len(cells) > 2 and cells[1].isdigit() and cells[2].isdigit()
+
+
+def _position(cell: bytes, where: str) -> int:
+    if not cell.strip().isdigit() or int(cell) > MOST:
+        text = shown(cell.decode("utf-8", "replace"), _SHOWN)
+        raise InputError(
+            f"{where}'{text}' is no position; BED counts from 0, start and end are the second "
+            "and the third column, and a line that is no region starts with '#'"
+        )
+    return int(cell)

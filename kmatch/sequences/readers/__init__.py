@@ -1,1 +1,0 @@
-"""Input files: opened, recognised by their content, and read ahead."""

@@ -1,1 +1,0 @@
-"""Genomes as users have them: FASTA, FASTQ, 2bit and GenBank."""

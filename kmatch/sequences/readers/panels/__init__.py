@@ -1,1 +1,0 @@
-"""Patterns and pairs of primers as users have them: FASTA, text and tables."""
