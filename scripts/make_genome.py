@@ -16,11 +16,11 @@ import time
 import numpy as np
 from numba import njit, prange
 
-from kmatch.bench.data import fasta_lines
 from kmatch.packed.writer import write_packed
 from kmatch.results.output import open_output
 from kmatch.sequences.records import Record
 
+WIDTH = 60  # letters of a line
 # Human chromosomes 1 to 22, X and Y in Mbp, GRCh38; the rest of the genome is scaffolds.
 CHROMOSOMES = {
     **dict(enumerate((
@@ -127,7 +127,12 @@ def write_fasta(genome, handle):
     count = letters = 0
     for record in genome:
         handle.write(f">{record.name}\n".encode())
-        handle.write(fasta_lines(record.letters))
+        whole = len(record.letters) // WIDTH * WIDTH
+        lines = np.full((whole // WIDTH, WIDTH + 1), ord("\n"), np.uint8)
+        lines[:, :WIDTH] = record.letters[:whole].reshape(-1, WIDTH)
+        handle.write(lines.tobytes())
+        if whole < len(record.letters):
+            handle.write(record.letters[whole:].tobytes() + b"\n")
         count, letters = count + 1, letters + len(record.letters)
     return count, letters
 

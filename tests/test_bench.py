@@ -2,24 +2,19 @@
 
 import importlib.util
 import json
-import subprocess
-import sys
 from unittest import mock
 
 import naive
 import numpy as np
 import pytest
-from support.commands import fasta, here, random_letters
+from support.commands import fasta, here, loaded
 
 import kmatch
-from kmatch.bench import answers, report
-from kmatch.bench.data import Case, cut_patterns, make_case, read_letters
-from kmatch.bench.data import random_letters as letters_of
-from kmatch.bench.figures import figure_rows, figure_table
+from kmatch.bench import measure, report
+from kmatch.bench.measure import Answer, Bench, Case, by_engine, by_published, make_case
+from kmatch.bench.measure import random_letters as letters_of
 from kmatch.bench.papers import CPU, PAPERS, Figure, Point
-from kmatch.bench.plot import draw
-from kmatch.bench.rows import Bench
-from kmatch.bench.tables import rows_table, scaled, seconds
+from kmatch.bench.report import draw, figure_rows, figure_table, rows_table, scaled, seconds
 from kmatch.cli.tools import COMMANDS
 from kmatch.cli.tools import PAPERS as NAMES
 from kmatch.engine.devices import choose_engine
@@ -28,6 +23,7 @@ from kmatch.published.registry import PUBLISHED
 from kmatch.published.run import Run
 
 COLUMNS = ("hamming", "multi", "edit", "best")
+CASE = make_case("hamming", letters_of(2_000), 12, 3, 3)
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +33,7 @@ def bench():
 
 @pytest.mark.parametrize("command", COLUMNS)
 def test_rows(bench, command):
-    case = make_case(command, letters_of(2_000), 12, 3, 3)
-    rows = list(bench.rows(case))
+    case = CASE._replace(command=command)
     records = [("text", case.letters.tobytes().decode())]
     expected = {
         "hamming": lambda: naive.hamming(records, case.patterns, 3, "+"),
@@ -46,61 +41,64 @@ def test_rows(bench, command):
         "edit": lambda: naive.edit(records, case.patterns, 3, "ends", "+"),
         "best": lambda: case.patterns,  # a smallest distance each
     }[command]()
+    rows = list(bench.rows(case))
     on_cpu = [algorithm.name for algorithm in PUBLISHED[command] if algorithm.cpu]
     assert [row.algorithm for row in rows] == ["bitplane", *on_cpu]
     for row in rows:
         assert row.equal and row.size == row.asked == 2_000
-        assert row.hits == len(expected) > 0
-        assert 0 < row.kernel <= row.call
+        assert row.hits == len(expected) > 0 and 0 < row.kernel <= row.call
         assert row.rate == pytest.approx(row.size * 3 / row.kernel)
         assert row.cups == pytest.approx(12 * row.rate)
         first = next(x for x in rows if x.paper == row.paper)
         assert row is not first or row.threads == 1 or not row.paper
         assert not row.paper or row.of_sequential == pytest.approx(row.rate / first.rate)
         assert row.of_engine == pytest.approx(row.rate / rows[0].rate)
+    answer = by_engine(make_case(command, letters_of(3_000), 16, 4, 2), "cpu")
+    assert (answer.keys <= 2).all() if command == "best" else len(answer.keys) >= 4
 
 
-def test_a_search_that_compiles_gets_its_whole_text_all_the_same():
+def test_primers(bench):
+    case = Case("primer", letters_of(60), [], 5, letters_of(80, 2))
+    assert (case.pairs, case.cells) == (4_800, 0)
+    rows = list(bench.rows(case))
+    assert rows[0].hits > 30 and rows[0].rate == pytest.approx(4_800 / rows[0].kernel)
+    assert all(row.equal for row in rows)
+    answer = by_engine(case, "cpu")
+    found = np.divmod(answer.keys, len(case.letters) + 1)
+    with mock.patch.object(Run, "primers", return_value=found):
+        other = by_published(case, choose_engine("cpu"), PUBLISHED["hamming"][0])
+    assert np.array_equal(other.keys, answer.keys)
+
+
+def test_slow_searches_get_less_text():
     searched = []
 
-    def search(part):
+    def search(part):  # the first search of a size compiles
         searched.append(len(part.letters))
         call = 60.0 if searched.count(1_000) == 1 and searched[-1] == 1_000 else 0.001
-        return answers.Answer(np.zeros(0, np.int64), call, call)
+        return Answer(np.zeros(0, np.int64), call, call)
 
     case = make_case("hamming", letters_of(9_000), 12, 3, 3)
-    part, answer = answers.measured(search, case, 1.0, 1_000)
+    part, answer = measure.measured(search, case, 1.0, 1_000)
     assert len(part.letters) == 9_000 and answer.call == 0.001
     assert searched[1:4] == [1_000, 1_000, 9_000]
-
-
-def test_slow_algorithms_get_less_text():
-    case = make_case("hamming", letters_of(50_000), 12, 3, 3)
     rows = list(Bench("cpu", seconds=1e-6, smallest=300).rows(case))
-    assert all(row.size == 300 and row.asked == 50_000 and row.equal for row in rows)
+    assert all(row.size == 300 and row.asked == 9_000 and row.equal for row in rows)
     assert all(row.rate == pytest.approx(900 / row.kernel) for row in rows)
     assert "300*" in list(rows_table(rows).columns[2].cells)
 
 
-@pytest.mark.parametrize("command", COLUMNS)
-def test_the_engine_finds_what_was_cut(command):
-    case = make_case(command, letters_of(3_000), 16, 4, 2)
-    answer = answers.by_engine(case, "cpu")
-    assert (answer.keys <= 2).all() if command == "best" else len(answer.keys) >= 4
-
-
 def test_other_hits_are_flagged(bench, monkeypatch):
-    real = liu2012.sequential
-
-    def wrong(text, pattern, k):
-        table = real(text, pattern, k)
-        table[np.flatnonzero(table >= 0)] = -1
-        return table
-
-    monkeypatch.setattr(liu2012, "sequential", wrong)
-    case = make_case("hamming", letters_of(2_000), 12, 2, 3)
-    equal = {row.algorithm: row.equal for row in bench.rows(case)}
+    monkeypatch.setattr(liu2012, "sequential", lambda text, pattern, k: text.table(1) * 0)
+    equal = {row.algorithm: row.equal for row in bench.rows(CASE)}
     assert not equal.pop("sequential") and all(equal.values())
+    point = Point(("12",), 1_000, 12, 1, 3)
+    columns = (("sequential", "sequential", CPU),)
+    figure = Figure("Fig. 9", "hamming", ("m",), "seconds", (point,), columns)
+    table = figure_table(figure, list(figure_rows(figure, bench)), bench.devices)
+    assert "DIFFERENT HITS" in next(iter(table.columns[1].cells))
+    monkeypatch.setattr(report.Report, "commands", lambda self, _: setattr(self, "equal", False))
+    assert here("bench", "hamming", "--device", "cpu").status == 1
 
 
 def test_the_sequential_algorithm_stands_beside_a_gpu():
@@ -109,13 +107,13 @@ def test_the_sequential_algorithm_stands_beside_a_gpu():
     sequential, thread, *_ = PUBLISHED["hamming"]
     ((device, engine),) = bench._runs_on(sequential, {})
     assert (device, engine.threads) == ("cpu", 1)
-    assert [device for device, _ in bench._runs_on(sequential, {sequential.paper: 1.0})] == []
+    assert list(bench._runs_on(sequential, {sequential.paper: 1.0})) == []
     assert [device for device, _ in bench._runs_on(thread, {})] == ["cuda"]
 
 
 def test_the_command_line(tmp_path):
-    path = tmp_path / "rows.json"
-    done = here("bench", "multi", "hamming", "--device", "cpu", "--size", 2_000, "--json", path)
+    path, words = tmp_path / "rows.json", ("--device", "cpu", "--size")
+    done = here("bench", "multi", "hamming", *words, 2_000, "--json", path)
     told = done.out.decode()
     assert done.status == 0 and b"cpu, " in done.err
     for word in ("kmatch multi: 8 patterns, m = 20, k = 3", "shift-add", "bp·pattern/s: letters"):
@@ -123,13 +121,11 @@ def test_the_command_line(tmp_path):
     record = json.loads(path.read_text())
     assert {row["command"] for row in record["rows"]} == {"multi", "hamming"}
     assert all(row["equal"] and row["bp_pattern_s"] > 0 for row in record["rows"])
-    assert here("bench", "-q", "hamming", "--device", "cpu", "--size", 1_000).err == b""
-
-
-def test_little_time_means_little_text():
-    done = here("bench", "best", "--device", "cpu", "--size", 40_000, "--seconds", 1e-6)
-    told = done.out.decode()
+    assert here("bench", "-q", "hamming", *words, 1_000).err == b""
+    told = here("bench", "best", *words, 40_000, "--seconds", 1e-6).out.decode()
     assert "16,384*" in told and "searches in 1e-06 s." in told
+    status, modules = loaded("from kmatch.cli.main import run\nrun(['bench', '--help'])")
+    assert status == 0 and not {"numpy", "rich"} & modules
 
 
 def test_figures_are_kept_table_by_table(tmp_path, monkeypatch):
@@ -147,39 +143,36 @@ def test_figures_are_kept_table_by_table(tmp_path, monkeypatch):
     assert {row["command"] for row in json.loads(path.read_text())["rows"]} == {"hamming"}
 
 
-def test_exit_status(monkeypatch):
-    monkeypatch.setattr(report.Report, "commands", lambda self, _: setattr(self, "equal", False))
-    assert here("bench", "hamming", "--device", "cpu").status == 1
-
-
 def test_a_genome(tmp_path):
     genome = tmp_path / "genome.fa"
-    text = "N" * 50 + random_letters(1_500).lower()
+    text = "N" * 50 + letters_of(1_500).tobytes().decode().lower()
     genome.write_bytes(fasta([("one", text), ("two", text[60:700])]))
-    letters = read_letters(genome)
+    letters = measure.read_letters(genome)
     assert letters.tobytes().decode() == f"{text}N{text[60:700]}N"
-    assert read_letters(genome, 100).tobytes().decode() == text[:100]
-    for pattern in cut_patterns(letters, 30, 20, 0):
+    assert measure.read_letters(genome, 100).tobytes().decode() == text[:100]
+    for pattern in measure.cut_patterns(letters, 30, 20, 0):
         assert pattern.lower() in text
     done = here("bench", "hamming", "--genome", genome, "--size", 1_000, "--device", "cpu")
     assert done.status == 0 and " NO " not in done.out.decode()
 
 
-def test_bad_input(tmp_path):
-    genome = tmp_path / "genome.fa"
-    genome.write_bytes(b">one\nNNNNNNNN\n")
-    failed = here("bench", "hamming", "--genome", genome, "--device", "cpu")
-    assert failed.status == 1 and b"no letter is A, C, G or T" in failed.err
-    genome.write_bytes(b">one\nACGTACGT\n")
-    failed = here("bench", "hamming", "--genome", genome, "--device", "cpu")
-    assert failed.status == 1 and b"too short for patterns of 20" in failed.err
-    assert here("bench", "hammer").status == 2
-    assert here("bench", "hamming", "--paper", "liu2012").status == 2
-    assert here("bench", "hamming", "--size", "12").status == 2
-    failed = here(
-        *("bench", "hamming", "--size", 1_000, "--device", "cpu"), "--json", tmp_path / "no" / "x"
-    )
-    assert failed.status == 1 and b"cannot be written" in failed.err
+@pytest.mark.parametrize(
+    "words, status, message",
+    [
+        (("hamming", "--genome", "unknown.fa"), 1, b"no letter is A, C, G or T"),
+        (("hamming", "--genome", "short.fa"), 1, b"too short for patterns of 20"),
+        (("hammer",), 2, b""),
+        (("hamming", "--paper", "liu2012"), 2, b"--paper says which commands"),
+        (("hamming", "--size", "12"), 2, b""),
+        (("hamming", "--size", 1_000, "--json", "no/x"), 1, b"cannot be written"),
+    ],
+)
+def test_bad_input(tmp_path, monkeypatch, words, status, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "unknown.fa").write_bytes(b">one\nNNNNNNNN\n")
+    (tmp_path / "short.fa").write_bytes(b">one\nACGTACGT\n")
+    failed = here("bench", *words, "--device", "cpu")
+    assert failed.status == status and message in failed.err
 
 
 def test_every_paper_is_offered():
@@ -188,13 +181,10 @@ def test_every_paper_is_offered():
         for figure in shapes:
             assert figure.command in COMMANDS
             assert not figure.printed or len(figure.printed) == len(figure.points)
-            for printed in figure.printed:
-                assert len(printed) == len(figure.columns)
-            for point in figure.points:
-                assert len(point.cells) == len(figure.heads)
+            assert all(len(printed) == len(figure.columns) for printed in figure.printed)
+            assert all(len(point.cells) == len(figure.heads) for point in figure.points)
             known = {x.name: x.devices for x in PUBLISHED[figure.command]}
-            for _, name, device in figure.columns if known else ():
-                assert device in known[name]
+            assert all(device in known[name] for _, name, device in figure.columns)
 
 
 @pytest.mark.parametrize("metric", ["throughput", "seconds", "speedup"])
@@ -207,24 +197,13 @@ def test_figures(bench, metric):
         sets=2,
     )  # fmt: skip
     results = list(figure_rows(figure, bench))
-    assert [(point.cells, number) for point, number, _ in results] == [
-        (("tiny",), 0), (("tiny",), 1), (("small",), 0), (("small",), 1),
-    ]  # fmt: skip
+    points = [(*point.cells, number) for point, number, _ in results]
+    assert points == [("tiny", 0), ("tiny", 1), ("small", 0), ("small", 1)]
     table = figure_table(figure, results, bench.devices)
     naive, shared, engine = (list(column.cells) for column in table.columns[1:])
-    assert all(cell.count("/") == 2 and cell.endswith(f"({said})") for cell, said in
-               zip(naive, (0.01, 0.02), strict=True))  # fmt: skip
+    for cell, said in zip(naive, (0.01, 0.02), strict=True):
+        assert cell.count("/") == 2 and cell.endswith(f"({said})")
     assert shared == ["– (3.59)", "– (3.58)"] and len(engine) == 2
-
-
-def test_a_figure_flags_other_hits(bench, monkeypatch):
-    monkeypatch.setattr(liu2012, "sequential", lambda text, pattern, k: text.table(1) * 0)
-    figure = Figure(
-        "Fig. 9", "hamming", ("m",), "seconds", (Point(("12",), 1_000, 12, 1, 3),),
-        (("sequential", "sequential", CPU),),
-    )  # fmt: skip
-    table = figure_table(figure, list(figure_rows(figure, bench)), bench.devices)
-    assert "DIFFERENT HITS" in next(iter(table.columns[1].cells))
 
 
 def test_a_paper(monkeypatch, capsys):
@@ -238,13 +217,8 @@ def test_a_paper(monkeypatch, capsys):
 
 
 def test_numbers():
-    assert [scaled(x) for x in (0, 12.34, 999, 1_000, 4.7e12)] == [
-        "0",
-        "12.3",
-        "999",
-        "1 k",
-        "4.7 T",
-    ]
+    shown = [scaled(x) for x in (0, 12.34, 999, 1_000, 4.7e12, 1e18)]
+    assert shown == ["0", "12.3", "999", "1 k", "4.7 T", "1e+03 P"]
     assert [seconds(x) for x in (12.34, 0.01234, 1.2e-7)] == ["12.3 s", "12.3 ms", "0.12 μs"]
 
 
@@ -253,28 +227,8 @@ def test_a_plot(bench, tmp_path):
         done = here("bench", "hamming", "--device", "cpu", "--plot", tmp_path / "a.svg")
         assert done.status == 1 and b"pip install matplotlib" in done.err
         return
-    rows = list(bench.rows(make_case("hamming", letters_of(2_000), 12, 3, 3)))
+    rows = list(bench.rows(CASE))
     draw([rows, rows], tmp_path / "a.svg")
     assert (tmp_path / "a.svg").stat().st_size > 1_000
     with pytest.raises(kmatch.OutputError, match="cannot be drawn"):
         draw([rows], tmp_path / "a.unknown")
-
-
-def test_help_is_light():
-    code = "import sys; from kmatch.cli.main import run; run(['bench', '--help']); "
-    code += "sys.exit('numpy' in sys.modules or 'rich' in sys.modules)"
-    done = subprocess.run((sys.executable, "-c", code), capture_output=True)
-    assert done.returncode == 0 and b"--paper" in done.stdout
-
-
-def test_primers(bench):
-    case = Case("primer", letters_of(60), [], 5, letters_of(80, 2))
-    assert (case.pairs, case.cells) == (4_800, 0)
-    rows = list(bench.rows(case))
-    assert rows[0].hits > 30 and rows[0].rate == pytest.approx(4_800 / rows[0].kernel)
-    assert all(row.equal for row in rows)
-    answer = answers.by_engine(case, "cpu")
-    found = np.divmod(answer.keys, len(case.letters) + 1)
-    with mock.patch.object(Run, "primers", return_value=found):
-        other = answers.by_published(case, choose_engine("cpu"), PUBLISHED["hamming"][0])
-    assert np.array_equal(other.keys, answer.keys)

@@ -9,9 +9,19 @@ from support.commands import here
 from support.published import NAKANO_D, NAKANO_PATTERN, NAKANO_TEXT
 
 import kmatch
-from kmatch.model.machine import Machine, read_alone, run_body, sweep
-from kmatch.model.programs import SLID, THREE_ROWS, D, diagonals, partition
-from kmatch.model.runs import Sizes, simulate
+from kmatch.published.machines import (
+    SLID,
+    THREE_ROWS,
+    D,
+    Machine,
+    Sizes,
+    diagonals,
+    partition,
+    read_alone,
+    run_body,
+    simulate,
+    sweep,
+)
 
 CONSTANTS = {  # time units for one of a bound's, at most; those of cells count six accesses
     "Lemma 1": 1.5,

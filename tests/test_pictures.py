@@ -1,177 +1,128 @@
 """Pictures show what is in a table: each hit once, where it is, on axes that hold all."""
 
-import gzip
-import io
 import re
 import sys
+import warnings
+from itertools import pairwise
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from Bio.Seq import Seq
 from support.api import GENOME, TEXT, call
-from support.commands import failed, here, loaded, misused
+from support.commands import failed, here, loaded, misused, process
 
 import kmatch
+from kmatch import pictures
+
+pytest.importorskip("matplotlib", reason="Matplotlib is not installed: pip install matplotlib")
+
+from kmatch.pictures import columns, hits, label, letters, short_count
+from kmatch.pictures.columns import HITS, PRIMERS, Columns, read_table
+from kmatch.pictures.hits import BINS, SINGLE, classes_of, draw_hits
+from kmatch.pictures.primers import draw_primers
 
 HEADER = "sequence\tstart\tend\tpattern\tdistance\tstrand\tcigar\tmatch\n"
+ENDS = (TEXT[10:30], str(Seq(TEXT[280:300]).reverse_complement()))
 
 
 @pytest.fixture(scope="module")
-def hits():
+def found():
     patterns = {"one": TEXT[100:120], "two": TEXT[1_500:1_512], "none": "ACGT" * 12}
-    return call(kmatch.hamming, GENOME, patterns, 5)
-
-
-@pytest.fixture(scope="module")
-def primers():
     target = kmatch.Genome.from_records([("t", TEXT[480:600] + "N" + TEXT[:9]), ("u", TEXT[9:40])])
     background = kmatch.Genome.from_records([("b", TEXT[500:700] + "ACGT")])
-    return call(kmatch.primer, target, background, 3, both_strands=True)
+    return {
+        "hits": call(kmatch.hamming, GENOME, patterns, 5),
+        "products": call(kmatch.pcr, GENOME, {"pair": ENDS}, 2),
+        "primers": call(kmatch.primer, target, background, 3, both_strands=True),
+    }
 
 
-class TestReading:
-    """What kmatch writes is read back."""
-
-    @pytest.mark.parametrize("name", ["hits.tsv", "hits.bed", "hits.tsv.gz"])
-    def test_hits(self, hits, tmp_path, name):
-        from kmatch.pictures.reading import read_table
-
-        hits.to_bed(tmp_path / name) if "bed" in name else hits.to_tsv(tmp_path / name)
-        found = read_table(tmp_path / name)
-        assert found.size == len(hits) > 5
-        assert [found.records.names[number] for number in found.record] == hits.record.tolist()
-        assert [found.patterns[number] for number in found.pattern] == hits.pattern.tolist()
-        for column in ("start", "end", "distance"):
-            assert getattr(found, column).tolist() == getattr(hits, column).tolist()
-        assert found.minus.tolist() == (hits.strand == "-").tolist()
-        assert found.records.lengths.tolist() == [
-            hits.end[hits.record == name].max() for name in found.records.names
-        ]
-
-    @pytest.mark.parametrize("form", ["tsv", "bed"])
-    def test_products(self, tmp_path, form):
-        from kmatch.pictures.columns import columns_of_products
-        from kmatch.pictures.reading import read_table
-
-        ends = TEXT[10:30], str(TEXT[280:300]).translate(str.maketrans("ACGT", "TGCA"))[::-1]
-        found = call(kmatch.pcr, GENOME, {"pair": ends}, 2)
-        getattr(found, f"to_{form}")(tmp_path / "products")
-        read = read_table(tmp_path / "products")
-        assert read.size == len(found) >= 1 and read.patterns == ["pair"]
-        assert read.start.tolist() == found.start.tolist()
-        same = columns_of_products(found)
-        assert all(str(a) == str(b) for a, b in zip(same, read, strict=True))
-        both = found.distance_forward + found.distance_reverse
-        assert read.distance.tolist() == both.tolist()
-
-    @pytest.mark.parametrize("form", ["tsv", "bed"])
-    def test_primers(self, primers, tmp_path, form):
-        from kmatch.pictures.columns import PrimerColumns
-        from kmatch.pictures.reading import read_table
-
-        getattr(primers, f"to_{form}")(tmp_path / "primers")
-        read = read_table(tmp_path / "primers")
-        assert isinstance(read, PrimerColumns) and read.size == len(primers) > 100
-        assert read.start.tolist() == primers.start.tolist()
-        assert read.minus.tolist() == (primers.strand == "-").tolist()
-        if form == "tsv":
-            assert np.allclose(read.gc, primers.gc, atol=0.0006)
-            assert np.allclose(read.tm, primers.tm, atol=0.06, equal_nan=True)
-            assert np.isnan(read.tm).any() == np.isnan(primers.tm).any()
-        else:
-            assert np.isnan(read.gc).all() and np.isnan(read.tm).all()
-
-    def test_genomes(self, tmp_path):
-        from kmatch.pictures.reading import read_table
-
-        row = "chr\t1\t9\tp\t2\t-\t8=\tACGTACGT\n"
-        (tmp_path / "a.tsv").write_text(f"genome\t{HEADER}all/x/a.fa\t{row}all/b.fa\t{row}")
-        found = read_table(tmp_path / "a.tsv")
-        assert found.records.names == ["x/a.fa chr", "b.fa chr"]
-        assert found.distance.tolist() == [2, 2]
-        bed = "chr\t1\t9\tp\t800\t+\t2\t"
-        (tmp_path / "a.bed").write_text(f"{bed}a.fa\n{bed}b.fa\n")
-        found = read_table(tmp_path / "a.bed")
-        assert found.records.names == ["a.fa chr", "b.fa chr"] and found.distance.tolist() == [2, 2]
-
-    def test_tables_without_rows(self, tmp_path):
-        from kmatch.pictures.reading import read_table
-
-        for text in ("", HEADER, "# nothing\n\n"):
-            (tmp_path / "empty").write_text(text)
-            assert read_table(tmp_path / "empty").size == 0
-
-    def test_many_blocks(self, hits, tmp_path, monkeypatch):
-        from kmatch.pictures import reading
-
-        hits.to_tsv(tmp_path / "hits.tsv")
-        whole = reading.read_table(tmp_path / "hits.tsv")
-        monkeypatch.setattr(reading, "_BLOCK", 100)
-        parts = reading.read_table(tmp_path / "hits.tsv")
-        assert parts.start.tolist() == whole.start.tolist() and parts.patterns == whole.patterns
-
-    @pytest.mark.parametrize(
-        "text, line, words",
-        [
-            (HEADER + "c\t1\t9\tp\tx\t+\t8=\tA\n", 2, "'x' in column 5 is no number"),
-            (HEADER + "\nc\t1\t9\tp\t-1\t+\t8=\tA\n", 3, "'-1' in column 5"),
-            (HEADER + "c\t9\t1\tp\t1\t+\t8=\tA\n", 2, "starts at 9 and ends before, at 1"),
-            (HEADER + "c\t1\t9\tp\t1\t?\t8=\tA\n", 2, "'?' is no strand"),
-            (HEADER + "c\t1\t9\tp\t1\n", 2, "5 of the table's 8 columns"),
-            ("c\t1\t9\tp\t1000\t+\t0\n" * 3 + "c\t1\n", 4, "2 of the table's 7 columns"),
-            ("sequence\tstart\tend\tlength\tgc\ttm\nc\t1\t9\t8\tinf\tNA\n", 2, "'inf' in column 5"),
-            ("c\t1\t9\tp\t1000\t+\n", 1, "--format tsv"),
-            ("chr1\t1\t9\n", 1, "--format tsv"),
-            (">chr1\nACGT\n", 1, "this is FASTA"),
-            ("@HD\tVN:1.6\n", 1, "this is SAM"),
-            ("##gff-version 3\n", 1, "this is GFF3"),
-            ("pattern\td0\td1\ttotal\n", 1, "has no positions"),
-            ("\x00\x01\x02", 1, "--format tsv"),
-        ],
-    )
-    def test_mistakes(self, tmp_path, text, line, words):
-        from kmatch.pictures.reading import read_table
-
-        (tmp_path / "table").write_text(text)
-        with pytest.raises(kmatch.InputError, match=f"table: line {line}: ") as error:
-            read_table(tmp_path / "table")
-        assert words in str(error.value)
+@pytest.mark.parametrize("kind", ["hits", "products", "primers"])
+@pytest.mark.parametrize("suffix", ["tsv", "bed", "tsv.gz"])
+def test_what_kmatch_writes_is_read_back(found, tmp_path, kind, suffix):
+    path, rows = tmp_path / f"{kind}.{suffix}", found[kind]
+    rows.to_bed(path) if suffix == "bed" else rows.to_tsv(path)
+    read, same = read_table(path), getattr(columns, f"columns_of_{kind}")(rows)
+    assert read.size == len(rows) >= 1 and read.nouns is same.nouns
+    assert [read.names[number] for number in read.record] == rows.record.tolist()
+    for name in ("start", "end", "minus", "distance"):
+        assert getattr(read, name).tolist() == getattr(same, name).tolist()
+    if kind != "primers":
+        mine = [read.patterns[number] for number in read.pattern]
+        assert mine == [same.patterns[number] for number in same.pattern]
+    assert [*read.lengths] == [rows.end[rows.record == name].max() for name in read.names]
+    if kind == "primers" and suffix != "bed":
+        assert np.allclose(read.gc, rows.gc, atol=0.0006)
+        assert np.allclose(read.tm, rows.tm, atol=0.06, equal_nan=True)
+    else:
+        assert np.isnan(read.gc).all() and np.isnan(read.tm).all()
 
 
-class TestHtml:
-    def test_rows_and_size(self, hits, primers):
-        shown = hits._repr_html_()
-        assert shown.startswith(f"<p>{len(hits):,} hits</p>")
-        rows = re.findall(r"<tr>(.*?)</tr>", shown)
-        assert len(rows) == 1 + min(10, len(hits))
-        assert re.findall(r"<th>(.*?)</th>", rows[0]) == list(kmatch.Hit._fields)
-        assert re.findall(r"<td>(.*?)</td>", rows[1]) == [str(value) for value in hits[0]]
-        assert f"… and {len(primers) - 10:,} more" in primers._repr_html_()
-        assert "more" not in hits[:3]._repr_html_() and "0 hits" in hits[:0]._repr_html_()
-
-    def test_names_are_escaped(self):
-        genome = kmatch.Genome.from_records([("<b>&amp;", "ACGTACGTAC")])
-        shown = call(kmatch.hamming, genome, {"<script>x": "ACGTA"}, 0)._repr_html_()
-        assert "<b>" not in shown and "<script>" not in shown
-        assert "&lt;b&gt;&amp;amp;" in shown and "&lt;script&gt;x" in shown
+def test_tables_of_several_genomes_and_of_none(tmp_path):
+    row, bed = "chr\t1\t9\tp\t2\t-\t8=\tACGTACGT\n", "chr\t1\t9\tp\t800\t+\t2\t"
+    texts = (f"genome\t{HEADER}all/x/a.fa\t{row}all/b.fa\t{row}", f"{bed}x/a.fa\n{bed}b.fa\n")
+    for text in texts:
+        (tmp_path / "a").write_text(text)
+        read = read_table(tmp_path / "a")
+        assert read.names == ["x/a.fa chr", "b.fa chr"] and read.distance.tolist() == [2, 2]
+    for text in ("", HEADER, "# nothing\n\n"):
+        (tmp_path / "empty").write_text(text)
+        assert read_table(tmp_path / "empty").size == 0
 
 
-class TestWithoutMatplotlib:
-    @pytest.fixture(autouse=True)
-    def _without(self, monkeypatch):
-        monkeypatch.setitem(sys.modules, "matplotlib", None)
-        monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-        from kmatch.pictures.figure import _picture_class
+@pytest.mark.parametrize(
+    "text, line, words",
+    [
+        (HEADER + "c\t1\t9\tp\tx\t+\t8=\tA\n", 2, "'x' in column 5 is no number"),
+        (HEADER + "\nc\t1\t9\tp\t-1\t+\t8=\tA\n", 3, "'-1' in column 5"),
+        (HEADER + "c\t9\t1\tp\t1\t+\t8=\tA\n", 2, "starts at 9 and ends before, at 1"),
+        (HEADER + "c\t1\t9\tp\t1\t?\t8=\tA\n", 2, "'?' is no strand"),
+        (HEADER + "c\t1\t9\tp\t1\n", 2, "5 of the table's 8 columns"),
+        ("c\t1\t9\tp\t1000\t+\t0\n" * 3 + "c\t1\n", 4, "2 of the table's 7 columns"),
+        ("sequence\tstart\tend\tlength\tgc\ttm\nc\t1\t9\t8\tinf\tNA\n", 2, "'inf' in column 5"),
+        ("sequence\tstart\tend\tlength\tgc\ttm\nc\t1\t9\t8\t0.5\tx\n", 2, "'x' in column 6"),
+        ("c\t1\t9\tp\t1000\t+\n", 1, "--format tsv"),
+        ("chr1\t1\t9\n", 1, "--format tsv"),
+        (">chr1\nACGT\n", 1, "this is FASTA"),
+        ("@HD\tVN:1.6\n", 1, "this is SAM"),
+        ("##gff-version 3\n", 1, "this is GFF3"),
+        ("pattern\td0\td1\ttotal\n", 1, "has no positions"),
+        ("\x00\x01\x02", 1, "--format tsv"),
+    ],
+)
+def test_mistakes_in_tables(tmp_path, text, line, words):
+    (tmp_path / "table").write_text(text)
+    with pytest.raises(kmatch.InputError, match=f"table: line {line}: ") as error:
+        read_table(tmp_path / "table")
+    assert words in str(error.value)
 
-        _picture_class.cache_clear()
 
-    def test_the_command(self, tmp_path):
-        done = here("plot", tmp_path / "none.tsv", "-o", tmp_path / "a.png")
-        failed(done, "kmatch plot needs Matplotlib", "pip install matplotlib")
+def test_html(found):
+    rows = found["hits"]
+    shown = rows._repr_html_()
+    assert shown.startswith(f"<p>{len(rows):,} hits</p>")
+    lines = re.findall(r"<tr>(.*?)</tr>", shown)
+    assert len(lines) == 1 + min(10, len(rows))
+    assert re.findall(r"<th>(.*?)</th>", lines[0]) == list(kmatch.Hit._fields)
+    assert re.findall(r"<td>(.*?)</td>", lines[1]) == [str(value) for value in rows[0]]
+    assert f"… and {len(found['primers']) - 10:,} more" in found["primers"]._repr_html_()
+    assert "more" not in rows[:3]._repr_html_() and "0 hits" in rows[:0]._repr_html_()
+    genome = kmatch.Genome.from_records([("<b>&amp;", "ACGTACGTAC")])
+    shown = call(kmatch.hamming, genome, {"<script>x": "ACGTA"}, 0)._repr_html_()
+    assert "<b>" not in shown and "<script>" not in shown
+    assert "&lt;b&gt;&amp;amp;" in shown and "&lt;script&gt;x" in shown
 
-    def test_python(self, hits, primers):
-        for found in (hits, primers):
-            with pytest.raises(kmatch.OutputError, match="pip install matplotlib"):
-                found.plot()
+
+def test_without_matplotlib(found, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    pictures._picture_class.cache_clear()
+    done = here("plot", tmp_path / "none.tsv", "-o", tmp_path / "a.png")
+    failed(done, "kmatch plot needs Matplotlib", "pip install matplotlib")
+    for rows in found.values():
+        with pytest.raises(kmatch.OutputError, match="pip install matplotlib"):
+            rows.plot()
 
 
 def test_help_is_light():
@@ -187,18 +138,279 @@ def test_help_is_light():
         (("a.tsv", "-o", "-"), "give --format"),
         (("a.tsv", "-o", "a.png", "--records", "0"), "--records"),
         (("-", "-o", "a.png", "--genome", "-"), "standard input"),
+        (("a.png", "-o", "a.png"), "same file"),
     ],
 )
-def test_wrong_usage(words, message):
+def test_wrong_usage(words, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.png").write_text(HEADER)
     misused(here("plot", *words), message)
 
 
-def test_an_input_is_no_output(tmp_path):
-    (tmp_path / "a.png").write_text(HEADER)
-    misused(here("plot", tmp_path / "a.png", "-o", tmp_path / "a.png"), "same file")
+def test_words():
+    assert [short_count(n) for n in (0, 999, 9_999, 12_345, 123_456, 4_600_000, 10**10)] == [
+        "0", "999", "9999", "12.3k", "123k", "4.6M", "10.0G",
+    ]  # fmt: skip
+    assert [letters(n) for n in (3, 820, 1_200, 34_000_000, 3.1e9)] == [
+        "3 bp", "820 bp", "1.2 kbp", "34 Mbp", "3,100 Mbp",
+    ]  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert label("a$b") == r"a\$b"
 
 
-def written(found):
-    table = io.StringIO()
-    found.to_tsv(table)
-    return gzip.compress(table.getvalue().encode())
+def table(rows, lengths, patterns=("p",)):
+    """Columns of rows (record, start, end, pattern, distance, minus), all numbers."""
+    record, start, end, pattern, distance, minus = np.array(rows, np.int64).reshape(-1, 6).T
+    names, unknown = [f"r{i}" for i in range(len(lengths))], np.full(len(record), np.nan)
+    place = (np.array(lengths, np.int64), record, start, end, minus.astype(bool))
+    return Columns(HITS, names, *place, [*patterns], pattern, distance, unknown, unknown)
+
+
+def many(count, records=3, seed=1):
+    draw = np.random.default_rng(seed)
+    lengths = draw.integers(1_000, 90_000, records)
+    record = draw.integers(0, records, count)
+    start = (draw.random(count) * (lengths[record] - 20)).astype(np.int64)
+    others = draw.integers(0, 5, count), draw.integers(1, 4, count), draw.integers(0, 2, count)
+    patterns = [f"g{i}" for i in range(5)]
+    return table(np.transpose([record, start, start + 20, *others]), lengths, patterns)
+
+
+def marks(figure, kind="hits-"):
+    """Corners of the rectangles of hits, by class, or of bins: float[n, 4, 2]."""
+    drawn = [c for c in figure.axes[0].collections if (c.get_gid() or "").startswith(kind)]
+    return [np.array([path.vertices[:4] for path in group.get_paths()]) for group in drawn]
+
+
+def texts(figure):
+    """All texts of an SVG."""
+    tree = ElementTree.fromstring(pictures._saved(figure, "svg"))
+    return ["".join(node.itertext()).strip() for node in tree.iter() if node.tag.endswith("text")]
+
+
+def written(labels):
+    return [text.get_text() for text in labels]
+
+
+def test_hits_are_where_they_are():
+    rows = [(0, 100, 120, 0, 0, 0), (0, 500, 520, 0, 2, 1), (1, 0, 400, 1, 2, 0)]
+    figure = draw_hits(table(rows, (1_000, 400), "ab"))
+    axes = figure.axes[0]
+    exact, none, two = marks(figure)
+    assert len(exact) == 1 and len(none) == 0 and len(two) == 2
+    assert exact[0, :, 0].min() == 100 and exact[0, :, 0].max() == 120
+    assert two[1, :, 0].min() == 0 and two[1, :, 0].max() == 400  # as long as the hit
+    assert exact[0, :, 1].max() < 0 and two[0, :, 1].min() > 0  # + is above, - below
+    assert two[1, :, 1].max() < 1 and two[1, :, 1].min() > 0.5  # on the second line
+    heights = [np.ptp(group[0, :, 1]) for group in (exact, two)]
+    assert heights[0] > 2 * heights[1]  # the closer, the taller
+    left, right = axes.get_xlim()
+    assert -50 < left < 0 and 1_000 < right < 1_050 and axes.get_ylim() == (1.5, -0.5)
+    assert written(axes.get_yticklabels()) == ["r0", "r1"]
+
+
+@pytest.mark.parametrize(
+    "length, axis", [(900, "bp"), (48_502, "kbp"), (9_000_000, "kbp"), (248_956_422, "Mbp")]
+)
+def test_units(length, axis):
+    axes = draw_hits(table([(0, length - 20, length, 0, 1, 0)], (length,))).axes[0]
+    assert axes.get_xlabel() == f"position in the record, {axis}"
+    axes.figure.draw_without_rendering()
+    shown = [float(x.replace(",", "").replace("−", "-")) for x in written(axes.get_xticklabels())]
+    size = {"bp": 1, "kbp": 1e3, "Mbp": 1e6}[axis]
+    assert [x * size for x in shown] == pytest.approx(axes.get_xticks().tolist())
+
+
+def test_counts_by_strand_and_by_pattern():
+    rows = many(250)
+    above, below = draw_hits(rows).axes
+    assert len(above.texts) == 6
+    for minus, sign in ((False, "+"), (True, "−")):
+        counts = np.bincount(rows.record[rows.minus == minus], minlength=3)
+        assert {f"{sign} {count}" for count in counts} <= {*written(above.texts)}
+    heights = [[bar.get_height() for bar in group] for group in below.containers]
+    expected = np.zeros((5, 4), int)
+    np.add.at(expected, (rows.pattern, rows.distance), 1)
+    assert heights == expected.tolist()
+    assert written(below.get_legend().get_texts()) == rows.patterns
+    assert written(below.get_xticklabels()) == ["0", "1", "2", "3"]
+    rows = [(0, 0, 20, 0, 2, 0)] * 200 + [(0, 0, 20, 0, 0, 0)]
+    assert draw_hits(table(rows, (100,))).axes[1].get_yscale() == "log"
+    assert draw_hits(table(rows[190:], (100,))).axes[1].get_yscale() == "linear"
+
+
+def test_crowded_lines_are_binned():
+    rows = many(5_000, records=2)
+    assert np.bincount(rows.record).min() > SINGLE
+    figure = draw_hits(rows)
+    assert sum(map(len, marks(figure))) == 0
+    width, classes = rows.lengths.max() / BINS, classes_of(rows.distance)
+    column = ((rows.start + rows.end) / 2 / width).astype(int)
+    cells = {*zip(rows.record, rows.minus, classes.of(rows.distance), column, strict=True)}
+    (bins,) = marks(figure, "bins")
+    edges = hits._edges(classes)
+    middle, side = bins[:, :, 0].mean(axis=1), np.abs(bins[:, :, 1] - bins[:, :, 1].round())
+    line = bins[:, :, 1].mean(axis=1).round().astype(int)
+    group = np.argmin(np.abs(side.max(axis=1)[:, None] - edges), axis=1)
+    minus = bins[:, :, 1].mean(axis=1) > line
+    drawn = [*zip(line, minus, group, (middle / width).astype(int), strict=True)]
+    assert len(drawn) == len(cells) and {*drawn} == cells
+    crowd = [(0, i, i + 20, 0, 1, 0) for i in range(SINGLE + 1)]
+    figure = draw_hits(table([*crowd, (1, 3, 23, 0, 1, 1)], (2_000, 2_000)))
+    assert len(marks(figure, "bins")) == 1 and sum(map(len, marks(figure))) == 1
+
+
+def test_other_records_share_a_line():
+    rows = [(i, 0, 20, 0, 0, 0) for i in range(30)] + [(i, 50, 70, 0, 0, 0) for i in range(10)]
+    figure = draw_hits(table(rows, [1_000] * 30), records=10)
+    names = written(figure.axes[0].get_yticklabels())
+    assert names[:10] == [f"r{i}" for i in range(10)]
+    assert names[10].startswith("20 others") and "20 kbp" in names[10]
+    (drawn,) = marks(figure)
+    last = drawn[drawn[:, :, 1].max(axis=1) > 9.5]
+    assert len(drawn) == 40
+    assert np.allclose(np.sort(last[:, :, 0].mean(axis=1)), (np.arange(20) * 1_000 + 10) / 20)
+
+
+def test_many_patterns_and_many_distances():
+    rows = [(0, 0, 20, i % 40, i % 2, 0) for i in range(80)] + [(0, 9, 29, 39, 0, 0)]
+    axes = draw_hits(table(rows, (100,), [f"g{i}" for i in range(40)])).axes[1]
+    names = written(axes.get_yticklabels())
+    assert len(names) == 31 and names[-2:] == ["g39", "10 others"]
+    cells = np.array(written(axes.texts), int).reshape(31, 2)
+    assert cells.sum() == len(rows) and cells[29].tolist() == [1, 2]
+    figure = draw_hits(table([(0, i, i + 20, 0, i, 0) for i in range(60)], (100,)))
+    shown = written(figure.axes[0].get_legend().get_texts())
+    assert len(shown) <= 8 and shown[0] == "0–7" and shown[-1].endswith("59")
+    assert sum(map(len, marks(figure))) == 60
+
+
+def test_no_hits_one_and_names_of_anyone():
+    assert "no hits" in texts(draw_hits(table([], ())))
+    shown = texts(draw_hits(table([(0, 55_000_000, 55_000_020, 0, 0, 0)], (60_000_000,))))
+    assert "1 hit of 1 pattern in 1 record" in shown and "+ 1" in shown and "− 0" in shown
+    names = ["$\\frac{1}{0}$", "<&>\"'", "\udcff\udcfe", "染色体", "x" * 500, "a\x1b[0m"]
+    rows = [(i, 0, 20, i, i % 3, 0) for i in range(6)]
+    shown = texts(draw_hits(table(rows, [100] * 6, names)._replace(names=names)))
+    for name in ("$\\frac{1}{0}$", "<&>\"'", "??", "染色体", "a_[0m"):
+        assert shown.count(name) == 2, name
+    assert shown.count(label(names[4])) == 2 and len(label(names[4])) == 24
+
+
+def test_labels_do_not_overlap():
+    names = [f"scaffold_{i}_of_a_long_assembly_name" for i in range(80)]
+    figure = draw_hits(many(4_000, records=80)._replace(names=names))
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in figure.axes[0].get_yticklabels()]
+    assert len(boxes) == 25 and min(box.x0 for box in boxes) >= 0
+    assert all(above.y0 >= below.y1 for above, below in pairwise(boxes))
+    counts = [text.get_window_extent() for text in figure.axes[0].texts]
+    assert max(box.x1 for box in counts) <= figure.bbox.x1
+
+
+def primers_of(count):
+    draw = np.random.default_rng(count)
+    start = np.sort(draw.integers(0, 440, count))
+    tm = np.where(np.arange(count) == 3, np.nan, draw.uniform(50, 70, count))
+    rows = np.zeros((count, 6), np.int64)
+    rows[:, 1], rows[:, 2] = start, start + draw.integers(18, 30, count)
+    rows[:, 5] = draw.random(count) < 0.5
+    gc = draw.uniform(0.2, 0.8, count)
+    return table(rows, (500,))._replace(nouns=PRIMERS, names=["t"], gc=gc, tm=tm)
+
+
+def test_primers():
+    rows = primers_of(120)
+    figure = draw_primers(rows)
+    assert figure.axes[0].get_xlim() == (0, 500)
+    known = rows.end - rows.start, 100 * rows.gc, rows.tm
+    for axes, values in zip(figure.axes, known, strict=True):
+        points = np.concatenate([line.get_xydata() for line in axes.lines])
+        first = np.where(rows.minus, rows.end - 1, rows.start) + 0.5
+        expected = np.transpose([first, values])[~np.isnan(values)]
+        assert np.allclose(np.sort(points, axis=0), np.sort(expected, axis=0))
+    assert written(figure.axes[0].get_legend().get_texts()) == ["+", "−"]
+    names = ["first_record", "second_record", "x"]
+    two = rows._replace(names=names, lengths=np.array([500, 500, 20]), record=np.arange(120) % 2)
+    axes = draw_primers(two).axes[0]
+    points = np.concatenate([line.get_xydata() for line in axes.lines])
+    assert (points[:, 0] > 500).sum() == 60 and written(axes.texts) == names[:2]
+    none = np.full(120, np.nan)  # BED has the length alone
+    assert len(draw_primers(rows._replace(gc=none, tm=none)).axes) == 1
+    assert "no primers" in texts(draw_primers(primers_of(0)))
+
+
+def test_bins_of_primers():
+    rows = primers_of(6_000)
+    axes = draw_primers(rows).axes[0]
+    points = np.concatenate([line.get_xydata() for line in axes.lines])
+    assert 100 < len(points) <= 600 and "median" in axes.get_title("right")
+    bars = [np.array(c.get_segments())[:, :, 1] for c in axes.collections]
+    lengths = rows.end - rows.start
+    assert min(map(np.min, bars)) == lengths.min() and max(map(np.max, bars)) == lengths.max()
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "hits.tsv"
+    rows = [f"chr{i}\t{i * 50}\t{i * 50 + 20}\tp{i % 2}\t{i % 3}\t+\t20=\tA\n" for i in range(9)]
+    path.write_text(HEADER + "".join(rows))
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_files(file, tmp_path, suffix):
+    path = tmp_path / f"a.{suffix}"
+    assert here("plot", file, "-o", path) == (0, b"", b"")
+    begin = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[suffix]
+    assert path.read_bytes().startswith(begin)
+    words = ("plot", "-", "-o", "-", "--format", suffix)
+    draw = process if suffix == "svg" else here  # another process draws the same
+    assert draw(*words, stdin=file.read_bytes()).out == path.read_bytes()
+
+
+def test_the_command(file, tmp_path):
+    genome, picture = tmp_path / "genome.fa", tmp_path / "a.svg"
+    genome.write_text("".join(f">chr{i}\n{'A' * 5_000}\n" for i in range(20)))
+    assert here("plot", file, "-o", picture, "--records", 2, "--genome", genome).status == 0
+    text = picture.read_text()
+    words = ("9 hits of 2 patterns in 9 records", "chr0", "chr1", "7 others", "p0", ">5,000<")
+    assert all(word in text for word in words) and "chr2" not in text and "<dc:date>" not in text
+    file.write_text(file.read_text() + "chr1\tx\n")
+    failed(here("plot", file, "-o", tmp_path / "a.png"), f"{file}: line 11: 2 of the table's")
+    assert not (tmp_path / "a.png").exists()
+    failed(here("plot", tmp_path / "none.tsv", "-o", tmp_path / "a.png"), "cannot be read")
+    file.write_text(HEADER)
+    failed(here("plot", file, "-o", tmp_path / "none" / "a.png"), "make the folder")
+
+
+def test_python(found):
+    rows = call(kmatch.hamming, GENOME, TEXT[100:120], 4)
+    figure = rows.plot()
+    assert figure._repr_png_().startswith(b"\x89PNG")
+    assert sum(map(len, marks(figure))) == len(rows)
+    lengths = {line.get_xdata()[1] for line in figure.axes[0].lines}
+    assert lengths <= {1_000, 2_000}  # of the genome, not of its last hit
+    with pytest.raises(kmatch.InputError, match="records is 0"):
+        rows.plot(records=0)
+    points = np.concatenate([x.get_xydata() for x in found["primers"].plot().axes[0].lines])
+    assert len(points) == len(found["primers"])
+
+
+def test_several_genomes(tmp_path):
+    genomes = [tmp_path / "a.fa", tmp_path / "b.fa"]
+    for path in genomes:
+        path.write_text(f">r\n{TEXT[:500]}\n>s\n{TEXT[:400]}\n")
+    figure = call(kmatch.hamming, genomes, TEXT[450:470], 0).plot()
+    assert written(figure.axes[0].get_yticklabels()) == ["a.fa r", "b.fa r"]
+    assert sum(map(len, marks(figure))) == 2
+    products = call(kmatch.pcr, genomes, {"one": ENDS}, 0)
+    figure = products.plot()
+    names = ["a.fa r", "a.fa s", "b.fa r", "b.fa s"]
+    assert written(figure.axes[0].get_yticklabels()) == names
+    assert sum(map(len, marks(figure))) == len(products) == 4
+    assert figure.get_suptitle() == "4 products of 1 pair in 4 records"
+    assert figure.axes[1].get_ylabel() == "products"
+    assert figure.axes[1].get_legend().get_title().get_text() == "pair"
+    assert "no products" in written(products[:0].plot().axes[0].texts)

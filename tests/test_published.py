@@ -33,8 +33,8 @@ from support.published import (
 
 import kmatch
 from kmatch.published import run
-from kmatch.published.counters import look_up_memory
-from kmatch.published.cpu import feuser2018, nakano2012
+from kmatch.published.cpu import nakano2012
+from kmatch.published.cpu.pmasm2017 import look_up_memory
 from kmatch.published.cpu.wspasm2017 import find_matches
 from kmatch.published.registry import PUBLISHED, Algorithm, find, names
 from kmatch.sequences.alphabet import encode
@@ -204,9 +204,8 @@ def test_matrix_x():
     assert x.tolist() == HO_X
 
 
-def test_anti_diagonals_in_panels_and_parts(monkeypatch):
+def test_anti_diagonals_in_panels(monkeypatch):
     monkeypatch.setattr(nakano2012, "WIDTH", 5)
-    monkeypatch.setattr(nakano2012, "GRAIN", 2)
     for algorithm in PUBLISHED["best"]:
         for name in ("long and short together", "runs of N", "palindrome", "m = 1"):
             check("best", algorithm, *case("best", name, algorithm, "cpu"), device="cpu")
@@ -226,9 +225,8 @@ def test_any_primers(algorithm, case):
 
 
 @pytest.mark.parametrize("algorithm", primer_algorithms("cpu"), ids=label)
-def test_primers_of_several_strips(algorithm, monkeypatch):
+def test_primers_of_several_strips(algorithm):
     """Primers of more rows than conventional-fine holds at a time."""
-    monkeypatch.setattr(feuser2018, "GRAIN", 8)
     target, background = random_letters(110, seed=3), random_letters(200, seed=4)
     case = [("t", target)], [("b", background + target[5:80])], 20
     check_primers(algorithm, *case, {"background_strand": "+"}, device="cpu")

@@ -17,14 +17,15 @@ sys.path.insert(0, sys.argv.pop(1))
 from kmatch.engine.cuda import engine
 from kmatch.engine.cuda.gpu import driver
 from kmatch.engine.cuda.primer import extend as primer
-from kmatch.published.cuda import liu2012, pmasm2017, text, wspasm2017
+from kmatch.published import cuda as on_cuda
+from kmatch.published.cuda import liu2012, pmasm2017, wspasm2017
 
 class Stopwatch(driver.Stopwatch):
     seconds = 1e-3  # the simulator keeps no time
 
 driver.Stopwatch = Stopwatch
 engine.PACKERS = 0
-wspasm2017.BLOCK = text.THREADS = wspasm2017.THREADS = liu2012.THREADS = pmasm2017.THREADS = 4
+wspasm2017.BLOCK = on_cuda.THREADS = wspasm2017.THREADS = liu2012.THREADS = pmasm2017.THREADS = 4
 """
 GPU = """
 import gpu as bench

@@ -1,9 +1,9 @@
-"""The measurements that `kmatch bench` makes, prints and keeps."""
+"""The measurements that `kmatch bench` makes, prints, keeps and draws."""
 
 import json
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -11,17 +11,46 @@ from rich.table import Table
 
 import kmatch
 from kmatch.arrays import Bytes
-from kmatch.bench.data import Case, make_case, random_letters, read_letters
-from kmatch.bench.figures import BACKGROUND_SEED, figure_rows, figure_table
-from kmatch.bench.papers import PAPERS
-from kmatch.bench.plot import draw
-from kmatch.bench.rows import Bench, Row
-from kmatch.bench.tables import DEFINITIONS, rows_table
+from kmatch.bench.measure import (
+    Bench,
+    Case,
+    Row,
+    cut_patterns,
+    make_case,
+    random_letters,
+    read_letters,
+)
+from kmatch.bench.papers import PAPERS, Figure, Point, Printed, headline
 from kmatch.errors import OutputError
+from kmatch.pictures import load_figure
+from kmatch.published.registry import ENGINE
 
 SIZES = {"cpu": 1 << 23, "cuda": 1 << 27}  # letters of text
 PRIMER = (2_000, 20_000, 20)  # letters of target and of background, K
 SETTINGS = {"hamming": (20, 1, 3), "multi": (20, 8, 3), "edit": (20, 1, 3), "best": (20, 1, 6)}
+BACKGROUND_SEED = 2
+UNITS = {
+    "throughput": "GB of text a second",
+    "seconds": "time of the kernels",
+    "speedup": "× the first column",
+}
+DEFINITIONS = (
+    "kernel: median time of the kernels alone, the text on the device. call: from the text in "
+    "host memory to the hits there, with copies and packing.",
+    "bp·pattern/s: letters of text × patterns ÷ kernel time. CUPS: letters of text × letters of "
+    "all patterns (the cells of the whole matrix) ÷ kernel time. For primers the letters of the "
+    "background take the place of patterns.",
+    "× engine: bp·pattern/s over that of bitplane on the same device. × sequential: over that of "
+    "the paper's first algorithm here, on one CPU thread.",
+    "Forward strand. * An algorithm gets no more of the text than it searches in {seconds:g} s.",
+)
+COLUMNS = (
+    "algorithm", "device", "text", "kernel", "call", "bp·pattern/s", "CUPS", "× engine",
+    "× sequential", "hits", "same hits", "the paper says",
+)  # fmt: skip
+
+Rows = dict[tuple[str, str], Row]  # by (algorithm, device)
+Result = tuple[Point, int, Rows]
 
 
 class Report:
@@ -112,3 +141,151 @@ class Report:
 
     def _definitions(self) -> list[str]:
         return [line.format(seconds=self._bench.seconds) for line in DEFINITIONS]
+
+
+def rows_table(rows: Sequence[Row]) -> Table:
+    """The Rows of one Case as a table."""
+    one = rows[0]
+    what = f"m = {one.m}, " if one.m else ""
+    count = f"{one.patterns} pattern{'s' * (one.patterns != 1)}, " if one.patterns else ""
+    table = Table(title=f"kmatch {one.command}: {count}{what}k = {one.k}", title_justify="left")
+    for number, name in enumerate(COLUMNS):
+        table.add_column(name, justify="left" if number in (0, 1, 10, 11) else "right")
+    for row in rows:
+        table.add_row(
+            row.algorithm,
+            row.device if row.threads != 1 else "cpu, 1 thread",
+            f"{row.size:,}{'*' * (row.size < row.asked)}",
+            seconds(row.kernel),
+            seconds(row.call),
+            scaled(row.rate),
+            scaled(row.cups) if row.cells else "",
+            ratio(row.of_engine),
+            ratio(row.of_sequential),
+            f"{row.hits:,}",
+            "yes" if row.equal else "NO",
+            headline(row.paper, row.algorithm, row.device),
+        )
+    return table
+
+
+def figure_rows(figure: Figure, bench: Bench, letters: Bytes | None = None) -> Iterator[Result]:
+    """Yield (point, number of the set of patterns, Rows) for each point and set of a Figure.
+
+    letters: a text as long as the longest point's, or None for random letters.
+    """
+    wanted = {(algorithm, device) for _, algorithm, device in figure.columns}
+    for point in figure.points:
+        text = random_letters(point.size) if letters is None else letters[: point.size]
+        for number in range(figure.sets):
+            rows = bench.rows(_case(figure, point, text, number), wanted)
+            yield point, number, {(row.algorithm, row.device): row for row in rows}
+
+
+def _case(figure: Figure, point: Point, text: Bytes, number: int) -> Case:
+    if figure.command == "primer":
+        background = random_letters(point.m, BACKGROUND_SEED)
+        return Case(figure.command, text, [], point.k, background)
+    patterns = cut_patterns(text, point.m, point.patterns, point.k, 1 + number)
+    return Case(figure.command, text, patterns, point.k)
+
+
+def figure_table(figure: Figure, results: Sequence[Result], devices: Sequence[str]) -> Table:
+    """A Figure as a table: a row a point, with the paper's own figures in brackets."""
+    table = Table(title=f"{figure.title} ({UNITS[figure.metric]})", title_justify="left")
+    engines = [(f"{ENGINE}, {device}", ENGINE, device) for device in devices]
+    for head in figure.heads:
+        table.add_column(head, justify="right")
+    for heading, *_ in (*figure.columns, *engines):
+        table.add_column(heading, justify="right")
+    by_point: dict[Point, list[Rows]] = {}
+    for point, _, rows in results:
+        by_point.setdefault(point, []).append(rows)
+    for number, (point, sets) in enumerate(by_point.items()):
+        printed: Sequence[Printed | None] = [None] * len(figure.columns)
+        if figure.printed:
+            printed = figure.printed[number]
+        columns = [*zip(figure.columns, printed, strict=True), *((name, None) for name in engines)]
+        cells = [_cell(figure, sets, column[1:], theirs) for column, theirs in columns]
+        table.add_row(*point.cells, *cells)
+    return table
+
+
+def _cell(
+    figure: Figure, sets: Sequence[Rows], column: tuple[str, str], printed: Printed | None
+) -> str:
+    rows = [rows[column] for rows in sets if column in rows]
+    shown = "–"
+    if rows:
+        values = [_value(figure, row, others) for row, others in zip(rows, sets, strict=True)]
+        if len(values) > 1:
+            values = [max(values), min(values), sum(values) / len(values)]
+        shown = "/".join(_shown(figure.metric, value) for value in values)
+        shown += "*" * any(row.size < row.asked for row in rows)
+        shown += " DIFFERENT HITS" * any(not row.equal for row in rows)
+    return shown if printed is None else f"{shown} ({printed})"
+
+
+def _value(figure: Figure, row: Row, rows: Rows) -> float:
+    if figure.metric == "throughput":
+        return row.size / row.kernel / 1e9 if row.kernel else 0.0
+    if figure.metric == "seconds":
+        return row.kernel * row.asked / row.size
+    _, algorithm, device = figure.columns[0]
+    first = rows[algorithm, device]
+    return row.rate / first.rate if first.rate else 0.0
+
+
+def _shown(metric: str, value: float) -> str:
+    if metric == "seconds":
+        return seconds(value)
+    return f"{value:.3g}" if value < 1000 else scaled(value)
+
+
+def scaled(number: float) -> str:
+    """A number in three digits with a prefix: 12.3 G."""
+    prefixes = ["", *"kMGTP"]
+    while abs(number) >= 999.5 and len(prefixes) > 1:
+        number /= 1000
+        del prefixes[0]
+    return f"{number:.3g} {prefixes[0]}".strip()
+
+
+def seconds(number: float) -> str:
+    """A time in three digits: 12.3 ms."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if number >= size:
+            return f"{number / size:.3g} {unit}"
+    return f"{number / 1e-6:.3g} μs"
+
+
+def ratio(number: float | None) -> str:
+    """A ratio in three digits, empty where there is none."""
+    return "" if number is None else f"{number:.3g}"
+
+
+def draw(tables: Sequence[Sequence[Row]], path: str) -> None:
+    """Draw bars of bp·pattern/s, a panel for each list of Rows; the suffix says the file's format.
+
+    Raises OutputError where Matplotlib is missing or the file cannot be written.
+    """
+    height = sum(len(rows) for rows in tables)
+    figure = load_figure("--plot")(figsize=(9, 1 + 0.8 * len(tables) + 0.25 * height))
+    panels = figure.subplots(
+        len(tables), squeeze=False, height_ratios=[len(rows) + 2 for rows in tables]
+    )
+    for rows, (panel,) in zip(tables, panels, strict=True):
+        names = [f"{row.algorithm}, {row.device}" for row in rows]
+        colours = ["tab:green" if not row.paper else "tab:blue" for row in rows]
+        panel.barh(range(len(rows)), [row.rate for row in rows], color=colours)
+        panel.set_yticks(range(len(rows)), names)
+        panel.invert_yaxis()
+        panel.set_xscale("log")
+        first = rows[0]
+        panel.set_title(f"{first.command}: m = {first.m}, k = {first.k}, {first.patterns} patterns")
+        panel.set_xlabel("bp·pattern/s: letters of text × patterns ÷ kernel time")
+    figure.tight_layout()
+    try:
+        figure.savefig(path)
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{path}: cannot be drawn: {error}") from error

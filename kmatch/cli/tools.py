@@ -23,10 +23,10 @@ from kmatch.cli.options import (
     threads_option,
     verbose_option,
 )
-from kmatch.pictures.formats import FORMATS
+from kmatch.pictures import FORMATS
 
 if TYPE_CHECKING:
-    from kmatch.model.runs import Run
+    from kmatch.published.machines import Simulated
 
 
 SUFFIX = ".kmatch"
@@ -126,12 +126,16 @@ def plot(
     if table == genome == "-":
         raise click.UsageError("only one of TABLE and --genome can be standard input")
     check_outputs((table, genome), {"-o": output})
-    from kmatch.pictures.figure import load_figure, write_figure
+    from kmatch.pictures import load_figure, write_figure
 
     load_figure("kmatch plot")  # now, not after a long table
-    from kmatch.pictures.drawing import draw_table
+    from kmatch.pictures.columns import PRIMERS, read_table
+    from kmatch.pictures.hits import draw_hits
+    from kmatch.pictures.primers import draw_primers
 
-    write_figure(draw_table(table, records, genome), output, form)
+    columns = read_table(table, genome)
+    draw = draw_primers if columns.nouns is PRIMERS else draw_hits
+    write_figure(draw(columns, records), output, form)
 
 
 def _format_of(output: str) -> str:
@@ -230,11 +234,11 @@ def bench(
         )
     check_outputs((genome,), {"--json": records.json, "--plot": records.plot})
     if records.plot:
-        from kmatch.pictures.figure import load_figure
+        from kmatch.pictures import load_figure
 
         load_figure("--plot")  # now, not after minutes of measuring
+    from kmatch.bench.measure import Bench
     from kmatch.bench.report import Report
-    from kmatch.bench.rows import Bench
 
     messages = Messages(quiet, verbose=True)
     timer = Bench(device, threads, seconds=seconds)
@@ -315,10 +319,11 @@ def model(sizes: Sizes, form: str | None, output: str | None) -> None:
         raise click.UsageError(
             f"a pattern of {longest} letters is longer than {shortest}; -m is at most -n"
         )
-    from kmatch.model import runs
+    from kmatch.published.machines import Sizes as Chosen
+    from kmatch.published.machines import simulate
     from kmatch.results.output import open_output
 
-    rows = [_row(run) for some in product(*sizes) for run in runs.simulate(runs.Sizes(*some))]
+    rows = [_row(run) for some in product(*sizes) for run in simulate(Chosen(*some))]
     with open_output(output) as handle:
         if form == "table" or (form is None and output is None and sys.stdout.isatty()):
             handle.write(_table(rows).encode())
@@ -327,7 +332,7 @@ def model(sizes: Sizes, form: str | None, output: str | None) -> None:
             handle.write("".join(lines).encode())
 
 
-def _row(run: "Run") -> list[str]:
+def _row(run: "Simulated") -> list[str]:
     n, m, w, l, _ = run.sizes  # noqa: E741
     asm = "." if run.asm is None else str(run.asm)
     whole = (n, m, w, l, run.threads, run.time, round(run.bound))

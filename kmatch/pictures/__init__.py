@@ -1,1 +1,122 @@
-"""Pictures of hits and primers, drawn by Matplotlib."""
+"""Pictures of hits and primers, drawn by Matplotlib: shown by notebooks, or saved to files.
+
+Files are whole or absent, and have the same bytes each time. Here are figures, and words and
+numbers in them.
+"""
+
+import io
+import os
+import warnings
+from functools import cache
+from typing import Any
+
+from kmatch.errors import OutputError, shown
+
+FORMATS = ("png", "svg", "pdf")
+WIDTH = 9.0  # inches
+GREY = "0.35"
+LONGEST = 24  # characters of a name
+_DOTS = 150  # an inch, in PNG and where vector formats hold pixels
+_ON_SCREEN = 90  # an inch, in notebooks
+_NO_DATE = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+_STYLE = {
+    "svg.fonttype": "none",  # text stays text
+    "svg.hashsalt": "kmatch",
+    "pdf.fonttype": 42,  # as journals want it
+}
+
+
+def load_figure(asker: str = "a picture") -> Any:
+    """Matplotlib's class Figure; asker: what needs it. Raises OutputError where it is missing."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise OutputError(
+            f"{asker} needs Matplotlib; install it with: pip install matplotlib"
+        ) from error
+    return Figure
+
+
+def new_figure(height: float) -> Any:
+    """An empty Figure of `height` inches that notebooks show, with or without pyplot."""
+    return _picture_class()(figsize=(WIDTH, height), dpi=_DOTS, layout="constrained")
+
+
+def nothing(words: str) -> Any:
+    """A Figure that only says so."""
+    figure = new_figure(1.5)
+    axes = figure.subplots()
+    axes.text(0.5, 0.5, words, ha="center", va="center", fontsize=14, color=GREY)
+    axes.set_axis_off()
+    return figure
+
+
+@cache
+def _picture_class() -> Any:
+    base = load_figure()
+
+    class Picture(base):  # type: ignore[misc, valid-type]  # known once Matplotlib is loaded
+        """A Matplotlib Figure that shows itself in a notebook."""
+
+        def _repr_png_(self) -> bytes:
+            return _saved(self, "png", _ON_SCREEN)
+
+    return Picture
+
+
+def _saved(figure: Any, form: str, dots: int = _DOTS) -> bytes:
+    """The bytes of a Figure as `png`, `svg` or `pdf`; dots: an inch."""
+    from matplotlib import rc_context
+
+    handle = io.BytesIO()
+    with rc_context(_STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from")  # a box stands for the letter
+        figure.savefig(handle, format=form, dpi=dots, metadata=_NO_DATE[form])
+    return handle.getvalue()
+
+
+def write_figure(figure: Any, path: str | os.PathLike[str], form: str) -> None:
+    """Write a Figure to a path, whole or not at all, or for `-` to standard output."""
+    from kmatch.results.output import open_output
+
+    with open_output(path) as file:
+        file.write(_saved(figure, form))
+
+
+def label(name: str, longest: int = LONGEST) -> str:
+    """A name that fits: a long one loses its middle, and Matplotlib reads no formulas in it."""
+    name = shown(name, 10_000).encode("utf-8", "replace").decode()
+    if len(name) > longest:
+        end = longest // 3
+        name = f"{name[: longest - end - 1]}…{name[-end:]}"
+    return name.replace("$", r"\$")
+
+
+def position_axis(axes: Any, length: int, what: str) -> None:
+    """Have the x axis of axes in letters show bp, kbp or Mbp; what: its label."""
+    units = ((10**7, 10**6, "Mbp"), (10**4, 10**3, "kbp"), (0, 1, "bp"))
+    size, name = next((size, name) for least, size, name in units if length >= least)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value / size:,.10g}")
+    axes.set_xlabel(f"{what}, {name}", fontsize=9)
+    axes.tick_params(axis="x", labelsize=8)
+
+
+def letters(length: float) -> str:
+    """A length in words: `820 bp`, `1.2 kbp`, `34 Mbp`."""
+    size, name = next((s, n) for s, n in ((10**6, "Mbp"), (10**3, "kbp"), (1, "bp")) if length >= s)
+    value = length / size
+    return f"{value:,.0f} {name}" if value >= 100 or size == 1 else f"{value:.3g} {name}"
+
+
+def short_count(count: int) -> str:
+    """A count in at most five characters: `9876`, `12.3k`, `4.6M`."""
+    for size, name in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
+        if count >= 10 * size or (count >= size and size > 1000):
+            value = count / size
+            return f"{value:.0f}{name}" if value >= 99.95 else f"{value:.1f}{name}"
+    return str(count)
+
+
+def counted(count: int, noun: str) -> str:
+    """A count and its noun, in the plural unless it is 1."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,23 +1,33 @@
-"""What pictures are made of: columns of hits, products and primers, found or read from a table."""
+"""What pictures are made of: columns of hits, products or primers, found, or read from a table."""
 
 import os
+from array import array
+from collections.abc import Sequence
+from math import isfinite, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kmatch.arguments import MOST, checked_count
 from kmatch.arrays import Bools, Floats, Ints, Longs
+from kmatch.errors import InputError, shown
+from kmatch.sequences.files import StrPath, open_source
 
 if TYPE_CHECKING:
     from kmatch.results.hits import Hits
     from kmatch.results.primers import Primers
     from kmatch.results.products import Products
 
-
-class Records(NamedTuple):
-    """Records by number, and the letters of each, int64; where unknown, to its last hit."""
-
-    names: list[str]
-    lengths: Longs
+_HEADERS = (b"#", b"track", b"browser")
+_SHOWN = 40  # characters of a wrong cell
+_OTHERS = {  # first bytes of what is no table of hits
+    b"@HD": "SAM",
+    b"@SQ": "SAM",
+    b"##gff": "GFF3",
+    b">": "FASTA",
+    b"pattern\td": "a summary, which has no positions",
+}
+_WANTED = "write the hits as TSV (--format tsv) or BED, and plot these"
 
 
 class Nouns(NamedTuple):
@@ -27,38 +37,27 @@ class Nouns(NamedTuple):
     pattern: str
 
 
-HITS, PRODUCTS = Nouns("hit", "pattern"), Nouns("product", "pair")
+HITS, PRODUCTS, PRIMERS = Nouns("hit", "pattern"), Nouns("product", "pair"), Nouns("primer", "")
 
 
-class HitColumns(NamedTuple):
-    """Hits, n rows, or products by pair; record and pattern number `records` and `patterns`.
+class Columns(NamedTuple):
+    """Hits, products by pair, or primers, n rows; record and pattern number `names` and `patterns`.
 
-    distance: of a product, that of both primers together.
+    names, lengths: of the records; a length that is unknown ends with the last row. distance: of a
+    product, that of both primers together. gc (shares) and tm (°C): of primers, NaN where they are
+    unknown.
     """
 
-    records: Records
-    patterns: list[str]
-    record: Ints
-    start: Longs
-    end: Longs
-    pattern: Ints
-    distance: Ints
-    minus: Bools
-    nouns: Nouns = HITS
-
-    @property
-    def size(self) -> int:
-        return len(self.start)
-
-
-class PrimerColumns(NamedTuple):
-    """Primers, n rows; gc (shares) and tm (°C) hold NaN where they are unknown."""
-
-    records: Records
-    record: Ints
+    nouns: Nouns
+    names: list[str]
+    lengths: Longs
+    record: Longs
     start: Longs
     end: Longs
     minus: Bools
+    patterns: Sequence[str]
+    pattern: Ints | Longs
+    distance: Ints | Longs
     gc: Floats
     tm: Floats
 
@@ -67,96 +66,258 @@ class PrimerColumns(NamedTuple):
         return len(self.start)
 
 
-def columns_of_hits(hits: "Hits") -> HitColumns:
-    """The columns of Hits: the records that have any, as long as their only genome tells."""
+def columns_of_hits(hits: "Hits") -> Columns:
+    """The Columns of Hits: the records that have any, as long as their only genome tells."""
     searched = hits.searched
-    records, record, numbers = _records(hits, searched is not None and searched.named)
-    if searched is not None and not searched.named and searched.can_reread:
-        lengths = np.maximum(records.lengths, searched.genome(0).lengths[numbers])
-        records = records._replace(lengths=lengths)
-    return HitColumns(
-        records,
-        [pattern.name for pattern in hits.patterns],
-        record,
-        hits.start,
-        hits.end,
-        hits.pattern_number,
-        hits.distance,
-        hits.strand == "-",
-    )
+    several = searched is not None and searched.named
+    columns, numbers = _columns(HITS, hits, several)
+    if searched is not None and not several and searched.can_reread:
+        lengths = np.maximum(columns.lengths, searched.genome(0).lengths[numbers])
+        columns = columns._replace(lengths=lengths)
+    patterns = [pattern.name for pattern in hits.patterns]
+    return columns._replace(patterns=patterns, pattern=hits.pattern_number, distance=hits.distance)
 
 
-def columns_of_products(products: "Products") -> HitColumns:
-    """The columns of Products: the records and the pairs that have any."""
-    records, record, _ = _records(products, products.named)
+def columns_of_products(products: "Products") -> Columns:
+    """The Columns of Products: the records and the pairs that have any."""
     pairs, pair = np.unique(products.name.astype(str), return_inverse=True)
-    return HitColumns(
-        records,
-        pairs.tolist(),
-        record,
-        products.start,
-        products.end,
-        pair.astype(np.int32),
-        products.distance_forward + products.distance_reverse,
-        products.strand == "-",
-        PRODUCTS,
-    )
+    distance = products.distance_forward + products.distance_reverse
+    columns, _ = _columns(PRODUCTS, products, products.named)
+    return columns._replace(patterns=pairs.tolist(), pattern=pair, distance=distance)
 
 
-def _records(found: Any, several: bool) -> tuple[Records, Ints, Longs]:
-    """The records of hits or products, the one of each row, and their numbers in the genome.
+def columns_of_primers(primers: "Primers") -> Columns:
+    """The Columns of Primers: the target's records that have any, in full."""
+    sizes = {batch.record: len(batch.codes) for batch in primers.batches}
+    columns, numbers = _columns(PRIMERS, primers, False)
+    lengths = np.array([sizes[number] for number in numbers.tolist()], np.int64)
+    return columns._replace(lengths=lengths, gc=primers.gc, tm=primers.tm)
+
+
+def _columns(nouns: Nouns, found: Any, several: bool) -> tuple[Columns, Longs]:
+    """The Columns of hits, products or primers without their own, and the numbers of their records.
 
     several: whether they come from several genomes, in each of which records count anew.
     """
-    record = found.record_number
+    number = found.record_number
     if several:
-        record = record + found.genome_number * (int(record.max(initial=0)) + 1)
-    numbers, first, record = np.unique(record, return_index=True, return_inverse=True)
+        number = number + found.genome_number * (int(number.max(initial=0)) + 1)
+    numbers, first, record = np.unique(number, return_index=True, return_inverse=True)
     names = [str(name) for name in found.record[first]]
     if several:
-        genomes = within_folder([str(name) for name in found.genome[first]])
+        genomes = _within_folder([str(name) for name in found.genome[first]])
         names = [f"{genome} {name}" for genome, name in zip(genomes, names, strict=True)]
-    records = Records(names, last_ends(record, found.end, len(names)))
-    return records, record.astype(np.int32), numbers
+    none, unknown = np.zeros(len(record), np.int64), np.full(len(record), np.nan)
+    place = (found.start, found.end, found.strand == "-")
+    lengths = _last_ends(record, found.end, len(names))
+    return Columns(nouns, names, lengths, record, *place, (), none, none, unknown, unknown), numbers
 
 
-def columns_of_primers(primers: "Primers") -> PrimerColumns:
-    """The columns of Primers: the target's records that have any, in full."""
-    sizes = {batch.record: len(batch.codes) for batch in primers.batches}
-    numbers, first, record = np.unique(
-        primers.record_number, return_index=True, return_inverse=True
-    )
-    lengths = np.array([sizes[number] for number in numbers.tolist()], np.int64)
-    return PrimerColumns(
-        Records([str(name) for name in primers.record[first]], lengths),
-        record.astype(np.int32),
-        primers.start,
-        primers.end,
-        primers.strand == "-",
-        primers.gc,
-        primers.tm,
-    )
-
-
-def last_ends(record: Longs | Ints, end: Longs, records: int) -> Longs:
+def _last_ends(record: Longs, end: Longs, records: int) -> Longs:
     """Where the last row of each record ends, int64[records]."""
     ends = np.zeros(records, np.int64)
     np.maximum.at(ends, record, end)
     return ends
 
 
-def measured(records: Records, sizes: tuple[list[str], Longs]) -> Records:
-    """The records with their lengths out of a genome's names and lengths, where it names them."""
-    known: dict[str, int] = {}
-    for name, length in zip(sizes[0], sizes[1].tolist(), strict=True):
-        known.setdefault(name, length)
-    found = zip(records.names, records.lengths.tolist(), strict=True)
-    return records._replace(
+def _within_folder(paths: list[str]) -> list[str]:
+    """Names of genomes without the folder that all are in."""
+    prefix = os.path.commonprefix(paths)  # noqa: RUF071, cut at a slash
+    return [path[prefix.rfind("/") + 1 :] for path in paths]
+
+
+class Layout(NamedTuple):
+    """Which column of a table holds what, by number; distances are added up."""
+
+    nouns: Nouns
+    width: int
+    record: int
+    start: int
+    end: int
+    strand: int | None
+    pattern: int | None = None
+    distances: tuple[int, ...] = ()
+    gc: int | None = None
+    tm: int | None = None
+    genome: int | None = None
+
+
+def read_table(path: StrPath, genome: StrPath | None = None) -> Columns:
+    """The hits, products or primers of a table that kmatch wrote; `-` is standard input.
+
+    genome: where the lengths of the records are, if they are known. Raises InputError, naming file
+    and line, for anything else.
+    """
+    table = _Table()
+    with open_source(path) as source:
+        for number, line in enumerate(source.handle, 1):
+            try:
+                table.add(line.rstrip(b"\r\n"))
+            except ValueError as error:
+                raise InputError(f"{source.label}: line {number}: {error}") from None
+    columns = table.columns()
+    if genome is None:
+        return columns
+    from kmatch.genome import Genome
+
+    names, lengths = Genome(genome, keep=False).sizes()
+    known = dict(zip(reversed(names), reversed(lengths.tolist()), strict=True))  # first of a name
+    found = zip(columns.names, columns.lengths.tolist(), strict=True)
+    return columns._replace(
         lengths=np.array([max(known.get(name, 0), end) for name, end in found], np.int64)
     )
 
 
-def within_folder(paths: list[str]) -> list[str]:
-    """Names of genomes without the folder that all are in."""
-    prefix = os.path.commonprefix(paths)  # noqa: RUF071, cut at a slash
-    return [path[prefix.rfind("/") + 1 :] for path in paths]
+class _Table:
+    """The rows of a table, added line by line; ValueError says what is wrong with one."""
+
+    def __init__(self) -> None:
+        self._layout: Layout | None = None
+        self._numbers, self._reals = array("q"), array("d")
+        self._records: dict[bytes, int] = {}
+        self._patterns: dict[bytes, int] = {}
+        self._genomes: dict[bytes, int] = {}
+
+    def add(self, line: bytes) -> None:
+        if self._layout is None and (what := [_OTHERS[x] for x in _OTHERS if line.startswith(x)]):
+            raise ValueError(f"this is {what[0]}; {_WANTED}")
+        if not line.strip() or line.startswith(_HEADERS):
+            return
+        cells = line.split(b"\t")
+        if self._layout is None:
+            self._layout = _tsv_layout(cells)
+            if self._layout is not None:
+                return
+            self._layout = _bed_layout(cells)
+            if self._layout is None:
+                raise ValueError(f"neither a header nor BED of kmatch's; {_WANTED}")
+        self._add_row(self._layout, cells)
+
+    def _add_row(self, layout: Layout, cells: list[bytes]) -> None:
+        if len(cells) < layout.width:
+            raise ValueError(
+                f"{len(cells)} of the table's {layout.width} columns; complete the line, "
+                "or write the table again"
+            )
+        start, end = _whole(cells, layout.start), _whole(cells, layout.end)
+        if start >= end:
+            raise ValueError(f"starts at {start} and ends before, at {end}")
+        strand = b"+" if layout.strand is None else cells[layout.strand]
+        if strand not in (b"+", b"-"):
+            raise ValueError(f"'{_cell(strand)}' is no strand; + and - are")
+        name, pattern = cells[layout.record], b""
+        if layout.genome is not None:
+            self._genomes.setdefault(cells[layout.genome], 0)
+            name = cells[layout.genome] + b" " + name
+        if layout.pattern is not None:
+            pattern = cells[layout.pattern]
+        record = self._records.setdefault(name, len(self._records))
+        number = self._patterns.setdefault(pattern, len(self._patterns))
+        distance = sum(_whole(cells, column) for column in layout.distances)
+        self._numbers.extend((record, start, end, strand == b"-", number, distance))
+        self._reals.extend((_real(cells, layout.gc), _real(cells, layout.tm)))
+
+    def columns(self) -> Columns:
+        numbers = np.array(self._numbers, np.int64).reshape(-1, 6)
+        record, start, end, minus, pattern, distance = np.ascontiguousarray(numbers.T)
+        gc, tm = np.array(self._reals, np.float64).reshape(-1, 2).T
+        names, genomes = ([_text(x) for x in names] for names in (self._records, self._genomes))
+        if genomes:  # without the folder that all are in
+            folder = len(genomes[0]) - len(_within_folder(genomes)[0])
+            names = [name[folder:] for name in names]
+        nouns = self._layout.nouns if self._layout else HITS
+        lengths = _last_ends(record, end, len(names))
+        place = (record, start, end, minus.astype(bool))
+        patterns = [_text(name) for name in self._patterns]
+        return Columns(nouns, names, lengths, *place, patterns, pattern, distance, gc, tm)
+
+
+def _tsv_layout(cells: list[bytes]) -> Layout | None:
+    """The Layout that a header line of TSV names, or None."""
+    at = {cell.decode("utf-8", "replace"): number for number, cell in enumerate(cells)}
+    if not {"sequence", "start", "end"} <= at.keys():
+        return None
+    place = len(cells), at["sequence"], at["start"], at["end"], at.get("strand")
+    genome = at.get("genome")
+    if {"pattern", "distance", "strand"} <= at.keys():
+        return Layout(HITS, *place, at["pattern"], (at["distance"],), genome=genome)
+    if {"name", "distance_forward", "distance_reverse", "strand"} <= at.keys():
+        both = at["distance_forward"], at["distance_reverse"]
+        return Layout(PRODUCTS, *place, at["name"], both, genome=genome)
+    if {"gc", "tm"} <= at.keys():
+        return Layout(PRIMERS, *place, gc=at["gc"], tm=at["tm"], genome=genome)
+    return None
+
+
+def _bed_layout(cells: list[bytes]) -> Layout | None:
+    """The Layout of BED as kmatch writes it, by its first line, or None."""
+    if len(cells) < 6 or not (cells[1].isdigit() and cells[2].isdigit()):
+        return None
+    counts = sum(cell.isdigit() for cell in cells[6:8])
+    width = 6 + counts
+    genome = width if len(cells) == width + 1 else None
+    if len(cells) > width + 1 or (not counts and not cells[3].startswith(b"primer_")):
+        return None
+    place = len(cells), 0, 1, 2, 5
+    if not counts:
+        return Layout(PRIMERS, *place, genome=genome)
+    return Layout((HITS, PRODUCTS)[counts - 1], *place, 3, (6, 7)[:counts], genome=genome)
+
+
+def _whole(cells: list[bytes], column: int) -> int:
+    cell = cells[column]
+    if not cell.isdigit() or int(cell[:20]) > MOST * MOST:
+        raise ValueError(f"'{_cell(cell)}' in column {column + 1} is no number")
+    return int(cell)
+
+
+def _real(cells: list[bytes], column: int | None) -> float:
+    if column is None or cells[column] == b"NA":
+        return nan
+    try:
+        value = float(cells[column])
+    except ValueError:
+        value = nan
+    if not isfinite(value):
+        raise ValueError(f"'{_cell(cells[column])}' in column {column + 1} is no number")
+    return value
+
+
+def _text(cell: bytes) -> str:
+    return cell.decode("utf-8", "surrogateescape")
+
+
+def _cell(cell: bytes) -> str:
+    return shown(cell.decode("utf-8", "replace"), _SHOWN)
+
+
+class Lines(NamedTuple):
+    """Which line of a picture each row is on, int64[n], and where: its offset on that line.
+
+    shown: the records of the first lines, in order; others: how many more share a last line, one
+    behind another, and how many letters these have. The scale of a line is that of the longest
+    record shown, and on the line of the others as many letters as they have.
+    """
+
+    line: Longs
+    offset: Longs
+    shown: Longs
+    others: int
+    letters: int
+
+    @property
+    def size(self) -> int:
+        return len(self.shown) + (self.others > 0)
+
+
+def lines_of(columns: Columns, most: int) -> Lines:
+    """Lines for the records, the `most` with the most rows by themselves."""
+    most = checked_count("records", most, 1)
+    counts = np.bincount(columns.record, minlength=len(columns.names))
+    chosen = np.sort(np.argsort(-counts, kind="stable")[:most])
+    lines = np.full(len(counts), len(chosen), np.int64)
+    lines[chosen] = np.arange(len(chosen))
+    lengths = np.where(lines == len(chosen), columns.lengths, 0)
+    offsets = np.where(lengths > 0, np.cumsum(lengths) - lengths, 0)
+    others, record = len(counts) - len(chosen), columns.record
+    return Lines(lines[record], offsets[record], chosen, others, int(lengths.sum()))

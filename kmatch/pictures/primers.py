@@ -5,10 +5,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmatch.arrays import Floats, Longs
-from kmatch.pictures.columns import PrimerColumns
-from kmatch.pictures.figure import WIDTH, new_figure, nothing
-from kmatch.pictures.rows import Lines, lines_of
-from kmatch.pictures.words import GREY, counted, label, letters, position_axis
+from kmatch.pictures import (
+    GREY,
+    WIDTH,
+    counted,
+    label,
+    letters,
+    new_figure,
+    nothing,
+    position_axis,
+)
+from kmatch.pictures.columns import Columns, Lines, lines_of
 
 RECORDS = 12  # of the target that are drawn
 BINS = 300  # along the axis; where primers are more, a bin shows the range of its values
@@ -20,7 +27,7 @@ _LETTER = 0.075  # inches of a letter of a record's name
 
 
 class Series(NamedTuple):
-    """Values along the axis: where (int64[n] or bins' middles), least, most and a typical one."""
+    """Values along the axis: where (positions or bins' middles), least, most and a typical one."""
 
     at: Floats
     least: Floats
@@ -28,15 +35,16 @@ class Series(NamedTuple):
     typical: Floats
 
 
-def draw_primers(primers: PrimerColumns, records: int | None = None) -> Any:
+def draw_primers(primers: Columns, records: int | None = None) -> Any:
     """A Figure of primers; records: how many of the target, those with the most primers.
 
     None is RECORDS.
     """
     if not primers.size:
         return nothing("no primers")
-    lines = lines_of(primers.records, primers.record, RECORDS if records is None else records)
-    begins = _begins(primers, lines)
+    lines = lines_of(primers, RECORDS if records is None else records)
+    # Where each drawn record begins on the axis, and where the last one ends.
+    begins = np.concatenate([[0], np.cumsum(primers.lengths[lines.shown])])
     drawn = lines.line < len(lines.shown)
     first = np.where(primers.minus, primers.end - 1, primers.start)
     at = begins[np.where(drawn, lines.line, 0)] + first
@@ -58,26 +66,24 @@ def draw_primers(primers: PrimerColumns, records: int | None = None) -> Any:
     _draw_axis(column, primers, lines, begins)
     if primers.minus.any():
         column[0].legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False, title="strand")
-    _draw_title(figure, primers, lines)
+    title = f"{counted(primers.size, 'primer')} in {counted(len(primers.names), 'record')}"
+    if lines.others:
+        title += f", of which the {len(lines.shown)} with the most primers are drawn"
+    figure.suptitle(title, fontsize=11, x=0.01, ha="left")
+    if primers.size > 5 * BINS:
+        note = f"a point is the median of {letters(int(begins[-1]) / BINS)}, a bar their range"
+        column[0].set_title(note, loc="right", fontsize=8, color=GREY)
     return figure
-
-
-def _begins(primers: PrimerColumns, lines: Lines) -> Longs:
-    """Where each drawn record begins on the axis, and where the last one ends."""
-    return np.concatenate([[0], np.cumsum(primers.records.lengths[lines.shown])])
 
 
 def _series(at: Longs, values: Floats, extent: int) -> Series:
     """Values by position, or those of bins where the positions are many."""
     if len(at) <= 5 * BINS:
-        order = np.argsort(at, kind="stable")
-        return Series(
-            at[order].astype(np.float64) + 0.5, values[order], values[order], values[order]
-        )
+        return Series(at.astype(np.float64) + 0.5, values, values, values)
     width = extent / BINS
     column = np.minimum((at / width).astype(np.int64), BINS - 1)
     order = np.lexsort((values, column))
-    column, values = column[order], np.asarray(values[order], np.float64)
+    column, values = column[order], values[order]
     bins, first = np.unique(column, return_index=True)
     last = np.append(first[1:], len(column)) - 1
     middle = values[(first + last) // 2]
@@ -89,11 +95,9 @@ def _draw(axes: Any, series: Series, minus: bool) -> None:
     colour, few = COLOURS[minus], len(series.at) < FEW
     if (series.least < series.most).any():
         axes.vlines(series.at, series.least, series.most, color=colour, alpha=0.3, linewidth=1.8)
-    axes.plot(
-        series.at, series.typical, linestyle="", marker="^v"[minus] if few else ".",
-        markersize=4 if few else 3, color=colour, markeredgewidth=0,
-        label="−" if minus else "+",
-    )  # fmt: skip
+    style = {"marker": "^v"[minus] if few else ".", "markersize": 4 if few else 3, "color": colour}
+    name = "−" if minus else "+"
+    axes.plot(series.at, series.typical, linestyle="", markeredgewidth=0, label=name, **style)
 
 
 def _finish(axes: Any, name: str, lines: Lines, begins: Longs) -> None:
@@ -107,11 +111,11 @@ def _finish(axes: Any, name: str, lines: Lines, begins: Longs) -> None:
         axes.axvspan(begins[number], begins[number + 1], color="0.95", linewidth=0, zorder=0)
 
 
-def _draw_axis(column: Any, primers: PrimerColumns, lines: Lines, begins: Longs) -> None:
+def _draw_axis(column: Any, primers: Columns, lines: Lines, begins: Longs) -> None:
     """Positions below, and above the names of several records, as far as there is space."""
     extent = int(begins[-1])
     column[-1].set_xlim(0, extent)
-    names = [primers.records.names[number] for number in lines.shown.tolist()]
+    names = [primers.names[number] for number in lines.shown.tolist()]
     if len(names) == 1:
         position_axis(column[-1], extent, f"first letter of the primer in {label(names[0], 40)}")
         return
@@ -125,14 +129,3 @@ def _draw_axis(column: Any, primers: PrimerColumns, lines: Lines, begins: Longs)
                 label(name, fitting), middle, xycoords=across, xytext=(0, 3),
                 textcoords="offset points", ha="center", fontsize=8,
             )  # fmt: skip
-
-
-def _draw_title(figure: Any, primers: PrimerColumns, lines: Lines) -> None:
-    title = f"{counted(primers.size, 'primer')} in {counted(len(primers.records.names), 'record')}"
-    if lines.others:
-        title += f", of which the {len(lines.shown)} with the most primers are drawn"
-    figure.suptitle(title, fontsize=11, x=0.01, ha="left")
-    if primers.size > 5 * BINS:
-        extent = int(primers.records.lengths[lines.shown].sum())
-        note = f"a point is the median of {letters(extent / BINS)}, a bar their range"
-        figure.axes[0].set_title(note, loc="right", fontsize=8, color=GREY)

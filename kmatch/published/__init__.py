@@ -4,7 +4,7 @@ Each algorithm is a function
 
     run(text, pattern, k) -> table
 
-text: on the function's device (`cpu.text.HostText`, `cuda.text.DeviceText`); its `masks`, uint8[n],
+text: on the function's device (`cpu.HostText`, `cuda.DeviceText`); its `masks`, uint8[n],
 hold a set of bases a letter, 0 where nothing matches. pattern: masks, uint8[m], in host memory,
 m ≤ n; two letters match if their masks share a bit. k: int, the largest distance wanted, 0 ≤ k ≤ m.
 
@@ -15,7 +15,7 @@ function for a panel takes patterns, uint8[r, m], and fills int32[r, n − m + 1
 For primers the function is run(target, background, k), both of them texts, and the table, int32[n],
 holds for each letter of the target the length of the shortest primer from there on, −1 for none.
 
-`text.table(shape)` makes the table; `text.put(array)` and `text.empty(shape, dtype)` give kernels
-further arrays. Kernels run inside `with text.timed():`, so that their time does not include copies,
-and on CUDA in `text.stream`. `text.once(name, make)` makes what depends on the text alone, once.
+`text.table(shape)` makes the table. Kernels run inside `with text.timed():`, so that their time
+does not include copies. On CUDA they run in `text.stream`, and `text.put(array)` and
+`text.empty(shape, dtype)` give them further arrays.
 """

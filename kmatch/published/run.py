@@ -80,10 +80,10 @@ class Run:
     def text(self, masks: Bytes) -> Any:
         """A text, masks as uint8[n], on the device."""
         if self._engine.name == "cpu":
-            from kmatch.published.cpu.text import HostText
+            from kmatch.published.cpu import HostText
 
             return HostText(masks)
-        from kmatch.published.cuda.text import DeviceText
+        from kmatch.published.cuda import DeviceText
 
         return DeviceText(masks, self._engine.device)
 

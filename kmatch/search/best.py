@@ -15,13 +15,13 @@ from kmatch.arrays import Bools, Longs
 from kmatch.engine.protocol import Smallest
 from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.published.run import Run
+from kmatch.published.search import difference_search, published_distances
 from kmatch.results.batches import HitBatch
 from kmatch.search.circles import Reading, circular_chunks, reading_circles
 from kmatch.search.differences.rules import Rules
 from kmatch.search.hamming import checked_ends
 from kmatch.search.panels.panel import ReadingPanel, build_reading_panel, select_patterns
 from kmatch.search.panels.repeats import Copies, distinct_patterns, with_copies
-from kmatch.search.published import difference_search, published_distances
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning.chunks import Chunking, PackedChunk, plan_reading
 from kmatch.search.scanning.foresight import begin_search

@@ -8,6 +8,7 @@ import numpy as np
 
 from kmatch.arguments import PAM_SIDES, REPORTS, check_choice
 from kmatch.genome import Genome, Genomes, as_genomes
+from kmatch.published.search import difference_search
 from kmatch.results.batches import HitBatch
 from kmatch.search.circles import Reading
 from kmatch.search.differences.ends import DifferenceSearch
@@ -17,7 +18,6 @@ from kmatch.search.panels.distances import pattern_distances
 from kmatch.search.panels.pams import load_pams
 from kmatch.search.panels.panel import build_reading_panel
 from kmatch.search.panels.repeats import distinct_patterns, with_copies
-from kmatch.search.published import difference_search
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning.chunks import Chunking, plan_reading
 from kmatch.search.scanning.dense import hits_ahead

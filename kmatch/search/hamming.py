@@ -72,7 +72,7 @@ def hamming_batches(
 def _search(engine: Any, run: Run | None, request: Request, hooks: Hooks) -> Any:
     """The search for windows by the engine, or by a published algorithm."""
     if run:
-        from kmatch.search.published import PublishedWindows
+        from kmatch.published.search import PublishedWindows
 
         return PublishedWindows(engine, run, request)
     return WindowSearch(engine, request, hooks.capacity)

@@ -10,6 +10,7 @@ from kmatch.arguments import PAM_SIDES, check_choice
 from kmatch.errors import InputError, shown
 from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.published.registry import ENGINE
+from kmatch.published.search import PublishedWindows
 from kmatch.results.batches import HitBatch
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import checked_ends
@@ -18,7 +19,6 @@ from kmatch.search.panels.distances import pattern_distances
 from kmatch.search.panels.pams import load_pams, share_beside
 from kmatch.search.panels.panel import Request
 from kmatch.search.panels.repeats import distinct_patterns
-from kmatch.search.published import PublishedWindows
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning.chunks import Chunking, plan_chunks
 from kmatch.search.scanning.foresight import begin_search, window_seconds

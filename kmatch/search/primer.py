@@ -12,11 +12,11 @@ from kmatch.arrays import Longs
 from kmatch.engine.primers import Starts
 from kmatch.errors import InputError
 from kmatch.genome import Genome
+from kmatch.published.search import extend_published
 from kmatch.results.batches import PrimerBatch
 from kmatch.search.panels.panel import wanted_strands
 from kmatch.search.primers.background import PART, Background
 from kmatch.search.primers.starts import TargetStarts
-from kmatch.search.published import extend_published
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning.foresight import begin_search, primer_seconds
 

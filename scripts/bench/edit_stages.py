@@ -14,10 +14,10 @@ import statistics
 import numpy as np
 from harness.options import plain_parser
 from harness.records import shown_figure, write_results
+from harness.timing import timed
 from harness.workloads import random_text
 
 import kmatch
-from kmatch.bench.timing import timed
 from kmatch.engine.alignments import Ends, Traced
 from kmatch.engine.cpu.bits.vectors import WORDS, aligned
 from kmatch.engine.cpu.edit.recurrence import PAIR, TextRows, advance

@@ -30,8 +30,7 @@ from harness.options import plain_parser
 from harness.records import write_results
 
 import kmatch
-from kmatch.bench.answers import by_engine, by_published
-from kmatch.bench.data import Case
+from kmatch.bench.measure import Case, by_engine, by_published
 from kmatch.engine.cuda.edit import scan as edit
 from kmatch.engine.cuda.gpu.driver import cuda
 from kmatch.engine.cuda.hamming import scan as hamming

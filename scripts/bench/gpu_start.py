@@ -22,9 +22,8 @@ from pathlib import Path
 from harness.options import plain_parser
 from harness.processes import kmatch_command, process_seconds, python_command, write_panel
 from harness.records import write_results
+from harness.timing import take_turns
 from harness.workloads import cut_panel, file_text, write_fasta
-
-from kmatch.bench.timing import take_turns
 
 STAGES = Path(__file__).parent / "harness" / "stages.py"
 LENGTH = 4_641_652

@@ -19,9 +19,9 @@ import numpy as np
 from harness.options import plain_parser
 from harness.processes import kmatch_command, process_seconds, write_panel
 from harness.records import shown_figure, write_results
+from harness.timing import timed
 
 import kmatch
-from kmatch.bench.timing import timed
 from kmatch.search.hooked import hooked, hooked_primer
 
 LETTERS = np.frombuffer(b"ACGT", np.uint8)

@@ -38,10 +38,10 @@ from typing import NamedTuple
 from harness.compare import Search, described
 from harness.options import is_wanted, text_parser, texts
 from harness.records import Table, write_results
+from harness.timing import take_turns, timed
 from harness.workloads import SEED, TooFew, cut_panel, guide_panel
 
 import kmatch
-from kmatch.bench.timing import take_turns, timed
 from kmatch.search.edit import edit_batches
 from kmatch.search.hamming import hamming_batches
 from kmatch.search.multi import multi_batches

@@ -29,10 +29,10 @@ from harness.processes import (
     write_panel,
 )
 from harness.records import write_results
+from harness.timing import take_turns
 from harness.workloads import cut_panel, file_panel, file_text, random_panel
 
 import kmatch
-from kmatch.bench.timing import take_turns
 from kmatch.search.hooked import hooked
 
 PANELS = [(10_000, 3)]

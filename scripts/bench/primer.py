@@ -25,11 +25,11 @@ from pathlib import Path
 import numpy as np
 from harness.options import plain_parser
 from harness.records import write_results
+from harness.timing import timed
 from harness.workloads import random_text
 from numba import njit
 
 import kmatch
-from kmatch.bench.timing import timed
 from kmatch.search.hooked import hooked_primer
 
 GENE, CHROMOSOME, VIRUS = "human_il1rapl1", "human_grch37_chr20", "sarscov2_mn908947"

@@ -20,9 +20,8 @@ from pathlib import Path
 from harness.options import is_wanted, plain_parser
 from harness.processes import kmatch_command, python_command, usage
 from harness.records import Table, write_results
+from harness.timing import take_turns
 from harness.workloads import write_fasta
-
-from kmatch.bench.timing import take_turns
 
 LETTERS, MOST = 100, 3.0
 PATTERN, OTHER = "GTTCATGATACAGATTCTCT", "ACGGTCCATTACGGATTGCA"

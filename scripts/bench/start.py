@@ -24,9 +24,8 @@ from pathlib import Path
 from harness.options import plain_parser
 from harness.processes import kmatch_command, process_seconds, python_command
 from harness.records import write_results
+from harness.timing import median_ratio, take_turns
 from harness.workloads import write_fasta
-
-from kmatch.bench.timing import median_ratio, take_turns
 
 ROOT = Path(__file__).parents[2]
 PATTERN = "GTYCATGNTACAGATTCTCT"

@@ -19,11 +19,11 @@ import numpy as np
 from harness.options import plain_parser
 from harness.processes import CpuCounted
 from harness.records import Table, write_results
+from harness.timing import timed
 from harness.workloads import random_panel, random_text
 from numba import njit
 
 import kmatch
-from kmatch.bench.timing import timed
 from kmatch.threads import cores
 
 SEARCHES = {

@@ -36,9 +36,8 @@ from harness.processes import (
 )
 from harness.records import Table, write_results
 from harness.sassy import Sassy
-
-from kmatch.bench.data import fasta_lines
-from kmatch.bench.timing import median_ratio, take_turns
+from harness.timing import median_ratio, take_turns
+from harness.workloads import fasta_lines
 
 LENGTH = 20
 CASES = [

@@ -18,15 +18,13 @@ from support.published import (
     primer_algorithms,
 )
 
-from kmatch.bench.data import make_case, random_letters
-from kmatch.bench.rows import Bench
+from kmatch.bench.measure import Bench, make_case, random_letters
 from kmatch.engine.cuda.gpu.driver import cuda
 from kmatch.engine.devices import choose_engine
 from kmatch.errors import InputError
-from kmatch.published.cuda import feuser2018, wspasm2017
-from kmatch.published.cuda import text as cuda_text
+from kmatch.published import cuda as on_cuda
+from kmatch.published.cuda import DeviceText, feuser2018, wspasm2017
 from kmatch.published.cuda.liu2012 import opt_block_thread
-from kmatch.published.cuda.text import DeviceText
 from kmatch.published.registry import find
 from kmatch.published.run import Run
 from kmatch.sequences.alphabet import encode
@@ -142,8 +140,8 @@ def test_bench_rows():
 def test_dense_hits_of_a_table(monkeypatch):
     text = DeviceText(np.zeros(9, np.uint8), "cuda:0")
     table = text.put(np.array([[-1, 3, -1, 0], [5, -1, -1, 2]], np.int32))
-    for dense in (0, 64):  # few hits are listed by the GPU, many in a copy of the table
-        monkeypatch.setattr(cuda_text, "DENSE", dense)
+    for dense in (1, 2, 64):  # few hits are listed by the GPU, many in a copy of the table
+        monkeypatch.setattr(on_cuda, "DENSE", dense)
         index, distance = text.hits(table)
         assert (index.tolist(), distance.tolist()) == ([1, 3, 4, 7], [3, 0, 5, 2])
     assert text.smallest(table) == -1

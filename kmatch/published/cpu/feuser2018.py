@@ -13,32 +13,32 @@ from numba import prange
 
 from kmatch.arrays import Ints
 from kmatch.jit import kernel, parallel_kernel
-from kmatch.published.cpu.text import HostText
+from kmatch.published.cpu import HostText
 
 STRIP = 64  # rows of D held at a time
-GRAIN = 1024  # cells of an anti-diagonal worth a thread of their own
 NONE = -1
 
 
 def conventional(target: HostText, background: HostText, k: int) -> Ints:
     """Matrix D row by row, up to the first row that is k or more throughout (optimization 1).
 
-    Coarse-grained: a matrix a thread. See `kmatch.published`.
+    Coarse-grained: a matrix a thread.
     """
-    table = target.table(len(target.masks))
-    with target.timed():
-        _all_starts(target.masks, background.masks, k, False, table)
-    return table
+    return _coarse(target, background, k, False)
 
 
 def alternative(target: HostText, background: HostText, k: int) -> Ints:
     """Matrix L column by column, up to the first cell at the end of α (optimization 2).
 
-    Coarse-grained: a matrix a thread. See `kmatch.published`.
+    Coarse-grained: a matrix a thread.
     """
+    return _coarse(target, background, k, True)
+
+
+def _coarse(target: HostText, background: HostText, k: int, by_diagonals: bool) -> Ints:
     table = target.table(len(target.masks))
     with target.timed():
-        _all_starts(target.masks, background.masks, k, True, table)
+        _all_starts(target.masks, background.masks, k, by_diagonals, table)
     return table
 
 
@@ -81,46 +81,49 @@ def _conventional_prefix(letters, background, k):
 @kernel
 def _alternative_prefix(letters, background, k):
     """Fig. 2(b): L[d, e] is the last row of diagonal d that e differences reach."""
-    m, n = len(letters), len(background)
-    reached = np.full(n + k + 2, -1, np.int32)  # L[d, e − 1], and L[d, e] so far, at d + k
+    n = len(background)
+    columns = np.full((2, n + k + 2), -1, np.int32)
     c = 0
     for e in range(k):
-        before = reached[k - e - 1]
-        for d in range(-e, n):
-            row = max(before, reached[d + k] + 1, reached[d + k + 1] + 1)
-            row = _slide_down(letters, background, d, min(row, m))
-            if row == m:
-                return m
-            before, reached[d + k] = reached[d + k], row
-            c = max(c, row) if e == k - 1 else c
+        c = _column(letters, background, k, -e, n, columns[e % 2], columns[(e + 1) % 2])
+        if c == len(letters):
+            break
     return c
 
 
 @kernel
-def _slide_down(letters, background, d, row):
-    """The row that matches lead to on diagonal d."""
-    while row < len(letters) and row + d < len(background) and letters[row] & background[row + d]:
-        row += 1
-    return row
+def _column(letters, background, k, first, last, before, here):
+    """L[first … last−1, e] from L[·, e−1], both at d + k; returns the largest.
+
+    It ends with a diagonal that has all the letters (optimization 2).
+    """
+    m, n, largest = len(letters), len(background), 0
+    for d in range(first, last):
+        row = min(max(before[d + k - 1], before[d + k] + 1, before[d + k + 1] + 1), m)
+        while row < m and row + d < n and letters[row] & background[row + d]:
+            row += 1
+        here[d + k] = row
+        largest = max(largest, row)
+        if row == m:
+            break
+    return largest
 
 
 def conventional_fine(target: HostText, background: HostText, k: int) -> Ints:
-    """Matrix D by anti-diagonals, whose cells are shared out to the threads where that pays.
+    """Matrix D by anti-diagonals, whose cells do not wait for one another.
 
     Strips of rows make it possible to stop at a row that is k or more throughout (optimization 4 by
-    way of 1). See `kmatch.published`.
+    way of 1). Their anti-diagonals are too short to be worth more than one thread.
     """
-    n = len(background.masks)
     table = target.table(len(target.masks))
-    rows = target.empty((STRIP + 1, n + 1), np.int32)
-    parts = max(min(STRIP // GRAIN, numba.get_num_threads()), 1)
+    rows = np.empty((STRIP + 1, len(background.masks) + 1), np.int32)
     with target.timed():
-        _starts_by_strips(target.masks, background.masks, k, parts, rows, table)
+        _starts_by_strips(target.masks, background.masks, k, rows, table)
     return table
 
 
-@parallel_kernel
-def _starts_by_strips(target, background, k, parts, rows, table):
+@kernel
+def _starts_by_strips(target, background, k, rows, table):
     n = len(background)
     table[:] = NONE
     for r in range(len(target)):
@@ -131,14 +134,7 @@ def _starts_by_strips(target, background, k, parts, rows, table):
             for i in range(1, strip + 1):
                 rows[i, 0] = at - r + i
             for step in range(1, n + strip):
-                first, last = max(1, step - n + 1), min(strip, step) + 1
-                if parts == 1:
-                    _fill(target, background, at, step, first, last, rows)
-                    continue
-                for part in prange(parts):
-                    begin = first + (last - first) * part // parts
-                    end = first + (last - first) * (part + 1) // parts
-                    _fill(target, background, at, step, begin, end, rows)
+                _fill(target, background, at, step, strip, rows)
             for i in range(1, strip + 1):
                 if c == NONE and rows[i].min() >= k:
                     c = at - r + i - 1
@@ -150,8 +146,9 @@ def _starts_by_strips(target, background, k, parts, rows, table):
 
 
 @kernel
-def _fill(target, background, at, step, first, last, rows):
-    for i in range(first, last):
+def _fill(target, background, at, step, strip, rows):
+    """The cells of a step in a strip whose row 1 has letter `at`."""
+    for i in range(max(1, step - len(background) + 1), min(strip, step) + 1):
         j = step - i + 1
         differs = 0 if target[at + i - 1] & background[j - 1] else 1
         rows[i, j] = min(min(rows[i, j - 1], rows[i - 1, j]) + 1, rows[i - 1, j - 1] + differs)
@@ -161,11 +158,10 @@ def alternative_fine(target: HostText, background: HostText, k: int) -> Ints:
     """Matrix L by columns, whose cells are shared out to the threads (Fig. 4(b)).
 
     Every thread keeps the largest row that it finds, and the largest of these is c (optimization
-    3). See `kmatch.published`.
+    3).
     """
-    n = len(background.masks)
     table = target.table(len(target.masks))
-    columns = target.empty((2, n + k + 2), np.int32)
+    columns = np.empty((2, len(background.masks) + k + 2), np.int32)
     parts = numba.get_num_threads()
     with target.timed():
         _starts_by_columns(target.masks, background.masks, k, parts, columns, table)
@@ -192,15 +188,3 @@ def _starts_by_columns(target, background, k, parts, columns, table):
         if c == len(target) - r:
             break
         table[r] = c + 1
-
-
-@kernel
-def _column(letters, background, k, first, last, before, here):
-    """L[first … last−1, e] from L[·, e−1], both at d + k; returns the largest."""
-    largest = 0
-    for d in range(first, last):
-        row = max(before[d + k - 1], before[d + k] + 1, before[d + k + 1] + 1)
-        row = _slide_down(letters, background, d, min(row, len(letters)))
-        here[d + k] = row
-        largest = max(largest, row)
-    return largest

@@ -4,7 +4,7 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Ints
 from kmatch.jit import kernel
-from kmatch.published.cpu.text import HostText
+from kmatch.published.cpu import HostText
 
 
 @kernel

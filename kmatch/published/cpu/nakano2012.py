@@ -7,101 +7,63 @@ computes the anti-diagonal of the cells with i + j = k + 1. Letters are sets of 
 ≠ y_j where they share none.
 """
 
-import numba
 import numpy as np
 from numba import prange
 
 from kmatch.arrays import Bytes, Ints
 from kmatch.jit import kernel, parallel_kernel
-from kmatch.published.cpu.text import HostText
+from kmatch.published.cpu import HostText
 
 WIDTH = 4096  # columns of d held at a time
-GRAIN = 1024  # cells of an anti-diagonal worth a thread of their own
 TOO_FAR = -1
 
 
 def diagonal(text: HostText, pattern: Bytes, k: int) -> Ints:
     """The parallel algorithm of section V, for the DMM: d itself, an anti-diagonal at a time.
 
-    d is held a panel of columns at a time, of which the last is the next one's first. See
-    `kmatch.published`.
+    d is held a panel of columns at a time, of which the last is the next one's first. One thread
+    computes all cells of a step, which do not wait for one another.
     """
     n = len(text.masks)
-    d = text.empty((len(pattern) + 1, min(WIDTH, n + 1)), np.int32)
+    d = np.empty((len(pattern) + 1, min(WIDTH, n + 1)), np.int32)
     table = text.table(n)
-    parts = _parts(len(pattern))
     with text.timed():
         d[0], d[:, 0] = 0, np.arange(len(d))
         for first in range(0, n, WIDTH - 1):
             letters = text.masks[first : first + WIDTH - 1]
-            fill = _fill_together if parts > 1 else fill_diagonally
-            fill(letters, pattern, parts, d)
+            _fill_diagonally(letters, pattern, d)
             last = d[-1, 1 : len(letters) + 1]
             table[first : first + len(letters)] = np.where(last <= k, last, TOO_FAR)
             d[:, 0] = d[:, len(letters)]
     return table
 
 
-def _parts(m: int) -> int:
-    return max(min(m // GRAIN, numba.get_num_threads()), 1)
-
-
 @kernel
-def fill_diagonally(text, pattern, parts, d):
-    """Fill d, int32[m+1, ≥ n+1], whose row 0 and column 0 are given, on one thread."""
+def _fill_diagonally(text, pattern, d):
+    """Fill d, int32[m+1, ≥ n+1], whose row 0 and column 0 are given."""
     for step in range(1, len(text) + len(pattern)):
-        _fill_part(text, pattern, step, 1, len(pattern) + 1, d)
-
-
-@parallel_kernel
-def _fill_together(text, pattern, parts, d):
-    """`fill_diagonally` on as many threads as there are parts."""
-    m = len(pattern)
-    for step in range(1, len(text) + m):
-        for part in prange(parts):
-            _fill_part(text, pattern, step, m * part // parts + 1, m * (part + 1) // parts + 1, d)
-
-
-@kernel
-def _fill_part(text, pattern, step, first, last, d):
-    """The cells of a step in rows first … last−1."""
-    for i in range(max(first, step - len(text) + 1), min(last, step + 1)):
-        j = step - i + 1
-        differs = 0 if pattern[i - 1] & text[j - 1] else 1
-        d[i, j] = min(d[i, j - 1] + 1, d[i - 1, j] + 1, d[i - 1, j - 1] + differs)
+        for i in range(max(1, step - len(text) + 1), min(len(pattern), step) + 1):
+            j = step - i + 1
+            differs = 0 if pattern[i - 1] & text[j - 1] else 1
+            d[i, j] = min(d[i, j - 1] + 1, d[i - 1, j] + 1, d[i - 1, j - 1] + differs)
 
 
 def slid(text: HostText, pattern: Bytes, k: int) -> Ints:
     """The algorithm of Theorem 5, for the UMM: the slid matrix s, s[i+j][j] = d[i][j], of which
-    three rows are kept. See `kmatch.published`."""
-    n, m = len(text.masks), len(pattern)
-    rows, table = text.empty(3 * m, np.int32), text.table(n)
-    parts = _parts(m)
+    three rows are kept, on one thread."""
+    rows, table = np.empty(3 * len(pattern), np.int32), text.table(len(text.masks))
     with text.timed():
-        if parts > 1:
-            _slide_together(text.masks, pattern, k, parts, rows, table)
-        else:
-            _slide(text.masks, pattern, k, 0, rows, table)
+        _slide(text.masks, pattern, k, 0, rows, table)
     return table
 
 
 @kernel
 def _slide(text, pattern, k, first, rows, table):
-    """Fill table, int32[n], from `first` on, on one thread; rows: int32[3·m], the array s'."""
+    """Fill table, int32[n], from `first` on; rows: int32[3·m], the array s'."""
     m = len(pattern)
     for step in range(1, len(text) + m):
-        _slide_step(text, pattern, step, 0, m, rows)
+        _slide_step(text, pattern, step, rows)
         _report(step, m, k, first, rows, table)
-
-
-@parallel_kernel
-def _slide_together(text, pattern, k, parts, rows, table):
-    """`_slide` on as many threads as there are parts."""
-    m = len(pattern)
-    for step in range(1, len(text) + m):
-        for part in prange(parts):
-            _slide_step(text, pattern, step, m * part // parts, m * (part + 1) // parts, rows)
-        _report(step, m, k, 0, rows, table)
 
 
 @kernel
@@ -114,16 +76,16 @@ def _report(step, m, k, first, rows, table):
 
 
 @kernel
-def _slide_step(text, pattern, step, first, last, rows):
-    """The cells of a step in columns first … last−1 of s', where column j of s is column j mod m.
+def _slide_step(text, pattern, step, rows):
+    """The cells of a step in s', where column j of s is column j mod m.
 
     The columns of a step are neighbours in s': those from the last multiple of m on come first,
     those before it behind them.
     """
     m = len(pattern)
     turn = step - step % m
-    _slide_run(text, pattern, step, turn, first, min(last, step - turn + 1), rows)
-    _slide_run(text, pattern, step, turn - m, max(first, step - turn + 1), last, rows)
+    _slide_run(text, pattern, step, turn, 0, min(m, step - turn + 1), rows)
+    _slide_run(text, pattern, step, turn - m, step - turn + 1, m, rows)
 
 
 @kernel
@@ -183,7 +145,7 @@ def _inner_cells(text, pattern, step, turn, columns, starts, rows):
 
 def partition(text: HostText, pattern: Bytes, k: int) -> Ints:
     """The improved algorithm of section VII, Theorem 6: a window of 3m letters for every m letters,
-    each on its own by the slid matrix. See `kmatch.published`.
+    each on its own by the slid matrix.
 
     An occurrence no farther than m is at most 2m letters long, so a window has all those that end
     in its last third; the first one has those in all of it.
@@ -191,13 +153,8 @@ def partition(text: HostText, pattern: Bytes, k: int) -> Ints:
     n, m = len(text.masks), len(pattern)
     table = text.table(n)
     with text.timed():
-        _windows(text.masks, pattern, k, count_windows(n, m), table)
+        _windows(text.masks, pattern, k, max(-(-n // m) - 2, 1), table)
     return table
-
-
-def count_windows(n: int, m: int) -> int:
-    """Windows of 3m letters, each m letters after the one before, that n letters need."""
-    return max(-(-n // m) - 2, 1)
 
 
 @parallel_kernel

@@ -12,14 +12,14 @@ from numba import prange
 
 from kmatch.arrays import Bytes, Ints
 from kmatch.jit import kernel, parallel_kernel
-from kmatch.published.cpu.text import HostText
+from kmatch.published.cpu import HostText
 
 PARTS_PER_THREAD = 4  # so that a thread that finishes early finds more to do
 TOO_FAR = -1
 
 
 def sequential(text: HostText, pattern: Bytes, k: int) -> Ints:
-    """Equation (1), one cell after the other: the paper's ASM_CPU. See `kmatch.published`."""
+    """Equation (1), one cell after the other: the paper's ASM_CPU."""
     table = text.table(len(text.masks))
     with text.timed():
         _columns(text.masks, pattern, k, table)
@@ -43,11 +43,11 @@ def _columns(text, pattern, k, table):
 
 
 def row(text: HostText, pattern: Bytes, k: int) -> Ints:
-    """Algorithm 1, PASM: the cells of a row in parallel. See `kmatch.published`."""
+    """Algorithm 1, PASM: the cells of a row in parallel."""
     alphabet, letters = np.unique(pattern, return_inverse=True)
     n = len(text.masks)
-    matches = text.empty((len(alphabet), n + 1), np.int32)
-    rows = text.empty((2, n + 2), np.int32)
+    matches = np.empty((len(alphabet), n + 1), np.int32)
+    rows = np.empty((2, n + 2), np.int32)
     table = text.table(n)
     parts = PARTS_PER_THREAD * numba.get_num_threads()
     with text.timed():

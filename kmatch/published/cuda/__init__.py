@@ -1,1 +1,113 @@
-"""Published algorithms on CUDA devices."""
+"""Published algorithms on CUDA devices, and a text on a GPU, as they take it."""
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+from numba import int64
+from numpy.typing import DTypeLike, NDArray
+
+from kmatch.arrays import Bytes, Longs
+from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda.gpu.driver import DeviceArray, cuda
+from kmatch.published.cpu import list_hits
+
+THREADS = 256
+MOST_BLOCKS = 1024
+DENSE = 64  # entries a hit, below which the table is copied whole: sorting hits takes longer
+
+
+@cuda.jit(cache=True)
+def _list_hits(table, index, distance, found):
+    """List the entries that are not negative, in any order, as far as there is space; found[0]
+    counts all of them from 0."""
+    for at in range(cuda.grid(1), len(table), cuda.gridsize(1)):
+        if table[at] >= 0:
+            to = cuda.atomic.add(found, 0, 1)
+            if to < len(index):
+                index[to] = at
+                distance[to] = table[at]
+
+
+@cuda.jit(cache=True)
+def _least(table, least):
+    best = int64(least[0])
+    for at in range(cuda.grid(1), len(table), cuda.gridsize(1)):
+        if table[at] < best:
+            best = int64(table[at])
+    cuda.atomic.min(least, 0, best)
+
+
+class DeviceText:
+    """masks: uint8[n], a set of bases a letter, on the GPU; kernels run in `stream`.
+
+    The constructor takes masks on the host and the GPU, `cuda:N`. Raises DeviceError if its memory
+    is too small.
+    """
+
+    def __init__(self, masks: Bytes, device: str) -> None:
+        driver.use_device(int(device.partition(":")[2]))
+        self.stream = driver.new_stream()
+        self.masks = self.put(masks)
+        self._watch = driver.Stopwatch()
+        self._table: DeviceArray = None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of the kernels so far; 0 in the simulator, which has no clock."""
+        return self._watch.seconds
+
+    def timed(self) -> AbstractContextManager[None]:
+        """A context that times the kernels launched inside."""
+        return self._watch.timing(self.stream)
+
+    def put(self, array: NDArray[Any]) -> DeviceArray:
+        """A copy of an array on the GPU."""
+        copy = self.empty(array.shape, array.dtype)
+        copy.copy_to_device(np.ascontiguousarray(array), stream=self.stream)
+        return copy
+
+    def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> DeviceArray:
+        """An array on the GPU for kernels to work in."""
+        return driver.empty(shape, dtype, self.stream)
+
+    def table(self, shape: int | tuple[int, ...]) -> DeviceArray:
+        """int32[shape] on the GPU for results; it takes the memory of the table before it."""
+        size = int(np.prod(shape))
+        if self._table is None or len(self._table) < size:
+            self._table = None  # gives the smaller one back first
+            self._table = self.empty(size, np.int32)
+        return self._table[:size].reshape(shape)
+
+    def _grid(self, flat: DeviceArray) -> tuple[int, int, driver.Stream]:
+        """The grid that visits an array in strides."""
+        return max(min(-(-len(flat) // THREADS), MOST_BLOCKS), 1), THREADS, self.stream
+
+    def hits(self, table: DeviceArray) -> tuple[Longs, Longs]:
+        """(index, distance) of the entries of a table that are not negative."""
+        flat = table.reshape(table.size)
+        space = max(len(flat) // DENSE, 1)
+        index, distance = self.empty(space, np.int64), self.empty(space, np.int64)
+        found = self.put(np.zeros(1, np.int64))
+        _list_hits[self._grid(flat)](flat, index, distance, found)
+        count = int(self.fetch(found)[0])
+        if not count:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        if count > space:
+            return list_hits(self.fetch(flat))
+        listed, each = self.fetch(index[:count]), self.fetch(distance[:count])
+        order = np.argsort(listed)
+        return listed[order], each[order]
+
+    def smallest(self, table: DeviceArray) -> int:
+        """The smallest number in a table."""
+        flat = table.reshape(table.size)
+        least = self.put(np.array([np.iinfo(np.int64).max]))
+        _least[self._grid(flat)](flat, least)
+        return int(self.fetch(least)[0])
+
+    def fetch(self, array: DeviceArray) -> NDArray[Any]:
+        """A copy on the host of an array on the GPU."""
+        copy = array.copy_to_host(stream=self.stream)
+        self.stream.synchronize()
+        return copy

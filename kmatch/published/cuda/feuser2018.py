@@ -11,7 +11,7 @@ from numba import int32
 from kmatch.engine.cuda.bits.words import larger, smaller
 from kmatch.engine.cuda.gpu.driver import DeviceArray, cuda
 from kmatch.errors import InputError
-from kmatch.published.cuda.text import DeviceText
+from kmatch.published.cuda import DeviceText
 
 THREADS = 256  # of a block: rows of a tile of D, diagonals of a tile of L
 BATCH = 1024  # starts of a launch
@@ -22,10 +22,7 @@ NONE = -1
 
 
 def conventional_fine(target: DeviceText, background: DeviceText, k: int) -> DeviceArray:
-    """Matrix D in tiles of rows, by anti-diagonals: optimizations 1, 3, 4 and 5.
-
-    See `kmatch.published`.
-    """
+    """Matrix D in tiles of rows, by anti-diagonals: optimizations 1, 3, 4 and 5."""
     starts, n = len(target.masks), len(background.masks)
     table = target.table(starts)
     batch = max(min(BATCH, starts, ROWS_BYTES // (4 * n + 4)), 1)
@@ -102,7 +99,7 @@ def _conclude(r, m, c, stop, table):
 def alternative_fine(target: DeviceText, background: DeviceText, k: int) -> DeviceArray:
     """Matrix L in tiles of diagonals, by columns: optimizations 3, 4, 5 and 6.
 
-    See `kmatch.published`. Raises InputError for a k of which shared memory cannot hold the cells
+    Raises InputError for a k of which shared memory cannot hold the cells
     that are kept between tiles.
     """
     fixed = 4 * k + 3 * THREADS + 4 + 1

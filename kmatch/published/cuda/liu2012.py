@@ -9,7 +9,7 @@ from numba import int32, uint8, uint64
 
 from kmatch.arrays import Bytes
 from kmatch.engine.cuda.gpu.driver import DeviceArray, cuda
-from kmatch.published.cuda.text import DeviceText
+from kmatch.published.cuda import DeviceText
 
 BLOCK_DIM = 256
 ZERO, ONE = uint64(0), uint64(1)

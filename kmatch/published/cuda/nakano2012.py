@@ -12,7 +12,7 @@ from numba import int32
 from kmatch.arrays import Bytes
 from kmatch.engine.cuda.bits.words import smaller
 from kmatch.engine.cuda.gpu.driver import DeviceArray, cuda
-from kmatch.published.cuda.text import DeviceText
+from kmatch.published.cuda import DeviceText
 
 TOO_FAR = -1
 WARP = 32
@@ -26,8 +26,8 @@ def diagonal(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
 
     m threads take an anti-diagonal. Rows of d are a multiple of the banks long, so neighbours on an
     anti-diagonal are in neighbouring banks (Lemma 2). d is held a panel of columns at a time, of
-    which the last is the next one's first. See `kmatch.published`. Shared memory
-    holds m + 1 rows of at least twice the banks for m ≤ 191.
+    which the last is the next one's first. Shared memory holds m + 1 rows of at least twice the
+    banks for m ≤ 191.
     """
     m = len(pattern)
     table = text.table(len(text.masks))
@@ -43,7 +43,7 @@ def diagonal(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
 def slid(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     """The algorithm of Theorem 5 by one block, with three rows of s in global memory as on a UMM.
 
-    Neighbouring threads have neighbouring columns, modulo m. See `kmatch.published`.
+    Neighbouring threads have neighbouring columns, modulo m.
     """
     m = len(pattern)
     rows, table = text.empty(3 * m, np.int32), text.table(len(text.masks))
@@ -56,8 +56,8 @@ def slid(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
 def partition(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     """The improved algorithm of section VII, Theorem 6: n threads, m for a window of 3m letters.
 
-    Blocks take whole windows, and keep their part of the combined s' of 3n in shared memory. See
-    `kmatch.published`. Shared memory holds 3m cells for m ≤ 4096.
+    Blocks take whole windows, and keep their part of the combined s' of 3n in shared memory, which
+    holds 3m cells for m ≤ 4096.
     """
     n, m = len(text.masks), len(pattern)
     table = text.table(n)
@@ -107,11 +107,12 @@ def _diagonals(text, pattern, k, width, table):
 class Window(NamedTuple):
     """A window of the text.
 
-    first: letters before it; wanted: the column behind which distances are; rows: of s', row r at
-    r·stride + offset.
+    first: letters before it; last: the number of its last letter; wanted: the column behind which
+    distances are; rows: of s', row r at r·stride + offset.
     """
 
     first: int
+    last: int
     wanted: int
     rows: Any
     offset: int
@@ -125,10 +126,10 @@ def _slid_cell(text, pattern, k, step, turn, at, window, table):
     s[k+1][j] by formulas (3) to (5) from s[k][j−1], s[k][j] and s[k−1][j−1]; s[j][j] is 0 and
     s[i][0] is i, neither of which is kept. turn: step mod m.
     """
-    first, wanted, rows, offset, stride = window
+    first, last, wanted, rows, offset, stride = window
     m = len(pattern)
     j = step - turn + at - (m if at > turn else 0)
-    if j < 1 or first + j > len(text):
+    if j < 1 or first + j > last:
         return
     i = step - j + 1
     before, twice = step % 3 * stride + offset, (step - 1) % 3 * stride + offset
@@ -143,12 +144,11 @@ def _slid_cell(text, pattern, k, step, turn, at, window, table):
         table[first + j - 1] = distance if distance <= k else TOO_FAR
 
 
-@cuda.jit(cache=True)
-def _slide(text, pattern, k, rows, table):
-    m = len(pattern)
-    window = Window(0, 0, rows, 0, m)
-    turn = 0
-    for step in range(1, len(text) + m):
+@cuda.jit(device=True)
+def _slide_window(text, pattern, k, letters, window, table):
+    """Step after step of a window of so many letters at most; columns run along x."""
+    m, turn = len(pattern), 0
+    for step in range(1, letters + m):
         turn = turn + 1 if turn + 1 < m else 0
         for at in range(cuda.threadIdx.x, m, cuda.blockDim.x):
             _slid_cell(text, pattern, k, step, turn, at, window, table)
@@ -156,19 +156,19 @@ def _slide(text, pattern, k, rows, table):
 
 
 @cuda.jit(cache=True)
+def _slide(text, pattern, k, rows, table):
+    """The whole text as one window."""
+    n, m = len(text), len(pattern)
+    _slide_window(text, pattern, k, n, Window(0, n, 0, rows, 0, m), table)
+
+
+@cuda.jit(cache=True)
 def _windows(text, pattern, k, windows, table):
-    """A window's m columns run along x, the block's windows along y."""
+    """Windows of 3m letters, those of a block along y."""
     rows = cuda.shared.array(0, int32)
     m = len(pattern)
     number = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
     offset, stride = cuda.threadIdx.y * m, cuda.blockDim.y * m
-    window = Window(number * m, 2 * m if number else 0, rows, offset, stride)
-    turn = 0
-    for step in range(1, 4 * m):
-        turn = turn + 1 if turn + 1 < m else 0
-        if number < windows:
-            for at in range(cuda.threadIdx.x, m, cuda.blockDim.x):
-                column = step - turn + at - (m if at > turn else 0)
-                if column <= 3 * m:
-                    _slid_cell(text, pattern, k, step, turn, at, window, table)
-        cuda.syncthreads()
+    last = smaller((number + 3) * m, len(text)) if number < windows else 0
+    window = Window(number * m, last, 2 * m if number else 0, rows, offset, stride)
+    _slide_window(text, pattern, k, 3 * m, window, table)

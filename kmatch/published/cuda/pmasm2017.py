@@ -15,7 +15,7 @@ from numba import int32, uint8, uint32, uint64
 
 from kmatch.arrays import Bytes
 from kmatch.engine.cuda.gpu.driver import DeviceArray, cuda
-from kmatch.published.counters import (
+from kmatch.published.cpu.pmasm2017 import (
     ROWS,
     LookUp,
     counter_size,
@@ -23,7 +23,7 @@ from kmatch.published.counters import (
     shift_add_table,
     words_needed,
 )
-from kmatch.published.cuda.text import DeviceText
+from kmatch.published.cuda import DeviceText
 
 THREADS = 256
 MOST_WORDS = 8
@@ -149,19 +149,30 @@ def _split(vector, word, size, counters, k, result, i):
 
 
 @cache
-def make_thread(words: int) -> Any:
-    """The kernel of the thread PMASM method for bit_vectors of `words` words."""
+def make_thread(words: int, shared: bool) -> Any:
+    """The kernel of the thread PMASM method, or of the shared-mem one, for bit_vectors of `words`
+    words."""
 
     @cuda.jit(cache=True)
     def kernel(text, table, m, size, counters, k, result):
         bit_vector = cuda.local.array(words, uint32)
+        thread, q = uint64(cuda.threadIdx.x), uint64(cuda.blockDim.x)
         i = uint64(cuda.grid(1))
+        if shared:
+            chunk = cuda.shared.array(0, uint8)
+            first, at = i - thread, thread
+            while at < q + uint64(m) - ONE:
+                if first + at < uint64(len(text)):
+                    chunk[at] = text[first + at]
+                at += q
+            cuda.syncthreads()
         if i < uint64(result.shape[1]):
             for w in range(words):
                 bit_vector[w] = uint32(0)
             j = ZERO
             while j < uint64(m):
-                at = (j * LETTERS + uint64(text[i + j])) * uint64(words)
+                letter = chunk[thread + j] if shared else text[i + j]
+                at = (j * LETTERS + uint64(letter)) * uint64(words)
                 for w in range(words):
                     bit_vector[w] += table[at + uint64(w)]
                 j += ONE
@@ -173,12 +184,23 @@ def make_thread(words: int) -> Any:
 
 def pmasm_thread(text: DeviceText, patterns: Bytes, k: int) -> DeviceArray:
     """Thread PMASM (5.3.1, Fig. 3): thread i adds the fb_vectors of its m letters and levels."""
+    return _by_threads(text, patterns, k, False)
+
+
+def pmasm_shared(text: DeviceText, patterns: Bytes, k: int) -> DeviceArray:
+    """Shared-mem PMASM (5.3.3): as thread PMASM, from the block's q + m − 1 letters in shared
+    memory."""
+    return _by_threads(text, patterns, k, True)
+
+
+def _by_threads(text: DeviceText, patterns: Bytes, k: int, shared: bool) -> DeviceArray:
     result, positions = _result_table(text, patterns)
-    m, blocks = patterns.shape[1], -(-positions // THREADS)
+    m = patterns.shape[1]
+    grid = (-(-positions // THREADS), THREADS, text.stream, (THREADS + m - 1) * shared)
     for table, memory, rows in _passes(text, patterns, result):
         shape = (m, memory.size, memory.counters, k)
         with text.timed():
-            make_thread(memory.words)[blocks, THREADS, text.stream](text.masks, table, *shape, rows)
+            make_thread(memory.words, shared)[grid](text.masks, table, *shape, rows)
     return result
 
 
@@ -216,49 +238,4 @@ def pmasm_block_thread(text: DeviceText, patterns: Bytes, k: int) -> DeviceArray
         shape = (memory.words, memory.size, memory.counters, k)
         with text.timed():
             _block_thread[grid](text.masks, table, *shape, rows)
-    return result
-
-
-@cache
-def make_shared(words: int) -> Any:
-    """The kernel of the shared-mem PMASM method for bit_vectors of `words` words."""
-
-    @cuda.jit(cache=True)
-    def kernel(text, table, m, size, counters, k, result):
-        chunk = cuda.shared.array(0, uint8)
-        bit_vector = cuda.local.array(words, uint32)
-        thread, q = uint64(cuda.threadIdx.x), uint64(cuda.blockDim.x)
-        first = uint64(cuda.blockIdx.x) * q
-        at = thread
-        while at < q + uint64(m) - ONE:
-            if first + at < uint64(len(text)):
-                chunk[at] = text[first + at]
-            at += q
-        cuda.syncthreads()
-        i = first + thread
-        if i < uint64(result.shape[1]):
-            for w in range(words):
-                bit_vector[w] = uint32(0)
-            j = ZERO
-            while j < uint64(m):
-                at = (j * LETTERS + uint64(chunk[thread + j])) * uint64(words)
-                for w in range(words):
-                    bit_vector[w] += table[at + uint64(w)]
-                j += ONE
-            for w in range(words):
-                _split(bit_vector[w], w, size, counters, k, result, i)
-
-    return kernel
-
-
-def pmasm_shared(text: DeviceText, patterns: Bytes, k: int) -> DeviceArray:
-    """Shared-mem PMASM (5.3.3): as thread PMASM, from the block's q + m − 1 letters in shared
-    memory."""
-    result, positions = _result_table(text, patterns)
-    m = patterns.shape[1]
-    for table, memory, rows in _passes(text, patterns, result):
-        grid = (-(-positions // THREADS), THREADS, text.stream, THREADS + m - 1)
-        shape = (m, memory.size, memory.counters, k)
-        with text.timed():
-            make_shared(memory.words)[grid](text.masks, table, *shape, rows)
     return result

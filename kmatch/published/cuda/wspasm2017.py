@@ -6,14 +6,16 @@ and index 0 holds the number of the row below, which makes the last two cases of
 (4) one.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import int32, uint8
 
-from kmatch.arrays import Bytes
+from kmatch.arrays import Bytes, Longs
 from kmatch.engine.cuda.bits.words import larger, smaller
 from kmatch.engine.cuda.gpu.driver import DeviceArray, cuda
 from kmatch.errors import InputError
-from kmatch.published.cuda.text import DeviceText
+from kmatch.published.cuda import DeviceText
 
 TOO_FAR = -1
 THREADS = 256  # of a block that needs no other thread's results
@@ -24,101 +26,81 @@ WHOLE_WARP = 0xFFFFFFFF
 
 
 def row(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
-    """Algorithm 1, PASM: a launch a row, rows in global memory, the paper's PASM_GPU.
-
-    See `kmatch.published`.
-    """
+    """Algorithm 1, PASM: a launch a row, rows in global memory, the paper's PASM_GPU."""
     n = len(text.masks)
-    alphabet, letters = np.unique(pattern, return_inverse=True)
+    x, letters = _matches(text, pattern)
     rows, table = text.empty((2, n + 2), np.int32), text.table(n)
-    matches = _Matches(text, alphabet)
     blocks = -(-n // THREADS)
     with text.timed():
-        matches.find()
         _first_row[blocks, THREADS, text.stream](rows)
         for i, letter in enumerate(letters.tolist(), 1):
-            _row[blocks, THREADS, text.stream](matches.x, letter, i, rows)
+            _row[blocks, THREADS, text.stream](x, letter, i, rows)
         _report[blocks, THREADS, text.stream](rows, len(letters), k, table)
     return table
 
 
 def row_shuffle(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     """Algorithm 2, WsPASM: threads of a warp exchange their cells by shuffles, warps through global
-    memory; the paper's WsPASM_GPU. See `kmatch.published`.
+    memory; the paper's WsPASM_GPU.
 
     A block has the columns that it owns and m + k before them, so that it waits for no other one:
     an occurrence within k is no longer. m + k is below the threads of a block.
     """
-    overlap = _overlap(pattern, k)
-    n = len(text.masks)
-    alphabet, letters = np.unique(pattern, return_inverse=True)
-    blocks = _overlapping_blocks(n, overlap)
-    rows, table = text.empty((blocks, 2, ENTRIES), np.int32), text.table(n)
-    letters, pattern = text.put(letters.astype(np.int32)), text.put(pattern)
-    matches = _Matches(text, alphabet)
-    with text.timed():
-        matches.find()
-        _shuffle[blocks, BLOCK, text.stream](
-            text.masks, pattern, letters, matches.x, k, overlap, rows, table
-        )
-    return table
+    blocks = _overlapping_blocks(text, pattern, k)
+    return _by_shuffles(_shuffle, text, pattern, k, text.empty((blocks, 2, ENTRIES), np.int32))
 
 
 def row_shuffle_shared(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     """Algorithm 2 with the block's text, the pattern and the rows that warps exchange in shared
     memory: the paper's WsPASM_GPUshared. See `row_shuffle`."""
-    overlap = _overlap(pattern, k)
-    n = len(text.masks)
-    alphabet, letters = np.unique(pattern, return_inverse=True)
-    table = text.table(n)
-    letters, pattern = text.put(letters.astype(np.int32)), text.put(pattern)
-    matches = _Matches(text, alphabet)
+    return _by_shuffles(_shuffle_shared, text, pattern, k)
+
+
+def _by_shuffles(
+    kernel: Any, text: DeviceText, pattern: Bytes, k: int, *rows: DeviceArray
+) -> DeviceArray:
+    blocks, table = _overlapping_blocks(text, pattern, k), text.table(len(text.masks))
+    x, letters = _matches(text, pattern)
+    letters, masks = text.put(letters.astype(np.int32)), text.put(pattern)
     with text.timed():
-        matches.find()
-        _shuffle_shared[_overlapping_blocks(n, overlap), BLOCK, text.stream](
-            text.masks, pattern, letters, matches.x, k, overlap, table
+        kernel[blocks, BLOCK, text.stream](
+            text.masks, masks, letters, x, k, len(pattern) + k, table, *rows
         )
     return table
 
 
-def _overlap(pattern: Bytes, k: int) -> int:
-    """Columns before its own that a block needs. Raises InputError where it cannot have them."""
+def _overlapping_blocks(text: DeviceText, pattern: Bytes, k: int) -> int:
+    """Blocks that own BLOCK − overlap columns each, and the first one all of its columns.
+
+    overlap: m + k, columns before its own that a block needs. Raises InputError where it cannot
+    have them.
+    """
     overlap = len(pattern) + k
     if overlap >= BLOCK:
         raise InputError(
             f"a pattern of {len(pattern)} letters within k = {k} is too long for the shuffling "
             f"algorithms, whose blocks hold fewer than {BLOCK} letters and differences; use row"
         )
-    return overlap
+    return max(-(-(len(text.masks) - overlap) // (BLOCK - overlap)), 1)
 
 
-def _overlapping_blocks(n: int, overlap: int) -> int:
-    """Blocks that own BLOCK − overlap columns each, and the first one all of its columns."""
-    return max(-(-(n - overlap) // (BLOCK - overlap)), 1)
+def _matches(text: DeviceText, pattern: Bytes) -> tuple[DeviceArray, Longs]:
+    """Equation (2): the matrix X, int32[a, n+1], and the row of it that each letter of the pattern
+    has.
 
-
-class _Matches:
-    """Equation (2): the matrix X, `x`, int32[a, n+1], of an alphabet, uint8[a].
-
-    Its letters take turns in the grid's second dimension. In the paper one thread per letter goes
-    along the whole text; here blocks scan it.
+    Letters take turns in the grid's second dimension. In the paper one thread per letter goes along
+    the whole text; here blocks scan it.
     """
-
-    def __init__(self, text: DeviceText, alphabet: Bytes) -> None:
-        self._text, self._alphabet = text, text.put(alphabet)
-        n = len(text.masks)
-        self._grid = -(-n // BLOCK), len(alphabet)
-        self._last = text.empty(self._grid[::-1], np.int32)
-        self.x = text.empty((len(alphabet), n + 1), np.int32)
-
-    def find(self) -> None:
-        """Start the kernels that fill `x`."""
-        stream = self._text.stream
-        _scan_blocks[self._grid, BLOCK, stream](
-            self._text.masks, self._alphabet, self.x, self._last
-        )
-        _scan_lasts[(1, len(self._alphabet)), BLOCK, stream](self._last)
-        _join_scans[self._grid, BLOCK, stream](self._last, self.x)
+    n, stream = len(text.masks), text.stream
+    alphabet, letters = np.unique(pattern, return_inverse=True)
+    grid = -(-n // BLOCK), len(alphabet)
+    x, last = text.empty((len(alphabet), n + 1), np.int32), text.empty(grid[::-1], np.int32)
+    masks = text.put(alphabet)
+    with text.timed():
+        _scan_blocks[grid, BLOCK, stream](text.masks, masks, x, last)
+        _scan_lasts[(1, len(alphabet)), BLOCK, stream](last)
+        _join_scans[grid, BLOCK, stream](last, x)
+    return x, letters
 
 
 @cuda.jit(device=True)
@@ -246,28 +228,37 @@ def _store(thread, i, value, here):
     here[thread + 2] = value
 
 
-@cuda.jit(cache=True)
-def _shuffle(text, pattern, letters, x, k, overlap, rows, table):
-    """Algorithm 2; rows: int32[blocks, 2, ENTRIES], what the warps of a block exchange.
+@cuda.jit(device=True)
+def _last_cell(text, pattern, letters, m, x, before, inside, rows):
+    """Algorithm 2 for one column of a block: its cell of row m.
 
-    Matches before the block's first column count as none: column 0 of the block stands before it.
+    text: that of the block, behind `before` letters; inside: whether the column is one of the
+    text's; rows: int32[2, ENTRIES], what the block's warps exchange. Matches before the block's
+    first column count as none: column 0 of the block stands before it.
     """
     thread = cuda.threadIdx.x
-    before = cuda.blockIdx.x * (BLOCK - overlap)
-    j = before + thread + 1
-    inside = j <= len(text)
-    own = rows[cuda.blockIdx.x]
     value = int32(0)
-    _store(thread, 0, value, own[0])
+    _store(thread, 0, value, rows[0])
     cuda.syncthreads()
-    for i in range(1, len(pattern) + 1):
-        match = larger(x[letters[i - 1], j] - before, 0) if inside else 0
-        same = inside and text[j - 1] & pattern[i - 1] != 0
-        value = _shuffled_cell(thread % WARP, thread + 1, same, match, value, own[(i - 1) % 2])
-        _store(thread, i, value, own[i % 2])
+    for i in range(1, m + 1):
+        match = larger(x[letters[i - 1], before + thread + 1] - before, 0) if inside else 0
+        same = inside and text[thread] & pattern[i - 1] != 0
+        value = _shuffled_cell(thread % WARP, thread + 1, same, match, value, rows[(i - 1) % 2])
+        _store(thread, i, value, rows[i % 2])
         cuda.syncthreads()
+    return value
+
+
+@cuda.jit(cache=True)
+def _shuffle(text, pattern, letters, x, k, overlap, table, rows):
+    """Algorithm 2; rows: int32[blocks, 2, ENTRIES], in global memory."""
+    thread, own = cuda.threadIdx.x, rows[cuda.blockIdx.x]
+    before = cuda.blockIdx.x * (BLOCK - overlap)
+    inside = before + thread < len(text)
+    m, part = len(pattern), text[before:]
+    value = _last_cell(part, pattern, letters, m, x, before, inside, own)
     if inside and (thread >= overlap or cuda.blockIdx.x == 0):
-        table[j - 1] = value if value <= k else TOO_FAR
+        table[before + thread] = value if value <= k else TOO_FAR
 
 
 @cuda.jit(cache=True)
@@ -279,19 +270,11 @@ def _shuffle_shared(text, pattern, letters, x, k, overlap, table):
     rows = cuda.shared.array((2, ENTRIES), int32)
     thread = cuda.threadIdx.x
     before = cuda.blockIdx.x * (BLOCK - overlap)
-    j = before + thread + 1
-    inside = j <= len(text)
-    some_text[thread] = text[j - 1] if inside else 0
+    inside = before + thread < len(text)
+    some_text[thread] = text[before + thread] if inside else 0
     if thread < len(pattern):
         whole_pattern[thread], indices[thread] = pattern[thread], letters[thread]
-    value = int32(0)
-    _store(thread, 0, value, rows[0])
-    cuda.syncthreads()
-    for i in range(1, len(pattern) + 1):
-        match = larger(x[indices[i - 1], j] - before, 0) if inside else 0
-        same = some_text[thread] & whole_pattern[i - 1] != 0
-        value = _shuffled_cell(thread % WARP, thread + 1, same, match, value, rows[(i - 1) % 2])
-        _store(thread, i, value, rows[i % 2])
-        cuda.syncthreads()
+    m = len(pattern)
+    value = _last_cell(some_text, whole_pattern, indices, m, x, before, inside, rows)
     if inside and (thread >= overlap or cuda.blockIdx.x == 0):
-        table[j - 1] = value if value <= k else TOO_FAR
+        table[before + thread] = value if value <= k else TOO_FAR

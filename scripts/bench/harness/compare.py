@@ -10,8 +10,8 @@ from harness.anchors import Anchors
 from harness.options import is_wanted, repeat_panel, text_parser, texts
 from harness.records import Table, write_results
 from harness.sassy import STRANDS, Sassy
+from harness.timing import median_ratio, take_turns, timed
 from harness.workloads import TooFew, cut_panel, guide_panel, repeat_guide_panel
-from kmatch.bench.timing import median_ratio, take_turns, timed
 
 PANELS = {
     "cut": cut_panel,

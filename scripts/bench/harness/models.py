@@ -10,8 +10,8 @@ import numpy as np
 
 import kmatch
 from harness.fitting import Cell
+from harness.timing import timed
 from harness.workloads import TooFew, cut_panel, guide_panel
-from kmatch.bench.timing import timed
 from kmatch.engine import costs
 from kmatch.engine.choice import SiteWork
 from kmatch.engine.costs import CPU

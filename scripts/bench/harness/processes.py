@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from kmatch.bench.timing import timed
+from harness.timing import timed
 
 
 def kmatch_command(*arguments):

@@ -13,8 +13,8 @@ from functools import cache
 import numpy as np
 
 from harness.anchors import Anchors
+from harness.timing import timed
 from harness.workloads import COMPLEMENT, LETTERS
-from kmatch.bench.timing import timed
 
 MODES = (("dna", "single"), ("iupac", "single"), ("iupac", "batch_patterns"))
 PROBE, PROBED = 1 << 16, 0.05  # letters and seconds of the searches that compare modes

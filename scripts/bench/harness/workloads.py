@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 import kmatch
-from kmatch.bench.data import fasta_lines, random_letters
+from kmatch.bench.measure import random_letters
 from kmatch.sequences.patterns import load_patterns
 
 LETTERS = np.frombuffer(b"ACGT", np.uint8)
@@ -166,3 +166,13 @@ def write_fasta(path, length, records=1, width=60, newline=b"\n", lower=False, s
             for first in range(0, each, step := width * max(1, (1 << 22) // width)):
                 letters = bases[rng.integers(0, 4, min(step, each - first), np.uint8)]
                 handle.write(fasta_lines(letters, width, newline))
+
+
+def fasta_lines(letters, width=60, newline=b"\n"):
+    """Letters in lines of one width."""
+    whole = len(letters) - len(letters) % width
+    lines = np.empty((whole // width, width + len(newline)), np.uint8)
+    lines[:, :width] = letters[:whole].reshape(-1, width)
+    lines[:, width:] = np.frombuffer(newline, np.uint8)
+    rest = letters[whole:].tobytes() + newline if whole < len(letters) else b""
+    return lines.tobytes() + rest

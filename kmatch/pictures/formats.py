@@ -1,3 +1,0 @@
-"""The formats of pictures."""
-
-FORMATS = ("png", "svg", "pdf")
