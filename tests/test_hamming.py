@@ -36,10 +36,7 @@ def test_any_text_and_geometry(case, geometry, threads):
 def test_tables(case, geometry):
     records, patterns, k, options = case
     names = [f"p{i % 3}" for i in range(len(patterns))]  # names may repeat
-    panel = [
-        kmatch.sequences.patterns.make_pattern(sequence, name)
-        for sequence, name in zip(patterns, names, strict=True)
-    ]
+    panel = kmatch.sequences.patterns.checked_patterns(names, patterns, print)
     hits = Hits(
         hamming_batches(kmatch.Genome.from_records(records), panel, k, **options, **geometry), panel
     )

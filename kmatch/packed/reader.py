@@ -4,7 +4,7 @@ import mmap
 import os
 import stat
 import sys
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, BinaryIO
@@ -337,12 +337,11 @@ def stored_chunks(
     """
     numbers = [n for n in range(len(file.lengths)) if named is None or _shows(file, n, named)]
     pool = ThreadPoolExecutor(AHEAD)
-    submit = pool.submit if len(numbers) > 1 else _at_once  # a thread takes a while to start
     checks: list[Future[None]] = []
     try:
         for turn, number in enumerate(numbers):
             for soon in numbers[len(checks) : turn + AHEAD]:
-                checks.append(submit(file.check, soon))
+                checks.append(pool.submit(file.check, soon))
             for check, soon in zip(checks[turn:], numbers[turn : turn + 2], strict=False):
                 check.result()
                 engine.keep(file.planes(soon))
@@ -357,13 +356,6 @@ def stored_chunks(
             )
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _at_once(check: Callable[[int], None], number: int) -> Future[None]:
-    check(number)
-    done: Future[None] = Future()
-    done.set_result(None)
-    return done
 
 
 def _shows(file: PackedRecords, number: int, named: Container[str]) -> bool:

@@ -215,15 +215,7 @@ def _decoding(label: str) -> Iterator[None]:
 
 def refuse_others(source: Source, wanted: str) -> None:
     """Raise InputError for a Source that begins like a file of another format."""
-    if found := other_format(source):
-        what, advice = found
-        raise InputError(f"{source.label}: looks like {what}, not {wanted}; {advice}")
-
-
-def other_format(source: Source) -> tuple[str, str] | None:
-    """(format, advice) for what a Source looks like; None where it looks like none of these."""
     start = source.handle.peek()
     for begin, what, advice in _OTHERS:
         if re.match(begin, start, re.DOTALL):
-            return what, advice
-    return None
+            raise InputError(f"{source.label}: looks like {what}, not {wanted}; {advice}")

@@ -97,14 +97,6 @@ def pattern_set(patterns: Iterable[Pattern]) -> PatternSet:
     )
 
 
-def make_pattern(sequence: str, name: str | None = None) -> Pattern:
-    """The Pattern of a sequence, which is its name too where it has none.
-
-    Raises InputError for an empty sequence and for a letter outside IUPAC.
-    """
-    return checked_patterns([name], [sequence], warn)[0]
-
-
 def load_patterns(patterns: Patterns | PatternSet, on_warning: OnWarning = warn) -> PatternSet:
     """The PatternSet of patterns as a user gives them.
 
@@ -160,17 +152,25 @@ def read_patterns(
     The file is FASTA, text with one pattern a line, BED with the sequence in column 7, or, where
     `column` names the column of sequences, CSV or TSV with a header line.
     """
+    names, sequences, numbers = [], [], []
     with open_source(path) as source:
+        label = source.label
         refuse_others(source, "patterns")
         lines = text_lines(source)
-        if column is None:
-            rows = _rows(lines, source.label)
-        else:
-            rows = _column_rows(lines, source.label, column)
-        found = found_in(rows, source.label)
-    if not found.sequences:
-        raise InputError(f"{source.label}: no patterns; write one a line, or give FASTA")
-    return checked_patterns(found.names, found.sequences, on_warning, found.where)
+        rows = _rows(lines, label) if column is None else _column_rows(lines, label, column)
+        for name, sequence, number in rows:
+            names.append(name)
+            sequences.append(sequence)
+            numbers.append(number)
+            if len(numbers) > MOST_PATTERNS:
+                raise _too_large(label, f"{MOST_PATTERNS:,}")
+    if not sequences:
+        raise InputError(f"{label}: no patterns; write one a line, or give FASTA")
+
+    def where(number: int) -> str:
+        return f"{label}: line {numbers[number]}: " if numbers[number] else f"{label}: "
+
+    return checked_patterns(names, sequences, on_warning, where)
 
 
 def repeated_names(panel: Iterable[Pattern]) -> list[str]:
@@ -248,33 +248,6 @@ class Row(NamedTuple):
     name: str
     sequence: str
     line: int = 0
-
-
-class Found(NamedTuple):
-    """What a file of patterns holds: names, some of them empty, and sequences.
-
-    where(number): the file and line of a pattern, with which messages begin.
-    """
-
-    names: list[str]
-    sequences: list[str]
-    where: Callable[[int], str]
-
-
-def found_in(rows: Iterable[Row], label: str) -> Found:
-    """The Found of Rows. Raises InputError for more than MOST_PATTERNS."""
-    names, sequences, numbers = [], [], []
-    for name, sequence, number in rows:
-        names.append(name)
-        sequences.append(sequence)
-        numbers.append(number)
-        if len(numbers) > MOST_PATTERNS:
-            raise _too_large(label, f"{MOST_PATTERNS:,}")
-
-    def where(number: int) -> str:
-        return f"{label}: line {numbers[number]}: " if numbers[number] else f"{label}: "
-
-    return Found(names, sequences, where)
 
 
 def text_lines(source: Source) -> Iterator[str]:

@@ -16,7 +16,6 @@ from kmatch.sequences.patterns import (
     PatternSet,
     checked_patterns,
     fasta_rows,
-    found_in,
     is_bed_header,
     repeated_names,
     text_lines,
@@ -190,9 +189,8 @@ def _parse(lines: Iterator[str], label: str) -> _Builder:
     for number, line in numbered:
         if line.startswith(">"):
             rest = chain([line], (line for _, line in numbered))
-            found = found_in(fasta_rows(rest, label, number), label)
-            builder = _Builder(found.where)
-            for name, sequence in zip(found.names, found.sequences, strict=True):
+            builder = _Builder(lambda primer: f"{label}: ")
+            for name, sequence, _ in fasta_rows(rest, label, number):
                 builder.add_named(name, sequence)
             return builder
         if _holds_primers(line):
