@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.commands import random_letters
+from support.hooks import hamming_batches
 from support.pcr import cases, expected, plain, products, rows
 
 import kmatch
 from kmatch.errors import InputError
 from kmatch.search.products import joins
+from kmatch.sequences.primer_pairs import load_pairs
 
 FORWARD, REVERSE = "ACGTTGCAGT", "GGATTACCAG"
 PAIR = {"pair": (FORWARD, REVERSE)}
@@ -182,21 +184,10 @@ def test_dense_repeats_come_in_parts():
 
 def test_what_waits_is_what_lies_near():
     """Sites leave as soon as no product reaches from them to what is to come."""
-    batches = products([("r", amplicon(60) * 400)], PAIR, 0, device="cpu", chunk_length=500).batches
-    held = []
-    original = joins.Sites.after
-
-    def after(sites, count):
-        rest = original(sites, count)
-        held.append(len(rest))
-        return rest
-
-    with mock.patch.object(joins.Sites, "after", after):
-        products(
-            [("r", amplicon(60) * 400)], PAIR, 0, device="cpu", chunk_length=500, product=(50, 60)
-        )
-    assert sum(map(len, batches)) > 10_000
-    assert len(held) > 30 and max(held) <= 4
+    genome = kmatch.Genome.from_records([("r", amplicon(60) * 400)])
+    sites = hamming_batches(genome, load_pairs(PAIR).primers, 0, device="cpu", chunk_length=500)
+    again = [len(found.hits) - count for found, count in joins.finished_sites(sites, 60)]
+    assert len(again) > 30 and max(again) <= 4
 
 
 class TestTable:

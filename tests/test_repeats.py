@@ -1,7 +1,7 @@
 """Patterns that repeat are searched once and reported under each name, as if searched each."""
 
 import io
-from dataclasses import replace
+import pickle
 
 import naive
 import numpy as np
@@ -13,6 +13,7 @@ from support.commands import here
 from support.hooks import best_batches, edit_batches, hamming_batches, multi_batches
 
 import kmatch
+from kmatch.results.batches import joined, taken
 from kmatch.results.hits import Hits
 from kmatch.search.panels.repeats import distinct_patterns, with_copies
 from kmatch.sequences.patterns import load_patterns
@@ -79,16 +80,7 @@ def cut(batches, sizes):
         while first < len(batch):
             size = sizes[turn % len(sizes)]
             turn += 1
-            rows = np.arange(len(batch))[first : first + size]
-            columns = ("record", "start", "end", "pattern", "distance", "minus")
-            parts = {name: getattr(batch, name)[rows] for name in columns}
-
-            def align(part, batch=batch, rows=rows):
-                wanted = rows[part]
-                first = wanted.min(initial=len(batch))
-                return batch.align(slice(first, first + len(wanted)))
-
-            yield replace(batch, **parts, align=align)
+            yield batch.picked(slice(first, first + size))
             first += size
 
 
@@ -105,18 +97,21 @@ def test_batches_may_be_cut_anywhere(sizes):
     assert found == naive.tsv(records, list(panel.names), patterns, expected)
 
 
-def test_parts_of_a_batch_are_aligned_alike():
+@pytest.mark.parametrize("aligned", [True, False])
+def test_rows_of_batches_are_picked_and_joined(aligned):
     panel = load_patterns({"a": "ACGTA", "b": "ACCTA", "c": "acgua", "d": "ACGTA"})
-    text = kmatch.Genome.from_records([("r", "ACGTAGGTACCTA" * 5)])
-    for batch in edit_batches(text, panel, 2, report="ends"):
-        whole = batch.align(slice(0, len(batch)))
-        for first in range(0, len(batch), 3):
-            part = batch.align(slice(first, first + 3))
-            assert len(part.op_ends) == len(batch.start[first : first + 3]) + 1
-            ops = whole.ops[whole.op_ends[first] :][: len(part.ops)]
-            letters = whole.text[whole.text_ends[first] :][: len(part.text)]
-            assert bytes(part.ops) == bytes(ops) and bytes(part.text) == bytes(letters)
-        assert len(batch.align(slice(0, 0)).ops) == 0
+    text = kmatch.Genome.from_records([("r", "ACGTAGGTACCTA" * 5), ("s", "ACGGTA")])
+    search = edit_batches(text, panel, 2, report="ends", aligned=aligned, chunk_length=20)
+    batches = [batch for batch in search if len(batch)]
+    whole = joined(batches)
+    assert len(whole) == sum(map(len, batches)) and whole.names == {0: "r", 1: "s"}
+    again = joined([whole.picked(slice(first, first + 3)) for first in range(0, len(whole), 3)])
+    order = np.argsort(-np.arange(len(whole)) % 7)
+    for one, other in ((whole, again), (whole.picked(order), taken(batches, order))):
+        assert pickle.dumps(pickle.loads(pickle.dumps(one))) == pickle.dumps(other)
+    assert (whole.columns is not None) == aligned
+    if aligned:
+        assert len(whole.picked(slice(3, 1)).columns.ops) == 0
 
 
 def test_nothing_is_done_where_nothing_repeats():

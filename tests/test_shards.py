@@ -13,6 +13,7 @@ import kmatch
 from kmatch.distributed.files import SharedFile
 from kmatch.distributed.shards import pack_letters, unpack_letters
 from kmatch.genome import as_genomes
+from kmatch.results.columns import words
 from kmatch.search.best import BestOptions, best_batches
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import HammingOptions, hamming_batches
@@ -35,7 +36,9 @@ def table(batches):
     rows = []
     for batch in batches:
         names, which = batch.record_names()
-        op_ends, ops, text_ends, text = batch.align(slice(None))
+        if not len(batch):
+            continue
+        op_ends, ops, text_ends, text = batch.columns
         columns = zip(*(getattr(batch, name).tolist() for name in COLUMNS), strict=True)
         for i, row in enumerate(columns):
             cigar = ops[op_ends[i] : op_ends[i + 1]].tobytes()
@@ -155,7 +158,7 @@ def test_pcr(edit, circular):
 
     def rows(batches):
         return [
-            (*row, batch.names[i], batch.texts()[i])
+            (*row, batch.names[row[0]], words(batch.text)[i])
             for batch in batches
             for i, row in enumerate(
                 zip(

@@ -150,7 +150,7 @@ class HitTables:
             return
         from kmatch.results.limit import Limit
 
-        limit = Limit(self._searched.patterns, table.limit, aligned=form != "bed")
+        limit = Limit(self._searched.patterns, table.limit)
         self.takers.append(lambda batch: _write_each(limit.add(batch), writer))
         self._last.append(lambda: _write_closest(limit, writer, warn))
 

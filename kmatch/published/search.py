@@ -39,7 +39,7 @@ class PublishedWindows:
     """
 
     def __init__(self, engine: Any, run: Run, request: Request, pams: Sequence[Pam] = ()) -> None:
-        self._engine, self._run, self._k = engine, run, request.k
+        self._engine, self._run, self._request = engine, run, request
         pam = united(pams) if pams else None
         patterns: Sequence[Pattern] = request.patterns
         whole = [pam.join(pattern) for pattern in patterns] if pam else patterns
@@ -67,12 +67,12 @@ class PublishedWindows:
         found = [np.zeros(0, np.int64)]
         for first in range(0, chunk.length, step):
             text = self._run.text(masks[first : first + step + beyond])
-            for rank, start, distance in self._run.windows(text, self._masks, self._k):
+            for rank, start, distance in self._run.windows(text, self._masks, self._request.k):
                 position = first + start - self._skipped[rank]
                 for required in self._required[rank]:
                     found.append(self._window_codes(masks, rank, position, distance, required))
         codes = np.unique(np.concatenate(found))
-        yield from window_batches(codes, chunk, self.panel, self._k, self._engine)
+        yield from window_batches(codes, chunk, self.panel, self._request, self._engine)
 
     def _window_codes(
         self, masks: Bytes, rank: int, position: Longs, distance: Longs, required: Bytes
@@ -83,7 +83,7 @@ class PublishedWindows:
         for offset in np.flatnonzero(required):
             fits = masks[position + offset] & required[offset] != 0
             position, distance = position[fits], distance[fits]
-        return Coding(len(self.panel.lengths), self._k).encode(position, rank, distance)
+        return Coding(len(self.panel.lengths), self._request.k).encode(position, rank, distance)
 
 
 def required_letters(masks: Bytes, ends: tuple[int, int]) -> Bytes:
@@ -105,8 +105,9 @@ class PublishedDifferences(DifferenceSearch):
         report: str,
         rules: Rules,
         extent: Extent | None = None,
+        aligned: bool = True,
     ) -> None:
-        super().__init__(engine, panel, limits, report, rules, extent=extent)
+        super().__init__(engine, panel, limits, report, rules, extent=extent, aligned=aligned)
         self._run = run
 
     def find_codes(self, chunks: Iterable[PackedChunk]) -> Iterator[tuple[PackedChunk, Longs]]:
@@ -137,12 +138,14 @@ def difference_search(
     rules: Rules = NO_RULES,
     hooks: Hooks = HOOKS,
     extent: Extent | None = None,
+    aligned: bool = True,
 ) -> DifferenceSearch:
     """The DifferenceSearch of the engine, or of a published algorithm where `run` is not None."""
     if run:
-        return PublishedDifferences(engine, run, panel, limits, report, rules, extent)
+        return PublishedDifferences(engine, run, panel, limits, report, rules, extent, aligned)
     filtering, capacity = hooks.filtering, hooks.capacity
-    return DifferenceSearch(engine, panel, limits, report, rules, filtering, capacity, extent)
+    given = (filtering, capacity, extent, aligned)
+    return DifferenceSearch(engine, panel, limits, report, rules, *given)
 
 
 def published_distances(

@@ -1,21 +1,20 @@
-"""Batches of hits, primers and products, as columns of one length."""
+"""Batches of hits, primers and products, as columns of one length: plain data."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from itertools import pairwise
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Floats, Ints, Longs, bounds_of, gather
+from kmatch.arrays import Bytes, Floats, Ints, Longs, bounds_of
 from kmatch.engine.alignments import Columns
-from kmatch.errors import InputError
-from kmatch.results.alignments import NONE, joined, take_rows
+from kmatch.results.columns import Texts, join_columns, join_texts, take_rows, take_texts
 from kmatch.results.melting import gc_fractions, melting_temperatures
 from kmatch.sequences.chunks import Spans
 
 ENDLESS = 1 << 62  # letters of a linear record, as far as its origin goes
+WHOLE = ("names", "origin")  # fields that rows have in common
 
 
 class Origin(NamedTuple):
@@ -31,25 +30,17 @@ ALONE = Origin()
 
 
 @dataclass(frozen=True)
-class HitBatch:
-    """Hits of one chunk, n rows, sorted by record, start, end, strand and pattern; those that have
-    these in common, as beside PAMs of several lengths, by their anchors.
+class Batch:
+    """n rows in records of a genome.
 
-    record: int64, the record's number in the genome; start, end: int64, 0-based and half-open on
-    the record's forward strand; pattern: int32, the pattern's number; distance: int32; minus:
-    uint8, 1 for the strand `-`. `spans` names the records; `align(rows)` gives the Columns of a
-    slice of rows, or of rows by number, int64. `origin` is the Origin of all.
+    record: int64[n], the record's number in the genome; start, end: int64[n], 0-based and half-open
+    on the record's forward strand; names: of the records, by number; origin: the Origin of all.
     """
 
     record: Longs
     start: Longs
     end: Longs
-    pattern: Ints
-    distance: Ints
-    minus: Bytes
-    spans: Spans
-    align: Callable[[Any], Columns]
-    origin: Origin = ALONE
+    names: dict[int, str]
 
     def __len__(self) -> int:
         return len(self.start)
@@ -57,39 +48,57 @@ class HitBatch:
     def record_names(self, rows: slice = slice(None)) -> tuple[list[str], Longs]:
         """Names of the records that rows are in, and which of them each row is in, int64[n].
 
-        A chunk may show a hundred thousand records, and have hits in few.
+        There may be a hundred thousand records, and rows in few.
         """
         numbers, which = numbers_of(self.record[rows])
-        names: Any = self.spans.names
-        return [names[number] for number in (numbers - self.spans.first).tolist()], which
+        return [self.names[number] for number in numbers.tolist()], which
 
-    def __reduce__(self) -> Any:
-        """Pickled with the alignments of all rows, in place of what makes them."""
-        spans, align = spans_and_align([self], np.arange(len(self)))
-        fields = (self.record, self.start, self.end, self.pattern, self.distance, self.minus)
-        again = partial(take_rows, align(slice(None)))
-        return HitBatch, (*fields, spans, again, self.origin)
-
-    def picked(self, rows: Longs) -> "HitBatch":
-        """The HitBatch of some rows, by number, int64[n]."""
-
-        def align(part: Any) -> Columns:
-            return self.align(rows[part])
-
-        names = ("record", "start", "end", "pattern", "distance", "minus")
-        return replace(self, **{name: getattr(self, name)[rows] for name in names}, align=align)
+    def picked(self, rows: Longs | slice) -> Self:
+        """The batch of some rows: numbers, int64[m], or a slice."""
+        own = [field.name for field in fields(self) if field.name not in WHOLE]
+        return replace(self, **{name: _picked(getattr(self, name), rows) for name in own})
 
 
-def hit_batch(
-    spans: Spans, intervals: Any, kinds: Any, align: Callable[[Any], Columns]
-) -> HitBatch:
+SomeBatch = TypeVar("SomeBatch", bound=Batch)
+
+
+@dataclass(frozen=True)
+class HitBatch(Batch):
+    """Hits, n rows, sorted by record, start, end, strand and pattern; those that have these in
+    common, as beside PAMs of several lengths, by their anchors.
+
+    pattern: int32, the pattern's number; distance: int32; minus: uint8, 1 for the strand `-`;
+    columns: the alignments, None where nobody asked for them.
+    """
+
+    pattern: Ints
+    distance: Ints
+    minus: Bytes
+    columns: Columns | None = None
+    origin: Origin = ALONE
+
+    @property
+    def aligned(self) -> Columns:
+        """The alignments, of a search that was asked for them."""
+        assert self.columns is not None
+        return self.columns
+
+
+def hit_batch(spans: Spans, intervals: Any, kinds: Any, columns: Columns | None) -> HitBatch:
     """A HitBatch of hits in a chunk; spans: its Spans, and records count from the first of them.
 
     intervals: (record, start, end), kinds: (pattern, distance, minus), as HitBatch has them.
     """
     (record, start, end), (pattern, distance, minus) = intervals, kinds
-    record = spans.first + record if spans.first else record
-    return HitBatch(record, start, end, pattern, distance, minus, spans, align)
+    some = record[np.flatnonzero(np.diff(record, prepend=-1))].tolist()
+    names = {spans.first + number: spans.names[number] for number in some}
+    return HitBatch(spans.first + record, start, end, names, pattern, distance, minus, columns)
+
+
+def no_hits() -> HitBatch:
+    """A HitBatch without rows, which tells that a search goes on."""
+    whole, kinds = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    return HitBatch(whole, whole, whole, {}, kinds, kinds, np.zeros(0, np.uint8))
 
 
 def numbers_of(records: Longs) -> tuple[Longs, Longs]:
@@ -100,40 +109,56 @@ def numbers_of(records: Longs) -> tuple[Longs, Longs]:
     return numbers, which
 
 
-def aligned_anew(batches: list[HitBatch], source: Longs, local: Longs) -> Columns:
-    """The Columns of rows `local` of the batches `source`, in this order."""
-    if not len(source):
-        return NONE
-    order = np.argsort(source, kind="stable")
-    numbers, counts = np.unique(source, return_counts=True)
-    groups = np.split(local[order], np.cumsum(counts)[:-1])
-    parts = [
-        batches[number].align(rows) for number, rows in zip(numbers.tolist(), groups, strict=True)
-    ]
-    return take_rows(joined(parts), np.argsort(order, kind="stable"))
+def joined(batches: Sequence[SomeBatch]) -> SomeBatch:
+    """The rows of batches of one genome, one behind the other, as one batch."""
+    filled = [batch for batch in batches if len(batch)] or batches[:1]
+    first = filled[0]
+    if len(filled) == 1:
+        return first
+    own = [field.name for field in fields(first) if field.name not in WHOLE]
+    columns = {name: _joined([getattr(batch, name) for batch in filled]) for name in own}
+    known = {number: name for batch in filled for number, name in batch.names.items()}
+    numbers, _ = numbers_of(columns["record"])
+    names = {number: known[number] for number in numbers.tolist()}
+    return replace(first, **columns, names=names)
 
 
-def spans_and_align(batches: list[HitBatch], rows: Longs) -> tuple[Spans, Callable[[Any], Columns]]:
-    """Spans that name the records of rows, counted over several HitBatches, and their `align`."""
+def taken(batches: Sequence[SomeBatch], rows: Longs) -> SomeBatch:
+    """Some rows of batches of one genome, by number, int64[n], counted over all of them."""
     bounds = bounds_of([len(batch) for batch in batches])
     source = np.searchsorted(bounds, rows, side="right") - 1
-    local = rows - bounds[source]
-    names: Any = {}  # by number
-    for number in np.unique(source).tolist():
-        batch, mine = batches[number], local[source == number]
-        for record in np.unique(batch.record[mine]).tolist():
-            names[record] = batch.spans.names[record - batch.spans.first]
+    used, which = numbers_of(source)
+    begins = bounds_of([len(batches[number]) for number in used.tolist()])
+    part = joined([batches[number] for number in used.tolist()])
+    return part.picked(rows - bounds[source] + begins[which])
 
-    def align(part: Any) -> Columns:
-        return aligned_anew(batches, source[part], local[part])
 
-    none = np.zeros(0, np.int64)
-    return Spans(0, names, none, none), align
+def _picked(value: Any, rows: Longs | slice) -> Any:
+    """Rows of a column of any kind."""
+    if isinstance(value, Columns):
+        return take_rows(value, rows)
+    if isinstance(value, Texts):
+        return take_texts(value, rows)
+    if isinstance(value, PrimerSites):
+        return PrimerSites(*(_picked(each, rows) for each in value))
+    return None if value is None else value[rows]
+
+
+def _joined(values: list[Any]) -> Any:
+    """Columns of one kind, one behind the other."""
+    first = values[0]
+    if isinstance(first, Columns):
+        return join_columns(values)
+    if isinstance(first, Texts):
+        return join_texts(values)
+    if isinstance(first, PrimerSites):
+        return PrimerSites(*map(_joined, map(list, zip(*values, strict=True))))
+    return None if first is None else np.concatenate(values)
 
 
 def sizes_of(record: Longs, lengths: dict[int, int]) -> Longs:
     """Letters of the circular records that hits are in, int64[n]; ENDLESS for a linear one."""
-    numbers, which = np.unique(record, return_inverse=True)
+    numbers, which = numbers_of(record)
     sizes = [lengths.get(number, ENDLESS) for number in numbers.tolist()]
     return np.array(sizes, np.int64)[which]
 
@@ -178,71 +203,27 @@ class PrimerBatch:
 class PrimerSites(NamedTuple):
     """The sites of one primer of each of n products.
 
-    primer: int32, the primer's number; start, end: int64; distance: int32. `align(rows)` gives the
-    Columns of a slice of rows, or of rows by number, int64.
+    primer: int32, the primer's number; start, end: int64; distance: int32; columns: the alignments,
+    None where nobody asked for them.
     """
 
     primer: Ints
     start: Longs
     end: Longs
     distance: Ints
-    align: Callable[[Any], Columns]
-
-    def __reduce__(self) -> Any:
-        align = partial(take_rows, self.align(slice(None)))
-        return PrimerSites, (self.primer, self.start, self.end, self.distance, align)
-
-    def picked(self, rows: Longs) -> "PrimerSites":
-        """Those of some rows, by number, int64[n]."""
-        chosen = (self.primer[rows], self.start[rows], self.end[rows], self.distance[rows])
-        return PrimerSites(*chosen, lambda part: self.align(rows[part]))
+    columns: Columns | None
 
 
 @dataclass(frozen=True)
-class ProductBatch:
+class ProductBatch(Batch):
     """Products, n rows, sorted by record, start, end, strand, forward and reverse primer.
 
-    record: int64, the record's number in the genome; start, end: int64, 0-based and half-open on
-    the record's forward strand; minus: uint8, 1 where the forward primer is the site on `-`; names:
-    of the records, a str a row; text: the products from the forward primer on, (bounds, letters),
-    or None where it was not asked for; origin: the Origin of all.
+    minus: uint8, 1 where the forward primer is the site on `-`; text: the products from the forward
+    primer on, None where it was not asked for.
     """
 
-    record: Longs
-    start: Longs
-    end: Longs
     minus: Bytes
     forward: PrimerSites
     reverse: PrimerSites
-    names: list[str]
-    text: tuple[Longs, Bytes] | None
+    text: Texts | None
     origin: Origin = ALONE
-
-    def __len__(self) -> int:
-        return len(self.start)
-
-    def record_names(self) -> tuple[list[str], Longs]:
-        """Names of the records, and which of them each row is in, int64[n]."""
-        _, first, which = np.unique(self.record, return_index=True, return_inverse=True)
-        return [self.names[row] for row in first.tolist()], which
-
-    def picked(self, rows: Longs) -> "ProductBatch":
-        """The ProductBatch of some rows, by number, int64[n]."""
-        text = self.text
-        if text is not None:
-            bounds = bounds_of(np.diff(text[0])[rows])
-            text = bounds, gather(text[1], text[0][rows], bounds)
-        chosen: dict[str, Any] = {
-            name: getattr(self, name)[rows] for name in ("record", "start", "end", "minus")
-        }
-        chosen |= {side: getattr(self, side).picked(rows) for side in ("forward", "reverse")}
-        names = [self.names[row] for row in rows.tolist()]
-        return replace(self, **chosen, names=names, text=text)
-
-    def texts(self, rows: slice = slice(None)) -> list[str]:
-        """The text of products, each a str."""
-        if self.text is None:
-            raise InputError("the products have no text; ask for it with sequence=True")
-        bounds, letters = self.text
-        first, last, _ = rows.indices(len(self))
-        return [bytes(letters[a:b]).decode() for a, b in pairwise(bounds[first : last + 1])]

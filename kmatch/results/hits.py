@@ -9,12 +9,12 @@ import numpy as np
 from kmatch.arrays import Ints, Longs, Objects, Strings
 from kmatch.engine.alignments import Columns
 from kmatch.genome import Genome, Genomes, as_genomes
-from kmatch.results.alignments import cigars, matches
-from kmatch.results.batches import HitBatch, spans_and_align
+from kmatch.results.batches import HitBatch, taken
+from kmatch.results.columns import cigars, matches, take_rows
 from kmatch.results.table import Table
 from kmatch.sequences.patterns import Pattern
 
-ROWS = 1 << 15  # aligned at a time
+ROWS = 1 << 15  # whose alignments become words at a time
 SIGNS = np.array(["+", "-"])
 
 
@@ -162,27 +162,12 @@ class Hits(Table[HitBatch, Hit]):
         found: list[str] = []
         for batch in self.batches:
             for first in range(0, len(batch), ROWS):
-                found += words(batch.align(slice(first, first + ROWS)))
+                found += words(take_rows(batch.aligned, slice(first, first + ROWS)))
         return np.array(found, object)
 
     def _taken(self, rows: Longs) -> Self:
-        batches = [self._batch(part) for part in self._by_genome(rows)]
+        batches = [taken(self.batches, part) for part in self._by_genome(rows)]
         return type(self)(batches, self.patterns, self.searched, self.pam_first, self._k_each)
-
-    def _batch(self, rows: Longs) -> HitBatch:
-        """The HitBatch of rows that are in one genome."""
-        spans, align = spans_and_align(self.batches, rows)
-        return HitBatch(
-            self.record_number[rows],
-            self.start[rows],
-            self.end[rows],
-            self.pattern_number[rows],
-            self.distance[rows],
-            (self.strand[rows] == "-").astype(np.uint8),
-            spans,
-            align,
-            self._origin(rows[0]),
-        )
 
     def _writer(self, form: str, handle: Any) -> Any:
         from kmatch.results.formats.searched import Searched

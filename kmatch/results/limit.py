@@ -1,23 +1,16 @@
 """The closest hits of each pattern, as many as asked for."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from kmatch.arguments import checked_count
-from kmatch.arrays import Longs
-from kmatch.engine.alignments import Columns
+from kmatch.arrays import Ints, Longs
 from kmatch.errors import InputError
-from kmatch.results.alignments import NONE, joined, take_rows
-from kmatch.results.batches import HitBatch
-from kmatch.sequences.chunks import Spans
+from kmatch.results.batches import HitBatch, joined
 from kmatch.sequences.patterns import Pattern, pattern_set
 
 FEW = 1 << 16  # hits beyond those kept that may wait until the farther ones are dropped
-_FIELDS = ("record", "start", "end", "pattern", "distance", "minus")
-_NONE = np.zeros(0, np.int64)
 
 
 def check_limit(limit: int | None) -> int | None:
@@ -53,12 +46,12 @@ def _limited(
 class Limit:
     """Keeps at most `most` hits of each pattern in a genome: the closest, and the first of these.
 
-    patterns: of the search; aligned: whether alignments are needed. Memory goes by the hits of a
+    patterns: of the search. Memory goes by the hits of a
     genome that are kept: hits that wait are at most as many again, or FEW.
     """
 
-    def __init__(self, patterns: Sequence[Pattern], most: int, aligned: bool = True) -> None:
-        self._names, self._most, self._aligned = pattern_set(patterns).names, most, aligned
+    def __init__(self, patterns: Sequence[Pattern], most: int) -> None:
+        self._names, self._most = pattern_set(patterns).names, most
         self._hits, self._given = np.zeros((2, len(self._names)), np.int64)  # of all genomes
         self._genome = 0  # the number of the one whose hits wait
         self._begin()
@@ -70,7 +63,6 @@ class Limit:
         self._beyond = np.full(len(self._names), np.iinfo(np.int64).max)
         self._parts: list[HitBatch] = []
         self._kept = self._waiting = 0
-        self._records: dict[int, str] = {}  # their names
 
     def add(self, batch: HitBatch) -> list[HitBatch]:
         """Take the next HitBatch of the search; gives what is kept of the genome before."""
@@ -87,7 +79,7 @@ class Limit:
         rows = near[_closest(batch.pattern[near], batch.distance[near], self._most)]
         if not len(rows):
             return
-        self._parts.append(self._taken(batch, rows))
+        self._parts.append(batch.picked(rows))
         self._waiting += len(rows)
         if self._waiting > max(FEW, self._kept):
             self._reduce()
@@ -117,42 +109,13 @@ class Limit:
             return sentence
         return f"{len(more):,} patterns have more hits than the limit keeps; the most: {sentence}"
 
-    def _taken(self, batch: HitBatch, rows: Longs) -> HitBatch:
-        """Rows of a HitBatch, without references to its chunk."""
-        numbers = np.unique(batch.record[rows])
-        for number in numbers.tolist():
-            self._records[number] = batch.spans.names[number - batch.spans.first]
-        return self._batch(batch, rows, batch.align(rows) if self._aligned else NONE)
-
-    def _batch(self, batch: HitBatch, rows: Longs, columns: Columns) -> HitBatch:
-        names: Any = self._records
-        spans = Spans(0, names, _NONE, _NONE)
-        fields: dict[str, Any] = {name: getattr(batch, name)[rows] for name in _FIELDS}
-        everything = np.arange(len(rows))
-
-        def align(part: Any) -> Columns:
-            return take_rows(columns, everything[part])
-
-        return replace(batch, **fields, spans=spans, align=align)
-
     def _reduce(self) -> None:
         """Drop the hits that are not among the closest so far."""
         if not self._parts:
             return
-        whole: dict[str, Any] = {
-            name: np.concatenate([getattr(part, name) for part in self._parts]) for name in _FIELDS
-        }
-        rows = _closest(whole["pattern"], whole["distance"], self._most)
-        columns = NONE
-        if self._aligned:
-            columns = joined([part.align(slice(None)) for part in self._parts])
-            columns = take_rows(columns, rows)
-        batch = replace(self._parts[0], **whole)
-        kept = self._batch(batch, rows, columns)
-        used = np.unique(kept.record).tolist()
-        names = {number: self._records[number] for number in used}
-        self._records.clear()
-        self._records.update(names)
+        whole = joined(self._parts)
+        rows = _closest(whole.pattern, whole.distance, self._most)
+        kept = whole.picked(rows)
         self._parts, self._kept, self._waiting = [kept], len(rows), 0
         full = np.bincount(kept.pattern, minlength=len(self._counts)) >= self._most
         farthest = np.zeros(len(full), np.int64)
@@ -160,7 +123,7 @@ class Limit:
         self._beyond[full] = farthest[full]
 
 
-def _closest(pattern: Any, distance: Any, most: int) -> Longs:
+def _closest(pattern: Ints, distance: Ints, most: int) -> Longs:
     """Rows, ascending, that are among the `most` closest of their pattern; the first come first."""
     order = np.lexsort((distance, pattern))
     bounds = np.flatnonzero(np.diff(pattern[order])) + 1

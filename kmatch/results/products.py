@@ -1,16 +1,15 @@
 """Products of primers as tables of columns."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, Objects, Strings, bounds_of, gather
-from kmatch.engine.alignments import Columns
-from kmatch.results.alignments import NONE, cigars, joined, take_rows
-from kmatch.results.batches import PrimerSites, ProductBatch
+from kmatch.arrays import Longs, Objects, Strings
+from kmatch.errors import InputError
+from kmatch.results.batches import ProductBatch, taken
+from kmatch.results.columns import cigars, words
 from kmatch.results.hits import SIGNS
 from kmatch.results.table import Table
 from kmatch.sequences.primer_pairs import PrimerPairs
@@ -93,7 +92,11 @@ class Products(Table[ProductBatch, Product]):
     @cached_property
     def record(self) -> Objects:
         """Names of the records."""
-        return _objects(name for batch in self.batches for name in batch.names)
+        parts = []
+        for batch in self.batches:
+            names, which = batch.record_names()
+            parts.append(_objects(names)[which])
+        return np.concatenate([np.zeros(0, object), *parts])
 
     @cached_property
     def name(self) -> Objects:
@@ -113,16 +116,12 @@ class Products(Table[ProductBatch, Product]):
     @cached_property
     def cigar_forward(self) -> Objects:
         """Alignments of the forward primers, from the first letter on."""
-        return _objects(
-            word for batch in self.batches for word in cigars(batch.forward.align(slice(None)))
-        )
+        return self._cigars("forward")
 
     @cached_property
     def cigar_reverse(self) -> Objects:
         """Alignments of the reverse primers, from the first letter on."""
-        return _objects(
-            word for batch in self.batches for word in cigars(batch.reverse.align(slice(None)))
-        )
+        return self._cigars("reverse")
 
     @cached_property
     def sequence(self) -> Objects:
@@ -130,7 +129,10 @@ class Products(Table[ProductBatch, Product]):
 
         Raises InputError where they were not asked for.
         """
-        return _objects(text for batch in self.batches for text in batch.texts())
+        texts = [batch.text for batch in self.batches]
+        if None in texts:
+            raise InputError("the products have no text; ask for it with sequence=True")
+        return _objects(word for text in texts if text for word in words(text))
 
     def plot(self, *, records: int | None = None) -> Any:
         """A Matplotlib Figure: products along their records by strand and by the distance of both
@@ -152,11 +154,12 @@ class Products(Table[ProductBatch, Product]):
             for column, kind in enumerate(kinds)
         ]
 
+    def _cigars(self, side: str) -> Objects:
+        columns = [getattr(batch, side).columns for batch in self.batches]
+        return _objects(word for each in columns for word in cigars(each))
+
     def _taken(self, rows: Longs) -> Self:
-        batches = [
-            replace(_taken(self.batches, part), origin=self._origin(part[0]))
-            for part in self._by_genome(rows)
-        ]
+        batches = [taken(self.batches, part) for part in self._by_genome(rows)]
         return type(self)(batches, self.pairs, self._has_text, self.named)
 
     def _writer(self, form: str, handle: Any) -> Any:
@@ -167,55 +170,3 @@ class Products(Table[ProductBatch, Product]):
 
 def _objects(words: Iterable[str]) -> Objects:
     return np.array([*words, None], object)[:-1]
-
-
-def _taken(batches: list[ProductBatch], rows: Longs) -> ProductBatch:
-    """The ProductBatch of rows, counted over several."""
-    bounds = bounds_of([len(batch) for batch in batches])
-    source = np.searchsorted(bounds, rows, side="right") - 1
-    local = rows - bounds[source]
-    names = [name for batch in batches for name in batch.names]
-
-    def column(name: str) -> Any:
-        return np.concatenate([getattr(batch, name) for batch in batches])[rows]
-
-    def sites(side: str) -> PrimerSites:
-        parts = [getattr(batch, side) for batch in batches]
-
-        def chosen(at: int) -> Any:
-            return np.concatenate([part[at] for part in parts])[rows]
-
-        def align(wanted: Any) -> Columns:
-            return _aligned(parts, source[wanted], local[wanted])
-
-        return PrimerSites(chosen(0), chosen(1), chosen(2), chosen(3), align)
-
-    return ProductBatch(
-        column("record"),
-        column("start"),
-        column("end"),
-        column("minus"),
-        sites("forward"),
-        sites("reverse"),
-        [names[row] for row in rows.tolist()],
-        _texts(batches, rows),
-    )
-
-
-def _aligned(parts: list[PrimerSites], source: Longs, local: Longs) -> Columns:
-    """The Columns of rows `local` of the parts `source`, in this order."""
-    numbers = np.unique(source).tolist()
-    if not numbers:
-        return NONE
-    columns = joined([parts[number].align(local[source == number]) for number in numbers])
-    return take_rows(columns, np.argsort(np.argsort(source, kind="stable"), kind="stable"))
-
-
-def _texts(batches: list[ProductBatch], rows: Longs) -> tuple[Longs, Bytes] | None:
-    texts = [batch.text for batch in batches if batch.text is not None]
-    if not texts:
-        return None
-    lengths = np.concatenate([np.diff(bounds) for bounds, _ in texts])
-    letters = np.concatenate([letters for _, letters in texts])
-    bounds = bounds_of(lengths[rows])
-    return bounds, gather(letters, bounds_of(lengths)[rows], bounds)

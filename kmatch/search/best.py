@@ -121,7 +121,7 @@ def _closest(
     rules = Rules(ends=checked_ends(options.exact_5p, options.exact_3p))
     work = difference_work(genomes, patterns, None, options.strand)
     algorithm = begin_search("best", patterns, running, work)
-    return Closest(patterns, options.strand, rules, algorithm, hooks)
+    return Closest(patterns, options.strand, rules, algorithm, hooks, running.aligned)
 
 
 class Read(NamedTuple):
@@ -135,7 +135,8 @@ class Read(NamedTuple):
 class Closest:
     """What finds the closest occurrences of distinct patterns in one genome after another.
 
-    algorithm: the engine, and a published one's Run or None.
+    algorithm: the engine, and a published one's Run or None; aligned: whether hits come with their
+    alignments.
     """
 
     def __init__(
@@ -145,7 +146,9 @@ class Closest:
         rules: Rules,
         algorithm: tuple[Any, Run | None],
         hooks: Hooks,
+        aligned: bool,
     ) -> None:
+        self._aligned = aligned
         self._patterns, self._strand, self._rules = patterns, strand, rules
         self._engine, self._run, self._hooks = *algorithm, hooks
         self._panel = build_reading_panel(patterns, strand)
@@ -191,10 +194,10 @@ class Closest:
         """The hits of a panel within limits, int64[Q]."""
         longest, k = int(panel.lengths.max()), int(limits.max())
         chunking = self._chunking(longest, k)
-        make = partial(self._search, panel, limits)
+        make = partial(self._search, panel, limits, aligned=self._aligned and report == "minima")
         if read.circular is None:
             extent = read.genome.extent if report == "minima" else None
-            self._last = search = self._search(panel, limits, report, extent)
+            self._last = search = make(report, extent)
             return search.run(chunking.chunks(read.genome, read.running))
         reading = Reading(longest + k, self._patterns.lengths, self._rules, make)
         return reading.run(read.genome, read.circular, chunking, read.running, report)
@@ -205,12 +208,15 @@ class Closest:
         return found
 
     def _search(
-        self, panel: ReadingPanel, limits: Longs, report: str, extent: Extent | None = None
+        self,
+        panel: ReadingPanel,
+        limits: Longs,
+        report: str,
+        extent: Extent | None = None,
+        aligned: bool = False,
     ) -> Any:
-        rules, hooks = self._rules, self._hooks
-        return difference_search(
-            self._engine, self._run, panel, limits, report, rules, hooks, extent
-        )
+        how = (report, self._rules, self._hooks, extent, aligned)
+        return difference_search(self._engine, self._run, panel, limits, *how)
 
     def _kept(self, read: Read, least: Longs) -> Longs:
         """The smallest distance of each pattern that a hit keeps to the rules at; m where none is.

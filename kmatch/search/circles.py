@@ -10,8 +10,8 @@ import numpy as np
 from kmatch.arrays import Bools, Ints, Longs
 from kmatch.engine.alignments import Columns
 from kmatch.genome import Genome
-from kmatch.results.alignments import shortened
-from kmatch.results.batches import HitBatch, sizes_of, spans_and_align
+from kmatch.results.batches import HitBatch, joined, sizes_of
+from kmatch.results.columns import shortened, take_rows
 from kmatch.search.differences.rules import Rules
 from kmatch.search.running import Running
 from kmatch.search.scanning.chunks import Chunking, PackedChunk
@@ -100,13 +100,11 @@ class Reading:
         self, batches: list[HitBatch], circles: Circles, report: str
     ) -> Iterator[HitBatch]:
         """The hits of circular records out of all ends in them and in the letters behind them."""
-        batches = [self._fitting(batch, circles) for batch in batches]
-        names = ("record", "start", "end", "pattern", "distance", "minus")
-        record, start, end, pattern, distance, minus = (
-            np.concatenate([getattr(batch, name) for batch in batches]) for name in names
-        )
+        hits = self._fitting(joined(batches), circles)
+        record, start, end = hits.record, hits.start, hits.end
+        pattern, minus, distance = hits.pattern, hits.minus, hits.distance.astype(np.int64)
         size, reach = sizes_of(record, circles.lengths), self._rules.reach
-        backward, beside = minus != self._rules.leads, self._beside(batches)
+        backward, beside = minus != self._rules.leads, self._beside(hits)
         anchor = np.where(backward, start + beside, end - beside)
         # Only there is an end warmed up by as many letters as an alignment can take.
         first = np.where(backward, reach, circles.more - reach + 1)
@@ -129,22 +127,13 @@ class Reading:
         order = (column[rows] for column in (anchor, pattern, minus, end, start, record))
         rows = rows[np.lexsort(tuple(order))]
         if len(rows):
-            columns = (record, start, end, pattern, distance, minus)
-            found = {name: column[rows] for name, column in zip(names, columns, strict=True)}
-            spans, align = spans_and_align(batches, rows)
-            yield replace(batches[0], **found, spans=spans, align=align)
+            yield replace(hits, start=start, end=end).picked(rows)
 
-    @property
-    def _unequal(self) -> bool:
-        """Whether PAMs have several lengths."""
-        return len({len(pam) for pam in self._rules.pams}) > 1
-
-    def _beside(self, batches: list[HitBatch]) -> Any:
+    def _beside(self, hits: HitBatch) -> Any:
         """Letters of the PAM beside each hit: a number for all, or int64[n]."""
-        if not self._unequal:
+        if not self._rules.unequal:
             return self._rules.reach
-        each = [self._beside_each(batch.align(slice(None)), batch.pattern) for batch in batches]
-        return np.concatenate(each)
+        return self._beside_each(hits.aligned, hits.pattern)
 
     def _beside_each(self, columns: Columns, pattern: Ints) -> Longs:
         skipped = np.add.reduceat((columns.ops == DELETION).astype(int), columns.op_ends[:-1])
@@ -155,13 +144,13 @@ class Reading:
 
         A batch has them beside the first that stands there, whose letters hold any shorter one.
         """
-        if not self._unequal:
+        if not self._rules.unequal:
             return batch
         size = sizes_of(batch.record, circles.lengths)
         long = np.flatnonzero(batch.end - batch.start > size)
         if not len(long):
             return batch
-        leads, columns = self._rules.leads, batch.align(long)
+        leads, columns = self._rules.leads, take_rows(batch.aligned, long)
         letters, begins = encode_text(columns.text), columns.text_ends[:-1]
         beside = self._beside_each(columns, batch.pattern[long])
         aligned, less = np.diff(columns.text_ends) - beside, np.zeros(len(batch), np.int64)
@@ -172,18 +161,14 @@ class Reading:
             less[long[fits[stands]]] = beside[fits[stands]] - len(pam)
         low = (batch.minus != 0) != leads  # where the PAM lies before the pattern
         start, end = batch.start + less * low, batch.end - less * ~low
-
-        def align(rows: Any) -> Columns:
-            return shortened(batch.align(rows), less[rows], leads)
-
-        return replace(batch, start=start, end=end, align=align)
+        return replace(batch, start=start, end=end, columns=shortened(batch.aligned, less, leads))
 
 
 def _counted_from(first: int, lengths: Lengths, batches: Iterable[HitBatch]) -> Iterator[HitBatch]:
     for batch in batches:
-        spans = batch.spans._replace(first=batch.spans.first + first)
+        names = {number + first: name for number, name in batch.names.items()}
         origin = batch.origin._replace(circles=lengths)
-        yield replace(batch, record=batch.record + first, spans=spans, origin=origin)
+        yield replace(batch, record=batch.record + first, names=names, origin=origin)
 
 
 def by_record(batches: Iterable[HitBatch]) -> Iterator[list[HitBatch]]:
@@ -197,8 +182,8 @@ def by_record(batches: Iterable[HitBatch]) -> Iterator[list[HitBatch]]:
             waiting = []
         cut = int(np.searchsorted(batch.record, batch.record[-1]))
         if cut:
-            yield [*waiting, batch.picked(np.arange(cut))]
-            waiting, batch = [], batch.picked(np.arange(cut, len(batch)))
+            yield [*waiting, batch.picked(slice(cut))]
+            waiting, batch = [], batch.picked(slice(cut, None))
         waiting.append(batch)
     if waiting:
         yield waiting

@@ -78,7 +78,10 @@ def edit_batches(
 
     def make(report: str) -> DifferenceSearch:
         extent = genomes.extent
-        return difference_search(engine, run, panel, limits, report, rules, hooks, extent)
+        # On a circle alignments say which of several PAMs stands beside a hit.
+        aligned = running.aligned or (genomes.circular is not None and rules.unequal)
+        how = (hooks, extent, aligned)
+        return difference_search(engine, run, panel, limits, report, rules, *how)
 
     search, reading = make(report), Reading(longest + k, distinct.lengths, rules, make)
 

@@ -58,7 +58,7 @@ def hamming_batches(
     searches = []
     for each in np.unique(distances):
         numbers = np.flatnonzero(distances == each)
-        request = Request(distinct.take(numbers), int(each), options.strand, ends)
+        request = Request(distinct.take(numbers), int(each), options.strand, ends, running.aligned)
         searches.append((numbers, _search(engine, run, request, hooks)))
     lengths = np.concatenate([search.panel.lengths for _, search in searches])
     layout = run.layout if run else engine.layout
@@ -92,7 +92,7 @@ def _each_k(
             for batch in search.run([chunk])
         ]
         if batches:
-            yield merged(batches, chunk.spans)
+            yield merged(batches)
 
 
 def checked_ends(exact_5p: int, exact_3p: int) -> tuple[int, int]:

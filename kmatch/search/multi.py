@@ -65,7 +65,7 @@ def multi_batches(
         yield from _beside_unequal(genomes, patterns, k, options, running, hooks)
         return
     ends = checked_ends(options.exact_5p, options.exact_3p)
-    request = Request(distinct, k, options.strand, ends)
+    request = Request(distinct, k, options.strand, ends, running.aligned)
     work = window_work(genomes, distinct, k, options.strand)
     more = partial(window_seconds, work, distinct.lengths, sum(ends), share_beside(pams))
     engine, run = begin_search("multi", distinct, running, work, more)

@@ -12,7 +12,7 @@ from kmatch.arguments import PAIRINGS, check_choice, checked_count
 from kmatch.arrays import Longs
 from kmatch.errors import InputError
 from kmatch.genome import Genome, Genomes, as_genomes
-from kmatch.results.batches import HitBatch, PrimerSites, ProductBatch
+from kmatch.results.batches import HitBatch, PrimerSites, ProductBatch, numbers_of
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import HammingOptions, hamming_batches
 from kmatch.search.panels.checks import check_ends
@@ -195,10 +195,10 @@ def _products(
 def _inside(regions: Regions, sites: Sites, rows: tuple[Longs, Longs]) -> tuple[Longs, Longs]:
     """The products, as rows (on `+`, on `-`), that are inside a region."""
     plus, others = rows
-    record = sites.column("record")[plus]
-    _, first, which = np.unique(record, return_index=True, return_inverse=True)
-    start, end = sites.column("start")[plus], sites.column("end")[others]
-    kept = regions.hold(sites.names(plus[first]), which, start, end)
+    hits = sites.hits
+    numbers, which = numbers_of(hits.record[plus])
+    names = [hits.names[number] for number in numbers.tolist()]
+    kept = regions.hold(names, which, hits.start[plus], hits.end[others])
     return plus[kept], others[kept]
 
 
@@ -206,7 +206,7 @@ def _batch(
     sites: Sites, pairs: PrimerPairs, rows: tuple[Longs, Longs], texts: ProductTexts | None
 ) -> ProductBatch:
     """The ProductBatch of (sites on `+`, sites on `-`), in order."""
-    primer, end = sites.column("pattern"), sites.column("end")
+    primer, end = sites.hits.pattern, sites.hits.end
     plus, others = rows
     # The forward primer of two is the forward one of its pair, otherwise the first one given.
     ranks = np.stack([pairs.role[primer[row]].astype(np.int64) for row in rows])
@@ -217,26 +217,22 @@ def _batch(
     plus, others, forward, reverse, turned = (
         column[order] for column in (plus, others, forward, reverse, turned)
     )
-    record, minus = sites.column("record")[plus], turned.astype(np.uint8)
-    start, end = sites.column("start")[plus], end[others]
+    record, minus = sites.hits.record[plus], turned.astype(np.uint8)
+    start, end = sites.hits.start[plus], end[others]
     text = texts.read(record, start, end, minus) if texts else None
     return ProductBatch(
         record,
         start,
         end,
+        sites.hits.names,
         minus,
         _primer_sites(sites, forward),
         _primer_sites(sites, reverse),
-        sites.names(plus),
         text,
-        sites.batches[0].origin,
+        sites.hits.origin,
     )
 
 
 def _primer_sites(sites: Sites, rows: Longs) -> PrimerSites:
-    return PrimerSites(
-        sites.column("pattern")[rows],
-        *first_turn(sites, rows),
-        sites.column("distance")[rows],
-        lambda part: sites.align(rows[part]),
-    )
+    hits = sites.hits.picked(rows)
+    return PrimerSites(hits.pattern, *first_turn(sites, rows), hits.distance, hits.columns)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kmatch.results.batches import HitBatch
+from kmatch.results.columns import take_rows
 from kmatch.results.formats.lines import gff3_lines
 from kmatch.results.output import Sender
 from kmatch.results.tables.hits import ROWS, named_at_end, rows_of, side_by_side
@@ -61,8 +62,7 @@ class Gff3Writer(Sender):
         if size is None or circle in self._circles:
             return
         self._circles.add(circle)
-        names: Any = batch.spans.names
-        name = _escaper(_IN_SEQUENCE)(names[record - batch.spans.first])
+        name = _escaper(_IN_SEQUENCE)(batch.names[record])
         line = f"{name}\tkmatch\tregion\t1\t{size}\t.\t+\t.\tIs_circular=true"
         ending = "\n" if genome is None else f";genome={genome}\n"
         self._send((line + ending).encode("utf-8", "surrogateescape"))
@@ -70,7 +70,7 @@ class Gff3Writer(Sender):
     def _lines(self, batch: HitBatch, rows: slice) -> memoryview:
         found, _ = rows_of(batch, rows)
         names = self._names(batch, rows)
-        columns = batch.align(rows)
+        columns = take_rows(batch.aligned, rows)
         size = np.diff(names.ends)[found.record].sum()
         size += np.diff(self._labels.ends)[found.pattern].sum()
         size += len(found.record) * (5 * DIGITS + sum(map(len, self._words)) + 8)

@@ -8,6 +8,7 @@ import numpy as np
 from kmatch import __version__
 from kmatch.errors import InputError
 from kmatch.results.batches import HitBatch
+from kmatch.results.columns import take_rows
 from kmatch.results.formats.lines import Queries, Words, sam_lines
 from kmatch.results.formats.searched import Searched
 from kmatch.results.output import Sender
@@ -53,7 +54,7 @@ class SamWriter(Sender):
     def _lines(self, batch: HitBatch, rows: slice) -> memoryview:
         self._check(batch, rows)
         found, names = rows_of(batch, rows)
-        columns = batch.align(rows)
+        columns = take_rows(batch.aligned, rows)
         labels = self._queries.labels
         size = np.diff(names.ends)[found.record].sum() + np.diff(labels.ends)[found.pattern].sum()
         size += len(found.record) * (4 * DIGITS + sum(map(len, self._words)))

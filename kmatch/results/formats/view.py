@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 from kmatch.results.batches import HitBatch
+from kmatch.results.columns import take_rows
 from kmatch.results.formats.searched import Screen, Searched
 from kmatch.results.output import Sender
 from kmatch.sequences.patterns import pattern_set
@@ -47,7 +48,7 @@ class ViewWriter(Sender):
     def _lines(self, batch: HitBatch, rows: slice) -> Iterator[str]:
         names, which = batch.record_names(rows)
         numbers = batch.record[rows].tolist()
-        columns = batch.align(rows)
+        columns = take_rows(batch.aligned, rows)
         ops, text = columns.ops.tobytes().decode(), columns.text.tobytes().decode()
         intervals = (which, *(getattr(batch, name)[rows] for name in ("start", "end", "minus")))
         kinds = (batch.pattern[rows], batch.distance[rows])

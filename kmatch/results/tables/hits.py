@@ -9,6 +9,7 @@ import numpy as np
 
 from kmatch.arrays import Longs
 from kmatch.results.batches import HitBatch, sizes_of
+from kmatch.results.columns import take_rows
 from kmatch.results.formats.searched import Searched
 from kmatch.results.output import Sender
 from kmatch.results.tables.lines import DIGITS, Names, Rows, bed_lines, tsv_lines
@@ -73,7 +74,7 @@ class TableWriter(Sender):
 
     def _tsv(self, batch: HitBatch, rows: slice) -> memoryview:
         found, names = rows_of(batch, rows, batch.origin.name)
-        columns = batch.align(rows)
+        columns = take_rows(batch.aligned, rows)
         # A run of one column takes two bytes, the most a column can take.
         size = self._fixed_size(found, names) + 2 * len(columns.ops) + len(columns.text)
         out = np.empty(size, np.uint8)

@@ -4,7 +4,6 @@ A PAM may be outside of the chunk of its end: behind it, so that the end waits f
 or in front of it, so that some letters before each chunk are kept.
 """
 
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -35,16 +34,11 @@ class ConstrainedEnds:
         self._engine, self._query, self._rules = engine, query, rules
         self._backward, self._constraints = query.reading.backward != 0, constraints
         self.reach = rules.reach
-        self._begin()
+        self.begin_genome()
 
-    def afresh(self) -> "ConstrainedEnds":
-        """The same for another genome; hits of this one can still be read back."""
-        other = copy(self)
-        other._begin()
-        return other
-
-    def _begin(self) -> None:
-        # By number of a chunk the letters in front of it; its hits may be read back at any time.
+    def begin_genome(self) -> None:
+        """Begin with a genome."""
+        # By number of a chunk the letters in front of it; its hits are read back later.
         self._before: dict[int, Bytes] = {}
         self._next = np.zeros(self.reach, np.uint8)  # those in front of the chunk to come
         self._held = NO_ENDS  # ends of the last chunk, which does not show enough behind them

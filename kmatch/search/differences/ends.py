@@ -5,18 +5,18 @@ order hits as records do. A hit is yielded once no later one can precede it.
 """
 
 from collections.abc import Generator, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Longs
+from kmatch.arrays import Longs, bounds_of
 from kmatch.engine.alignments import Columns, Ends, Traced
 from kmatch.engine.differences import difference_query
 from kmatch.engine.host.codes import Coding
 from kmatch.engine.host.sharing import slabs
 from kmatch.engine.host.workers import Workers
 from kmatch.engine.protocol import Engine, Scan
-from kmatch.results.batches import HitBatch, hit_batch
+from kmatch.results.batches import HitBatch, hit_batch, joined, no_hits
 from kmatch.search.differences.anchored import AnchoredSearch
 from kmatch.search.differences.borders import Borders
 from kmatch.search.differences.constrained import (
@@ -39,12 +39,11 @@ from kmatch.search.differences.rows import (
 from kmatch.search.differences.rules import NO_RULES, Rules, make_constraints
 from kmatch.search.panels.panel import ReadingPanel
 from kmatch.search.scanning.chunks import NO_LETTERS, PackedChunk
-from kmatch.search.scanning.codes import DROPPED, code_batches, split_ends
+from kmatch.search.scanning.codes import DROPPED, code_batches, rows_at_once, split_ends
 from kmatch.search.scanning.dense import codes_ahead, rows_ahead
 from kmatch.search.scanning.scan import Scanner
 from kmatch.search.shards.edges import Edges
 from kmatch.search.shards.extents import Extent
-from kmatch.search.shards.rows import together
 
 UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
 
@@ -71,7 +70,8 @@ class DifferenceSearch:
 
     panel: ReadingPanel; limits: int64[Q], the k of each query; report: `minima`, `ends` or `loci`;
     rules: Rules; filtering: True or False where the engine is not to choose; capacity: see Scanner;
-    extent: of the shard that the genome is, if it is one.
+    extent: of the shard that the genome is, if it is one; aligned: whether hits come with their
+    alignments.
     """
 
     def __init__(
@@ -84,10 +84,12 @@ class DifferenceSearch:
         filtering: bool | None = None,
         capacity: int | None = None,
         extent: Extent | None = None,
+        aligned: bool = True,
     ) -> None:
         self._engine, self._panel = engine, panel
         self._query = difference_query(panel.letters, limits, engine)
-        self._report, self._filtering = report, filtering
+        self._report, self._filtering, self._aligned = report, filtering, aligned
+        self._most = rows_at_once(panel.lengths + rules.reach, aligned)  # rows of a batch
         self._coding = Coding(len(limits), self._query.k)
         self._scanner = Scanner(engine, self._coding, capacity)
         self._reach = rules.reach  # letters of a hit beyond its anchored end
@@ -106,7 +108,7 @@ class DifferenceSearch:
     def _begin(self) -> None:
         """Begin with a genome."""
         if self._constrained:
-            self._constrained = self._constrained.afresh()
+            self._constrained.begin_genome()
         self._chunks: dict[int, PackedChunk] = {}  # by number, as long as rows of theirs wait
         self._waiting = NO_ROWS  # hits that a later one may precede
         self._suspended = NO_ROWS  # ends that may or may not be minima
@@ -115,7 +117,8 @@ class DifferenceSearch:
         """Yield the HitBatches of an iterable of PackedChunks."""
         for rows, sources in rows_ahead(self._released(chunks), self._engine.threads):
             for part in by_source(in_order(rows, len(self._query.limits))):
-                yield self._batch(sources, part)
+                for first in range(0, len(part), self._most):
+                    yield self._batch(sources, part[first : first + self._most])
 
     def _released(self, chunks: Iterable[PackedChunk]) -> Generator[Released]:
         """Yield rows, none of which starts before one that came earlier, and their chunks."""
@@ -141,7 +144,7 @@ class DifferenceSearch:
         rows, touched = self._borders.rows, self._borders.touched
         order = np.argsort(rows["source"], kind="stable")
         rows, touched = rows[order], touched[order]
-        hits = together([self._batch(self._chunks, part) for part in by_source(rows)])
+        hits = joined([no_hits(), *(self._batch(self._chunks, part) for part in by_source(rows))])
         left, right, fell = self._plateaus.edges
         backward = self._panel.letters.backward
         return Edges(backward, left, right, fell.astype(np.uint8), hits, rows["query"], touched)
@@ -330,24 +333,17 @@ class DifferenceSearch:
         queries = (self._panel.pattern, self._panel.minus)
         fill_columns(rows, chunk.base, spans, queries, intervals, kinds)
 
-        constrained = self._constrained  # another one may serve when alignments are asked for
+        aligned = self._align(number, chunk, rows) if self._aligned else None
+        return hit_batch(chunk.spans, intervals, kinds, aligned)
 
-        def align(part: Any) -> Columns:
-            return self._align(constrained, number, chunk, rows[part])
-
-        return hit_batch(chunk.spans, intervals, kinds, align)
-
-    def _align(
-        self, constrained: ConstrainedEnds | None, number: int, chunk: PackedChunk, rows: RowArray
-    ) -> Columns:
-        op_ends = np.concatenate([[0], np.cumsum(rows["size"])])
-        text_ends = np.concatenate([[0], np.cumsum(rows["end"] - rows["start"])])
+    def _align(self, number: int, chunk: PackedChunk, rows: RowArray) -> Columns:
+        op_ends, text_ends = bounds_of(rows["size"]), bounds_of(rows["end"] - rows["start"])
         ops, text = np.empty(op_ends[-1], np.uint8), np.empty(text_ends[-1], np.uint8)
         columns = Columns(op_ends, ops, text_ends, text)
         query, distance = (rows[name].copy() for name in ("query", "distance"))
         position = rows["anchor"] - chunk.base
-        if constrained:
-            constrained.align(number, chunk, (position, query, distance), columns)
+        if self._constrained:
+            self._constrained.align(number, chunk, (position, query, distance), columns)
         else:
             self._trace(chunk, position, query, distance, columns)
         return columns

@@ -35,6 +35,11 @@ class Rules(NamedTuple):
         return bool(self.pams) and self.pams[0].leads
 
     @property
+    def unequal(self) -> bool:
+        """Whether PAMs have several lengths."""
+        return len({len(pam) for pam in self.pams}) > 1
+
+    @property
     def reach(self) -> int:
         """Letters of the longest PAM."""
         return max(map(len, self.pams), default=0)

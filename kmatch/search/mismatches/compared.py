@@ -21,7 +21,7 @@ class WindowSearch(WindowScans):
     def __init__(
         self, engine: Any, request: Request, capacity: int | None = None, pam: Pam | None = None
     ) -> None:
-        self._engine, self._k = engine, request.k
+        self._engine, self._request = engine, request
         patterns = pattern_set(request.patterns)
         exact = exact_ends(patterns, request.k, request.ends)
         if pam:
@@ -33,7 +33,7 @@ class WindowSearch(WindowScans):
     def _start(self, chunk: PackedChunk, capacity: int) -> Any:
         letters = self.panel.letters
         text = chunk.text(letters.masks, self._engine)
-        return self._engine.start_scan(text, letters, self._k, capacity)
+        return self._engine.start_scan(text, letters, self._request.k, capacity)
 
     def count(self, chunk: PackedChunk) -> float | None:
         """The hits at a position of a chunk, by some of its rows; None where it has too few.
@@ -42,5 +42,5 @@ class WindowSearch(WindowScans):
         """
         letters = self.panel.letters
         text = chunk.text(letters.masks, self._engine)
-        counted: float | None = self._engine.count_windows(text, letters, self._k)
+        counted: float | None = self._engine.count_windows(text, letters, self._request.k)
         return counted

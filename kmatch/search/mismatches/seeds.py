@@ -35,7 +35,7 @@ class SeedSearch(WindowScans):
     """
 
     def __init__(self, engine: Any, request: Request, capacity: int | None = None) -> None:
-        self._engine, self._k = engine, request.k
+        self._engine, self._request = engine, request
         k, patterns = request.k, pattern_set(request.patterns)
         self.panel = panel = rank_panel(patterns, request.strand)
         length = len(patterns[0])
@@ -54,7 +54,7 @@ class SeedSearch(WindowScans):
         self._scanner = Scanner(engine, self._coding, capacity)
 
     def _start(self, chunk: PackedChunk, capacity: int) -> Scan:
-        engine, k = self._engine, self._k
+        engine, k = self._engine, self._request.k
         text = chunk.text(self._letters.masks, engine)
         looked_up = engine.start_seeds(text, self._tables, k, capacity)
         if not len(self._others):
@@ -64,7 +64,7 @@ class SeedSearch(WindowScans):
 
     def _ranked(self, codes: Longs) -> Longs:
         """Codes of the patterns that are compared one by one, with their ranks in the panel."""
-        position, number, distance = Coding(len(self._others), self._k).decode(codes)
+        position, number, distance = Coding(len(self._others), self._request.k).decode(codes)
         return self._coding.encode(position, self._others[number], distance)
 
 

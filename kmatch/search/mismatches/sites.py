@@ -38,7 +38,7 @@ class SiteSearch:
         self, engine: Any, request: Request, pams: Sequence[Pam], capacity: int | None = None
     ) -> None:
         self._pam = pam = united(pams)
-        self._engine, self._k, self._kinds = engine, request.k, len(pams)
+        self._engine, self._request, self._kinds = engine, request, len(pams)
         k, strand = request.k, request.strand
         patterns = pattern_set(request.patterns)
         self._length = len(patterns[0])
@@ -59,7 +59,9 @@ class SiteSearch:
         for sites, codes in codes_ahead(found, self._engine.threads):
             if len(codes):  # otherwise there are kernels to load for nothing
                 self._place(codes, sites)
-                yield from window_batches(codes, sites.chunk, self.panel, self._k, self._engine)
+                yield from window_batches(
+                    codes, sites.chunk, self.panel, self._request, self._engine
+                )
 
     def _site_chunks(self, chunks: Iterable[PackedChunk]) -> Iterator["SiteChunk"]:
         """Yield the SiteChunks of PackedChunks, in order."""
@@ -89,12 +91,12 @@ class SiteSearch:
         """Start the scan of a SiteChunk for all patterns."""
         letters = self._letters
         text = sites.text(letters.masks, self._engine)
-        return self._engine.start_scan(text, letters, self._k, capacity)
+        return self._engine.start_scan(text, letters, self._request.k, capacity)
 
     def _place(self, codes: Longs, sites: "SiteChunk") -> None:
         """Turn codes of sites and patterns into those of windows in the chunk."""
         at = sites.position, sites.minus - self._strands[0]
-        coding, queries = (self._patterns, self._k + 1), len(self.panel.lengths)
+        coding, queries = (self._patterns, self._request.k + 1), len(self.panel.lengths)
         workers = Workers(self._engine.threads)
         workers.run(place_windows, slabs(len(codes)), codes, coding, at, queries)
 

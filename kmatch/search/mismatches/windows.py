@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Ints, Longs
+from kmatch.arrays import Ints, Longs, bounds_of
 from kmatch.engine.alignments import Columns, Windows
 from kmatch.engine.host.sharing import slabs
 from kmatch.engine.host.workers import Workers
 from kmatch.engine.protocol import Engine, Scan
-from kmatch.results.batches import HitBatch, hit_batch
-from kmatch.search.panels.panel import Panel
+from kmatch.results.batches import HitBatch, hit_batch, no_hits
+from kmatch.search.panels.panel import Panel, Request
 from kmatch.search.scanning.chunks import PackedChunk
-from kmatch.search.scanning.codes import DROPPED, code_batches, split_windows
+from kmatch.search.scanning.codes import DROPPED, code_batches, rows_at_once, split_windows
 from kmatch.search.scanning.dense import codes_ahead
 from kmatch.search.scanning.scan import Scanner
 
@@ -22,12 +22,12 @@ from kmatch.search.scanning.scan import Scanner
 class WindowScans(ABC):
     """Base of searches whose codes are windows of a chunk; `panel` ranks their queries.
 
-    A search sets `_engine`, `_k` and `_scanner`.
+    A search sets `_engine`, `_request` and `_scanner`.
     """
 
     panel: Panel
     _engine: Any
-    _k: int
+    _request: Request
     _scanner: Scanner
 
     @property
@@ -47,46 +47,48 @@ class WindowScans(ABC):
         """Yield the HitBatches of an iterable of PackedChunks."""
         found = self._scanner.scan(chunks, self._start)
         for chunk, codes in codes_ahead(found, self._engine.threads):
-            yield from window_batches(codes, chunk, self.panel, self._k, self._engine)
+            yield from window_batches(codes, chunk, self.panel, self._request, self._engine)
 
 
 def window_batches(
-    codes: Longs, chunk: PackedChunk, panel: Panel, k: int, engine: Engine
+    codes: Longs, chunk: PackedChunk, panel: Panel, request: Request, engine: Engine
 ) -> Iterator[HitBatch]:
-    """Yield the HitBatches of a PackedChunk's sorted codes, whose queries are ranks of a Panel."""
+    """Yield the HitBatches of a PackedChunk's sorted codes, whose queries are ranks of a Panel.
+
+    request: within whose k they are, and whether they are to be aligned.
+    """
+    if not len(codes):
+        yield no_hits()
+        return
     ranks = (panel.pattern, panel.minus, panel.lengths)
     records = (chunk.spans.begins, chunk.spans.lengths)
-    workers = Workers(engine.threads)
-    for part in code_batches(codes, engine.threads):
+    workers, most = Workers(engine.threads), rows_at_once(panel.lengths, request.aligned)
+    for part in code_batches(codes, engine.threads, most):
         whole, dropped = tuple(np.empty((3, len(part)), np.int64)), np.zeros(1, np.int64)
         kinds = (np.int64, np.int32, np.int32, np.int32, np.uint8)
         parts = tuple(np.empty(len(part), kind) for kind in kinds)
-        split = part, k, ranks, records, chunk.length, whole, parts, dropped
+        split = part, request.k, ranks, records, chunk.length, whole, parts, dropped
         workers.run(split_windows, slabs(len(part)), *split)
         columns = [*whole, *parts]
         if dropped[0]:
             kept = whole[2] != DROPPED
             columns = [column[kept] for column in columns]
         if len(columns[0]):
-            yield _batch(columns, chunk, panel, engine)
+            yield _batch(columns, chunk, panel, engine if request.aligned else None)
 
 
-def _batch(columns: Any, chunk: PackedChunk, panel: Panel, engine: Engine) -> HitBatch:
+def _batch(columns: Any, chunk: PackedChunk, panel: Panel, engine: Engine | None) -> HitBatch:
+    """The HitBatch of columns, aligned where an engine is given for that."""
     start, end, record, position, rank, *kinds = columns
-
-    def align(rows: Any) -> Columns:
-        return _align(position[rows], rank[rows], chunk, panel, engine)
-
-    return hit_batch(chunk.spans, (record, start, end), kinds, align)
+    aligned = None if engine is None else _align(position, rank, chunk, panel, engine)
+    return hit_batch(chunk.spans, (record, start, end), kinds, aligned)
 
 
 def _align(
     position: Longs, rank: Ints, chunk: PackedChunk, panel: Panel, engine: Engine
 ) -> Columns:
-    ends = np.concatenate([[0], np.cumsum(panel.lengths[rank])])
-    text = np.empty(ends[-1], np.uint8)
-    ops = np.empty(ends[-1], np.uint8)
-    columns = Columns(ends, ops, ends, text)
+    ends = bounds_of(panel.lengths[rank])
+    columns = Columns(ends, np.empty(ends[-1], np.uint8), ends, np.empty(ends[-1], np.uint8))
     windows = Windows(position, panel.pattern[rank], panel.minus[rank])
     engine.align_gapless(chunk.plain, windows, panel.written, columns)
     return columns

@@ -2,16 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from kmatch.arguments import checked_share
 from kmatch.arrays import Longs
-from kmatch.engine.alignments import Columns
-from kmatch.results.batches import HitBatch, aligned_anew
+from kmatch.results.batches import HitBatch, joined
 from kmatch.search.panels.panel import check_distance
-from kmatch.sequences.chunks import Spans
 from kmatch.sequences.patterns import Pattern, pattern_set
 
 
@@ -33,17 +30,7 @@ def renumbered(batch: HitBatch, numbers: Longs) -> HitBatch:
     return replace(batch, pattern=numbers[batch.pattern].astype(np.int32))
 
 
-def merged(batches: list[HitBatch], spans: Spans) -> HitBatch:
-    """The hits of several HitBatches of a chunk in order, as one; spans: of the chunk."""
-    names = ("record", "start", "end", "pattern", "distance", "minus")
-    columns = {name: np.concatenate([getattr(batch, name) for batch in batches]) for name in names}
-    order = np.lexsort([columns[name] for name in ("pattern", "minus", "end", "start", "record")])
-    sizes = [len(batch) for batch in batches]
-    source = np.repeat(np.arange(len(batches)), sizes)[order]
-    local = np.concatenate([np.arange(size) for size in sizes])[order]
-
-    def align(rows: Any) -> Columns:
-        return aligned_anew(batches, source[rows], local[rows])
-
-    ordered: dict[str, Any] = {name: column[order] for name, column in columns.items()}
-    return replace(batches[0], **ordered, spans=spans, align=align)
+def merged(batches: list[HitBatch]) -> HitBatch:
+    """The hits of several HitBatches of a chunk in order, as one."""
+    hits = joined(batches)
+    return hits.picked(np.lexsort((hits.pattern, hits.minus, hits.end, hits.start, hits.record)))

@@ -26,13 +26,14 @@ class Request(NamedTuple):
     """What is searched for: patterns within k, on strands.
 
     strand: `both`, `+` or `-`; ends: letters that must match, of a pattern's beginning and of its
-    end.
+    end; aligned: whether hits come with their alignments.
     """
 
     patterns: PatternSet
     k: int
     strand: str
     ends: tuple[int, int]
+    aligned: bool = True
 
 
 class Panel(NamedTuple):

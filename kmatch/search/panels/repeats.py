@@ -2,13 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from kmatch.arrays import Bools, Ints, Longs, bounds_of, gather
-from kmatch.engine.alignments import Columns
-from kmatch.results.alignments import take_rows
 from kmatch.results.batches import HitBatch
 from kmatch.sequences.patterns import Pattern, PatternSet, pattern_set
 
@@ -65,6 +63,7 @@ def _with_copies(batches: Iterable[HitBatch], copies: Copies) -> Iterator[HitBat
     ] = []  # parts of batches, (batch, first, end), that the next one may belong between
     for batch in batches:
         if not len(batch):
+            yield batch
             continue
         first = _rows_at(batch, waiting[-1]) if waiting else 0
         if first:
@@ -114,7 +113,8 @@ def _copied(batch: HitBatch, first: int, end: int, copies: Copies) -> tuple[Long
 
 
 def _expanded(batch: HitBatch, first: int, end: int, copies: Copies) -> HitBatch:
-    return _picked(batch, *_copied(batch, first, end, copies))
+    row, pattern = _copied(batch, first, end, copies)
+    return replace(batch.picked(row), pattern=pattern)
 
 
 def _ordered(parts: list[Part], copies: Copies) -> Iterator[HitBatch]:
@@ -127,18 +127,5 @@ def _ordered(parts: list[Part], copies: Copies) -> Iterator[HitBatch]:
     row, pattern = (np.concatenate(column) for column in zip(*copied, strict=True))
     order = np.argsort(pattern, kind="stable")
     for run in np.split(order, np.flatnonzero(np.diff(source[order])) + 1):
-        yield _picked(parts[source[run[0]]][0], row[run], pattern[run])
-
-
-def _picked(batch: HitBatch, row: Longs, pattern: Ints) -> HitBatch:
-    """The HitBatch of rows of another, int64[n], as hits of other patterns, int32[n]."""
-
-    def align(rows: Any) -> Columns:
-        wanted = row[rows]
-        first = wanted.min(initial=len(batch))
-        columns = batch.align(slice(first, wanted.max(initial=first - 1) + 1))
-        return take_rows(columns, wanted - first)
-
-    columns = ("record", "start", "end", "distance", "minus")
-    picked = {name: getattr(batch, name)[row] for name in columns}
-    return replace(batch, **picked, pattern=pattern, align=align)
+        batch, *_ = parts[source[run[0]]]
+        yield replace(batch.picked(row[run]), pattern=pattern[run])

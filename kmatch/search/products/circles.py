@@ -21,7 +21,7 @@ def with_second_turns(batches: Iterable[HitBatch], most: int) -> Iterator[HitBat
             continue
         bounds = [*np.flatnonzero(np.diff(batch.record, prepend=-1)).tolist(), len(batch)]
         for first, last in pairwise(bounds):
-            part = batch.picked(np.arange(first, last))
+            part = batch.picked(slice(first, last))
             if waiting and waiting[-1].record[0] != part.record[0]:
                 yield from _second_turn(waiting)
                 waiting = []
@@ -41,21 +41,21 @@ def _second_turn(batches: list[HitBatch]) -> Iterator[HitBatch]:
 
 def within_one_turn(sites: Sites, rows: tuple[Longs, Longs]) -> tuple[Longs, Longs]:
     """The products, as rows (on `+`, on `-`), that are no longer than their circular record."""
-    circles = sites.batches[0].origin.circles
+    circles = sites.hits.origin.circles
     if circles is None:
         return rows
     plus, others = rows
-    size = sizes_of(sites.column("record")[plus], circles)
-    kept = sites.column("end")[others] - sites.column("start")[plus] <= size
+    size = sizes_of(sites.hits.record[plus], circles)
+    kept = sites.hits.end[others] - sites.hits.start[plus] <= size
     return plus[kept], others[kept]
 
 
 def first_turn(sites: Sites, rows: Longs) -> tuple[Longs, Longs]:
     """Starts and ends of sites, which begin in the letters of their record."""
-    start, end = sites.column("start")[rows], sites.column("end")[rows]
-    circles = sites.batches[0].origin.circles
+    start, end = sites.hits.start[rows], sites.hits.end[rows]
+    circles = sites.hits.origin.circles
     if circles is not None:
-        size = sizes_of(sites.column("record")[rows], circles)
+        size = sizes_of(sites.hits.record[rows], circles)
         turned = np.where(start >= size, size, 0)
         start, end = start - turned, end - turned
     return start, end

@@ -7,13 +7,12 @@ to has come; what waits is within the longest product.
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from kmatch.arrays import Longs, bounds_of
-from kmatch.engine.alignments import Columns
-from kmatch.results.batches import HitBatch, aligned_anew
+from kmatch.results.batches import HitBatch, joined
 from kmatch.search.products.facing import count_products, write_products
 
 PRODUCTS = 1 << 15  # yielded together, and any others that start where the last of them does
@@ -37,29 +36,15 @@ class Groups(NamedTuple):
 
 
 class Sites:
-    """Sites of primers in the order of hits: rows of some HitBatches, of the first one from a row
-    on."""
+    """Sites of primers in the order of hits; most: letters of the longest product."""
 
-    def __init__(self, batches: list[HitBatch], first: int, most: int) -> None:
-        self.batches, self.skipped = batches, first
-        self._bounds = bounds_of([len(batch) for batch in batches])
-        self._most = most
-        self._columns: dict[str, Any] = {}
-
-    def __len__(self) -> int:
-        return int(self._bounds[-1]) - self.skipped
-
-    def column(self, name: str) -> Any:
-        """A column of the HitBatches."""
-        if name not in self._columns:
-            parts = [getattr(batch, name) for batch in self.batches]
-            self._columns[name] = np.concatenate(parts)[self.skipped :]
-        return self._columns[name]
+    def __init__(self, hits: HitBatch, most: int) -> None:
+        self.hits, self._most = hits, most
 
     @cached_property
     def line(self) -> tuple[Longs, Longs]:
         """Starts and ends on one line, on which no product reaches from record to record."""
-        record, start, end = (self.column(name) for name in ("record", "start", "end"))
+        record, start, end = self.hits.record, self.hits.start, self.hits.end
         first = np.flatnonzero(np.diff(record, prepend=-1))
         reached = np.maximum.reduceat(end, first)
         sizes = np.diff(np.append(first, len(record)))
@@ -72,50 +57,27 @@ class Sites:
         starts, _ = self.line
         return int(np.searchsorted(starts, starts[-1] - self._most, side="right"))
 
-    def after(self, count: int) -> "Sites":
-        """The Sites without the first ones."""
-        row = self.skipped + count
-        gone = min(int(np.searchsorted(self._bounds, row, side="right")) - 1, len(self.batches))
-        return Sites(self.batches[gone:], row - int(self._bounds[gone]), self._most)
-
-    def names(self, rows: Longs) -> list[str]:
-        """Names of the records of rows."""
-        source, _ = self._origin(rows)
-        record = self.column("record")[rows]
-        pairs = zip(source.tolist(), record.tolist(), strict=True)
-        spans = [batch.spans for batch in self.batches]
-        return [spans[number].names[record - spans[number].first] for number, record in pairs]
-
-    def align(self, rows: Longs) -> Columns:
-        """The Columns of rows."""
-        return aligned_anew(self.batches, *self._origin(rows))
-
-    def _origin(self, rows: Longs) -> tuple[Longs, Longs]:
-        """The HitBatch of each row, by number, and its row there."""
-        row = rows + self.skipped
-        source = np.searchsorted(self._bounds, row, side="right") - 1
-        return source, row - self._bounds[source]
-
 
 def finished_sites(batches: Iterable[HitBatch], most: int) -> Iterator[tuple[Sites, int]]:
     """Yield Sites, and how many of the first are finished; the others come again.
 
     Batches wait until they hold as many sites as come again: so the work is that of a few passes.
     """
-    waiting = Sites([], 0, most)
-    fresh = 0
+    waiting: list[HitBatch] = []
+    again = fresh = 0
     for batch in batches:
         if not len(batch):
             continue
-        again = len(waiting) - fresh
-        waiting = Sites([*waiting.batches, batch], waiting.skipped, most)
+        waiting.append(batch)
         fresh += len(batch)
         if fresh >= again:
-            count = waiting.finished
-            yield waiting, count
-            waiting, fresh = waiting.after(count), 0
-    if len(waiting):
-        yield waiting, len(waiting)
+            sites = Sites(joined(waiting), most)
+            count = sites.finished
+            yield sites, count
+            waiting = [sites.hits.picked(slice(count, None))]
+            again, fresh = len(waiting[0]), 0
+    if again + fresh:
+        yield Sites(joined(waiting), most), again + fresh
 
 
 def joined_sites(
@@ -126,8 +88,8 @@ def joined_sites(
     They come in the order of these first sites' starts, of which none is shared by two parts.
     """
     starts, _ = sites.line
-    group = groups.of[sites.column("pattern")]
-    minus = sites.column("minus").astype(bool)
+    group = groups.of[sites.hits.pattern]
+    minus = sites.hits.minus.astype(bool)
     plus = np.flatnonzero(~minus[:count])
     others = np.flatnonzero(minus)
     others = others[np.argsort(group[others], kind="stable")]

@@ -10,6 +10,7 @@ import numpy as np
 from kmatch.arrays import Bytes, Longs, bounds_of
 from kmatch.engine.host.letters import LETTERS
 from kmatch.genome import Genome, Genomes
+from kmatch.results.columns import Texts
 from kmatch.sequences.alphabet import encode_text, reverse_complement
 from kmatch.sequences.circles import Circles, Circular
 from kmatch.sequences.records import Record, Stretch, gathered
@@ -42,18 +43,17 @@ class ProductTexts:
         """Read no further."""
         self._pieces.close()
 
-    def read(self, record: Longs, start: Longs, end: Longs, minus: Bytes) -> tuple[Longs, Bytes]:
+    def read(self, record: Longs, start: Longs, end: Longs, minus: Bytes) -> Texts:
         """The text of stretches, A, C, G, T or N, side by side, the direction as in `minus`.
 
-        They are sorted by record and start, and so are those of one call after another. Returns
-        (bounds, letters).
+        They are sorted by record and start, and so are those of one call after another.
         """
         stretches = zip(*(column.tolist() for column in (record, start, end)), strict=True)
         parts = [np.zeros(0, np.uint8)]
         for stretch, reverse in zip(stretches, minus.tolist(), strict=True):
             masks = encode_text(self.letters(*stretch))
             parts.append(LETTERS[reverse_complement(masks) if reverse else masks])
-        return bounds_of(end - start), np.concatenate(parts)
+        return Texts(bounds_of(end - start), np.concatenate(parts))
 
     def letters(self, record: int, start: int, end: int) -> Bytes:
         """The letters of one stretch, as they are; those behind the record's end are left out."""

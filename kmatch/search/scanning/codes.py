@@ -9,14 +9,20 @@ from kmatch.jit import inlined, kernel
 
 BATCH = 1 << 16  # codes taken apart at a time
 SHARED = 1 << 18  # the same where more than two threads do it
+LETTERS = 1 << 23  # of alignments that come together
 DROPPED = -1  # in place of a query or record
 
 
-def code_batches(codes: Longs, threads: int = 1) -> Iterator[Longs]:
-    """Sorted codes, int64[n], in stretches that so many threads take apart."""
-    batch = SHARED if threads > 2 else BATCH
+def code_batches(codes: Longs, threads: int = 1, most: int = SHARED) -> Iterator[Longs]:
+    """Sorted codes, int64[n], in stretches of `most` that so many threads take apart."""
+    batch = min(SHARED if threads > 2 else BATCH, most)
     for first in range(0, len(codes), batch):
         yield codes[first : first + batch]
+
+
+def rows_at_once(lengths: Longs, aligned: bool) -> int:
+    """How many hits of patterns with such lengths come together, which bounds their letters."""
+    return max(LETTERS // int(lengths.max()), 1) if aligned else SHARED
 
 
 @kernel

@@ -1,20 +1,18 @@
 """What the search of a shard finds, as arrays that can be sent."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kmatch.arrays import Bytes, Ints, Longs
 from kmatch.engine.alignments import Columns
-from kmatch.results.alignments import NONE, joined, take_rows
 from kmatch.results.batches import HitBatch
+from kmatch.results.columns import take_rows
 from kmatch.search.shards.edges import Edges
 from kmatch.search.shards.extents import Extent
-from kmatch.search.shards.rows import FIELDS, named_spans, names_of
+from kmatch.search.shards.rows import FIELDS, names_of, together
 
-ROWS = 1 << 15  # aligned at a time
 _KINDS = (np.int64, np.int64, np.int64, np.int32, np.int32, np.uint8)
 
 
@@ -57,7 +55,7 @@ def found_of(batches: Sequence[HitBatch], extent: Extent | None, aligned: bool) 
         end += moved
         record += extent.first
         names = {extent.first + number: name for number, name in names.items()}
-    columns = _aligned(batches) if aligned else None
+    columns = together(batches).columns if aligned else None
     pattern, distance, minus = fields[3:]
     return Found(record, start, end, pattern, distance, minus, names, columns)
 
@@ -68,19 +66,8 @@ def _column(batches: Sequence[HitBatch], name: str, kind: Any) -> Any:
     return np.concatenate([np.zeros(0, kind), *(getattr(batch, name) for batch in batches)])
 
 
-def _aligned(batches: Sequence[HitBatch]) -> Columns:
-    parts = [
-        batch.align(slice(first, first + ROWS))
-        for batch in batches
-        for first in range(0, len(batch), ROWS)
-    ]
-    if len(parts) == 1:
-        return parts[0]
-    return joined(parts) if parts else NONE
-
-
 def batch_of(found: Found) -> HitBatch:
-    """The HitBatch of what was found; its alignments are empty where nobody asked for them."""
+    """The HitBatch of what was found."""
     return next(batches_of(found, [len(found.start)], [found.names]))
 
 
@@ -89,18 +76,13 @@ def batches_of(
 ) -> Iterator[HitBatch]:
     """Yield the same in parts: so many rows each, in records with these names."""
     fields: Any = [_usable(column) for column in found[:6]]
-    if found.columns is not None:
-        columns = Columns(*map(_usable, found.columns))
-    else:
-        ends, nothing = np.zeros(len(found.start) + 1, np.int64), np.zeros(0, np.uint8)
-        columns = Columns(ends, nothing, ends, nothing)
+    columns = None if found.columns is None else Columns(*map(_usable, found.columns))
     first = 0
     for count, named in zip(counts, names, strict=True):
         rows = slice(first, first := first + count)
-        align = partial(take_rows, take_rows(columns, rows))
+        some = None if columns is None else take_rows(columns, rows)
         record, start, end, pattern, distance, minus = (column[rows] for column in fields)
-        spans = named_spans(named)
-        yield HitBatch(record, start, end, pattern, distance, minus, spans, align)
+        yield HitBatch(record, start, end, named, pattern, distance, minus, some)
 
 
 def _usable(column: Any) -> Any:
