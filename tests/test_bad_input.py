@@ -1,19 +1,17 @@
-"""What cannot be done ends with the agreed status and a line that says why, and leaves no file."""
+"""Inputs that cannot be used end with one line that says why, and leave no file."""
 
 import gzip
+import io
 import os
-import shutil
-import signal
-import subprocess
-import time
+import tempfile
 from pathlib import Path
 
 import pytest
 from support.commands import (
-    KMATCH,
     compressed,
     failed,
     fasta,
+    fastq,
     genbank,
     here,
     misused,
@@ -25,36 +23,23 @@ from support.commands import (
 )
 
 import kmatch
+from kmatch.sequences.fasta import LONGEST_HEADER
+from kmatch.sequences.files import seekable_copy
+from kmatch.sequences.others import read_parts
 
 FASTA = fasta([("chr1 a test", random_letters(20_000)), ("chr2", random_letters(5_000, 2))])
 SEARCH = ("-p", "ACGTTGCAACGT", "-k", 1)
-DENSE = ("-p", "ACGT", "-k", 3)
 HAS_GPU = any(Path("/dev", name).exists() for name in ("nvidiactl", "dxg"))
+DENSE = ("-p", "ACGT", "-k", 3)
+RECORDS = [(f"r{i}", random_letters(size, i)) for i, size in enumerate((40, 1, 33, 64, 21))]
+MASKED = [(name, text[:5].lower() + "N" + text[6:]) for name, text in RECORDS]
+TWOBIT = twobit(MASKED)
+INDEX = 16 + 5 * 7  # bytes before the first record of TWOBIT
 
 
-@pytest.fixture
-def genome(tmp_path):
-    path = tmp_path / "genome.fa"
-    path.write_bytes(FASTA)
-    return path
-
-
-@pytest.fixture
-def large(tmp_path):
-    path = tmp_path / "large.fa"
-    path.write_bytes(fasta([("chr1", random_letters(400_000))]))
-    return path
-
-
-def cut(kind):
-    data = compressed(kind, FASTA)
-    return data[: len(data) * 2 // 3]
-
-
-def bad_checksum():
-    data = bytearray(compressed("gz", FASTA))
-    data[-8] ^= 0xFF
-    return bytes(data)
+def cut(kind, data=FASTA):
+    packed = compressed(kind, data)
+    return packed[: len(packed) * 2 // 3]
 
 
 def damaged(kind):
@@ -64,243 +49,383 @@ def damaged(kind):
     return bytes(data)
 
 
+def checksum():
+    data = bytearray(compressed("gz", FASTA))
+    data[-8] ^= 0xFF
+    return bytes(data)
+
+
+def changed(at, *numbers):
+    """A 2bit file with other numbers."""
+    data = b"".join(number.to_bytes(4, "little") for number in numbers)
+    return TWOBIT[:at] + data + TWOBIT[at + len(data) :]
+
+
+def no_sequence():
+    return genbank([("chr1", "ACGT")]).split(b"ORIGIN")[0] + b"CONTIG      join(Y:1..4)\n//\n"
+
+
 GENOMES = {
     "empty": (b"", "empty"),
     "blank lines": (b"\n \n\r\n", "empty"),
     "empty gz": (gzip.compress(b""), "empty"),
     "text": (b"Dear all,\nfind enclosed my genome.\n", "FASTA"),
-    "bare sequence": (b"ACGTACGTACGTACGT\n", "FASTA"),
+    "bare sequence": (b"ACGTACGTACGT\n", "FASTA", "The genome comes first"),
     "text above the header": (b"my genome\n>chr1\nACGTACGTACGTACGT\n", "FASTA"),
-    "binary": (bytes(range(1, 256)) * 20, ""),
-    "NUL bytes": (b">chr1\nACGTACG\0\0TACGTACGT\n", "binary"),
-    "UTF-16": (FASTA.decode().encode("utf-16"), ""),
-    "cut gz": (cut("gz"), "truncated"),
+    "binary": (bytes(range(1, 256)) * 20,),
+    "NUL bytes": (b">chr1\nACGTACG\0\0TACGTACGT\n", "binary", "FASTA"),
+    "NUL in a header": (b">ch\0r1\nACGTACGTACGTACGT\n", "binary"),
+    "UTF-16": (FASTA.decode().encode("utf-16"), "UTF-16", "save it as UTF-8"),
+    **{f"cut {kind}": (cut(kind), "truncated") for kind in ("gz", "bgzf", "bz2", "xz", "zst")},
+    **{f"damaged {kind}": (damaged(kind),) for kind in ("gz", "bz2", "xz", "zst")},
     "cut gz header": (cut("gz")[:6], "truncated"),
-    "cut bgzf": (cut("bgzf"), "truncated"),
-    "cut bz2": (cut("bz2"), "truncated"),
-    "cut xz": (cut("xz"), "truncated"),
-    "cut zst": (cut("zst"), "truncated"),
-    "gz checksum": (bad_checksum(), ""),
-    "damaged gz": (damaged("gz"), ""),
-    "damaged bz2": (damaged("bz2"), ""),
-    "damaged xz": (damaged("xz"), ""),
-    "damaged zst": (damaged("zst"), ""),
-    "no name": (b">chr1\nACGTACGTACGTACGT\n> \nACGT\n", "record 2"),
-    "cut 2bit": (twobit([("chr1", random_letters(900))])[:90], ""),
-    "cut GenBank": (genbank([("chr1", random_letters(900))])[:700], ""),
-    "GenBank without sequence": (
-        genbank([("chr1", "ACGT")]).split(b"ORIGIN")[0] + b"CONTIG      join(Y:1..4)\n//\n",
-        "chr1",
-    ),
+    "gz checksum": (checksum(),),
+    "behind gz": (compressed("gz", FASTA) + b"$i is here", "what follows the compressed data"),
+    "behind bgzf": (compressed("bgzf", FASTA) + b"$i is here", "what follows the compressed data"),
+    "no name": (b">chr1\nACGTACGTACGTACGT\n> \nACGT\n", "record 2", "after its '>'"),
+    "protein": (b">a\nAC\n>sp|P69905\nMVL\nSPAD\n", "record 2, 'sp|P69905', has 'L' at position 3"),
+    "cut 2bit": (TWOBIT[:200], "the 2bit file is cut", "record", "copy or download"),
+    "records of 2bit": (changed(8, 1_854_059_471), "2bit", "1,854,059,471 records"),
+    "letters of 2bit": (changed(INDEX, 4_000_000_000), "2bit", "'r0'"),
+    "blocks of 2bit": (changed(INDEX + 4, 1_854_059_471), "2bit", "1,854,059,471 blocks"),
+    "masks of 2bit": (changed(INDEX + 16, 1_854_059_471), "2bit", "1,854,059,471 blocks"),
+    "offset of 2bit": (changed(16 + 3, 17), "2bit", "index"),
+    "beyond 2bit": (changed(INDEX + 8, 39, 2), "2bit", "beyond its 40 letters"),
+    "new 2bit": (changed(4, 1), "version 1", "twoBitToFa"),
+    "nameless 2bit": (twobit([("a", "ACGT"), ("", "ACGT")]), "record 2 of the 2bit file"),
+    "cut GenBank": (genbank(RECORDS)[:700], "genbank", "copy or download it again"),
+    "GenBank without sequence": (no_sequence(), "chr1", "download the file with its sequence"),
+    "escapes in GenBank": (b"LOCUS       \x1b]0;owned\x07" + genbank(RECORDS)[20:200], "genbank"),
+    "long GenBank": (b"LOCUS       " + b"x" * 99_999 + genbank(RECORDS)[20:200], "genbank"),
+    "no '+'": (b"@a\nACGT\n+\nIIII\n@b x\nACGT\nACGT\n+\nIIIIIIII\n", "read 2, 'b'", "'+'", "four"),
+    "few qualities": (b"@a\nACGT\n+\nIII\n@b\nA\n+\nI\n", "read 1, 'a'", "4 letters", "3 qual"),
+    "many qualities": (b"@a\nACGT\n+\nIIIII\n", "read 1, 'a'", "4 letters and 5 qualities"),
+    "no qualities": (b"@a\nACGT\n+\n\n@b\nA\n+\nI\n", "read 1, 'a'", "4 letters and 0 qualities"),
+    "no letters": (b"@a\n\n+\nIII\n", "read 1, 'a'", "0 letters and 3 qualities"),
+    "cut in a header": (b"@a\nA\n+\nI\n@b", "read 2, 'b'", "cut"),
+    "cut in letters": (b"@a\nA\n+\nI\n@b\nACG", "read 2, 'b'", "cut"),
+    "cut before qualities": (b"@a\nA\n+\nI\n@b\nACG\n+", "read 2, 'b'", "cut"),
+    "cut in qualities": (b"@a\nA\n+\nI\n@b\nACG\n+\nII", "read 2, 'b'", "cut"),
+    "no '@'": (b"@a\nA\n+\nI\nb\nACG\n+\nIII\n", "read 2", "does not begin with '@'"),
+    "protein read": (b"@a\nACGTL\n+\nIIIII\n", "record 1, 'a'", "'L' at position 5", "protein"),
+    "nameless read": (b"@a\nA\n+\nI\n@ \nA\n+\nI\n", "record 2 has no name", "'@'"),
+    "binary read": (b"@a\nAC\0T\n+\nIIII\n", "binary", "FASTQ"),
+    "cut reads": (cut("gz", fastq(RECORDS)), "truncated"),
 }
+OTHERS = {
+    "zip": (b"PK\x03\x04" + bytes(60), "zip", "unpack"),
+    "tar": (b"genome.fa".ljust(257, b"\0") + b"ustar\x0000" + bytes(900), "tar", "unpack"),
+    "SAM": (b"@HD\tVN:1.6\n", "SAM", "samtools fasta"),
+    "BAM": (gzip.compress(b"BAM\x01" + bytes(40)), "BAM", "samtools fasta"),
+    "workbook": (b"PK\x03\x04" + bytes(26) + b"[Content_Types]", "a workbook", "save it as TSV"),
+    "web page": (b"\n<!DOCTYPE html>\n<html>", "web page", "download"),
+    "GFF": (b"##gff-version 3\n", "GFF", "FASTA"),
+    "VCF": (b"##fileformat=VCFv4.2\n", "VCF", "FASTA"),
+}
+PATTERNS = {
+    "letter": (b"#\nACGT\nfwd\tACGXT\n", "panel: line 3: pattern 'fwd': 'X' at position 4"),
+    "letter in FASTA": (b">fwd primer\nACG\nT-A\n", "fwd", "'-'", "position 5"),
+    "letter without a name": (b"AC!T\n", "AC!T", "'!'", "position 3"),
+    "letter like another": ("ACGT\nfwd\tAC\u0421T\n".encode(), "fwd", "\u0421", "position 3"),
+    "a space, not a tab": (b"tag ACGT\n", "tag ACGT", "' '", "position 4", "write a tab between"),
+    "exchanged": (b"ACGT\tguide\n", "are its columns exchanged?"),
+    "header": (b"name\tsequence\nfwd\tACGT\n", "a line that is no pattern starts with '#'"),
+    "protein": (b"x\tACGT\ny\tMVLSPADK\n", "kmatch searches DNA and RNA"),
+    "no bytes": (b"", "no patterns"),
+    "comments": (b"# mine\n\n#ACGT\n", "no patterns"),
+    "columns": (b"ACGT\na\tACGT\t7\n", "line 2", "3 columns", "--column"),
+    "empty in FASTA": (b"# note\n\n>a\nACGT\n>b\n>c\nACG\n", "line 5: pattern 'b' is empty"),
+    "nothing in FASTA": (b">a\nACGT\n>\n", "line 3: pattern 2 has neither a name nor letters"),
+    "name without sequence": (b"GATTACA\t\n", "GATTACA", "empty"),
+    "binary": (bytes(range(256)), "binary"),
+    "FASTQ": (b"@read/1 x\nACGT\n+\n!!!!\n", "looks like FASTQ", "seqkit fq2fa"),
+    "cut gz": (cut("gz"), "truncated"),
+    "BED with a short line": (b"c\t1\t5\tn\t1\t+\tACGT\nc\t1\t5\n", "line 2", "column 7"),
+    "BED without sequences": (b"chr1\t1\t5\tname\n", "line 1 has 4 columns", "--column"),
+}
+TABLES = {
+    "no such column": (b"name,Tm,sq\na,1,A\n", "no column 'seq'", "'name', 'Tm', 'sq'"),
+    "short row": (b"name,seq\na,ACGT\nb\n", "line 3", "1 of the header's columns"),
+    "empty cell": (b"name,seq\na,ACGT\nb,\n", "line 3", "'b' is empty"),
+    "odd letter": (b"name,seq\na,ACGT\nb,AC!\n", "line 3", "'b'", "'!'"),
+    "FASTA": (b">a\nACGT\n", "FASTA has no columns"),
+    "nothing": (b"\n", "no header line"),
+    "header alone": (b"name,seq\n", "no patterns"),
+}
+PRIMERS = {
+    "another header": (b"pair\tone\tother\npair\tACGT\tGGTA\n", "line 1: ", "starts with '#'"),
+    "nothing": (b"\n", "no primers"),
+}
+REGIONS = {
+    "two columns": (b"chr1\t5\n", "line 1: 2 columns of the 3"),
+    "no position": (b"chr1\t5\tx\n", "line 1: 'x' is no position"),
+    "backwards": (b"chr1\t9\t5\n", "line 1: the region begins at 9 and ends before, at 5"),
+    "none": (b"# note\ntrack x\n", "no regions"),
+}
+BAD = [
+    (kind, name, (data, *words), command)
+    for kind, table, command in (
+        ("input", GENOMES | OTHERS, ("hamming", "input", *SEARCH)),
+        ("panel", PATTERNS | OTHERS, ("hamming", "good.fa", "panel", "-k", 1)),
+        ("panel", TABLES, ("hamming", "good.fa", "panel", "--column", "seq", "-k", 0)),
+        ("primers", PRIMERS, ("pcr", "good.fa", "primers", "-k", 1)),
+        ("regions", REGIONS, ("hamming", "good.fa", *SEARCH, "--regions", "regions")),
+    )
+    for name, (data, *words) in table.items()
+]
 
 
-@pytest.mark.parametrize("name", GENOMES)
-def test_genome(tmp_path, name):
-    data, word = GENOMES[name]
-    (tmp_path / "input").write_bytes(data)
-    (tmp_path / "old.bed").write_bytes(b"what was here before\n")
-    result = process("hamming", "input", *SEARCH, "-o", "old.bed", cwd=tmp_path)
-    failed(result, "input", word)
-    assert (tmp_path / "old.bed").read_bytes() == b"what was here before\n"
-    assert sorted(os.listdir(tmp_path)) == ["input", "old.bed"]
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """The current folder, in which good.fa can be searched."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.fa").write_bytes(FASTA)
+    return tmp_path
 
 
-@pytest.mark.parametrize("name", ["cut gz", "no name", "NUL bytes"])
-def test_no_file_of_a_bad_genome(tmp_path, name):
-    (tmp_path / "input").write_bytes(GENOMES[name][0])
-    failed(process("hamming", "input", *SEARCH, "-o", "new.tsv.gz", cwd=tmp_path), "input")
-    assert os.listdir(tmp_path) == ["input"]
+@pytest.mark.parametrize(
+    ("file", "name", "given", "command"), BAD, ids=[f"{kind} {name}" for kind, name, *_ in BAD]
+)
+def test_a_file_that_cannot_be_used(folder, file, name, given, command):
+    data, *words = given
+    (folder / file).write_bytes(data)
+    (folder / "old.bed").write_bytes(b"what was here before\n")
+    result = here(*command, "-o", "old.bed")
+    failed(result, f"{file}: ", *words)
+    assert len(result.err) < 400 and b"\x1b" not in result.err
+    assert (folder / "old.bed").read_bytes() == b"what was here before\n"
+    assert sorted(os.listdir()) == sorted(("good.fa", file, "old.bed"))
 
 
-def test_no_rows_of_a_bad_genome_on_standard_output(tmp_path):
-    (tmp_path / "input").write_bytes(cut("gz"))
-    failed(process("hamming", "input", *DENSE, cwd=tmp_path), "input")
+def test_a_bad_genome_leaves_no_new_file_and_no_rows(folder):
+    (folder / "input").write_bytes(cut("gz"))
+    failed(process("hamming", "input", *SEARCH, "-o", "new.tsv.gz"), "input")
+    failed(process("hamming", "input", *DENSE), "input")
+    assert sorted(os.listdir()) == ["good.fa", "input"]
 
 
 def test_bad_standard_input():
     failed(process("hamming", "-", *SEARCH, stdin=b""), "standard input", "empty")
-    failed(process("hamming", "-", *SEARCH, stdin=cut("gz")), "standard input", "truncated")
-
-
-def test_2bit_through_a_pipe_works_or_is_one_line():
-    result = process("hamming", "-", "-p", "ACGT", "-k", 0, stdin=twobit([("x", "TTACGTTT")]))
-    if result.status:
-        failed(result, "standard input")
-    else:
-        assert result.out == b"x\t2\t6\tACGT\t1000\t+\t0\nx\t2\t6\tACGT\t1000\t-\t0\n"
+    failed(here("hamming", "-", *SEARCH, stdin=cut("gz")), "standard input", "truncated")
 
 
 @pytest.mark.parametrize("role", ["genome", "patterns"])
-def test_paths(tmp_path, genome, role):
+def test_paths(folder, role):
     def search(path):
-        given = {"genome": genome, "patterns": genome} | {role: path}
+        given = {"genome": "good.fa", "patterns": "good.fa"} | {role: path}
         return unprivileged("hamming", given["genome"], given["patterns"], "-k", 1)
 
-    failed(search(tmp_path / "missing.fa"), "missing.fa", "No such file")
-    failed(search(tmp_path), tmp_path, "directory")
-    closed = tmp_path / "closed.fa"
-    closed.write_bytes(FASTA)
-    closed.chmod(0)
-    failed(search(closed), "closed.fa", "ermission")
+    failed(search("missing.fa"), "missing.fa", "No such file")
+    failed(search(folder), folder, "directory")
+    (folder / "closed.fa").write_bytes(FASTA)
+    (folder / "closed.fa").chmod(0)
+    failed(search("closed.fa"), "closed.fa", "ermission")
+    failed(search("https://example.org/x"), "download it first")
 
 
-PATTERNS = {
-    "letter": (b"ACGT\nfwd\tACGXT\n", ("fwd", "'X'", "position 4")),
-    "letter in FASTA": (b">fwd primer\nACG\nT-A\n", ("fwd", "'-'", "position 5")),
-    "letter without a name": (b"AC!T\n", ("AC!T", "'!'", "position 3")),
-    "letter like another": ("ACGT\nfwd\tAC\u0421T\n".encode(), ("fwd", "\u0421", "position 3")),
-    "a space, not a tab": (b"tag ACGT\n", ("tag ACGT", "' '", "position 4")),
-    "no bytes": (b"", ("patterns.txt", "no patterns")),
-    "comments": (b"# mine\n\n#ACGT\n", ("patterns.txt", "no patterns")),
-    "columns": (b"ACGT\na\tACGT\t7\n", ("patterns.txt", "line 2", "3 columns")),
-    "empty in FASTA": (b">a\nACGT\n>b\n>c\nACG\n", ("'b'", "empty")),
-    "name without sequence": (b"GATTACA\t\n", ("GATTACA", "empty")),
-    "k = m": (b"ACGT\nfwd\tA\n", ("fwd", "k = 1")),
-    "binary": (bytes(range(256)), ("patterns.txt",)),
-    "cut gz": (cut("gz"), ("patterns.txt", "truncated")),
-}
-
-
-@pytest.mark.parametrize("name", PATTERNS)
-def test_patterns(tmp_path, genome, name):
-    data, words = PATTERNS[name]
-    (tmp_path / "patterns.txt").write_bytes(data)
-    result = here("hamming", genome, tmp_path / "patterns.txt", "-k", 1, "-o", tmp_path / "o")
-    failed(result, *words)
-    assert not (tmp_path / "o").exists()
-
-
-def test_patterns_on_the_command_line(genome):
-    failed(here("hamming", genome, "-p", "ACGT", "-p", "AQ", "-k", 1), "AQ", "'Q'", "position 2")
-    failed(here("hamming", genome, "-p", "ACGT", "-p", "AC", "-k", 2), "AC", "k = 2")
-    failed(here("hamming", genome, "-p", "", "-k", 0), "pattern", "empty")
+def test_patterns_on_the_command_line():
+    failed(here("hamming", "good.fa", "-p", "ACGT", "-p", "AQ", "-k", 1), "'Q'", "position 2")
+    failed(here("hamming", "good.fa", "-p", "ACGT", "-p", "AC", "-k", 2), "AC", "k = 2")
+    failed(here("hamming", "good.fa", "-p", "", "-k", 0), "pattern", "empty")
+    failed(here("pcr", "good.fa", "-", "-k", 1, stdin=b">a_F\nACGT\n"), "without a partner: 'a_F'")
 
 
 USAGE = {
-    "negative k": ("GENOME", "-p", "ACGT", "-k", "-1"),
-    "no k": ("GENOME", "-p", "ACGT"),
-    "k is no number": ("GENOME", "-p", "ACGT", "-k", "one"),
+    "negative k": ("good.fa", "-p", "ACGT", "-k", "-1"),
+    "no k": ("good.fa", "-p", "ACGT"),
+    "k is no number": ("good.fa", "-p", "ACGT", "-k", "one"),
     "no genome": ("-k", "1"),
-    "patterns twice": ("GENOME", "GENOME", "-p", "ACGT", "-k", "1"),
-    "no patterns": ("GENOME", "-k", "1"),
+    "patterns twice": ("good.fa", "good.fa", "-p", "ACGT", "-k", "1"),
+    "no patterns": ("good.fa", "-k", "1"),
     "standard input twice": ("-", "-", "-k", "1"),
-    "strand": ("GENOME", "-p", "ACGT", "-k", "1", "--strand", "plus"),
-    "format": ("GENOME", "-p", "ACGT", "-k", "1", "--format", "xml"),
-    "device": ("GENOME", "-p", "ACGT", "-k", "1", "--device", "gpu"),
-    "device number": ("GENOME", "-p", "ACGT", "-k", "1", "--device", "cuda:first"),
-    "algorithm": ("GENOME", "-p", "ACGT", "-k", "1", "--algorithm", "magic"),
-    "threads": ("GENOME", "-p", "ACGT", "-k", "1", "-t", "0"),
-    "exact end": ("GENOME", "-p", "ACGT", "-k", "1", "--exact-3p", "-1"),
-    "option": ("GENOME", "-p", "ACGT", "-k", "1", "--mismatches", "2"),
+    "strand": ("good.fa", *SEARCH, "--strand", "plus"),
+    "format": ("good.fa", *SEARCH, "--format", "xml"),
+    "device": ("good.fa", *SEARCH, "--device", "gpu"),
+    "device number": ("good.fa", *SEARCH, "--device", "cuda:first"),
+    "algorithm": ("good.fa", *SEARCH, "--algorithm", "magic"),
+    "threads": ("good.fa", *SEARCH, "-t", "0"),
+    "exact end": ("good.fa", *SEARCH, "--exact-3p", "-1"),
+    "option": ("good.fa", *SEARCH, "--mismatches", "2"),
+    "a column of no file": ("good.fa", *SEARCH, "--column", "seq"),
 }
 
 
 @pytest.mark.parametrize("name", USAGE)
-def test_usage(genome, name):
-    words = [str(genome) if word == "GENOME" else word for word in USAGE[name]]
-    misused(here("hamming", *words), "Usage: kmatch hamming")
+def test_usage(name):
+    misused(here("hamming", *USAGE[name]), "Usage: kmatch hamming")
 
 
-def test_unknown_command():
-    misused(process("hammer"), "hammer")
+# Files cut anywhere
 
 
-def test_usage_in_a_process(genome):
-    misused(process("hamming", genome, "-p", "ACGT"), "Usage: kmatch hamming")
+def names_in(path):
+    return [name for part, _, _ in read_parts(path) for name in part.names]
+
+
+def test_a_2bit_file_cut_anywhere(folder):
+    path = folder / "input"
+    path.write_bytes(TWOBIT)
+    assert names_in(path) == [name for name, _ in RECORDS]
+    for kind in ("plain", "gz"):
+        for length in range(5, len(TWOBIT), 1 if kind == "plain" else 9):
+            part = TWOBIT[:length]
+            path.write_bytes(part if kind == "plain" else compressed(kind, part))
+            with pytest.raises(kmatch.InputError, match="cut or damaged"):
+                names_in(path)
+
+
+def test_a_genbank_file_cut_anywhere(folder):
+    data, path = genbank(MASKED[:3]), folder / "input"
+    whole = [at for at in range(len(data) + 1) if data[:at].rstrip().endswith(b"\n//")]
+    assert len(whole) == 6  # with and without the last line break
+    for length in range(6, len(data) + 1):
+        path.write_bytes(data[:length])
+        if length in whole:
+            assert names_in(path)
+        else:
+            with pytest.raises(kmatch.InputError, match=r"cut|damaged"):
+                names_in(path)
+
+
+@pytest.mark.parametrize("change", [lambda path: os.truncate(path, 3_000_000), os.utime])
+def test_a_file_that_changes_while_it_is_read(folder, change):
+    path = folder / "changed.fa"
+    path.write_text(">one\n" + "ACGT" * 1_000_000 + "\n")
+    os.utime(path, (1, 1))
+    parts = read_parts(path)
+    next(parts)
+    change(path)
+    with pytest.raises(kmatch.InputError, match=r"changed\.fa: the file was changed while it was"):
+        list(parts)
+
+
+WRONG = b"EFIJLOPQZefijlopqz0123456789"
+
+
+@pytest.mark.parametrize("letter", [bytes([letter]) for letter in WRONG], ids=bytes.decode)
+def test_letters_that_no_nucleotide_has(folder, monkeypatch, letter):
+    text = (b"ACGTN" * 500)[:2_345]
+    records = [("first one", "ACGT"), ("second", (text + letter + b"ACGT").decode())]
+    words = ("record 2, 'second', has", repr(letter.decode()), "position 2346,", "protein")
+
+    def says(call, *words):
+        with pytest.raises(kmatch.InputError) as error:
+            call()
+        assert all(word in str(error.value) for word in words), str(error.value)
+
+    path = folder / "input"
+    for block in (64, 2_400, 1 << 20):
+        monkeypatch.setattr("kmatch.sequences.fasta.BLOCK", block)
+        for width in (60, 3_000):
+            path.write_bytes(fasta(records, width))
+            says(lambda: names_in(path), *words)
+    says(lambda: kmatch.Genome.from_records(records), *words)
+    path.write_bytes(genbank([("first", "ACGT"), records[1]]))
+    says(lambda: names_in(path), words[0], *words[2:])
+
+
+# Inputs without an end
+
+
+class Endless(io.RawIOBase):
+    """A pipe that gives some bytes, then others again and again; `given` counts them."""
+
+    def __init__(self, first, block):
+        self._next, self._block, self.given = first, block * (4096 // len(block)), 0
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        data = self._next[: len(buffer)]
+        self._next = self._next[len(data) :] or self._block
+        buffer[: len(data)] = data
+        self.given += len(data)
+        return len(data)
+
+
+PANEL = ("hamming", "good.fa", "-", "-k", 0)
+ENDLESS = {
+    "line": (PANEL, b"", b"A", "standard input: line", "16,777,216"),
+    "second line": (PANEL, b"ACGT\nfwd\t", b"A", "standard input: line", "16,777,216"),
+    "line of FASTA": (PANEL, b">fwd\n", b"A", "standard input: line", "16,777,216"),
+    "comment": (PANEL, b"# ", b"A", "standard input: line", "16,777,216"),
+    "patterns": (PANEL, b"", b"ACGT\n", "standard input: more than", "part"),
+    "patterns of FASTA": (PANEL, b"", b">a\nACGT\n", "standard input: more than", "part"),
+    "comments": (PANEL, b"", b"# \n", "standard input: more than", "part"),
+    "blank lines": (PANEL, b"", b"\n ", "standard input: begins with", "blanks"),
+    "blank genome": (("hamming", "-", *SEARCH), b"", b"\n ", "begins with", "blanks"),
+    "header": (
+        ("hamming", "-", *SEARCH),
+        b">a\nACGT\n>b\nAC\n>",
+        b"name ",
+        "the header of record 3",
+        "1,048,576",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_an_input_without_an_end(monkeypatch, name):
+    monkeypatch.setattr("kmatch.sequences.patterns.MOST_PATTERNS", 1_000)
+    if "line" not in name and name != "comment":
+        monkeypatch.setattr("kmatch.sequences.patterns.MOST_CHARACTERS", 1 << 16)
+    command, first, block, *words = ENDLESS[name]
+    pipe = Endless(first, block)
+    failed(here(*command, stdin=pipe), *words)
+    assert pipe.given < 1 << 25
+
+
+def test_a_pattern_of_many_lines(folder, monkeypatch):
+    monkeypatch.setattr("kmatch.sequences.patterns.LONGEST", 1_000)
+    (folder / "patterns").write_bytes(b">a\nACG\n>b\n" + b"ACGT\n" * 251)
+    failed(here("hamming", "-", "patterns", "-k", 0), "pattern 'b'", "1,000 letters")
+
+
+def test_zeros_as_patterns(folder):
+    (folder / "zeros").write_bytes(compressed("gz", bytes(1 << 20)) * 1_000)
+    for path in ("zeros", "/dev/zero"):
+        failed(process("hamming", "good.fa", path, "-k", 0), "binary")
+
+
+def test_a_long_header_may_be_within_the_limit(folder):
+    words = b"word " * ((LONGEST_HEADER >> 1) // 5)
+    (folder / "input").write_bytes(b">a " + words + b"\nACGT\n>b\nAC")
+    assert names_in(folder / "input") == ["a", "b"]
+
+
+def test_names_in_errors_are_short_and_plain(folder):
+    for name in (b"n" * 1_000_000, b"a\x1b]0;owned\x07"):
+        (folder / "panel").write_bytes(name + b"\tACXGT\n")
+        (folder / "genome").write_bytes(b">" + name[:9_999] + b"\nACGTL\n")
+        for files in (("good.fa", "panel"), ("genome", "-p", "ACGT")):
+            result = here("hamming", *files, "-k", 0)
+            assert result.status == 1 and len(result.err) < 400 and b"\x1b" not in result.err
+
+
+# The machine
+
+
+def test_closed_streams_and_unreadable_places(folder):
+    failed(shell('"$@" <&-', "hamming", "-", *SEARCH), "standard input")
+    failed(shell('"$@" >&-', "hamming", "good.fa", *SEARCH), "standard output")
+
+
+def test_a_copy_is_in_memory_without_temporary_files(folder, monkeypatch):
+    def none(*arguments, **options):
+        raise FileNotFoundError("No usable temporary directory found")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", none)
+    assert seekable_copy(io.BytesIO(b"ACGT")).read() == b"ACGT"
 
 
 @pytest.mark.skipif(HAS_GPU, reason="there is a GPU, which --device cuda may use")
 @pytest.mark.parametrize("device", ["cuda", "cuda:0", "cuda:0,1"])
-def test_no_gpu(genome, device):
-    failed(process("hamming", genome, *SEARCH, "--device", device), device, "GPU", "cpu")
+def test_no_gpu(device):
+    failed(here("hamming", "good.fa", *SEARCH, "--device", device), device, "GPU", "cpu")
 
 
-def test_output_places(tmp_path, genome):
-    folder, closed = tmp_path / "folder", tmp_path / "closed"
-    folder.mkdir()
-    closed.mkdir(0o500)
-    search = ("hamming", genome, *SEARCH, "-o")
-    failed(process(*search, tmp_path / "none" / "hits.bed"), tmp_path / "none", "folder")
-    failed(process(*search, folder), folder, "directory")
-    failed(unprivileged(*search, closed / "hits.bed"), closed / "hits.bed", "ermission")
-    assert not (tmp_path / "none").exists()
-    assert os.listdir(folder) == os.listdir(closed) == []
-
-
-@pytest.mark.parametrize("name", ["hits.bed", "hits.tsv", "hits.bed.gz"])
-def test_disk_full(tmp_path, large, name):
-    # 4 MB is more than any compiled kernel that Numba may want to keep; the output is larger.
-    limited = 'ulimit -f 4096; exec "$@"' if name != "hits.bed.gz" else 'ulimit -f 1024; exec "$@"'
-    result = shell(limited, "hamming", large, *DENSE, "-o", tmp_path / name)
-    failed(result, name, "too large")
-    assert os.listdir(tmp_path) == ["large.fa"]
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
-@pytest.mark.parametrize("search", [(*SEARCH[:2], "-k", 6), DENSE], ids=["short", "dense"])
-def test_full_standard_output(large, search):
-    failed(shell('"$@" > /dev/full', "hamming", large, *search), "standard output", "No space")
-    failed(process("hamming", large, *search, "-o", "/dev/full"), "/dev/full", "No space")
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
-@pytest.mark.parametrize("words", [("info",), ("--help",)])
-def test_full_standard_output_of_other_commands(words):
-    failed(shell('"$@" > /dev/full', *words), "No space")
-
-
-def test_closed_streams(genome):
-    failed(shell('"$@" <&-', "hamming", "-", *SEARCH), "standard input")
-    failed(shell('"$@" >&-', "hamming", genome, *SEARCH), "standard output")
-
-
-def test_debug_shows_a_traceback(tmp_path):
-    result = process("hamming", tmp_path / "missing.fa", *SEARCH, "--debug")
+def test_debug_shows_a_traceback():
+    result = process("hamming", "missing.fa", *SEARCH, "--debug")
     assert result.status == 1
     assert b"Traceback" in result.err and b"missing.fa" in result.err
-
-
-@pytest.mark.parametrize("end", ["head -1", "true"])
-@pytest.mark.parametrize("output", [(), ("-o", "/dev/stdout")], ids=["", "-o /dev/stdout"])
-def test_closed_pipe(large, end, output):
-    script = f'"$@" | {end}; exit ${{PIPESTATUS[0]}}'
-    result = shell(script, "hamming", large, *DENSE, *output)
-    assert result.err == b""
-    assert result.status in (0, 128 + signal.SIGPIPE)
-    assert result.out.count(b"\n") == (end == "head -1")
-
-
-def test_interrupt(tmp_path):
-    command = [*KMATCH, "hamming", "-", *map(str, DENSE), "-o", "hits.bed"]
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as running:
-        running.stdin.write(FASTA)
-        running.stdin.flush()
-        deadline = time.monotonic() + 30
-        while not os.listdir(tmp_path) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        time.sleep(0.2)
-        running.send_signal(signal.SIGINT)
-        message = running.stderr.read().decode()
-        assert running.wait(30) == 130
-    assert "Traceback" not in message
-    assert message.strip() == "kmatch: error: interrupted"
-    assert os.listdir(tmp_path) == []
-
-
-def test_nowhere_to_keep_compiled_kernels(tmp_path):
-    copy = tmp_path / "kmatch"
-    shutil.copytree(
-        Path(kmatch.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__")
-    )
-    for folder, _, _ in os.walk(copy):
-        os.chmod(folder, 0o555)
-    nowhere = {"HOME": "/proc/nothing", "XDG_CACHE_HOME": "/proc/nothing"}
-    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"} | nowhere
-    result = unprivileged("info", cwd=tmp_path, env=environment | {"PYTHONPATH": str(tmp_path)})
-    for folder, _, _ in os.walk(copy):
-        os.chmod(folder, 0o755)
-    assert result.err == b""
-    assert result.status == 0

@@ -22,18 +22,20 @@ def records_of(sizes):
 
 
 def in_stretches(records, cuts):
-    """The records by turns alone, in two parts and side by side, as many as `cuts` says."""
-    at = 0
+    """The records side by side, as many as `cuts` says by turns; some go on in the next Stretch."""
+    at, rest = 0, None  # what is left of a record
     for many in cuts * (len(records) + 1):
-        group = records[at : at + many]
-        at += many
-        if many == 1 and group and len(group[0].letters) > 1:
-            name, letters, _ = group[0]
-            yield Record(name, letters[:1])
-            yield Stretch([name], np.array([len(letters) - 1]), letters[1:], True)
-        elif group:
-            names, letters, _ = zip(*group, strict=True)
-            yield Stretch(list(names), np.array(list(map(len, letters))), np.concatenate(letters))
+        group, at = records[at : at + many], at + many
+        begun = [Record(*rest)] if rest else []
+        rest = None
+        if many % 2 and group and len(group[-1].letters) > 1:
+            name, letters, _ = group.pop()
+            group.append(Record(name, letters[:1]))
+            rest = name, letters[1:]
+        if begun + group:
+            names, letters, _ = zip(*begun + group, strict=True)
+            lengths = np.array(list(map(len, letters)))
+            yield Stretch(list(names), lengths, np.concatenate(letters), bool(begun))
 
 
 def laid_out(records, plan):

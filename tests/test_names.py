@@ -1,17 +1,14 @@
 """Names of records and patterns: where they end, and what may not stand in them."""
 
-import gzip
 import io
 
 import numpy as np
 import pytest
-from support.commands import fasta, genbank, here, twobit
+from support.commands import genbank, here, twobit
 
 import kmatch
 from kmatch.packed.writer import write_packed
-from kmatch.sequences import fasta as fasta_reader
-from kmatch.sequences.others import read_parts
-from kmatch.sequences.patterns import load_patterns, pattern_set
+from kmatch.sequences.patterns import load_patterns
 from kmatch.sequences.records import Record
 
 SEARCH = ("-p", "ACGT", "-k", 0, "--strand", "+")
@@ -94,89 +91,6 @@ def test_control_characters_of_patterns(tmp_path):
     assert b"panel: line 1: the name of pattern 1" in result.err and b"\x1b" not in result.err
 
 
-def test_errors_show_no_long_names_and_no_control_characters(tmp_path):
-    for name in (b"n" * 1_000_000, b"a\x1b]0;owned\x07"):
-        (tmp_path / "panel").write_bytes(name + b"\tACXGT\n")
-        result = here("hamming", "-", tmp_path / "panel", *SEARCH[2:], stdin=b">r\nACGT\n")
-        assert result.status == 1 and len(result.err) < 400 and b"\x1b" not in result.err
-        result = here("hamming", "-", *SEARCH, stdin=b">" + name[:9_999] + b"\nACGTL\n")
-        assert result.status == 1 and len(result.err) < 400 and b"\x1b" not in result.err
-
-
-WRONG = b"EFIJLOPQZefijlopqz0123456789"
-
-
-@pytest.mark.parametrize("letter", [bytes([letter]) for letter in WRONG], ids=bytes.decode)
-def test_letters_that_no_nucleotide_has(tmp_path, monkeypatch, letter):
-    text = (b"ACGTN" * 500)[:2_345]
-    records = [("first one", "ACGT"), ("second", (text + letter + b"ACGT").decode())]
-    words = ("record 2, 'second', has", repr(letter.decode()), "position 2346,", "protein")
-    path = tmp_path / "input"
-    for block in (64, 2_400, 1 << 20):
-        monkeypatch.setattr(fasta_reader, "BLOCK", block)
-        for width in (60, 3_000):
-            path.write_bytes(fasta(records, width))
-            for data in (None, gzip.compress(path.read_bytes())):
-                if data:
-                    path.write_bytes(data)
-                with pytest.raises(kmatch.InputError) as error:
-                    list(read_parts(path))
-                assert all(word in str(error.value) for word in words), str(error.value)
-    with pytest.raises(kmatch.InputError) as error:
-        kmatch.Genome.from_records(records)
-    assert all(word in str(error.value) for word in words), str(error.value)
-    path.write_bytes(genbank([("first", "ACGT"), records[1]]))
-    with pytest.raises(kmatch.InputError) as error:
-        list(read_parts(path))
-    assert repr(letter.decode()).lower() in str(error.value).lower()
-    assert all(word in str(error.value) for word in (words[0], *words[2:]))
-
-
-def test_a_protein_file_is_an_error():
-    result = here("hamming", "-", *SEARCH, stdin=b">sp|P69905\nMVLSPADKTNVKAAWGKVGAHAGEYG\n")
-    assert result.status == 1 and result.out == b""
-    assert b"record 1, 'sp|P69905', has 'L' at position 3" in result.err
-
-
-def test_gaps_and_iupac_letters_are_text():
-    text = "ACGT-ACGT.ACGT*ACGTRYSWKMBDHVNXU>ACGT"
-    for genome in (text, text.lower()):
-        names, err = records_found(f">r\n{genome}\n".encode())
-        assert (names, err) == (["r"] * 5, "")
-    with_python = kmatch.Genome.from_records([("r", text)])
-    assert len(kmatch.hamming(with_python, ["ACGT"], 0, strand="+")) == 5
-
-
-def test_a_panel_is_a_sequence():
-    panel = load_patterns({"a": "ACGT", "b": "NR", "c": "TTT"})
-    assert len(panel) == 3 and [p.name for p in panel] == ["a", "b", "c"]
-    assert [p.sequence for p in panel[1:]] == ["NR", "TTT"]
-    assert panel[-1].name == "c" and bytes(panel[-3].masks) == b"\1\2\4\10"
-    assert [len(p) for p in panel] == [4, 2, 3] and len(panel[:0]) == 0
-    with pytest.raises(IndexError):
-        panel[3]
-    again = pattern_set(list(panel))
-    assert again.names == panel.names and bytes(again.masks) == bytes(panel.masks)
-    assert again.begins.tolist() == [0, 4, 6, 9]
-
-
-ERRORS = {
-    "line": (b"#\nACGT\nfwd\tACGXT\n", "panel: line 3: pattern 'fwd': 'X' at position 4"),
-    "blank": (b"g1 ACGT\n", "write a tab between"),
-    "columns": (b"ACGT\tguide\n", "are its columns exchanged?"),
-    "header": (b"name\tsequence\nfwd\tACGT\n", "a line that is no pattern starts with '#'"),
-    "protein": (b"x\tACGT\ny\tMVLSPADK\n", "kmatch searches DNA and RNA"),
-}
-
-
-@pytest.mark.parametrize("name", ERRORS)
-def test_errors_of_patterns_say_where_and_what_to_do(tmp_path, name):
-    data, words = ERRORS[name]
-    (tmp_path / "panel").write_bytes(data)
-    result = here("hamming", "-", tmp_path / "panel", *SEARCH[2:], stdin=b">r\nACGT\n")
-    assert result.status == 1 and words in result.err.decode()
-
-
 def test_the_number_of_a_record_far_behind(tmp_path):
     told = []
     path = tmp_path / "input"
@@ -185,3 +99,32 @@ def test_the_number_of_a_record_far_behind(tmp_path):
     assert sum(record.name == "a_b" for record in genome.records()) == 40_000
     control, repeated = sorted(told)
     assert "two records or more are named 'r'" in repeated and "record 40001 " in control
+
+
+@pytest.mark.parametrize("name", ["Zürich", "à_la_carte", "voilà", "染色体", "a|b:1-2;x=y#"])
+def test_other_names_stay_as_they_are(name):
+    assert records_found(f">{name} note\nACGT\n".encode()) == ([name], "")
+
+
+TWICE = [("one", "ACGT"), ("two", "ACGTA"), ("one", "ACG")]
+
+
+@pytest.mark.parametrize("far", [0, 30_000])
+def test_a_name_of_two_records_gives_one_warning(tmp_path, far):
+    text = "".join(f">{name}\n{'ACGT' * far}{letters}\n" for name, letters in TWICE)
+    path = tmp_path / "twice.fa"
+    path.write_text(text)
+    heard = []
+    genome = kmatch.Genome(path, keep=False, on_warning=heard.append)
+    for _ in range(2):
+        assert sum(1 for _ in genome.records()) == 3
+    assert heard == [f"{path}: two records or more are named 'one'; rows do not tell them apart"]
+
+
+def test_names_are_compared_in_memory_and_in_packed_genomes(tmp_path):
+    with pytest.warns(UserWarning, match="named 'one'"):
+        genome = kmatch.Genome.from_records(TWICE)
+    with open(tmp_path / "twice.kmatch", "wb") as handle:
+        write_packed(genome.records(), handle)
+    with pytest.warns(UserWarning, match="named 'one'"):
+        assert len(kmatch.Genome(tmp_path / "twice.kmatch")) == 3

@@ -3,6 +3,7 @@
 import gzip
 import io
 import re
+from itertools import pairwise
 from types import SimpleNamespace
 from unittest import mock
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from support.commands import (
     compressed,
     fasta,
+    fastq,
     genbank,
     here,
     process,
@@ -22,15 +24,19 @@ from support.commands import (
 
 import kmatch
 from kmatch.search.hooked import hooked
-from kmatch.sequences.fasta import read_fasta
+from kmatch.sequences.fasta import read_fasta, read_fastq
+from kmatch.sequences.others import read_regions
+from kmatch.sequences.patterns import load_patterns, read_patterns
+from kmatch.sequences.primer_pairs import load_pairs
 from kmatch.sequences.records import whole_records, whole_stretches
 
 LETTERS = random_letters(3_000)
 WITH_N = LETTERS[:700] + "N" * 40 + LETTERS[740:]
 RECORDS = [("chr1", WITH_N), ("empty", ""), ("chr2", random_letters(500, 2)), ("tiny", "ACG")]
+FILLED = [record for record in RECORDS if record[1]]
 PLAIN = fasta(RECORDS)
+READS = fastq(RECORDS)
 PANEL = ["ACGTTG", "NRYAC", "TTGACCA"]
-PATTERNS = "".join(f"p{i}\t{sequence}\n" for i, sequence in enumerate(PANEL)).encode()
 KINDS = ["gz", "bgzf", "bz2", "xz", "zst"]
 
 
@@ -59,63 +65,6 @@ def edited(old, new):
     return PLAIN.replace(old, new)
 
 
-WRITTEN = {
-    "CRLF": edited(b"\n", b"\r\n"),
-    "lone CR": edited(b"\n", b"\r"),
-    "lower case": fasta([(name, letters.lower()) for name, letters in RECORDS]),
-    "U for T": fasta([(name, letters.replace("T", "U")) for name, letters in RECORDS]),
-    "no final newline": PLAIN.rstrip(b"\n"),
-    "blank lines": b"\n\n" + edited(b"\n", b"\n\n") + b"\n \n",
-    "spaces and tabs": edited(b"ACG", b"A C\tG").replace(b"\n", b"  \n"),
-    "a line a record": fasta(RECORDS, width=10_000),
-    "a letter a line": fasta(RECORDS, width=1),
-    "descriptions": edited(b"chr1\n", b"chr1 first, >the large one\n"),
-    "tab after the name": edited(b"chr2\n", b"chr2\tsecond\n"),
-    "space before the name": edited(b">chr", b"> chr"),
-    "other letters for N": edited(b"N", b"R").replace(b"RR", b"-*"),
-    "'>' inside": PLAIN.replace(b"NNN", b"N>N"),
-    "byte order mark": b"\xef\xbb\xbf" + PLAIN,
-    "2bit": twobit([record for record in RECORDS if record[1]]),
-    "2bit in lower case": twobit([(name, text.lower()) for name, text in RECORDS if text]),
-    "GenBank": genbank(RECORDS),
-    "two gzip members": gzip.compress(PLAIN[:999]) + gzip.compress(PLAIN[999:]),
-    "an empty gzip member": gzip.compress(b"") + gzip.compress(PLAIN),
-    "gzip without compression": gzip.compress(PLAIN, 0),
-    "2bit in gzip": gzip.compress(twobit([record for record in RECORDS if record[1]])),
-    "GenBank in gzip": gzip.compress(genbank(RECORDS)),
-}
-
-
-@pytest.mark.parametrize("name", WRITTEN)
-def test_ways_to_write_a_genome(tmp_path, expected, name):
-    assert searched(file_with(tmp_path, "genome", WRITTEN[name])) == expected
-
-
-@pytest.mark.parametrize("suffix", ["right", ".fa", ".txt", ".gz", ".bz2", ".zst", ""])
-@pytest.mark.parametrize("kind", KINDS)
-def test_compression_is_told_by_content(tmp_path, expected, kind, suffix):
-    name = "genome" + (f".fa.{kind}" if suffix == "right" else suffix)
-    assert searched(file_with(tmp_path, name, compressed(kind, PLAIN))) == expected
-
-
-@pytest.mark.parametrize("name", ["genome.gz", "genome.xz", "genome.2bit", "genome.gb"])
-def test_plain_under_a_wrong_name(tmp_path, expected, name):
-    assert searched(file_with(tmp_path, name, PLAIN)) == expected
-
-
-@pytest.mark.parametrize("kind", ["plain", *KINDS])
-def test_standard_input(expected, kind):
-    assert searched("-", stdin=PLAIN if kind == "plain" else compressed(kind, PLAIN)) == expected
-
-
-@pytest.mark.parametrize("kind", ["plain", "gz"])
-def test_standard_input_of_a_process(tmp_path, expected, kind):
-    patterns = file_with(tmp_path, "patterns", "\n".join(PANEL).encode())
-    data = PLAIN if kind == "plain" else gzip.compress(PLAIN)
-    result = process("hamming", "-", patterns, "-k", 1, "--format", "tsv", stdin=data)
-    assert result == (0, expected, b"")
-
-
 class Trickle(io.RawIOBase):
     """A pipe whose writer is slow: every read gives one byte."""
 
@@ -131,22 +80,95 @@ class Trickle(io.RawIOBase):
         return len(data)
 
 
-@pytest.mark.parametrize("kind", ["plain", "blank line", "gz", "zst"])
-def test_a_slow_pipe(expected, kind):
-    data = {"plain": PLAIN, "blank line": b"\n" + PLAIN}.get(kind) or compressed(kind, PLAIN)
-    assert searched("-", stdin=Trickle(data)) == expected
+WRITTEN = {
+    "FASTA": PLAIN,
+    "CRLF": edited(b"\n", b"\r\n"),
+    "lone CR": edited(b"\n", b"\r"),
+    "lower case": fasta([(name, letters.lower()) for name, letters in RECORDS]),
+    "U for T": fasta([(name, letters.replace("T", "U")) for name, letters in RECORDS]),
+    "no final newline": PLAIN.rstrip(b"\n"),
+    "blank lines": b"\n\n" + edited(b"\n", b"\n\n") + b"\n \n",
+    "many blank lines": b"\n" * 100_000 + PLAIN,
+    "spaces and tabs": edited(b"ACG", b"A C\tG").replace(b"\n", b"  \n"),
+    "a line a record": fasta(RECORDS, width=10_000),
+    "a letter a line": fasta(RECORDS, width=1),
+    "descriptions": edited(b"chr1\n", b"chr1 first, >the large one\n"),
+    "tab after the name": edited(b"chr2\n", b"chr2\tsecond\n"),
+    "space before the name": edited(b">chr", b"> chr"),
+    "other letters for N": edited(b"N", b"R").replace(b"RR", b"-*"),
+    "'>' inside": PLAIN.replace(b"NNN", b"N>N"),
+    "byte order mark": b"\xef\xbb\xbf" + PLAIN,
+    "2bit": twobit(FILLED),
+    "2bit in lower case": twobit([(name, text.lower()) for name, text in FILLED]),
+    "2bit in gzip": gzip.compress(twobit(FILLED)),
+    "GenBank": genbank(RECORDS),
+    "GenBank in gzip": gzip.compress(genbank(RECORDS)),
+    "two gzip members": gzip.compress(PLAIN[:999]) + gzip.compress(PLAIN[999:]),
+    "an empty gzip member": gzip.compress(b"") + gzip.compress(PLAIN),
+    "gzip without compression": gzip.compress(PLAIN, 0),
+    **{kind: compressed(kind, PLAIN) for kind in KINDS},
+    "FASTQ": READS,
+    "FASTQ in CRLF": fastq(RECORDS, "\r\n"),
+    "FASTQ with lone CR": fastq(RECORDS, "\r"),
+    "FASTQ without a final newline": READS[:-1],
+    "FASTQ with blank lines": READS.replace(b"\n@", b"\n\n@") + b"\n\n",
+    "qualities like headers": fastq(RECORDS, quality="@"),
+    "names after '+'": READS.replace(b"\n+\n", b"\n+read 1\n"),
+    "descriptions of reads": fastq([(f" {name}\tBX:Z:A 1:N ", text) for name, text in RECORDS]),
+    "FASTQ in gz": compressed("gz", READS),
+    "FASTQ in zst": compressed("zst", READS),
+}
 
 
-def test_many_blank_lines_first(tmp_path, expected):
-    assert searched(file_with(tmp_path, "genome", b"\n" * 100_000 + PLAIN)) == expected
+@pytest.mark.parametrize("name", WRITTEN)
+def test_ways_to_write_a_genome(tmp_path, expected, name):
+    for suffix in (".fa", ".gz", ".zst", ".2bit", ""):
+        assert searched(file_with(tmp_path, f"genome{suffix}", WRITTEN[name])) == expected
+    assert searched("-", stdin=WRITTEN[name]) == expected
+
+
+@pytest.mark.parametrize("name", ["FASTA", "blank lines", "gz", "zst", "FASTQ"])
+def test_a_slow_pipe(expected, name):
+    assert searched("-", stdin=Trickle(WRITTEN[name])) == expected
+
+
+@pytest.mark.parametrize("name", ["FASTA", "gz"])
+def test_standard_input_of_a_process(tmp_path, expected, name):
+    patterns = file_with(tmp_path, "patterns", "\n".join(PANEL).encode())
+    result = process("hamming", "-", patterns, "-k", 1, "--format", "tsv", stdin=WRITTEN[name])
+    assert result == (0, expected, b"")
+
+
+@pytest.mark.parametrize("name", ["fq", "kmatch"])
+def test_other_files_as_target_and_background(tmp_path, name):
+    genome = file_with(tmp_path, "reads.fa", fasta(FILLED[1:]))
+    other = file_with(tmp_path, "reads.fq", fastq(FILLED[1:]))
+    if name == "kmatch":
+        kmatch.pack(other, tmp_path / "reads.kmatch")
+    background = file_with(tmp_path, "background.fa", fasta([("b", random_letters(500, 5))]))
+    for roles in ((genome, background), (background, genome)):
+        table = here("primer", *roles, "-k", 3)
+        assert table.out.count(b"\n") > 100
+        swapped = [tmp_path / f"reads.{name}" if path == genome else path for path in roles]
+        assert here("primer", *swapped, "-k", 3) == table
 
 
 def test_a_greater_sign_inside_a_line_is_no_base():
     table = searched("-", "-p", "ACGT", stdin=b">r\nTTACG>ACG\n>s\nTTACGTACG\n")
     rows = [tuple(line.split(b"\t")[:3]) for line in table.splitlines()[1:]]
     assert (b"r", b"2", b"6") in rows and (b"s", b"2", b"6") in rows
-    assert not any(name == b">ACG" or name == b"ACG" for name, _, _ in rows)
+    assert not any(name in (b">ACG", b"ACG") for name, _, _ in rows)
     assert table.count(b"ACGN") == 1
+
+
+def test_gaps_and_iupac_letters_are_text():
+    text = "ACGT-ACGT.ACGT*ACGTRYSWKMBDHVNXU>ACGT"
+    search = ("-p", "ACGT", "-k", 0, "--strand", "+")
+    for genome in (text, text.lower()):
+        result = here("hamming", "-", *search, stdin=f">r\n{genome}\n".encode())
+        assert result.out.count(b"r\t") == 5 and result.err == b""
+    with_python = kmatch.Genome.from_records([("r", text)])
+    assert len(kmatch.hamming(with_python, ["ACGT"], 0, strand="+")) == 5
 
 
 def test_records_without_letters_have_no_hits():
@@ -154,26 +176,21 @@ def test_records_without_letters_have_no_hits():
     assert searched("-", "-p", "AC", stdin=b">a\n>b\n\n>c") == only_header
 
 
-def test_names_that_repeat_are_kept(monkeypatch):
-    monkeypatch.setattr("kmatch.genome.COMPARED", 0)  # they have a warning otherwise
-    table = searched("-", "-p", "ACGT", stdin=b">a\nACGT\n>a\nCACGT\n")
-    assert b"\na\t0\t4\t" in table and b"\na\t1\t5\t" in table
-
-
-@pytest.mark.parametrize("name", ["Zürich", "à_la_carte", "voilà", "染色体", "a|b:1-2;x=y#"])
-def test_names_stay_as_they_are(name):
-    table = searched("-", "-p", "ACGT", stdin=f">{name} note\nACGT\n".encode())
-    assert table.splitlines()[1].split(b"\t")[0].decode() == name
-
-
-lines = st.text("ACGTNacgu-> \t", max_size=12) | st.sampled_from([">a", ">b c>d", "> e", ">", ""])
+# Blocks and parts
 
 
 def records_of(data, block, read=read_fasta):
     """The records that a reader finds in blocks of so many bytes, as (name, letters)."""
     source = SimpleNamespace(label="data", head=data[:16], handle=io.BytesIO(data))
     with mock.patch("kmatch.sequences.fasta.BLOCK", block):
-        return [(name, bytes(letters).decode()) for name, letters, _ in whole_records(read(source))]
+        parts = list(read(source))
+    # A record that goes on has letters already: only then is there a gap before it in a chunk.
+    assert all(last.lengths[-1] for last, part in pairwise(parts) if part.goes_on)
+    whole = list(whole_stretches(parts))
+    assert not any(part.goes_on for part in whole)
+    found = [(name, bytes(letters).decode()) for name, letters, _ in whole_records(parts)]
+    assert [(name, bytes(letters).decode()) for name, letters, _ in whole_records(whole)] == found
+    return found
 
 
 def plain_records(text):
@@ -184,6 +201,9 @@ def plain_records(text):
         ((title.split(None, 1) or [""])[0], "".join(letters.split()).replace(">", "*"))
         for title, letters in pairs
     ]
+
+
+lines = st.text("ACGTNacgu-> \t", max_size=12) | st.sampled_from([">a", ">b c>d", "> e", ">", ""])
 
 
 @given(
@@ -212,20 +232,27 @@ def test_odd_bytes_are_no_bases(data):
     assert records_of(b">a\nAC" + data, 7) == expected
 
 
-PARTS = [
-    ("long", random_letters(700)),
-    ("empty", ""),
-    ("short", "ACGTTG"),
-    ("longer", random_letters(1_500, 2)),
-    ("none", ""),
-]
+@given(
+    st.lists(
+        st.tuples(
+            st.text("ab@+é", min_size=1, max_size=70), st.text("ACGTNacgtuRY-", max_size=150)
+        ),
+        max_size=8,
+    ),
+    st.integers(1, 300),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+    st.sampled_from("I@+!"),
+)
+def test_blocks_cut_reads_anywhere(reads, block, newline, quality):
+    assert records_of(fastq(reads, newline, quality), block, read_fastq) == reads
 
 
 @pytest.mark.parametrize("chunk", [40, 333, 5_000])
 @pytest.mark.parametrize("block", [7, 64])
 def test_searches_do_not_see_parts(tmp_path, monkeypatch, block, chunk):
     monkeypatch.setattr("kmatch.sequences.fasta.BLOCK", block)
-    path = file_with(tmp_path, "genome.fa", fasta(PARTS))
+    records = [("long", LETTERS[:700]), *RECORDS[1:], ("none", "")]
+    path = file_with(tmp_path, "genome.fa", fasta(records))
     searches = [
         ("hamming", ["ACGTT", "NGGAC"], [1], {}),
         ("edit", ["ACGTTGA"], [2], {"report": "ends"}),
@@ -234,22 +261,12 @@ def test_searches_do_not_see_parts(tmp_path, monkeypatch, block, chunk):
     ]
     for command, patterns, k, options in searches:
         tables = []
-        for genome in (kmatch.Genome(path, keep=False), kmatch.Genome.from_records(PARTS)):
+        for genome in (kmatch.Genome(path, keep=False), kmatch.Genome.from_records(records)):
             table = io.StringIO()
             found = hooked(command, genome, patterns, *k, chunk_length=chunk, **options)
             found.to_tsv(table)
             tables.append(table.getvalue())
         assert tables[0] == tables[1] and tables[0].count("\n") > 1
-
-
-@given(st.lists(st.text("ACGT", max_size=40), max_size=8), st.sampled_from([1, 7, 64, 1 << 20]))
-def test_whole_parts_hold_the_same_records(texts, block):
-    records = [(f"r{number}", text) for number, text in enumerate(texts)] or [("r", "")]
-    source = SimpleNamespace(label="data", head=b">", handle=io.BytesIO(fasta(records, 9)))
-    with mock.patch("kmatch.sequences.fasta.BLOCK", block):
-        whole = list(whole_stretches(read_fasta(source)))
-    assert not any(part.goes_on for part in whole)
-    assert [(name, bytes(of).decode()) for name, of, _ in whole_records(whole)] == records
 
 
 def test_an_error_behind_the_first_chunks_is_reported(tmp_path):
@@ -260,63 +277,80 @@ def test_an_error_behind_the_first_chunks_is_reported(tmp_path):
     assert result.err.decode() == f"kmatch: error: {path}: a binary file, not FASTA\n"
 
 
+# Patterns, primers and regions
+
+PAIRS = [("p0", "ACGTTG"), ("p1", "NRYAC"), ("p2", "uugacca")]
+TABBED = "".join(f"{name}\t{letters}\n" for name, letters in PAIRS)
+ROWS = [f"chr1\t{i}\t{i + 4}\t{name}\t1\t+\t{letters}\n" for i, (name, letters) in enumerate(PAIRS)]
 PATTERN_FILES = {
-    "tabs": PATTERNS,
-    "FASTA": b">p0\nACGTTG\n>p1 the second\nNRYAC\n>p2\nTTG\nACCA\n",
-    "FASTA in CRLF": b">p0\r\nACGTTG\r\n>p1 the second\r\nNRYAC\r\n>p2\r\nTTG\r\nACCA\r\n",
-    "FASTA with blank lines": b"\n>p0\n\nACGTTG\n\n>p1\nNRYAC\n>p2\nTTG ACCA",
-    "comments": b"# a panel\n" + PATTERNS.replace(b"p1", b"#p9\tAAA\np1"),
-    "blank lines": b"\n \n" + PATTERNS.replace(b"\n", b"\n\n"),
-    "CRLF": PATTERNS.replace(b"\n", b"\r\n"),
-    "lone CR": PATTERNS.replace(b"\n", b"\r"),
-    "lower case": PATTERNS.lower(),
-    "U for T": PATTERNS.replace(b"T", b"U"),
-    "no final newline": PATTERNS.rstrip(),
-    "spaces at the ends": PATTERNS.replace(b"\n", b"  \n").replace(b"\t", b" \t "),
-    "byte order mark": b"\xef\xbb\xbf" + PATTERNS,
+    "tabs": TABBED,
+    "FASTA": ">p0\nACGTTG\n>p1 the second\nNRYAC\n>p2\nuug\nacca\n",
+    "FASTA in CRLF": ">p0\r\nACGTTG\r\n>p1 the second\r\nNRYAC\r\n>p2\r\nuug\r\nacca\r\n",
+    "FASTA with blank lines": "# note\n\n>p0\n\nACGTTG\n\n>p1\nNRYAC\n>p2\nuug acca",
+    "comments": "# a panel\n" + TABBED.replace("p1", "#p9\tAAA\np1"),
+    "blank lines": "\n \n" + TABBED.replace("\n", "\n\n"),
+    "CRLF": TABBED.replace("\n", "\r\n"),
+    "lone CR": TABBED.replace("\n", "\r"),
+    "no final newline": TABBED.rstrip(),
+    "spaces at the ends": TABBED.replace("\n", "  \n").replace("\t", " \t "),
+    "byte order mark": "\ufeff" + TABBED,
+    "BED": "".join(ROWS),
+    "BED with comments": "track name=x\n#chrom\tstart\n\n" + "\n# a\n".join(ROWS),
+    "BED in CRLF": "".join(ROWS).replace("\n", "\r\n"),
+    "BED with more columns": "".join(ROWS).replace("\n", "\tpool\t5\n"),
+    "BED without a final newline": "".join(ROWS)[:-1],
 }
+TABLES = {
+    "CSV": "name,Tm,seq\n" + "".join(f"{name},60,{letters}\n" for name, letters in PAIRS),
+    "TSV": "seq\tgc\tid\n" + "".join(f"{letters}\t.5\t{name}\n" for name, letters in PAIRS),
+    "semicolons": "\n;\nID;seq\n" + "".join(f"{name};{letters}\n" for name, letters in PAIRS),
+    "first column": "guide,seq\n" + "".join(f"{name},{letters}\n" for name, letters in PAIRS),
+    "quotes": 'name,"seq",note\n' + "".join(f'"{n}","{s}","a, b"\n' for n, s in PAIRS),
+    "comments": "# by me\n#name\tseq\n" + "".join(f"{n}\t {s} \n\n" for n, s in PAIRS),
+    "another case": "Name,SEQ\r\n" + "".join(f"{n},{s}\r\n" for n, s in PAIRS),
+    "byte order mark": "\ufeffname,seq\n" + "".join(f"{n},{s}\n" for n, s in PAIRS),
+}
+
+
+def pairs(folder, data, column=None):
+    data = data.encode() if isinstance(data, str) else data
+    panel = read_patterns(file_with(folder, "panel", data), column=column)
+    return list(zip(panel.names, panel.sequences, strict=True))
 
 
 @pytest.mark.parametrize("name", PATTERN_FILES)
 def test_ways_to_write_patterns(tmp_path, name):
-    genome = file_with(tmp_path, "genome.fa", PLAIN)
-    expected = searched(genome, file_with(tmp_path, "expected", PATTERNS))
-    assert expected.count(b"\tp1\t") > 20
-    assert searched(genome, file_with(tmp_path, "panel", PATTERN_FILES[name])) == expected
+    assert pairs(tmp_path, PATTERN_FILES[name]) == PAIRS
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_column_of_a_table(tmp_path, name):
+    assert pairs(tmp_path, TABLES[name], "seq") == PAIRS
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_compressed_patterns(tmp_path, kind):
+    assert pairs(tmp_path, compressed(kind, TABBED.encode())) == PAIRS
+
+
+def test_patterns_without_names_are_named_by_their_letters(tmp_path):
+    nameless = [("ACGT", "ACGT"), ("tt", "tt")]
+    assert pairs(tmp_path, "seq,gc\nACGT,1\ntt,0\n", "seq") == nameless
+    assert pairs(tmp_path, "ACGT\ntt\n") == pairs(tmp_path, ">\nACGT\n>\ntt\n") == nameless
+
+
+def test_patterns_reach_a_search_by_every_way(tmp_path, expected):
     genome = file_with(tmp_path, "genome.fa", PLAIN)
-    expected = searched(genome, file_with(tmp_path, "expected", PATTERNS))
-    panel = file_with(tmp_path, "panel.txt", compressed(kind, PATTERNS))
-    assert searched(genome, panel) == expected
-
-
-def test_patterns_from_standard_input(tmp_path):
-    genome = file_with(tmp_path, "genome.fa", PLAIN)
-    expected = searched(genome, file_with(tmp_path, "expected", PATTERNS))
-    assert searched(genome, "-", stdin=PATTERNS) == expected
-    assert searched(genome, "-", stdin=gzip.compress(PATTERNS)) == expected
-
-
-def test_patterns_of_the_command_line_are_those_of_a_file(tmp_path, expected):
-    genome = file_with(tmp_path, "genome.fa", PLAIN)
-    nameless = file_with(tmp_path, "panel.txt", "\n".join(PANEL).encode())
-    assert searched(genome, nameless) == expected
-    for sequence in PANEL:
-        assert b"\t%s\t" % sequence.encode() in expected
-
-
-def test_a_pattern_is_named_as_it_is_written():
-    table = searched("-", "-p", "acgU", stdin=b">r\nACGT\n")
-    assert table.splitlines()[1].split(b"\t")[3] == b"acgU"
-
-
-def test_names_of_fasta_patterns_may_be_missing(tmp_path):
-    panel = file_with(tmp_path, "panel.fa", b">\nACGT\n>b\nACG\n")
-    table = searched("-", panel, stdin=b">r\nACGT\n")
-    assert {line.split(b"\t")[3] for line in table.splitlines()} == {b"pattern", b"ACGT", b"b"}
+    assert searched(genome, file_with(tmp_path, "panel", "\n".join(PANEL).encode())) == expected
+    named = searched(genome, file_with(tmp_path, "panel", TABBED.encode()))
+    assert named.count(b"\tp1\t") > 20
+    assert searched(genome, "-", stdin=TABBED.encode()) == named
+    assert searched(genome, "-", stdin=gzip.compress(TABBED.encode())) == named
+    table = file_with(tmp_path, "panel.csv", TABLES["CSV"].encode())
+    assert searched(genome, table, "--column", "seq") == named
+    out = io.BytesIO()
+    kmatch.hamming(genome, tmp_path / "panel", k=1).to_tsv(out)
+    assert out.getvalue() == named
 
 
 def test_repeated_names_are_kept_with_one_warning(tmp_path):
@@ -324,14 +358,36 @@ def test_repeated_names_are_kept_with_one_warning(tmp_path):
     genome = b">r\nACGTTTT\n"
     result = here("hamming", "-", panel, "-k", 0, "--strand", "+", stdin=genome)
     assert result.out == b"r\t0\t4\ta\t1000\t+\t0\nr\t3\t7\ta\t1000\t+\t0\n"
-    assert result.status == 0
+    assert result.status == 0 and b"'a'" in result.err
     assert result.err.startswith(b"kmatch: warning: ") and result.err.count(b"\n") == 1
-    assert b"'a'" in result.err
 
 
-def test_python_reads_the_same_files(tmp_path):
-    genome = file_with(tmp_path, "genome.zst", compressed("zst", PLAIN))
-    panel = file_with(tmp_path, "panel.txt", PATTERNS)
-    table = io.BytesIO()
-    kmatch.hamming(genome, panel, k=1).to_tsv(table)
-    assert table.getvalue() == searched(str(genome), str(panel))
+def test_a_panel_is_a_sequence():
+    panel = load_patterns({"a": "ACGT", "b": "NR", "c": "TTT"})
+    assert len(panel) == 3 and [p.name for p in panel] == ["a", "b", "c"]
+    assert [p.sequence for p in panel[1:]] == ["NR", "TTT"]
+    assert panel[-1].name == "c" and bytes(panel[-3].masks) == b"\1\2\4\10"
+    assert [len(p) for p in panel] == [4, 2, 3] and len(panel[:0]) == 0
+    assert panel.begins.tolist() == [0, 4, 6, 9]
+    with pytest.raises(IndexError):
+        panel[3]
+
+
+def test_primer_schemes(real):
+    panel = read_patterns(real("tables/artic_ncov_V4.1.primer.bed"))
+    assert len(panel) == 209 and panel.names[0] == "SARS-CoV-2_1_LEFT"
+    assert panel.sequences[2] == "CTTCTACTAAGCCACAAGTGCCA"
+
+
+@pytest.mark.parametrize(
+    "header", ["name\tforward\treverse", "Pair\tF\tR", "id\tFwd primer\tRev primer"]
+)
+def test_a_header_line_above_primer_pairs(tmp_path, header):
+    path = file_with(tmp_path, "primers", f"{header}\npair\tACGT\tGGTA\n".encode())
+    assert load_pairs(path).primers.names == ["pair_F", "pair_R"]
+
+
+def test_a_region_of_a_record_named_like_a_comment(tmp_path):
+    rows = b"#chrom\tstart\tend\n# a note\n#1\t2\t30\n#\n"
+    path = file_with(tmp_path, "regions.bed", rows)
+    assert [region[:3] for region in read_regions(path)] == [("#1", 2, 30)]

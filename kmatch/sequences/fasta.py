@@ -30,11 +30,13 @@ def read_fasta(source: Source) -> Iterator[Stretch]:
     """
     count, name, before = 0, "", 0  # of records so far; the last one's name, and its letters
     kept = b"\n"  # what the next block begins with: a break where a line begins
-    for data in chain(_blocks(source), [b"\n"]):
-        first, *parts = _at_headers(kept + data)
+    for data in chain(_blocks(source), [b""]):
+        first, *parts = _at_headers(kept + (data or b"\n"))
         kept = b"\n" if data.endswith(b"\n") else b""
-        if parts and b"\n" not in parts[-1]:
-            kept = b"\n" + parts.pop()
+        title, end, text = parts[-1].partition(b"\n") if parts else (b"", b"", b"")
+        if data and parts and not text.strip():  # the header's end or the first letters may follow
+            del parts[-1]
+            kept = b"\n" + title + end + text[-1:]
             if len(kept) > LONGEST_HEADER:
                 raise InputError(
                     f"{source.label}: the header of record {count + len(parts) + 1} has more than "

@@ -45,7 +45,8 @@ class Stretch(NamedTuple):
     """Short records together, or a long one, or a part of it.
 
     lengths: int64[r], letters of each record; letters: those of all records, one after another;
-    goes_on: whether the first letters continue the last record of the Stretch before.
+    goes_on: whether the first letters continue the last record of the Stretch before, of which
+    there are some.
     """
 
     names: list[str]
