@@ -3,193 +3,94 @@
 import gzip
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import threading
+from contextlib import contextmanager
 
 import pytest
-from support.commands import fasta, here, process, random_letters, shell
+from support.commands import failed, fasta, here, process, random_letters, shell, unprivileged
+
+from kmatch.errors import OutputError
+from kmatch.results.output import open_output
 
 HEADER = b"sequence\tstart\tend\tpattern\tdistance\tstrand\tcigar\tmatch\n"
 PANEL = ("-p", "ACGTTGC", "-p", "NRYAC", "-p", "TTGACCA", "-p", "GATC", "-k", 2)
-RECORDS = [("chr1 the first", random_letters(4_000)), ("chr2", random_letters(900, 2))]
+DENSE = ("-p", "ACGT", "-k", 3)
+FASTA = fasta([("chr1 the first", random_letters(4_000)), ("chr2", random_letters(900, 2))])
+FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """The current folder, with a genome and patterns."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "genome.fa").write_bytes(FASTA)
+    (tmp_path / "patterns.txt").write_bytes(b"a\tACGTTGC\nb\tTTGACCA\n")
+    return tmp_path
 
 
 @pytest.fixture
-def genome(tmp_path):
-    path = tmp_path / "genome.fa"
-    path.write_bytes(fasta(RECORDS))
-    return path
+def large(folder):
+    (folder / "large.fa").write_bytes(fasta([("chr1", random_letters(400_000))]))
+    return "large.fa"
 
 
 @pytest.fixture
-def tables(genome):
+def tables(folder):
     """The BED and TSV that a search writes to standard output."""
-    found = {form: here("hamming", genome, *PANEL, "--format", form).out for form in ("bed", "tsv")}
+    found = {form: here("hamming", "genome.fa", *PANEL, "--format", form).out for form in FORMS}
     assert found["tsv"].startswith(HEADER) and found["bed"].startswith(b"chr1\t")
     assert found["bed"].count(b"\n") == found["tsv"].count(b"\n") - 1 > 1000
     return found
 
 
-def written(genome, path, *options):
+FORMS = ("bed", "tsv")
+FILES = {
+    "hits.bed": ((), "bed"),
+    "hits.tsv": ((), "tsv"),
+    "hits.txt": ((), "bed"),
+    "hits": ((), "bed"),
+    "tsv": ((), "bed"),
+    "a name.with dots.tsv": ((), "tsv"),
+    "as tsv.bed": (("--format", "tsv"), "tsv"),
+    "as bed.tsv": (("--format", "bed"), "bed"),
+    "as tsv.txt": (("--format", "tsv"), "tsv"),
+    "hits.bed.gz": ((), "bed"),
+    "hits.tsv.gz": ((), "tsv"),
+    "hits.gz": ((), "bed"),
+    "as tsv.gz": (("--format", "tsv"), "tsv"),
+}
+
+
+def written(path, *options):
     """Search with -o and give the file's bytes; nothing may be said and nothing left beside it."""
-    before = set(os.listdir(path.parent))
-    assert here("hamming", genome, *PANEL, "-o", path, *options) == (0, b"", b"")
-    assert set(os.listdir(path.parent)) == before | {path.name}
-    return path.read_bytes()
+    before = set(os.listdir())
+    assert here("hamming", "genome.fa", *PANEL, "-o", path, *options) == (0, b"", b"")
+    assert set(os.listdir()) == before | {path}
+    with open(path, "rb") as handle:
+        return handle.read()
 
 
-@pytest.mark.parametrize(
-    "name, options, form",
-    [
-        ("hits.bed", (), "bed"),
-        ("hits.tsv", (), "tsv"),
-        ("hits.txt", (), "bed"),
-        ("hits", (), "bed"),
-        ("tsv", (), "bed"),
-        ("a name.with dots.tsv", (), "tsv"),
-        ("hits.bed", ("--format", "tsv"), "tsv"),
-        ("hits.tsv", ("--format", "bed"), "bed"),
-        ("hits.txt", ("--format", "tsv"), "tsv"),
-    ],
-)
-def test_files_hold_what_standard_output_does(tmp_path, genome, tables, name, options, form):
-    assert written(genome, tmp_path / name, *options) == tables[form]
+def test_files_hold_what_standard_output_does(tables):
+    for name, (options, form) in FILES.items():
+        data = written(name, *options)
+        if name.endswith(".gz"):
+            assert len(data) < len(tables[form]) / 2
+            assert data[4:8] == bytes(4) and b"partial" not in data[:64]  # no time, no passing name
+            data = gzip.decompress(data)
+        assert data == tables[form], name
+    assert here("hamming", "genome.fa", *PANEL).out == tables["bed"]
+    assert process("hamming", "genome.fa", *PANEL) == (0, tables["bed"], b"")
 
 
-@pytest.mark.parametrize(
-    "name, options, form",
-    [
-        ("hits.bed.gz", (), "bed"),
-        ("hits.tsv.gz", (), "tsv"),
-        ("hits.gz", (), "bed"),
-        ("hits.gz", ("--format", "tsv"), "tsv"),
-    ],
-)
-def test_gz_compresses(tmp_path, genome, tables, name, options, form):
-    data = written(genome, tmp_path / name, *options)
-    assert len(data) < len(tables[form]) / 2
-    assert gzip.decompress(data) == tables[form]
-
-
-def test_gz_holds_no_time_and_no_passing_name(tmp_path, genome):
-    data = written(genome, tmp_path / "hits.bed.gz")
-    assert data[4:8] == bytes(4)
-    assert b"partial" not in data[:64]
-    assert written(genome, tmp_path / "hits.bed.gz") == data
-
-
-def test_standard_output_is_bed_by_default(genome, tables):
-    assert here("hamming", genome, *PANEL).out == tables["bed"]
-    assert process("hamming", genome, *PANEL) == (0, tables["bed"], b"")
-
-
-def test_a_file_is_replaced_whole(tmp_path, genome, tables):
-    path = tmp_path / "hits.bed"
-    path.write_bytes(b"something longer\n" * 100_000)
-    other = tmp_path / "other-name-of-the-old-file"
-    os.link(path, other)
-    assert written(genome, path) == tables["bed"]
-    assert other.read_bytes().startswith(b"something longer\n")
-
-
-@pytest.mark.parametrize("exists", [True, False])
-def test_a_link_stays_a_link(tmp_path, genome, tables, exists):
-    (tmp_path / "folder").mkdir()
-    target, link = tmp_path / "folder" / "target.bed", tmp_path / "link.bed"
-    if exists:
-        target.write_bytes(b"old\n")
-    link.symlink_to("folder/target.bed")
-    assert here("hamming", genome, *PANEL, "-o", link) == (0, b"", b"")
-    assert link.is_symlink() and os.readlink(link) == "folder/target.bed"
-    assert not target.is_symlink() and target.read_bytes() == tables["bed"]
-    assert os.listdir(tmp_path / "folder") == ["target.bed"]
-
-
-def test_a_path_without_a_folder(tmp_path, genome, tables, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert here("hamming", genome, *PANEL, "-o", "hits.bed") == (0, b"", b"")
-    assert (tmp_path / "hits.bed").read_bytes() == tables["bed"]
-
-
-@pytest.mark.parametrize("mask, mode", [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
-@pytest.mark.parametrize("name", ["hits.bed", "hits.bed.gz"])
-def test_mode_bits_obey_umask(tmp_path, genome, name, mask, mode):
-    before = os.umask(mask)
-    try:
-        written(genome, tmp_path / name)
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE((tmp_path / name).stat().st_mode) == mode
-
-
-def test_an_empty_name(tmp_path, genome, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    result = here("hamming", genome, *PANEL, "-o", "")
-    assert (result.status, result.out) == (1, b"") and b"name of the output is empty" in result.err
-    assert os.listdir(tmp_path) == ["genome.fa"]
-
-
-def test_devices_stay_devices(genome, tables):
-    assert here("hamming", genome, *PANEL, "-o", "/dev/null") == (0, b"", b"")
-    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
-    result = process("hamming", genome, *PANEL, "-o", "/dev/stdout")
-    assert result == (0, tables["bed"], b"")
-    assert os.path.islink("/dev/stdout")
-
-
-def test_dev_stdout_takes_its_turn_in_a_file(tmp_path, genome, tables):
-    script = '{ echo first; "$@"; echo last; } > out.txt'
-    shell(script, "hamming", genome, *PANEL, "-o", "/dev/stdout", cwd=tmp_path)
-    assert (tmp_path / "out.txt").read_bytes() == b"first\n" + tables["bed"] + b"last\n"
-
-
-def test_named_pipe(tmp_path, genome, tables):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    got = []
-    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()))
-    reader.start()
-    result = here("hamming", genome, *PANEL, "-o", pipe)
-    reader.join(10)
-    assert result == (0, b"", b"") and got == [tables["bed"]]
-    assert stat.S_ISFIFO(pipe.stat().st_mode)
-    assert sorted(os.listdir(tmp_path)) == ["genome.fa", "pipe"]
-
-
-def test_quiet_and_verbose(genome):
-    twice = ("hamming", genome, "-p", "ACGTTGC", "-p", "ACGTTGC", "-k", 2, "--device", "cpu")
-    plain = here(*twice)
-    assert plain.err.count(b"\n") == 1 and b"warning" in plain.err
-    assert here(*twice, "-q") == (0, plain.out, b"")
-    loud = here(*twice, "-v")
-    assert (loud.status, loud.out) == (0, plain.out)
-    rows = plain.out.count(b"\n")
-    assert b"cpu" in loud.err and f"{rows:,} hits".encode() in loud.err
-
-
-def test_verbose_names_the_device_of_auto(genome):
-    said = here("hamming", genome, *PANEL, "-v").err.decode().splitlines()
-    assert sum("device" in line and ("cpu" in line or "cuda" in line) for line in said) == 1
-
-
-@pytest.mark.parametrize("form, empty", [("bed", b""), ("tsv", HEADER)])
-def test_no_hits(tmp_path, genome, form, empty):
-    search = ("hamming", genome, "-p", "ACGTTGCA" * 5, "-k", 1)
-    assert here(*search, "--format", form) == (0, empty, b"")
-    assert process(*search, "--format", form) == (0, empty, b"")
-    path = tmp_path / f"none.{form}"
-    assert here(*search, "-o", path).status == 0
-    assert path.read_bytes() == empty
-    assert here(*search, "-o", f"{path}.gz").status == 0
-    assert gzip.decompress((tmp_path / f"none.{form}.gz").read_bytes()) == empty
-
-
-@pytest.mark.parametrize("form", ["bed", "tsv"])
-def test_bytes_do_not_depend_on_threads(genome, tables, form):
+def test_bytes_do_not_depend_on_threads(tables):
     for threads in (1, 2, 64):
-        result = here("hamming", genome, *PANEL, "--format", form, "-t", threads)
-        assert result == (0, tables[form], b"")
+        for form in FORMS:
+            result = here("hamming", "genome.fa", *PANEL, "--format", form, "-t", threads)
+            assert result == (0, tables[form], b"")
 
 
 def test_rows_are_in_order_and_scores_in_range(tables):
@@ -197,54 +98,347 @@ def test_rows_are_in_order_and_scores_in_range(tables):
     panel = PANEL[1:-2:2]
     keys = [(r[0], int(r[1]), int(r[2]), "+-".index(r[5]), panel.index(r[3])) for r in rows]
     assert keys == sorted(keys) and len(set(keys)) == len(keys)
-    assert {int(row[4]) for row in rows} <= set(range(1001))
     for _, start, end, name, score, _, distance in rows:
         assert int(end) - int(start) == len(name)
         assert int(score) == round(1000 * (1 - int(distance) / len(name)))
+    tsv = [line.split("\t") for line in tables["tsv"].decode().splitlines()[1:]]
+    assert [(*row[:4], row[6], row[5]) for row in rows] == [tuple(row[:6]) for row in tsv]
 
 
-def test_the_two_formats_say_the_same(tables):
-    bed = [line.split(b"\t") for line in tables["bed"].splitlines()]
-    tsv = [line.split(b"\t") for line in tables["tsv"].splitlines()[1:]]
-    assert [(*row[:4], row[6], row[5]) for row in bed] == [tuple(row[:6]) for row in tsv]
+@pytest.mark.parametrize(("form", "empty"), [("bed", b""), ("tsv", HEADER)])
+def test_no_hits(folder, form, empty):
+    search = ("hamming", "genome.fa", "-p", "ACGTTGCA" * 5, "-k", 1)
+    assert here(*search, "--format", form) == (0, empty, b"")
+    assert here(*search, "-o", f"none.{form}").status == 0
+    assert (folder / f"none.{form}").read_bytes() == empty
+    assert here(*search, "-o", f"none.{form}.gz").status == 0
+    assert gzip.decompress((folder / f"none.{form}.gz").read_bytes()) == empty
+
+
+def test_quiet_and_verbose():
+    twice = ("hamming", "genome.fa", "-p", "ACGTTGC", "-p", "ACGTTGC", "-k", 2)
+    plain = here(*twice)
+    assert plain.err.count(b"\n") == 1 and b"warning" in plain.err
+    assert here(*twice, "-q") == (0, plain.out, b"")
+    loud = here(*twice, "-v")
+    assert (loud.status, loud.out) == (0, plain.out)
+    assert f"{plain.out.count(bytes([10])):,} hits".encode() in loud.err
+    said = loud.err.decode().splitlines()
+    assert sum("device" in line and ("cpu" in line or "cuda" in line) for line in said) == 1
+
+
+# Files that take their place when they are whole
+
+
+def write(path, data=b"new\n"):
+    with open_output(path) as handle:
+        handle.write(data)
+
+
+@contextmanager
+def mask(bits):
+    before = os.umask(bits)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def test_a_file_is_replaced_whole(folder):
+    (folder / "hits.bed").write_bytes(b"something longer\n" * 100_000)
+    os.link("hits.bed", "other-name-of-the-old-file")
+    write("hits.bed")
+    assert (folder / "hits.bed").read_bytes() == b"new\n"
+    assert (folder / "other-name-of-the-old-file").read_bytes().startswith(b"something longer\n")
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_link_stays_a_link(folder, exists):
+    (folder / "inner").mkdir()
+    target = folder / "inner" / "target.bed"
+    if exists:
+        target.write_bytes(b"old\n")
+    (folder / "link.bed").symlink_to("inner/target.bed")
+    write("link.bed")
+    assert os.readlink("link.bed") == "inner/target.bed"
+    assert not target.is_symlink() and target.read_bytes() == b"new\n"
+    assert os.listdir(folder / "inner") == ["target.bed"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o755])
+@pytest.mark.parametrize("name", ["hits.bed", "hits.bed.gz"])
+def test_a_replaced_file_keeps_its_mode(folder, name, mode):
+    (folder / name).write_bytes(b"old\n")
+    (folder / name).chmod(mode)
+    with mask(0o022), open_output(name) as handle:
+        (partial,) = folder.glob("*.partial")
+        assert stat.S_IMODE(partial.stat().st_mode) == mode  # at no time more may read it
+        handle.write(b"new\n")
+    assert stat.S_IMODE(os.stat(name).st_mode) == mode
+
+
+def test_a_new_file_follows_the_umask():
+    for bits, mode in ((0o022, 0o644), (0o077, 0o600), (0o027, 0o640)):
+        with mask(bits):
+            write(f"{bits}.bed.gz")
+        assert stat.S_IMODE(os.stat(f"{bits}.bed.gz").st_mode) == mode
+
+
+@AS_ROOT
+def test_a_replaced_file_keeps_its_owner(folder):
+    (folder / "hits.bed").write_bytes(b"old\n")
+    os.chown("hits.bed", 1234, 2345)
+    write("hits.bed")
+    assert (os.stat("hits.bed").st_uid, os.stat("hits.bed").st_gid) == (1234, 2345)
+    assert (folder / "hits.bed").read_bytes() == b"new\n"
+
+
+@AS_ROOT
+def test_another_group_may_not_read_what_the_old_one_might(folder, monkeypatch):
+    monkeypatch.setattr(os, "fchown", lambda *_: os.stat("nothing"))
+    for mode, left in ((0o640, 0o600), (0o664, 0o644), (0o660, 0o600)):
+        (folder / "hits.bed").write_bytes(b"old\n")
+        os.chmod("hits.bed", mode)
+        os.chown("hits.bed", -1, 2345)
+        write("hits.bed")
+        assert stat.S_IMODE(os.stat("hits.bed").st_mode) == left
+        os.remove("hits.bed")
+
+
+@pytest.mark.parametrize("name", ["n" * 255, "n" * 251 + ".bed", "ü" * 127, "n" * 248 + ".tsv.gz"])
+def test_a_name_may_be_as_long_as_the_file_system_allows(name):
+    before = set(os.listdir())
+    write(name)
+    write(name)
+    assert set(os.listdir()) == before | {name}
+
+
+def test_two_writers_of_one_file(folder):
+    with open_output("hits.bed") as first:
+        first.write(b"first\n")
+        write("hits.bed", b"second\n")
+        assert (folder / "hits.bed").read_bytes() == b"second\n"
+    assert (folder / "hits.bed").read_bytes() == b"first\n"
+    assert not list(folder.glob("*.partial"))
+
+
+@pytest.mark.parametrize("name", ["hits.bed", "hits.bed.gz"])
+def test_what_else_fails_is_not_the_output(folder, name):
+    for error in (OSError(28, "No space left on device"), ImportError("no"), RuntimeError("no")):
+        with pytest.raises(type(error)) as raised, open_output(name) as handle:
+            handle.write(b"half of it")
+            raise error
+        assert raised.value is error and not list(folder.glob("hits*"))
+
+
+# What cannot be written
+
+
+def test_places_that_cannot_be_written(folder):
+    (folder / "inner").mkdir()
+    (folder / "closed").mkdir(0o500)
+    before = sorted(os.listdir())
+    search = ("hamming", "genome.fa", *PANEL, "-o")
+    failed(here(*search, "none/hits.bed"), "none", "make the folder")
+    failed(here(*search, "inner"), "inner", "directory")
+    failed(here(*search, "new/"), "names a folder")
+    failed(here(*search, ""), "name of the output is empty")
+    failed(here(*search, "n" * 256), "too long")
+    failed(unprivileged(*search, "closed/hits.bed"), "closed/hits.bed", "ermission")
+    assert sorted(os.listdir()) == before and os.listdir("inner") == os.listdir("closed") == []
+
+
+@pytest.mark.parametrize("name", ["hits.bed", "hits.tsv", "hits.bed.gz"])
+def test_disk_full(large, name):
+    # 4 MB is more than any compiled kernel that Numba may want to keep; the output is larger.
+    limited = f'ulimit -f {1024 if name.endswith(".gz") else 4096}; exec "$@"'
+    before = sorted(os.listdir())
+    failed(shell(limited, "hamming", large, *DENSE, "-o", name), name, "too large")
+    assert sorted(os.listdir()) == before
+
+
+@FULL
+def test_full_devices(folder, large):
+    for k in (3, 0):  # many rows, and fewer than a buffer holds
+        search = ("hamming", large, "-p", "ACGTAC", "-k", k)
+        failed(shell('"$@" > /dev/full', *search), "standard output", "No space")
+        failed(here(*search, "-o", "/dev/full"), "/dev/full", "No space")
+    for words in (("info",), ("--help",)):
+        failed(shell('"$@" > /dev/full', *words), "No space")
+    for size in (10, 1 << 20):  # of two outputs the one that is full is reported
+        with (
+            pytest.raises(OutputError, match=r"/dev/full: .*No space"),
+            open_output("hits.bed") as hits,
+            open_output("/dev/full") as full,
+        ):
+            hits.write(b"x" * size)
+            full.write(b"x" * size)
+        assert not list(folder.glob("hits*"))
+
+
+@pytest.mark.parametrize("end", ["head -1", "true"])
+@pytest.mark.parametrize("output", [(), ("-o", "/dev/stdout")], ids=["", "-o /dev/stdout"])
+def test_closed_pipe(large, end, output):
+    script = f'"$@" | {end}; exit ${{PIPESTATUS[0]}}'
+    result = shell(script, "hamming", large, *DENSE, *output)
+    assert result.err == b""
+    assert result.status in (0, 128 + signal.SIGPIPE)
+    assert result.out.count(b"\n") == (end == "head -1")
+
+
+# Devices and pipes
+
+
+def test_devices_stay_devices(tables):
+    assert here("hamming", "genome.fa", *PANEL, "-o", "/dev/null") == (0, b"", b"")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    result = process("hamming", "genome.fa", *PANEL, "-o", "/dev/stdout")
+    assert result == (0, tables["bed"], b"")
+    assert os.path.islink("/dev/stdout")
+
+
+def test_dev_stdout_takes_its_turn_in_a_file(folder, tables):
+    script = '{ echo first; "$@"; echo last; } > out.txt'
+    shell(script, "hamming", "genome.fa", *PANEL, "-o", "/dev/stdout")
+    assert (folder / "out.txt").read_bytes() == b"first\n" + tables["bed"] + b"last\n"
+
+
+def test_named_pipe(folder, tables):
+    os.mkfifo("pipe")
+    got = []
+    reader = threading.Thread(target=lambda: got.append((folder / "pipe").read_bytes()))
+    reader.start()
+    result = here("hamming", "genome.fa", *PANEL, "-o", "pipe")
+    reader.join(10)
+    assert result == (0, b"", b"") and got == [tables["bed"]]
+    assert stat.S_ISFIFO(os.stat("pipe").st_mode)
 
 
 @pytest.mark.skipif(shutil.which("bedtools") is None, reason="bedtools is not installed")
-class TestBedtools:
-    def bedtools(self, *arguments):
-        done = subprocess.run(["bedtools", *map(str, arguments)], capture_output=True, timeout=60)
+def test_bedtools_takes_the_rows(folder):
+    def bedtools(*words):
+        done = subprocess.run(["bedtools", *words], capture_output=True, timeout=60)
         assert (done.returncode, done.stderr) == (0, b"")
         return [line.split("\t") for line in done.stdout.decode().splitlines()]
 
-    @pytest.fixture
-    def bed(self, tmp_path, genome):
-        path = tmp_path / "hits.bed"
-        written(genome, path)
-        return path
+    rows = [line.split("\t") for line in written("hits.bed").decode().splitlines()]
+    found = bedtools("sort", "-i", "hits.bed")
+    assert [row[:2] for row in found] == [row[:2] for row in rows]
+    assert sorted(found) == sorted(rows)
+    merged = bedtools("merge", "-s", "-i", "hits.bed")
+    covered = [
+        {(r[0], i) for r in of for i in range(int(r[1]), int(r[2]))} for of in (rows, merged)
+    ]
+    assert covered[0] == covered[1]
+    (folder / "region.bed").write_text("chr1\t1000\t1500\n")
+    found = bedtools("intersect", "-u", "-wa", "-a", "hits.bed", "-b", "region.bed")
+    assert found == [r for r in rows if r[0] == "chr1" and int(r[1]) < 1500 and int(r[2]) > 1000]
+    assert 0 < len(found) < len(rows)
 
-    def rows(self, bed):
-        return [line.split("\t") for line in bed.read_text().splitlines()]
 
-    def test_sort(self, bed):
-        def places(rows):
-            return [row[:2] for row in rows]
+# Outputs never take the place of inputs or of each other, and their suffix names a format
 
-        found = self.bedtools("sort", "-i", bed)
-        assert places(found) == places(self.rows(bed))
-        assert sorted(found) == sorted(self.rows(bed))
+COMMANDS = {
+    "hamming": ("genome.fa", "patterns.txt", "-k", 1),
+    "multi": ("genome.fa", "patterns.txt", "-k", 1),
+    "edit": ("genome.fa", "patterns.txt", "-k", 1),
+    "best": ("genome.fa", "patterns.txt"),
+    "pcr": ("genome.fa", "patterns.txt", "-k", 1),
+    "primer": ("genome.fa", "patterns.txt", "-k", 2),
+}
+SECOND = {"multi": "--summary", "primer": "--regions"}  # options of second outputs
+WAYS = ("itself", "another path", "hard link", "symbolic link")
 
-    def test_merge(self, bed):
-        covered = {(r[0], i) for r in self.rows(bed) for i in range(int(r[1]), int(r[2]))}
-        merged = self.bedtools("merge", "-s", "-i", bed)
-        found = {(r[0], i) for r in merged for i in range(int(r[1]), int(r[2]))}
-        assert found == covered
 
-    def test_intersect(self, bed, tmp_path):
-        region = tmp_path / "region.bed"
-        region.write_text("chr1\t1000\t1500\n")
-        found = self.bedtools("intersect", "-u", "-wa", "-a", bed, "-b", region)
-        rows = self.rows(bed)
-        assert found == [
-            r for r in rows if r[0] == "chr1" and int(r[1]) < 1500 and int(r[2]) > 1000
-        ]
-        assert 0 < len(found) < len(rows)
+def refused(result, *words):
+    message = result.err.decode()
+    assert (result.status, result.out) == (2, b""), message
+    assert all(word in message for word in words), message
+    with open("genome.fa", "rb") as genome, open("patterns.txt", "rb") as patterns:
+        assert genome.read() == FASTA and patterns.read().startswith(b"a\t")
+
+
+def other_name(path, way):
+    if way == "hard link":
+        os.link(path, "other.bed")
+    elif way == "symbolic link":
+        os.symlink(path, "other.bed")
+    else:
+        return {"itself": path, "another path": f"../{os.path.basename(os.getcwd())}/{path}"}[way]
+    return "other.bed"
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("read", ["genome.fa", "patterns.txt"])
+def test_an_input_is_not_written(read, way):
+    os.rename(read, f"{read}.bed")
+    os.symlink(f"{read}.bed", read)
+    name = other_name(f"{read}.bed", way)
+    for command, words in COMMANDS.items():
+        refused(here(command, *words, "-o", name), "-o", "is read")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_nor_by_other_options(way):
+    name = other_name("genome.fa", way)
+    bench = ("--genome", "genome.fa", "hamming", "--size", 1000)
+    for command, option in (SECOND | {"bench": "--json"}).items():
+        refused(here(command, *COMMANDS.get(command, bench), option, name), option, "is read")
+    refused(here("pack", "genome.fa", "-o", name), "is read")
+    os.symlink("genome.fa", "genome.fa.kmatch")
+    refused(here("pack", "genome.fa"), "is read")
+
+
+@pytest.mark.parametrize(
+    ("genome", "streams"),
+    [
+        ("-", "-o genome.fa.bed < genome.fa"),
+        ("-", "< genome.fa >> genome.fa"),
+        ("genome.fa", "1<> genome.fa"),
+    ],
+)
+def test_standard_streams_count(genome, streams):
+    os.link("genome.fa", "genome.fa.bed")
+    refused(shell(f'"$@" {streams}', "hamming", genome, "patterns.txt", "-k", 1), "is read")
+
+
+@pytest.mark.parametrize("command", SECOND)
+def test_two_outputs_are_two_files(folder, command):
+    words, option = COMMANDS[command], SECOND[command]
+    refused(here(command, *words, "-o", "out.bed", option, "./out.bed"), "the same file")
+    refused(here(command, *words, option, "-"), "the same file")
+    (folder / "out.bed").touch()
+    for way in WAYS:
+        name = other_name("out.bed", way)
+        refused(here(command, *words, "-o", "out.bed", option, name), option, "the same file")
+        if name == "other.bed":
+            os.remove(name)
+    assert os.path.getsize("out.bed") == 0
+
+
+def test_devices_take_any_number_of_outputs_and_any_suffix():
+    nowhere = ("-o", "/dev/null", "--summary", "/dev/null")
+    assert here("multi", *COMMANDS["multi"], *nowhere) == (0, b"", b"")
+    assert shell('"$@" > /dev/null', "multi", *COMMANDS["multi"], *nowhere).status == 0
+    assert process("hamming", "/dev/stdin", "-p", "ACGT", "-k", 1, stdin=FASTA).status == 0
+    script = 'cat patterns.txt | "$@" | cat; exit ${PIPESTATUS[1]}'
+    assert shell(script, "hamming", "genome.fa", "-", "-k", 1).status == 0
+    os.symlink("/dev/null", "null.csv")
+    assert here("hamming", *COMMANDS["hamming"], "-o", "null.csv") == (0, b"", b"")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_suffix_that_names_no_format(command):
+    for name in ("hits.csv", "hits.csv.gz", "hits.bam", "hits.tsv.bz2", "a.chr1"):
+        for form in ((), ("--format", "bed")):
+            refused(here(command, *COMMANDS[command], "-o", name, *form), name, ".tsv")
+            assert not os.path.exists(name)
+    for name in ("hits.sam", "hits.gff3", "hits.gff.gz") if command in ("primer", "pcr") else ():
+        refused(here(command, *COMMANDS[command], "-o", name), name, ".tsv")
+
+
+def test_nothing_is_read_before_usage_is_right():
+    words = ("missing.fa", "missing.txt", "-k", 1)
+    assert here("hamming", *words, "-o", "hits.csv").status == 2
+    assert here("multi", *words, "-o", "a.bed", "--summary", "a.bed").status == 2
+    assert here("hamming", *words, "-o", "missing.txt").status == 2

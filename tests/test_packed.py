@@ -2,9 +2,11 @@
 
 import io
 import os
+import struct
 import subprocess
 import warnings
 from functools import partial
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -18,7 +20,16 @@ import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.geometry import Geometry
 from kmatch.packed.reader import PackedFile
-from kmatch.packed.writer import WORDS, PackedLayout, PackedWriter, write_packed
+from kmatch.packed.writer import (
+    HEADER,
+    SPARE,
+    TAIL,
+    VERSION,
+    WORDS,
+    PackedLayout,
+    PackedWriter,
+    write_packed,
+)
 from kmatch.search.hooked import hooked
 from kmatch.search.scanning import chunks
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
@@ -71,27 +82,12 @@ def test_differences(name):
     same(best, records, TINY, patterns, **options)
 
 
-@given(hamming_cases(), layouts)
-def test_any_mismatches(case, layout):
-    records, patterns, k, options = case
-    same(hamming, records, layout, patterns, k, **options)
-
-
-@given(multi_cases(), layouts)
-def test_any_panel(case, layout):
-    records, patterns, k, options = case
-    same(multi, records, layout, patterns, k, **options)
-
-
-@given(edit_cases(), layouts, reports)
-def test_any_differences(case, layout, report):
-    records, patterns, k, options = case
+@given(hamming_cases(), multi_cases(), edit_cases(), layouts, reports)
+def test_any_search(mismatches, panel, differences, layout, report):
+    for search, (records, patterns, k, options) in ((hamming, mismatches), (multi, panel)):
+        same(search, records, layout, patterns, k, **options)
+    records, patterns, k, options = differences
     same(edit, records, layout, patterns, k, report=report, **options)
-
-
-@given(edit_cases(), layouts)
-def test_any_closest(case, layout):
-    records, patterns, _, options = case
     same(best, records, layout, patterns, **options)
 
 
@@ -175,16 +171,17 @@ def test_no_letters(records):
         assert len(kmatch.hamming(genome, ["ACG"], 1)) == len(kmatch.edit(genome, ["ACG"], 1)) == 0
 
 
-def test_size(tmp_path):
-    for size in (200_000, 1_500_000, 4_200_000):
-        path = tmp_path / "genome"
-        letters = np.frombuffer(b"ACGT", np.uint8)[np.arange(size) % 4]
-        kmatch.pack(kmatch.Genome.from_records([("r", letters)]), path)
-        assert os.path.getsize(path) <= 0.55 * size
-
-
-@pytest.mark.parametrize(("records", "length", "most"), [(200, 20_000, 0.55), (2000, 1000, 0.58)])
-def test_size_of_many_records(records, length, most, tmp_path):
+@pytest.mark.parametrize(
+    ("records", "length", "most"),
+    [
+        (1, 200_000, 0.55),
+        (1, 1_500_000, 0.55),
+        (1, 4_200_000, 0.55),
+        (200, 20_000, 0.55),
+        (2000, 1000, 0.58),
+    ],
+)
+def test_size(records, length, most, tmp_path):
     letters = np.frombuffer(b"ACGT", np.uint8)[np.arange(length) % 4]
     genome = [(f"record{i}", letters) for i in range(records)]
     kmatch.pack(kmatch.Genome.from_records(genome), tmp_path / "genome")
@@ -334,3 +331,100 @@ def test_processes_at_once(genome):
     command = [*KMATCH, "hamming", f"{genome}.kmatch", *PATTERNS, "-k", "3"]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
     assert [process.communicate()[0] for process in running] == 3 * [expected]
+
+
+# Files that are cut, changed or of a newer version
+
+TEXT = [("first", random_letters(5000)), ("second", "ACGTN" * 30)]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The bytes of a packed genome of three chunks."""
+    path = tmp_path_factory.mktemp("whole") / "genome"
+    file = packed(TEXT, length=2000, halo=64).file
+    assert len(file.lengths) == 3
+    path.write_bytes(file._map[:])
+    assert found(path)[0] == 0
+    return path.read_bytes()
+
+
+def found(path):
+    result = here("hamming", path, "-p", "ACGTNACGTN", "-k", 2)
+    return result.status, result.out, result.err
+
+
+def refused(path):
+    """The error of a search, of one line that names the file."""
+    status, _, error = found(path)
+    assert status == 1 and error.count(b"\n") == 1
+    assert error.startswith(f"kmatch: error: {path}: ".encode())
+    return error
+
+
+def test_cut(whole, tmp_path):
+    places = {len(HEADER) - 1, len(HEADER), len(whole) - 1, *range(20, len(whole), 2999)}
+    for place in sorted(places):
+        path = tmp_path / "cut"
+        path.write_bytes(whole[:place])
+        assert b"is cut" in refused(path)
+
+
+def test_longer(whole, tmp_path):
+    (tmp_path / "longer").write_bytes(whole + b"\n")
+    assert b"is cut or damaged" in refused(tmp_path / "longer")
+
+
+def test_any_byte_changed(whole, tmp_path):
+    index = len(whole) - 900
+    places = {*range(len(HEADER)), *range(len(HEADER), index, 997), *range(index, len(whole), 7)}
+    path = tmp_path / "changed"
+    for place in sorted(places):
+        path.write_bytes(
+            whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :]
+        )
+        assert refused(path)
+    assert b"in its chunk" in refused_at(whole, len(HEADER) + 5, path)
+
+
+def refused_at(whole, place, path):
+    path.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+    return refused(path)
+
+
+def test_damage_is_found_without_hits_and_in_every_command(whole, tmp_path):
+    path = tmp_path / "changed"
+    refused_at(whole, len(whole) // 2, path)
+    for command in ("hamming", "multi", "edit", "best"):
+        k = () if command == "best" else ("-k", 0)
+        result = here(command, path, "-p", "A" * 40, *k)
+        assert result.status == 1 and b"is damaged in its chunk 1" in result.err
+    result = here("pack", path, "-o", tmp_path / "again")
+    assert result.status == 1 and not (tmp_path / "again").exists()
+
+
+def test_a_newer_version(whole, tmp_path):
+    at = whole.index(bytes([VERSION, 0, 0, 0]))
+    (tmp_path / "newer").write_bytes(whole[:at] + bytes([VERSION + 1]) + whole[at + 1 :])
+    assert b"of version 2, and this kmatch reads version 1; use a newer" in refused(
+        tmp_path / "newer"
+    )
+
+
+NO_PLACE = (3, 7)  # numbers of the index that lead nowhere: the gap, and one that is not used
+
+
+@pytest.mark.parametrize("number", [-1, 1, 1 << 31, 1 << 61, -(1 << 62)])
+def test_an_index_with_a_right_checksum_is_not_believed(whole, tmp_path, number):
+    end = len(whole) - TAIL.size
+    begin, _, version, magic = TAIL.unpack(whole[end:])
+    path = tmp_path / "forged"
+    for place in range(begin + SPARE, end - 11, 8):
+        field = (place - begin - SPARE) // 8
+        changed = whole[:place] + struct.pack("<q", number) + whole[place + 8 : end]
+        tail = TAIL.pack(begin, crc32(changed[begin:]), version, magic)
+        path.write_bytes(changed + tail)
+        if found(path)[0]:
+            refused(path)
+        else:
+            assert number == 1 or field in NO_PLACE or changed == whole[:end]
