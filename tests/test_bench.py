@@ -15,7 +15,7 @@ from kmatch.bench.measure import Answer, Bench, Case, by_engine, by_published, m
 from kmatch.bench.measure import random_letters as letters_of
 from kmatch.bench.papers import CPU, PAPERS, Figure, Point
 from kmatch.bench.report import draw, figure_rows, figure_table, rows_table, scaled, seconds
-from kmatch.cli.tools import COMMANDS
+from kmatch.cli.tools import BENCHED as COMMANDS
 from kmatch.cli.tools import PAPERS as NAMES
 from kmatch.engine.devices import choose_engine
 from kmatch.published.cpu import liu2012

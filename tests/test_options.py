@@ -1,18 +1,15 @@
 """Every option of every command, found through Click's own objects, under values of all kinds."""
 
-import inspect
 import os
 import re
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 import pytest
-from click.testing import CliRunner
 from support.commands import here
 from support.commands import process as kmatch_process
 
-from kmatch.cli.command import Command, command
+from kmatch.cli.command import Command
 from kmatch.cli.command import kmatch as group
 
 GENOME = b">chr1\nACGTTGCAACGTACGGTTACCAGTAGGCATTA\n>chr2\nTTGACCATTA\n"
@@ -131,32 +128,6 @@ def test_an_option_that_holds_one_value_is_given_once(command, parameter):
     assert f"{parameter.opts[-1]} is given 2 times" in result.err.decode()
 
 
-class Site(NamedTuple):
-    name: str
-    start: int
-
-
-def test_a_group_of_options_is_one_argument():
-    taken = []
-
-    @command(short_help="An example.")
-    @click.option("--start", type=int)
-    @click.option("--loud", is_flag=True)
-    @click.argument("name")
-    def example(loud: bool, site: Site):
-        """Keep what was given."""
-        taken.append((loud, site))
-
-    assert example.name == "example" and example.help == "Keep what was given."
-    assert CliRunner().invoke(example, ["chr1", "--start", "7"]).exit_code == 0
-    assert taken == [(False, Site("chr1", 7))]
-
-
-def test_a_command_takes_six_arguments_at_the_most():
-    for name, each in group.commands.items():
-        assert 1 <= len(inspect.signature(each.callback).parameters) <= 6, name
-
-
 @pytest.mark.parametrize("name", group.commands)
 def test_help_shows_no_limit_where_there_is_none(name):
     assert "None" not in here(name, "--help").out.decode()
@@ -180,24 +151,6 @@ def test_the_last_of_two_values_does_not_win():
 
 def test_help_comes_before_what_is_given_twice():
     assert here("hamming", "-k", 1, "-k", 2, "--help").status == 0
-
-
-@pytest.mark.parametrize(
-    "words, status, said",
-    [
-        ("hamming genome.fa patterns.txt -k 1_0", 2, "'1_0' is not a valid number of differences"),
-        ("model -n 1_0", 2, "'1_0' is not a valid whole number"),
-        ("hamming genome.fa patterns.txt -k 1 -o new/", 1, "new/: this names a folder"),
-        ("pack genome.fa -o new/", 1, "new/: this names a folder"),
-        ("primer genome.fa @list -k 2", 2, "BACKGROUND is one file, and not a list"),
-        ("primer @list genome.fa -k 2", 2, "TARGET is one file, and not a list"),
-        ("bench hamming --paper liu2012", 2, "type kmatch bench --paper liu2012"),
-    ],
-)
-def test_what_is_refused_says_what_to_do(folder, words, status, said):
-    done = here(*words.split())
-    assert (done.status, done.out) == (status, b"") and said in done.err.decode()
-    assert not os.path.exists("new")
 
 
 def test_a_setting_that_numba_refuses_is_named():

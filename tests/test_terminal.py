@@ -1,58 +1,210 @@
-"""What a terminal shows: a bar that is gone before the first row, and a summary."""
+"""What a terminal shows, as it draws it: progress, the last line, hits for eyes, completion."""
 
 import os
+import shutil
+import sys
+from contextlib import contextmanager
 
 import pytest
-from support.commands import fasta, on_terminal, process, random_letters
+from support.commands import HEAVY, fasta, here, loaded, process, random_letters
+from support.package_copy import copy_package
+from support.terminals import Terminal, shown
+
+SIZES = pytest.mark.parametrize("columns", [80, 200])
+PLAIN = {"NO_COLOR": "1"}
+PATH = f"{'a folder with a long name/' * 4}genome_{'of_somebody_' * 4}grch38.fa"
+SEARCH = ("-p", "ACGTACGT", "-k", 0)
 
 
-@pytest.fixture
-def genome(tmp_path):
-    path = tmp_path / f"{'genome' * 20}.fa"
-    path.write_bytes(fasta([("chr1", random_letters(200_000))]))
-    return path
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / PATH).parent.mkdir(parents=True)
+    (tmp_path / PATH).write_bytes(fasta([("chr1", random_letters(300_000))]))
+    (tmp_path / "g.fa").write_bytes(fasta([("one", "GGTACGTTGCAGGTTTTTTCCTGCAATGG")]))
+    return tmp_path
 
 
-def shown(*words, cwd):
-    """What a command shows on a terminal that its output and its messages share."""
-    environment = os.environ | {"TERM": "xterm", "COLUMNS": "80"}
-    return on_terminal(*words, environment=environment, cwd=cwd)
+def bars(terminal):
+    """The lines of the screens that show progress."""
+    return [line for frame in terminal.frames for line in frame if "0:00:0" in line]
 
 
-SEARCHES = {
-    "hamming": ("-p", "ACGTAC", "-k", 2),
-    "edit": ("-p", "ACGTACG", "-k", 1),
-    "multi": ("-p", "ACGTAC", "-k", 2, "--format", "tsv"),
+@pytest.mark.parametrize("columns, colours", [(40, {}), (80, {}), (200, PLAIN)])
+def test_progress_and_summary(folder, columns, colours):
+    rows = here("hamming", PATH, *SEARCH).out.decode().expandtabs().splitlines()
+    terminal = shown("hamming", PATH, *SEARCH, columns=columns, cwd=folder, **colours)
+    drawn = bars(terminal)
+    assert drawn and max(map(len, drawn)) <= columns
+    for bar in drawn:  # whole, in a line, and by the file's own name
+        assert bar.startswith("geno … " if columns == 40 else "genome_of_")
+        assert columns == 40 or ("grch38.fa " in bar and "━" in bar)
+    seen = terminal.seen.decode()
+    assert seen.rindex("0:00:0") < seen.index("chr1\t")  # the bar is gone before the first row
+    if columns > 40:
+        assert rows and terminal.text.splitlines()[: len(rows)] == rows
+        (last,) = terminal.text.splitlines()[len(rows) :]
+        assert last.startswith(f"kmatch: {len(rows)} hits of 1 pattern; 1 record, 300,000 bp in ")
+        assert last.endswith(" s on cpu") and len(last) <= 80 and "━" not in terminal.text
+    assert (b"\x1b[3" in terminal.seen) != bool(colours)
+
+
+def test_output_elsewhere(folder):
+    (folder / "three.fa").write_bytes(fasta([("a", random_letters(70_000)), ("b", ""), ("c", "A")]))
+    words = ("hamming", "three.fa", "-p", "CCAAACG", "-p", "ACGTNNGR", "-p", "A" * 40, "-k", 0)
+    terminal = shown(*words, "-o", "hits.bed", cwd=folder)
+    hits = len((folder / "hits.bed").read_text().splitlines())
+    assert bars(terminal)
+    summary = f"kmatch: {hits:,} hits of 2 of 3 patterns; 3 records, 70,001 bp in "
+    assert terminal.text.startswith(summary)
+    assert shown(*words, "-q", "-o", "hits.bed", cwd=folder).text == ""
+
+
+@SIZES
+def test_a_long_summary_is_in_lines_of_its_own(folder, columns):
+    parts = ("1,234,567,890 hits of 100,000 of 100,000 patterns", "1,200 genomes, 3,099,750,718 bp")
+    script = f"from kmatch.cli.messages import Messages; Messages().conclude(*{parts})"
+    with Terminal([sys.executable, "-c", script], columns, cwd=folder) as terminal:
+        assert terminal.end() == 0
+    assert terminal.text == "kmatch: " + ("\nkmatch: " if columns == 80 else "; ").join(parts)
+
+
+def test_the_summary_of_products_and_primers(folder):
+    pairs = ("-p", "GGTACGTT", "CCATTGCA", "--product", "8-29", "-k", 0, "-o", "products.bed")
+    last = shown("pcr", "g.fa", *pairs, cwd=folder).text.splitlines()[-1]
+    assert last.startswith("kmatch: 1 product of 1 pair; 1 record, 29 bp in ")
+    (folder / "target.fa").write_bytes(fasta([("one", "ACGTTT"), ("two", "G")]))
+    words = ("target.fa", "g.fa", "-k", 7, "-o", "primers.bed")
+    last = shown("primer", *words, cwd=folder).text.splitlines()[-1]
+    assert last.startswith("kmatch: 0 primers; 2 records, 7 bp in ")
+
+
+@pytest.mark.parametrize("columns, colours", [(80, PLAIN), (200, {})])
+def test_view(folder, columns, colours):
+    search = ("edit", "g.fa", "-p", "ACTTGCAGR", "-k", 1, "--format", "view", "-q")
+    terminal = shown(*search, columns=columns, cwd=folder, **colours)
+    assert terminal.text.split("\n") == here(*search).out.decode().rstrip("\n").split("\n")
+    assert terminal.colours() == (set() if colours else {("red", True)})
+
+
+@SIZES
+def test_view_of_long_patterns(folder, columns):
+    letters = random_letters(300_000)[1_000:1_400]
+    search = ("edit", PATH, "-p", letters, "-k", 2, "--format", "view", "-q")
+    lines = shown(*search, columns=columns, cwd=folder).text.split("\n")
+    assert max(map(len, lines[1:])) == columns
+    text = "".join(line[8:].strip() for line in lines if line.startswith("text "))
+    assert letters in text and text.strip("acgt") == letters
+
+
+FIRST = """
+from kmatch.cli.messages import Messages
+
+messages = Messages()
+with messages.announcing_compiling(), messages.progress("a/genome.fa") as advance:
+    from kmatch.engine.tiny import work
+
+    advance(30, 100)
+    assert work(10) == 21
+    advance(100, 100)
+    messages.make_way()
+    print("chr1\\t0\\t10")
+with messages.compiling_progress() as advance:
+    for done in range(3):
+        advance(10 * done, done, 3)
+messages.conclude("1 hit")
+"""
+
+
+def test_compiling_is_announced_once(tmp_path):
+    """Beside a kmatch whose kernels are not compiled."""
+    copy_package(tmp_path)
+    notice = ["kmatch: compiling kernels, once a machine; this takes up to half a minute"]
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    for columns, said in ((80, notice), (200, [])):
+        with Terminal([sys.executable, "-c", FIRST], columns, cwd=tmp_path, **cache) as terminal:
+            assert terminal.end() == 0, terminal.text
+        assert terminal.text.split("\n") == [*said, "chr1    0       10", "kmatch: 1 hit"]
+        begins = {bar.split()[0] for bar in bars(terminal)}
+        assert begins == {"genome.fa", "compiling:"}
+
+
+SHELLS = {
+    "bash": (
+        ("--norc", "--noprofile", "-i"),
+        'PS1="> "; eval "$(kmatch completion bash)"',
+    ),
+    "zsh": (
+        ("--no-rcs", "-i"),
+        'PS1="> "; autoload -U compinit; compinit -u; eval "$(kmatch completion zsh)"',
+    ),
+    "fish": (
+        ("--no-config", "--private", "-i"),
+        'function fish_prompt; echo "> "; end; kmatch completion fish | source',
+    ),
+}
+# What is typed before the tabulator, and what the line is then.
+TYPED = {
+    "kmatch hamm": "kmatch hamming ",
+    "kmatch edit --max-mis": "kmatch edit --max-mismatches ",
+    "kmatch edit --report lo": "kmatch edit --report loci ",
+    "kmatch hamming --algorithm opt": "kmatch hamming --algorithm opt-block-thread ",
+    "kmatch hamming --device cp": "kmatch hamming --device cpu ",
+    "kmatch hamming hum": "kmatch hamming human.fa ",
+    "kmatch hamming human.fa gui": "kmatch hamming human.fa guides.txt ",
+    "kmatch edit --regions ex": "kmatch edit --regions exons.bed ",
+    "kmatch completion fi": "kmatch completion fish ",
 }
 
 
-@pytest.mark.parametrize("command", SEARCHES)
-def test_the_bar_is_gone_before_the_first_row(tmp_path, genome, command):
-    text = shown(command, genome.name, *SEARCHES[command], cwd=tmp_path)
-    bar, row = text.rindex("0:00:0"), text.index("chr1\t")
-    assert bar < row
-    assert text.count("chr1\t") > 300
-    rows, last = text[row:].split("kmatch: ")
-    assert last.endswith(" s on cpu\n") and last.count("\n") == 1
-    assert rows == process(command, genome, *SEARCHES[command]).out.decode()[-len(rows) :]
+@contextmanager
+def ready(shell, folder):
+    """Give the Terminal of a shell that has been told how to complete, in a folder with files."""
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed")
+    (folder / "bin").mkdir()
+    (folder / "bin" / "kmatch").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m kmatch "$@"\n')
+    (folder / "bin" / "kmatch").chmod(0o755)
+    (folder / "data").mkdir()
+    for name in ("human.fa", "guides.txt", "exons.bed"):
+        (folder / "data" / name).write_text("")
+    environment = {
+        "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(folder),
+        "XDG_CONFIG_HOME": str(folder / "config"),
+        "XDG_DATA_HOME": str(folder / "share"),
+        "TERM": "xterm",
+    }
+    options, prepare = SHELLS[shell]
+    command = [shutil.which(shell), *options]
+    with Terminal(command, 120, rows=50, cwd=folder / "data", **environment) as terminal:
+        terminal.type(f'{prepare}; echo rea""dy\n')
+        terminal.wait_for("\nready\n>")  # and the shell reads what is typed
+        yield terminal
 
 
-def test_a_bar_is_drawn_for_a_file_too(tmp_path, genome):
-    text = shown("hamming", genome.name, *SEARCHES["hamming"], "-o", "hits.bed", cwd=tmp_path)
-    assert "0:00:0" in text and "chr1\t" not in text
-    assert shown("hamming", genome.name, *SEARCHES["hamming"], "-q", "-o", "h", cwd=tmp_path) == ""
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_shell_completes(shell, folder):
+    with ready(shell, folder) as terminal:
+        for number, (typed, line) in enumerate(TYPED.items()):
+            # Behind the completed line a mark, which shows how it ended.
+            terminal.type(f"{typed}\t")
+            terminal.wait_for(f"> {line.rstrip()}")
+            terminal.type(f"=={number}")
+            terminal.wait_for(f"> {line}=={number}")
+            terminal.type("\x15")  # which empties the line
+            terminal.wait_for(f"=={number}", gone=True)
+        if shell == "bash":
+            terminal.type("kmatch hamming --format \t\t")
+            terminal.wait_for("gff3")
+            assert {"bed", "tsv", "sam", "view"} <= set(terminal.text.split())
 
 
-def test_the_last_line_says_what_was_done(tmp_path):
-    records = [("one", random_letters(70_000)), ("two", ""), ("three", "ACGTTTGG")]
-    (tmp_path / "g.fa").write_bytes(fasta(records))
-    words = ("hamming", "g.fa", "-p", "CCAAACGT", "-p", "ACGTNNGR", "-p", "A" * 40, "-k", 0)
-    text = shown(*words, "-t", 1, "--device", "cpu", "-o", "hits.bed", cwd=tmp_path)
-    hits = (tmp_path / "hits.bed").read_text().splitlines()
-    last = text.splitlines()[-1].removeprefix("\x1b[1A\x1b[2K")  # which take the bar away
-    assert last.startswith(
-        f"kmatch: {len(hits):,} hits of 2 of 3 patterns; 3 records, 70,008 bp in"
-    )
-    assert last.endswith(" s on cpu")
-    quiet = shown(*words, "-q", "-o", "hits.bed", cwd=tmp_path)
-    assert quiet == ""
+@pytest.mark.parametrize("shell", SHELLS)
+def test_completion_is_light(shell):
+    body = "from kmatch.cli.main import run; run(sys.argv[1:])"
+    status, modules = loaded(body, "completion", shell)
+    assert status == 0 and modules & HEAVY == set()
+    at = "ham" if shell == "fish" else "1"
+    words = {"COMP_WORDS": "kmatch ham", "COMP_CWORD": at, "_KMATCH_COMPLETE": f"{shell}_complete"}
+    assert "hamming" in process(env=os.environ | words).out.decode()

@@ -1,236 +1,201 @@
 """The commands together, what they have in common, and what their help shows."""
 
+import inspect
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import wraps
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, TypeVar
 
 import click
 
 from kmatch import __version__
 from kmatch.cli.messages import one_line, showing_warnings
 
-SEARCHES = ("hamming", "multi", "edit", "best", "pcr", "primer")
-# The commands by what they are for, in the order in which `kmatch --help` lists them.
-COMMANDS = {
-    "Searches": SEARCHES,
-    "Files": ("pack", "plot"),
-    "Studies": ("bench", "model", "info"),
-    "Shell": ("completion",),
-}
-MODULES = {
-    "kmatch.cli.searches": ("hamming", "multi", "edit", "best"),
-    "kmatch.cli.primers": ("pcr", "primer"),
-    "kmatch.cli.tools": ("pack", "plot", "bench", "model", "info", "completion"),
-}
-_PATTERNS = (
-    "hamming counts mismatches; multi does so for a panel of one length, beside a PAM too; edit "
-    "counts insertions and deletions as well; best finds the closest and takes no k."
-)
-# How the searches differ, for the help of each.
-DIFFERENCES = {
-    **dict.fromkeys(("hamming", "multi", "edit", "best"), _PATTERNS),
-    "pcr": "pcr joins sites to products: those that hamming finds, or with --edit those of edit.",
-    "primer": "primer looks for what a background lacks; hamming, edit and pcr find where known "
-    "primers bind.",
-}
-
-_GENOME = (
-    "FASTA, FASTQ, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, @LIST for "
-    "the genomes that the file LIST names, one a line, or - for standard input."
-)
-_READ = "FASTA, FASTQ, 2bit or GenBank, compressed or not, or - for standard input."
-# What the arguments of commands are.
-ARGUMENTS = {
-    "genome": _GENOME,
-    "patterns": (
-        "FASTA; text with one pattern a line, SEQUENCE, or NAME, a tab and SEQUENCE; BED with the "
-        "sequence in column 7; by --column a table with a header line; or - for standard input."
-    ),
-    "primers": (
-        "A pair a line, NAME, a tab, FORWARD, a tab and REVERSE; or FASTA, or BED with the "
-        "sequence in column 7, where the names of a pair end in _F and _R, /1 and /2 or _LEFT "
-        "and _RIGHT, with _alt1 and the like behind it for alternates, all of which are joined."
-    ),
-    "target": f"What primers are to bind: {_READ}",
-    "background": "What they are not to bind, in the same formats.",
-    "pack genome": _READ,
-    "table": "TSV or BED of kmatch, compressed or not, or - for standard input.",
-    "commands": "hamming, multi, edit, best, primer, or all, which is the default.",
-    "shell": "bash, zsh or fish.",
-}
-
-# What the options of a command are grouped by. An option that is not listed is in the first group.
-_WHERE = ("--regions", "--strand", "--circular", "--both-strands", "--background-strand")
-_OUTPUT = (
-    *("--output", "--format", "--limit", "--summary", "--summary-only", "--sequence"),
-    *("primer --regions", "--json", "bench --plot"),
-)
-_RUNNING = (
-    *("--algorithm", "--device", "--threads", "--scheduler", "--seconds"),
-    *("--quiet", "--verbose", "--debug", "--help", "--version"),
-)
-_FIRST = {
-    "bench": "What to measure",
-    "model": "What to simulate",
-    "info": "What to show",
-    "plot": "What to draw",
-}
-
-
-def write_examples(formatter: click.HelpFormatter, examples: Sequence[str]) -> None:
-    """Write examples under their heading."""
-    if not examples:
-        return
-    with formatter.section("Example" if len(examples) == 1 else "Examples"):
-        for example in examples:
-            formatter.write(f"{'':>{formatter.current_indent}}{example}\n")
-
-
-def write_difference(formatter: click.HelpFormatter, command: str) -> None:
-    """Write how a search differs from the others."""
-    if text := DIFFERENCES.get(command):
-        formatter.write_paragraph()
-        with formatter.indentation():
-            formatter.write_text(text)
-
-
-def write_arguments(
-    context: click.Context, formatter: click.HelpFormatter, arguments: Iterable[click.Parameter]
-) -> None:
-    """Write what each argument is."""
-    rows = [
-        (str(argument.name).upper(), text)
-        for argument in arguments
-        if (text := _argument(context, str(argument.name)))
-    ]
-    if rows:
-        with formatter.section(
-            "Reads" if context.info_name in (*SEARCHES, *COMMANDS["Files"]) else "Takes"
-        ):
-            formatter.write_dl(rows)
-
-
-def _argument(context: click.Context, name: str) -> str | None:
-    return ARGUMENTS.get(f"{context.info_name} {name}", ARGUMENTS.get(name))
-
-
-def write_options(
-    context: click.Context, formatter: click.HelpFormatter, options: Iterable[click.Parameter]
-) -> None:
-    """Write the options in their groups, each with its default."""
-    command = str(context.info_name)
-    groups: dict[str, list[tuple[str, str]]] = {
-        title: [] for title in (_FIRST.get(command, "What to find"), "Where", "Output", "Running")
-    }
-    for option in options:
-        if record := option.get_help_record(context):
-            groups[group_of(command, option)].append(_plain(record))
-    for title, rows in groups.items():
-        if rows:
-            with formatter.section(title):
-                formatter.write_dl(rows)
-
-
-def group_of(command: str, option: click.Parameter) -> str:
-    """The title of the group in which a command's help shows an option."""
-    name = option.opts[-1]
-    for key in (f"{command} {name}", name):
-        for title, names in (("Where", _WHERE), ("Output", _OUTPUT), ("Running", _RUNNING)):
-            if key in names:
-                return title
-    return _FIRST.get(command, "What to find")
-
-
-def _plain(record: tuple[str, str]) -> tuple[str, str]:
-    """A row of help without the least value of a count, or parentheses around a default."""
-    option, text = record
-    text = re.sub(r"; x>=[01]\]$|(?<=\[)x>=[01]; ", lambda it: "]" if it[0][0] == ";" else "", text)
-    return option, re.sub(r"\[default: \((.*)\)(?=[;\]])", r"[default: \1", text)
-
-
-def write_commands(formatter: click.HelpFormatter, group: click.Group) -> None:
-    """Write the commands of a group by what they are for."""
-    limit = formatter.width - 6 - max(map(len, group.commands))
-    for title, names in COMMANDS.items():
-        with formatter.section(title):
-            formatter.write_dl(
-                [(name, group.commands[name].get_short_help_str(limit)) for name in names]
-            )
-
-
-HELP = ["-h", "--help"]
-FILES = ("FILE", "FIGURE", "BED")  # metavars of options that take a path
 COMPLETE = "_KMATCH_COMPLETE"  # what shells set to ask for completions
+# The commands by what they are for, as `kmatch --help` lists them, and the modules that have them.
+COMMANDS = {
+    "Searches": {
+        **dict.fromkeys(("hamming", "multi", "edit", "best"), "searches"),
+        **dict.fromkeys(("pcr", "primer"), "primers"),
+    },
+    "Files": dict.fromkeys(("pack", "plot"), "tools"),
+    "Studies": dict.fromkeys(("bench", "model", "info"), "tools"),
+    "Shell": {"completion": "tools"},
+}
+FIND, WHERE, OUTPUT, RUNNING = "What to find", "Where", "Output", "Running"  # groups of options
+_FILES = ("FILE", "FIGURE", "BED")  # metavars of options that take a path
+PATH = click.Path(readable=False)  # which shells complete
+_NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())  # whose message is the help
+Fields = TypeVar("Fields", bound=tuple[Any, ...])  # a NamedTuple
 
 
-class Command(click.Command):
-    """A command that refuses an option given twice where one of the values would be lost.
+class Option(click.Option):
+    """An option, and the group of help in which it is shown.
 
-    Its help begins with examples. Arguments without a type of their own are paths.
+    names: parted by blanks; kind: a type, bool for a flag, the metavar of a text or a path, or
+    choices, of which the first is the default; shown: the default in words, where it is none of the
+    values.
     """
 
-    def __init__(self, *given: Any, examples: Sequence[str] = (), **more: Any) -> None:
+    def __init__(self, names: str, kind: Any, shown: str | None, text: str, **more: Any) -> None:
+        self.group = more.pop("group", FIND)
+        if kind is bool:
+            more["is_flag"] = True
+        elif isinstance(kind, str):
+            more |= {"metavar": kind} | ({"type": PATH} if kind in _FILES else {})
+        elif isinstance(kind, tuple):
+            more["type"] = click.Choice(kind)
+            more.setdefault("default", None if shown else kind[0])
+        else:
+            more["type"] = kind
+        super().__init__(names.split(), show_default=shown, help=text, **more)
+
+    @property
+    def holds_one_value(self) -> bool:
+        """Whether it takes a value, or a pair, and cannot be repeated."""
+        return not (self.multiple or self.is_flag or self.count)
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Its row of help, without the least value of a count, or parentheses round a default."""
+        names, text = super().get_help_record(ctx) or ("", "")
+        text = re.sub(r"; x>=[01]\]$", "]", re.sub(r"(?<=\[)x>=[01]; ", "", text))
+        return names, re.sub(r"\[default: \((.*)\)(?=[;\]])", r"[default: \1", text)
+
+
+def grouped(group: str, *options: Option) -> tuple[Option, ...]:
+    """Options, which help shows in a group."""
+    for option in options:
+        option.group = group
+    return options
+
+
+class Argument(click.Argument):
+    """An argument, by default a path, and what help says of it."""
+
+    def __init__(self, name: str, text: str, **more: Any) -> None:
+        super().__init__([name], **{"type": PATH} | more)
+        self.text = text
+
+
+class Given(SimpleNamespace):
+    """The values of a command's options and arguments, by name."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """One of them, or the default where the command has no such option."""
+        return getattr(self, name, default)
+
+    def made(self, kind: type[Fields]) -> Fields:
+        """A NamedTuple of those that its fields name; other fields keep their defaults."""
+        names: Sequence[str] = getattr(kind, "_fields", ())
+        return kind(**{name: getattr(self, name) for name in names if hasattr(self, name)})
+
+
+class _Exemplified(click.Command):
+    """What has help that begins with examples."""
+
+    examples: Sequence[str] = ()
+
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        return ["-h", "--help"]
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Example" if len(self.examples) == 1 else "Examples"):
+            for example in self.examples:
+                formatter.write(f"{'':>{formatter.current_indent}}{example}\n")
+        super().format_help_text(ctx, formatter)
+
+
+class Command(_Exemplified):
+    """A command that refuses an option given twice where one of the values would be lost.
+
+    finds: the title of its first group of options.
+    """
+
+    def __init__(self, *given: Any, examples: Sequence[str], finds: str, **more: Any) -> None:
         super().__init__(*given, **more)
-        self.context_settings.setdefault("show_default", True)
-        # Click keeps the help option of the first context, which may have no group above it.
-        self.context_settings.setdefault("help_option_names", HELP)
-        self.examples = examples
-        for parameter in self.params:
-            if parameter.type is click.STRING and _is_path(parameter):
-                parameter.type = click.Path(readable=False)  # which shells complete
+        self.context_settings["show_default"] = True
+        self.examples, self._finds = examples, finds
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         given = list(args)
         rest = super().parse_args(ctx, args)
         if not ctx.resilient_parsing:
-            self._check_once(ctx, given)
+            *_, order = self.make_parser(ctx).parse_args(given)
+            for option, times in Counter(order).items():
+                if times > 1 and isinstance(option, Option) and option.holds_one_value:
+                    raise click.UsageError(
+                        f"{option.opts[-1]} is given {times} times, and holds one value", ctx
+                    )
         return rest
 
-    def _check_once(self, context: click.Context, arguments: list[str]) -> None:
-        *_, order = self.make_parser(context).parse_args(arguments)
-        for option, times in Counter(order).items():
-            if times > 1 and holds_one_value(option):
-                raise click.UsageError(
-                    f"{option.opts[-1]} is given {times} times, and holds one value", context
-                )
-
-    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        write_examples(formatter, self.examples)
-        super().format_help_text(ctx, formatter)
-        write_difference(formatter, str(self.name))
-
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        parameters = self.get_params(ctx)
-        arguments = [each for each in parameters if isinstance(each, click.Argument)]
-        write_arguments(ctx, formatter, arguments)
-        write_options(ctx, formatter, [each for each in parameters if each not in arguments])
+        arguments = [each for each in self.params if isinstance(each, Argument)]
+        reads = any(isinstance(each.type, click.Path) for each in arguments)
+        groups: dict[str, list[tuple[str, str]]] = {
+            ("Reads" if reads else "Takes"): [
+                (str(each.name).upper(), each.text) for each in arguments
+            ],
+            **{title: [] for title in (self._finds, WHERE, OUTPUT, RUNNING)},
+        }
+        for each in self.get_params(ctx):
+            if isinstance(each, click.Option) and (record := each.get_help_record(ctx)):
+                group = getattr(each, "group", RUNNING)  # which --help is in
+                groups[self._finds if group == FIND else group].append(record)
+        for title, rows in groups.items():
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
 
-class Commands(Mapping[str, click.Command]):
-    """Commands by name, each imported when it is asked for; names: by the module that has them."""
+def command(
+    short_help: str,
+    *parameters: click.Parameter,
+    examples: Sequence[str],
+    differs: str = "",
+    finds: str = FIND,
+) -> Callable[[Callable[[Given], None]], Command]:
+    """Make a Command of a function that takes what is Given.
 
-    def __init__(self, names: Mapping[str, Sequence[str]]) -> None:
-        self._names = names
+    examples: command lines, with which its help begins; differs: how it differs from others, with
+    which its help ends.
+    """
+
+    def make(function: Callable[[Given], None]) -> Command:
+        return Command(
+            function.__name__,
+            params=list(parameters),
+            callback=lambda **values: function(Given(**values)),
+            short_help=short_help,
+            help=f"{inspect.cleandoc(function.__doc__ or '')}\n\n{differs}".strip(),
+            examples=examples,
+            finds=finds,
+        )
+
+    return make
+
+
+class _Commands(Mapping[str, click.Command]):
+    """Commands by name, each imported when it is asked for."""
+
+    _modules: Mapping[str, str] = {
+        name: module for names in COMMANDS.values() for name, module in names.items()
+    }
 
     def __getitem__(self, name: str) -> click.Command:
-        for module, names in self._names.items():
-            if name in names:
-                made: click.Command = getattr(import_module(module), name)
-                return made
-        raise KeyError(name)
+        made: click.Command = getattr(import_module(f"kmatch.cli.{self._modules[name]}"), name)
+        return made
 
     def __iter__(self) -> Iterator[str]:
-        return (name for names in self._names.values() for name in names)
+        return iter(self._modules)
 
     def __len__(self) -> int:
-        return sum(map(len, self._names.values()))
+        return len(self._modules)
 
 
-class Group(click.Group):
+class _Group(_Exemplified, click.Group):
     """The commands together, which help lists by what they are for."""
 
     examples = (
@@ -238,82 +203,19 @@ class Group(click.Group):
         "kmatch edit --help",
     )
 
-    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        write_examples(formatter, self.examples)
-        super().format_help_text(ctx, formatter)
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        write_commands(formatter, self)
+        limit = formatter.width - 6 - max(map(len, self.commands))
+        for title, names in COMMANDS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name, self.commands[name].get_short_help_str(limit)) for name in names]
+                )
 
 
-def _is_path(parameter: click.Parameter) -> bool:
-    return isinstance(parameter, click.Argument) or parameter.metavar in FILES
-
-
-def holds_one_value(parameter: click.Parameter) -> bool:
-    """Whether a parameter is an option that takes a value, or a pair, and cannot be repeated."""
-    if not isinstance(parameter, click.Option):
-        return False
-    return not (parameter.multiple or parameter.is_flag or parameter.count)
-
-
-def command(
-    short_help: str, examples: Sequence[str] = ()
-) -> Callable[[Callable[..., None]], Command]:
-    """Make a Command of a function that carries decorators for its options.
-
-    examples: command lines, with which its help begins.
-
-    The function takes the values by name. A parameter annotated with a NamedTuple takes a group of
-    them: the values of the options that the tuple's fields name. Other fields keep their defaults.
-    """
-
-    def make(function: Callable[..., None]) -> Command:
-        made = click.command(cls=Command, short_help=short_help, examples=examples)
-        return made(_grouped(function))
-
-    return make
-
-
-def _grouped(function: Callable[..., None]) -> Callable[..., None]:
-    """The function, called with one value an option."""
-    groups = {
-        name: kind for name, kind in function.__annotations__.items() if hasattr(kind, "_fields")
-    }
-
-    @wraps(function)
-    def call(**values: Any) -> None:
-        for name, kind in groups.items():
-            given = [field for field in kind._fields if field in values]
-            values[name] = kind(**{field: values.pop(field) for field in given})
-        function(**values)
-
-    return call
-
-
-_NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())  # whose message is the help
-
-
-@click.group(
-    cls=Group,
-    commands=Commands(MODULES),
-    context_settings={"help_option_names": HELP},
-)
+@click.group(cls=_Group, commands=_Commands())
 @click.version_option(__version__, "-V", "--version", message="kmatch %(version)s")
 def kmatch() -> None:
     """Find every approximate occurrence of DNA patterns in genomes."""
-
-
-def _with_advice(error: click.UsageError, arguments: list[str]) -> str:
-    """What was wrong with the arguments, and what to type instead where that is known."""
-    from kmatch.cli.advice import advice
-
-    found = advice(error, arguments)
-    if not found:
-        return error.format_message()
-    if hasattr(error, "possibilities"):  # that begin alike, and mean something else
-        error.possibilities = None
-    return f"{error.format_message().rstrip('.')}; {found}"
 
 
 def run_command(arguments: list[str]) -> int:
@@ -332,7 +234,7 @@ def run_command(arguments: list[str]) -> int:
         if isinstance(error, _NO_ARGUMENTS):
             error.show()
         else:
-            click.UsageError(one_line(_with_advice(error, arguments)), error.ctx).show()
+            from kmatch.cli.advice import advised
+
+            click.UsageError(one_line(advised(error, arguments)), error.ctx).show()
         return error.exit_code
-    except click.exceptions.Abort:
-        raise KeyboardInterrupt from None

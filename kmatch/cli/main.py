@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import NoReturn, TextIO
+from typing import TextIO
 
 from kmatch import interrupts
 
@@ -17,7 +17,7 @@ SWITCHING = 5e-4  # seconds
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
+    """Run the command line and exit: 0 done, 1 failed, 2 wrong usage; signals end it at once."""
     interrupts.install()  # before anything is imported that takes its time
     # GNU OpenMP's threads, which published algorithms run on, wait by spinning. That takes
     # milliseconds a kernel where other programs want the cores; passive ones take microseconds.
@@ -28,15 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # A thread that only starts a kernel waits so long for one that computes in Python: 5 ms are
     # Python's own, in which most kernels end.
     sys.setswitchinterval(SWITCHING)
-    try:
-        status = run(sys.argv[1:] if arguments is None else arguments)
-        interrupts.release()
-    except KeyboardInterrupt:  # before `run` could handle it, or after
-        status = _interrupted()
-        interrupts.release()
-    if interrupts.came():
-        interrupts.end(status)
-    sys.exit(status)
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 
 def run(arguments: Iterable[str]) -> int:
@@ -47,57 +39,41 @@ def run(arguments: Iterable[str]) -> int:
             from kmatch.cli.command import run_command
 
             status = run_command(arguments)
-            interrupts.check()
             if sys.stdout is not None:
                 sys.stdout.flush()
             return status
         except Exception as error:
-            if interrupts.came():  # an import that is cut short may fail in any way
-                return _interrupted()
-            if "--debug" in arguments and not _is_quiet(error):
+            from kmatch.errors import ClosedPipe
+
+            if isinstance(error, ClosedPipe):
+                return 0
+            if "--debug" in arguments:
                 raise
-            return _failed(error)
-        except KeyboardInterrupt:
-            return _interrupted()
+            from kmatch.cli.messages import one_line
 
-
-def _interrupted() -> int:
-    if interrupts.came() and interrupts.is_said():
-        return interrupts.status()
-    return _say(interrupts.words(), interrupts.status())
-
-
-def _is_quiet(error: Exception) -> bool:
-    from kmatch.errors import ClosedPipe
-
-    return isinstance(error, ClosedPipe)
-
-
-def _failed(error: Exception) -> int:
-    """Say what an error was; returns the exit status."""
-    from kmatch.errors import KmatchError
-
-    if _is_quiet(error):
-        return 0
-    if isinstance(error, KmatchError):
-        return _say(str(error), 1)
-    if isinstance(error, MemoryError):
-        advice = "search fewer patterns at a time, or a genome of shorter records"
-        return _say(f"out of memory; {advice}", 1)
-    threads = os.environ.get(_THREADS, "").strip()
-    if _of_a_library(error) and re.fullmatch(r"0+|-\d+", threads):
-        return _say(f"{_THREADS} is {threads}; set it to 1 or more, or leave it unset", 1)
-    words = _words(error)
-    # Errors of inputs and outputs are KmatchErrors: what is left is the machine's, or a defect.
-    if isinstance(error, OSError | ImportError | RuntimeError) or _of_a_library(error):
-        return _say(f"the machine: {words}; {_TRACEBACK}", 1)
-    return _say(f"a defect of kmatch: {type(error).__name__}: {words}; {_TRACEBACK}", 1)
+            if sys.stderr is not None:
+                print(f"kmatch: error: {one_line(_words(error))}", file=sys.stderr)
+            return 1
 
 
 def _words(error: Exception) -> str:
+    """What is said of an error."""
+    from kmatch.errors import KmatchError
+
+    if isinstance(error, KmatchError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "out of memory; search fewer patterns at a time, or a genome of shorter records"
+    threads = os.environ.get(_THREADS, "").strip()
+    if _of_a_library(error) and re.fullmatch(r"0+|-\d+", threads):
+        return f"{_THREADS} is {threads}; set it to 1 or more, or leave it unset"
+    words = str(error).rstrip(".") or type(error).__name__
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return str(error).rstrip(".") or type(error).__name__
+        words = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    # Errors of inputs and outputs are KmatchErrors: what is left is the machine's, or a defect.
+    if isinstance(error, OSError | ImportError | RuntimeError) or _of_a_library(error):
+        return f"the machine: {words}; {_TRACEBACK}"
+    return f"a defect of kmatch: {type(error).__name__}: {words}; {_TRACEBACK}"
 
 
 def _of_a_library(error: Exception) -> bool:
@@ -108,15 +84,6 @@ def _of_a_library(error: Exception) -> bool:
         module = traceback.tb_frame.f_globals.get("__name__", "")
         traceback = traceback.tb_next
     return module.partition(".")[0] in _LIBRARIES
-
-
-def _say(message: str, status: int) -> int:
-    """Print an error; returns the exit status."""
-    from kmatch.cli.messages import one_line
-
-    if sys.stderr is not None:
-        print(f"kmatch: error: {one_line(message)}", file=sys.stderr)
-    return status
 
 
 @contextmanager
@@ -134,13 +101,13 @@ def standard_streams() -> Iterator[None]:
         wrapped = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = before
         for stream in wrapped:
-            if isinstance(stream, _Stream):
+            if isinstance(stream, _StandardError):
                 stream.end()
         if null:
             null.close()
 
 
-def _wrapped(stream: TextIO, kind: "type[_Stream]") -> TextIO:
+def _wrapped(stream: TextIO, kind: "type[_StandardError]") -> TextIO:
     """The stream with another way to fail, or as it is where there are no bytes below it."""
     if not isinstance(getattr(stream, "buffer", None), io.BufferedIOBase | io.RawIOBase):
         return stream
@@ -155,7 +122,9 @@ def _wrapped(stream: TextIO, kind: "type[_Stream]") -> TextIO:
     )
 
 
-class _Stream(io.TextIOWrapper):
+class _StandardError(io.TextIOWrapper):
+    """Standard error; only what it cannot take is lost."""
+
     def write(self, text: str) -> int:
         try:
             return super().write(text)
@@ -182,20 +151,13 @@ class _Stream(io.TextIOWrapper):
         self.detach()
 
     def _fail(self, error: OSError) -> None:
-        raise NotImplementedError
+        pass
 
 
-class _StandardOutput(_Stream):
+class _StandardOutput(_StandardError):
     """Standard output, whose failures are OutputErrors."""
 
-    def _fail(self, error: OSError) -> NoReturn:
+    def _fail(self, error: OSError) -> None:
         from kmatch.results.output import STANDARD, output_error
 
         raise output_error(STANDARD, error) from error
-
-
-class _StandardError(_Stream):
-    """Standard error; only what it cannot take is lost."""
-
-    def _fail(self, error: OSError) -> None:
-        pass

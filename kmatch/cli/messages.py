@@ -1,25 +1,29 @@
-"""What a user sees on standard error: messages, progress and the last line of a search."""
+"""What a user sees on standard error: messages, as loud as asked for, and progress."""
 
 import os
 import re
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from kmatch import interrupts
 from kmatch.errors import KmatchWarning
 
 if TYPE_CHECKING:
-    from kmatch.engine.protocol import Engine
-
+    from rich.progress import Progress
 
 WORD = 200  # characters of one word of a message, such as a name or a path
 MESSAGE = 1000  # characters of a message
+HOUR = 3600  # seconds
+LABEL, REST = 32, 44  # characters of a line for a bar's label at most, and for the bar at least
+_NAME = "kmatch: "  # before each line
+_USUAL = 80  # columns of a terminal that does not know its size
 _CUT = " … "
 _LONG_WORD = re.compile(rf"\S{{{WORD + 1},}}")
+
+Advance = Callable[[int | None, int | None], None]  # (consumed, size), in bytes
+Compiled = Callable[[int, int, int], None]  # (functions, done, tasks)
 
 
 def one_line(message: str) -> str:
@@ -40,6 +44,17 @@ def shorten(text: str, longest: int) -> str:
     return text[: longest - len(_CUT) - end] + _CUT + text[-end:]
 
 
+def _printable(character: str) -> str:
+    if character.isprintable():
+        return character
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and what it counts, in the plural unless it is 1."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def lines_that_fit(parts: Iterable[str], width: int) -> list[str]:
     """Parts joined by semicolons, as many in a line as fit its width, but at least one."""
     lines: list[str] = []
@@ -51,96 +66,19 @@ def lines_that_fit(parts: Iterable[str], width: int) -> list[str]:
     return lines
 
 
-def _printable(character: str) -> str:
-    if character.isprintable():
-        return character
-    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
-
-
-LABEL, REST = 32, 44  # characters of a line for the label at most, and for the bar at least
-
-Advance = Callable[[int | None, int | None], None]  # (consumed, size), in bytes
-Compiled = Callable[[int, int, int], None]  # (functions, done, tasks)
-
-
-@contextmanager
-def progress_bar(
-    label: str, in_shards: bool = False
-) -> Iterator[tuple[Advance, Callable[[], None]]]:
-    """Draw a bar on standard error while the block runs, labelled by the base name of a path.
-
-    Gives two functions: (consumed, size) moves the bar, () removes it before the block ends.
-    """
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-    )
-
-    text = TextColumn("{task.description}", markup=False)
-    done = (MofNCompleteColumn(), TextColumn("shards")) if in_shards else (DownloadColumn(),)
-    columns = (text, BarColumn(), *done, TimeElapsedColumn())
-    console = Console(stderr=True)
-    longest = max(8, min(LABEL, console.width - REST))
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(shorten(os.path.basename(label) or label, longest), total=None)
-
-        def advance(consumed: int | None, size: int | None) -> None:
-            progress.update(task, completed=consumed, total=size)
-
-        yield advance, progress.stop
-
-
-@contextmanager
-def compiling_bar() -> Iterator[Compiled]:
-    """Draw a bar of the kernels compiled; gives a function (functions, done, tasks)."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("compiling: {task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("0 functions", total=None)
-
-        def advance(functions: int, done: int, tasks: int) -> None:
-            description = f"{functions} functions"
-            progress.update(task, description=description, completed=done, total=tasks)
-
-        yield advance
-
-
-HOUR = 3600  # seconds
-_NAME = "kmatch: "  # before each line
-_USUAL = 80  # columns of a terminal that does not know its size
-
-
 class Messages:
-    """The messages of a command; the names in them may come from anyone's files.
-
-    A command's work starts and continues through these methods, so they also raise again an
-    interrupt that other code has swallowed.
-    """
+    """The messages of a command; the names in them may come from anyone's files."""
 
     def __init__(self, quiet: bool = False, verbose: bool = False) -> None:
         self.quiet = quiet
         self.verbose = verbose and not quiet
         self._remove_bar: Callable[[], None] = lambda: None
-        self._topics: set[str] = set()
         if quiet:
             warnings.simplefilter("ignore", KmatchWarning)
 
     def warn(self, message: str) -> None:
         if not self.quiet:
             _say(f"warning: {message}")
-
-    def warn_once(self, topic: str, message: str) -> None:
-        """Warn, but only once of a topic."""
-        if topic not in self._topics:
-            self._topics.add(topic)
-            self.warn(message)
 
     def detail(self, message: str) -> None:
         """Print a detail, with --verbose only."""
@@ -156,29 +94,31 @@ class Messages:
             for line in lines_that_fit(parts, _columns() - len(_NAME)):
                 _say(line)
 
-    def device(self, engine: "Engine") -> None:
-        """Say what the chosen engine runs on."""
-        interrupts.check()
-        self.detail(f"device: {engine.description}")
-
     def expected(self, seconds: float) -> None:
         """Say whether a search will take long."""
-        if seconds > HOUR and (self.verbose or self._is_watched()):
-            hours = seconds / HOUR
-            _say(f"this search will take about {hours:,.0f} h; Ctrl-C ends it and leaves no file")
+        if seconds > HOUR:
+            hours = f"{seconds / HOUR:,.0f} h"
+            self.conclude(f"this search will take about {hours}; Ctrl-C ends it and leaves no file")
 
     @contextmanager
     def progress(self, label: str, in_shards: bool = False) -> Iterator[Advance | None]:
         """Give a function (consumed, size) that moves a bar on a terminal; elsewhere None.
 
-        in_shards: whether these are shards, and not bytes.
+        label: a path, of which the bar shows the base name; in_shards: whether these are shards,
+        and not bytes.
         """
-        interrupts.check()
         if not self._is_watched():
             yield None
             return
-        with progress_bar(one_line(label), in_shards) as (advance, self._remove_bar):
-            yield advance
+        from rich.progress import DownloadColumn, MofNCompleteColumn, TextColumn
+
+        done = (MofNCompleteColumn(), TextColumn("shards")) if in_shards else (DownloadColumn(),)
+        with _bar("{task.description}", *done) as progress:
+            longest = max(8, min(LABEL, progress.console.width - REST))
+            name = one_line(label)
+            task = progress.add_task(shorten(os.path.basename(name) or name, longest), total=None)
+            self._remove_bar = progress.stop
+            yield lambda consumed, size: progress.update(task, completed=consumed, total=size)
 
     def make_way(self) -> None:
         """Remove the bar before rows go to the terminal on which it is drawn."""
@@ -191,7 +131,13 @@ class Messages:
         if not self._is_watched():
             yield None
             return
-        with compiling_bar() as advance:
+        with _bar("compiling: {task.description}") as progress:
+            task = progress.add_task("0 functions", total=None)
+
+            def advance(functions: int, done: int, tasks: int) -> None:
+                text = f"{functions} functions"
+                progress.update(task, description=text, completed=done, total=tasks)
+
             yield advance
 
     @contextmanager
@@ -235,6 +181,15 @@ def showing_warnings() -> Iterator[None]:
         yield
 
 
+def _bar(text: str, *done: Any) -> "Progress":
+    """A bar on standard error, which is gone when its block ends."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn(text, markup=False), BarColumn(), *done, TimeElapsedColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
 def _columns() -> int:
     """The columns of the terminal that standard error is; elsewhere more than any line has."""
     try:
@@ -245,29 +200,3 @@ def _columns() -> int:
 
 def _say(message: str) -> None:
     print(f"{_NAME}{one_line(message)}", file=sys.stderr)
-
-
-class Conclusion:
-    """The last line of the search that begins when this is made."""
-
-    def __init__(self, messages: Messages) -> None:
-        self._messages = messages
-        self._began = time.perf_counter()
-        self._device = ""
-
-    def hear(self, engine: "Engine") -> None:
-        """Take note of the device, and say what there is to say about it."""
-        name = engine.description.partition(" (")[0].partition(", ")[0]
-        self._device = f" on {name}"
-        self._messages.device(engine)
-
-    def say(self, found: str, records: int, letters: int, genomes: str = "") -> None:
-        """Say what was found in records with so many letters; genomes: how many, if several."""
-        searched = f"{genomes}{counted(records, 'record')}, {letters:,} bp"
-        seconds = time.perf_counter() - self._began
-        self._messages.conclude(found, f"{searched} in {seconds:.1f} s{self._device}")
-
-
-def counted(number: int, noun: str) -> str:
-    """A number and what it counts, in the plural unless it is 1."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,107 +1,321 @@
-"""The common part of the commands that search: their inputs, their tables, and how they run."""
+"""What the commands that search have in common: inputs, tables, and how a search runs."""
 
 import os
 import re
 import shutil
 import sys
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from kmatch import interrupts
-from kmatch.cli.messages import Conclusion, Messages, counted
-from kmatch.cli.options import Inputs, Loudness, Table, check_summary, check_table
-from kmatch.results.output import flush_all, open_output
+from kmatch.cli.command import Given
+from kmatch.cli.messages import Messages, counted
+from kmatch.cli.options import check_outputs, format_of
 from kmatch.search.running import Running
 
 if TYPE_CHECKING:
     from kmatch.engine.protocol import Engine
     from kmatch.genome import Genomes
     from kmatch.results.batches import HitBatch
-    from kmatch.results.formats.searched import Screen, Searched
-    from kmatch.results.formats.writers import Writer
-    from kmatch.results.limit import Limit
+    from kmatch.results.formats.searched import Screen
     from kmatch.sequences.patterns import PatternSet
 
-
+BESIDE = 100  # letters of a PAM and around a hit, at the most
+SMALL = 1 << 22  # bytes of a file that is kept in memory where it is searched twice
 _SEQUENCE = re.compile(r"[ACGTURYSWKMBDHVN]{4,}", re.IGNORECASE)
-_REGION = re.compile(r"(.+):([\d,]{1,13})(?:-|\.\.)([\d,]{1,13})")
+_REGION = re.compile(r".+:[\d,]+(-|\.\.)[\d,]+")
+Batches = Callable[..., Iterable[Any]]  # called with running
 
 
-def check_sequences(sequences: Iterable[str], argument: str) -> None:
-    """Raise UsageError for a sequence that is a path, several of them, or a number.
+class Search:
+    """A search of a command: how it runs, and what it says.
 
-    argument: the one that takes a file, as `PATTERNS`.
+    is_standard: whether its rows go to standard output, where the progress bar may be; aligned:
+    whether they need alignments; rows: how many there were so far.
     """
-    for text in sequences:
-        if _SEQUENCE.fullmatch(text):
-            continue
-        if "/" in text or ("." in text and os.path.exists(text)):
-            raise click.UsageError(f"-p {text} is a path; give the file as {argument}, without -p")
-        if all(_SEQUENCE.fullmatch(part) for part in re.split("[,;]", text)):
-            raise click.UsageError(f"-p {text} is more than one pattern; repeat -p for each")
-        if text.isdecimal():
-            raise click.UsageError(f"-p {text} is no sequence; threads are -t N, differences -k N")
+
+    def __init__(self, given: Given) -> None:
+        self.given, self.messages = given, Messages(given.quiet, given.verbose)
+        self.is_standard = given.output in (None, "-")
+        self.form, self.aligned, self.rows = "bed", False, 0
+        self._began, self._device = time.perf_counter(), ""
+
+    @contextmanager
+    def batches(
+        self, find: Callable[[Running], Iterable[Any]], label: str
+    ) -> Iterator[Iterator[Any]]:
+        """Give the batches of find(running), with messages and progress; it ends with the block.
+
+        label: of the genome whose reading is the progress.
+        """
+        from kmatch.search.scanning.lengths import Heard
+
+        messages, given, self.heard = self.messages, self.given, Heard()
+        with (
+            messages.announcing_compiling(),
+            _compiling_beside(given) as help_out,
+            messages.progress(label, given.scheduler is not None) as advance,
+        ):
+
+            def hear(engine: "Engine") -> None:
+                self._device = f" on {engine.description.partition(' (')[0].partition(', ')[0]}"
+                messages.detail(f"device: {engine.description}")
+                help_out(engine)
+
+            running = given.made(Running)._replace(
+                aligned=self.aligned,
+                on_progress=advance,
+                on_engine=hear,
+                on_expected=messages.expected,
+                on_spans=self.heard.hear,
+                on_warning=messages.warn,
+            )
+            found = find(running)
+            try:
+                yield self._each(found)
+            finally:  # a cluster may be at work for it
+                if isinstance(found, Generator):
+                    found.close()
+
+    def _each(self, found: Iterable[Any]) -> Iterator[Any]:
+        for batch in found:
+            if self.is_standard:
+                self.messages.make_way()
+            self.rows += len(batch)
+            yield batch
+
+    def conclude(self, found: str, genomes: str = "") -> None:
+        """Say what was found, in how much, how fast and on which device."""
+        records, letters = counted(self.heard.records, "record"), f"{self.heard.letters:,} bp"
+        seconds = time.perf_counter() - self._began
+        searched = f"{genomes}{records}, {letters} in {seconds:.1f} s{self._device}"
+        self.messages.conclude(found, searched)
 
 
-def check_path(path: str | None, argument: str) -> None:
-    """Raise UsageError for a sequence where a file is meant; argument: where it stands."""
-    if path and _SEQUENCE.fullmatch(path) and not os.path.exists(path):
-        raise click.UsageError(
-            f"{argument} is a file, and there is none named {path}; sequences are given with -p"
-        )
+class PatternSearch(Search):
+    """A search of genomes for patterns.
 
-
-def check_regions(path: str | None) -> None:
-    """Raise UsageError for a region where a file of them is meant."""
-    if path and (found := _REGION.fullmatch(path)) and not os.path.exists(path):
-        begin, end = (int(number.replace(",", "") or 0) for number in found.group(2, 3))
-        raise click.UsageError(
-            f"--regions is a BED file, and there is none named {path}; write one with the line "
-            f"{found[1]}, a tab, {max(begin - 1, 0)}, a tab and {end}"
-        )
-
-
-def check_inputs(inputs: Inputs) -> None:
-    """Raise UsageError for patterns by file and by `-p`, or neither, or two inputs named `-`."""
-    check_sequences(inputs.sequences, "PATTERNS")
-    check_path(inputs.genome, "GENOME")
-    check_path(inputs.patterns, "PATTERNS")
-    check_regions(inputs.regions)
-    if bool(inputs.patterns) == bool(inputs.sequences):
-        both = "; several genomes are one @LIST" if inputs.patterns else ""
-        raise click.UsageError(f"give the patterns as a file or with -p, one of the two{both}")
-    if inputs.sequences and inputs.column is not None:
-        raise click.UsageError("--column is one of a file of patterns; leave it out beside -p")
-    genome = inputs.genome.removeprefix("@")
-    if (inputs.patterns, genome, inputs.regions).count("-") > 1:
-        names = "GENOME, PATTERNS and --regions" if inputs.regions else "GENOME and PATTERNS"
-        raise click.UsageError(f"only one of {names} can be standard input")
-
-
-def warn_of_long_patterns(
-    messages: "Messages", panel: "PatternSet", longest: int, label: str
-) -> None:
-    """Warn of patterns that are longer than every record.
-
-    longest: letters of the longest record, or more; 0 where that is unknown or no record has any.
+    of_hits: whether its table may have the formats of hits; rereads: whether it reads the genome
+    twice; narrows: whether records without regions need no search. Raises UsageError and InputError
+    for inputs and options that cannot be used.
     """
-    long = [pattern for pattern in panel if len(pattern) > longest]
-    if not long or not longest:
+
+    of_hits = True
+
+    def __init__(self, given: Given, *, rereads: bool = False, narrows: bool = True) -> None:
+        super().__init__(given)
+        self.form = format_of(given.output, given.form, self.of_hits)
+        self.aligned = self.form != "bed" and not given.get("summary_only")
+        patterns = given.get("patterns", given.get("primers"))
+        self._check_outputs([given.genome.removeprefix("@"), patterns, given.regions])
+        self.panel = self.load_panel()
+        from kmatch.search.regions import load_regions, narrow
+
+        self._regions = load_regions(given.regions)
+        self.genomes = _open_genomes(given, rereads, self.messages.warn)
+        if self.genomes.named and any(map(_exists, (given.output, given.get("summary")))):
+            self._check_outputs(self.genomes.paths)
+        if narrows:
+            narrow(self.genomes, self._regions)
+        from kmatch.engine.devices import wake
+
+        wake(given.device)  # the search, not imported yet, takes as long
+
+    def load_panel(self) -> "PatternSet":
+        """What is searched for."""
+        raise NotImplementedError
+
+    def _check_outputs(self, inputs: Iterable[str | None]) -> None:
+        outputs = {"-o": self.given.output or "-", "--summary": self.given.get("summary")}
+        check_outputs(inputs, outputs)
+
+    @contextmanager
+    def found(self, batches: Batches) -> Iterator[Iterator[Any]]:
+        """Give the batches of batches(running=…); what the search said comes at the block's end."""
+        from kmatch.distributed import run_anywhere
+        from kmatch.search.regions import search_inside
+
+        anywhere = partial(run_anywhere, batches)
+        find = partial(search_inside, self._regions, self.genomes, anywhere)
+        warned = self._warn_of_long_patterns(_letters_at_most(self.given.genome))
+        with self.batches(find, self.genomes.label) as found:
+            yield found
+        if self._regions is None and not warned:  # or there may be longer records than those heard
+            self._warn_of_long_patterns(self.heard.longest)
+
+    def conclude(self, found: str, genomes: str = "") -> None:
+        several = f"{counted(len(self.genomes), 'genome')}, " if self.genomes.named else ""
+        super().conclude(found, several)
+
+    def _warn_of_long_patterns(self, longest: int) -> bool:
+        """Warn of patterns that are longer than every record; whether there are any.
+
+        longest: letters of the longest record, or more; 0 where that is unknown.
+        """
+        long = [pattern for pattern in self.panel if len(pattern) > longest]
+        if not long or not longest:
+            return False
+        others = f", and {len(long) - 1:,} more, are" if len(long) > 1 else " is"
+        self.messages.warn(
+            f"pattern '{long[0].name}' of {len(long[0]):,} letters{others} longer than every "
+            f"record of {self.genomes.label}, at most {longest:,}; are genome and patterns "
+            "exchanged?"
+        )
+        return True
+
+
+class HitSearch(PatternSearch):
+    """A search for hits, all or the closest, of which a summary may be written."""
+
+    def __init__(self, given: Given, **more: bool) -> None:
+        _check_summary(given)
+        super().__init__(given, **more)
+        from kmatch.search.panels.checks import check_ends, check_pam
+
+        ends = {"--exact-5p": given.exact_5p, "--exact-3p": given.exact_3p}
+        check_ends(self.panel, ends)
+        self._pam_side = given.get("pam_side", "3p")
+        check_pam(self.panel, given.get("pam"), self._pam_side, self.messages.warn)
+
+    def load_panel(self) -> "PatternSet":
+        """The patterns of a file or of `-p`; warns of names that repeat."""
+        given, messages = self.given, self.messages
+        check_sequences(given.sequences)
+        check_inputs(given, "PATTERNS", given.patterns)
+        if given.sequences and given.column is not None:
+            raise click.UsageError("--column is one of a file of patterns; leave it out beside -p")
+        from kmatch.errors import listed
+        from kmatch.sequences.patterns import load_patterns, read_patterns, repeated_names
+
+        if given.patterns:
+            panel = read_patterns(given.patterns, messages.warn, given.column)
+        else:
+            panel = load_patterns(list(given.sequences), messages.warn)
+        if repeated := repeated_names(panel):
+            messages.warn(
+                f"{listed(repeated)}: the name stands for more than one pattern; all are searched"
+            )
+        return panel
+
+    def write(self, batches: Batches) -> None:
+        """Write the tables of the HitBatches of batches(running=…): files are whole or absent."""
+        from kmatch.results.formats.searched import Searched
+        from kmatch.results.formats.writers import make_writer
+        from kmatch.results.limit import limited
+        from kmatch.results.output import flush_all, open_output
+        from kmatch.results.summary import Seen, Summary
+        from kmatch.search.panels.distances import pattern_distances
+
+        given, k = self.given, self.given.get("k")
+        each = None if k is None else pattern_distances(self.panel, k)
+        summary = Summary(self.panel, None if each is None else int(each.max()))
+        seen = Seen(len(self.panel))
+        searched = Searched(
+            *(self.panel, self.genomes, self._pam_side == "5p"),
+            k=each if isinstance(k, str) else None,
+            threads=given.threads,
+        )
+        counts = given.summary or given.summary_only
+        with ExitStack() as stack:
+            handles = [stack.enter_context(open_output(given.output))]
+            writer = None
+            if not given.summary_only:
+                if self.form == "view":
+                    letters = stack.enter_context(_letters_beside(self.genomes, self.panel))
+                    searched = searched._replace(screen=self._screen(), letters=letters)
+                writer = make_writer(self.form, handles[0], searched)
+            if given.summary:
+                handles.append(stack.enter_context(open_output(given.summary)))
+            with self.found(batches) as found:
+                passed = _passed(found, seen.add, *([summary.add] if counts else []))
+                limit = partial(limited, patterns=self.panel, most=given.limit)
+                for batch in limit(passed, on_warning=self.messages.warn):
+                    if writer:
+                        writer.write(batch)
+                if writer:
+                    writer.finish()
+            if counts:
+                summary.write(handles[-1])
+            flush_all(*handles)
+        some = int(seen.patterns.sum())
+        part = f"{some:,} of " if 0 < some < len(self.panel) else ""
+        self.conclude(f"{counted(self.rows, 'hit')} of {part}{counted(len(self.panel), 'pattern')}")
+
+    def _screen(self) -> "Screen | None":
+        """The Screen on which the table is shown, or None where it goes elsewhere."""
+        if not self.is_standard or sys.stdout is None or not sys.stdout.isatty():
+            return None
+        from kmatch.results.formats.searched import Screen
+
+        colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        return Screen(shutil.get_terminal_size().columns, colour)
+
+
+def _passed(
+    batches: "Iterable[HitBatch]", *takers: "Callable[[HitBatch], None]"
+) -> "Iterator[HitBatch]":
+    """The batches, each of which takers have seen before."""
+    for batch in batches:
+        for take in takers:
+            take(batch)
+        yield batch
+
+
+@contextmanager
+def _letters_beside(genomes: "Genomes", panel: "PatternSet") -> Iterator[Any]:
+    """Give a function for `Searched.letters`, which reads genomes beside the search, or None."""
+    if not genomes.can_reread:
+        yield None
         return
-    others = f", and {len(long) - 1:,} more," if len(long) > 1 else ""
-    verb = "are" if others else "is"
-    messages.warn_once(
-        "exchanged",
-        f"pattern '{long[0].name}' of {len(long[0]):,} letters{others} {verb} longer than every "
-        f"record of {label}, at most {longest:,}; are genome and patterns exchanged?",
-    )
+    from kmatch.search.products.texts import GenomeTexts
+
+    # As long as an occurrence, a PAM and letters around them can be.
+    texts = GenomeTexts(genomes, 2 * int(panel.lengths.max()) + BESIDE)
+    try:
+        yield texts.letters
+    finally:
+        texts.close()
 
 
-def letters_at_most(path: str) -> int:
+def _open_genomes(given: Given, rereads: bool, warn: Callable[[str], None]) -> "Genomes":
+    """The Genomes of GENOME: one, or those that a list names.
+
+    rereads: whether the search reads the genome twice.
+    """
+    from kmatch.genome import Genome, Genomes, is_list, read_list
+
+    def keep(path: Any) -> bool:
+        # A pipe cannot be read twice, and a small file need not be.
+        return rereads and (not os.path.isfile(path) or os.path.getsize(path) < SMALL)
+
+    path, circular = given.genome, given.circular
+    if is_list(path):
+        here = given.scheduler is None  # a cluster's workers open them when their turn comes
+        genomes = Genomes(read_list(path), path, keep=keep, on_warning=warn, check=here)
+    else:
+        genomes = Genomes([Genome(path, keep=keep(path), on_warning=warn)], named=False)
+    if circular is None:
+        return genomes
+    return genomes.with_circular(circular.split(",") if circular else True)
+
+
+def _compiling_beside(given: Given) -> "AbstractContextManager[Callable[[Engine], None]]":
+    """Let other processes compile for a first search, as `compiling_beside` does; none later."""
+    from kmatch.jit.folders import nothing_compiled
+    from kmatch.published.registry import ENGINE
+
+    if given.scheduler is not None or given.algorithm != ENGINE or not nothing_compiled():
+        return nullcontext(lambda engine: None)
+    from kmatch.rehearsal.compiling import compiling_beside
+
+    return compiling_beside(str(click.get_current_context().command.name))
+
+
+def _letters_at_most(path: str) -> int:
     """A number of letters that no record of a file exceeds, or 0 where none is known at once."""
     if path != "-" and os.path.isfile(path):
         with suppress(OSError), open(path, "rb") as file:
@@ -110,322 +324,58 @@ def letters_at_most(path: str) -> int:
     return 0
 
 
-def screen_of(table: Table) -> "Screen | None":
-    """The Screen on which a table is shown, or None where it goes elsewhere."""
-    if not table.is_standard or sys.stdout is None or not sys.stdout.isatty():
-        return None
-    from kmatch.results.formats.searched import Screen
-
-    colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return Screen(shutil.get_terminal_size().columns, colour)
-
-
-BESIDE = 100  # letters of a PAM and around a hit, at the most
-Taker = Callable[[Any], object]  # of a HitBatch
-
-
-class HitTables:
-    """Tables that are being written: each HitBatch goes to all `takers`, then `finish` is called.
-
-    seen: which patterns have hits, a Seen.
-    """
-
-    def __init__(self, searched: "Searched") -> None:
-        from kmatch.results.summary import Seen
-
-        self.seen = Seen(len(searched.patterns))
-        self.takers: list[Taker] = [self.seen.add]
-        self._searched = searched
-        self._last: list[Callable[[], None]] = []
-
-    def add_hits(self, handle: Any, table: Table, warn: Callable[[str], None]) -> None:
-        """Write hits to a handle; warn(message) hears of patterns that had more than the limit."""
-        from kmatch.results.formats.writers import make_writer
-
-        form = table.form or "bed"
-        writer = make_writer(form, handle, self._searched)
-        if table.limit is None:
-            self.takers.append(writer.write)
-            self._last.append(writer.finish)
-            return
-        from kmatch.results.limit import Limit
-
-        limit = Limit(self._searched.patterns, table.limit)
-        self.takers.append(lambda batch: _write_each(limit.add(batch), writer))
-        self._last.append(lambda: _write_closest(limit, writer, warn))
-
-    def add_summary(self, handle: Any, k: int | None) -> None:
-        """Write a summary to a handle."""
-        from kmatch.results.summary import Summary
-
-        summary = Summary(self._searched.patterns, k)
-        self.takers.append(summary.add)
-        self._last.append(lambda: summary.write(handle))
-
-    def finish(self) -> None:
-        """Write what only the last hit makes certain."""
-        for write in self._last:
-            write()
-
-
-def _write_closest(limit: "Limit", writer: "Writer", warn: Callable[[str], None]) -> None:
-    _write_each(limit.batches(), writer)
-    writer.finish()
-    if warning := limit.warning():
-        warn(warning)
-
-
-def _write_each(batches: Iterable["HitBatch"], writer: "Writer") -> None:
-    for batch in batches:
-        writer.write(batch)
-
-
-@contextmanager
-def hit_tables(
-    table: Table, searched: "Searched", k: int | None, warn: Callable[[str], None]
-) -> Iterator[HitTables]:
-    """Give the HitTables of a search, whose files are whole when the block ends well.
-
-    k: the largest distance, None if only the hits show it; warn(message) hears of patterns that
-    had more hits than the limit.
-    """
-    with ExitStack() as stack:
-        if table.form == "view":
-            letters = stack.enter_context(_letters_beside(searched))
-            searched = searched._replace(screen=screen_of(table), letters=letters)
-        tables = HitTables(searched)
-        handles = [stack.enter_context(open_output(table.output))]
-        if table.summary_only:
-            tables.add_summary(handles[0], k)
-        else:
-            tables.add_hits(handles[0], table, warn)
-        if table.summary:
-            handles.append(stack.enter_context(open_output(table.summary)))
-            tables.add_summary(handles[1], k)
-        yield tables
-        flush_all(*handles)
-
-
-@contextmanager
-def _letters_beside(searched: "Searched") -> Iterator[Any]:
-    """Give a function for `Searched.letters`, which reads genomes beside the search, or None."""
-    genomes = searched.genomes
-    if genomes is None or not genomes.can_reread:
-        yield None
-        return
-    from kmatch.search.products.texts import GenomeTexts
-    from kmatch.sequences.patterns import pattern_set
-
-    # As long as an occurrence, a PAM and letters around them can be.
-    texts = GenomeTexts(genomes, 2 * int(pattern_set(searched.patterns).lengths.max()) + BESIDE)
-    try:
-        yield texts.letters
-    finally:
-        texts.close()
-
-
-SMALL = 1 << 22  # bytes of a file that is kept in memory where it is searched twice
-Batches = Callable[..., "Iterable[Any]"]  # of HitBatches; called with running
-
-
-class PatternSearch:
-    """A search for patterns: its inputs, its table, how it runs, and its messages.
-
-    rereads: whether it reads the genome twice; narrows: whether records without regions need no
-    search. Raises UsageError and InputError for inputs and options that cannot be used.
-    """
-
-    of_hits = True  # whether its table may have the formats of hits
-
-    def __init__(
-        self,
-        inputs: Inputs,
-        table: Table,
-        running: Running,
-        loudness: Loudness,
-        *,
-        rereads: bool = False,
-        narrows: bool = True,
-    ) -> None:
-        check_summary(table)
-        others = {"--summary": table.summary}
-        read = (inputs.genome.removeprefix("@"), inputs.patterns, inputs.regions)
-        self.table = check_table(table, read, others, self.of_hits)
-        self.messages = Messages(*loudness)
-        self._conclusion = Conclusion(self.messages)
-        self.panel = self.load_panel(inputs)
-        from kmatch.search.regions import load_regions, narrow
-
-        self._regions, self._running = load_regions(inputs.regions), running
-        reads = Reads(rereads, running.scheduler is None)
-        self.genomes = open_genomes(inputs, reads, self.messages.warn)
-        if self.genomes.named and any(map(exists, (table.output, table.summary))):
-            check_table(table, self.genomes.paths, others, self.of_hits)
-        if narrows:
-            narrow(self.genomes, self._regions)
-        from kmatch.engine.devices import wake
-
-        wake(running.device)  # the search, not imported yet, takes as long
-
-    def load_panel(self, inputs: Inputs) -> "PatternSet":
-        """The patterns of a file or of `-p`; warns of names that repeat."""
-        return _load_panel(inputs, self.messages)
-
-    def summary(self, found: int) -> str:
-        """What was found, for people."""
-        hits, patterns = counted(found, "hit"), counted(len(self.panel), "pattern")
-        some = int(self._seen.sum())
-        part = f"{some:,} of " if 0 < some < len(self.panel) else ""
-        return f"{hits} of {part}{patterns}"
-
-    def write(self, batches: Batches, k: int | str | None = None, pam_first: bool = False) -> None:
-        """Write the tables of the HitBatches of batches(running=…).
-
-        k: the differences allowed, None if only the hits show them; pam_first: whether a PAM
-        stands before the patterns.
-        """
-        from kmatch.results.formats.searched import Searched
-        from kmatch.search.panels.distances import pattern_distances
-
-        each = None if k is None else pattern_distances(self.panel, k)
-        most = None if each is None else int(each.max())
-        shares = each if isinstance(k, str) else None
-        threads = self._running.threads
-        searched = Searched(self.panel, self.genomes, pam_first, k=shares, threads=threads)
-        with hit_tables(self.table, searched, most, self.messages.warn) as tables:
-            self._seen = tables.seen.patterns
-            shown = self.table.is_standard and not self.table.summary_only
-            self.drain(batches, *tables.takers, to_terminal=shown, finish=tables.finish)
-
-    def drain(
-        self,
-        batches: Batches,
-        *takers: Callable[[Any], object],
-        to_terminal: bool = False,
-        finish: Callable[[], None] = lambda: None,
-    ) -> None:
-        """Hand each batch to all takers, call `finish`, and say how many hits there were.
-
-        to_terminal: whether a taker writes to standard output, where the progress bar may be.
-        """
-        from kmatch.distributed import run_anywhere
-        from kmatch.search.regions import search_inside
-        from kmatch.search.scanning.lengths import Heard
-
-        messages, genomes = self.messages, self.genomes
-        hits, heard = 0, Heard()
-        with (
-            messages.announcing_compiling(),
-            _compiling_beside(self._running) as help_out,
-            messages.progress(genomes.label, in_shards(self._running)) as advance,
-        ):
-
-            def hear(engine: "Engine") -> None:
-                self._conclusion.hear(engine)
-                help_out(engine)
-
-            anywhere = partial(run_anywhere, batches)
-            running = self._running._replace(
-                aligned=not self.table.summary_only and self.table.form not in (None, "bed"),
-                on_progress=advance,
-                on_engine=hear,
-                on_expected=messages.expected,
-                on_spans=heard.hear,
-                on_warning=messages.warn,
-            )
-            found = search_inside(self._regions, genomes, anywhere, running)
-            with ending(found):
-                for batch in found:
-                    interrupts.check()
-                    if to_terminal:
-                        messages.make_way()
-                    for take in takers:
-                        take(batch)
-                    hits += len(batch)
-        finish()
-        if self._regions is None:  # or other records may be longer than those heard of
-            warn_of_long_patterns(messages, self.panel, heard.longest, genomes.label)
-        several = f"{counted(len(genomes), 'genome')}, " if genomes.named else ""
-        self._conclusion.say(self.summary(hits), heard.records, heard.letters, several)
-
-
-def exists(path: str | None) -> bool:
-    """Whether an output, if there is one, is there already."""
+def _exists(path: str | None) -> bool:
     return path is not None and os.path.exists(path)
 
 
-class Reads(NamedTuple):
-    """twice: whether a search reads the genome so often; at_once: whether genomes that a list names
-    are opened before it begins."""
-
-    twice: bool
-    at_once: bool
-
-
-def open_genomes(inputs: Inputs, reads: Reads, warn: Callable[[str], None]) -> "Genomes":
-    """The Genomes of GENOME: one, or those that a list names."""
-    from kmatch.genome import Genome, Genomes, is_list, read_list
-
-    def keep(path: Any) -> bool:
-        # A pipe cannot be read twice, and a small file need not be.
-        return reads.twice and (not os.path.isfile(path) or os.path.getsize(path) < SMALL)
-
-    given, circular = inputs.genome, inputs.circular
-    if is_list(given):
-        listed = read_list(given)
-        genomes = Genomes(listed, given, keep=keep, on_warning=warn, check=reads.at_once)
-    else:
-        genome = Genome(given, keep=keep(given), on_warning=warn)
-        genomes = Genomes([genome], named=False)
-    if circular is None:
-        return genomes
-    return genomes.with_circular(circular.split(",") if circular else True)
+def _check_summary(given: Given) -> None:
+    """Raise UsageError for options that --summary-only leaves no use."""
+    others = {"--summary": given.summary, "--format": given.form, "--limit": given.limit}
+    for option, value in others.items():
+        if given.summary_only and value:
+            raise click.UsageError(
+                f"--summary-only writes one table, to standard output or -o; leave {option} out"
+            )
 
 
-def _load_panel(inputs: Inputs, messages: Messages) -> "PatternSet":
-    """The patterns of a file or of `-p`; warns of names that repeat."""
-    check_inputs(inputs)
-    from kmatch.errors import listed
-    from kmatch.sequences.patterns import load_patterns, read_patterns, repeated_names
+def check_sequences(sequences: Iterable[str]) -> None:
+    """Raise UsageError for a sequence that is a path, several of them, or a number."""
+    for text in sequences:
+        if _SEQUENCE.fullmatch(text):
+            continue
+        if "/" in text or ("." in text and os.path.exists(text)):
+            raise click.UsageError(f"-p {text} is a path; give the file as PATTERNS, without -p")
+        if all(_SEQUENCE.fullmatch(part) for part in re.split("[,;]", text)):
+            raise click.UsageError(f"-p {text} is more than one pattern; repeat -p for each")
+        if text.isdecimal():
+            raise click.UsageError(f"-p {text} is no sequence; threads are -t N, differences -k N")
 
-    if inputs.patterns:
-        panel = read_patterns(inputs.patterns, messages.warn, inputs.column)
-    else:
-        panel = load_patterns(list(inputs.sequences), messages.warn)
-    if names := repeated_names(panel):
-        messages.warn(
-            f"{listed(names)}: the name stands for more than one pattern; all are searched"
+
+def check_inputs(given: Given, argument: str, path: str | None) -> None:
+    """Raise UsageError for what is searched for by file and by `-p`, or neither, for two inputs
+    named `-`, and for what is no file where one is meant.
+
+    argument: the one that takes the file at `path`, as `PATTERNS`.
+    """
+    for name, file in (("GENOME", given.genome), (argument, path)):
+        if file and _SEQUENCE.fullmatch(file) and not os.path.exists(file):
+            raise click.UsageError(
+                f"{name} is a file, and there is none named {file}; sequences are given with -p"
+            )
+    regions = given.regions
+    if (
+        regions
+        and re.fullmatch(r".+:[\d,]+(-|\.\.)[\d,]+", regions)
+        and not os.path.exists(regions)
+    ):
+        raise click.UsageError(
+            f"--regions is a BED file, and there is none named {regions}; a line of it is the "
+            "record's name, a tab, the start, counted from 0, a tab and the end"
         )
-    # Before the search too: with patterns as long as a genome it takes long.
-    warn_of_long_patterns(messages, panel, letters_at_most(inputs.genome), inputs.genome)
-    return panel
-
-
-def in_shards(running: Running) -> bool:
-    """Whether the progress of a search counts shards."""
-    return running.scheduler is not None
-
-
-@contextmanager
-def ending(batches: "Iterable[Any]") -> Iterator[None]:
-    """End what gives batches with the block, however that ends: a cluster may be at work for it."""
-    try:
-        yield
-    finally:
-        if isinstance(batches, Generator):
-            batches.close()
-
-
-def _compiling_beside(running: Running) -> "AbstractContextManager[Callable[[Engine], None]]":
-    """Let other processes compile for a first search, as `compiling_beside` does; none later."""
-    from kmatch.jit.folders import nothing_compiled
-    from kmatch.published.registry import ENGINE
-
-    context = click.get_current_context()
-    if running.scheduler is not None:
-        return nullcontext(lambda engine: None)
-    if context.params.get("algorithm", ENGINE) != ENGINE or not nothing_compiled():
-        return nullcontext(lambda engine: None)
-    from kmatch.rehearsal.compiling import compiling_beside
-
-    return compiling_beside(str(context.command.name))
+    if bool(path) == bool(given.sequences):
+        several = "; several genomes are one @LIST" if path else ""
+        what = argument.lower()
+        raise click.UsageError(f"give the {what} as a file or with -p, one of the two{several}")
+    if (path, given.genome.removeprefix("@"), regions).count("-") > 1:
+        names = f"GENOME, {argument} and --regions" if regions else f"GENOME and {argument}"
+        raise click.UsageError(f"only one of {names} can be standard input")

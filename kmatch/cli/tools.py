@@ -5,259 +5,34 @@ import sys
 import time
 from collections.abc import Iterable
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
-from kmatch.cli.command import COMPLETE, command
+from kmatch.cli.command import COMPLETE, OUTPUT, RUNNING, Argument, Given, Option, command, grouped
 from kmatch.cli.messages import Messages
 from kmatch.cli.options import (
+    DEBUG,
+    DEVICE,
+    ONE,
+    QUIET,
+    READ,
+    THREADS,
+    VERBOSE,
     Count,
-    Decorator,
-    Loudness,
     NumberRange,
     check_outputs,
-    debug_option,
-    device_option,
-    quiet_option,
-    threads_option,
-    verbose_option,
 )
 from kmatch.pictures import FORMATS
 
 if TYPE_CHECKING:
     from kmatch.published.machines import Simulated
 
-
-SUFFIX = ".kmatch"
-
-
-@command(
-    short_help="Pack a genome, which is then searched without being read.",
-    examples=(
-        "kmatch pack genome.fa.gz",
-        "kmatch hamming genome.fa.gz.kmatch -p TATCACCGATTGACCTGAAT -k 3",
-    ),
-)
-@click.argument("genome")
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    show_default=f"GENOME{SUFFIX}",
-    help="Write to FILE, whole or not at all.",
-)
-@threads_option
-@quiet_option
-@verbose_option
-@debug_option
-def pack(genome: str, output: str | None, threads: int | None, loudness: Loudness) -> None:
-    """Write GENOME to a file that every command takes as a genome.
-
-    The file holds names, lengths and half a byte a base, and is mapped into memory and searched
-    there.
-    """
-    path = output or _beside(genome)
-    _check_output(genome, path)
-    messages = Messages(*loudness)
-    from kmatch.genome import Genome
-    from kmatch.packed.writer import write_packed
-    from kmatch.results.output import open_output
-
-    with messages.progress(genome) as advance, open_output(path) as handle:
-        text = Genome(genome, keep=False, on_warning=messages.warn)
-        records, letters = write_packed(text.parts(advance), handle, threads=threads)
-    messages.detail(f"{path}: {letters:,} letters in {records:,} records")
-
-
-def _beside(genome: str) -> str:
-    if genome == "-":
-        raise click.UsageError("standard input has no name; give one to the packed genome with -o")
-    return genome + SUFFIX
-
-
-def _check_output(genome: str, output: str) -> None:
-    if output == "-" and sys.stdout is not None and sys.stdout.isatty():
-        raise click.UsageError("a packed genome is nothing to read on a terminal; give -o a file")
-    check_outputs((genome,), {"-o": output})
-
-
-@command(
-    short_help="Draw hits, products or primers (needs Matplotlib).",
-    examples=("kmatch plot hits.tsv -o hits.png",),
-)
-@click.argument("table")
-@click.option(
-    "-o",
-    "--output",
-    metavar="FIGURE",
-    required=True,
-    help="Write to FIGURE, whole or not at all: .png, .svg or .pdf.",
-)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    show_default="what FIGURE's suffix says",
-    help="Format of the picture.",
-)
-@click.option(
-    "--records",
-    type=Count(min=1),
-    show_default="24, of primers 12",
-    help="Draw the N records with the most hits by themselves.",
-)
-@click.option(
-    "--genome",
-    metavar="FILE",
-    show_default="each record ends with its last hit",
-    help="The genome, for the lengths of its records.",
-)
-@debug_option
-def plot(
-    table: str, output: str, form: str | None, records: int | None, genome: str | None
-) -> None:
-    """Draw the TABLE of hits, products or primers that kmatch has written.
-
-    Hits are drawn along their records, by strand and distance, and counted by pattern and distance;
-    primers by length, GC and Tm along the target, of which BED has the length alone.
-    """
-    form = form or _format_of(output)
-    if table == genome == "-":
-        raise click.UsageError("only one of TABLE and --genome can be standard input")
-    check_outputs((table, genome), {"-o": output})
-    from kmatch.pictures import load_figure, write_figure
-
-    load_figure("kmatch plot")  # now, not after a long table
-    from kmatch.pictures.columns import PRIMERS, read_table
-    from kmatch.pictures.hits import draw_hits
-    from kmatch.pictures.primers import draw_primers
-
-    columns = read_table(table, genome)
-    draw = draw_primers if columns.nouns is PRIMERS else draw_hits
-    write_figure(draw(columns, records), output, form)
-
-
-def _format_of(output: str) -> str:
-    """The format that a file's suffix names. Raises UsageError where it names none."""
-    suffix = os.path.splitext(output)[1].lower().removeprefix(".")
-    if suffix in FORMATS:
-        return suffix
-    what = "standard output has no suffix" if output == "-" else f"'.{suffix}' names no format"
-    raise click.UsageError(
-        f"-o {output}: {what}; end the name with .png, .svg or .pdf, or give --format"
-    )
-
-
-COMMANDS = ("hamming", "multi", "edit", "best", "primer")
+PACKED = ".kmatch"  # the suffix of packed genomes
+BENCHED = ("hamming", "multi", "edit", "best", "primer")
 PAPERS = ("liu2012", "pmasm2017", "wspasm2017", "nakano2012", "feuser2018")
-WIDTH = 200  # of tables that do not go to a terminal
-
-
-class Measured(NamedTuple):
-    """What is measured: commands, or those of a paper, on a genome or on random letters."""
-
-    commands: tuple[str, ...]
-    paper: str | None
-    genome: str | None
-    size: int | None
-
-
-class Records(NamedTuple):
-    """Files for the figures."""
-
-    json: str | None
-    plot: str | None
-
-
-@command(
-    short_help="All algorithms side by side on the same data.",
-    examples=("kmatch bench hamming edit --genome genome.fa.gz",),
-)
-@click.argument(
-    "commands", nargs=-1, metavar="[COMMANDS]...", type=click.Choice((*COMMANDS, "all"))
-)
-@click.option(
-    "--genome", metavar="FILE", show_default="random letters", help="The genome that is searched."
-)
-@click.option(
-    "--size", type=Count(min=1000), show_default="what suits the device", help="Letters of text."
-)
-@click.option(
-    "--paper",
-    type=click.Choice(PAPERS),
-    show_default="none",
-    help="What a paper measured, in place of COMMANDS.",
-)
-@click.option(
-    "--seconds",
-    type=NumberRange(min=0, min_open=True),
-    default=2.0,
-    help="Seconds that a search takes at most; slower ones get less of the text.",
-)
-@click.option(
-    "--json",
-    metavar="FILE",
-    show_default="none",
-    help="Also write the figures to FILE, table by table.",
-)
-@click.option(
-    "--plot", metavar="FILE", show_default="none", help="Also draw them (needs Matplotlib)."
-)
-@device_option
-@click.option(
-    "-t",
-    "--threads",
-    type=Count(min=1),
-    show_default="all cores",
-    help="CPU threads of the engine.",
-)
-@click.option("-q", "--quiet", is_flag=True, help="No line on what is measured.")
-@debug_option
-def bench(
-    measured: Measured,
-    seconds: float,
-    records: Records,
-    device: str,
-    threads: int | None,
-    quiet: bool,
-) -> None:
-    """Time all algorithms of some COMMANDS, or of all, and compare their hits.
-
-    Slow algorithms get the beginning of the text. Exit status 1 when any finds other hits than the
-    engine.
-    """
-    commands, paper, genome, size = measured
-    if paper and commands:
-        raise click.UsageError(
-            f"--paper says which commands are measured; type kmatch bench --paper {paper}"
-        )
-    check_outputs((genome,), {"--json": records.json, "--plot": records.plot})
-    if records.plot:
-        from kmatch.pictures import load_figure
-
-        load_figure("--plot")  # now, not after minutes of measuring
-    from kmatch.bench.measure import Bench
-    from kmatch.bench.report import Report
-
-    messages = Messages(quiet, verbose=True)
-    timer = Bench(device, threads, seconds=seconds)
-    for line in timer.describe():
-        messages.detail(line)
-    report = Report(timer, genome, size, WIDTH, records.json)
-    if paper:
-        report.paper(paper)
-    else:
-        chosen = COMMANDS if not commands or "all" in commands else dict.fromkeys(commands)
-        report.commands(chosen)
-    if records.plot:
-        report.draw(records.plot)
-    if not report.equal:
-        raise click.exceptions.Exit(1)
-
-
-SIZE = Count(min=1)
-TABLE_WIDTH = 110  # characters of a table
+BENCH_WIDTH, MODEL_WIDTH = 200, 110  # characters of tables that do not go to a terminal
+DEVICES = {"cpu": "the CPU", "cuda": "CUDA"}
 COLUMNS = (
     *("program", "machine", "n", "m", "w", "l", "threads"),
     *("time", "bound", "statement", "ratio", "stages", "asm"),
@@ -270,62 +45,209 @@ group of its own, which the UMM serves one after the other; on the slid matrix s
 in one or two groups."""
 
 
-class Sizes(NamedTuple):
-    """Some of each size, of which all combinations run."""
+@command(
+    "Pack a genome, which is then searched without being read.",
+    Argument("genome", READ),
+    Option(
+        *("-o --output", "FILE", f"GENOME{PACKED}"),
+        "Write to FILE, whole or not at all.",
+        group=OUTPUT,
+    ),
+    THREADS,
+    QUIET,
+    VERBOSE,
+    DEBUG,
+    examples=(
+        "kmatch pack genome.fa.gz",
+        "kmatch hamming genome.fa.gz.kmatch -p TATCACCGATTGACCTGAAT -k 3",
+    ),
+)
+def pack(given: Given) -> None:
+    """Write GENOME to a file that every command takes as a genome.
 
-    n: tuple[int, ...]
-    m: tuple[int, ...]
-    w: tuple[int, ...]
-    l: tuple[int, ...]  # noqa: E741  the paper's name
-    p: tuple[int, ...]
+    The file holds names, lengths and half a byte a base, and is mapped into memory and searched
+    there.
+    """
+    genome, path = given.genome, given.output or given.genome + PACKED
+    if genome == "-" and not given.output:
+        raise click.UsageError("standard input has no name; give one to the packed genome with -o")
+    if path == "-" and sys.stdout is not None and sys.stdout.isatty():
+        raise click.UsageError("a packed genome is nothing to read on a terminal; give -o a file")
+    check_outputs((genome,), {"-o": path})
+    messages = Messages(given.quiet, given.verbose)
+    from kmatch.genome import Genome
+    from kmatch.packed.writer import write_packed
+    from kmatch.results.output import open_output
 
-
-def _sizes(*names: str, default: int, text: str) -> Decorator:
-    return click.option(*names, multiple=True, type=SIZE, default=[default], help=text)
+    with messages.progress(genome) as advance, open_output(path) as handle:
+        text = Genome(genome, keep=False, on_warning=messages.warn)
+        records, letters = write_packed(text.parts(advance), handle, threads=given.threads)
+    messages.detail(f"{path}: {letters:,} letters in {records:,} records")
 
 
 @command(
-    short_help="Time units of string matching on memory machine models.",
+    "Draw hits, products or primers (needs Matplotlib).",
+    Argument("table", "TSV or BED of kmatch, compressed or not, or - for standard input."),
+    *grouped(
+        OUTPUT,
+        Option(
+            *("-o --output", "FIGURE", None),
+            "Write to FIGURE, whole or not at all: .png, .svg or .pdf.",
+            required=True,
+        ),
+        Option("--format form", FORMATS, "what FIGURE's suffix says", "Format of the picture."),
+    ),
+    Option(
+        *("--records", ONE, "24, of primers 12"),
+        "Draw the N records with the most hits by themselves.",
+    ),
+    Option(
+        *("--genome", "FILE", "each record ends with its last hit"),
+        "The genome, for the lengths of its records.",
+    ),
+    DEBUG,
+    examples=("kmatch plot hits.tsv -o hits.png",),
+    finds="What to draw",
+)
+def plot(given: Given) -> None:
+    """Draw the TABLE of hits, products or primers that kmatch has written.
+
+    Hits are drawn along their records, by strand and distance, and counted by pattern and distance;
+    primers by length, GC and Tm along the target, of which BED has the length alone.
+    """
+    table, output, genome = given.table, given.output, given.genome
+    suffix = os.path.splitext(output)[1].lower().removeprefix(".")
+    form = given.form or (suffix if suffix in FORMATS else None)
+    if not form:
+        what = "standard output has no suffix" if output == "-" else f"'.{suffix}' names no format"
+        raise click.UsageError(
+            f"-o {output}: {what}; end the name with .png, .svg or .pdf, or give --format"
+        )
+    if table == genome == "-":
+        raise click.UsageError("only one of TABLE and --genome can be standard input")
+    check_outputs((table, genome), {"-o": output})
+    from kmatch.pictures import load_figure, write_figure
+
+    load_figure("kmatch plot")  # now, not after a long table
+    from kmatch.pictures.columns import PRIMERS, read_table
+    from kmatch.pictures.hits import draw_hits
+    from kmatch.pictures.primers import draw_primers
+
+    columns = read_table(table, genome)
+    draw = draw_primers if columns.nouns is PRIMERS else draw_hits
+    write_figure(draw(columns, given.records), output, form)
+
+
+@command(
+    "All algorithms side by side on the same data.",
+    Argument(
+        "commands",
+        "hamming, multi, edit, best, primer, or all, which is the default.",
+        nargs=-1,
+        metavar="[COMMANDS]...",
+        type=click.Choice((*BENCHED, "all")),
+    ),
+    Option("--genome", "FILE", "random letters", "The genome that is searched."),
+    Option("--size", Count(min=1000), "what suits the device", "Letters of text."),
+    Option("--paper", PAPERS, "none", "What a paper measured, in place of COMMANDS."),
+    Option(
+        *("--seconds", NumberRange(min=0, min_open=True), None),
+        "Seconds that a search takes at most; slower ones get less of the text.",
+        default=2.0,
+        group=RUNNING,
+    ),
+    *grouped(
+        OUTPUT,
+        Option("--json", "FILE", "none", "Also write the figures to FILE, table by table."),
+        Option("--plot", "FILE", "none", "Also draw them (needs Matplotlib)."),
+    ),
+    DEVICE,
+    *grouped(
+        RUNNING,
+        Option("-t --threads", ONE, "all cores", "CPU threads of the engine."),
+        Option("-q --quiet", bool, None, "No line on what is measured."),
+    ),
+    DEBUG,
+    examples=("kmatch bench hamming edit --genome genome.fa.gz",),
+    finds="What to measure",
+)
+def bench(given: Given) -> None:
+    """Time all algorithms of some COMMANDS, or of all, and compare their hits.
+
+    Slow algorithms get the beginning of the text. Exit status 1 when any finds other hits than the
+    engine.
+    """
+    if given.paper and given.commands:
+        raise click.UsageError(
+            f"--paper says which commands are measured; type kmatch bench --paper {given.paper}"
+        )
+    check_outputs((given.genome,), {"--json": given.json, "--plot": given.plot})
+    if given.plot:
+        from kmatch.pictures import load_figure
+
+        load_figure("--plot")  # now, not after minutes of measuring
+    from kmatch.bench.measure import Bench
+    from kmatch.bench.report import Report
+
+    messages = Messages(given.quiet, verbose=True)
+    timer = Bench(given.device, given.threads, seconds=given.seconds)
+    for line in timer.describe():
+        messages.detail(line)
+    report = Report(timer, given.genome, given.size, BENCH_WIDTH, given.json)
+    if given.paper:
+        report.paper(given.paper)
+    elif not given.commands or "all" in given.commands:
+        report.commands(BENCHED)
+    else:
+        report.commands(dict.fromkeys(given.commands))
+    if given.plot:
+        report.draw(given.plot)
+    if not report.equal:
+        raise click.exceptions.Exit(1)
+
+
+def _sizes(names: str, default: int, text: str) -> Option:
+    return Option(names, ONE, None, text, multiple=True, default=[default])
+
+
+@command(
+    "Time units of string matching on memory machine models.",
+    _sizes("-n", 4096, "Letters of the text; these options can be repeated."),
+    _sizes("-m", 256, "Letters of the pattern, at most n."),
+    _sizes("-w --width w", 32, "Memory banks, and threads of a warp."),
+    _sizes("-l --latency l", 16, "Time units of a memory access."),
+    _sizes("-p --processors p", 1024, "Threads that access n addresses."),
+    *grouped(
+        OUTPUT,
+        Option(
+            *("--format form", ("table", "tsv"), "table on a terminal, otherwise tsv"),
+            "Output format.",
+        ),
+        Option(*("-o --output", "FILE", "standard output"), "Write to FILE, whole or not at all."),
+    ),
+    DEBUG,
     examples=("kmatch model -n 4096 -m 128 -m 256",),
+    finds="What to simulate",
 )
-@_sizes("-n", default=4096, text="Letters of the text; these options can be repeated.")
-@_sizes("-m", default=256, text="Letters of the pattern, at most n.")
-@_sizes("-w", "--width", "w", default=32, text="Memory banks, and threads of a warp.")
-@_sizes("-l", "--latency", "l", default=16, text="Time units of a memory access.")
-@_sizes("-p", "--processors", "p", default=1024, text="Threads that access n addresses.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "tsv"]),
-    show_default="table on a terminal, otherwise tsv",
-    help="Output format.",
-)
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    show_default="standard output",
-    help="Write to FILE, whole or not at all.",
-)
-@debug_option
-def model(sizes: Sizes, form: str | None, output: str | None) -> None:
+def model(given: Given) -> None:
     """Count the time units of Nakano's access patterns and algorithms on memory machine models.
 
     The Discrete and the Unified Memory Machine (DMM, UMM) are simulated request by request, over
     all combinations of the sizes, with random letters.
     """
-    longest, shortest = max(sizes.m), min(sizes.n)
+    longest, shortest = max(given.m), min(given.n)
     if longest > shortest:
         raise click.UsageError(
             f"a pattern of {longest} letters is longer than {shortest}; -m is at most -n"
         )
-    from kmatch.published.machines import Sizes as Chosen
-    from kmatch.published.machines import simulate
+    from kmatch.published.machines import Sizes, simulate
     from kmatch.results.output import open_output
 
-    rows = [_row(run) for some in product(*sizes) for run in simulate(Chosen(*some))]
-    with open_output(output) as handle:
-        if form == "table" or (form is None and output is None and sys.stdout.isatty()):
+    combined = product(given.n, given.m, given.w, given.l, given.p)
+    rows = [_row(run) for some in combined for run in simulate(Sizes(*some))]
+    drawn = given.form is None and given.output is None and sys.stdout.isatty()
+    with open_output(given.output) as handle:
+        if given.form == "table" or drawn:
             handle.write(_table(rows).encode())
         else:
             lines = ["\t".join(row) + "\n" for row in (COLUMNS, *rows)]
@@ -333,7 +255,7 @@ def model(sizes: Sizes, form: str | None, output: str | None) -> None:
 
 
 def _row(run: "Simulated") -> list[str]:
-    n, m, w, l, _ = run.sizes  # noqa: E741
+    n, m, w, l, _ = run.sizes  # noqa: E741  the paper's names
     asm = "." if run.asm is None else str(run.asm)
     whole = (n, m, w, l, run.threads, run.time, round(run.bound))
     named = (run.statement, f"{run.ratio:.2f}", f"{run.stages:.2f}", asm)
@@ -354,35 +276,38 @@ def _table(rows: Iterable[list[str]]) -> str:
     for row in rows:
         table.add_row(*row)
     drawn = io.StringIO()
-    Console(file=drawn, width=TABLE_WIDTH).print(table)
+    Console(file=drawn, width=MODEL_WIDTH).print(table)
     return drawn.getvalue()
 
 
-DEVICES = {"cpu": "the CPU", "cuda": "CUDA"}
-
-
 @command(
-    short_help="Versions, devices and folders.",
+    "Versions, devices and folders.",
+    Option("--short", bool, None, "Versions only, at once."),
+    Option("--compile ahead", bool, None, "Compile all kernels now, not at the first searches."),
+    DEBUG,
     examples=("kmatch info",),
+    finds="What to show",
 )
-@click.option("--short", is_flag=True, help="Versions only, at once.")
-@click.option(
-    "--compile", "ahead", is_flag=True, help="Compile all kernels now, not at the first searches."
-)
-@debug_option
-def info(short: bool, ahead: bool) -> None:
+def info(given: Given) -> None:
     """Show versions, CPU features, threads, CUDA devices or why there are none, and the cache."""
-    if short and ahead:
+    if given.short and given.ahead:
         raise click.UsageError("--short shows versions and compiles nothing; leave one of them out")
     from kmatch.engine.machine import describe_versions
 
     _show(describe_versions())
-    if not short:
+    if not given.short:
         from kmatch.engine.machine import describe_machine
 
         _show(describe_machine())
-    if ahead:
-        _compile()
+    if given.ahead:
+        from kmatch.rehearsal.compiling import compile_all
+
+        began = time.perf_counter()
+        with Messages().compiling_progress() as advance:
+            functions, devices = compile_all(advance)
+        seconds = time.perf_counter() - began
+        named = " and ".join(DEVICES[device] for device in devices)
+        _show([("kernels", f"compiled for {named}: {functions} functions in {seconds:.1f} s")])
 
 
 def _show(pairs: Iterable[tuple[str, str]]) -> None:
@@ -390,30 +315,21 @@ def _show(pairs: Iterable[tuple[str, str]]) -> None:
         click.echo(f"{name:<12}{value}")
 
 
-def _compile() -> None:
-    from kmatch.rehearsal.compiling import compile_all
-
-    began = time.perf_counter()
-    with Messages().compiling_progress() as advance:
-        functions, devices = compile_all(advance)
-    seconds = time.perf_counter() - began
-    named = " and ".join(DEVICES[device] for device in devices)
-    _show([("kernels", f"compiled for {named}: {functions} functions in {seconds:.1f} s")])
-
-
-SHELLS = ("bash", "zsh", "fish")
-
-
 @command(
-    short_help="A script that lets a shell complete commands.",
+    "A script that lets a shell complete commands.",
+    Argument(
+        "shell",
+        "bash, zsh or fish.",
+        metavar="SHELL",
+        type=click.Choice(("bash", "zsh", "fish")),
+    ),
     examples=(
         'eval "$(kmatch completion bash)"',
         "kmatch completion zsh >> ~/.zshrc",
         "kmatch completion fish > ~/.config/fish/completions/kmatch.fish",
     ),
 )
-@click.argument("shell", metavar="SHELL", type=click.Choice(SHELLS))
-def completion(shell: str) -> None:
+def completion(given: Given) -> None:
     """Write the script that makes a SHELL complete commands, options, their values and files.
 
     Give it to the shell once, as above, or let every shell do so by writing it to ~/.bashrc,
@@ -422,6 +338,6 @@ def completion(shell: str) -> None:
     from click.shell_completion import get_completion_class
 
     root = click.get_current_context().find_root()
-    complete = get_completion_class(shell)
-    assert complete is not None, shell
+    complete = get_completion_class(given.shell)
+    assert complete is not None, given.shell
     click.echo(complete(root.command, {}, "kmatch", COMPLETE).source())

@@ -93,7 +93,6 @@ def _whole_file(path: str, label: str) -> Iterator["NamedHandle"]:
             else:
                 yield handle
         with writing(label):
-            interrupts.check()  # a signal may have been missed
             os.replace(partial, path)
     finally:
         with suppress(OSError):
