@@ -16,16 +16,15 @@ IUPAC = {
 }  # fmt: skip
 
 PROTEIN_LETTERS = "EFIJLOPQZ"  # letters of amino acids that are no IUPAC code of a nucleotide
-ZERO, FOREIGN = 0, 1  # in KINDS, what is no letter of a text
+FOREIGN = 0  # in KINDS, what no nucleotide has
 BLANKS = b" \t\v\f\n"  # between the letters of a text
 
 
 def _kinds() -> bytes:
-    """What each byte of a text becomes: itself, `*` where it is no letter, ZERO or FOREIGN."""
+    """What each byte of a text becomes: itself, `*` where it is no letter, or FOREIGN."""
     kinds = bytearray(b"*" * 256)
     kinds[33:127] = range(33, 127)
     kinds[ord(">")] = ord("*")
-    kinds[0] = ZERO
     for letter in f"{PROTEIN_LETTERS}{PROTEIN_LETTERS.lower()}{digits}":
         kinds[ord(letter)] = FOREIGN
     return bytes(kinds)

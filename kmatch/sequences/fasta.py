@@ -10,7 +10,7 @@ import numpy as np
 
 from kmatch.arrays import Longs, bounds_of
 from kmatch.errors import InputError, shown
-from kmatch.sequences.alphabet import BLANKS, FOREIGN, KINDS, ZERO, foreign_letter
+from kmatch.sequences.alphabet import BLANKS, FOREIGN, KINDS, foreign_letter
 from kmatch.sequences.files import Source
 from kmatch.sequences.records import Stretch, first_word
 
@@ -25,8 +25,8 @@ _AGAIN = "copy or download the file again"
 def read_fasta(source: Source) -> Iterator[Stretch]:
     """Yield Stretches of the records of a FASTA file; long ones come in parts.
 
-    LF, CRLF or CR ends a line. Raises InputError for a zero byte, for a header without an end, and
-    for a letter that stands for no nucleotide.
+    LF, CRLF or CR ends a line. Raises InputError for a header without an end, and for a letter that
+    stands for no nucleotide.
     """
     count, name, before = 0, "", 0  # of records so far; the last one's name, and its letters
     kept = b"\n"  # what the next block begins with: a break where a line begins
@@ -51,8 +51,6 @@ def read_fasta(source: Source) -> Iterator[Stretch]:
         names = [name, *_names(titles)] if goes_on else _names(titles)
         if not names:
             continue
-        if b"\0" in b"".join(titles):
-            raise _binary(source)
         stretch = _stretch(source, names, texts[not goes_on :], count, before, goes_on)
         yield stretch
         before = int(stretch.lengths[-1]) + (0 if titles else before)
@@ -97,6 +95,7 @@ def _reads(lines: list[bytes], at_end: bool) -> tuple[list[bytes], list[bytes], 
         {title[:1] for title in titles} == {b"@"}
         and {plus[:1] for plus in pluses} == {b"+"}
         and list(map(len, texts)) == list(map(len, qualities))
+        and not any(map(b"".join(texts + qualities).__contains__, BLANKS))
     ):
         return titles, texts, 4 * len(texts), ""
     titles, texts, at = [], [], 0
@@ -105,8 +104,11 @@ def _reads(lines: list[bytes], at_end: bool) -> tuple[list[bytes], list[bytes], 
         if not title:  # a blank line between reads
             at += 1
             continue
-        bases = len(b"".join(text.split()))
-        if title[0] != _AT or plus[:1] != b"+" or bases != len(quality):
+        bases = len(text.translate(None, BLANKS))
+        unequal = {bases} != {len(quality), len(quality.translate(None, BLANKS))}
+        if title[0] != _AT or plus[:1] != b"+" or unequal:
+            if plus[:1] == b"+" and len(lines) == at + 4 and not at_end:
+                break  # it may be the last read, and cut
             return titles, texts, at, _fault(title, plus, bases, len(quality), at_end)
         titles.append(title)
         texts.append(text)
@@ -127,9 +129,15 @@ def _fault(title: bytes, plus: bytes, bases: int, qualities: int, at_end: bool) 
 
 
 def _blocks(source: Source) -> Iterator[bytes]:
-    """Yield the bytes of a file, BLOCK at a time, with LF for CRLF and CR."""
+    """Yield the bytes of a file, BLOCK at a time, with LF for CRLF and CR.
+
+    Raises InputError for a zero byte.
+    """
     held = b""
     while data := source.handle.read(BLOCK):
+        if b"\0" in data:
+            form = "FASTA" if source.head.startswith(b">") else "FASTQ"
+            raise InputError(f"{source.label}: a binary file, not {form}")
         if held or b"\r" in data:
             data = held + data
             held = b"\r" if data.endswith(b"\r") else b""  # LF may follow
@@ -155,11 +163,6 @@ def _names(titles: list[bytes]) -> list[str]:
     return b"\n".join(words).decode("utf-8", "surrogateescape").split("\n")
 
 
-def _binary(source: Source) -> InputError:
-    form = "FASTA" if source.head.startswith(b">") else "FASTQ"
-    return InputError(f"{source.label}: a binary file, not {form}")
-
-
 def _stretch(
     source: Source,
     names: list[str],
@@ -175,11 +178,8 @@ def _stretch(
     """
     parts = [text.translate(KINDS, BLANKS) for text in texts]
     letters, sizes = b"".join(parts), list(map(len, parts))
-    odd = [at for kind in (ZERO, FOREIGN) if (at := letters.find(kind)) >= 0]
-    if odd:
-        at, bounds = min(odd), bounds_of(sizes)
-        if letters[at] == ZERO:
-            raise _binary(source)
+    if (at := letters.find(FOREIGN)) >= 0:
+        bounds = bounds_of(sizes)
         row = int(np.searchsorted(bounds, at, "right")) - 1
         offset = at - int(bounds[row])
         letter = texts[row].translate(None, BLANKS)[offset]
