@@ -1,6 +1,9 @@
-"""The commands themselves: help, versions, what they load, and what they say about the machine."""
+"""The commands themselves: help, versions, options of all kinds, and what they load."""
 
+import gzip
+import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -9,63 +12,68 @@ from pathlib import Path
 
 import click
 import pytest
-from support.commands import HEAVY, here, loaded, process
+from support.commands import HEAVY, fasta, here, loaded, process, random_letters
 
 import kmatch
+from kmatch.cli.command import COMMANDS, FIND, OUTPUT, RUNNING, WHERE, Argument, Option
 from kmatch.cli.command import kmatch as group
 
-LIGHT = {
-    "help": ("--help",),
-    "version": ("--version",),
-    "help of a command": ("hamming", "--help"),
-    "nothing": (),
-    "unknown command": ("hammer",),
-    "unknown option": ("hamming", "g.fa", "--mismatches", "3"),
-    "no k": ("hamming", "g.fa", "-p", "ACGT"),
-    "negative k": ("hamming", "g.fa", "-p", "ACGT", "-k", "-1"),
-    "patterns twice": ("hamming", "g.fa", "p.txt", "-p", "ACGT", "-k", "1"),
-    "no patterns": ("hamming", "g.fa", "-k", "1"),
-    "standard input twice": ("hamming", "-", "-", "-k", "1"),
-    "primers twice": ("pcr", "g.fa", "p.txt", "-p", "ACGT", "ACGA", "-k", "1"),
-    "no such product": ("pcr", "g.fa", "p.txt", "-k", "1", "--product", "500"),
-    "no name for a packed genome": ("pack", "-"),
-    "a genome packed over itself": ("pack", "g.fa", "-o", "./g.fa"),
-    "versions": ("info", "--short"),
-    "versions and compiling": ("info", "--short", "--compile"),
-    "unknown strand": ("hamming", "g.fa", "-p", "ACGT", "-k", "1", "--strand", "x"),
+ROOT = Path(__file__).parents[1]
+NAMES = pytest.mark.parametrize("name", group.commands)
+GENOME = random_letters(3_000)
+GUIDES = [GENOME[start : start + 20] for start in (40, 700)]
+FILES = {
+    "genome.fa.gz": gzip.compress(fasta([("chr1", GENOME)])),
+    "virus.fa": fasta([("virus", random_letters(200, 2))]),
+    "guides.txt": "".join(f"{guide}\n" for guide in GUIDES).encode(),
+    "primers.fa": fasta([("one", GUIDES[0]), ("two", GUIDES[1])]),
+    "pairs.tsv": f"pair\t{GENOME[100:120]}\tCAAAGACCAATCCTACCATGAG".encode(),
 }
+LIGHT = """
+--help
+--version
+hammer
+multi --help
+edit --help
+best --help
+pcr --help
+primer --help
+hamming g.fa --mismatches 3
+hamming g.fa -p ACGT
+hamming g.fa -p ACGT -k -1
+hamming g.fa p.txt -p ACGT -k 1
+hamming - - -k 1
+pcr g.fa p.txt -p ACGT ACGA -k 1
+primer t.fa
+pack -
+info --short
+bench --help
+"""
 
 
-@pytest.mark.parametrize("name", LIGHT)
-def test_help_and_usage_errors_wait_for_nothing(name):
-    body = "from kmatch.cli.main import run; run(sys.argv[1:])"
-    status, modules = loaded(body, *LIGHT[name])
-    assert status == 0 and "kmatch" in modules
-    assert modules & HEAVY == set()
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, data in FILES.items():
+        (tmp_path / name).write_bytes(data)
+    return tmp_path
 
 
-def test_import_waits_for_nothing():
+def test_help_and_usage_errors_wait_for_nothing():
+    body = "from kmatch.cli.main import run\nfor line in sys.argv[1:]: run(line.split())"
+    status, modules = loaded(body, "", *LIGHT.strip().splitlines())
+    assert status == 0 and "kmatch" in modules and modules & HEAVY == set()
     status, modules = loaded("import kmatch; kmatch.__version__; dir(kmatch)")
     assert status == 0 and modules & HEAVY == set()
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("edit", "-", "-p", "ACGTACGTAC", "-k", "2", "--format", "sam"),
-        ("edit", "-", "-p", "ACGTACGTAC", "-k", "2", "--pam", "NGG", "--max-insertions", "1"),
-        ("primer", "-", "GENOME", "-k", "3"),
-    ],
-    ids=" ".join,
-)
-def test_kept_kernels_do_not_bring_scipy(words, tmp_path):
-    genome = tmp_path / "genome.fa"
-    genome.write_text(">r\n" + "ACGTACGATACGGTTACGTACGGACG" * 4 + "\n")
-    words = [str(genome) if word in ("-", "GENOME") else word for word in words]
+def test_kept_kernels_do_not_bring_scipy(folder):
+    words = ["edit", "genome.fa.gz", "-p", "ACGTACGTAC", "-k", "2", "--format", "sam"]
     code = f"""
 import sys
 from kmatch.cli.main import run
 assert run({[*words, "--device", "cpu"]}) == 0
+assert not [name for name in sys.modules if name.startswith("numba.cuda.cudadrv.driver")]
 sys.exit(3 * ("numba.np.linalg" in sys.modules))  # which imports SciPy
 """
     first, second = (subprocess.run((sys.executable, "-c", code), timeout=100) for _ in range(2))
@@ -88,25 +96,25 @@ main(["--version"])
     assert done.stdout.splitlines()[-1] == (asked or "1")
 
 
-def test_a_search_on_the_cpu_never_touches_cuda():
-    body = """
-from kmatch.cli.main import run
-assert run(["hamming", "-", "-p", "ACGT", "-k", "1", "--device", "cpu"]) == 0
-assert not [name for name in sys.modules if name.startswith("numba.cuda.cudadrv.driver")]
-"""
-    command = [sys.executable, "-c", "import sys" + body]
-    done = subprocess.run(command, input=b">r\nACGT\n", capture_output=True, timeout=60)
-    assert (done.returncode, done.stderr) == (0, b"")
+def test_a_setting_that_numba_refuses_is_named(folder):
+    environment = os.environ | {"NUMBA_NUM_THREADS": "0"}
+    done = process("hamming", "virus.fa", "guides.txt", "-k", "1", env=environment)
+    assert done.status == 1 and b"error: NUMBA_NUM_THREADS is 0; set it to 1" in done.err
 
 
-def test_version():
+def test_versions():
     assert here("--version") == (0, f"kmatch {kmatch.__version__}\n".encode(), b"")
     assert here("-V") == here("--version")
     assert re.fullmatch(r"\d+\.\d+\.\d+", kmatch.__version__)
+    (script,) = entry_points(group="console_scripts", name="kmatch")
+    assert script.load().__module__ == "kmatch.cli.main"
+    path = shutil.which("kmatch", path=Path(sys.executable).parent)
+    done = subprocess.run([path, "--version"], capture_output=True, timeout=60)
+    assert done.stdout.decode() == f"kmatch {kmatch.__version__}\n"
 
 
 def test_public_names_resolve():
-    assert set(kmatch.__all__) >= {"Genome", "Hits", "hamming", "__version__"}
+    assert set(kmatch.__all__) >= {"Genome", "Hits", "hamming", "Primers", "__version__"}
     for name in kmatch.__all__:
         assert getattr(kmatch, name) is not None
     assert set(kmatch.__all__) <= set(dir(kmatch))
@@ -114,36 +122,8 @@ def test_public_names_resolve():
         kmatch.nonsense  # noqa: B018
 
 
-@pytest.mark.parametrize("flag", ["-h", "--help"])
-@pytest.mark.parametrize("name", ["", *group.commands])
-def test_help(name, flag):
-    result = here(*name.split(), flag)
-    assert (result.status, result.err) == (0, b"")
-    assert f"Usage: kmatch {name}".strip() in result.out.decode()
-
-
-def test_the_list_of_commands_says_what_each_does():
-    listed = here("--help").out.decode()
-    assert {"hamming", "info"} <= set(group.commands)
-    for name, command in group.commands.items():
-        assert re.search(rf"^  {name} +\S", listed, re.MULTILINE)
-        assert command.short_help and command.help
-
-
-def test_every_option_is_explained():
-    for name, command in group.commands.items():
-        for option in command.params:
-            if isinstance(option, click.Option) and not option.hidden:
-                assert option.help, f"{name} {option.opts}"
-
-
-def test_no_command_shows_the_help():
-    result = here()
-    assert b"Usage: kmatch" in result.out + result.err and b"hamming" in result.out + result.err
-
-
 def test_info():
-    result = process("info")
+    result = here("info")
     assert (result.status, result.err) == (0, b"")
     facts = dict(line.split(None, 1) for line in result.out.decode().splitlines())
     assert facts["kmatch"] == kmatch.__version__
@@ -157,30 +137,164 @@ def test_info():
     assert Path(facts["cache"]).is_absolute()
 
 
-def test_the_installed_script():
-    (script,) = entry_points(group="console_scripts", name="kmatch")
-    assert script.load().__module__ == "kmatch.cli.main"
-    path = shutil.which("kmatch", path=Path(sys.executable).parent)
-    done = subprocess.run([path, "--version"], capture_output=True, timeout=60)
-    assert done.stdout.decode() == f"kmatch {kmatch.__version__}\n"
+def help_of(*words):
+    result = here(*words, "--help")
+    assert (result.status, result.err) == (0, b"")
+    assert here(*words, "-h") == result
+    usage, blank, heading, example, *_ = lines = result.out.decode().splitlines()
+    assert usage.startswith(" ".join(("Usage: kmatch", *words))) and not blank
+    assert heading in ("Example:", "Examples:") and " ".join(("kmatch", *words)) in example
+    assert max(map(len, lines)) <= 80
+    return result.out.decode()
 
 
-def test_options_may_stand_anywhere():
-    search = ("-p", "ACGT", "-k", 1)
-    expected = here("hamming", "-", *search, stdin=b">r\nTTACGTTT\n")
+def sections(text):
+    """The rows of help by their headings."""
+    parts = re.split(r"^(\S[^\n]*):\n", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_help_lists_the_commands_by_what_they_are_for():
+    text = sections(help_of())
+    for title, names in COMMANDS.items():
+        assert [row.split()[0] for row in text[title].splitlines() if row] == list(names)
+    assert b"Usage: kmatch" in here().out + here().err
+
+
+@NAMES
+def test_help(name):
+    """Options are in groups, with their defaults, and all is explained."""
+    text, command = help_of(name), group.commands[name]
+    groups = sections(text)
+    titles = [title for title in groups if title in (WHERE, OUTPUT, RUNNING)]
+    assert titles == sorted(titles, key=(WHERE, OUTPUT, RUNNING).index)
+    assert list(groups)[-1] == RUNNING and text.endswith("Show this message and exit.\n")
+    assert command.short_help and "None" not in text and "[default: (" not in text
+    for each in command.params:
+        if isinstance(each, Argument):
+            assert f"  {each.name.upper()} " in groups.get("Reads", groups.get("Takes"))
+            continue
+        row = f"\n  {', '.join(each.opts)} "
+        (title,) = [title for title, rows in groups.items() if row in f"\n{rows}"]
+        assert (
+            each.help and isinstance(each, Option) and title == each.group
+        ) or each.group == FIND
+        _, said = each.get_help_record(click.Context(command, show_default=True))
+        assert each.is_flag or each.required or "[default: " in said, each.opts
+
+
+EXAMPLES = dict.fromkeys(
+    example
+    for command in (group, *group.commands.values())
+    for example in command.examples
+    if example.startswith("kmatch") and command.name != "completion"  # which shells run
+)
+SLOW = ("kmatch bench", "kmatch info", "kmatch model", "kmatch plot")  # which other tests run
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_examples_are_true(folder, example):
+    _, name, *words = shlex.split(example)
+    if example.startswith(SLOW):
+        assert group.commands[name].make_context(name, words).params
+        return
+    if ".kmatch" in example:
+        assert here("pack", "genome.fa.gz").status == 0
+    result = here(name, *words)
+    assert (result.status, result.err) == (0, b"")
+
+
+PARAMETERS = [
+    pytest.param(command, parameter, id=f"{name} {parameter.opts[-1]}")
+    for name, command in group.commands.items()
+    for parameter in command.params
+]
+ARGUMENTS = {"patterns": "guides.txt", "commands": "hamming", "primers": "pairs.tsv"}
+QUICK = {
+    "bench": {"--size": "1000", "--seconds": "0.001", "--device": "cpu"},
+    "model": {"-n": "16", "-m": "4", "-w": "4", "-l": "2", "-p": "4"},
+}
+BEYOND = ("1" + 23 * "0", "4294967296", "nan", "inf", "9" * 5_000)  # what is computed with
+VALUES = (
+    *BEYOND,
+    *("-1", "0", "", " ", "x" * 100_000, "p\x1b]0;owned\x07\t\r\n\x9b2J\u202e", "p\udcff"),
+    "[red]%s{}",
+)
+
+
+def usual(command, but):
+    """A small, right command line without the parameter that is looked at."""
+    words = []
+    for parameter in command.params:
+        if parameter is not but and isinstance(parameter, click.Argument):
+            words.append(ARGUMENTS.get(parameter.name, "virus.fa"))
+        elif parameter is not but and parameter.required:
+            words += [parameter.opts[-1], "1"]
+    for option, value in QUICK.get(command.name, {}).items():
+        words += [] if option in but.opts else [option, value]
+    return words
+
+
+def given(parameter, value):
+    if isinstance(parameter, click.Argument):
+        return ["--", value]
+    if parameter.is_flag:
+        return [f"{parameter.opts[-1]}={value}"]
+    return [parameter.opts[-1], *[value] * parameter.nargs]
+
+
+@pytest.mark.parametrize("command, parameter", PARAMETERS)
+def test_no_value_is_met_by_a_traceback(folder, command, parameter):
+    floats = isinstance(parameter.type, click.types.FloatParamType)
+    for value in VALUES:
+        result = here(command.name, *usual(command, parameter), *given(parameter, value))
+        said = result.err.decode()
+        assert result.status in (0, 1, 2), (value, said)
+        assert "Traceback" not in said and "defect" not in said, (value, said)
+        assert "".join({c for c in said if not c.isprintable()} or "\n") == "\n", (value, said)
+        assert len(said) < 2_000, value
+        if isinstance(parameter.type, click.types.IntParamType) or floats:
+            is_beyond = value in (BEYOND[2:] if floats else BEYOND)
+            assert result.status == 2 or not is_beyond, (value, said)
+
+
+def valid(parameter):
+    if isinstance(parameter.type, click.Choice):
+        return parameter.type.choices[0]
+    if isinstance(parameter.type, click.FloatRange):
+        return "0.5"
+    return {"--device": "cpu", "--product": "50-500"}.get(parameter.opts[-1], "1000")
+
+
+@pytest.mark.parametrize("command, parameter", PARAMETERS)
+def test_an_option_that_holds_one_value_is_given_once(folder, command, parameter):
+    if isinstance(parameter, Option) and parameter.holds_one_value:
+        once = given(parameter, valid(parameter))
+        result = here(command.name, *usual(command, parameter), *once, *once)
+        assert result.status == 2
+        assert f"{parameter.opts[-1]} is given 2 times" in result.err.decode()
+
+
+def test_where_options_stand_and_how_often():
+    search, genome = ("-p", "ACGT", "-k", 1), b">r\nTTACGTTTT\n"
+    expected = here("hamming", "-", *search, stdin=genome)
     assert expected.out.count(b"\n") == 2
-    assert here("hamming", *search, "-", stdin=b">r\nTTACGTTT\n") == expected
+    assert here("hamming", *search, "-", stdin=genome) == expected
+    for twice in (("-k1", "-k1"), ("-k", 1, "--strand=+", "--strand", "-")):
+        assert here("hamming", "-", "-p", "ACGT", *twice, stdin=genome).status == 2
+    assert here("hamming", "-k", 1, "-k", 2, "--help").status == 0
+    for name in ("multi", "edit"):
+        panel = (name, "-", *search)
+        both = {here(*panel, "--pam", pam, stdin=genome).out for pam in ("NAG,NTT", "NTT,NAG")}
+        assert {here(*panel, "--pam", "NAG", "--pam", "NTT", stdin=genome).out} == both != {b""}
 
 
-def test_exact_ends():
-    def sites(*options):
-        result = here(
-            "hamming", "-", "-p", "ACGT", "-k", 1, *options, stdin=b">r\nACGA\n>s\nTCGT\n"
-        )
-        return [(*row[:2], row[5]) for row in (r.split() for r in result.out.decode().splitlines())]
-
-    assert sites() == [("r", "0", "+"), ("r", "0", "-"), ("s", "0", "+"), ("s", "0", "-")]
-    assert sites("--exact-3p", 1) == [("r", "0", "-"), ("s", "0", "+")]
-    assert sites("--exact-5p", 1) == [("r", "0", "+"), ("s", "0", "-")]
-    assert sites("--exact-5p", 1, "--exact-3p", 1) == []
-    assert sites("--strand", "-", "--exact-5p", 2) == [("s", "0", "-")]
+def test_nothing_advises_a_package_of_another_project():
+    """What is named kmatch on PyPI is none of ours."""
+    advice = re.compile(r"pip install [^\n`#&]*?['\" ]?kmatch\b")
+    texts = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("packaging/**/*")]
+    for folder, suffixes in (("kmatch", ("*.py",)), ("examples", ("*.py", "*.md", "*.ipynb"))):
+        texts += [path for suffix in suffixes for path in (ROOT / folder).rglob(suffix)]
+    read = {path: path.read_text() for path in texts if path.is_file()}
+    assert len(read) > 50
+    assert [str(path) for path, text in read.items() if advice.search(text)] == []

@@ -1,0 +1,366 @@
+"""`kmatch edit`, `best`, `pcr` and `primer` as a user runs them: what they write, and refuse."""
+
+import gzip
+import os
+
+import naive
+import naive_bounds
+import pytest
+from support.commands import compressed, failed, fasta, here, process, random_letters
+
+import kmatch
+from kmatch.errors import InputError
+from kmatch.sequences.primer_pairs import FORWARD, REVERSE, load_pairs, role_of
+
+RECORDS = [("chr1", random_letters(3_000)), ("chr2", "GG" + "AATGG" * 12 + "NNN"), ("empty", "")]
+PANEL = {"fwd": "ACGTTGCATT", "rev": "NRYACGTAAC", "sat": "AATGGAATGG", "fwd2": "TTGACC"}
+LETTERS = list(PANEL.values())
+ONE, TWO = random_letters(120, 1), random_letters(200, 2)
+TEXT = random_letters(500, 3) + ONE + random_letters(300, 4) + TWO + random_letters(100, 5)
+(F1, R1), (F2, R2) = ((text[:18], naive.reverse_complement(text[-20:])) for text in (ONE, TWO))
+TARGET = [("t1", random_letters(150, 1)), ("t2", "GGNACC" + "AATGG" * 6), ("empty", "")]
+BACKGROUND = [("b1", TARGET[0][1][40:60] + random_letters(200, 2)), ("b2", ""), ("b3", "AATGG" * 9)]
+EDIT, K = ("edit", "genome.fa", "panel.txt", "-k", 2), 4
+PRIMER = ("primer", "target.fa", "background.fa.gz", "-k", K)
+PCR = ("pcr", "chr.fa", "pairs.txt", "-k", 0)
+FILES = {
+    "genome.fa": fasta([(f"{name} a title", text) for name, text in RECORDS]),
+    "panel.txt": "".join(f"{name}\t{sequence}\n" for name, sequence in PANEL.items()).encode(),
+    "chr.fa": fasta([("chr", TEXT)]),
+    "pairs.txt": f"# primers\none\t{F1}\t{R1}\n\ntwo\t{F2.lower()}\t{R2}\n".encode(),
+    "target.fa": fasta([(f"{name} a title", text) for name, text in TARGET]),
+    "background.fa.gz": compressed("gz", fasta(BACKGROUND)),
+    "cut.fa.gz": compressed("gz", fasta(RECORDS))[:200],
+    "empty.fa": b"",
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    for name, data in FILES.items():
+        (tmp_path / name).write_bytes(data)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def tables(hits):
+    """The BED and TSV of hits, from the oracle."""
+    bed = naive.edit_bed(RECORDS, list(PANEL), LETTERS, hits)
+    return {"bed": bed.encode(), "tsv": naive.edit_tsv(RECORDS, list(PANEL), hits).encode()}
+
+
+@pytest.fixture(scope="module")
+def minima():
+    return tables(naive.edit(RECORDS, LETTERS, 2, "minima"))
+
+
+@pytest.mark.parametrize("report", ["minima", "ends", "loci"])
+def test_reports(report):
+    expected = tables(naive.edit(RECORDS, LETTERS, 2, report))
+    assert expected["bed"].count(b"\n") > 20
+    for form, table in expected.items():
+        search = (*EDIT, "--report", report, "--format", form)
+        assert here(*search) == (0, table, b"")
+        assert here(*search, "-t", 2, "--device", "cpu").out == table
+
+
+def test_what_edit_writes_where(folder, minima):
+    assert process(*EDIT) == (0, minima["bed"], b"")
+    for name in ("hits.bed", "hits.tsv", "hits.tsv.gz", "hits"):
+        assert here(*EDIT, "-o", name) == (0, b"", b"")
+        data = (folder / name).read_bytes()
+        data = gzip.decompress(data) if name.endswith(".gz") else data
+        assert data == minima["tsv" if "tsv" in name else "bed"]
+    for sign in "+-":
+        rows = minima["bed"].splitlines(keepends=True)
+        expected = b"".join(row for row in rows if row.split(b"\t")[5] == sign.encode())
+        assert here(*EDIT, "--strand", sign) == (0, expected, b"") and expected
+    whole = (0, minima["bed"], b"")
+    data = compressed("gz", FILES["genome.fa"])
+    assert here("edit", "-", "panel.txt", "-k", 2, stdin=data) == whole
+    assert here("edit", "genome.fa", "-", "-k", 2, stdin=FILES["panel.txt"]) == whole
+    none = here("edit", "genome.fa", "-p", "ACGTTGCA" * 5, "-k", 1, "--format", "tsv")
+    assert none.status == 0 and none.out.startswith(b"sequence") and none.out.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words, rules",
+    [
+        (("--pam", "NGG"), {"pam": "NGG"}),
+        (
+            ("--pam", "NGG", "--pam", "TTN,AAAA", "--pam-side", "5p"),
+            {"pam": ["NGG", "TTN", "AAAA"], "pam_side": "5p"},
+        ),
+        (("--exact-3p", 2, "--exact-5p", 1), {"exact_3p": 2, "exact_5p": 1}),
+        (
+            ("--max-mismatches", 1, "--max-insertions", 0, "--max-deletions", 1),
+            {"max_mismatches": 1, "max_insertions": 0, "max_deletions": 1},
+        ),
+    ],
+)
+def test_rules(words, rules):
+    expected = tables(naive_bounds.edit(RECORDS, LETTERS, 2, **rules))
+    assert expected["bed"]
+    for form, table in expected.items():
+        assert here(*EDIT, *words, "--format", form).out == table
+
+
+def test_exact_ends():
+    hits = naive_bounds.best(RECORDS, LETTERS, exact_5p=2, exact_3p=3)
+    found = here("best", "genome.fa", "panel.txt", "--exact-5p", 2, "--exact-3p", 3)
+    assert found.out == tables(hits)["bed"] != b""
+    for words, expected in {
+        (): [("r", "0", "+"), ("r", "0", "-"), ("s", "0", "+"), ("s", "0", "-")],
+        ("--exact-3p", 1): [("r", "0", "-"), ("s", "0", "+")],
+        ("--exact-5p", 1): [("r", "0", "+"), ("s", "0", "-")],
+        ("--exact-5p", 1, "--exact-3p", 1): [],
+        ("--strand", "-", "--exact-5p", 2): [("s", "0", "-")],
+    }.items():
+        search = ("hamming", "-", "-p", "ACGT", "-k", 1, *words)
+        found = here(*search, stdin=b">r\nACGA\n>s\nTCGT\n").out.decode().splitlines()
+        assert [(*row[:2], row[5]) for row in map(str.split, found)] == expected
+
+
+@pytest.mark.parametrize("command", [("edit", "-k", 1), ("best",)])
+def test_messages(command):
+    search = (*command, "genome.fa", "-p", "AATGGAATGG")
+    result = here(*search, "-v", "--device", "cpu")
+    said = result.err.decode()
+    hits = len(result.out.splitlines())
+    assert hits and "device: cpu" in said and f"{hits:,} hits" in said
+    assert here(*search, "-q") == (0, result.out, b"")
+    twice = here(*search, "-p", "AATGGAATGG")
+    assert b"warning: 'AATGGAATGG': the name stands for more than one pattern" in twice.err
+    lines = twice.out.splitlines()
+    assert lines[::2] == lines[1::2] != []
+
+
+# What cannot be used, and what is said of it.
+PAIRS_OF = (
+    ("", ["no primers", "FORWARD"]),
+    ("# nothing\n", ["no primers"]),
+    ("a\tACGT\n", ["line 1 has 2 columns", "REVERSE"]),
+    ("ACGT\n", ["line 1 has 1 column;"]),
+    ("#\n\na\tACGT\tACGT\t100\t200\n", ["line 3 has 5 columns"]),
+    ("a\tACGT\tAC?T\n", ["line 1", "'a_R'", "'?' at position 3"]),
+    ("a\tACGT\t\n", ["line 1", "'a_R' is empty"]),
+    ("x\t1\t9\ta_F\t1\t+\n", ["line 1 is BED with 6 columns", "column 7"]),
+    (">a_F\nACGT\n", ["primers without a partner: 'a_F';"]),
+    (">a_F\nAC!T\n>a_R\nACGT\n", ["'a_F'", "'!' at position 3"]),
+)
+MISTAKES = (
+    ((*EDIT, "--pam", ""), "the PAM is empty; give its letters, such as NGG"),
+    ((*EDIT, "--pam", "NGG,"), "the PAM is empty"),
+    ((*EDIT, "--pam", "NG!"), "PAM 'NG!': '!' at position 3"),
+    ((*EDIT, "--pam", "NGG" * 30), "has 90 letters, and kmatch takes 64"),
+    ((*EDIT, "--pam", "TT,AC,GG,CC"), "all 4 patterns end with a PAM, TT or AC or GG or CC"),
+    ((*EDIT, "--exact-3p", 7), "pattern 'fwd2' has 6 letters: --exact-3p 7 asks for more to match"),
+    ((*EDIT, "--max-insertions", 3), "3 insertions are more than the k = 2 differences allowed"),
+    ((*EDIT[:-1], 6), "'fwd2'"),
+    ((*EDIT[:-1], 100), "k = 100"),
+    (("edit", "genome.fa", "-p", "ACGT", "-p", "AQ", "-k", 1), "pattern 'AQ': 'Q' at position 2"),
+    (("best", "genome.fa", "-p", "AC!T"), "pattern 'AC!T': '!' at position 3"),
+    (("edit", "cut.fa.gz", "panel.txt", "-k", 2), "cut.fa.gz: the compressed file is truncated"),
+    (("best", "cut.fa.gz", "panel.txt"), "cut.fa.gz: the compressed file is truncated"),
+    (("pcr", "chr.fa", "missing", "-k", 0), "missing: cannot be read"),
+    (("pcr", "missing", "pairs.txt", "-k", 0), "missing: cannot be read"),
+    ((*PCR[:-1], 18), "'one_F'"),
+    ((*PCR, "--exact-3p", 19), "--exact-3p 19"),
+    (("primer", "target.fa", "cut.fa.gz", "-k", 4), "cut.fa.gz"),
+    (("primer", "cut.fa.gz", "target.fa", "-k", 4), "cut.fa.gz"),
+    (("primer", "target.fa", "empty.fa", "-k", 4), "empty.fa"),
+    (("primer", "none.fa", "target.fa", "-k", 4), "none.fa"),
+    ((*PRIMER[:-1], 9, "--max-length", 8), "k = 9"),
+    ((*PRIMER, "--min-length", 9, "--max-length", 8), "9"),
+    ((*PRIMER, "--gc", 0.6, 0.4), "GC"),
+    ((*PRIMER, "--tm", 60, 50), "melting"),
+)
+
+
+@pytest.mark.parametrize("words, message", MISTAKES)
+def test_what_cannot_be_used_leaves_no_file(folder, words, message):
+    (folder / "old.bed").write_bytes(b"what was here before\n")
+    for output in ("new.bed", "old.bed"):
+        failed(here(*words, "-o", output), message)
+    assert {path.name for path in folder.iterdir()} == {*FILES, "old.bed"}
+    assert (folder / "old.bed").read_bytes() == b"what was here before\n"
+
+
+@pytest.mark.parametrize("text, words", PAIRS_OF)
+def test_files_of_primers_that_cannot_be_used(folder, text, words):
+    (folder / "pairs.txt").write_text(text)
+    failed(here(*PCR), *words, "" if "partner" in words[0] else "pairs.txt: ")
+
+
+def test_dense_results_flow(folder):
+    (folder / "long.fa").write_bytes(fasta([("r", random_letters(120_000, 3))]))
+    pattern = "ACGTTGCATTAG"
+    result = here("edit", "long.fa", "-p", pattern, "-k", 6, "--report", "ends")
+    hits = kmatch.edit("long.fa", [pattern], 6, report="ends")
+    rows = [line.split(b"\t") for line in result.out.splitlines()]
+    assert [int(row[1]) for row in rows] == hits.start.tolist() and len(rows) > 60_000
+    assert [int(row[6]) for row in rows] == hits.distance.tolist()
+
+
+PRODUCTS = "chr\t500\t620\tone\t1000\t+\t0\t0\nchr\t920\t1120\ttwo\t1000\t+\t0\t0\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        FILES["pairs.txt"].decode(),
+        f"one {F1}  {R1}\r\ntwo {F2} {R2}\r\n",
+        f">one_F\n{F1}\n>two_R x\n{R2}\n>two_F\n{F2}\n>one_R\n{R1}\n",
+        f"# x\n>one/1\n{F1}\n>one/2\n{R1}\n>two/1\n{F2}\n>two/2\n{R2}\n",
+        "track name=x\n"
+        f"chr\t500\t518\tone_LEFT\t1\t+\t{F1}\nchr\t600\t620\tone_RIGHT\t1\t-\t{R1}\n"
+        f"chr\t920\t938\ttwo_LEFT\t2\t+\t{F2}\nchr\t1100\t1120\ttwo_RIGHT_alt1\t2\t-\t{R2}\n",
+    ],
+)
+def test_files_of_primers(folder, text):
+    (folder / "pairs.txt").write_bytes(text.encode())
+    assert here(*PCR) == (0, PRODUCTS.encode(), b"")
+    (folder / "pairs.txt").write_bytes(gzip.compress(text.encode()))
+    assert here(*PCR[:-1], 2).out.decode() == PRODUCTS
+    assert here("pcr", "chr.fa", "-", "-k", 0, stdin=text.encode()).out.decode() == PRODUCTS
+
+
+def columns(result, *which):
+    rows = [line.split("\t") for line in result.out.decode().splitlines()]
+    return [tuple(row[i] for i in which) for row in rows]
+
+
+def test_pairs(folder):
+    result = here("pcr", "chr.fa", "-p", F1, R1, "-p", F2, R2, "-k", 0)
+    assert result.out.decode() == PRODUCTS.replace("one", "pair_1").replace("two", "pair_2")
+    result = here("pcr", "chr.fa", "-p", F1, R2, "-k", 0, "--pairs", "any", "-v")
+    assert columns(result, 1, 2) == [("500", "1120")]
+    assert "1 product of 1 pair; 1 record" in result.err.decode()
+    found = columns(here(*PCR, "--pairs", "any"), 3)
+    assert found == [("one",), ("one_F+two_R",), ("two",)]
+    (folder / "pairs.txt").write_text(f">first\n{F1}\n>second_R\n{R2}\n")
+    assert columns(here(*PCR, "--pairs", "any"), 3) == [("first+second_R",)]
+    alone = "primers without a partner: 'first', 'second_R'"
+    failed(here(*PCR), alone, "_LEFT and _RIGHT", "any")
+    (folder / "pairs.txt").write_text(f"a\t{F1}\t{R1}\na\t{F2}\t{R2}\n")
+    result = here(*PCR)
+    assert columns(result, 3) == [("a",), ("a",)] and result.err.count(b"\n") == 1
+    assert b"'a_F', 'a_R': the name stands for more than one primer" in result.err
+    late = naive.reverse_complement(ONE[-25:-5])
+    (folder / "pairs.txt").write_text(f">a_LEFT\n{F1}\n>a_RIGHT\n{R1}\n>a_RIGHT_alt1\n{late}\n")
+    rows = columns(here(*PCR, "--format", "tsv"), 1, 2, 3, 11)[1:]
+    assert rows == [("500", "615", "a", "a_RIGHT_alt1"), ("500", "620", "a", "a_RIGHT")]
+    swapped = here("pcr", "chr.fa", "-p", "ACGT" * 600, "ACGT" * 600, "-k", 0)
+    assert b"are genome and patterns exchanged?" in swapped.err
+
+
+def test_tables_of_products(folder):
+    options = ("-k", 1, "--product", "100-150", "--sequence", "--format", "tsv")
+    result = here("pcr", "chr.fa", "pairs.txt", *options)
+    header, *lines = result.out.decode().splitlines()
+    sites = "one_F\t500\t518\t0\t18=\tone_R\t600\t620\t0\t20="
+    assert header.endswith("\tproduct")
+    assert lines == [f"chr\t500\t620\tone\t120\t+\t{sites}\t{ONE}"]
+    products = kmatch.pcr("chr.fa", "pairs.txt", 1, product=(100, 150), sequence=True)
+    for some, text in ((products, result.out), (products[:0], f"{header}\n".encode())):
+        some.to_tsv("python.tsv")
+        assert (folder / "python.tsv").read_bytes() == text
+    assert here("pcr", "chr.fa", "pairs.txt", *options, "-o", "o.tsv").out == b""
+    assert (folder / "o.tsv").read_bytes() == result.out
+    assert here("pcr", "-", "pairs.txt", *options, stdin=FILES["chr.fa"]) == result
+    assert here("pack", "chr.fa").status == 0
+    assert here("pcr", "chr.fa.kmatch", "pairs.txt", *options) == result
+
+
+def test_names_tell_pairs():
+    for name, role in {
+        "x_F": ("x", FORWARD),
+        "x_r": ("x", REVERSE),
+        "x_F_R": ("x_F", REVERSE),
+        "x/1": ("x", FORWARD),
+        "nCoV_76_LEFT_alt1": ("nCoV_76", FORWARD),
+        "nCoV_76_RIGHT_alt": ("nCoV_76", REVERSE),
+        "scheme_400_12_RIGHT_1": ("scheme_400_12", REVERSE),
+        "x_F_alt2": ("x", FORWARD),
+        **dict.fromkeys(("x_F_2", "_F", "LEFT", "x_FORWARD")),
+    }.items():
+        assert role_of(name) == role
+
+
+def test_primers_from_python():
+    for given, message in (
+        ({}, "no primers were given"),
+        (["ACGT", "ACGT"], "give a path or a dict"),
+        ({"a": "ACGT"}, "give \\(forward, reverse\\)"),
+        ({"a": ("ACGT",)}, "give \\(forward, reverse\\)"),
+        ({"a": ("ACGT", 5)}, "sequences are str"),
+        ({"a": ("ACGT", ["ACGT", 5])}, "sequences are str"),
+    ):
+        with pytest.raises(InputError, match=message):
+            load_pairs(given)
+    pairs = load_pairs({"a": (["ACGT", "ACGA"], "TTGA"), "b": ("GGGA", "CCCA")})
+    assert pairs.primers.names == ["a_F", "a_F_alt1", "a_R", "b_F", "b_R"]
+    assert pairs.pair.tolist() == [0, 0, 0, 1, 1] and pairs.role.tolist() == [0, 0, 1, 0, 1]
+    assert load_pairs(pairs) is pairs and repr(pairs) == "<PrimerPairs: 'a', 'b'>"
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_primers(both):
+    found = naive.primers(TARGET, BACKGROUND, K, both_strands=both)
+    bed = naive.primers_bed(TARGET, K, found).encode()
+    options = ["--both-strands"] if both else []
+    assert len(found) > 100 and here(*PRIMER, *options) == (0, bed, b"")
+    table = here(*PRIMER, "--format", "tsv", *options).out
+    header, *rows = (line.split("\t") for line in table.decode().splitlines())
+    assert header == ["sequence", "start", "end", "length", "gc", "tm"] + both * ["strand"]
+    places = [line.split("\t") for line in bed.decode().splitlines()]
+    assert [row[:3] for row in rows] == [row[:3] for row in places]
+    assert [row[6:] for row in rows] == [row[5:] if both else [] for row in places]
+    assert {row[5] == "NA" for row in rows} == {True, False}
+
+
+def test_what_primer_writes_where(folder):
+    bed = here(*PRIMER, "-v", "--device", "cpu")
+    assert f"{len(bed.out.splitlines()):,} primers" in bed.err.decode()
+    plain = (0, bed.out, b"")
+    assert process(*PRIMER) == here(*PRIMER, "-q") == here(*PRIMER, "-t", 1) == plain
+    words = ("-k", K)
+    assert here("primer", "-", PRIMER[2], *words, stdin=FILES["target.fa"]) == plain
+    assert here("primer", PRIMER[1], "-", *words, stdin=FILES["background.fa.gz"]) == plain
+    for name in ("p.bed", "p.bed.gz", "p"):
+        assert here(*PRIMER, "-o", name) == (0, b"", b"")
+        data = (folder / name).read_bytes()
+        assert (gzip.decompress(data) if name.endswith(".gz") else data) == bed.out
+    (folder / "t.fa").write_bytes(b">t\nACTG\n")
+    (folder / "b.fa").write_bytes(b">b\nAGCAAG\n")
+    published = here("primer", "t.fa", "b.fa", "-k", 2, "--background-strand", "+")
+    assert published.out == b"t\t0\t3\tprimer_0\t667\t+\nt\t1\t4\tprimer_1\t667\t+\n"
+    assert here("primer", "target.fa", "target.fa", "-k", 4) == (0, b"", b"")
+
+
+def test_limits_and_regions_of_primers(folder):
+    whole = here(*PRIMER, "--format", "tsv").out.splitlines(keepends=True)
+    limits = ("--gc", 0.4, 0.6, "--tm", 20.05, 40.05)
+    kept = [row for row in whole[1:] if _fits(row)]
+    result = here(*PRIMER, "--format", "tsv", *limits)
+    assert result.out == b"".join(whole[:1] + kept) and kept
+    rows = [line.split(b"\t") for line in here(*PRIMER).out.splitlines(keepends=True)]
+    short = b"".join(b"\t".join(row) for row in rows if int(row[2]) - int(row[1]) <= 12)
+    search = (*PRIMER, "--max-length", 12, "--regions", "regions.bed")
+    assert here(*search) == (0, short, b"") and short
+    starts = {tuple(row.split(b"\t")[:2]) for row in short.splitlines()}
+    covered = []
+    plain = (folder / "regions.bed").read_bytes()
+    for line in plain.splitlines():
+        name, start, end = line.split(b"\t")
+        assert {(name, b"%d" % at) for at in (int(start) - 1, int(end))}.isdisjoint(starts)
+        covered += [(name, b"%d" % at) for at in range(int(start), int(end))]
+    assert set(covered) == starts and len(covered) == len(starts)
+    # They do not depend on what becomes of the primers.
+    assert here(*search, "--gc", 1, 1, "-o", os.devnull).status == 0
+    assert (folder / "regions.bed").read_bytes() == plain
+
+
+def _fits(row):
+    gc, tm = row.split(b"\t")[4:6]
+    return 0.4 <= float(gc) <= 0.6 and tm.strip() != b"NA" and 20.05 <= float(tm) <= 40.05
