@@ -20,9 +20,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from kmatch.arguments import check_threads
 from kmatch.distributed import run_anywhere
-from kmatch.errors import warn
+from kmatch.errors import check_threads, warn
 from kmatch.genome import Genome, Genomes, as_genome, as_genomes, keeps
 from kmatch.packed.writer import write_packed
 from kmatch.results.batches import HitBatch

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from support.cases import IUPAC
 
 import kmatch
-from kmatch.arguments import STRANDS
 from kmatch.engine.queries import Query, query_arrays
+from kmatch.errors import STRANDS
 from kmatch.search.panels.panel import (
     build_panel,
     build_reading_panel,

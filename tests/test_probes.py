@@ -59,14 +59,14 @@ def test_processes_leave_what_ran(tmp_path):
     path = os.pathsep.join([str(ROOT / "scripts" / "probes"), str(ROOT)])
     environment = os.environ | {"PYTHONPATH": path, "KMATCH_PROBES": str(tmp_path)}
     for threads in ("None", "1", "2"):
-        code = f"from kmatch.arguments import check_threads; check_threads({threads})"
+        code = f"from kmatch.errors import check_threads; check_threads({threads})"
         subprocess.run([sys.executable, "-c", code], env=environment, check=True)
     assert len(list(tmp_path.glob("*.json"))) == 3
     command = [sys.executable, ROOT / "scripts" / "coverage", "--gathered", tmp_path]
     shown = subprocess.run(command, capture_output=True, text=True)
     assert shown.returncode == 1  # far below 95 %
-    lines = (ROOT / "kmatch" / "arguments.py").read_text().splitlines()
+    lines = (ROOT / "kmatch" / "errors.py").read_text().splitlines()
     begins = lines.index(next(line for line in lines if line.startswith("def check_threads")))
     raises = next(i for i in range(begins, len(lines)) if "raise" in lines[i]) + 1
-    (missed,) = (line for line in shown.stdout.splitlines() if "kmatch/arguments.py" in line)
+    (missed,) = (line for line in shown.stdout.splitlines() if "kmatch/errors.py" in line)
     assert f" {raises}" in missed and f" {raises - 1}," not in missed

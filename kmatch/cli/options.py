@@ -12,9 +12,8 @@ from typing import Any
 
 import click
 
-from kmatch.arguments import MOST, PAM_SIDES, STRANDS, checked_share
 from kmatch.cli.command import OUTPUT, RUNNING, WHERE, Argument, Option, grouped
-from kmatch.errors import InputError
+from kmatch.errors import MOST, PAM_SIDES, STRANDS, InputError, checked_share
 from kmatch.published.registry import ENGINE, names
 from kmatch.results.output import is_special
 

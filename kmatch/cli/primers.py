@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kmatch.arguments import BACKGROUND_STRANDS, PAIRINGS
 from kmatch.cli.command import OUTPUT, WHERE, Argument, Given, Option, command, grouped
 from kmatch.cli.messages import counted
 from kmatch.cli.options import (
@@ -27,6 +26,7 @@ from kmatch.cli.options import (
     sizes,
 )
 from kmatch.cli.search import PatternSearch, Search, check_inputs
+from kmatch.errors import BACKGROUND_STRANDS, PAIRINGS
 
 if TYPE_CHECKING:
     from kmatch.sequences.patterns import PatternSet

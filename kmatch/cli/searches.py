@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from kmatch.arguments import REPORTS
 from kmatch.cli.command import Given, Option, command
 from kmatch.cli.options import (
     BOUNDS,
@@ -17,6 +16,7 @@ from kmatch.cli.options import (
     distance,
 )
 from kmatch.cli.search import HitSearch
+from kmatch.errors import REPORTS
 
 DIFFERS = (
     "hamming counts mismatches; multi does so for a panel of one length, beside a PAM too; edit "

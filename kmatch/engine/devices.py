@@ -8,9 +8,8 @@ from functools import cache
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from kmatch.arguments import check_threads
 from kmatch.engine.choice import Work, best_device
-from kmatch.errors import DeviceError
+from kmatch.errors import DeviceError, check_threads
 
 if TYPE_CHECKING:
     from kmatch.engine.protocol import Engine

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arguments import MOST, checked_count
 from kmatch.arrays import Bools, Floats, Ints, Longs
-from kmatch.errors import InputError, shown
+from kmatch.errors import MOST, InputError, checked_count, shown
 from kmatch.sequences.files import StrPath, open_source
 
 if TYPE_CHECKING:

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from kmatch.arguments import checked_count
 from kmatch.arrays import Ints, Longs
-from kmatch.errors import InputError
+from kmatch.errors import InputError, checked_count
 from kmatch.results.batches import HitBatch, joined
 from kmatch.sequences.patterns import Pattern, pattern_set
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arguments import PAM_SIDES, REPORTS, check_choice
+from kmatch.errors import PAM_SIDES, REPORTS, check_choice
 from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.published.search import difference_search
 from kmatch.results.batches import HitBatch

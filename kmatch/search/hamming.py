@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arguments import checked_count
 from kmatch.arrays import Longs
+from kmatch.errors import checked_count
 from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.published.run import Run
 from kmatch.results.batches import HitBatch

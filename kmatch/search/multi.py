@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arguments import PAM_SIDES, check_choice
-from kmatch.errors import InputError, shown
+from kmatch.errors import PAM_SIDES, InputError, check_choice, shown
 from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.published.registry import ENGINE
 from kmatch.published.search import PublishedWindows

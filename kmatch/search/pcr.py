@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arguments import PAIRINGS, check_choice, checked_count
 from kmatch.arrays import Longs
-from kmatch.errors import InputError
+from kmatch.errors import PAIRINGS, InputError, check_choice, checked_count
 from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.results.batches import HitBatch, PrimerSites, ProductBatch, numbers_of
 from kmatch.search.edit import EditOptions, edit_batches

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arguments import BACKGROUND_STRANDS, check_choice, check_limits, checked_count
 from kmatch.arrays import Longs
 from kmatch.engine.primers import Starts
-from kmatch.errors import InputError
+from kmatch.errors import BACKGROUND_STRANDS, InputError, check_choice, check_limits, checked_count
 from kmatch.genome import Genome
 from kmatch.published.search import extend_published
 from kmatch.results.batches import PrimerBatch

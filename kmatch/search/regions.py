@@ -8,9 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from kmatch.arguments import checked_count
 from kmatch.arrays import Bools, Longs
-from kmatch.errors import InputError, listed, shown
+from kmatch.errors import InputError, checked_count, listed, shown
 from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import HitBatch, ProductBatch
 from kmatch.search.running import Running

@@ -11,8 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from kmatch.arguments import MOST
-from kmatch.errors import InputError, shown
+from kmatch.errors import MOST, InputError, shown
 from kmatch.sequences.alphabet import check_letters
 from kmatch.sequences.fasta import read_fasta, read_fastq
 from kmatch.sequences.files import (

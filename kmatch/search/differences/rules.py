@@ -4,9 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arguments import checked_count
 from kmatch.engine.constraints import Constraints, kind_states, unit_states
-from kmatch.errors import InputError
+from kmatch.errors import InputError, checked_count
 from kmatch.search.panels.pam import Pam
 from kmatch.search.panels.pams import share_beside
 from kmatch.search.panels.panel import ReadingPanel

@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from kmatch.arguments import PAM_SIDES, check_choice, checked_count
 from kmatch.arrays import Bytes
-from kmatch.errors import InputError, shown
+from kmatch.errors import PAM_SIDES, InputError, check_choice, checked_count, shown
 from kmatch.search.panels.pam import Pam
 from kmatch.search.panels.pams import load_pams
 from kmatch.sequences.patterns import Pattern, PatternSet

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from kmatch.arguments import checked_share
 from kmatch.arrays import Longs
+from kmatch.errors import checked_share
 from kmatch.results.batches import HitBatch, joined
 from kmatch.search.panels.panel import check_distance
 from kmatch.sequences.patterns import Pattern, pattern_set

@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arguments import PAM_SIDES, check_choice
 from kmatch.arrays import Bools, Bytes, Floats
 from kmatch.engine.queries import Query
-from kmatch.errors import InputError
+from kmatch.errors import PAM_SIDES, InputError, check_choice
 from kmatch.sequences.alphabet import encode, reverse_complement
 from kmatch.sequences.patterns import Pattern, PatternSet
 

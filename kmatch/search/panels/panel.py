@@ -5,7 +5,6 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from kmatch.arguments import STRANDS, check_choice, checked_count
 from kmatch.arrays import Bools, Bytes, Ints, Longs, bounds_of, gather, offsets_in_rows
 from kmatch.engine.alignments import Written
 from kmatch.engine.queries import (
@@ -14,7 +13,7 @@ from kmatch.engine.queries import (
     reading_arrays,
     window_arrays,
 )
-from kmatch.errors import InputError, shown
+from kmatch.errors import STRANDS, InputError, check_choice, checked_count, shown
 from kmatch.sequences.alphabet import complement, reverse_complement
 from kmatch.sequences.patterns import Pattern, PatternSet, pattern_set
 

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from kmatch.arguments import PAM_SIDES, REPORTS, check_choice
+from kmatch.errors import PAM_SIDES, REPORTS, check_choice
 from kmatch.packed.part import Margins
 from kmatch.search.edit import EditOptions
 from kmatch.search.multi import MultiOptions
