@@ -17,7 +17,7 @@ from kmatch.packed.writer import MAGIC as PACKED
 from kmatch.sequences.alphabet import check_letters
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.fasta import read_index
-from kmatch.sequences.files import HEAD, MAGIC, check_readable, label_of, open_source
+from kmatch.sequences.files import HEAD, MAGIC, check_readable, is_list, label_of, read_list
 from kmatch.sequences.others import read_parts
 from kmatch.sequences.records import (
     Progress,
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from kmatch.search.shards.extents import Extent
 
 COMPRESSION = 4  # letters a byte of a compressed file
-LIST = "@"  # before the path of a file that lists genomes
 LOOKED = 16  # genomes of which all letters are estimated
 Path = str | os.PathLike[str]
 NAMED = 4  # records that a repr names
@@ -480,11 +479,6 @@ def as_genomes(
     return Genomes(genomes, keep=keep, check=check)
 
 
-def is_list(path: str) -> bool:
-    """Whether a path names a file that lists genomes."""
-    return path.startswith(LIST)
-
-
 @contextmanager
 def _named_by(label: str) -> Iterator[None]:
     """Begin errors of a path that a list names with the list."""
@@ -494,25 +488,3 @@ def _named_by(label: str) -> Iterator[None]:
         if not is_list(label):
             raise
         raise InputError(f"{label}: {error}") from error
-
-
-def read_list(path: str) -> list[str]:
-    """The paths that a list names, one a line, relative to the current folder.
-
-    path: that of the list behind `@`, `-` for standard input. Blank lines and those that begin with
-    `#` are skipped. Raises InputError for a list that names none, or standard input.
-    """
-    with open_source(path.removeprefix(LIST)) as source:
-        lines = [line.strip() for line in source.handle.read().splitlines()]
-        names = [os.fsdecode(line) for line in lines if line and not line.startswith(b"#")]
-    label = f"{LIST}{source.label}"
-    if not names:
-        raise InputError(f"{label}: the list names no genome; write the path of one a line")
-    if "-" in names:
-        raise InputError(f"{label}: a list names files, and '-' is none; give - in place of it")
-    if odd := next((name for name in names if name.startswith((">", ";"))), None):
-        raise InputError(
-            f"{label}: '{odd[:40]}' begins a sequence file; a list has the path of a genome a "
-            f"line, and the genome itself is given without the {LIST}"
-        )
-    return names

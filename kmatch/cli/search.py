@@ -286,7 +286,8 @@ def _open_genomes(given: Given, rereads: bool, warn: Callable[[str], None]) -> "
 
     rereads: whether the search reads the genome twice.
     """
-    from kmatch.genome import Genome, Genomes, is_list, read_list
+    from kmatch.genome import Genome, Genomes
+    from kmatch.sequences.files import is_list, read_list
 
     def keep(path: Any) -> bool:
         # A pipe cannot be read twice, and a small file need not be.

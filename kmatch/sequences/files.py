@@ -27,6 +27,7 @@ MAGIC = {
     "xz": b"\xfd7zXZ\x00",
     "zst": b"\x28\xb5\x2f\xfd",
 }
+LIST = "@"  # before the path of a file that lists genomes
 HEAD = 16  # bytes that show the format of a file
 SAM = rb"@(HD|SQ|RG|PG|CO)\t"
 BLANKS = 1 << 24  # blanks before the first letter, at most
@@ -219,3 +220,30 @@ def refuse_others(source: Source, wanted: str) -> None:
     for begin, what, advice in _OTHERS:
         if re.match(begin, start, re.DOTALL):
             raise InputError(f"{source.label}: looks like {what}, not {wanted}; {advice}")
+
+
+def is_list(path: str) -> bool:
+    """Whether a path names a file that lists genomes."""
+    return path.startswith(LIST)
+
+
+def read_list(path: str) -> list[str]:
+    """The paths that a list names, one a line, relative to the current folder.
+
+    path: that of the list behind `@`, `-` for standard input. Blank lines and those that begin with
+    `#` are skipped. Raises InputError for a list that names none, or standard input.
+    """
+    with open_source(path.removeprefix(LIST)) as source:
+        lines = [line.strip() for line in source.handle.read().splitlines()]
+        names = [os.fsdecode(line) for line in lines if line and not line.startswith(b"#")]
+    label = f"{LIST}{source.label}"
+    if not names:
+        raise InputError(f"{label}: the list names no genome; write the path of one a line")
+    if "-" in names:
+        raise InputError(f"{label}: a list names files, and '-' is none; give - in place of it")
+    if odd := next((name for name in names if name.startswith((">", ";"))), None):
+        raise InputError(
+            f"{label}: '{odd[:40]}' begins a sequence file; a list has the path of a genome a "
+            f"line, and the genome itself is given without the {LIST}"
+        )
+    return names
