@@ -11,7 +11,7 @@ from support.differences import edit, edited, rows
 import kmatch
 from kmatch.engine.host.tracing.bits import SEEN
 from kmatch.engine.host.tracing.diagonals import MOST
-from kmatch.results.tables import hits as tables
+from kmatch.results import tables
 
 
 @pytest.mark.parametrize("k", [1, 3, MOST, MOST + 1])

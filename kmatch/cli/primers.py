@@ -83,7 +83,7 @@ def pcr(given: Given) -> None:
     """
     search = _PcrSearch(given, rereads=given.sequence)
     from kmatch.results.output import open_output
-    from kmatch.results.tables.products import ProductWriter
+    from kmatch.results.tables import ProductWriter
     from kmatch.search.pcr import PcrOptions, pcr_batches
 
     genomes, pairs = search.genomes, search.pairs
@@ -184,7 +184,7 @@ def primer(given: Given) -> None:
     from kmatch.distributed import run_anywhere
     from kmatch.genome import Genome
     from kmatch.results.output import flush_all, open_output
-    from kmatch.results.tables.primers import PrimerWriter, RegionWriter
+    from kmatch.results.tables import PrimerWriter, RegionWriter
     from kmatch.search.primer import PrimerOptions, primer_batches
 
     read = partial(Genome, keep=False, on_warning=search.messages.warn)

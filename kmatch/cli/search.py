@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kmatch.engine.protocol import Engine
     from kmatch.genome import Genomes
     from kmatch.results.batches import HitBatch
-    from kmatch.results.formats.searched import Screen
+    from kmatch.results.tables import Screen
     from kmatch.sequences.patterns import PatternSet
 
 BESIDE = 100  # letters of a PAM and around a hit, at the most
@@ -203,11 +203,11 @@ class HitSearch(PatternSearch):
 
     def write(self, batches: Batches) -> None:
         """Write the tables of the HitBatches of batches(running=…): files are whole or absent."""
-        from kmatch.results.formats.searched import Searched
-        from kmatch.results.formats.writers import make_writer
+        from kmatch.results.formats import make_writer
         from kmatch.results.limit import limited
         from kmatch.results.output import flush_all, open_output
         from kmatch.results.summary import Seen, Summary
+        from kmatch.results.tables import Searched
         from kmatch.search.panels.distances import pattern_distances
 
         given, k = self.given, self.given.get("k")
@@ -249,7 +249,7 @@ class HitSearch(PatternSearch):
         """The Screen on which the table is shown, or None where it goes elsewhere."""
         if not self.is_standard or sys.stdout is None or not sys.stdout.isatty():
             return None
-        from kmatch.results.formats.searched import Screen
+        from kmatch.results.tables import Screen
 
         colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         return Screen(shutil.get_terminal_size().columns, colour)

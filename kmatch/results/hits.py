@@ -170,8 +170,8 @@ class Hits(Table[HitBatch, Hit]):
         return type(self)(batches, self.patterns, self.searched, self.pam_first, self._k_each)
 
     def _writer(self, form: str, handle: Any) -> Any:
-        from kmatch.results.formats.searched import Searched
-        from kmatch.results.formats.writers import make_writer
+        from kmatch.results.formats import make_writer
+        from kmatch.results.tables import Searched
 
         records, starts = np.diff(self.record_number), np.diff(self.start)
         ordered = bool(((records > 0) | ((records == 0) & (starts >= 0))).all())

@@ -77,7 +77,7 @@ class Primers(Table[PrimerBatch, Primer]):
 
         They are those of the whole search, whichever of its rows are here.
         """
-        from kmatch.results.tables.primers import RegionWriter
+        from kmatch.results.tables import RegionWriter
 
         self._write_to(target, lambda file: RegionWriter(file, self.both_strands), self._searched)
 
@@ -107,7 +107,7 @@ class Primers(Table[PrimerBatch, Primer]):
         return found
 
     def _writer(self, form: str, handle: Any) -> Any:
-        from kmatch.results.tables.primers import PrimerWriter
+        from kmatch.results.tables import PrimerWriter
 
         return PrimerWriter(handle, form, self.k, self.both_strands)
 

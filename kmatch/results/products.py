@@ -163,7 +163,7 @@ class Products(Table[ProductBatch, Product]):
         return type(self)(batches, self.pairs, self._has_text, self.named)
 
     def _writer(self, form: str, handle: Any) -> Any:
-        from kmatch.results.tables.products import ProductWriter
+        from kmatch.results.tables import ProductWriter
 
         return ProductWriter(handle, form, self.pairs, self._has_text, self.named)
 

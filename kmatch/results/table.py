@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from html import escape
 from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 
 from kmatch.arrays import Longs, bounds_of
 from kmatch.errors import OutputError
-from kmatch.results.formats.html import html_table
 
 SHOWN = 6  # rows of a repr
 PAGE = 10  # rows in a notebook
@@ -177,3 +177,17 @@ class Table(Generic[Batch, Row]):
 def _cell(value: Any) -> str:
     text = f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
     return text if len(text) <= CELL else text[: CELL - 1] + "…"
+
+
+def html_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], more: int) -> str:
+    """A table of cells that may hold anything; more: how many rows there are besides these."""
+    lines = [f"<p>{escape(title)}</p>", "<table>", _line("th", columns)]
+    lines += [_line("td", row) for row in rows]
+    lines.append("</table>")
+    if more:
+        lines.append(f"<p>… and {more:,} more</p>")
+    return "\n".join(lines)
+
+
+def _line(tag: str, cells: Sequence[str]) -> str:
+    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"

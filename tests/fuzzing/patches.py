@@ -10,8 +10,7 @@ from kmatch.engine.cpu.edit import filter as edit_filter
 from kmatch.engine.cpu.edit import scan as edit_scan
 from kmatch.engine.geometry import Layout
 from kmatch.packed import reader as stored
-from kmatch.results.tables import hits as hit_tables
-from kmatch.results.tables import primers as primer_tables
+from kmatch.results import tables
 from kmatch.search.differences import anchored, ends, rows
 from kmatch.search.mismatches import chosen
 from kmatch.search.scanning import codes, dense
@@ -26,7 +25,7 @@ CONSTANTS = {
     "unpacked": (((ends, "UNPACKED"),), (0, 1, 1 << 40)),
     "scans": (((chunk_scan, "AHEAD"),), (0, 1, 5)),
     "key bits": (((rows, "KEY_BITS"),), (0, 12)),
-    "lines": (((hit_tables, "ROWS"), (primer_tables, "ROWS")), (1, 2, 5)),
+    "lines": (((tables, "ROWS"), (tables, "FEW")), (1, 2, 5)),
     "block": (((fasta_reader, "BLOCK"),), (1, 7, 64)),
     "smaller": (((stored, "SMALLER"),), (1, 1 << 40)),
     "capacity": (((engine, "CAPACITY"),), (20, 50, 200)),

@@ -1,1 +1,0 @@
-"""Tables of hits, primers and products: BED and TSV."""
