@@ -10,8 +10,6 @@ import statistics
 from functools import cache
 from pathlib import Path
 
-import assemblies
-
 RECORDS = Path(__file__).parent / "results"
 TABLE = re.compile(r"^<!-- table: ([\w-]+) -->\n.*?^<!-- end -->$", re.M | re.S)
 
@@ -234,12 +232,6 @@ def times(ratio):
     return f"{figure(ratio)} times" if ratio >= 1 else f"**{figure(ratio)} times**"
 
 
-def plan_of_assemblies(rows, *node):
-    """A table of docs/scale.md, for AllTheBacteria."""
-    inputs = assemblies.read_inputs(RECORDS / assemblies.INPUTS)
-    return lambda: rows(inputs, assemblies.ALL_THE_BACTERIA, *node)
-
-
 TABLES = {
     "speed": speed,
     "whole": whole,
@@ -253,6 +245,4 @@ TABLES = {
     "packed": packed,
     "published": published,
     "losses": losses,
-    "assemblies": plan_of_assemblies(assemblies.stage_rows),
-    "assemblies-node": plan_of_assemblies(assemblies.node_rows, assemblies.Node()),
 }

@@ -245,7 +245,7 @@ except IndexError:
 
 
 def test_kernels_that_check_bounds_are_apart(tmp_path):
-    """scripts/sanitize would otherwise run the kernels that are there already."""
+    """NUMBA_BOUNDSCHECK=1 would otherwise run the kernels that are there already."""
     (tmp_path / "beyond.py").write_text(BEYOND)
     printed = []
     for check in ("0", "1"):

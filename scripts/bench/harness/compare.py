@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import kmatch
 from harness.anchors import Anchors
-from harness.options import is_wanted, repeat_panel, text_parser, texts
-from harness.records import Table, write_results
+from harness.options import is_wanted, repeat_panel, texts
+from harness.records import Table
 from harness.sassy import STRANDS, Sassy
 from harness.timing import median_ratio, take_turns, timed
 from harness.workloads import TooFew, cut_panel, guide_panel, repeat_guide_panel
@@ -102,15 +102,6 @@ def panel_of(kind, text, count, length, options):
     except TooFew as error:
         print(error, file=sys.stderr)
         return None
-
-
-def run_cases(command, cases, doc, repeat):
-    """Compare a command in every text, keep the rows, and exit with 1 where hits differ."""
-    parser = text_parser(doc, length=1 << 25, seconds=10, repeat=repeat, threads=1)
-    options = parser.parse_args()
-    rows = compare_cases(command, cases, options)
-    write_results(options.json, rows, threads=options.threads)
-    sys.exit(differ(rows))
 
 
 def compare_cases(command, cases, options):

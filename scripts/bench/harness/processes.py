@@ -4,8 +4,6 @@ import os
 import resource
 import subprocess
 import sys
-import time
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,33 +93,3 @@ def usage(command, **options):
             sys.exit(f"{' '.join(map(str, command))}: status {status}")
         seconds, cpu, user, peak = map(float, figures.read().split())
     return Usage(seconds, cpu, user, int(peak) * (1 if sys.platform == "darwin" else 1024))
-
-
-def peak_memory(command):
-    """The most bytes that a process had resident."""
-    return usage(command).peak
-
-
-def watch(command):
-    """(seconds, most bytes of own memory, lines on standard error) of a process."""
-    began = time.perf_counter()
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        most = 0
-        while process.poll() is None:
-            most = max(most, own_memory(process.pid))
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(0.01)
-        seconds = time.perf_counter() - began
-        lines = process.stderr.read().splitlines()
-    if process.returncode:
-        sys.exit(f"{' '.join(map(str, command))}\n{lines[-1]}")
-    return seconds, most, lines
-
-
-def own_memory(pid):
-    """Bytes of a process's memory that are not pages of a file; 0 without /proc."""
-    with suppress(OSError), open(f"/proc/{pid}/status") as status:
-        lines = (line.split() for line in status)
-        kinds = ("RssAnon:", "RssShmem:")
-        return sum(1024 * int(line[1]) for line in lines if line[0] in kinds)
-    return 0

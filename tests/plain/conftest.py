@@ -1,3 +1,0 @@
-from support.plain import make_intrinsics_callable
-
-make_intrinsics_callable()
