@@ -25,6 +25,7 @@ from kmatch.sequences.records import (
     Stretch,
     clean_names,
     gathered,
+    stretch_of,
     whole_records,
     whole_stretches,
 )
@@ -126,7 +127,7 @@ class Genome:
             check_letters((genome.label, number, name), letters[-1])
         names = genome._cleaned(names)
         genome._warn_of_repeated(names, set())
-        genome._kept = list(gathered(Record(*pair) for pair in zip(names, letters, strict=True)))
+        genome._kept = list(gathered(map(stretch_of, names, letters)))
         return genome
 
     def __len__(self) -> int:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kmatch.sequences.chunks import ChunkPlan, join_records
-from kmatch.sequences.records import Record, Stretch, gathered, whole_records
+from kmatch.sequences.records import Stretch, gathered, stretch_of, whole_records
 
 plans = st.builds(
     ChunkPlan, st.integers(1, 40), st.integers(1, 20), st.integers(1, 9), st.integers(0, 20)
@@ -16,7 +16,7 @@ sizes = st.lists(st.integers(0, 30), max_size=40)
 def records_of(sizes):
     rng = np.random.default_rng(len(sizes))
     return [
-        Record(f"r{i}", rng.choice(np.frombuffer(b"ACGT", np.uint8), size))
+        stretch_of(f"r{i}", rng.choice(np.frombuffer(b"ACGT", np.uint8), size))
         for i, size in enumerate(sizes)
     ]
 
@@ -26,22 +26,22 @@ def in_stretches(records, cuts):
     at, rest = 0, None  # what is left of a record
     for many in cuts * (len(records) + 1):
         group, at = records[at : at + many], at + many
-        begun = [Record(*rest)] if rest else []
+        begun = [stretch_of(*rest)] if rest else []
         rest = None
         if many % 2 and group and len(group[-1].letters) > 1:
-            name, letters, _ = group.pop()
-            group.append(Record(name, letters[:1]))
+            name, letters = group[-1].names[0], group.pop().letters
+            group.append(stretch_of(name, letters[:1]))
             rest = name, letters[1:]
         if begun + group:
-            names, letters, _ = zip(*begun + group, strict=True)
-            lengths = np.array(list(map(len, letters)))
-            yield Stretch(list(names), lengths, np.concatenate(letters), bool(begun))
+            names, lengths, letters, _ = zip(*begun + group, strict=True)
+            names = [name for (name,) in names]
+            yield Stretch(names, np.concatenate(lengths), np.concatenate(letters), bool(begun))
 
 
 def laid_out(records, plan):
     """All letters where they lie, and (begin, size) of each record that has any."""
     text, places = [0] * plan.lead, []
-    for _, letters, _ in records:
+    for _, _, letters, _ in records:
         if len(letters) and text:
             text += [0] * plan.gap
         places.append((len(text), len(letters)))
@@ -78,7 +78,7 @@ def test_chunks_show_the_layout(sizes, plan, cuts, spare):
 @given(sizes, st.lists(st.integers(1, 5), min_size=1, max_size=4))
 def test_records_come_back_whole(sizes, cuts):
     records = records_of(sizes)
-    expected = [(name, bytes(letters)) for name, letters, _ in records]
+    expected = [(name, bytes(letters)) for (name,), _, letters, _ in records]
     for parts in (records, in_stretches(records, cuts)):
         found = whole_records(gathered(parts))
-        assert [(name, bytes(letters)) for name, letters, _ in found] == expected
+        assert [(name, bytes(letters)) for name, letters in found] == expected

@@ -323,7 +323,7 @@ def file(records, tmp_path_factory):
     path = tmp_path_factory.mktemp("packed") / "genome"
     with open(path, "wb") as handle:
         genome = kmatch.Genome.from_records(records)
-        write_packed(genome.records(), handle, layout=PackedLayout(length=1 << 20, halo=256))
+        write_packed(genome.parts(), handle, layout=PackedLayout(length=1 << 20, halo=256))
     return path
 
 

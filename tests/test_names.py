@@ -9,7 +9,7 @@ from support.commands import genbank, here, twobit
 import kmatch
 from kmatch.packed.writer import write_packed
 from kmatch.sequences.patterns import load_patterns
-from kmatch.sequences.records import Record
+from kmatch.sequences.records import stretch_of
 
 SEARCH = ("-p", "ACGT", "-k", 0, "--strand", "+")
 
@@ -62,7 +62,7 @@ def test_control_characters_of_records(tmp_path, name):
 def test_control_characters_of_a_packed_genome(tmp_path):
     packed = tmp_path / "packed"
     with open(packed, "wb") as handle:
-        write_packed([Record("a\tb", np.frombuffer(b"ACGT", np.uint8))], handle)
+        write_packed([stretch_of("a\tb", np.frombuffer(b"ACGT", np.uint8))], handle)
     result = here("hamming", packed, *SEARCH)
     assert result.out.startswith(b"a_b\t0\t4\t") and result.err.count(b"record 1 ") == 1
     piped = here("hamming", "-", *SEARCH, stdin=packed.read_bytes())
@@ -125,6 +125,6 @@ def test_names_are_compared_in_memory_and_in_packed_genomes(tmp_path):
     with pytest.warns(UserWarning, match="named 'one'"):
         genome = kmatch.Genome.from_records(TWICE)
     with open(tmp_path / "twice.kmatch", "wb") as handle:
-        write_packed(genome.records(), handle)
+        write_packed(genome.parts(), handle)
     with pytest.warns(UserWarning, match="named 'one'"):
         assert len(kmatch.Genome(tmp_path / "twice.kmatch")) == 3

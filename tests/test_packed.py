@@ -33,7 +33,7 @@ from kmatch.packed.writer import (
 from kmatch.search.hooked import hooked
 from kmatch.search.scanning import chunks
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
-from kmatch.sequences.records import Record
+from kmatch.sequences.records import stretch_of
 
 TINY = {"length": 100, "halo": 128}
 hamming, multi, edit, best = (
@@ -237,7 +237,7 @@ def test_records_that_come_in_parts(tmp_path):
         ("c", text[:1], False),
         *(("c", text[i : i + 900], True) for i in range(1, 5000, 900)),
     ]
-    parts = [Record(name, np.frombuffer(t.encode(), np.uint8), more) for name, t, more in parts]
+    parts = [stretch_of(name, np.frombuffer(t.encode(), np.uint8), more) for name, t, more in parts]
     with open(tmp_path / "genome", "wb") as handle:
         assert write_packed(parts, handle, layout=PackedLayout(length=600, halo=64)) == (3, 7003)
     whole = [

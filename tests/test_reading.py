@@ -188,8 +188,8 @@ def records_of(data, block, read=read_fasta):
     assert all(last.lengths[-1] for last, part in pairwise(parts) if part.goes_on)
     whole = list(whole_stretches(parts))
     assert not any(part.goes_on for part in whole)
-    found = [(name, bytes(letters).decode()) for name, letters, _ in whole_records(parts)]
-    assert [(name, bytes(letters).decode()) for name, letters, _ in whole_records(whole)] == found
+    found = [(name, bytes(letters).decode()) for name, letters in whole_records(parts)]
+    assert [(name, bytes(letters).decode()) for name, letters in whole_records(whole)] == found
     return found
 
 

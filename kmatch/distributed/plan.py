@@ -151,9 +151,7 @@ class ShardPlan:
             self._read += len(part.letters)
             yield part
 
-    def _cut_stream(
-        self, first: int, parts: Iterable[Record | Stretch]
-    ) -> Iterator[tuple[Extent, Pieces]]:
+    def _cut_stream(self, first: int, parts: Iterable[Stretch]) -> Iterator[tuple[Extent, Pieces]]:
         cutter = Cutter(self._next(), self._context, first)
         held: Pieces = []  # letters of which the first is the first that is shown next
 
@@ -172,7 +170,7 @@ class ShardPlan:
             yield extent, shown(extent)
 
     def _whole_stream(
-        self, first: int, parts: Iterable[Record | Stretch]
+        self, first: int, parts: Iterable[Stretch]
     ) -> Iterator[tuple[Extent, Pieces]]:
         held: list[Record] = []
         size = 0

@@ -11,7 +11,7 @@ from kmatch.engine.protocol import Engine
 from kmatch.packed.reader import PackedRecords
 from kmatch.packed.writer import ROWS, WORDS, packed_geometry
 from kmatch.sequences.chunks import ChunkPlan, join_records
-from kmatch.sequences.records import Record, Stretch
+from kmatch.sequences.records import Stretch
 
 LANES = LANES_PER_WORD * WORDS
 
@@ -60,12 +60,12 @@ class PartRecords(PackedRecords):
 
 
 def pack_part(
-    records: Iterable[Record | Stretch], letters: int, margins: Margins, engine: Engine
+    records: Iterable[Stretch], letters: int, margins: Margins, engine: Engine
 ) -> PackedPart:
     """The PackedPart of Records and Stretches; letters: how many there are, at least."""
     halo, gap = margins
     parts = list(records)
-    count = sum(1 if isinstance(part, Record) else len(part.names) for part in parts)
+    count = sum(len(part.names) for part in parts)
     plan = ChunkPlan(2 * halo + letters + gap * count, halo, gap, lead=halo)
     chunk = next(join_records(parts, plan, LANES * ROWS + LANES_PER_WORD))
     geometry = packed_geometry(chunk.length, WORDS, halo)

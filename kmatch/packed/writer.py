@@ -30,7 +30,7 @@ from kmatch.engine.geometry import LANES_PER_WORD, Geometry
 from kmatch.engine.protocol import Engine
 from kmatch.results.output import NamedHandle
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, join_records
-from kmatch.sequences.records import Record, Stretch, gathered
+from kmatch.sequences.records import Stretch, gathered
 
 try:
     from isal.isal_zlib import (
@@ -121,12 +121,12 @@ LAYOUT = PackedLayout()
 
 
 def write_packed(
-    records: Iterable[Record | Stretch],
+    records: Iterable[Stretch],
     handle: BinaryIO | NamedHandle,
     threads: int | None = None,
     layout: PackedLayout = LAYOUT,
 ) -> tuple[int, int]:
-    """Write Records and Stretches to a binary handle as a packed genome.
+    """Write Stretches to a binary handle as a packed genome.
 
     Returns (records, letters) written.
     """

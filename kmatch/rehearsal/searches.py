@@ -61,7 +61,7 @@ def _files(device: str) -> None:
         hamming(Genome(reads, keep=False), PATTERNS, 2, device=device)
         packed = Path(folder) / "tiny.kmatch"
         with open(packed, "wb") as handle:
-            write_packed(Genome(path).records(), handle, layout=PackedLayout(halo=HALO_STEP))
+            write_packed(Genome(path).parts(), handle, layout=PackedLayout(halo=HALO_STEP))
         for record in Genome(packed).records():
             record.letters[:]  # unpacks them
         hamming(packed, PATTERNS, 2, device=device)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs, bounds_of
-from kmatch.sequences.records import Letters, Record, Stretch, gathered
+from kmatch.sequences.records import Letters, Stretch, gathered
 
 SMALL = 1 << 16  # letters that there is room for at first
 
@@ -56,10 +56,8 @@ class LetterChunk(NamedTuple):
     spans: Spans
 
 
-def join_records(
-    parts: Iterable[Record | Stretch], plan: ChunkPlan, spare: int
-) -> Iterator[LetterChunk]:
-    """Yield the LetterChunks of Records and Stretches, with `spare` zeros after the halo.
+def join_records(parts: Iterable[Stretch], plan: ChunkPlan, spare: int) -> Iterator[LetterChunk]:
+    """Yield the LetterChunks of Stretches, with `spare` zeros after the halo.
 
     Every chunk but the last owns `plan.length` letters.
     """

@@ -7,9 +7,9 @@ import numpy as np
 
 from kmatch.arrays import Bytes, bounds_of
 from kmatch.errors import InputError, listed
-from kmatch.sequences.records import Record, Stretch
+from kmatch.sequences.records import Stretch, stretch_of
 
-Piece = tuple[bool, Record | Stretch]  # whether its records are circular
+Piece = tuple[bool, Stretch]  # whether its records are circular; each of these is alone
 NO_LETTERS = np.zeros(0, np.uint8)
 
 
@@ -44,7 +44,7 @@ class Circular:
             bounds = bounds_of(stretch.lengths).tolist()
             for number, name in enumerate(stretch.names):
                 letters = stretch.letters[bounds[number] : bounds[number + 1]]
-                yield flags[number], Record(name, letters, stretch.goes_on and number == 0)
+                yield flags[number], stretch_of(name, letters, stretch.goes_on and number == 0)
 
     def check(self) -> None:
         """Raise InputError for names that no record had so far."""
@@ -79,13 +79,11 @@ class Circles:
         """Letters of the shortest circular record so far that has any; 0 without one."""
         return min(filter(None, self.lengths.values()), default=0)
 
-    def parts(self, stretches: Iterable[Stretch]) -> Iterator[Record | Stretch]:
+    def parts(self, stretches: Iterable[Stretch]) -> Iterator[Stretch]:
         """The Stretches with the letters behind circular records."""
         return self._laid_out(self._circular.pieces(stretches))
 
-    def runs(
-        self, stretches: Iterable[Stretch]
-    ) -> Iterator[tuple[bool, int, Iterator[Record | Stretch]]]:
+    def runs(self, stretches: Iterable[Stretch]) -> Iterator[tuple[bool, int, Iterator[Stretch]]]:
         """Yield (circular, number of the first record, parts) of runs of records of one kind.
 
         The parts of one run have to be read before the next.
@@ -93,18 +91,14 @@ class Circles:
         for flag, pieces in groupby(self._circular.pieces(stretches), lambda piece: piece[0]):
             yield flag, self._number + 1, self._laid_out(pieces)
 
-    def _laid_out(self, pieces: Iterable[Piece]) -> Iterator[Record | Stretch]:
-        held: Record | None = None  # the last part of a circular record
+    def _laid_out(self, pieces: Iterable[Piece]) -> Iterator[Stretch]:
+        held: Stretch | None = None  # the last part of a circular record
         head, length = NO_LETTERS, 0
         for flag, part in pieces:
             if held and not part.goes_on:
                 yield self._closed(held, head, length)
                 held = None
-            if isinstance(part, Stretch):
-                self._number += len(part.names) - part.goes_on
-                yield part
-                continue
-            self._number += not part.goes_on
+            self._number += len(part.names) - part.goes_on
             if not flag:
                 yield part
                 continue
@@ -118,10 +112,9 @@ class Circles:
         if held:
             yield self._closed(held, head, length)
 
-    def _closed(self, last: Record, head: Bytes, length: int) -> Record:
+    def _closed(self, last: Stretch, head: Bytes, length: int) -> Stretch:
         """The last part of a record with the letters behind it."""
         self.lengths[self._number] = length
         more = self.more if self._unrolled else min(self.more, max(length - 1, 0))
-        return last._replace(
-            letters=np.concatenate([last.letters, np.resize(head, more * (length > 0))])
-        )
+        letters = np.concatenate([last.letters, np.resize(head, more * (length > 0))])
+        return stretch_of(last.names[0], letters, last.goes_on)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -31,14 +31,10 @@ class Letters(Protocol):
 
 
 class Record(NamedTuple):
-    """A sequence or a part of one: its name and its letters.
-
-    goes_on: whether these letters continue the Record before.
-    """
+    """A sequence: its name and its letters."""
 
     name: str
     letters: Letters
-    goes_on: bool = False
 
 
 class Stretch(NamedTuple):
@@ -63,30 +59,29 @@ def stretch_of(name: str, letters: Letters, goes_on: bool = False) -> Stretch:
     return Stretch([name], np.array([len(letters)], np.int64), letters, goes_on)
 
 
-def gathered(parts: Iterable[Record | Stretch]) -> Iterator[Stretch]:
-    """Yield Stretches for Stretches and Records; short Records come together in one."""
-    waiting: list[Record] = []
+def gathered(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
+    """Yield the same records in fewer Stretches: short ones come together."""
+    waiting: list[Stretch] = []
     letters = 0
-    for part in parts:
-        alone = isinstance(part, Stretch) or part.goes_on or len(part.letters) > SHORT
+    for stretch in stretches:
+        alone = stretch.goes_on or len(stretch.letters) > SHORT
         if waiting and (alone or letters > STRETCH or len(waiting) >= MOST):
             yield _together(waiting)
             waiting, letters = [], 0
-        if isinstance(part, Stretch):
-            yield part
-        elif alone:
-            yield stretch_of(*part)
+        if alone:
+            yield stretch
         else:
-            waiting.append(part)
-            letters += len(part.letters)
+            waiting.append(stretch)
+            letters += len(stretch.letters)
     if waiting:
         yield _together(waiting)
 
 
-def _together(records: list[Record]) -> Stretch:
-    names, letters, _ = zip(*records, strict=True)
-    lengths = np.fromiter(map(len, letters), np.int64, len(letters))
-    return Stretch(list(names), lengths, np.concatenate(letters))
+def _together(stretches: list[Stretch]) -> Stretch:
+    if len(stretches) == 1:
+        return stretches[0]
+    names, lengths, letters, _ = zip(*stretches, strict=True)
+    return Stretch(list(chain(*names)), np.concatenate(lengths), np.concatenate(letters))
 
 
 def whole_records(stretches: Iterable[Stretch]) -> Iterator[Record]:

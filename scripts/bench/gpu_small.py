@@ -90,7 +90,7 @@ class Data:
         self._target = letters[TARGET][::-1] + _changed(letters[TARGET])
         self._path = Path(folder) / "genome.kmatch"
         with open(self._path, "wb") as handle:
-            write_packed(self.genome().records(), handle, layout=PackedLayout(halo=192))
+            write_packed(self.genome().parts(), handle, layout=PackedLayout(halo=192))
         self.panels = {
             "short": [_changed(letters[at : at + 20]) for at in (500, 1_500, 3_600)],
             "long": [_changed(letters[at : at + 150]) for at in (700, 2_500)],

@@ -64,7 +64,7 @@ def limited():
 def packed_bytes(records):
     out = io.BytesIO()
     genome = kmatch.Genome.from_records(records)
-    write_packed(genome.records(), out, layout=PackedLayout(length=200, halo=64))
+    write_packed(genome.parts(), out, layout=PackedLayout(length=200, halo=64))
     return out.getvalue()
 
 

@@ -12,7 +12,7 @@ def packed(records, **geometry):
     """The Genome of (name, sequence) pairs out of a packed file, which is gone when it is."""
     with tempfile.TemporaryFile() as handle:
         write_packed(
-            kmatch.Genome.from_records(records).records(), handle, layout=PackedLayout(**geometry)
+            kmatch.Genome.from_records(records).parts(), handle, layout=PackedLayout(**geometry)
         )
         handle.flush()
         genome = kmatch.Genome("-")

@@ -13,7 +13,7 @@ from kmatch.genome import Genome, Genomes
 from kmatch.results.columns import Texts
 from kmatch.sequences.alphabet import encode_text, reverse_complement
 from kmatch.sequences.circles import Circles, Circular
-from kmatch.sequences.records import Record, Stretch, gathered
+from kmatch.sequences.records import Stretch, gathered
 
 
 class _Piece(NamedTuple):
@@ -33,7 +33,7 @@ class ProductTexts:
     stretches of up to `longest` letters."""
 
     def __init__(self, genome: Genome, circular: Circular | None = None, longest: int = 1) -> None:
-        parts: Iterable[Record | Stretch] = genome.parts()
+        parts: Iterable[Stretch] = genome.parts()
         if circular:
             parts = Circles(circular, longest - 1).parts(genome.parts())
         self._pieces = _pieces(parts)
@@ -97,7 +97,7 @@ class GenomeTexts:
         return self._texts.letters(record, start, end)
 
 
-def _pieces(parts: Iterable[Record | Stretch]) -> Generator[_Piece, None, None]:
+def _pieces(parts: Iterable[Stretch]) -> Generator[_Piece, None, None]:
     number, begin = -1, 0
     for part in gathered(parts):
         bounds = bounds_of(part.lengths).tolist()

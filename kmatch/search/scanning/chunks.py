@@ -14,7 +14,7 @@ from kmatch.genome import Genome
 from kmatch.packed.reader import serves, stored_chunks
 from kmatch.search.running import RUNNING, Running
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records
-from kmatch.sequences.records import Progress, Record, Stretch
+from kmatch.sequences.records import Progress, Stretch
 
 # Of a Genome: (plan, words, device), and its PackedChunks.
 _KEPT: WeakKeyDictionary[Genome, tuple[Any, list["PackedChunk"]]] = WeakKeyDictionary()
@@ -132,7 +132,7 @@ class Chunking(NamedTuple):
         """The PackedChunks of a genome; one that is kept packs itself once for a plan."""
         return packed_chunks(genome, *self, running)
 
-    def fresh(self, parts: Iterable[Record | Stretch], running: Running) -> Iterator[PackedChunk]:
+    def fresh(self, parts: Iterable[Stretch], running: Running) -> Iterator[PackedChunk]:
         """The PackedChunks of Records and Stretches, packed anew."""
         return fresh_chunks(parts, *self, running)
 
@@ -156,7 +156,7 @@ def packed_chunks(
 
 
 def fresh_chunks(
-    parts: Iterable[Record | Stretch],
+    parts: Iterable[Stretch],
     plan: ChunkPlan,
     engine: Engine,
     words: int | None = None,
