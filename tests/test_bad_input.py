@@ -3,11 +3,15 @@
 import gzip
 import io
 import os
+import signal
+import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
 from support.commands import (
+    KMATCH,
     compressed,
     failed,
     fasta,
@@ -423,6 +427,22 @@ def test_a_copy_is_in_memory_without_temporary_files(folder, monkeypatch):
 @pytest.mark.parametrize("device", ["cuda", "cuda:0", "cuda:0,1"])
 def test_no_gpu(device):
     failed(here("hamming", "good.fa", *SEARCH, "--device", device), device, "GPU", "cpu")
+
+
+def test_an_interrupt_while_a_pipe_is_read(folder):
+    command = [*KMATCH, "hamming", "-", *map(str, DENSE), "-o", "hits.bed"]
+    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as running:
+        running.stdin.write(FASTA)
+        running.stdin.flush()
+        deadline = time.monotonic() + 30
+        while len(os.listdir()) == 1 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.2)
+        running.send_signal(signal.SIGINT)
+        assert running.stderr.read() == b"kmatch: error: interrupted\n"
+        assert running.wait(30) == 130
+    assert os.listdir() == ["good.fa"]
 
 
 def test_debug_shows_a_traceback():
