@@ -60,15 +60,6 @@ def test_output_elsewhere(folder):
     assert shown(*words, "-q", "-o", "hits.bed", cwd=folder).text == ""
 
 
-@SIZES
-def test_a_long_summary_is_in_lines_of_its_own(folder, columns):
-    parts = ("1,234,567,890 hits of 100,000 of 100,000 patterns", "1,200 genomes, 3,099,750,718 bp")
-    script = f"from kmatch.cli.messages import Messages; Messages().conclude(*{parts})"
-    with Terminal([sys.executable, "-c", script], columns, cwd=folder) as terminal:
-        assert terminal.end() == 0
-    assert terminal.text == "kmatch: " + ("\nkmatch: " if columns == 80 else "; ").join(parts)
-
-
 def test_the_summary_of_products_and_primers(folder):
     pairs = ("-p", "GGTACGTT", "CCATTGCA", "--product", "8-29", "-k", 0, "-o", "products.bed")
     last = shown("pcr", "g.fa", *pairs, cwd=folder).text.splitlines()[-1]

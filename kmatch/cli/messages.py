@@ -4,7 +4,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,6 @@ WORD = 200  # characters of one word of a message, such as a name or a path
 MESSAGE = 1000  # characters of a message
 HOUR = 3600  # seconds
 LABEL, REST = 32, 44  # characters of a line for a bar's label at most, and for the bar at least
-_NAME = "kmatch: "  # before each line
-_USUAL = 80  # columns of a terminal that does not know its size
 _CUT = " … "
 _LONG_WORD = re.compile(rf"\S{{{WORD + 1},}}")
 
@@ -55,17 +53,6 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def lines_that_fit(parts: Iterable[str], width: int) -> list[str]:
-    """Parts joined by semicolons, as many in a line as fit its width, but at least one."""
-    lines: list[str] = []
-    for part in parts:
-        if lines and len(f"{lines[-1]}; {part}") <= width:
-            lines[-1] += f"; {part}"
-        else:
-            lines.append(part)
-    return lines
-
-
 class Messages:
     """The messages of a command; the names in them may come from anyone's files."""
 
@@ -85,14 +72,10 @@ class Messages:
         if self.verbose:
             _say(message)
 
-    def conclude(self, *parts: str) -> None:
-        """Say on a terminal, or where --verbose asks for it, what was done.
-
-        parts: as many of them in a line as fit the terminal.
-        """
+    def conclude(self, message: str) -> None:
+        """Say on a terminal, or where --verbose asks for it, what was done."""
         if self.verbose or self._is_watched():
-            for line in lines_that_fit(parts, _columns() - len(_NAME)):
-                _say(line)
+            _say(message)
 
     def expected(self, seconds: float) -> None:
         """Say whether a search will take long."""
@@ -190,13 +173,5 @@ def _bar(text: str, *done: Any) -> "Progress":
     return Progress(*columns, console=Console(stderr=True), transient=True)
 
 
-def _columns() -> int:
-    """The columns of the terminal that standard error is; elsewhere more than any line has."""
-    try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns or _USUAL
-    except (OSError, ValueError):
-        return sys.maxsize
-
-
 def _say(message: str) -> None:
-    print(f"{_NAME}{one_line(message)}", file=sys.stderr)
+    print(f"kmatch: {one_line(message)}", file=sys.stderr)

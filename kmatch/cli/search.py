@@ -93,7 +93,7 @@ class Search:
         records, letters = counted(self.heard.records, "record"), f"{self.heard.letters:,} bp"
         seconds = time.perf_counter() - self._began
         searched = f"{genomes}{records}, {letters} in {seconds:.1f} s{self._device}"
-        self.messages.conclude(found, searched)
+        self.messages.conclude(f"{found}; {searched}")
 
 
 class PatternSearch(Search):
@@ -364,11 +364,7 @@ def check_inputs(given: Given, argument: str, path: str | None) -> None:
                 f"{name} is a file, and there is none named {file}; sequences are given with -p"
             )
     regions = given.regions
-    if (
-        regions
-        and re.fullmatch(r".+:[\d,]+(-|\.\.)[\d,]+", regions)
-        and not os.path.exists(regions)
-    ):
+    if regions and _REGION.fullmatch(regions) and not os.path.exists(regions):
         raise click.UsageError(
             f"--regions is a BED file, and there is none named {regions}; a line of it is the "
             "record's name, a tab, the start, counted from 0, a tab and the end"
