@@ -3,7 +3,6 @@
 import errno
 import io
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Iterator
@@ -108,7 +107,7 @@ def _beside(path: str) -> str:
         longest = os.pathconf(folder or ".", "PC_NAME_MAX")
     while len(os.fsencode(name)) > longest - len(_SUFFIX.format("")) - _DIGITS:
         name = name[:-1]
-    return os.path.join(folder, name + _SUFFIX.format(secrets.token_hex(_DIGITS // 2)))
+    return os.path.join(folder, name + _SUFFIX.format(os.urandom(_DIGITS // 2).hex()))
 
 
 def _create(name: str, path: str) -> io.BufferedWriter:
