@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from kmatch.distributed import run_anywhere
+from kmatch.cluster import run_anywhere
 from kmatch.errors import check_threads, warn
 from kmatch.genome import Genome, Genomes, as_genome, as_genomes, keeps
 from kmatch.packed.writer import write_packed
@@ -96,7 +96,7 @@ def hamming(
     scheduler: of a Dask cluster that searches in place of this machine: its address, the path of
         its scheduler file, or a distributed.Client.
     on_progress(consumed, size): hears of the genome's bytes read; size is None where it is unknown.
-        On a cluster it hears of shards done, of a list of genomes done.
+        On a cluster it hears of tasks done, of a list of genomes done.
 
     Raises InputError for a file, a pattern or an option that cannot be used, and DeviceError for a
     device that cannot.

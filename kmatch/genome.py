@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from contextlib import contextmanager
 from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -29,9 +29,6 @@ from kmatch.sequences.records import (
     whole_records,
     whole_stretches,
 )
-
-if TYPE_CHECKING:
-    from kmatch.search.shards.extents import Extent
 
 COMPRESSION = 4  # letters a byte of a compressed file
 LOOKED = 16  # genomes of which all letters are estimated
@@ -63,7 +60,6 @@ class Genome:
     """
 
     named: Container[str] | None = None  # the records that are searched; None for all
-    extent: "Extent | None" = None  # of a larger genome, where this is a shard of one
 
     def __init__(
         self,
@@ -128,6 +124,14 @@ class Genome:
         names = genome._cleaned(names)
         genome._warn_of_repeated(names, set())
         genome._kept = list(gathered(map(stretch_of, names, letters)))
+        return genome
+
+    @classmethod
+    def of_stretches(cls, label: str, stretches: Iterable[Stretch]) -> Self:
+        """A Genome of Stretches of whole records, whose names are clean."""
+        genome = cls.__new__(cls)
+        genome._begin("records in memory", True, warn)
+        genome.label, genome._kept = label, list(stretches)
         return genome
 
     def __len__(self) -> int:
@@ -424,12 +428,6 @@ class Genomes:
         if len(known) < len(expected):
             return None
         return sum(known) * len(self) // len(known)
-
-    @property
-    def extent(self) -> "Extent | None":
-        """Where a larger genome has the one that is searched, if it is a shard."""
-        only = self._given[0]
-        return only.extent if isinstance(only, Genome) else None
 
     @property
     def can_reread(self) -> bool:

@@ -1,6 +1,5 @@
 """Hits beside PAMs of several lengths that have both ends in common: their anchors decide."""
 
-from functools import partial
 from io import StringIO
 from random import Random
 
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.differences import edit, mirrored, rows
-from support.shards import by_shards
 
 import kmatch
 from kmatch.genome import as_genomes
@@ -109,17 +107,6 @@ def test_texts_of_few_letters(report):
 @given(st.integers(0, 1 << 32), st.sampled_from(REPORTS))
 def test_any_text_of_few_letters(seed, report):
     check(Random(seed), report)
-
-
-@pytest.mark.parametrize("report", REPORTS)
-@pytest.mark.parametrize("name", CASES)
-def test_shards_do_not_decide(name, report):
-    text, pattern, pam, side = CASES[name]
-    genome, panel = kmatch.Genome.from_records([("r", text)]), load_patterns([pattern])
-    options = EditOptions(report, pam=pam, pam_side=side)
-    for letters in (3, 5, 8):
-        batches = by_shards(partial(edit_batches, genome, panel, K, options), letters)
-        assert rows(Hits(batches, panel)) == rows(search(CASES[name], report))
 
 
 @pytest.mark.parametrize("report", REPORTS)

@@ -29,7 +29,7 @@ def main():
     parser.add_argument("--gpus", action="store_true", help="one a job, in place of its cores")
     parser.add_argument("--print", action="store_true")
     options = parser.parse_args()
-    # A worker on a CPU searches a shard on each of its threads; one with a GPU needs one thread.
+    # A worker on a CPU searches a task on each of its threads; one with a GPU needs one thread.
     cluster = SLURMCluster(
         queue=options.queue,
         cores=1 if options.gpus else options.cores,

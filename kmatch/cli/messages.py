@@ -84,10 +84,10 @@ class Messages:
             self.conclude(f"this search will take about {hours}; Ctrl-C ends it and leaves no file")
 
     @contextmanager
-    def progress(self, label: str, in_shards: bool = False) -> Iterator[Advance | None]:
+    def progress(self, label: str, in_tasks: bool = False) -> Iterator[Advance | None]:
         """Give a function (consumed, size) that moves a bar on a terminal; elsewhere None.
 
-        label: a path, of which the bar shows the base name; in_shards: whether these are shards,
+        label: a path, of which the bar shows the base name; in_tasks: whether these are tasks,
         and not bytes.
         """
         if not self._is_watched():
@@ -95,7 +95,7 @@ class Messages:
             return
         from rich.progress import DownloadColumn, MofNCompleteColumn, TextColumn
 
-        done = (MofNCompleteColumn(), TextColumn("shards")) if in_shards else (DownloadColumn(),)
+        done = (MofNCompleteColumn(), TextColumn("tasks")) if in_tasks else (DownloadColumn(),)
         with _bar("{task.description}", *done) as progress:
             longest = max(8, min(LABEL, progress.console.width - REST))
             name = one_line(label)

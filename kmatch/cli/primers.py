@@ -181,7 +181,7 @@ def primer(given: Given) -> None:
     form = format_of(given.output, given.form)
     check_outputs(paths, {"-o": given.output or "-", "--regions": given.regions})
     search = Search(given)
-    from kmatch.distributed import run_anywhere
+    from kmatch.cluster import run_anywhere
     from kmatch.genome import Genome
     from kmatch.results.output import flush_all, open_output
     from kmatch.results.tables import PrimerWriter, RegionWriter

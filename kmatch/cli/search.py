@@ -136,7 +136,7 @@ class PatternSearch(Search):
     @contextmanager
     def found(self, batches: Batches) -> Iterator[Iterator[Any]]:
         """Give the batches of batches(running=…); what the search said comes at the block's end."""
-        from kmatch.distributed import run_anywhere
+        from kmatch.cluster import run_anywhere
         from kmatch.search.regions import search_inside
 
         anywhere = partial(run_anywhere, batches)

@@ -95,10 +95,13 @@ class PackedRecords:
             self._report(on_progress, int(begin))
             yield Record(name, PackedLetters(self, int(begin), int(size)))
 
-    def stretches(self, on_progress: Progress | None = None) -> Iterator[Stretch]:
-        """Yield the records as Stretches, short ones together."""
-        short = self.sizes <= SHORT
-        first, last = 0, len(short)
+    def stretches(
+        self, on_progress: Progress | None = None, first: int = 0, last: int | None = None
+    ) -> Iterator[Stretch]:
+        """Yield the records as Stretches, short ones together; first, last: the number of the first
+        one and that behind the last, None for all."""
+        short = self.sizes[:last] <= SHORT
+        last = len(short)
         while first < last:
             shown = self.begins[first] + STRETCH
             end = int(np.searchsorted(self.begins[: first + MOST], shown))

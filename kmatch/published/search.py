@@ -24,7 +24,6 @@ from kmatch.search.panels.pams import united
 from kmatch.search.panels.panel import ReadingPanel, Request, rank_panel
 from kmatch.search.running import HOOKS, Hooks
 from kmatch.search.scanning.chunks import PackedChunk
-from kmatch.search.shards.extents import Extent
 from kmatch.sequences.alphabet import reverse_complement
 from kmatch.sequences.patterns import Pattern
 
@@ -104,10 +103,9 @@ class PublishedDifferences(DifferenceSearch):
         limits: Longs,
         report: str,
         rules: Rules,
-        extent: Extent | None = None,
         aligned: bool = True,
     ) -> None:
-        super().__init__(engine, panel, limits, report, rules, extent=extent, aligned=aligned)
+        super().__init__(engine, panel, limits, report, rules, aligned=aligned)
         self._run = run
 
     def find_codes(self, chunks: Iterable[PackedChunk]) -> Iterator[tuple[PackedChunk, Longs]]:
@@ -137,14 +135,13 @@ def difference_search(
     report: str,
     rules: Rules = NO_RULES,
     hooks: Hooks = HOOKS,
-    extent: Extent | None = None,
     aligned: bool = True,
 ) -> DifferenceSearch:
     """The DifferenceSearch of the engine, or of a published algorithm where `run` is not None."""
     if run:
-        return PublishedDifferences(engine, run, panel, limits, report, rules, extent, aligned)
+        return PublishedDifferences(engine, run, panel, limits, report, rules, aligned)
     filtering, capacity = hooks.filtering, hooks.capacity
-    given = (filtering, capacity, extent, aligned)
+    given = (filtering, capacity, aligned)
     return DifferenceSearch(engine, panel, limits, report, rules, *given)
 
 

@@ -5,13 +5,13 @@ at it; no pass for every k.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Longs
+from kmatch.arrays import Longs
 from kmatch.engine.protocol import Smallest
 from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.published.run import Run
@@ -21,15 +21,13 @@ from kmatch.search.circles import Reading, circular_chunks, reading_circles
 from kmatch.search.differences.rules import Rules
 from kmatch.search.hamming import checked_ends
 from kmatch.search.panels.panel import ReadingPanel, build_reading_panel, select_patterns
-from kmatch.search.panels.repeats import Copies, distinct_patterns, with_copies
+from kmatch.search.panels.repeats import distinct_patterns, with_copies
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning.chunks import Chunking, PackedChunk, plan_reading
 from kmatch.search.scanning.foresight import begin_search
 from kmatch.search.scanning.scan import DEEP
 from kmatch.search.scanning.work import difference_work
 from kmatch.search.several import over_genomes
-from kmatch.search.shards.edges import Edges
-from kmatch.search.shards.extents import Extent
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.patterns import Pattern, PatternSet
 
@@ -66,53 +64,11 @@ def best_batches(
         distances = closest.distances(read)
         found = distances < distinct.lengths
         where = f" in {each.label}" if genomes.named else ""
-        warn_of_none(copies, ~found, where, running.on_warning)
+        for name in copies.names_of(~found):
+            running.on_warning(f"pattern '{name}' matches nowhere{where}")
         return with_copies(closest.hits(read, distances), copies)
 
     yield from over_genomes(genomes, running, find)
-
-
-def best_distances(
-    genome: Genome | Genomes,
-    patterns: PatternSet,
-    options: BestOptions = OPTIONS,
-    running: Running = RUNNING,
-    hooks: Hooks = HOOKS,
-) -> Longs:
-    """The smallest distance of each of some distinct patterns in a genome, int64[P]; m where none
-    is less."""
-    genomes = as_genomes(genome)
-    closest = _closest(genomes, patterns, options, running, hooks)
-    return closest.distances(_only(genomes, running))
-
-
-def best_within(
-    genome: Genome | Genomes,
-    patterns: PatternSet,
-    distances: Longs,
-    options: BestOptions = OPTIONS,
-    running: Running = RUNNING,
-    hooks: Hooks = HOOKS,
-) -> Iterator[HitBatch]:
-    """Yield the minima of distinct patterns at given distances, int64[P], in order; none at m."""
-    genomes = as_genomes(genome)
-    closest = _closest(genomes, patterns, options, running, hooks)
-    yield from closest.hits(_only(genomes, running), distances)
-    if running.on_edges and (edges := closest.edges()):
-        running.on_edges(edges)
-
-
-def _only(genomes: Genomes, running: Running) -> "Read":
-    """How the only one of some genomes is read."""
-    return Read(genomes.genome(0), genomes.circular, running)
-
-
-def warn_of_none(
-    copies: Copies, missing: Bools, where: str, on_warning: Callable[[str], None]
-) -> None:
-    """Warn of each pattern that matches nowhere, bool[P]; where: the genome, for messages."""
-    for name in copies.names_of(missing):
-        on_warning(f"pattern '{name}' matches nowhere{where}")
 
 
 def _closest(
@@ -152,7 +108,6 @@ class Closest:
         self._patterns, self._strand, self._rules = patterns, strand, rules
         self._engine, self._run, self._hooks = *algorithm, hooks
         self._panel = build_reading_panel(patterns, strand)
-        self._last: Any = None  # the search of minima
 
     def distances(self, read: Read) -> Longs:
         """The smallest distance of each pattern, int64[P]; m where none is less."""
@@ -196,26 +151,18 @@ class Closest:
         chunking = self._chunking(longest, k)
         make = partial(self._search, panel, limits, aligned=self._aligned and report == "minima")
         if read.circular is None:
-            extent = read.genome.extent if report == "minima" else None
-            self._last = search = make(report, extent)
-            return search.run(chunking.chunks(read.genome, read.running))
+            return make(report).run(chunking.chunks(read.genome, read.running))
         reading = Reading(longest + k, self._patterns.lengths, self._rules, make)
         return reading.run(read.genome, read.circular, chunking, read.running, report)
-
-    def edges(self) -> Edges | None:
-        """What the last search left open at the borders of a shard."""
-        found: Edges | None = self._last.edges() if self._last else None
-        return found
 
     def _search(
         self,
         panel: ReadingPanel,
         limits: Longs,
         report: str,
-        extent: Extent | None = None,
         aligned: bool = False,
     ) -> Any:
-        how = (report, self._rules, self._hooks, extent, aligned)
+        how = (report, self._rules, self._hooks, aligned)
         return difference_search(self._engine, self._run, panel, limits, *how)
 
     def _kept(self, read: Read, least: Longs) -> Longs:

@@ -77,11 +77,9 @@ def edit_batches(
     chunking = Chunking(plan, engine, engine.layout.reading_words)
 
     def make(report: str) -> DifferenceSearch:
-        extent = genomes.extent
         # On a circle alignments say which of several PAMs stands beside a hit.
         aligned = running.aligned or (genomes.circular is not None and rules.unequal)
-        how = (hooks, extent, aligned)
-        return difference_search(engine, run, panel, limits, report, rules, *how)
+        return difference_search(engine, run, panel, limits, report, rules, hooks, aligned)
 
     search, reading = make(report), Reading(longest + k, distinct.lengths, rules, make)
 
@@ -93,8 +91,6 @@ def edit_batches(
         return with_copies(found, copies)
 
     yield from over_genomes(genomes, running, find)
-    if running.on_edges and (edges := search.edges()):
-        running.on_edges(edges)
 
 
 def _rules(options: EditOptions, k: int) -> tuple[Rules, int]:

@@ -7,7 +7,6 @@ from kmatch.errors import warn
 from kmatch.published.registry import ENGINE
 
 if TYPE_CHECKING:
-    from kmatch.search.shards.edges import Edges
     from kmatch.sequences.chunks import Spans
     from kmatch.sequences.records import Progress
 
@@ -20,9 +19,8 @@ class Running(NamedTuple):
     on_progress(consumed, size) hears of bytes read, on_engine(engine) of the engine that was
     chosen, on_expected(seconds) of how long that is expected to take, on_spans(spans) of records in
     each chunk, on_warning(message) of likely mistakes; by default that is a UserWarning.
-    scheduler: of a Dask cluster that searches in place of this machine; aligned: whether hits that
-    come from there bring their alignments. on_edges(edges) hears of what the search of a shard
-    leaves open at its borders (see `kmatch.search.shards`).
+    scheduler: of a Dask cluster that searches in place of this machine; aligned: whether hits come
+    with their alignments.
     """
 
     device: str = "auto"
@@ -35,7 +33,6 @@ class Running(NamedTuple):
     on_warning: Callable[[str], None] = warn
     scheduler: Any = None
     aligned: bool = True
-    on_edges: "Callable[[Edges], None] | None" = None
 
 
 class Hooks(NamedTuple):

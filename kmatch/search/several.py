@@ -11,7 +11,6 @@ from kmatch.search.panels.repeats import Copies, with_copies
 from kmatch.search.running import Running
 from kmatch.search.scanning.chunks import Chunking, PackedChunk
 from kmatch.search.scanning.dense import hits_ahead
-from kmatch.search.shards.owned import owned_windows
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.records import Progress
 
@@ -33,8 +32,7 @@ def find_windows(
     def find(genome: Genome, running: Running) -> Iterable[HitBatch]:
         if genomes.circular is None:
             batches = hits_ahead(search(chunking.chunks(genome, running)), threads)
-            found = owned_windows(batches, genome.extent)
-            return with_copies(found, copies)
+            return with_copies(batches, copies)
         circles = window_circles(genomes.circular, longest)
         chunks = circular_chunks(chunking, genome, circles, running)
         batches = hits_ahead(search(chunks), threads)

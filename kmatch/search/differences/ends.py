@@ -16,9 +16,8 @@ from kmatch.engine.host.codes import Coding
 from kmatch.engine.host.sharing import slabs
 from kmatch.engine.host.workers import Workers
 from kmatch.engine.protocol import Engine, Scan
-from kmatch.results.batches import HitBatch, hit_batch, joined, no_hits
+from kmatch.results.batches import HitBatch, hit_batch
 from kmatch.search.differences.anchored import AnchoredSearch
-from kmatch.search.differences.borders import Borders
 from kmatch.search.differences.constrained import (
     NO_COLUMNS,
     NO_ENDS,
@@ -42,18 +41,15 @@ from kmatch.search.scanning.chunks import NO_LETTERS, PackedChunk
 from kmatch.search.scanning.codes import DROPPED, code_batches, rows_at_once, split_ends
 from kmatch.search.scanning.dense import codes_ahead, rows_ahead
 from kmatch.search.scanning.scan import Scanner
-from kmatch.search.shards.edges import Edges
-from kmatch.search.shards.extents import Extent
 
 UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
 
 
 class Decided(NamedTuple):
-    """Ends that are to be reported, as `DifferenceSearch._decide` takes them, int64[3 or 4, n], the
-    borders that their plateaus touch, int64[n], and a place before which no later hit begins.
+    """Ends that are to be reported, as `DifferenceSearch._decide` takes them, int64[3 or 4, n],
+    and a place before which no later hit begins.
     """
 
-    touched: Longs
     ends: Longs
     begin: int
 
@@ -70,8 +66,7 @@ class DifferenceSearch:
 
     panel: ReadingPanel; limits: int64[Q], the k of each query; report: `minima`, `ends` or `loci`;
     rules: Rules; filtering: True or False where the engine is not to choose; capacity: see Scanner;
-    extent: of the shard that the genome is, if it is one; aligned: whether hits come with their
-    alignments.
+    aligned: whether hits come with their alignments.
     """
 
     def __init__(
@@ -83,7 +78,6 @@ class DifferenceSearch:
         rules: Rules = NO_RULES,
         filtering: bool | None = None,
         capacity: int | None = None,
-        extent: Extent | None = None,
         aligned: bool = True,
     ) -> None:
         self._engine, self._panel = engine, panel
@@ -102,7 +96,6 @@ class DifferenceSearch:
         self._anchored = AnchoredSearch(
             engine, self._query, constraints, rules.pams, wanted=filtering
         )
-        self._borders = Borders(extent) if extent else None
         self._begin()
 
     def _begin(self) -> None:
@@ -136,18 +129,6 @@ class DifferenceSearch:
             yield self._report_ends(number, self._decide(number, rest, FOREVER, FOREVER))
         elif number >= 0:
             yield self._report_ends(number, self._decide(number, NO_ENDS, FOREVER, FOREVER))
-
-    def edges(self) -> Edges | None:
-        """What is open at the borders of a shard, once all of it was searched; None elsewhere."""
-        if not self._borders or not self._chunks or self._report == "ends":
-            return None
-        rows, touched = self._borders.rows, self._borders.touched
-        order = np.argsort(rows["source"], kind="stable")
-        rows, touched = rows[order], touched[order]
-        hits = joined([no_hits(), *(self._batch(self._chunks, part) for part in by_source(rows))])
-        left, right, fell = self._plateaus.edges
-        backward = self._panel.letters.backward
-        return Edges(backward, left, right, fell.astype(np.uint8), hits, rows["query"], touched)
 
     def find_codes(self, chunks: Iterable[PackedChunk]) -> Iterator[tuple[PackedChunk, Longs]]:
         """Yield (chunk, codes): chunks or parts of them, in order, and their sorted codes."""
@@ -200,9 +181,6 @@ class DifferenceSearch:
         halo, base = chunk.geometry.halo, chunk.base
         spans = (chunk.spans.begins, chunk.spans.lengths)
         before, owned, backward = -1, (halo, chunk.length), self._panel.letters.backward
-        if self._borders:
-            self._borders.look(chunk)
-            self._plateaus.lie_between(self._borders.left, self._borders.right)
         if self._constrained:
             held = self._constrained.begin(number, chunk)
             yield held, base, base
@@ -215,8 +193,6 @@ class DifferenceSearch:
             seen = base + min(int(last[0]), chunk.length)  # more may come at its position
             if dropped[0]:
                 ends = np.compress(ends[1] != DROPPED, ends, axis=1)
-            if self._borders:
-                ends = self._borders.owned(ends, base)
             if self._constrained:
                 ends = self._constrained.kept(number, chunk, ends)
             yield ends, seen, seen
@@ -230,31 +206,25 @@ class DifferenceSearch:
         what is beside them.
         """
         chunk = self._chunks[number]
-        touched = np.zeros(len(ends[0]), np.int64)
         if self._report != "ends":
             position, query, distance, *_ = ends
-            query, coordinate, distance, touched = self._plateaus.feed(
+            query, coordinate, distance = self._plateaus.feed(
                 query, position + chunk.base, distance, forward_end, backward_end
             )
             ends = np.stack([coordinate - chunk.base, query, distance])
         # A later hit starts behind what its halo shows, or where a minimum may be.
         _, undecided, _ = self._plateaus.undecided()
         begin = min(backward_end, forward_end - chunk.geometry.halo)
-        return Decided(touched, ends, min(begin, undecided.min(initial=FOREVER)) - self._reach)
+        return Decided(ends, min(begin, undecided.min(initial=FOREVER)) - self._reach)
 
     def _report_ends(self, number: int, decided: Decided) -> Released:
         """Trace what is decided in a chunk, and release the hits that no later one precedes."""
-        touched, ends, begin = decided
+        ends, begin = decided
         position, query, *_ = ends
         known = position >= 0
         resumed = np.isin(self._suspended["query"], query[~known])
         rows = self._traced(number, *(column[known] for column in ends))
         again, self._suspended = self._suspended[resumed], self._suspended[~resumed]
-        if self._borders and touched.any():
-            rows = self._borders.decided(rows, touched[known])
-            suspended = np.zeros(len(self._query.limits), np.int64)
-            suspended[query[~known]] = touched[~known]  # at most one of a query
-            again = self._borders.decided(again, suspended[again["query"]])
         # Those of a query by their anchors, as beside PAMs of several lengths ends may be equal.
         self._waiting = join_rows(self._waiting, again, rows)
         return self._release(begin)
@@ -269,8 +239,7 @@ class DifferenceSearch:
         self._suspended = join_rows(kept, rows)
 
     def _forget(self, number: int) -> None:
-        held = [self._waiting, self._suspended, *([self._borders.rows] if self._borders else [])]
-        sources = np.concatenate([rows["source"] for rows in held])
+        sources = np.concatenate([rows["source"] for rows in (self._waiting, self._suspended)])
         used = {number, *np.unique(sources).tolist()}
         for unused in self._chunks.keys() - used:
             self._chunks.pop(unused).letters = NO_LETTERS

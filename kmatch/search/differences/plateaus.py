@@ -10,18 +10,15 @@ from kmatch.engine.host.workers import Workers
 from kmatch.jit import kernel
 
 FOREVER = np.iinfo(np.int64).max
-NOWHERE = -1  # before every place
-NO_PLATEAU = -1  # in place of a distance
 STAGED = 256  # minima that a thread puts at a time
 SLABS = 16  # of ends for which a further thread pays, as each looks at all of them
-AT_LEFT, AT_RIGHT = 1, 2  # the borders of a shard that a plateau touches, as bits
 
 
 # 32 bytes: threads that take neighbouring queries write to one cache line at the most.
 PLATEAU = np.dtype(
     {
-        "names": ["first", "last", "height", "is_open", "fell", "touched"],
-        "formats": [np.int64, np.int64, np.int64, np.uint8, np.uint8, np.uint8],
+        "names": ["first", "last", "height", "is_open", "fell"],
+        "formats": [np.int64, np.int64, np.int64, np.uint8, np.uint8],
         "itemsize": 32,
     }
 )
@@ -31,17 +28,11 @@ class State(NamedTuple):
     """The plateau of each query.
 
     backward: uint8[Q]; plateaus: PLATEAU[Q]: `first`, `last` and `height`, its ends and its D;
-    `is_open`, whether there is one; `fell`, whether D was higher before; `touched`, the borders of
-    a shard that it touches.
-    borders: int64[2], the first place of a shard and the one behind its last, or NOWHERE and
-    FOREVER; edges: int64[3, Q], D of the plateaus at either, NO_PLATEAU where there is none, and
-    whether D was higher before the latter, 2 where that begins at the former.
+    `is_open`, whether there is one; `fell`, whether D was higher before.
     """
 
     backward: np.ndarray
     plateaus: np.ndarray
-    borders: np.ndarray
-    edges: np.ndarray
 
 
 class Plateaus:
@@ -54,14 +45,7 @@ class Plateaus:
 
     def __init__(self, backward: Bytes, workers: Workers) -> None:
         self._workers = workers
-        queries = len(backward)
-        borders = np.array([NOWHERE, FOREVER], np.int64)
-        self.edges = np.full((3, queries), NO_PLATEAU, np.int64)
-        self._state = State(backward, np.zeros(queries, PLATEAU), borders, self.edges)
-
-    def lie_between(self, left: int, right: int) -> None:
-        """Take note of the borders of a shard: places, or NOWHERE and FOREVER."""
-        self._state.borders[:] = left, right
+        self._state = State(backward, np.zeros(len(backward), PLATEAU))
 
     def feed(
         self,
@@ -72,13 +56,13 @@ class Plateaus:
         backward_end: int = FOREVER,
     ) -> Longs:
         """Take ends, sorted by coordinate; give the minima now certain, in the same form and in any
-        order, and the borders that their plateaus touch, which only another shard makes certain.
+        order.
 
         query, coordinate, distance: int64[n]; all ends before forward_end, or backward_end for a
         query that reads backward, have then been seen.
         """
         state = self._state
-        out = np.empty((4, len(query) + len(state.backward)), np.int64)
+        out = np.empty((3, len(query) + len(state.backward)), np.int64)
         count = np.zeros(1, np.int64)
         if len(query):
             groups = min(self._workers.threads, 1 + slabs(len(query)) // SLABS)
@@ -88,7 +72,7 @@ class Plateaus:
 
     def undecided(self) -> tuple[Longs, Longs, Longs]:
         """Backward queries on a plateau that may be a minimum, as (query, coordinate, distance)."""
-        backward, plateaus, *_ = self._state
+        backward, plateaus = self._state
         queries = np.flatnonzero(plateaus["is_open"] & plateaus["fell"] & backward)
         return queries, plateaus["first"][queries], plateaus["height"][queries]
 
@@ -102,7 +86,7 @@ def _stage(staged, filled, out, count, state, q):
     plateau = state.plateaus[q]
     staged[0, filled] = q
     staged[1, filled] = plateau.first if state.backward[q] else plateau.last
-    staged[2, filled], staged[3, filled] = plateau.height, plateau.touched
+    staged[2, filled] = plateau.height
     return filled + 1
 
 
@@ -110,7 +94,7 @@ def _stage(staged, filled, out, count, state, q):
 def _put(staged, filled, out, count):
     """Put minima in `out`, which has count[0]: many at once, as all threads count there."""
     at = fetch_add(count, 0, filled)
-    for i in range(4):
+    for i in range(3):
         for j in range(filled):
             out[i, at + j] = staged[i, j]
 
@@ -130,7 +114,7 @@ def _feed(work, state, query, coordinate, distance, out, count):
 @kernel
 def _feed_some(begin, end, state, query, coordinate, distance, out, count):
     """Take the ends of the queries begin … end−1."""
-    staged, filled = np.empty((4, STAGED), np.int64), 0
+    staged, filled = np.empty((3, STAGED), np.int64), 0
     for i in range(len(query)):
         q = query[i]
         if q < begin or q >= end:
@@ -144,25 +128,18 @@ def _feed_some(begin, end, state, query, coordinate, distance, out, count):
             filled = _stage(staged, filled, out, count, state, q)
         plateau.fell = not (beside and d > plateau.height)
         plateau.is_open, plateau.first, plateau.last, plateau.height = 1, at, at, d
-        plateau.touched = 0
-        if at == state.borders[0]:
-            plateau.touched, state.edges[0, q] = AT_LEFT, d
     _put(staged, filled, out, count)
 
 
 @kernel
 def _close(state, forward_end, backward_end, out, count):
     """Close the plateaus that no further end can touch."""
-    staged, filled = np.empty((4, STAGED), np.int64), 0
+    staged, filled = np.empty((3, STAGED), np.int64), 0
     for q in range(len(state.plateaus)):
         plateau = state.plateaus[q]
         behind = plateau.last + 1
         if plateau.is_open and behind < (backward_end if state.backward[q] else forward_end):
             plateau.is_open = 0
-            if behind == state.borders[1]:
-                state.edges[1, q] = plateau.height
-                state.edges[2, q] = 2 if plateau.touched else plateau.fell
-                plateau.touched |= AT_RIGHT
             if plateau.fell:
                 filled = _stage(staged, filled, out, count, state, q)
     _put(staged, filled, out, count)

@@ -1,0 +1,731 @@
+"""Searches on a Dask cluster: whole records go to workers, and what they find comes back in order.
+
+A task is whole records of one genome, or whole genomes of a list, under a group of the patterns.
+Nothing of Dask is imported before a search asks for it.
+"""
+
+import inspect
+import logging
+import os
+import pickle
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import lru_cache, partial
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import kmatch
+from kmatch.arrays import Bytes, Longs, bounds_of
+from kmatch.engine.host.letters import LETTERS
+from kmatch.errors import ClusterError, InputError, KmatchError
+from kmatch.genome import COMPRESSION, Genome, Genomes, as_genomes
+from kmatch.jit.sources import digest
+from kmatch.packed.writer import MAGIC, TAIL
+from kmatch.published.registry import ENGINE
+from kmatch.results.batches import HitBatch, Origin, joined, no_hits
+from kmatch.search.panels.repeats import distinct_patterns
+from kmatch.search.running import Running
+from kmatch.sequences.alphabet import encode_text
+from kmatch.sequences.patterns import PatternSet, pattern_set
+from kmatch.sequences.records import Stretch, gathered, stretch_of
+
+CONNECT = 10.0  # seconds that a scheduler has to answer
+WORKERS = 60.0  # seconds without any worker
+TICK = 0.5  # seconds between looks at the cluster
+TRIES = 3  # of a task
+AHEAD = 2  # tasks in flight for each thread of a worker
+SHARES = 4  # tasks for each thread, where there are records or patterns enough
+LEAST, MOST = 1 << 18, 1 << 24  # letters of a task
+STARTS = 1 << 12  # starts of primers in a group, at least
+SMALL = 1 << 15  # bytes of a job that goes with each task
+ROWS = 1 << 16  # hits handed on at a time
+OPEN = 8  # packed genomes that a worker keeps mapped
+COMPRESSED = (".gz", ".bgz", ".bz2", ".xz", ".zst")
+MISSING = (
+    "a search on a cluster needs Dask, which is not installed; "
+    "install it with: pip install 'dask[distributed]'"
+)
+Group = tuple[int, int]  # the number of a group of the patterns, and how many groups there are
+
+
+def run_anywhere(search: Callable[..., Any], running: Running) -> Any:
+    """search(running=running), on the cluster that `running` names, or else here.
+
+    search: a partial of one of the functions `*_batches`.
+    """
+    if running.scheduler is None:
+        return search(running=running)
+    try:
+        import distributed  # noqa: F401
+    except ImportError as error:
+        raise ClusterError(MISSING) from error
+    return _spread(search, running)
+
+
+def version() -> str:
+    """The version of kmatch, with a digest of its sources: workers need the same one."""
+    return f"{kmatch.__version__} ({digest(kmatch.__version__)[:8]})"
+
+
+class SharedFile(NamedTuple):
+    """What identifies a file: its absolute path, bytes, time of change in nanoseconds, and the
+    checksum of a packed genome's index, else None."""
+
+    path: str
+    size: int
+    changed: int
+    checksum: int | None
+
+    def is_here(self) -> bool:
+        """Whether this machine has the same file."""
+        return shared_file(self.path) == self
+
+    @property
+    def letters(self) -> int:
+        """About how many letters it has, by its size and its name."""
+        return self.size * (COMPRESSION if self.path.endswith(COMPRESSED) else 1)
+
+
+def shared_file(path: Any) -> SharedFile | None:
+    """The SharedFile of a path; None for what is no regular file that can be read."""
+    with suppress(OSError, ValueError):
+        path = os.path.abspath(os.fspath(path))
+        if not os.path.isfile(path):
+            return None
+        with open(path, "rb") as handle:
+            found = os.fstat(handle.fileno())
+            checksum = None
+            if handle.read(len(MAGIC)) == MAGIC and found.st_size > TAIL.size:
+                handle.seek(-TAIL.size, os.SEEK_END)
+                checksum = TAIL.unpack(handle.read(TAIL.size))[1]
+        return SharedFile(path, found.st_size, found.st_mtime_ns, checksum)
+    return None
+
+
+class Content(NamedTuple):
+    """Records that are sent: their names, the letters of each, int64[r], and all letters as masks
+    of four bits, two to a byte."""
+
+    names: list[str]
+    lengths: Longs
+    packed: Bytes
+
+
+def content_of(stretches: Iterable[Stretch]) -> Content:
+    """The Content of whole Stretches."""
+    names: list[str] = []
+    lengths, letters = [np.zeros(0, np.int64)], [np.zeros(0, np.uint8)]
+    for part in stretches:
+        names += part.names
+        lengths.append(part.lengths)
+        letters.append(np.asarray(part.letters))
+    size = sum(map(len, letters))
+    masks = encode_text(np.concatenate([*letters, np.full(size % 2, ord("N"), np.uint8)]))
+    packed: Bytes = masks[::2] << np.uint8(4) | masks[1::2]
+    return Content(names, np.concatenate(lengths), packed)
+
+
+def stretches_of(content: Content) -> Iterator[Stretch]:
+    """Yield the Stretches of a Content, whose letters are A, C, G, T and N."""
+    bounds = bounds_of(content.lengths).tolist()
+    letters = LETTERS[np.stack([content.packed >> 4, content.packed & 15], axis=1).reshape(-1)]
+    parts = zip(content.names, bounds, bounds[1:], strict=False)
+    return gathered(stretch_of(name, letters[begin:end]) for name, begin, end in parts)
+
+
+class Piece(NamedTuple):
+    """Whole records of a genome.
+
+    genome: its number among those searched; label: how messages name it; first, last: the number of
+    the first record and that behind the last, None for all; file: what workers may read, of a
+    packed genome where `last` is a number; content: the records, where they are sent.
+    """
+
+    genome: int
+    label: str
+    first: int = 0
+    last: int | None = None
+    file: SharedFile | None = None
+    content: Content | None = None
+
+
+class Task(NamedTuple):
+    """Pieces that are searched one after another, once for each of the groups of the patterns.
+
+    Of several pieces each is a whole genome.
+    """
+
+    pieces: list[Piece]
+    groups: int
+
+    def __str__(self) -> str:
+        labels = [self.pieces[0].label, self.pieces[-1].label]
+        return f"the search of {' to '.join(dict.fromkeys(labels))}"
+
+
+class Job(NamedTuple):
+    """What all tasks of a search have in common.
+
+    find(genomes, running, group): gives what is found; view, regions, circular: of the Genomes.
+    """
+
+    find: Callable[[Genomes, Running, Group], Any]
+    view: Callable[[Genome], Genome]
+    regions: Any
+    circular: Any
+    running: Running
+
+
+class Answer(NamedTuple):
+    """What a task found, and heard: Spans, warnings, names of circular records that there were not,
+    and records that regions name."""
+
+    found: Any
+    spans: list[Any]
+    warnings: list[str]
+    missing: set[str]
+    met: set[str]
+
+
+class Unseen(NamedTuple):
+    """The answer of a worker that has not got the file of a task."""
+
+
+# What workers do
+
+
+def search_task(
+    told: tuple[str, bytes], pieces: list[Piece], group: Group
+) -> Answer | Unseen | KmatchError:
+    """Search the pieces of a task for a group of the patterns; told: the client's version and a
+    pickled Job. An error that another try cannot mend is an answer, too."""
+    if told[0] != version():
+        return ClusterError(
+            f"worker {_address()} has kmatch {version()}, and this is kmatch {told[0]}: install "
+            "the same version there, or stop that worker"
+        )
+    if not all(piece.content or (piece.file and piece.file.is_here()) for piece in pieces):
+        return Unseen()
+    job: Job = pickle.loads(told[1])
+    spans: list[Any] = []
+    warnings: list[str] = []
+    try:
+        genomes = Genomes([_opened(piece, warnings.append) for piece in pieces])
+        genomes.view, genomes.circular = job.view, job.circular
+        found = job.find(genomes, job.running._replace(on_spans=spans.append), group)
+    except KmatchError as error:
+        return _labelled(error, pieces)
+    missing = set(job.circular.missing) if job.circular else set()
+    return Answer(found, spans, warnings, missing, job.regions.met if job.regions else set())
+
+
+def _address() -> str:
+    """The address of this worker, for messages."""
+    with suppress(ImportError, ValueError):
+        from distributed import get_worker
+
+        return str(get_worker().address)
+    return "this machine"
+
+
+def _opened(piece: Piece, on_warning: Callable[[str], None]) -> Genome:
+    if piece.content:
+        return Genome.of_stretches(piece.label, stretches_of(piece.content))
+    assert piece.file
+    if piece.last is None:
+        genome = Genome.unopened(piece.file.path, False, on_warning)
+        genome.label = piece.label
+        return genome
+    file = _mapped(piece.file, piece.label).file
+    assert file
+    return Genome.of_stretches(piece.label, file.stretches(None, piece.first, piece.last))
+
+
+@lru_cache(OPEN)
+def _mapped(file: SharedFile, label: str) -> Genome:
+    """The Genome of a packed file, which stays mapped; the client warned of its names."""
+    genome = Genome.unopened(file.path, False, _ignore)
+    genome.label = label
+    return genome
+
+
+def _ignore(message: str) -> None:
+    """Nobody hears of it."""
+
+
+def _labelled(error: KmatchError, pieces: list[Piece]) -> KmatchError:
+    """An error that names files as the client does."""
+    said = str(error)
+    for piece in pieces:
+        if piece.file and said.startswith(f"{piece.file.path}:"):
+            return InputError(piece.label + said.removeprefix(piece.file.path))
+    return error
+
+
+def find_hits(
+    search: Callable[..., Iterable[HitBatch]],
+    patterns: PatternSet,
+    genomes: Genomes,
+    running: Running,
+    group: Group,
+) -> dict[int, HitBatch]:
+    """The hits of a group of patterns, by the number of their genome; search: a partial that lacks
+    genome, patterns and running."""
+    distinct, copies = distinct_patterns(patterns)
+    begin, end = (len(distinct) * (group[0] + more) // group[1] for more in (0, 1))
+    # Copies stay together, as their hits share an order.
+    numbers = np.sort(copies.numbers[copies.bounds[begin] : copies.bounds[end]])
+    batches = search(genome=genomes, patterns=patterns.take(numbers), running=running)
+    found = {}
+    for number, of_one in groupby(filter(len, batches), lambda batch: batch.origin.number):
+        batch = joined(list(of_one))
+        found[number] = replace(batch, pattern=numbers[batch.pattern])
+    return found
+
+
+def find_bounds(
+    starts: Any, k: int, options: Any, genomes: Genomes, running: Running, group: Group
+) -> Longs:
+    """The bounds of a group of the starts of primers, int64[n], that a background requires."""
+    from kmatch.search.primer import part_of, raise_bounds
+
+    begin, end = (len(starts.masks) * (group[0] + more) // group[1] for more in (0, 1))
+    part = part_of(starts, begin, end)
+    return raise_bounds(part, genomes.genome(0), k, options, running)[: end - begin]
+
+
+# What the client does
+
+
+class Cluster:
+    """A running Dask cluster; client: a distributed.Client of it."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self.address = str(client.scheduler.address if client.scheduler else client)
+        self._sends = False  # whether a worker had not got a file
+        self._looked, self._threads = -TICK, 0
+
+    def describe(self) -> str:
+        """The cluster, for people."""
+        workers = len(self._workers())
+        return f"{workers} worker{'' if workers == 1 else 's'} at {self.address}"
+
+    @property
+    def threads(self) -> int:
+        """How many threads the workers have together, 1 or more; waits for the first worker."""
+        if time.monotonic() - self._looked >= TICK:
+            began = time.monotonic()
+            while not (workers := self._workers()):
+                if time.monotonic() - began > WORKERS:
+                    raise ClusterError(
+                        f"the scheduler {self.address} has had no worker for {WORKERS:.0f} s; "
+                        f"start some with: dask worker {self.address}"
+                    )
+                time.sleep(TICK / 5)
+            self._threads, self._looked = sum(workers.values()), time.monotonic()
+        return max(self._threads, 1)
+
+    def _workers(self) -> dict[str, int]:
+        """The threads of each worker, by address."""
+        try:
+            if self._client.status != "running":
+                raise ConnectionError
+            asked = self._client.scheduler.ncores
+            found: dict[str, int] = self._client.sync(asked, callback_timeout=CONNECT)
+        except Exception as error:
+            raise ClusterError(
+                f"the scheduler {self.address} is gone; start it and its workers again, and "
+                "search once more"
+            ) from error
+        return found
+
+    def answers(
+        self, job: Job, tasks: Iterable[Task], fill: Callable[[Task], Task]
+    ) -> Iterator[tuple[Task, list[Answer]]]:
+        """Yield (task, the answer of each group) in order, of which a window is in flight.
+
+        fill(task): one that needs no file.
+        """
+        told: Any = (version(), pickle.dumps(job))
+        if len(told[1]) > SMALL and self.threads:
+            told = self._submit(_given, told)
+            with suppress(Exception):  # or tasks would go to the worker that has it first
+                self._client.replicate([told], callback_timeout=CONNECT)
+        waiting: deque[tuple[Task, list[Any]]] = deque()
+
+        def start(task: Task) -> tuple[Task, list[Any]]:
+            task = fill(task) if self._sends else task
+            pieces: Any = task.pieces
+            if task.groups > 1 and pieces[0].content:
+                pieces = self._submit(_given, pieces)
+            groups = [(number, task.groups) for number in range(task.groups)]
+            return task, [self._submit(search_task, told, pieces, group) for group in groups]
+
+        def next_answer() -> tuple[Task, list[Answer]]:
+            task, futures = waiting[0]
+            found = [self._outcome(task, future) for future in futures]
+            if any(isinstance(answer, Unseen) for answer in found):
+                self._sends = True
+                waiting[0] = start(task)
+                return next_answer()
+            waiting.popleft()
+            return task, found
+
+        try:
+            for task in tasks:
+                waiting.append(start(task))
+                while sum(len(futures) for _, futures in waiting) > AHEAD * self.threads:
+                    yield next_answer()
+            while waiting:
+                yield next_answer()
+        finally:
+            with suppress(Exception):
+                self._client.cancel([future for _, futures in waiting for future in futures])
+
+    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        import dask
+
+        # Letters are meant to be in messages: Dask need not warn of them.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
+            return self._client.submit(function, *arguments, pure=False, retries=TRIES - 1)
+
+    def _outcome(self, task: Task, future: Any) -> Any:
+        """Wait for what a task gives; raises where it failed."""
+        from distributed import wait
+        from distributed.scheduler import KilledWorker
+
+        while not future.done():
+            with suppress(TimeoutError):
+                wait(future, timeout=TICK)
+            self.threads  # noqa: B018 - waits for a worker, for a while
+        try:
+            found = future.result()
+        except KilledWorker as error:
+            raise ClusterError(
+                f"{task} ended one worker after another, the last of them "
+                f"{error.last_worker.address}; give workers more memory, or search fewer patterns "
+                "at a time"
+            ) from error
+        except Exception as error:
+            self._workers()  # the scheduler may be gone
+            raise ClusterError(
+                f"{task} failed {TRIES} times, the last time {type(error).__name__}: {error}"
+            ) from error
+        if isinstance(found, KmatchError):
+            raise found
+        return found
+
+
+def _given(value: Any) -> Any:
+    """A value as the result of a task: it is sent once, and made anew where a worker dies."""
+    return value
+
+
+@contextmanager
+def connected(scheduler: Any) -> Iterator[Cluster]:
+    """Give the Cluster of a scheduler: its address, its file, or a distributed.Client.
+
+    Raises ClusterError where none answers.
+    """
+    from distributed import Client
+
+    if isinstance(scheduler, Client):
+        if scheduler.asynchronous:
+            raise ClusterError("the Client is asynchronous; give one without asynchronous=True")
+        if scheduler.status != "running":
+            raise ClusterError(f"the Client is {scheduler.status}; give one that is connected")
+        yield Cluster(scheduler)
+        return
+    given = _where(scheduler)
+    log = logging.getLogger("distributed")  # which says on standard error what errors say too
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        try:
+            client = Client(**given, timeout=CONNECT, set_as_default=False)
+        except Exception as error:
+            why = str(error).strip().rstrip(".") or type(error).__name__
+            raise ClusterError(
+                f"no Dask scheduler answers at {scheduler} ({why}); start one with: dask scheduler"
+            ) from error
+        try:
+            yield Cluster(client)
+        finally:
+            with suppress(Exception):
+                client.close(timeout=CONNECT)
+    finally:
+        log.setLevel(before)
+
+
+def _where(scheduler: Any) -> dict[str, str]:
+    """What Client takes for an address or the path of a scheduler file."""
+    if not isinstance(scheduler, str | os.PathLike):
+        raise ClusterError(
+            f"scheduler is {scheduler!r}; give an address such as tcp://host:8786, the path of a "
+            "scheduler file, or a distributed.Client"
+        )
+    if "://" in str(scheduler):
+        return {"address": str(scheduler)}
+    if not os.path.isfile(scheduler):
+        raise ClusterError(
+            f"scheduler {scheduler}: no such file; give an address such as tcp://host:8786, or the "
+            "file that dask scheduler --scheduler-file writes"
+        )
+    return {"scheduler_file": os.fspath(scheduler)}
+
+
+def tasks_of(genomes: Genomes, size: int, units: int) -> Iterator[Task]:
+    """Yield the Tasks of genomes, of about `size` letters each; units: the most groups of one."""
+    held: list[Piece] = []
+    letters = 0
+    for piece, more in _pieces(genomes, size):
+        if held and (letters + more > size or piece.last is not None):
+            yield Task(held, 1)
+            held, letters = [], 0
+        if piece.last is not None or more > size:
+            yield Task([piece], max(min(-(-more // size), units), 1))
+            continue
+        held.append(piece)
+        letters += more
+    if held:
+        yield Task(held, 1)
+
+
+def _pieces(genomes: Genomes, size: int) -> Iterator[tuple[Piece, int]]:
+    """Yield Pieces and how many letters they have, about."""
+    for number in range(len(genomes)):
+        genome = genomes.genome(number)
+        piece = Piece(number, genome.label)
+        file = None if genome.path == "-" else shared_file(genome.path)
+        if file and file.checksum is not None and genome.file is not None:
+            names, lengths = genome.file.names, genome.file.sizes
+            if genome.named is not None:
+                wanted = np.fromiter(map(genome.named.__contains__, names), np.bool_, len(names))
+                lengths = np.where(wanted, lengths, 0)
+            if len(names) < 2 or lengths.sum() <= size:
+                yield piece._replace(file=file), int(lengths.sum())
+                continue
+            for first, last, letters in _cuts(lengths.tolist(), size):
+                yield piece._replace(first=first, last=last, file=file), letters
+        elif file and genomes.named and file.letters <= size:
+            yield piece._replace(file=file), file.letters
+        else:
+            yield from _sent(piece, genome, size)
+
+
+def _cuts(lengths: Sequence[int], size: int) -> Iterator[tuple[int, int, int]]:
+    """Yield (first, last, letters) of records that come together."""
+    first = letters = 0
+    for number, length in enumerate(lengths):
+        if number > first and letters + length > size:
+            yield first, number, letters
+            first, letters = number, 0
+        letters += length
+    yield first, len(lengths), letters
+
+
+def _sent(piece: Piece, genome: Genome, size: int) -> Iterator[tuple[Piece, int]]:
+    """The same of a genome that is read here, of records that come together."""
+    held: list[Stretch] = []
+    first = last = letters = 0
+
+    def together() -> tuple[Piece, int]:
+        return piece._replace(first=first, last=last, content=content_of(held)), letters
+
+    for part in genome.whole_parts():
+        if held and letters + len(part.letters) > size:
+            yield together()
+            first, held, letters = last, [], 0
+        held.append(part)
+        last, letters = last + len(part.names), letters + len(part.letters)
+    yield together()
+
+
+def filled(genomes: Genomes, task: Task) -> Task:
+    """A task with its records, for workers that do not see their files."""
+    pieces = []
+    for piece in task.pieces:
+        if piece.content is None:
+            genome = genomes.genome(piece.genome)
+            parts = genome.whole_parts()
+            if piece.last is not None and genome.file is not None:
+                parts = genome.file.stretches(None, piece.first, piece.last)
+            piece = piece._replace(content=content_of(parts))
+        pieces.append(piece)
+    return task._replace(pieces=pieces)
+
+
+class Spread:
+    """A search of genomes that is spread over a cluster; units: the most groups of a task."""
+
+    def __init__(self, cluster: Cluster, genomes: Genomes, running: Running, units: int) -> None:
+        self._cluster, self._genomes, self._running = cluster, genomes, running
+        self._units = units
+        self._told: set[str] = set()  # warnings
+        self._before = self._seen = 0  # records of the genomes before, and with this one
+
+    def answers(self, find: Callable[..., Any]) -> Iterator[tuple[Task, list[Answer]]]:
+        """Yield each Task with the answers of its groups, in order; tells what these heard."""
+        genomes, given = self._genomes, self._running
+        circular = genomes.circular.of_part() if genomes.circular else None
+        running = Running(given.device, given.threads or 1, given.algorithm, aligned=given.aligned)
+        running = running._replace(on_warning=_ignore)
+        job = Job(find, genomes.view, genomes.regions, circular, running)
+        letters, size = genomes.expected_letters, MOST
+        if letters is not None:
+            size = min(max(letters // (SHARES * self._cluster.threads), LEAST), MOST)
+        units = self._units if given.algorithm == ENGINE else 1
+        tasks = tasks_of(genomes, size, units)
+        found = self._cluster.answers(job, tasks, partial(filled, genomes))
+        for number, (task, answers) in enumerate(found, 1):
+            for answer in answers:
+                self._hear(answer)
+            self._hear_spans(task, answers[0])
+            if given.on_progress:
+                done = (task.pieces[-1].genome + 1, len(genomes))
+                given.on_progress(*(done if genomes.named else (number, None)))
+            yield task, answers
+        genomes.check_circular()
+
+    def _hear(self, answer: Answer) -> None:
+        for warning in answer.warnings:
+            if warning not in self._told:
+                self._told.add(warning)
+                self._running.on_warning(warning)
+        if self._genomes.circular:
+            self._genomes.circular.hear(answer.missing)
+        if self._genomes.regions:
+            self._genomes.regions.met |= answer.met
+
+    def _hear_spans(self, task: Task, answer: Answer) -> None:
+        """Tell of records, numbered over all genomes."""
+        first = task.pieces[0].first
+        if not first:
+            self._before = self._seen
+        for spans in answer.spans:
+            spans = spans._replace(first=self._before + first + spans.first)
+            self._seen = max(self._seen, spans.first + len(spans.lengths))
+            if self._running.on_spans:
+                self._running.on_spans(spans)
+
+    def hits(self, find: Callable[..., Any]) -> Iterator[HitBatch]:
+        """Yield the hits of each piece, or a HitBatch without rows, in order."""
+        circles: dict[int, int] = {}  # letters of circular records, by number
+        for task, answers in self.answers(find):
+            for number, piece in enumerate(task.pieces):
+                parts = [part for each in answers if (part := each.found.get(number))]
+                batch = _merged(parts)
+                circles = circles if piece.first else {}
+                for part in parts:
+                    of_piece = part.origin.circles or {}
+                    circles.update((piece.first + each, of_piece[each]) for each in of_piece)
+                known = circles if self._genomes.circular else None
+                name = self._genomes.names[piece.genome] if self._genomes.named else None
+                names = {piece.first + each: batch.names[each] for each in batch.names}
+                origin = Origin(piece.genome, name, known)
+                record = batch.record + piece.first
+                yield replace(batch, record=record, names=names, origin=origin)
+
+
+def _merged(parts: list[HitBatch]) -> HitBatch:
+    """The hits of groups of patterns in one order, in arrays that kernels may take."""
+    batch = joined([no_hits(), *parts])
+    order = np.arange(len(batch))
+    if len(parts) > 1:  # equal rows are of one group
+        keys = (batch.pattern, batch.minus, batch.end, batch.start, batch.record)
+        order = np.lexsort(keys)
+    return batch.picked(order)
+
+
+def _spread(search: Callable[..., Any], running: Running) -> Iterator[Any]:
+    """What search(running=running) gives, found by the cluster that `running` names."""
+    with connected(running.scheduler) as cluster:
+        if running.on_engine:
+            running.on_engine(_Workers(cluster.describe()))
+        call: Any = search
+        given = _arguments(call)
+        ways = {"primer_batches": _primers, "pcr_batches": _products}
+        spread: Callable[..., Iterator[Any]] = ways.get(call.func.__name__, _hits)
+        yield from spread(call.func, given, running, cluster)
+
+
+class _Workers(NamedTuple):
+    """What a search runs on, for those who hear of engines."""
+
+    description: str
+
+
+def _arguments(search: Any) -> dict[str, Any]:
+    """The arguments of a partial by name, with those left at their defaults."""
+    bound = inspect.signature(search.func).bind_partial(*search.args, **search.keywords)
+    bound.apply_defaults()
+    return bound.arguments
+
+
+def _hits(
+    function: Callable[..., Any], given: dict[str, Any], running: Running, cluster: Cluster
+) -> Iterator[HitBatch]:
+    """The hits of `hamming`, `multi`, `edit` and `best`."""
+    genomes, patterns = as_genomes(given["genome"]), pattern_set(given["patterns"])
+    search = partial(function, **{name: given[name] for name in ("k", "options") if name in given})
+    if running.algorithm == ENGINE:  # a group alone misses errors of the whole panel
+        here = Running("cpu", 1, on_warning=_ignore)
+        list(search(genome=Genome.from_records([]), patterns=patterns, running=here))
+    spread = Spread(cluster, genomes, running, len(distinct_patterns(patterns)[0]))
+    batches = spread.hits(partial(find_hits, search, patterns))
+    if function.__name__ == "best_batches":
+        batches = _closest(batches, genomes, patterns, running)
+    for batch in batches:
+        for first in range(0, len(batch), ROWS):
+            yield batch.picked(slice(first, first + ROWS))
+
+
+def _closest(
+    batches: Iterable[HitBatch], genomes: Genomes, patterns: PatternSet, running: Running
+) -> Iterator[HitBatch]:
+    """The hits at the smallest distance of their pattern in a genome, out of those in pieces."""
+    for number, of_one in groupby(batches, lambda batch: batch.origin.number):
+        least = patterns.lengths.copy()
+        held = []
+        for batch in of_one:
+            np.minimum.at(least, batch.pattern, batch.distance)
+            held.append(batch.picked(np.flatnonzero(batch.distance == least[batch.pattern])))
+        where = f" in {genomes.names[number]}" if genomes.named else ""
+        for missing in np.flatnonzero(least == patterns.lengths).tolist():
+            running.on_warning(f"pattern '{patterns.names[missing]}' matches nowhere{where}")
+        for batch in held:
+            yield batch.picked(np.flatnonzero(batch.distance == least[batch.pattern]))
+
+
+def _products(
+    function: Callable[..., Any], given: dict[str, Any], running: Running, cluster: Cluster
+) -> Iterator[Any]:
+    """The products of `pcr`: sites are found by workers, and joined here."""
+    from kmatch.search.pcr import pcr_products, pcr_sites
+
+    genomes, pairs, options = as_genomes(given["genome"]), given["pairs"], given["options"]
+    sites: Any = pcr_sites(pairs, given["k"], options)
+    found = _hits(sites.func, {"genome": genomes, **sites.keywords}, running, cluster)
+    yield from pcr_products(found, genomes, pairs, options)
+
+
+def _primers(
+    function: Callable[..., Any], given: dict[str, Any], running: Running, cluster: Cluster
+) -> Iterator[Any]:
+    """The primers of `primer`: workers raise the bounds of starts by records of the background."""
+    from kmatch.search.primer import PrimerStarts
+
+    k, options = given["k"], given["options"]
+    starts = PrimerStarts(given["target"], k, options, running)
+    genomes, known = as_genomes(given["background"]), starts.known
+    units = max(len(known.masks) // STARTS, 1)
+    spread = Spread(cluster, genomes, running._replace(on_spans=None), units)
+    for _, answers in spread.answers(partial(find_bounds, known, k, options)):
+        np.maximum(known.bounds, np.concatenate([each.found for each in answers]), known.bounds)
+    yield from starts.batches()

@@ -1,1 +1,0 @@
-"""Shards: ranges of a genome that are searched apart, and how what they find becomes whole."""
