@@ -15,10 +15,8 @@ FOR_KERNELS = (
     "engine/cpu/bits/vectors.py",
     "engine/cpu/hamming/scan.py",
     "engine/cpu/hamming/triplets.py",
-    "engine/cuda/bits/buffer.py",
-    "engine/cuda/bits/logic.py",
-    "engine/cuda/bits/words.py",
-    "engine/cuda/text/tiles.py",
+    "engine/cuda/text.py",
+    "engine/cuda/words.py",
     "engine/host/tracing/bits.py",
 )
 

@@ -221,7 +221,7 @@ found.to_tsv(path + "/hits.tsv")
 assert kmatch.pack(genome, path + "/r.kmatch", threads=1) == (1, len(text))
 assert len(kmatch.primer(genome, kmatch.Genome(path + "/r.kmatch"), 3, **options)) == 0
 from kmatch.published.cpu import feuser2018, nakano2012, wspasm2017
-from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda import driver
 with warnings.catch_warnings():
     warnings.simplefilter("error")
     driver._try[1, 1]  # a small grid, which Numba warns of

@@ -12,7 +12,7 @@ from support.package_copy import copy_package
 
 from kmatch.engine import devices
 from kmatch.engine.cpu.engine import CpuEngine
-from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda import driver
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Layout, geometry_for
 from kmatch.jit import claims
 from kmatch.rehearsal import compiling, searches

@@ -10,22 +10,17 @@ import pytest
 from numba import types
 from support.capabilities import CAPABILITIES, bundle, check_toolkit, known, label, target
 
-from kmatch.engine.cuda.edit import stretches
-from kmatch.engine.cuda.edit import strips as edit_strips
-from kmatch.engine.cuda.gpu import driver
-from kmatch.engine.cuda.hamming import queries
-from kmatch.engine.cuda.hamming import scan as hamming_scan
-from kmatch.engine.cuda.primer import tile as primer_tile
+from kmatch.engine.cuda import driver, edit, hamming, primer_tile, strips
 
 WORDS, NUMBERS, INTS = types.uint64[::1], types.int64[::1], types.int32[::1]
 TABLE = types.int32[:, ::1]
 
 HAMMING = (
-    *(WORDS, bundle(hamming_scan.Shape), NUMBERS, NUMBERS, WORDS, TABLE),
+    *(WORDS, bundle(hamming.Shape), NUMBERS, NUMBERS, WORDS, TABLE),
     *(NUMBERS, NUMBERS),
 )
-EDIT = (WORDS, bundle(stretches.Shape), types.int8[:, ::1], TABLE, NUMBERS, NUMBERS)
-STRIPS = (*EDIT, types.int64, bundle(edit_strips.Kept, *3 * [WORDS]))
+EDIT = (WORDS, bundle(edit.Shape), types.int8[:, ::1], TABLE, NUMBERS, NUMBERS)
+STRIPS = (*EDIT, types.int64, bundle(strips.Kept, *3 * [WORDS]))
 PRIMER = (
     *(WORDS, types.uint32[::1], INTS, INTS, types.int64[:, ::1]),
     *(
@@ -36,13 +31,13 @@ PRIMER = (
 )
 
 MAKERS = {
-    "hamming": ("hamming.scan", "make_scan"),
-    "edit": ("edit.scan", "make_scan"),
-    "strips": ("edit.strips", "make_scan"),
-    "pack": ("text.pack", "make_pack"),
-    "unite": ("text.pack", "make_unite"),
-    "primer": ("primer.tile", "make_extend"),
-    "spread": ("text.lanes", "make_spread"),
+    "hamming": ("hamming", "make_scan"),
+    "edit": ("edit", "make_scan"),
+    "strips": ("strips", "make_scan"),
+    "pack": ("text", "make_pack"),
+    "unite": ("text", "make_unite"),
+    "primer": ("primer_tile", "make_extend"),
+    "spread": ("text", "make_spread"),
 }
 KERNELS = {
     "hamming, few mismatches": ("hamming", (2, 16, 14), HAMMING),
@@ -143,7 +138,7 @@ def test_fast_kernels_stay_in_registers(assembled, name):
 def test_registers_leave_room_for_six_blocks(assembled):
     """As many as shared memory has room for, so that some copy while others count."""
     registers, *_ = assembled(FAST["hamming, k = 3"])
-    assert 6 * queries.THREADS * registers <= 1 << 16
+    assert 6 * hamming.THREADS * registers <= 1 << 16
 
 
 @pytest.mark.parametrize("name", PRIMERS)

@@ -9,9 +9,9 @@ from support.hooks import best_batches, edit_batches, hamming_batches, primer_ba
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
-from kmatch.engine.cuda.edit.recurrence import COLUMNS
 from kmatch.engine.cuda.engine import CudaEngine
-from kmatch.engine.cuda.primer.pieces import all_units, cut_units
+from kmatch.engine.cuda.primer import all_units, cut_units
+from kmatch.engine.cuda.recurrence import COLUMNS
 from kmatch.engine.geometry import SPARE, Geometry
 from kmatch.engine.protocol import AnchorScan, Engine, SeedLookup, WindowCounts
 from kmatch.engine.queries import Query, query_arrays

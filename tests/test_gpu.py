@@ -38,8 +38,8 @@ from support.published import (
 )
 
 import kmatch
-from kmatch.engine.cuda.gpu.driver import find_devices
-from kmatch.engine.cuda.primer.extend import Sizes
+from kmatch.engine.cuda.driver import find_devices
+from kmatch.engine.cuda.primer import Sizes
 from kmatch.packed.writer import PackedLayout, write_packed
 
 FOUND, REASON = find_devices()
@@ -362,7 +362,7 @@ def test_a_packed_file(records, texts, file):
 
 
 def test_planes_leave_the_gpu_when_it_is_full(records, texts):
-    from kmatch.engine.cuda.gpu.device import open_gpu
+    from kmatch.engine.cuda.device import open_gpu
 
     genome = kmatch.Genome.from_records(records)
     patterns = texts(20, 3, 2)
@@ -374,7 +374,7 @@ def test_planes_leave_the_gpu_when_it_is_full(records, texts):
 
 
 def test_out_of_memory_is_an_error():
-    from kmatch.engine.cuda.gpu.device import open_gpu
+    from kmatch.engine.cuda.device import open_gpu
 
     with pytest.raises(kmatch.DeviceError, match="out of memory"):
         open_gpu(FOUND[0][0]).array(1 << 40)

@@ -10,9 +10,9 @@ from support.mismatches import rows, search
 from support.primers import primer
 from support.primers import rows as rows_of_primers
 
-from kmatch.engine.cuda.gpu import driver
-from kmatch.engine.cuda.gpu.device import open_gpu
-from kmatch.engine.cuda.gpu.driver import find_devices
+from kmatch.engine.cuda import driver
+from kmatch.engine.cuda.device import open_gpu
+from kmatch.engine.cuda.driver import find_devices
 from kmatch.errors import DeviceError
 
 FOUND, REASON = find_devices()

@@ -166,7 +166,7 @@ CUDA = """
 from types import SimpleNamespace
 from numba import cuda
 from numba.cuda.dispatcher import CUDACache
-from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda import driver
 from kmatch.jit.folders import own_folder
 
 @cuda.jit(cache=True)
@@ -198,7 +198,7 @@ numba_parts._CACHE = ("missing",), ()
 import numba
 from numba.cuda.dispatcher import CUDACache
 before = numba.config.CACHE_DIR
-from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda import driver
 from kmatch.jit.folders import own_folder
 
 cache = driver._try._cache
@@ -225,7 +225,7 @@ def test_kernels_for_cuda_use_numbas_cache_where_its_parts_are_missing(tmp_path)
 def test_kernels_for_cuda_are_kept_alike(tmp_path):
     """Those of kmatch in its folder, checked; a script's where Numba keeps them."""
     done = run_script(tmp_path, CUDA)
-    assert done.stdout.startswith("engine.cuda.gpu.driver._try-") and ".cuda" in done.stdout
+    assert done.stdout.startswith("engine.cuda.driver._try-") and ".cuda" in done.stdout
     assert done.stderr.count("KmatchWarning") == 1 and "damaged" in done.stderr
 
 

@@ -15,8 +15,8 @@ SIMULATED = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
 from kmatch.engine.cuda import engine
-from kmatch.engine.cuda.gpu import driver
-from kmatch.engine.cuda.primer import extend as primer
+from kmatch.engine.cuda import driver
+from kmatch.engine.cuda import primer
 from kmatch.published import cuda as on_cuda
 from kmatch.published.cuda import liu2012, pmasm2017, wspasm2017
 

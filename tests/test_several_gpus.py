@@ -5,8 +5,8 @@ import time
 import pytest
 from support.several_gpus import SEARCHES, two_on_one
 
-from kmatch.engine.cuda.gpu.driver import find_devices
-from kmatch.engine.cuda.gpu.queue import Board, GpuQueue
+from kmatch.engine.cuda.driver import find_devices
+from kmatch.engine.cuda.engine import GpuQueue
 from kmatch.engine.devices import choose_engine
 from kmatch.errors import DeviceError
 
@@ -39,7 +39,10 @@ class Clock:
     """A GPU that takes `seconds` for each scan, one after the other."""
 
     def __init__(self, seconds):
-        self.device, self.seconds, self.free, self.taken = "cuda:0", seconds, 0.0, 0
+        self.number, self.seconds, self.free, self.taken = 0, seconds, 0.0, 0
+
+    def use(self):
+        pass
 
     def scan(self, delay):
         time.sleep(delay)  # of the host
@@ -72,25 +75,10 @@ def shares(gpus, many, ahead=5):
 
 
 def test_equal_gpus_take_equal_work():
-    for many in (8, 16):
+    for many in (2, 8, 16):
         assert shares([Clock(0.01), Clock(0.01)], many) == [many // 2] * 2
 
 
 def test_a_slow_gpu_takes_less():
     fast, slow = shares([Clock(0.005), Clock(0.06)], 30)
     assert fast >= 2 * slow > 0
-
-
-def test_work_is_left_to_who_took_less():
-    board = Board(2)
-    for number in range(6):
-        board.add(number, 1)
-    assert board.take(0, False, 60) == (0, True)
-    assert board.take(0, True, 60) == (None, True)  # a second one would be more than the other has
-    assert board.take(1, False, 60) == (1, True)
-    assert board.take(0, True, 60) == (2, True)
-    assert board.take(0, False, 0.01) == (3, True)  # the other did not come
-    assert board.take(0, True, 60) == (4, True)  # and is not waited for again
-    board.close()
-    assert board.take(1, False, 60) == (5, True)
-    assert board.take(0, False, 60) == board.take(1, False, 60) == (None, False)

@@ -9,7 +9,7 @@ from support.mismatches import rows
 from support.shares import PANEL, PROBLEMS, TEXTS, within
 
 import kmatch
-from kmatch.engine.cuda.gpu.driver import find_devices
+from kmatch.engine.cuda.driver import find_devices
 
 FOUND, REASON = find_devices()
 

@@ -93,27 +93,18 @@ def _cuda_engine(
         _wake_all()
     for number in numbers or [0]:
         _wake(number)
-    from kmatch.engine.cuda.gpu.driver import find_devices
+    from kmatch.engine.cuda.driver import find_devices
 
     found, why = find_devices()
-    names = {number: name for number, name, _ in found}
-    if not names:
+    gpus = {gpu.number: gpu for gpu in found}
+    if not gpus:
         raise DeviceError(why)
-    chosen = list(names) if numbers is None else numbers or list(names)[:1]
-    if not names.keys() >= set(chosen):
-        raise DeviceError(f"the GPUs here are {', '.join(f'cuda:{n}' for n in names)}")
+    chosen = list(gpus) if numbers is None else numbers or list(gpus)[:1]
+    if not gpus.keys() >= set(chosen):
+        raise DeviceError(f"the GPUs here are {', '.join(f'cuda:{n}' for n in gpus)}")
     from kmatch.engine.cuda.engine import CudaEngine
 
-    def engine(i: int) -> CudaEngine:
-        number = chosen[i]
-        nth = chosen[:i].count(number)
-        return CudaEngine(number, names[number], threads, reason, work, nth)
-
-    if len(chosen) == 1:
-        return engine(0)
-    from kmatch.engine.cuda.several import SeveralGpus, open_together
-
-    return SeveralGpus(open_together(engine, len(chosen)), threads, reason, work)
+    return CudaEngine([gpus[number] for number in chosen], threads, reason, work)
 
 
 def _no_driver() -> bool:

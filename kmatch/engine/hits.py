@@ -2,7 +2,7 @@
 
 A hit code is an int64, (position·Q + query)·(k + 1) + distance with Q queries, so codes sort by
 position, then by query. `kmatch.engine.host.codes` encodes and decodes them on the CPU,
-`kmatch.engine.cuda.bits.buffer` encodes them on a GPU.
+`kmatch.engine.cuda.words` encodes them on a GPU.
 """
 
 from typing import NamedTuple

@@ -24,7 +24,7 @@ def describe_machine() -> Iterator[tuple[str, str]]:
     import llvmlite.binding as llvm
     import numba
 
-    from kmatch.engine.cuda.gpu.driver import find_devices, target
+    from kmatch.engine.cuda.driver import find_devices, target
     from kmatch.jit.folders import kernel_folders, measure
 
     features = llvm.get_host_cpu_features()

@@ -88,7 +88,7 @@ def _cuda_workers(workers: int) -> int:
     from kmatch.engine.devices import choose_engine
 
     choose_engine("cuda")
-    from kmatch.engine.cuda.gpu.driver import memory
+    from kmatch.engine.cuda.driver import memory
 
     return max(min(workers, memory()[0] // CUDA_MEMORY), 1)
 

@@ -31,9 +31,8 @@ from harness.records import write_results
 
 import kmatch
 from kmatch.bench.measure import Case, by_engine, by_published
-from kmatch.engine.cuda.edit import scan as edit
-from kmatch.engine.cuda.gpu.driver import cuda
-from kmatch.engine.cuda.hamming import scan as hamming
+from kmatch.engine.cuda import edit, hamming
+from kmatch.engine.cuda.driver import cuda
 from kmatch.engine.geometry import halo_of
 from kmatch.published.registry import find
 from kmatch.search.panels.panel import build_panel, build_reading_panel
@@ -72,7 +71,7 @@ class Bench(GpuBench):
     def hamming(self, m, k, counts):
         plan = plan_chunks(m, k, 1, self.length, self.engine.layout)
         chunk = self.chunk(plan, self.length)
-        stream, text = self.engine.stream, self.on_gpu(chunk, ())
+        stream, text = self.stream, self.on_gpu(chunk, ())
         for count in counts:
             patterns = random_patterns(m, count)
             exact = np.zeros(m * count, bool)
@@ -93,14 +92,14 @@ class Bench(GpuBench):
     def edit(self, m, k, count, length=None):
         length = length or self.length
         chunk = self.chunk(plan_reading(m, k, k + 1, length, self.engine.layout), length)
-        stream, text = self.engine.stream, self.on_gpu(chunk, ())
+        stream, text = self.stream, self.on_gpu(chunk, ())
         patterns = random_patterns(m, count)
         panel = build_reading_panel(load_patterns(patterns), "+")
         limits, chosen = np.full(count, k, np.int64), np.arange(count)
         searches = edit.Searches(halo_of(text), panel.letters, limits, chosen, k, stream)
 
         def scan(buffer):
-            edit.scan_edit(text, searches, buffer)
+            searches.run(text, buffer)
 
         seconds, hits = self.kernel(scan)
         operations = length / 64 * count * m * CELL_OPERATIONS
@@ -176,7 +175,7 @@ class Bench(GpuBench):
     def whole_call(self, m, k, count, length):
         """A search of both strands from packed host memory, beside its kernels and its copy."""
         genome = self.genome(length)
-        patterns, gpu = random_patterns(m, count), self.engine._gpu
+        patterns, gpu = random_patterns(m, count), self.engine._gpus[0]
         hits = kmatch.hamming(genome, patterns, k, device="cuda")
         copied, kept = [], []
         for seconds, resident in ((copied, False), (kept, True)) * REPEAT:

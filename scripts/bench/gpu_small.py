@@ -20,7 +20,7 @@ from harness.options import plain_parser
 from harness.records import write_results
 
 import kmatch
-from kmatch.engine.cuda.primer.extend import Sizes
+from kmatch.engine.cuda.primer import Sizes
 from kmatch.packed.writer import PackedLayout, write_packed
 from kmatch.search import best, edit, hamming, multi, primer
 from kmatch.search.running import by_name

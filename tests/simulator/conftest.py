@@ -3,16 +3,15 @@ from dataclasses import replace
 import pytest
 from support.turns import take_turns
 
-from kmatch.engine.cuda import engine
-from kmatch.engine.cuda.text import pack
+from kmatch.engine.cuda import engine, text
 
 take_turns()
 
 
 @pytest.fixture(autouse=True)
 def small_grids(monkeypatch):
-    monkeypatch.setattr(pack, "BLOCKS", 1)
-    monkeypatch.setattr(pack, "THREADS", 3)
+    monkeypatch.setattr(text, "BLOCKS", 1)
+    monkeypatch.setattr(text, "THREADS", 3)
 
 
 @pytest.fixture(autouse=True)

@@ -20,15 +20,12 @@ from support.pcr import rows as rows_of_products
 from support.shares import PANEL, PROBLEMS, TEXTS, within
 
 import kmatch
-from kmatch.engine.cuda import engine
-from kmatch.engine.cuda.bits import buffer
-from kmatch.engine.cuda.edit import recurrence, stretches, strips
-from kmatch.engine.cuda.edit import scan as edit_scan
-from kmatch.engine.cuda.gpu import device, driver
-from kmatch.engine.cuda.gpu.driver import cuda
-from kmatch.engine.cuda.hamming import queries
-from kmatch.engine.cuda.hamming import scan as hamming_scan
-from kmatch.engine.cuda.text import lanes, tiles
+from kmatch.engine.cuda import device, driver, engine, recurrence, strips, words
+from kmatch.engine.cuda import edit as edit_scan
+from kmatch.engine.cuda import hamming as hamming_scan
+from kmatch.engine.cuda import text as tiles
+from kmatch.engine.cuda.driver import cuda
+from kmatch.engine.devices import choose_engine
 from kmatch.engine.geometry import SPARE, Geometry, Text
 from kmatch.engine.queries import reading_arrays
 from kmatch.errors import DeviceError
@@ -106,8 +103,8 @@ def test_pcr(edit):
 
 def test_a_thread_can_reserve_codes_for_all_its_positions():
     """One more, and hits of a GPU would be written over others; the simulator has no such limit."""
-    rows = (queries.BROAD.depth, queries.DEEP.depth, recurrence.COLUMNS)
-    assert 64 * max(rows) < 1 << buffer.BITS
+    rows = (hamming_scan.BROAD.depth, hamming_scan.DEEP.depth, recurrence.COLUMNS)
+    assert 64 * max(rows) < 1 << words.BITS
 
 
 @pytest.mark.parametrize("grain", [0, 1])
@@ -216,7 +213,7 @@ def test_strips(monkeypatch):
 
 
 def test_little_device_memory(monkeypatch):
-    monkeypatch.setattr(strips, "memory", lambda: (1, 1))
+    monkeypatch.setattr(edit_scan, "memory", lambda: (1, 1))
     pattern = "ACGTTGCATTAGCCAGTACTGAACCGGTTAAGC"
     records = [("r", "GATT" + pattern + "TTAC")]
     assert in_strips(records, pattern, 1) == naive.edit(records, [pattern], 1, strand="+")
@@ -278,13 +275,13 @@ def test_the_gpu_packs_as_the_cpu_does(words, monkeypatch):
     letters = np.random.default_rng(words).choice(
         np.frombuffer(b"ACGTUacgtuNRY-", np.uint8), geometry.letters + 64
     )
-    gpu, packed = engine.CudaEngine(0, "simulator"), []
+    gpu, packed = choose_engine("cuda"), []
     for packers in (0, 99):
         monkeypatch.setattr(engine, "PACKERS", packers)
         planes = gpu.planes(4 * geometry.plane_words)
         gpu.pack(letters, geometry.text(planes))
         packed.append(planes.tolist())
-        assert gpu._gpu._ready(planes).planes.copy_to_host().tolist() == packed[0]
+        assert gpu._gpus[0]._ready(planes).planes.copy_to_host().tolist() == packed[0]
     assert packed[0] == packed[1]
 
 
@@ -292,8 +289,8 @@ def test_stretches_cover_all_rows():
     geometry = Geometry(1, 37, 24)
     reading = reading_arrays(np.ones(20, np.uint8), np.array([0, 20]), np.zeros(1, np.uint8))
     limits = np.array([3])
-    (plan,) = stretches.plan_searches(24, reading, limits, np.array([0]))
-    stretch, blocks = stretches.divide(geometry.text(None), plan)
+    (plan,) = edit_scan.plan_searches(24, reading, limits, np.array([0]))
+    stretch, blocks = edit_scan.divide(geometry.text(None), plan)
     assert blocks * stretch >= geometry.rows > (blocks - 1) * stretch and blocks > 1
 
 
@@ -303,8 +300,8 @@ PACKED = {"length": 64, "halo": 64, "words": 1}
 @pytest.fixture
 def few_threads(monkeypatch):
     """Packed genomes with rows of one word, which are spread by few threads."""
-    for name, value in (("NARROW", 1), ("BLOCKS", 1), ("THREADS", 8)):
-        monkeypatch.setattr(lanes, name, value)
+    for name, value in (("NARROW", 1), ("SPREAD_BLOCKS", 1), ("THREADS", 8)):
+        monkeypatch.setattr(tiles, name, value)
 
 
 def test_a_packed_genome(few_threads):
@@ -334,9 +331,9 @@ def test_planes_are_spread_over_more_lanes(few_threads):
     narrow, expected = (_striped(bits, words, halo) for words in (2, 16))
     stream = driver.new_stream()
     text = Geometry(2, rows, halo).text(driver.on_device(narrow, stream))
-    broad = lanes.spread_text(text, driver.empty(expected.size, np.uint64, stream))
+    broad = tiles.spread_text(text, driver.empty(expected.size, np.uint64, stream))
     assert broad == Geometry(16, 2, halo).text(broad.planes)
-    lanes.spread(text, broad, stream)
+    tiles.spread(text, broad, stream)
     assert np.array_equal(broad.planes.copy_to_host(), expected)
 
 

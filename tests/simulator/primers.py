@@ -16,11 +16,9 @@ from support.primers import primer_cases, records
 from support.primers import rows as rows_of_primers
 
 from kmatch.engine.columns import FRESH
-from kmatch.engine.cuda import engine
-from kmatch.engine.cuda.edit.recurrence import COLUMNS
-from kmatch.engine.cuda.primer import extend as primer
-from kmatch.engine.cuda.primer import pieces, strips
-from kmatch.engine.cuda.primer import tile as primer_tile
+from kmatch.engine.cuda import primer, primer_strips, primer_tile
+from kmatch.engine.cuda.recurrence import COLUMNS
+from kmatch.engine.devices import choose_engine
 from kmatch.rehearsal import searches
 from kmatch.sequences.alphabet import encode_text
 
@@ -139,7 +137,7 @@ def _plain_launch(target):
 
     def launch(self, height, most_rows, rows, passed, units, bounds):
         lanes, alive = self._lanes, np.zeros(len(units), bool)
-        reached = np.tile([-pieces.NEVER, pieces.NEVER], (len(units), 1))
+        reached = np.tile([-primer.NEVER, primer.NEVER], (len(units), 1))
         for number, (tile, first, end) in enumerate(units.tolist()):
             begin = max(first - self._warm(rows), 0)
             letters = self.letters[begin:end]
@@ -156,7 +154,7 @@ def _plain_launch(target):
                         low, high = begin + low, begin + high + COLUMNS
                         reached[number, 0] = min(reached[number, 0], low - low % COLUMNS)
                         reached[number, 1] = max(reached[number, 1], high - high % COLUMNS)
-        return pieces.alive_units(units, np.flatnonzero(alive), reached)
+        return primer.alive_units(units, np.flatnonzero(alive), reached)
 
     return launch
 
@@ -190,7 +188,7 @@ def test_all_columns_go_down_as_many_rows_as_they_must(case, deepest, cells, str
 def test_columns_of_several_sweeps_are_noted():
     seen = [0, -1]
     for group in (8, 16, 4, 12):
-        strips.note(seen, group)
+        primer_strips.note(seen, group)
     assert seen == [4, 16]
 
 
@@ -207,7 +205,7 @@ def test_counters_of_all_lengths_are_compiled_ahead(monkeypatch):
         return Nothing()
 
     monkeypatch.setattr(primer, "make_extend", make)
-    gpu = engine.CudaEngine(0, "simulator")
+    gpu = choose_engine("cuda")
     for length in (16, *searches.LENGTHS):  # primers of 9 letters are searched for too
         gpu.compile_primers(length)
     sizes, needed = primer.SIZES, set()

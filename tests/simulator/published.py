@@ -19,7 +19,7 @@ from support.published import (
 )
 
 from kmatch.bench.measure import Bench, make_case, random_letters
-from kmatch.engine.cuda.gpu.driver import cuda
+from kmatch.engine.cuda.driver import cuda
 from kmatch.engine.devices import choose_engine
 from kmatch.errors import InputError
 from kmatch.published import cuda as on_cuda

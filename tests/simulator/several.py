@@ -10,11 +10,12 @@ from support.primers import rows as primer_rows
 from support.several_gpus import PATTERNS, RECORDS, SEARCHES, two_on_one
 
 import kmatch
+from kmatch.engine.cuda import primer as primer_module
+from kmatch.engine.cuda.device import Gpu
 from kmatch.engine.cuda.engine import CudaEngine
-from kmatch.engine.cuda.gpu import queue
-from kmatch.engine.cuda.primer.extend import Sizes
-from kmatch.engine.cuda.several import SeveralGpus
+from kmatch.engine.cuda.primer import Sizes
 from kmatch.engine.devices import choose_engine
+from kmatch.engine.host.done import Done
 from kmatch.errors import DeviceError
 
 # The recurrence adds to carry; what runs over the end of a word concerns nobody.
@@ -32,12 +33,12 @@ def test_primers_in_parts_of_a_target(monkeypatch):
     text = random_letters(26, 7)
     sizes = Sizes(width=1, height=4, rows=1, more=4, deepest=64, stretch=2, columns=8)
     given = records(text, text[10:20] + "A", ""), records(text[14:24] + "GG" + text[5:9]), 2
-    extend, shares = SeveralGpus.extend_primers, []
+    extend, shares = CudaEngine.extend_primers, []
 
     def extend_and_listen(self, starts, columns, k, on_progress, sizes):
         return extend(self, starts, columns, k, shares.append, sizes)
 
-    monkeypatch.setattr(SeveralGpus, "extend_primers", extend_and_listen)
+    monkeypatch.setattr(CudaEngine, "extend_primers", extend_and_listen)
     with two_on_one() as device:
         found = primer(*given, device=device, sizes=sizes, max_length=9)
     assert primer_rows(found) == primer_rows(primer(*given, device="cpu", max_length=9)) != []
@@ -45,22 +46,13 @@ def test_primers_in_parts_of_a_target(monkeypatch):
 
 
 def test_both_gpus_search(monkeypatch):
-    used, awake = {}, set()
-    start, alone, both = CudaEngine.start_scan, queue.alone, threading.Barrier(2)
+    used, broad = {}, Gpu.broad_text
 
-    def noted(self, *arguments):
-        used[id(self)] = threading.current_thread().name
-        return start(self, *arguments)
+    def noted(self, text):
+        used[id(self)] = threading.current_thread().name.rpartition("_")[0]
+        return broad(self, text)
 
-    def after_both():
-        """Let no GPU begin before each has work, or the first one might take it all."""
-        if (me := threading.get_ident()) not in awake:
-            awake.add(me)
-            both.wait(60)
-        return alone()
-
-    monkeypatch.setattr(CudaEngine, "start_scan", noted)
-    monkeypatch.setattr(queue, "alone", after_both)
+    monkeypatch.setattr(Gpu, "broad_text", noted)
     with two_on_one() as device:
         assert SEARCHES["windows"](device)
     assert list(used.values()) == ["kmatch cuda:0"] * 2
@@ -79,8 +71,8 @@ def test_a_gpu_that_fails_ends_the_search_with_its_name(monkeypatch, name, numbe
     def fail(*arguments):
         raise error
 
-    for method in ("start_scan", "start_edit", "start_smallest", "extend_primers"):
-        monkeypatch.setattr(CudaEngine, method, fail)
+    monkeypatch.setattr(Gpu, "broad_text", fail)
+    monkeypatch.setattr(primer_module, "extend_primers", fail)
     with two_on_one() as device, pytest.raises(DeviceError, match=message):
         SEARCHES[name](device)
 
@@ -89,7 +81,7 @@ def test_a_defect_is_not_blamed_on_a_gpu(monkeypatch):
     def fail(*arguments):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(CudaEngine, "start_scan", fail)
+    monkeypatch.setattr(Gpu, "broad_text", fail)
     with two_on_one() as device, pytest.raises(ZeroDivisionError):
         SEARCHES["windows"](device)
 
@@ -98,8 +90,10 @@ def test_threads_end_with_the_search():
     before = set(threading.enumerate())
     with two_on_one() as device:
         engine = choose_engine(device)
+        for scan in [engine._start(lambda gpu: Done(gpu.number), 1) for _ in range(4)]:
+            assert scan.found() == 0
         threads = set(threading.enumerate()) - before
-        assert len(threads) == 2 and engine.queues == 2
+        assert len(threads) >= 2 and engine.queues == 2
         assert engine.device == "cuda:0,0" and "2 simulator" in engine.description
         del engine
         gc.collect()

@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 from numba import types
 
-from kmatch.engine.cuda.gpu import driver
+from kmatch.engine.cuda import driver
 
 OLDEST = "the oldest"
 CAPABILITIES = [OLDEST, (9, 0)]  # what kernels do differently begins between them, at (8, 0)

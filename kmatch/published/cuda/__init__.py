@@ -8,8 +8,8 @@ from numba import int64
 from numpy.typing import DTypeLike, NDArray
 
 from kmatch.arrays import Bytes, Longs
-from kmatch.engine.cuda.gpu import driver
-from kmatch.engine.cuda.gpu.driver import DeviceArray, cuda
+from kmatch.engine.cuda import driver
+from kmatch.engine.cuda.driver import DeviceArray, cuda
 from kmatch.published.cpu import list_hits
 
 THREADS = 256

@@ -8,8 +8,8 @@ threads the cells of an anti-diagonal or a column (both grains of parallelism), 
 import numpy as np
 from numba import int32
 
-from kmatch.engine.cuda.bits.words import larger, smaller
-from kmatch.engine.cuda.gpu.driver import DeviceArray, cuda
+from kmatch.engine.cuda.driver import DeviceArray, cuda
+from kmatch.engine.cuda.words import larger, smaller
 from kmatch.errors import InputError
 from kmatch.published.cuda import DeviceText
 

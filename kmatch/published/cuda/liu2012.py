@@ -8,7 +8,7 @@ otherwise check at each access whether to count from the end.
 from numba import int32, uint8, uint64
 
 from kmatch.arrays import Bytes
-from kmatch.engine.cuda.gpu.driver import DeviceArray, cuda
+from kmatch.engine.cuda.driver import DeviceArray, cuda
 from kmatch.published.cuda import DeviceText
 
 BLOCK_DIM = 256

@@ -10,8 +10,8 @@ import numpy as np
 from numba import int32
 
 from kmatch.arrays import Bytes
-from kmatch.engine.cuda.bits.words import smaller
-from kmatch.engine.cuda.gpu.driver import DeviceArray, cuda
+from kmatch.engine.cuda.driver import DeviceArray, cuda
+from kmatch.engine.cuda.words import smaller
 from kmatch.published.cuda import DeviceText
 
 TOO_FAR = -1

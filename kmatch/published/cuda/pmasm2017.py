@@ -14,7 +14,7 @@ import numpy as np
 from numba import int32, uint8, uint32, uint64
 
 from kmatch.arrays import Bytes
-from kmatch.engine.cuda.gpu.driver import DeviceArray, cuda
+from kmatch.engine.cuda.driver import DeviceArray, cuda
 from kmatch.published.cpu.pmasm2017 import (
     ROWS,
     LookUp,

@@ -12,8 +12,8 @@ import numpy as np
 from numba import int32, uint8
 
 from kmatch.arrays import Bytes, Longs
-from kmatch.engine.cuda.bits.words import larger, smaller
-from kmatch.engine.cuda.gpu.driver import DeviceArray, cuda
+from kmatch.engine.cuda.driver import DeviceArray, cuda
+from kmatch.engine.cuda.words import larger, smaller
 from kmatch.errors import InputError
 from kmatch.published.cuda import DeviceText
 

@@ -8,8 +8,8 @@ import numpy as np
 
 import kmatch
 from harness.records import shown_figure
-from kmatch.engine.cuda.bits.buffer import HitBuffer
-from kmatch.engine.cuda.gpu.driver import Stopwatch, empty
+from kmatch.engine.cuda.driver import Stopwatch, empty, on_device
+from kmatch.engine.cuda.words import HitBuffer
 from kmatch.engine.devices import choose_engine
 from kmatch.search.scanning.chunks import packed_chunks
 
@@ -65,6 +65,7 @@ class GpuBench:
         self.length = length
         self.rows = []
         self.engine = choose_engine("cuda")
+        self.stream = self.engine._gpus[0].stream
         self.letters = random_letters(length, 0)
 
     def note(self, name, **figures):
@@ -84,12 +85,14 @@ class GpuBench:
 
     def on_gpu(self, chunk, masks):
         """The Text of a chunk on the GPU, as the engine's kernels take it."""
-        return self.engine._gpu.broad_text(chunk.text(masks, self.engine))
+        return self.engine._gpus[0].broad_text(chunk.text(masks, self.engine))
 
     def kernel(self, start, prepare=None):
         """(seconds, hits) of the kernels that start(HitBuffer) puts into the engine's stream."""
-        stream = self.engine.stream
-        buffer = HitBuffer(empty(CAPACITY, np.int64, stream), self.engine.new_count())
+        stream = self.stream
+        buffer = HitBuffer(
+            empty(CAPACITY, np.int64, stream), on_device(np.zeros(1, np.int64), stream)
+        )
         start(buffer)
         hits = read_counter(buffer.count, stream)
 

@@ -1,6 +1,6 @@
 """Strips of rows of k-difference primers, and the sweep of a stretch of the background through one.
 
-Roles are swapped (see `kmatch.engine.cuda.edit.recurrence`): a lane is a start in the target and
+Roles are swapped (see `kmatch.engine.cuda.recurrence`): a lane is a start in the target and
 row i of the matrix its letter i; a column is a letter of the background, the same for all lanes,
 which selects one of the row's planes in shared memory.
 
@@ -14,11 +14,9 @@ from typing import Any, NamedTuple
 from numba import uint64
 
 from kmatch.engine.columns import FRESH
-from kmatch.engine.cuda.bits.distances import add_four, put_number
-from kmatch.engine.cuda.bits.logic import or_both
-from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, any_of_warp
-from kmatch.engine.cuda.edit.recurrence import COLUMNS, cell
-from kmatch.engine.cuda.gpu.driver import cuda
+from kmatch.engine.cuda.driver import cuda
+from kmatch.engine.cuda.recurrence import COLUMNS, add_four, cell, put_number
+from kmatch.engine.cuda.words import ALL_ONES, NONE, any_of_warp, or_both
 
 LAST, GATHERED = range(2)  # rows that a sweep counts: the last, or each lane's own
 

@@ -11,26 +11,26 @@ strips.
 from functools import cache
 from typing import Any, NamedTuple
 
-import numpy as np
 from numba import int32, int64, uint64
 
-from kmatch.engine.cuda.bits.buffer import Coding, HitBuffer, reserve
-from kmatch.engine.cuda.bits.distances import Ends, add, put_number, smallest, write
-from kmatch.engine.cuda.bits.words import ALL_ONES, NONE, smaller
-from kmatch.engine.cuda.edit.recurrence import COLUMNS, THREADS, State, Tile, Way, advance, stage
-from kmatch.engine.cuda.edit.stretches import SearchPlan
-from kmatch.engine.cuda.gpu.driver import (
-    DeviceArray,
-    Stream,
-    cuda,
-    empty,
-    memory,
-    multiprocessors,
+from kmatch.engine.cuda.driver import DeviceArray, cuda
+from kmatch.engine.cuda.recurrence import (
+    COLUMNS,
+    THREADS,
+    Ends,
+    State,
+    Tile,
+    Way,
+    add,
+    advance,
+    put_number,
+    smallest,
+    stage,
+    write,
 )
+from kmatch.engine.cuda.words import ALL_ONES, NONE, Coding, HitBuffer, reserve, smaller
 
 SPAN = 128  # columns of a strip before the next; a multiple of COLUMNS
-MEMORY_SHARE = 0.5  # of the free device memory that deltas may take
-TOGETHER = 8  # blocks of a launch for every multiprocessor
 
 
 class Kept(NamedTuple):
@@ -253,37 +253,3 @@ def make_scan(rows: int, bits: int, lowering: bool) -> Any:
             row += step * span
 
     return kernel
-
-
-def memory_for_deltas(plan: SearchPlan, bits: int, units: int, stream: Stream) -> Kept:
-    """The Kept of all blocks that are started together, fewer where memory is short.
-
-    units: blocks of all queries, at the most.
-    """
-    words = plan.strips * (2 * plan.rows + bits) + 2 * SPAN  # a thread
-    most = int(memory()[0] * MEMORY_SHARE) // (8 * words * THREADS)
-    blocks = min(units, most, TOGETHER * multiprocessors())
-    apart = max(blocks, 1) * THREADS
-    return Kept(
-        empty(plan.strips * plan.rows * 2 * apart, np.uint64, stream),
-        empty(2 * SPAN * apart, np.uint64, stream),
-        empty(plan.strips * bits * apart, np.uint64, stream),
-    )
-
-
-def launch_strips(
-    plan: SearchPlan,
-    units: int,
-    kernel: Any,
-    arguments: tuple[Any, ...],
-    kept: Kept,
-    stream: Stream,
-) -> None:
-    """Start the searches of a SearchPlan of several strips.
-
-    units: blocks of all queries; kernel: of `make_scan`; arguments: its first.
-    """
-    together = len(kept.borders) // (2 * SPAN * THREADS)
-    for first in range(0, units, together):
-        blocks = min(together, units - first)
-        kernel[blocks, THREADS, stream, plan.shared_bytes](*arguments, first, kept)

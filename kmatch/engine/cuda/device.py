@@ -1,20 +1,93 @@
-"""One GPU: its queues of work, and the chunks that stay in its memory."""
+"""One GPU: its queues of work, the chunks that stay in its memory, and scans under way.
+
+A GPU copies at full speed, and while it computes, from pinned memory alone. So threads of the CPU
+copy planes in ordinary memory there, the next ones while the previous ones are searched, and each
+part is sent on as soon as it has arrived.
+"""
+
+from __future__ import annotations
 
 import weakref
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from threading import RLock
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from kmatch.arrays import Bytes, Words
-from kmatch.engine.cuda.gpu import driver
-from kmatch.engine.cuda.gpu.driver import DeviceArray, Event
-from kmatch.engine.cuda.text.lanes import spread, spread_text, spreads
-from kmatch.engine.cuda.text.pack import pack, unite
-from kmatch.engine.cuda.text.staging import Staging, Transfer
+from kmatch.arrays import Bytes, Longs, Words
+from kmatch.engine.cuda import driver
+from kmatch.engine.cuda.driver import DeviceArray, Event, Stream
+from kmatch.engine.cuda.text import pack, spread, spread_text, spreads, unite
+from kmatch.engine.cuda.words import HitBuffer
 from kmatch.engine.geometry import SPARE, Text
+from kmatch.engine.hits import Found
+from kmatch.engine.host.sorting import found_in
 from kmatch.errors import DeviceError
+
+PARTS = 4  # of planes, each copied by a thread
+SLOTS = 2  # transfers under way at a time
+
+
+class Staging:
+    """Pinned memory for planes under way.
+
+    stream: of the GPU, in which they are copied.
+    """
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._pool = ThreadPoolExecutor(PARTS)
+        empty: tuple[Words, Transfer | None] = (np.empty(0, np.uint64), None)
+        self._slots = [empty] * SLOTS
+
+    def start(self, planes: Words, copied: DeviceArray) -> Transfer:
+        """Begin to copy planes to `copied`, on the GPU; returns the Transfer."""
+        pinned, before = self._slots.pop(0)
+        if before:
+            before.finish()
+        if len(pinned) < len(planes):
+            granted = driver.pinned(len(planes))  # systems may grant little
+            pinned = np.empty(len(planes), np.uint64) if granted is None else granted
+        transfer = Transfer(planes, pinned[: len(planes)], copied, self._pool, self._stream)
+        self._slots.append((pinned, transfer))
+        return transfer
+
+
+class Transfer:
+    """Planes under way to the GPU."""
+
+    def __init__(
+        self,
+        planes: Words,
+        pinned: Words,
+        copied: DeviceArray,
+        pool: ThreadPoolExecutor,
+        stream: Stream,
+    ) -> None:
+        self._pinned, self._copied, self._stream = pinned, copied, stream
+        cuts = np.linspace(0, len(planes), PARTS + 1).astype(int).tolist()
+        parts = [slice(*cuts[i : i + 2]) for i in range(PARTS)]
+        self._parts = [(part, pool.submit(np.copyto, pinned[part], planes[part])) for part in parts]
+
+    def wait(self, stream: Stream) -> None:
+        """Make later work in a stream wait until all has arrived."""
+        self._send().wait(stream)
+
+    def finish(self) -> None:
+        """Wait until all has arrived."""
+        self._send().synchronize()
+
+    def _send(self) -> Event:
+        """Send all parts to the GPU, unless they are; returns the event of their arrival."""
+        while self._parts:
+            part, pinned = self._parts.pop(0)
+            pinned.result()
+            self._copied[part].copy_to_device(self._pinned[part], stream=self._stream)
+            if not self._parts:
+                self._sent: Event = driver.mark(self._stream)
+        return self._sent
 
 
 class _Copy:
@@ -39,7 +112,11 @@ class Gpu:
     def __init__(self, number: int) -> None:
         driver.open_device(number)
         self.number = number
+        self.memory = driver.memory()[1]  # bytes, free or not
         self.stream, self._copying = driver.new_stream(), driver.new_stream()
+        self._results = driver.new_stream()  # copies results while the next scan runs
+        # For hit codes, and how many there are, in pinned memory of the host.
+        self._buffers: list[tuple[DeviceArray, Longs]] = []
         # By id of the planes on the host, the last used ones last.
         self._copies: dict[int, _Copy | None] = {}
         # By id of the planes that `unite` made.
@@ -51,6 +128,26 @@ class Gpu:
     def use(self) -> None:
         """Make this GPU the current one of the calling thread."""
         driver.use_device(self.number)
+
+    def take_buffer(self, capacity: int) -> tuple[DeviceArray, Longs]:
+        """int64[capacity or more] on the GPU and int64[1] in pinned memory of the host, for the
+        caller alone until it gives them back."""
+        fitting = [buffer for buffer in self._buffers if len(buffer[0]) >= capacity]
+        if fitting:
+            best = min(fitting, key=lambda buffer: len(buffer[0]))
+            self._buffers = [buffer for buffer in self._buffers if buffer is not best]
+            return best
+        self._buffers.clear()  # they are too small
+        return self.array(capacity, np.int64), driver.pinned_counter()
+
+    def give_buffer(self, buffer: tuple[DeviceArray, Longs]) -> None:
+        """Take such a buffer back."""
+        self._buffers.append(buffer)
+
+    def copy_back(self, array: DeviceArray, codes: Longs) -> None:
+        """Fill `codes` on the host from an array on the GPU that no kernel changes any more."""
+        array[: len(codes)].copy_to_host(codes, stream=self._results)
+        self._results.synchronize()
 
     def planes(self, size: int) -> Words:
         """uint64[size] on the host for planes that do not change once they were searched."""
@@ -168,9 +265,69 @@ class Gpu:
         return False
 
 
+class Scan:
+    """A scan under way, for `capacity` hit codes, which `threads` threads of the CPU sort.
+
+    launch(buffer) puts its kernels into the GPU's stream.
+    """
+
+    def __init__(
+        self, gpu: Gpu, capacity: int, threads: int, launch: Callable[[HitBuffer], object]
+    ) -> None:
+        self._gpu, self._capacity, self._threads = gpu, capacity, threads
+        self._codes, self._many = self._buffer = gpu.take_buffer(capacity)
+        self._count = driver.on_device(np.zeros(1, np.int64), gpu.stream)
+        launch(HitBuffer(self._codes[:capacity], self._count))
+        self._count.copy_to_host(self._many, stream=gpu.stream)
+        self._done = driver.mark(gpu.stream)
+
+    def found(self) -> Found:
+        """What the scan found; waits until it is done."""
+        self._gpu.use()  # it may have been started by another thread
+        self._done.synchronize()
+        many = int(self._many[0])
+        codes = np.empty(min(many, self._capacity), np.int64)
+        if many:
+            self._gpu.copy_back(self._codes, codes)
+        self._gpu.give_buffer(self._buffer)
+        return found_in(codes, max(many - self._capacity, 0), 1.0, self._threads)
+
+    def stop(self) -> None:
+        """Give the scan up; returns when the GPU is done with it."""
+        self._done.synchronize()
+        self._gpu.give_buffer(self._buffer)
+
+
+class Smallest:
+    """A search for the smallest distances under way; lowest: int64[Q] on the GPU."""
+
+    def __init__(self, gpu: Gpu, lowest: DeviceArray) -> None:
+        self._gpu, self._lowest, self._done = gpu, lowest, driver.mark(gpu.stream)
+
+    def found(self) -> Longs:
+        """The distances; waits until they are there."""
+        self._gpu.use()
+        found: Longs = self._lowest.copy_to_host(stream=self._gpu.stream)
+        self._gpu.stream.synchronize()
+        return found
+
+    def stop(self) -> None:
+        """Give it up; returns when the GPU is done with it."""
+        self._done.synchronize()
+
+
 @cache
 def open_gpu(number: int, nth: int = 0) -> Gpu:
     """The Gpu of a number; nth: of those that share it. Raises DeviceError where it cannot run
     kernels.
     """
     return Gpu(number)
+
+
+def open_gpus(numbers: Sequence[int]) -> list[Gpu]:
+    """The Gpus of some numbers, at the same time, as each takes long; equal ones share a GPU."""
+    nths = [list(numbers[:i]).count(number) for i, number in enumerate(numbers)]
+    if len(numbers) == 1 or driver.SIMULATED:
+        return list(map(open_gpu, numbers, nths))
+    with ThreadPoolExecutor(len(numbers)) as pool:
+        return list(pool.map(open_gpu, numbers, nths))

@@ -1,12 +1,17 @@
-"""Tiles of text on their way to shared memory.
+"""Planes of text on the GPU: made of letters, united, spread over more lanes, and copied to tiles.
 
-Where a GPU can, it copies in the background, without registers in between: all of a thread's words
-are under way at once, so that the few blocks which fit a multiprocessor keep device memory busy.
-Copies of two words, which bypass the L1 cache, are a third faster than those of one. Indices are
-unsigned, as Numba checks signed ones for counting from the end.
+A packed genome has rows of few words, which suits a CPU; a GPU needs broader rows for its threads.
+Lane s of B rows becomes lanes 8·s … 8·s+7 of B/8 rows, so every position keeps its number.
+
+Tiles are in shared memory. Where a GPU can, it copies there in the background, without registers in
+between: all of a thread's words are under way at once, so that the few blocks which fit a
+multiprocessor keep device memory busy. Copies of two words, which bypass the L1 cache, are a third
+faster than those of one. Indices are unsigned, as Numba checks signed ones for counting from the
+end.
 """
 
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -14,11 +19,152 @@ from numba import types, uint64
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from kmatch.arrays import Planes
-from kmatch.engine.cuda.bits.words import NONE, ONE, smaller
-from kmatch.engine.cuda.gpu.driver import SIMULATED, cuda
+from kmatch.arrays import Bytes, Planes
+from kmatch.engine.cuda.driver import (
+    SIMULATED,
+    DeviceArray,
+    Stream,
+    cuda,
+    multiprocessors,
+    on_device,
+)
+from kmatch.engine.cuda.words import NONE, ONE, smaller
+from kmatch.engine.geometry import Text, halo_of
 
+THREADS = 256
+BLOCKS = 8  # for every multiprocessor, of kernels that pack and unite
+SPREAD_BLOCKS = 4096  # at the most; beyond, a thread takes more than one word
+PARTS = 8  # of a lane
+NARROW = 8  # words in a row of planes that are spread
+OCTET = uint64(0xFF)
+UPPER = 0xDF  # clears the bit that makes a letter lower case
+UPPER_T_OR_U = 0xDE
 GLOBAL, SHARED = 1, 3  # address spaces of NVVM
+
+
+@cache
+def make_pack() -> Any:
+    """The kernel that packs: a thread makes one word of each plane.
+
+    Neighbouring threads take neighbouring rows, so that the letters that they read are contiguous.
+    """
+
+    @cuda.jit(cache=True)
+    def kernel(letters, words, rows, plane_rows, planes):
+        plane_words = plane_rows * words
+        for task in range(cuda.grid(1), plane_words, cuda.gridsize(1)):
+            word, row = task // plane_rows, task % plane_rows
+            a = c = g = t = NONE
+            at = 64 * word * rows + row
+            for lane in range(64):
+                letter = letters[uint64(at)]
+                upper, bit = letter & UPPER, uint64(lane)
+                a |= uint64(upper == ord("A")) << bit
+                c |= uint64(upper == ord("C")) << bit
+                g |= uint64(upper == ord("G")) << bit
+                t |= uint64(letter & UPPER_T_OR_U == ord("T")) << bit
+                at += rows
+            to = row * words + word
+            planes[to] = a
+            planes[to + plane_words] = c
+            planes[to + 2 * plane_words] = g
+            planes[to + 3 * plane_words] = t
+
+    return kernel
+
+
+def pack(letters: DeviceArray, text: Text, stream: Stream) -> None:
+    """Fill planes A, C, G, T of a Text on the GPU.
+
+    letters: uint8[≥ 64·words·rows + halo] on the GPU, ASCII in any case, 0 beyond the text.
+    """
+    planes, words, rows, plane_words = text
+    launch = make_pack()[BLOCKS * multiprocessors(), THREADS, stream]
+    launch(letters, words, rows, plane_words // words, planes)
+
+
+@cache
+def make_unite() -> Any:
+    """The kernel that copies planes and adds unions of them."""
+
+    @cuda.jit(cache=True)
+    def kernel(planes, plane_words, masks, united):
+        for at in range(cuda.grid(1), plane_words, cuda.gridsize(1)):
+            a, c = planes[at], planes[at + plane_words]
+            g, t = planes[at + 2 * plane_words], planes[at + 3 * plane_words]
+            united[at] = a
+            united[at + plane_words] = c
+            united[at + 2 * plane_words] = g
+            united[at + 3 * plane_words] = t
+            for x in range(len(masks)):
+                mask = masks[x]
+                union = a if mask & 1 else NONE
+                union |= c if mask & 2 else NONE
+                union |= g if mask & 4 else NONE
+                union |= t if mask & 8 else NONE
+                united[at + (4 + x) * plane_words] = uint64(union)
+
+    return kernel
+
+
+def unite(text: Text, masks: Bytes, united: DeviceArray, stream: Stream) -> None:
+    """Copy planes A, C, G, T of a Text on the GPU and append those of IUPAC letters.
+
+    masks: uint8[x] on the host, the bases of planes 4 … 4+x−1; united: uint64[≥ (4+x)·plane_words],
+    filled here.
+    """
+    launch = make_unite()[BLOCKS * multiprocessors(), THREADS, stream]
+    launch(text.planes, text.plane_words, on_device(masks, stream), united)
+
+
+@cuda.jit(device=True)
+def _apart(octet):
+    """The eight bits of an octet, each the lowest of an octet of its own."""
+    octet = (octet | octet << uint64(28)) & uint64(0x0000000F0000000F)
+    octet = (octet | octet << uint64(14)) & uint64(0x0003000300030003)
+    return (octet | octet << uint64(7)) & uint64(0x0101010101010101)
+
+
+@cache
+def make_spread() -> Any:
+    """The kernel that writes planes with more lanes."""
+
+    @cuda.jit(cache=True)
+    def kernel(text, planes, words, rows, halo, out):
+        broad, short = words * PARTS, rows // PARTS
+        plane_words = (short + halo) * broad
+        for i in range(cuda.grid(1), planes * plane_words, cuda.gridsize(1)):
+            plane, offset = i // plane_words, i % plane_words
+            row, word = offset // broad, offset % broad
+            at = (plane * (rows + halo) + row) * words + word // PARTS
+            shift = uint64(8 * (word % PARTS))
+            lanes = NONE
+            for part in range(PARTS):
+                octet = (text[at + part * short * words] >> shift) & OCTET
+                lanes |= _apart(octet) << uint64(part)
+            out[i] = lanes
+
+    return kernel
+
+
+def spreads(text: Text) -> bool:
+    """Whether the planes of a Text need to be spread."""
+    return text.words == NARROW and text.rows % PARTS == 0
+
+
+def spread_text(text: Text, planes: DeviceArray) -> Text:
+    """The Text that a text becomes when it is spread into some planes."""
+    words, rows = text.words * PARTS, text.rows // PARTS
+    return Text(planes, words, rows, (rows + halo_of(text)) * words)
+
+
+def spread(text: Text, broad: Text, stream: Stream) -> None:
+    """Fill the planes of `broad`, see `spread_text`; both are on the GPU."""
+    planes, words, rows, _ = text
+    many = len(broad.planes) // broad.plane_words
+    blocks = min(-(-len(broad.planes) // THREADS), SPREAD_BLOCKS)
+    make_spread()[blocks, THREADS, stream](planes, many, words, rows, halo_of(text), broad.planes)
+
 
 if SIMULATED:
 

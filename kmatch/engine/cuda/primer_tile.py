@@ -16,10 +16,8 @@ from typing import Any, NamedTuple
 from numba import int32, int64, uint8, uint64
 
 from kmatch.engine.columns import UNKNOWN
-from kmatch.engine.cuda.bits.words import NONE, ONE, larger, lowest, smaller
-from kmatch.engine.cuda.edit.recurrence import COLUMNS
-from kmatch.engine.cuda.gpu.driver import cuda, jit
-from kmatch.engine.cuda.primer.strips import (
+from kmatch.engine.cuda.driver import cuda, jit
+from kmatch.engine.cuda.primer_strips import (
     GATHERED,
     LAST,
     Borders,
@@ -31,6 +29,8 @@ from kmatch.engine.cuda.primer.strips import (
     stage,
     sweep,
 )
+from kmatch.engine.cuda.recurrence import COLUMNS
+from kmatch.engine.cuda.words import NONE, ONE, larger, lowest, smaller
 
 WIDTH = 32  # words of a tile
 STRETCHES = 2  # of a block

@@ -6,7 +6,8 @@ package after that, numba-cuda-mlir, would be imported here too: docs/install.md
 
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,6 +119,14 @@ if cuda is not None:
         for _ in range(400_000):  # some milliseconds: each step waits for the one before
             x = x * x + 1
         numbers[0] = x
+
+
+_simulator = Lock()  # which runs one kernel at a time
+
+
+def alone() -> AbstractContextManager[object]:
+    """A context in which a thread may launch kernels."""
+    return _simulator if SIMULATED else nullcontext()
 
 
 def jit(max_registers: int, **options: bool) -> Any:

@@ -1,1 +1,0 @@
-"""Words of 64 lanes: logic, counters, and where hit codes go."""

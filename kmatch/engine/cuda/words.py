@@ -1,0 +1,191 @@
+"""Words of 64 lanes: logic on them, small functions of several kernels, and hit codes.
+
+Three-input logic is two LOP3 instructions each. The assembler finds most of them by itself, but
+splits some of them again: written out, the adders and the recurrence keep the number of operations
+that they are counted to have.
+
+The simulator needs functions that use `cuda` in the modules of the kernels, so those here that do
+have others in their place there.
+"""
+
+import threading
+from typing import NamedTuple
+
+from llvmlite import ir
+from numba import int64, types, uint32, uint64
+from numba.extending import intrinsic
+
+from kmatch.engine.cuda.driver import SIMULATED, DeviceArray, cuda
+
+ALL_ONES = uint64(0xFFFFFFFFFFFFFFFF)
+NONE = uint64(0)
+ONE = uint64(1)
+WARP, WHOLE = 32, 0xFFFFFFFF
+BITS = 10  # of what `reserve` adds: a thread has fewer than 1,024 positions
+INPUTS = 0xF0, 0xCC, 0xAA  # truth tables of the three inputs of LOP3
+
+
+class HitBuffer(NamedTuple):
+    """A buffer of hit codes (see `kmatch.engine.hits`), in any order, on the GPU.
+
+    codes: int64[c], c the capacity; count: int64[1], 0 before, the number of all hits, which may
+    exceed c.
+    """
+
+    codes: DeviceArray
+    count: DeviceArray
+
+
+class Coding(NamedTuple):
+    """What a hit code of one query needs besides position and distance.
+
+    queries: how many there are; query: its number; factor: k + 1, k the largest of all queries;
+    limit: the k of this one.
+    """
+
+    queries: int
+    query: int
+    factor: int
+    limit: int
+
+
+@cuda.jit(device=True)
+def encode(position, distance, coding):
+    """The code of a hit."""
+    return (position * coding.queries + coding.query) * coding.factor + distance
+
+
+@cuda.jit(device=True)
+def any_live(depth, live):
+    """Whether any lane is live in the words of `depth` rows, a constant of the kernel."""
+    some = NONE
+    for i in range(depth):
+        some |= live[i]
+    return some != NONE
+
+
+@cuda.jit(device=True)
+def smaller(a, b):
+    """The smaller of two numbers; min() does not compile everywhere in Numba's CUDA target."""
+    return a if a < b else b
+
+
+@cuda.jit(device=True)
+def larger(a, b):
+    """The larger of two numbers; see `smaller`."""
+    return a if a > b else b
+
+
+def parity(a, b, c):
+    """a ^ b ^ c"""
+    return a ^ b ^ c
+
+
+def majority(a, b, c):
+    """Bits set in at least two of three words."""
+    return (a & b) | (c & (a | b))
+
+
+def any_of(a, b, c):
+    """a | b | c"""
+    return a | b | c
+
+
+def all_of(a, b, c):
+    """a & b & c"""
+    return a & b & c
+
+
+def or_neither(a, b, c):
+    """a | ~(b | c)"""
+    return a | ~(b | c)
+
+
+def and_alike(a, b, c):
+    """a & ~(b ^ c)"""
+    return a & ~(b ^ c)
+
+
+def or_both(a, b, c):
+    """a | (b & c)"""
+    return a | (b & c)
+
+
+def _lop3(function):
+    """Such a function of three words as an operation of the GPU's."""
+    table = function(*INPUTS) & 0xFF
+    code = (
+        "{ .reg .b32 a, b, c, d, e, f; "
+        "mov.b64 {a, b}, $1; mov.b64 {c, d}, $2; mov.b64 {e, f}, $3; "
+        f"lop3.b32 a, a, c, e, {table}; lop3.b32 b, b, d, f, {table}; "
+        "mov.b64 $0, {a, b}; }"
+    )
+
+    @intrinsic
+    def operation(typing, a, b, c):
+        def generate(context, builder, signature, arguments):
+            word = ir.IntType(64)
+            kind = ir.FunctionType(word, [word] * 3)
+            return builder.call(ir.InlineAsm(kind, code, "=l,l,l,l"), arguments)
+
+        return types.uint64(types.uint64, types.uint64, types.uint64), generate
+
+    return operation
+
+
+if SIMULATED:
+    _alone = threading.Lock()
+
+    def lowest(word):
+        """Number of the lowest set bit of a uint64 that is not 0."""
+        return (int(word) & -int(word)).bit_length() - 1
+
+    def any_of_warp(width, lanes):
+        """Whether this thread has lanes; a warp is never in step here."""
+        return lanes != NONE
+
+    def reserve(counts, at, many):
+        """Add `many` to counts[at]; returns the count before."""
+        with _alone:
+            to = int(counts[at])
+            counts[at] = to + many
+        return to
+
+else:
+    parity, majority, any_of, all_of = map(_lop3, (parity, majority, any_of, all_of))
+    or_neither, and_alike, or_both = map(_lop3, (or_neither, and_alike, or_both))
+
+    @cuda.jit(device=True)
+    def lowest(word):
+        """Number of the lowest set bit of a uint64 that is not 0."""
+        return int64(cuda.ffs(word)) - 1
+
+    @cuda.jit(device=True)
+    def any_of_warp(width, lanes):
+        """Whether this thread has lanes, or another of its warp, if the warp is in step.
+
+        width: threads that are, at least; no more than this thread where they are not all of it.
+        """
+        if width % WARP == 0:
+            return cuda.any_sync(WHOLE, lanes != NONE)
+        return lanes != NONE
+
+    @cuda.jit(device=True)
+    def reserve(counts, at, many):
+        """Add `many`, below 2^BITS, to counts[at]; returns the count before.
+
+        A counter takes one addition per clock. So the threads of a warp that come here together,
+        which all name the same counter, find out by ballots where the codes of each go, and one of
+        them adds for all.
+        """
+        threads = cuda.activemask()
+        earlier = threads & ((uint32(1) << cuda.laneid) - uint32(1))
+        before = total = 0
+        for b in range(BITS):
+            those = cuda.ballot_sync(threads, (many >> b) & 1)
+            before += int64(cuda.popc(those & earlier)) << b
+            total += int64(cuda.popc(those)) << b
+        to = 0
+        if earlier == 0:
+            to = cuda.atomic.add(counts, at, total)
+        return cuda.shfl_sync(threads, to, cuda.ffs(threads) - 1) + before
