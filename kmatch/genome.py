@@ -12,7 +12,7 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs
 from kmatch.errors import InputError, OnWarning, shown, warn
-from kmatch.packed.reader import PackedRecords, open_packed, parts_of_pipe
+from kmatch.packed.reader import PackedFile, open_packed, parts_of_pipe
 from kmatch.packed.writer import MAGIC as PACKED
 from kmatch.sequences.alphabet import check_letters
 from kmatch.sequences.circles import Circular
@@ -214,7 +214,7 @@ class Genome:
         vars(self).update(state, _lock=RLock())
 
     @cached_property
-    def file(self) -> PackedRecords | None:
+    def file(self) -> PackedFile | None:
         """The packed genome that the path is, or None. Raises InputError where it is damaged."""
         with self._lock:
             if "file" in vars(self):  # another thread has opened it meanwhile

@@ -32,151 +32,6 @@ _NO_LETTERS = np.zeros(0, np.uint8)
 _AGAIN = "copy it again, or pack the genome again"
 
 
-class PackedRecords:
-    """Records in chunks of planes, as a packed genome has them.
-
-    label: how messages name it; size: bytes of the planes and of what comes with them; plan, words:
-    as they were packed; names, sizes: of the records, and their letters, int64[n]; begins: the
-    position of each one's first letter, int64[n]; offsets, lengths, rows: of each chunk's planes,
-    the positions that it owns, and its rows.
-    """
-
-    label: str
-    size: int
-    plan: ChunkPlan
-    words: int
-    names: list[str]
-    sizes: Longs
-    begins: Longs
-    offsets: list[int]
-    lengths: list[int]
-    rows: list[int]
-    _ends: Longs  # positions behind the records
-    _unpacked: tuple[int, Bytes] = -1, np.zeros(0, np.uint8)  # the number of a chunk, its letters
-
-    def planes(self, number: int) -> Words:
-        """The planes of a chunk, uint64[4·(rows + halo)·words] and SPARE bytes.
-
-        Engines know planes by the array, so each call returns the same one.
-        """
-        raise NotImplementedError
-
-    def check(self, number: int) -> None:
-        """Raise InputError unless the planes of a chunk are as they were written."""
-
-    def _positions(self, rows: int) -> int:
-        return LANES_PER_WORD * self.words * rows
-
-    def _plane_words(self, rows: int) -> int:
-        return (rows + self.plan.halo) * self.words
-
-    def text(self, number: int) -> Text:
-        """The Text of a chunk."""
-        rows = self.rows[number]
-        return Text(self.planes(number), self.words, rows, self._plane_words(rows))
-
-    def read_until(self, number: int) -> int:
-        """Bytes up to the end of a chunk's planes."""
-        return self.offsets[number] + 8 * 4 * self._plane_words(self.rows[number])
-
-    def spans(self, number: int) -> Spans:
-        """The Spans of a chunk."""
-        base = number * self.plan.length
-        shown = base + self.plan.length + self.plan.halo
-        first = int(np.searchsorted(self._ends, base, side="right"))
-        first = min(first, len(self.names) - 1)
-        last = max(first + 1, int(np.searchsorted(self.begins, shown)))
-        begins = self.begins[first:last] - base
-        return Spans(first, self.names[first:last], begins, self.sizes[first:last])
-
-    def records(self, on_progress: Progress | None = None) -> Iterator[Record]:
-        """Yield the Records; their letters are unpacked when they are read."""
-        for name, begin, size in zip(self.names, self.begins, self.sizes, strict=True):
-            self._report(on_progress, int(begin))
-            yield Record(name, PackedLetters(self, int(begin), int(size)))
-
-    def stretches(
-        self, on_progress: Progress | None = None, first: int = 0, last: int | None = None
-    ) -> Iterator[Stretch]:
-        """Yield the records as Stretches, short ones together; first, last: the number of the first
-        one and that behind the last, None for all."""
-        short = self.sizes[:last] <= SHORT
-        last = len(short)
-        while first < last:
-            shown = self.begins[first] + STRETCH
-            end = int(np.searchsorted(self.begins[: first + MOST], shown))
-            end = max(first + 1, int(np.argmin(np.append(short[first:end], False))) + first)
-            begin = int(self.begins[first])
-            self._report(on_progress, begin)
-            letters: Letters
-            if end == first + 1:
-                letters = PackedLetters(self, begin, int(self.sizes[first]))
-            else:
-                bounds = bounds_of(self.sizes[first:end])
-                together = self.letters(begin, int(self._ends[end - 1]))
-                letters = gather(together, self.begins[first:end] - begin, bounds)
-            yield Stretch(self.names[first:end], self.sizes[first:end], letters)
-            first = end
-
-    def _report(self, on_progress: Progress | None, position: int) -> None:
-        if on_progress and len(self.offsets):
-            number = min(position // self.plan.length, len(self.offsets) - 1)
-            on_progress(self.offsets[number], self.size)
-
-    def letters(self, begin: int, end: int) -> Bytes:
-        """The letters at positions begin … end − 1: A, C, G, T, and N for anything else."""
-        letters = np.empty(end - begin, np.uint8)
-        length = self.plan.length
-        for number in range(begin // length, -(-end // length)):
-            first, last = max(begin, number * length), min(end, (number + 1) * length)
-            chunk = self._unpack(number)
-            letters[first - begin : last - begin] = chunk[first % length :][: last - first]
-        return letters
-
-    def _unpack(self, number: int) -> Bytes:
-        held, letters = self._unpacked  # read once: other threads may replace it
-        if held != number:
-            self.check(number)
-            letters = _unpack(*self.text(number))
-            self._unpacked = number, letters
-        return letters
-
-
-class PackedLetters:
-    """The Letters of a record of PackedRecords, which unpacks what is read."""
-
-    dtype = np.dtype(np.uint8)
-
-    def __init__(self, file: PackedRecords, begin: int, size: int) -> None:
-        self._file, self._begin, self._size = file, begin, size
-
-    def __len__(self) -> int:
-        return self._size
-
-    def __getitem__(self, part: slice) -> Bytes:
-        first, last, step = part.indices(self._size)
-        return self._file.letters(self._begin + first, self._begin + max(first, last))[::step]
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.asarray(self[:], dtype)
-
-
-def _unpack(planes: Words, words: int, rows: int, plane_words: int) -> Bytes:
-    """The letters of the positions that lanes own: A, C, G, T, and N for anything else.
-
-    The arguments are those of a Text.
-    """
-    each = planes[: 4 * plane_words].reshape(4, -1, words)[:, :rows].view(np.uint8)
-    letters = np.empty((LANES_PER_WORD * words, rows), np.uint8)
-    for row in range(0, rows, ROWS):
-        bits = np.unpackbits(each[:, row : row + ROWS], axis=2, bitorder="little")
-        codes = np.full(bits.shape[1:], ord("N"), np.uint8)
-        for base in range(4):
-            codes += bits[base] * FROM_N[base]
-        letters[:, row : row + ROWS] = codes.T
-    return letters.reshape(-1)
-
-
 def open_packed(path: StrPath, label: str) -> "PackedFile | None":
     """The PackedFile of a path, or of standard input (`-`) where that is a file.
 
@@ -210,11 +65,14 @@ def _handle(path: StrPath) -> Iterator[BinaryIO]:
             yield handle
 
 
-class PackedFile(PackedRecords):
+class PackedFile:
     """A packed genome, mapped into memory; several processes may map one.
 
-    handle: of a regular file; label: how messages name it. Raises InputError for a file that is
-    cut, damaged, or of a newer version.
+    handle: of a regular file; label: how messages name it. size: bytes of the file; plan, words: as
+    it was packed; names, sizes: of the records, and their letters, int64[n]; begins: the position
+    of each one's first letter, int64[n]; offsets, lengths, rows: of each chunk's planes, the
+    positions that it owns, and its rows. Raises InputError for a file that is cut, damaged, or of a
+    newer version.
     """
 
     def __init__(self, handle: BinaryIO, label: str) -> None:
@@ -227,6 +85,7 @@ class PackedFile(PackedRecords):
         self._check_header()
         self._read_index(*self._tail())
         self._planes: list[Words | None] = [None] * len(self.offsets)
+        self._unpacked = -1, np.zeros(0, np.uint8)  # the number of a chunk, its letters
         self._checked = [False] * len(self.offsets)
 
     def _damaged(self, what: str) -> InputError:
@@ -300,6 +159,10 @@ class PackedFile(PackedRecords):
         )
 
     def planes(self, number: int) -> Words:
+        """The planes of a chunk, uint64[4·(rows + halo)·words] and SPARE bytes.
+
+        Engines know planes by the array, so each call returns the same one.
+        """
         planes = self._planes[number]
         if planes is None:
             words = 4 * self._plane_words(self.rows[number]) + SPARE // 8
@@ -308,14 +171,127 @@ class PackedFile(PackedRecords):
         return planes
 
     def check(self, number: int) -> None:
+        """Raise InputError unless the planes of a chunk are as they were written."""
         if not self._checked[number]:
             if crc32(self.planes(number)[: -SPARE // 8]) != self._sums[number]:
                 raise self._damaged(f"is damaged in its chunk {number}")
             self._checked[number] = True
 
+    def _positions(self, rows: int) -> int:
+        return LANES_PER_WORD * self.words * rows
 
-def serves(file: PackedRecords, plan: ChunkPlan, words: int | None) -> bool:
-    """Whether the chunks of a PackedRecords can be searched instead of those of a ChunkPlan.
+    def _plane_words(self, rows: int) -> int:
+        return (rows + self.plan.halo) * self.words
+
+    def text(self, number: int) -> Text:
+        """The Text of a chunk."""
+        rows = self.rows[number]
+        return Text(self.planes(number), self.words, rows, self._plane_words(rows))
+
+    def read_until(self, number: int) -> int:
+        """Bytes up to the end of a chunk's planes."""
+        return self.offsets[number] + 8 * 4 * self._plane_words(self.rows[number])
+
+    def spans(self, number: int) -> Spans:
+        """The Spans of a chunk."""
+        base = number * self.plan.length
+        shown = base + self.plan.length + self.plan.halo
+        first = int(np.searchsorted(self._ends, base, side="right"))
+        first = min(first, len(self.names) - 1)
+        last = max(first + 1, int(np.searchsorted(self.begins, shown)))
+        begins = self.begins[first:last] - base
+        return Spans(first, self.names[first:last], begins, self.sizes[first:last])
+
+    def records(self, on_progress: Progress | None = None) -> Iterator[Record]:
+        """Yield the Records; their letters are unpacked when they are read."""
+        for name, begin, size in zip(self.names, self.begins, self.sizes, strict=True):
+            self._report(on_progress, int(begin))
+            yield Record(name, PackedLetters(self, int(begin), int(size)))
+
+    def stretches(
+        self, on_progress: Progress | None = None, first: int = 0, last: int | None = None
+    ) -> Iterator[Stretch]:
+        """Yield the records as Stretches, short ones together; first, last: the number of the first
+        one and that behind the last, None for all."""
+        short = self.sizes[:last] <= SHORT
+        last = len(short)
+        while first < last:
+            shown = self.begins[first] + STRETCH
+            end = int(np.searchsorted(self.begins[: first + MOST], shown))
+            end = max(first + 1, int(np.argmin(np.append(short[first:end], False))) + first)
+            begin = int(self.begins[first])
+            self._report(on_progress, begin)
+            letters: Letters
+            if end == first + 1:
+                letters = PackedLetters(self, begin, int(self.sizes[first]))
+            else:
+                bounds = bounds_of(self.sizes[first:end])
+                together = self.letters(begin, int(self._ends[end - 1]))
+                letters = gather(together, self.begins[first:end] - begin, bounds)
+            yield Stretch(self.names[first:end], self.sizes[first:end], letters)
+            first = end
+
+    def _report(self, on_progress: Progress | None, position: int) -> None:
+        if on_progress and len(self.offsets):
+            number = min(position // self.plan.length, len(self.offsets) - 1)
+            on_progress(self.offsets[number], self.size)
+
+    def letters(self, begin: int, end: int) -> Bytes:
+        """The letters at positions begin … end − 1: A, C, G, T, and N for anything else."""
+        letters = np.empty(end - begin, np.uint8)
+        length = self.plan.length
+        for number in range(begin // length, -(-end // length)):
+            first, last = max(begin, number * length), min(end, (number + 1) * length)
+            chunk = self._letters_of(number)
+            letters[first - begin : last - begin] = chunk[first % length :][: last - first]
+        return letters
+
+    def _letters_of(self, number: int) -> Bytes:
+        held, letters = self._unpacked  # read once: other threads may replace it
+        if held != number:
+            self.check(number)
+            letters = _unpack(*self.text(number))
+            self._unpacked = number, letters
+        return letters
+
+
+class PackedLetters:
+    """The Letters of a record of PackedFile, which unpacks what is read."""
+
+    dtype = np.dtype(np.uint8)
+
+    def __init__(self, file: PackedFile, begin: int, size: int) -> None:
+        self._file, self._begin, self._size = file, begin, size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, part: slice) -> Bytes:
+        first, last, step = part.indices(self._size)
+        return self._file.letters(self._begin + first, self._begin + max(first, last))[::step]
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.asarray(self[:], dtype)
+
+
+def _unpack(planes: Words, words: int, rows: int, plane_words: int) -> Bytes:
+    """The letters of the positions that lanes own: A, C, G, T, and N for anything else.
+
+    The arguments are those of a Text.
+    """
+    each = planes[: 4 * plane_words].reshape(4, -1, words)[:, :rows].view(np.uint8)
+    letters = np.empty((LANES_PER_WORD * words, rows), np.uint8)
+    for row in range(0, rows, ROWS):
+        bits = np.unpackbits(each[:, row : row + ROWS], axis=2, bitorder="little")
+        codes = np.full(bits.shape[1:], ord("N"), np.uint8)
+        for base in range(4):
+            codes += bits[base] * FROM_N[base]
+        letters[:, row : row + ROWS] = codes.T
+    return letters.reshape(-1)
+
+
+def serves(file: PackedFile, plan: ChunkPlan, words: int | None) -> bool:
+    """Whether the chunks of a PackedFile can be searched instead of those of a ChunkPlan.
 
     words: in a row, None if the search takes any number.
     """
@@ -328,12 +304,12 @@ def serves(file: PackedRecords, plan: ChunkPlan, words: int | None) -> bool:
 
 
 def stored_chunks(
-    file: PackedRecords,
+    file: PackedFile,
     engine: Engine,
     on_progress: Progress | None = None,
     named: Container[str] | None = None,
 ) -> Iterator[tuple[LetterChunk, Geometry, Words]]:
-    """Yield (LetterChunk without letters, Geometry, planes) for each chunk of a PackedRecords.
+    """Yield (LetterChunk without letters, Geometry, planes) for each chunk of a PackedFile.
 
     named: names of records; chunks that show none of these are left out. Checksums have been
     compared by then. The next chunk is fetched while one is searched.
@@ -361,5 +337,5 @@ def stored_chunks(
         pool.shutdown(cancel_futures=True)
 
 
-def _shows(file: PackedRecords, number: int, named: Container[str]) -> bool:
+def _shows(file: PackedFile, number: int, named: Container[str]) -> bool:
     return any(name in named for name in file.spans(number).names)
