@@ -1,1 +1,1 @@
-"""Searches and inputs made up at random, checked for as long as one likes; see scripts/fuzz."""
+"""Searches and inputs drawn by Hypothesis, for as long as one likes; see scripts/fuzz."""

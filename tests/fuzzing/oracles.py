@@ -1,8 +1,6 @@
 """What the oracles say that a search finds, and its tables, byte by byte."""
 
 from collections import Counter
-from dataclasses import replace
-from fractions import Fraction
 
 import naive
 import naive_bounds
@@ -10,59 +8,30 @@ import naive_circles
 from support.formats import columns_of, gff3_row, sam_row
 
 import kmatch
+from fuzzing.searches import distances, most
 
 NOT_OF_ORACLES = ("algorithm", "limit", "regions", "circular")
 BOUNDS = ("max_mismatches", "max_insertions", "max_deletions")
-RULES = ("pam", "exact_5p", "exact_3p", *BOUNDS)
-SITES = ("start", "end", "distance", "cigar")
+RULES = ("pam", "exact_5p", "exact_3p")
 
 
-def named(search):
-    """The records as (name, sequence) pairs."""
-    return [(f"r{number}", text) for number, text in enumerate(search.records)]
-
-
-def circles(search):
-    """The numbers of circular records."""
-    given = search.options.get("circular", [])
-    numbers = range(len(search.records))
-    return set(numbers) if given is True else {n for n in numbers if f"r{n}" in given}
-
-
-def unrolled(search):
-    """The records, circles twice, so that no hit leaves them."""
-    round_ = circles(search)
-    records = enumerate(named(search))
-    return [(name, 2 * text if n in round_ else text) for n, (name, text) in records]
-
-
-def in_rows(search, found):
-    """What is found, with two rows for what runs over an origin, as BED shows it."""
-    for record, start, end, *rest in found:
-        size = len(search.records[record])
-        yield record, start, min(end, size), *rest
-        if end > size:
-            yield record, 0, end - size, *rest
-
-
-def genome_name(search, number):
-    """The name of a genome's folder."""
-    return f"genome{number}"
-
-
-def genomes(search):
-    """The search in each genome of a list."""
-    first = 0
-    for many, source in search.files:
-        records = search.records[first : first + many]
-        yield replace(search, records=records, source=source, files=())
-        first += many
+def table(search):
+    """The table that a search has to write, as bytes."""
+    if search.problem == "primer":
+        rows = naive.primers(search.named, search.background, search.k, **plain(search))
+        return naive.primers_bed(search.named, search.k, rows).encode()
+    if search.problem == "pcr":
+        return product_table(search).encode()
+    found = hits(search)
+    if limit := search.options.get("limit"):
+        found = closest(found, limit)
+    return FORMS[search.form](search, found).encode()
 
 
 def listed(search, paths):
     """The table of a search in several genomes, whose names are a column of it."""
     lines = []
-    for part, path in zip(genomes(search), paths, strict=True):
+    for part, path in zip(search.genomes, paths, strict=True):
         rows = table(part).decode().splitlines()
         if search.form == "bed":
             lines += [f"{row}\t{path}" for row in rows]
@@ -72,66 +41,67 @@ def listed(search, paths):
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def background(search):
-    return [(f"b{number}", text) for number, text in enumerate(search.patterns)]
-
-
-def names(search):
-    """Names of the patterns, of which two may be the same."""
-    if search.way == "api" or search.panel == "words":
-        return search.patterns
-    return [f"p{number % 3}" for number in range(len(search.patterns))]
-
-
-def distances(search):
-    """How many differences each pattern may have; for `best`, as many as it has letters."""
-    if search.problem == "best":
-        return [len(pattern) for pattern in search.patterns]
-    if isinstance(search.k, int):
-        return [search.k] * len(search.patterns)
-    share = Fraction(search.k.rstrip("%")) / 100
-    return [int(len(pattern) * share) for pattern in search.patterns]
-
-
-def table(search):
-    """The table that a search has to write, as bytes."""
-    if search.problem == "primer":
-        options = _oracle_options(search)
-        rows = naive.primers(named(search), background(search), search.k, **options)
-        return naive.primers_bed(named(search), search.k, rows).encode()
-    if search.problem == "pcr":
-        return _products(search).encode()
-    found = hits(search)
-    if limit := search.options.get("limit"):
-        found = closest(found, limit)
-    return FORMS[search.form](search, found).encode()
-
-
 def summary(search):
     """The table of `--summary`, as bytes; a limit changes nothing there."""
     found = hits(search)
-    most = max(hit[4] for hit in [(0,) * 5, *found])
+    largest = max(hit[4] for hit in [(0,) * 5, *found])
     if search.problem != "best":
-        most = max(distances(search))
-    return naive.summary(names(search), most, found).encode()
+        largest = most(search.k, search.patterns)
+    return naive.summary(search.names, largest, found).encode()
+
+
+def plain(search):
+    """The options that oracles take."""
+    return {name: x for name, x in search.options.items() if name not in NOT_OF_ORACLES}
+
+
+def circles(search):
+    """The numbers of circular records."""
+    given = search.options.get("circular", [])
+    return {n for n in range(len(search.records)) if given is True or f"r{n}" in given}
+
+
+def parted(search):
+    """The records as lines, and as circles, both without the letters of the others."""
+    round_ = circles(search)
+    lines = [(name, "" if n in round_ else text) for n, (name, text) in enumerate(search.named)]
+    rings = [(name, text if n in round_ else "") for n, (name, text) in enumerate(search.named)]
+    return lines, rings
+
+
+def unrolled(search):
+    """The records, circles twice, so that no hit leaves them."""
+    round_ = circles(search)
+    return [(name, text * (1 + (n in round_))) for n, (name, text) in enumerate(search.named)]
+
+
+def inside(search, found):
+    """What lies in one of the regions, if any are asked for; rows begin (record, start, end)."""
+    wanted = search.options.get("regions")
+    if wanted is None:
+        return found
+    return [
+        row
+        for row in found
+        if any(f"r{row[0]}" == name and a <= row[1] and row[2] <= b for name, a, b in wanted)
+    ]
 
 
 def hits(search):
     """All hits (record, start, end, pattern, distance, strand, CIGAR), by numbers, in order."""
-    found, records = [], named(search)
-    for number, (pattern, k) in enumerate(zip(search.patterns, distances(search), strict=True)):
-        for hit in _hits_of(search, records, pattern, k):
+    found = []
+    each = distances(search.k, search.patterns)
+    for number, (pattern, k) in enumerate(zip(search.patterns, each, strict=True)):
+        lines, rings = parted(search)
+        some = on_lines(search, lines, pattern, k)
+        some += on_circles(search, rings, pattern, k) if circles(search) else []
+        if search.problem == "best":
+            least = min((hit[4] for hit in some), default=0)
+            some = [hit for hit in some if hit[4] == least]
+        for hit in some:
             hit = (*hit[:3], number, *hit[4:])
-            found.append(hit if len(hit) > 6 else (*hit, _gapless(search, hit)))
-    found = naive.in_order(found)
-    regions = search.options.get("regions")
-    if regions is None:
-        return found
-    return [
-        (record, start, end, *rest)
-        for record, start, end, *rest in found
-        if any(f"r{record}" == name and a <= start and end <= b for name, a, b in regions)
-    ]
+            found.append(hit if len(hit) > 6 else (*hit, gapless(search, hit)))
+    return inside(search, naive.in_order(found))
 
 
 def closest(found, limit):
@@ -144,140 +114,126 @@ def closest(found, limit):
     return naive.in_order(kept)
 
 
-def _oracle_options(search):
-    return {name: x for name, x in search.options.items() if name not in NOT_OF_ORACLES}
+def on_circles(search, records, pattern, k):
+    options = plain(search)
+    if search.problem == "edit":
+        return naive_circles.edit(records, [pattern], k, **options)
+    if search.problem == "best":
+        return naive_circles.best(records, [pattern], **options)
+    return windows(naive_circles, records, pattern, k, options)
 
 
-def _hits_of(search, records, pattern, k):
-    round_ = circles(search)
-    if not round_:
-        return _linear_hits(search, records, pattern, k)
-    lines = [(name, "" if n in round_ else text) for n, (name, text) in enumerate(records)]
-    rings = [(name, text if n in round_ else "") for n, (name, text) in enumerate(records)]
-    found = _linear_hits(search, lines, pattern, k) + _circular_hits(search, rings, pattern, k)
-    least = min((hit[4] for hit in found), default=0)
-    return [hit for hit in found if search.problem != "best" or hit[4] == least]
-
-
-def _circular_hits(search, records, pattern, k):
-    options = _oracle_options(search)
-    if search.problem in ("edit", "best"):
-        given = () if search.problem == "best" else (k,)
-        return getattr(naive_circles, search.problem)(records, [pattern], *given, **options)
-    if options.get("pam"):
-        return naive_circles.multi(records, [pattern], k, **options)
-    plain = {name: value for name, value in options.items() if not name.startswith("pam")}
-    return naive_circles.hamming(records, [pattern], k, **plain)
-
-
-def _linear_hits(search, records, pattern, k):
-    options = _oracle_options(search)
+def on_lines(search, records, pattern, k):
+    options = plain(search)
     ruled = any(options.get(name) not in (None, 0) for name in RULES)
-    ruled |= any(options.get(name) == 0 for name in BOUNDS)
+    ruled |= any(options.get(name) is not None for name in BOUNDS)
+    strand = {"strand": options.get("strand", "both")}
     if search.problem == "best":
         oracle = naive_bounds if ruled else naive
-        return oracle.best(records, [pattern], **(options if ruled else _strand(options)))
+        return oracle.best(records, [pattern], **(options if ruled else strand))
+    if search.problem == "edit" and ruled:
+        return naive_bounds.edit(records, [pattern], k, **options)
     if search.problem == "edit":
-        if ruled:
-            return naive_bounds.edit(records, [pattern], k, **options)
-        report = options.get("report") or "minima"
-        return naive.edit(records, [pattern], k, report, **_strand(options))
+        return naive.edit(records, [pattern], k, options.get("report") or "minima", **strand)
+    return windows(naive, records, pattern, k, options)
+
+
+def windows(oracle, records, pattern, k, options):
     if options.get("pam"):
-        return naive.multi(records, [pattern], k, **options)
-    plain = {name: value for name, value in options.items() if not name.startswith("pam")}
-    return naive.hamming(records, [pattern], k, **plain)
+        return oracle.multi(records, [pattern], k, **options)
+    without = {name: value for name, value in options.items() if not name.startswith("pam")}
+    return oracle.hamming(records, [pattern], k, **without)
 
 
-def _strand(options):
-    return {"strand": options.get("strand", "both")}
-
-
-def _match(search, hit):
+def match_of(search, hit):
     """The text of a hit in the pattern's direction."""
     text = naive.known(unrolled(search)[hit[0]][1][hit[1] : hit[2]])
     return text if hit[5] == "+" else naive.reverse_complement(text)
 
 
-def _whole(search, hit):
+def whole(search, hit, columns):
     """The pattern of a hit, with N for the letters of the PAM beside it."""
-    pattern, cigar = search.patterns[hit[3]], hit[6]
-    beside = "N" * (len(columns_of(cigar)) - cigar_count(cigar, "D") - len(pattern))
+    pattern = search.patterns[hit[3]]
+    beside = "N" * (len(columns) - columns.count("D") - len(pattern))
     return beside + pattern if search.options.get("pam_side") == "5p" else pattern + beside
 
 
-def cigar_count(cigar, op):
-    return columns_of(cigar).count(op)
-
-
-def _gapless(search, hit):
+def gapless(search, hit):
     """The CIGAR of a hit without gaps."""
-    text = _match(search, hit)
-    whole = _whole(search, (*hit, f"{len(text)}="))
-    return naive.cigar(
-        ["=" if naive.matches(p, t) else "X" for p, t in zip(whole, text, strict=True)]
-    )
+    text = match_of(search, hit)
+    pairs = zip(whole(search, hit, "=" * len(text)), text, strict=True)
+    return naive.cigar(["=" if naive.matches(a, b) else "X" for a, b in pairs])
 
 
-def _bed(search, found):
+def in_rows(search, found):
+    """What is found, with two rows for what runs over an origin, as BED shows it."""
+    for record, start, end, *rest in found:
+        size = len(search.records[record])
+        yield record, start, min(end, size), *rest
+        if end > size:
+            yield record, 0, end - size, *rest
+
+
+def bed(search, found):
     rows = [hit[:6] for hit in in_rows(search, found)]
-    return naive.bed(named(search), names(search), search.patterns, rows)
+    return naive.bed(search.named, search.names, search.patterns, rows)
 
 
-def _plain(search, found):
+def without_k(search, found):
     """TSV without the column k."""
-    return naive.edit_tsv(unrolled(search), names(search), found)
+    return naive.edit_tsv(unrolled(search), search.names, found)
 
 
-def _tsv(search, found):
-    text = _plain(search, found)
-    if isinstance(search.k, int) or search.problem == "best":
+def tsv(search, found):
+    text = without_k(search, found)
+    if isinstance(search.k, int):
         return text
     header, *lines = text.splitlines()
-    each = distances(search)
-    lines = [f"{line}\t{each[hit[3]]}\n" for line, hit in zip(lines, found, strict=True)]
-    return "".join([f"{header}\tk\n", *lines])
+    each = distances(search.k, search.patterns)
+    lines = [f"{line}\t{each[hit[3]]}" for line, hit in zip(lines, found, strict=True)]
+    return "".join(f"{line}\n" for line in [f"{header}\tk", *lines])
 
 
-def _rows(search, found):
-    return [line.split("\t") for line in _plain(search, found).splitlines()[1:]]
+def with_cells(search, found):
+    lines = without_k(search, found).splitlines()[1:]
+    return zip((line.split("\t") for line in lines), found, strict=True)
 
 
-def _sam(search, found):
+def sam(search, found):
     lines = ["@HD\tVN:1.6\tSO:coordinate"]
-    lines += [f"@SQ\tSN:{name}\tLN:{len(text)}" for name, text in named(search) if text]
+    lines += [f"@SQ\tSN:{name}\tLN:{len(text)}" for name, text in search.named if text]
     lines.append(f"@PG\tID:kmatch\tPN:kmatch\tVN:{kmatch.__version__}")
-    rows = zip(_rows(search, found), found, strict=True)
-    lines += [sam_row(row, _whole(search, hit)) for row, hit in rows]
+    for cells, hit in with_cells(search, found):
+        lines.append(sam_row(cells, whole(search, hit, columns_of(hit[6]))))
     return "".join(f"{line}\n" for line in lines)
 
 
-def _gff3(search, found):
-    rows = zip(_rows(search, found), found, strict=True)
-    lines = [gff3_row(i, row, len(search.patterns[hit[3]])) for i, (row, hit) in enumerate(rows, 1)]
-    return "".join(f"{line}\n" for line in ["##gff-version 3", *lines])
+def gff3(search, found):
+    lines = ["##gff-version 3"]
+    for number, (cells, hit) in enumerate(with_cells(search, found), 1):
+        lines.append(gff3_row(number, cells, len(search.patterns[hit[3]])))
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _view(search, found):
+def view(search, found):
     """A line a hit, as `viewed` makes it of what kmatch writes."""
     lines = []
-    for record, start, end, number, distance, sign, cigar in found:
-        hit = (record, start, end, number, distance, sign, cigar)
-        letters, text = iter(_whole(search, hit).upper().replace("U", "T")), _match(search, hit)
-        rest, above, below, beside = iter(text), "", "", _beside(search, hit)
-        for op in columns_of(cigar):
+    for hit in found:
+        columns, text = columns_of(hit[6]), match_of(search, hit)
+        letters = iter(whole(search, hit, columns).upper().replace("U", "T"))
+        rest, above, below = iter(text), "", ""
+        for op in columns:
             below += next(rest) if op != "I" else "-"
             above += next(letters) if op != "D" else "-"
-        above = below[: beside[0]] + above[beside[0] : beside[1]] + below[beside[1] :]
-        place = f"r{record}:{start}-{end} {sign} {names(search)[number]}, distance {distance}"
+        pam = len(columns) - columns.count("D") - len(search.patterns[hit[3]])
+        if search.options.get("pam_side") == "5p":
+            above = below[:pam] + above[pam:]
+        else:
+            above = above[: len(columns) - pam] + below[len(columns) - pam :]
+        name = search.names[hit[3]]
+        place = f"r{hit[0]}:{hit[1]}-{hit[2]} {hit[5]} {name}, distance {hit[4]}"
         lines.append(f"{place}\t{above}\t{below}\n")
     return "".join(lines)
-
-
-def _beside(search, hit):
-    """The columns of a hit that are the pattern's, not the PAM's."""
-    columns = len(columns_of(hit[6]))
-    pam = columns - cigar_count(hit[6], "D") - len(search.patterns[hit[3]])
-    return (pam, columns) if search.options.get("pam_side") == "5p" else (0, columns - pam)
 
 
 def viewed(written):
@@ -298,89 +254,67 @@ def viewed(written):
     return "".join(lines).encode()
 
 
-FORMS = {"bed": _bed, "tsv": _tsv, "sam": _sam, "gff3": _gff3, "view": _view}
+FORMS = {"bed": bed, "tsv": tsv, "sam": sam, "gff3": gff3, "view": view}
 
 
-def pair_names(search):
-    """Names of the pairs of primers."""
-    pairs = 1 + max((pair for pair, _ in search.roles), default=-1)
-    first = "pair_1" if search.panel == "words" else "q0"
-    return [f"{first[:-1]}{number + int(first[-1])}" for number in range(pairs)]
-
-
-def primer_names(search):
-    """Names of the primers; alternates are numbered."""
-    endings = ENDINGS.get(search.panel, ("_F", "_R"))
-    pairs, seen, found = pair_names(search), Counter(), []
-    for pair, role in search.roles:
-        alternate = f"_alt{seen[pair, role]}" if seen[pair, role] else ""
-        seen[pair, role] += 1
-        found.append(f"{pairs[pair]}{endings[role == 'R']}{alternate}")
-    return found
-
-
-ENDINGS = {"fasta": ("_F", "_R"), "mates": ("/1", "/2"), "bed": ("_LEFT", "_RIGHT")}
-
-
-def _products(search):
-    options = dict(search.options)
-    product, pairs = options.pop("product", (50, 5000)), options.pop("pairs", "own")
-    sequence, edit = options.pop("sequence", False), options.pop("edit", False)
-    products = _all_products(search, options, edit, (tuple(product), pairs))
+def product_table(search):
+    found = inside(search, products(search))
     if search.form == "bed":
-        rows = in_rows(search, products)
-        return "".join(_product_line(search, row, _scores(search, row)) for row in rows)
+        return "".join(
+            product_line(search, row, scores(search, row)) for row in in_rows(search, found)
+        )
     header = ["sequence", "start", "end", "name", "length", "strand"]
     for side in ("forward", "reverse"):
-        columns = [f"{side}_start", f"{side}_end", f"distance_{side}", f"cigar_{side}"]
-        header += [side, *columns]
+        header += [side, f"{side}_start", f"{side}_end", f"distance_{side}", f"cigar_{side}"]
+    sequence = bool(search.options.get("sequence"))
     lines = ["\t".join([*header, *(["product"] if sequence else [])]) + "\n"]
-    lines += [_product_line(search, row, _details(search, row, sequence)) for row in products]
-    return "".join(lines)
+    return "".join(
+        [*lines, *(product_line(search, x, details(search, x, sequence)) for x in found)]
+    )
 
 
-def _all_products(search, options, edit, wanted):
+def products(search):
     """The products of circles and of other records, in order."""
-    options.pop("circular", None)
-    options = {name: value for name, value in options.items() if name != "algorithm"}
-    round_, primers, k = circles(search), search.patterns, search.k
-    lines = [(name, "" if n in round_ else text) for n, (name, text) in enumerate(named(search))]
-    rings = [(name, text if n in round_ else "") for n, (name, text) in enumerate(named(search))]
+    options, k = plain(search), search.k
+    wanted = tuple(options.pop("product")), options.pop("pairs")
+    edit = options.pop("edit")
+    del options["sequence"]
+    lines, rings = parted(search)
     if edit and options.get("exact_3p"):
-        sites = naive_bounds.edit(lines, primers, k, "loci", **options)
+        sites = naive_bounds.edit(lines, search.patterns, k, "loci", **options)
     elif edit:
-        sites = naive.edit(lines, primers, k, "loci")
+        sites = naive.edit(lines, search.patterns, k, "loci")
     else:
-        sites = naive.hamming(lines, primers, k, **options)
+        sites = naive.hamming(lines, search.patterns, k, **options)
     found = naive.pcr(sites, search.roles, *wanted)
-    if round_:
+    if circles(search):
         way = naive_circles.edit if edit else naive_circles.hamming
-        sites = way(rings, primers, k, **options, **({"report": "loci"} if edit else {}))
+        options |= {"report": "loci"} if edit else {}
+        sites = way(rings, search.patterns, k, **options)
         found += naive_circles.pcr(rings, sites, search.roles, *wanted)
     return sorted(found, key=lambda row: row[0])  # in order in each record
 
 
-def _product_line(search, row, rest):
+def product_line(search, row, rest):
     record, start, end, _, forward, reverse = row
     (pair, role), (other, facing) = search.roles[forward[3]], search.roles[reverse[3]]
-    each = primer_names(search)
-    name = f"{each[forward[3]]}+{each[reverse[3]]}"
+    name = f"{search.primer_names[forward[3]]}+{search.primer_names[reverse[3]]}"
     if pair == other and role != facing:
-        name = pair_names(search)[pair]
+        name = search.pair_names[pair]
     return "\t".join(map(str, [f"r{record}", start, end, name, *rest])) + "\n"
 
 
-def _scores(search, row):
+def scores(search, row):
     *_, sign, forward, reverse = row
     letters = sum(len(search.patterns[site[3]]) for site in (forward, reverse))
     score = round(1000 * (1 - (forward[4] + reverse[4]) / letters))
     return score, sign, forward[4], reverse[4]
 
 
-def _details(search, row, sequence):
+def details(search, row, sequence):
     record, start, end, sign, *sites = row
     columns = [end - start, sign]
     for site in sites:
-        cigar = site[6] if len(site) > 6 else _gapless(search, site)
-        columns += [primer_names(search)[site[3]], site[1], site[2], site[4], cigar]
-    return columns + ([_match(search, (record, start, end, 0, 0, sign))] if sequence else [])
+        cigar = site[6] if len(site) > 6 else gapless(search, site)
+        columns += [search.primer_names[site[3]], site[1], site[2], site[4], cigar]
+    return columns + ([match_of(search, (record, start, end, 0, 0, sign))] if sequence else [])

@@ -1,26 +1,26 @@
-"""Running cases one after the other, and telling how to see a failure again."""
+"""Running kinds of cases in turn, and telling how to see a failure again."""
 
 import argparse
-import resource
 import secrets
 import shlex
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
-import threading
 import time
 import traceback
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
-from fuzzing import damage, drawing, inputs, properties, searches
-from fuzzing.damage import Damaged
-from fuzzing.shrinking import shrink
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 
-SLOW = 60  # seconds after which the stacks of a case that goes on are shown
-STDERR = sys.__stderr__  # a file, whatever a test puts in its place
+from fuzzing import strategies
 
+TESTS = Path(__file__).parents[1]
+EXAMPLES = 5  # of a kind at a time
+SLOW = 240  # seconds that a case may take, compiling included
 SNIPPET = """\
 PYTHONPATH=.:tests python - <<'END'
 from pathlib import Path
@@ -33,116 +33,126 @@ END"""
 
 def main(arguments=None):
     """Run cases as the arguments say; returns 1 where any failed."""
-    parser = argparse.ArgumentParser(prog="scripts/fuzz", description=DESCRIPTION)
+    about = "Draw searches and damaged inputs, and hold what kmatch answers against slow oracles."
+    parser = argparse.ArgumentParser(prog="scripts/fuzz", description=about)
     parser.add_argument("--seconds", type=float, default=60, help="to go on for (%(default)s)")
-    parser.add_argument("--cases", type=int, help="to run, in place of --seconds")
+    parser.add_argument("--rounds", type=int, help="of all kinds, in place of --seconds")
     parser.add_argument("--seed", type=int, help="of the cases; by default another every time")
     parser.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N (%(default)s)")
     parser.add_argument(
-        "--only", metavar="WORD", default="", help="kinds, or properties, with this word"
+        "--only", metavar="WORD", default="", help="kinds, or tests, with this word"
     )
     parser.add_argument("--failures", type=int, help="to end after; by default it goes on")
     parser.add_argument(
-        "--properties", action="store_true", help="run those of the tests in place of cases"
+        "--properties", action="store_true", help="run the tests' own, with new cases"
     )
-    given = parser.parse_args(arguments)
-    if given.seed is None:
-        given.seed = secrets.randbelow(1 << 32)
-    if given.properties:
-        return int(properties.run(given.seed, given.seconds, given.only) > 0)
-    return run(given)
+    asked = parser.parse_args(arguments)
+    if asked.seed is None:
+        asked.seed = secrets.randbelow(1 << 32)
+    return properties(asked) if asked.properties else run(asked)
 
 
-def run(given):
-    """Run cases until the time is over, or so many; returns 1 where any failed."""
-    print(f"seed {given.seed}", flush=True)
+def properties(asked):
+    """Run the tests' properties on fresh examples, at least once and until the time is over.
+
+    Each round has examples of its own; Hypothesis keeps those that failed and begins with them the
+    next time.
+    """
+    until, failed = time.monotonic() + asked.seconds, 0
+    while True:
+        print(f"properties with seed {asked.seed}", flush=True)
+        command = (sys.executable, "-m", "pytest", "-m", "hypothesis", "-k", asked.only)
+        command += ("--hypothesis-profile", "fresh", "--hypothesis-seed", str(asked.seed), TESTS)
+        failed |= subprocess.run(command, cwd=TESTS.parent).returncode != 0
+        if time.monotonic() > until:
+            return int(failed)
+        asked.seed += 1
+
+
+def run(asked):
+    """Run cases until the time is over, or so many rounds; returns 1 where any failed."""
+    print(f"seed {asked.seed}", flush=True)
     began = time.monotonic()
-    counts, failures = Counter(), 0
+    kinds = {name: x for name, x in strategies.kinds(asked.device).items() if asked.only in name}
     folder = Path(tempfile.mkdtemp(prefix="kmatch-fuzz-"))
+    counts, failures, number = Counter(), 0, asked.seed
+
+    def over():
+        rounds = number - asked.seed
+        late = time.monotonic() - began > asked.seconds
+        return failures == asked.failures or (
+            late if asked.rounds is None else rounds >= asked.rounds
+        )
+
     with suppress(KeyboardInterrupt):  # what was done is told all the same
-        for number, kind in enumerate(drawing.schedule(given.device)):
-            seconds = time.monotonic() - began
-            done = seconds > given.seconds if given.cases is None else number >= given.cases
-            if done or failures == given.failures:
-                break
-            if given.only in kind:
-                counts[kind] += 1
-                case = drawing.draw(kind, given.seed, number, given.device)
-                failures += not passes(case, f"{kind}, case {number} of seed {given.seed}", folder)
-    for kind, count in counts.items():
-        print(f"{count:7} {kind}")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-    print(f"{time.monotonic() - began:7.0f} s, {peak:,} MB of memory at most")
-    print(f"{sum(counts.values()):7} cases, {failures} failed")
+        while not over():
+            for name, cases in kinds.items():
+                if asked.rounds is None and over():
+                    break
+                failures += not passes(name, cases, number, folder, counts)
+                if failures == asked.failures:
+                    break
+            number += 1
+    for name, count in counts.items():
+        print(f"{count:7} {name}")
+    print(f"{counts.total():7} cases in {time.monotonic() - began:.0f} s, {failures} failed")
     if not failures:
         shutil.rmtree(folder)
     return int(failures > 0)
 
 
-DESCRIPTION = """\
-Make up searches and damaged inputs, and hold what kmatch answers against slow and obvious oracles.
-"""
+def passes(name, cases, number, folder, counts):
+    """Whether a few cases of a kind are answered as they should be; if not, the smallest is shown.
 
+    number: of which they are drawn.
+    """
+    last = []
 
-def passes(case, title, folder):
-    """Whether a case is answered as it should be; if not, it is made small and shown."""
-    here = folder / "case"
-    here.mkdir(exist_ok=True)
-    (folder / "case.py").write_text(f"# {title}\ncase = {case!r}\n")  # for when all this dies
-    error = failure(case, here)
-    if error is None:
-        return True
-    small = case
-    if failure(case, here) is not None:
-        kind = kind_of(error)
-        small = shrink(case, lambda smaller: kind_of(failure(smaller, here)) == kind)
-        error = failure(small, here) or error
-    else:
-        title += ", which passes when it is run again"
-    kept = Path(tempfile.mkdtemp(prefix="failed-", dir=folder))
-    print(f"FAILED: {title}\n{error}", *reproduce(small, kept), sep="\n", flush=True)
-    return False
+    def too_slow(*_):
+        raise TimeoutError(f"a case takes more than {SLOW} s")
 
+    signal.signal(signal.SIGALRM, too_slow)
 
-def failure(case, folder):
-    """What is wrong with the answer to a case, None where nothing is."""
-    watch = threading.Timer(SLOW, show_stacks)
-    watch.daemon = True
-    watch.start()
+    @seed(number)
+    @settings(
+        max_examples=EXAMPLES, deadline=None, database=None, derandomize=False, print_blob=False,
+        suppress_health_check=[*HealthCheck], report_multiple_bugs=False,
+        phases=(Phase.generate, Phase.shrink), verbosity=Verbosity.quiet,
+    )  # fmt: skip
+    @given(cases)
+    def check(case):
+        (folder / "case.py").write_text(f"# {name}\ncase = {case!r}\n")  # for when all this dies
+        counts[name] += not last
+        signal.alarm(SLOW)
+        try:
+            case.check(folder)
+        except Exception:
+            last[:] = [case, traceback.format_exc()]
+            raise
+        finally:
+            signal.alarm(0)
+
     try:
-        case.check(folder)
-    except searches.Wrong as wrong:
-        return str(wrong)
+        check()
     except Exception:
-        return traceback.format_exc()
-    finally:
-        watch.cancel()
-    return None
+        if not last:
+            raise
+        kept = Path(tempfile.mkdtemp(prefix="failed-", dir=folder))
+        print(
+            f"FAILED: {name}, seed {number}\n{last[1]}", *shown(last[0], kept), sep="\n", flush=True
+        )
+        return False
+    return True
 
 
-def show_stacks():
-    """Tell what all threads do; faulthandler may crash where they go on meanwhile."""
-    for thread, frame in sys._current_frames().items():
-        print(f"thread {thread}", *traceback.format_stack(frame), file=STDERR, flush=True)
-
-
-def kind_of(error):
-    """What sort of failure it is: a smaller case that fails in another way is another matter."""
-    lines = (error or "").splitlines()
-    return (lines[-1 if error.startswith("Traceback") else 0] if lines else "").partition(":")[0]
-
-
-def reproduce(case, folder):
+def shown(case, folder):
     """Yield a shell command, whose input files are kept in a folder, and a Python snippet."""
-    if isinstance(case, Damaged):
-        arguments, stdin = damage.command(case, folder)
-    else:
-        arguments, stdin = inputs.command(inputs.as_command(case), folder)
-        if case.hooks or case.patches or case.beside:
-            yield "# on the command line, without what only tests set:"
+    arguments, stdin = case.command(folder)
     line = shlex.join(["python", "-m", "kmatch", *map(str, arguments)])
     if "-" in arguments:
         (folder / "stdin").write_bytes(stdin)
         line += f" < {folder / 'stdin'}"
+    if getattr(case, "patches", None):
+        yield f"# on the command line, without what only tests set: {case.patches}"
     yield line
     yield SNIPPET.format(case=case, folder=str(folder))

@@ -1,47 +1,50 @@
-"""A search, how it is asked for, and whether it finds what the oracles say."""
+"""A search, the files and words that it is asked for with, and whether it finds what it should."""
 
 import gzip
 import io
-import multiprocessing
-import os
-import sys
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field, fields
-from functools import partial
-from pathlib import Path
+from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
+from unittest import mock
 
-from support import hooks
-from support.commands import here, process
-from support.packing import packed
+from support.commands import compressed, fasta, fastq, genbank, here, twobit
 
 import kmatch
-from fuzzing import inputs, oracles
-from fuzzing.oracles import background, named, names
-from fuzzing.patches import patching
-from kmatch.engine.cpu.primer.extend import Sizes
-from kmatch.genome import as_genomes
-from kmatch.results.hits import Hits
-from kmatch.results.limit import limited
-from kmatch.results.primers import Primers
-from kmatch.results.products import Products
-from kmatch.search.panels.distances import pattern_distances
-from kmatch.search.regions import load_regions, narrow, search_inside
-from kmatch.search.running import Running
-from kmatch.sequences.patterns import checked_patterns
-from kmatch.sequences.primer_pairs import load_pairs
+from kmatch.engine.cpu import engine
+from kmatch.engine.geometry import Layout
+from kmatch.packed import reader as stored
+from kmatch.results import tables
+from kmatch.search.differences import anchored, ends, rows
+from kmatch.search.scanning import codes, dense
+from kmatch.sequences import fasta as fasta_reader
 
-BATCHES = {
-    "hamming": hooks.hamming_batches,
-    "multi": hooks.multi_batches,
-    "edit": hooks.edit_batches,
-    "best": hooks.best_batches,
-    "primer": hooks.primer_batches,
-    "pcr": hooks.pcr_batches,
+COMPRESSED = ("gz", "bgzf", "bz2", "xz", "zst")
+GENOMES = ("fasta", "stdin", "packed", "2bit", "genbank", "fastq", "fastq.gz")
+PANELS = ("text", "fasta", "bed", "csv", "words", "stdin")
+PAIRS = ("text", "fasta", "bed", "words")
+# Constants, made so small that tiny cases meet what only large ones would: where they stand, and
+# what they may be.
+PATCHES = {
+    "batch": (((codes, "BATCH"), (codes, "SHARED")), (1, 2, 10)),
+    "dense": (((dense, "MANY"),), (0, 1, 5)),
+    "unpacked": (((ends, "UNPACKED"),), (0, 1, 1 << 40)),
+    "key bits": (((rows, "KEY_BITS"),), (0, 12)),
+    "lines": (((tables, "ROWS"), (tables, "FEW")), (1, 2, 5)),
+    "block": (((fasta_reader, "BLOCK"),), (1, 7, 64)),
+    "smaller": (((stored, "SMALLER"),), (1, 1 << 40)),
+    "capacity": (((engine, "CAPACITY"),), (20, 50, 200)),
+    "looked up": (((anchored, "LARGE"), (anchored, "LONG")), (1e-12,)),
+    "layout": (
+        ((engine, "LAYOUT"),),
+        (
+            {"length": 5, "reading_length": 13, "reading_halos": 0, "words": 1},
+            {"length": 64, "reading_length": 65, "reading_halos": 0, "words": 2},
+            {"length": 100, "reading_length": 100, "reading_halos": 1, "site_letters": 70},
+            {"length": 333, "reading_length": 400, "site_letters": 1},
+        ),
+    ),
 }
-ROOT = Path(kmatch.__file__).parents[1]
-PATIENCE = 300  # seconds for a process
 
 
 class Wrong(Exception):
@@ -52,12 +55,10 @@ class Wrong(Exception):
 class Search:
     """A search for patterns in records, or for primers in records that `patterns` do not hold.
 
-    way: how it is asked for, by `batches`, `api`, `command`, `process`, `together` with the
-    searches `beside` it, or `fork`; source: what the genome is read from; layout: of a packed one;
-    panel: what the patterns are read from by a command; roles: of primers, (pair, "F" or "R") each;
-    options: those of the public function; hooks: those that only tests set; patches: see
-    `patching`; output: the suffix of a file, or None; summary: `beside` the table, `only`, or None;
-    files: of a list of genomes, the records in each and what it is.
+    options: those of the public function; way: `command` or `api`; source: what the genome is read
+    from; panel: what the patterns are read from by a command; roles: of primers, (pair, "F" or "R")
+    each; output: the suffix of a file, or None; summary: `beside` the table, `only`, or None;
+    files: of a list of genomes, the records in each and what it is; patches: of PATCHES.
     """
 
     problem: str
@@ -65,11 +66,9 @@ class Search:
     patterns: list
     k: int | str = 0
     options: dict = field(default_factory=dict)
-    hooks: dict = field(default_factory=dict)
     patches: dict = field(default_factory=dict)
-    way: str = "batches"
-    source: str = "memory"
-    layout: dict = field(default_factory=dict)
+    way: str = "command"
+    source: str = "fasta"
     panel: str = "text"
     roles: list = field(default_factory=list)
     threads: int = 1
@@ -77,38 +76,127 @@ class Search:
     form: str = "tsv"
     output: str | None = None
     summary: str | None = None
-    beside: tuple = ()
     files: tuple = ()
 
     def __repr__(self):
         """Only what differs from the defaults."""
         blank = Search(self.problem, [], [])
-        shown = [repr(self.problem)]
-        for part in fields(self)[1:]:
-            value = getattr(self, part.name)
-            if part.name in ("records", "patterns") or value != getattr(blank, part.name):
-                shown.append(f"{part.name}={value!r}")
-        return f"Search({', '.join(shown)})"
+        shown = [f"{part.name}={getattr(self, part.name)!r}" for part in fields(self)[3:]]
+        usual = [f"{part.name}={getattr(blank, part.name)!r}" for part in fields(self)[3:]]
+        first = [repr(self.problem), repr(self.records), repr(self.patterns)]
+        return f"Search({', '.join([*first, *(x for x in shown if x not in usual)])})"
+
+    def replaced(self, **given):
+        return replace(self, **given)
+
+    @property
+    def named(self):
+        """The records as (name, sequence) pairs."""
+        return [(f"r{number}", text) for number, text in enumerate(self.records)]
+
+    @property
+    def background(self):
+        return [(f"b{number}", text) for number, text in enumerate(self.patterns)]
+
+    @property
+    def names(self):
+        """Names of the patterns, of which two may be the same."""
+        if self.way == "api" or self.panel == "words":
+            return self.patterns
+        return [f"p{number % 3}" for number in range(len(self.patterns))]
+
+    @property
+    def pair_names(self):
+        pairs = 1 + max((pair for pair, _ in self.roles), default=-1)
+        first = "pair_{}" if self.panel == "words" and self.way == "command" else "q{}"
+        return [first.format(number + (first != "q{}")) for number in range(pairs)]
+
+    @property
+    def primer_names(self):
+        """Names of the primers; alternates are numbered."""
+        endings, counts, found = {"bed": ("_LEFT", "_RIGHT")}, {}, []
+        for pair, role in self.roles:
+            before = counts[pair, role] = counts.get((pair, role), -1) + 1
+            ending = endings.get(self.panel if self.way == "command" else "", ("_F", "_R"))
+            alternate = f"_alt{before}" if before else ""
+            found.append(f"{self.pair_names[pair]}{ending[role == 'R']}{alternate}")
+        return found
+
+    @property
+    def genomes(self):
+        """The search in each genome of a list."""
+        first = 0
+        for many, source in self.files:
+            records = self.records[first : first + many]
+            yield replace(self, records=records, source=source, files=())
+            first += many
 
     def check(self, folder):
         """Raise Wrong where the search does not find what the oracle does; folder: for files."""
         with ExitStack() as stack:
             stack.enter_context(warnings.catch_warnings())
             warnings.simplefilter("ignore")
-            for patch in patching(self.patches):
-                stack.enter_context(patch)
-            try:
-                for found, wanted, search in WAYS[self.way](self, folder):
-                    _compare(found, wanted, search)
-            except inputs.Refused as refused:
-                raise Wrong(str(refused)) from None
+            for name, value in self.patches.items():
+                value = Layout(**value) if name == "layout" else value
+                for home, constant in PATCHES[name][0]:
+                    stack.enter_context(mock.patch.object(home, constant, value))
+            ask = {"command": by_command, "api": by_function}[self.way]
+            for found, wanted in ask(self, folder):
+                compare(found, wanted)
+
+    def command(self, folder):
+        """(arguments, standard input) of the command line; writes its input files."""
+        stdin = b""
+        path = f"@{write_list(self, folder)}" if self.files else write_genome(self, folder)
+        if self.source == "stdin":
+            path, stdin = "-", path.read_bytes()
+        words = [self.problem, path, *self._panel_words(folder)]
+        if "-" in words[2:]:
+            stdin = panel_data(self)
+        if self.problem != "best":
+            words += ["-k", self.k]
+        for name, value in self.options.items():
+            words += option_words(name, value, folder)
+        words += ["--device", self.device, "-t", self.threads]
+        words += [] if self.summary == "only" else ["--format", self.form]
+        words += ["-o", folder / self.output] if self.output else []
+        if self.summary == "only":
+            words.append("--summary-only")
+        elif self.summary:
+            words += ["--summary", folder / "summary"]
+        return words, stdin
+
+    def _panel_words(self, folder):
+        if self.panel == "words" and self.problem == "pcr":
+            pairs = zip(self.patterns[::2], self.patterns[1::2], strict=True)
+            return [word for pair in pairs for word in ("-p", *pair)]
+        if self.panel == "words":
+            return [word for pattern in self.patterns for word in ("-p", pattern)]
+        if self.panel == "stdin":
+            return ["-"]
+        path = folder / "patterns"
+        path.write_bytes(panel_data(self))
+        return [path, *(["--column", "seq"] if self.panel == "csv" else [])]
 
 
-def _compare(found, wanted, search):
+def most(k, written):
+    """The most differences that any pattern may have."""
+    return max(distances(k, written))
+
+
+def distances(k, written):
+    """How many differences each pattern may have."""
+    if isinstance(k, int):
+        return [k] * len(written)
+    share = Fraction(k.rstrip("%")) / 100
+    return [int(len(pattern) * share) for pattern in written]
+
+
+def compare(found, wanted):
     if found == wanted:
         return
     found, wanted = (set(table.decode().splitlines()) for table in (found, wanted))
-    lines = [f"{search.problem}: the table is not what the oracle says"]
+    lines = ["the table is not what the oracle says"]
     lines += [f"  lost: {line}" for line in sorted(wanted - found)[:5]]
     lines += [f"  made up: {line}" for line in sorted(found - wanted)[:5]]
     if found == wanted:
@@ -116,159 +204,123 @@ def _compare(found, wanted, search):
     raise Wrong("\n".join(lines))
 
 
-def as_table(found, form):
-    out = io.BytesIO()
-    getattr(found, f"to_{form}")(out)
-    return out.getvalue()
-
-
-def genome_of(search, folder):
-    """The Genome of a search, out of memory or out of a file."""
-    if search.source == "memory":
-        return kmatch.Genome.from_records(named(search))
-    if search.source == "packed":
-        return packed(named(search), **search.layout)
-    return kmatch.Genome(str(inputs.write_genome(search, folder)))
-
-
-def by_batches(search, genome):
-    """The table of a search by the generator behind the public function."""
-    options = search.options | search.hooks
-    regions, limit = load_regions(options.pop("regions", None)), options.pop("limit", None)
-    given = {"device": search.device, "threads": search.threads}
-    batches = BATCHES[search.problem]
-    if search.problem == "primer":
-        if "sizes" in options:
-            options["sizes"] = Sizes(*options["sizes"])
-        other = kmatch.Genome.from_records(background(search))
-        found = Primers(batches(genome, other, search.k, **options, **given), search.k)
-        return as_table(found, "bed")
-    if search.problem == "pcr":
-        panel = load_pairs(pairs_of(search))
-        genomes = as_genomes(genome).with_circular(options.pop("circular", False))
-        found = batches(genomes, panel, search.k, **options, **given)
-        return as_table(Products(found, panel, options.get("sequence", False)), search.form)
-    panel = checked_patterns(names(search), search.patterns, lambda message: None)
-    arguments = () if search.problem == "best" else (search.k,)
-    genomes = as_genomes(genome).with_circular(options.pop("circular", False))
-    if search.problem != "best":
-        narrow(genomes, regions)
-    algorithm = options.pop("algorithm", "bitplane")
-    running = Running(algorithm=algorithm, on_warning=lambda message: None, **given)
-    call = partial(_with_running, partial(batches, genomes, panel, *arguments, **options))
-    found = limited(
-        search_inside(regions, genomes, call, running), panel, limit, running.on_warning
-    )
-    pam_first = options.get("pam_side") == "5p"
-    share = arguments and isinstance(search.k, str)
-    k_each = pattern_distances(panel, search.k) if share else None
-    return as_table(Hits(found, panel, genomes, pam_first, k_each), search.form)
-
-
-def _with_running(batches, running):
-    return batches(**running._asdict())
-
-
-def pairs_of(search):
-    """The primers of a search as a dict, name → (forwards, reverses)."""
-    given = {name: ([], []) for name in oracles.pair_names(search)}
-    for (pair, role), written in zip(search.roles, search.patterns, strict=True):
-        given[oracles.pair_names(search)[pair]][role == "R"].append(written)
-    return given
-
-
-def in_batches(search, folder):
-    genome, wanted = genome_of(search, folder), oracles.table(search)
-    yield by_batches(search, genome), wanted, search
-    yield by_batches(search, genome), wanted, search  # a genome can be searched again
-
-
 def by_function(search, folder):
+    """Yield (found, wanted) of the public function, twice in one Genome."""
+    from fuzzing import oracles
+
     options = search.options | {"device": search.device, "threads": search.threads}
-    genome, function = genome_of(search, folder), getattr(kmatch, search.problem)
-    form = search.form
-    if search.problem == "primer":
-        other, form = kmatch.Genome.from_records(background(search)), "bed"
+    if search.source == "memory":
+        genome = kmatch.Genome.from_records(search.named)
     else:
-        other = pairs_of(search) if search.problem == "pcr" else search.patterns
-    arguments = () if search.problem == "best" else (search.k,)
-    found = function(genome, other, *arguments, **options)
-    yield as_table(found, form), oracles.table(search), search
+        genome = kmatch.Genome(str(write_genome(search, folder)))
+    other = search.patterns
+    if search.problem == "primer":
+        other = kmatch.Genome.from_records(search.background)
+    if search.problem == "pcr":
+        other = {name: ([], []) for name in search.pair_names}
+        for (pair, role), written in zip(search.roles, search.patterns, strict=True):
+            other[search.pair_names[pair]][role == "R"].append(written)
+    arguments, wanted = () if search.problem == "best" else (search.k,), oracles.table(search)
+    for _ in range(2):
+        found, out = (
+            getattr(kmatch, search.problem)(genome, other, *arguments, **options),
+            io.BytesIO(),
+        )
+        getattr(found, f"to_{search.form}")(out)
+        yield out.getvalue(), wanted
 
 
 def by_command(search, folder):
-    arguments, stdin = inputs.command(search, folder)
-    if search.way == "process":
-        path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-        environment = os.environ | {"PYTHONPATH": path}
-        result = process(*arguments, stdin=stdin, env=environment, timeout=PATIENCE)
-    else:
-        result = here(*arguments, stdin=stdin)
+    """Yield (found, wanted) of the command line."""
+    from fuzzing import oracles
+
+    arguments, stdin = search.command(folder)
+    result = here(*arguments, stdin=stdin)
     if result.status or b"Traceback" in result.err:
         raise Wrong(f"exit status {result.status}: {result.err.decode()}")
-    written = result.out
-    if search.output:
-        written = (folder / search.output).read_bytes()
-        written = gzip.decompress(written) if search.output.endswith(".gz") else written
+    written = (folder / search.output).read_bytes() if search.output else result.out
+    if search.output == "out.gz":
+        written = gzip.decompress(written)
     if search.summary == "only":
-        yield written, oracles.summary(search), search
+        yield written, oracles.summary(search)
         return
     if search.form == "view":
         written = oracles.viewed(written)
     if search.files:
         paths = (folder / "list").read_text().splitlines()
-        yield written, oracles.listed(search, paths), search
-        return
-    yield written, oracles.table(search), search
+        yield written, oracles.listed(search, paths)
+    else:
+        yield written, oracles.table(search)
     if search.summary:
-        yield (folder / "summary").read_bytes(), oracles.summary(search), search
+        yield (folder / "summary").read_bytes(), oracles.summary(search)
 
 
-def side_by_side(search, folder):
-    """The search and those beside it, each in a thread of its own, in one Genome."""
-    genome = genome_of(search, folder)
-    searches = [search, *search.beside]
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)  # threads take turns all the time
-    try:
-        with ThreadPoolExecutor(len(searches)) as pool:
-            jobs = [(pool.submit(by_batches, one, genome), one) for one in 4 * searches]
-            found = [(job.result(), one) for job, one in jobs]
-    finally:
-        sys.setswitchinterval(before)
-    for table, one in found:
-        yield table, oracles.table(one), one
+def write_genome(search, folder):
+    """Write the genome as its source says; returns the path."""
+    kind, path = search.source, folder / "genome"
+    if kind in ("2bit", "genbank"):
+        path.write_bytes({"2bit": twobit, "genbank": genbank}[kind](search.named))
+        return path
+    write = fastq if kind.startswith("fastq") else fasta
+    data = write([(f"{name} a title", text) for name, text in search.named])
+    kind = kind.removeprefix("fastq.")
+    path.write_bytes(compressed(kind, data) if kind in COMPRESSED else data)
+    if kind == "packed":
+        result = here("pack", path, "-o", folder / "genome.kmatch")
+        if result.status:
+            raise Wrong(f"pack: exit status {result.status}: {result.err.decode()}")
+        return folder / "genome.kmatch"
+    return path
 
 
-def in_a_child(search, folder):
-    """The search in a child of fork, after this process has used its threads."""
-    genome, wanted = genome_of(search, folder), oracles.table(search)
-    yield by_batches(search, genome), wanted, search
-    context = multiprocessing.get_context("fork")
-    receiver, sender = context.Pipe(duplex=False)
-
-    def work():
-        sender.send(by_batches(search, genome))
-
-    child = context.Process(target=work)
-    child.start()
-    sender.close()
-    try:
-        if not receiver.poll(PATIENCE):
-            raise Wrong("a child of fork does not come back")
-        yield receiver.recv(), wanted, search
-    except EOFError:
-        raise Wrong("a child of fork died") from None
-    finally:
-        child.kill()
-        child.join()
+def write_list(search, folder):
+    """Write the genomes of a list, and the list; returns its path."""
+    paths = []
+    for number, part in enumerate(search.genomes):
+        home = folder / f"genome{number}"
+        home.mkdir(exist_ok=True)
+        paths.append(write_genome(part, home))
+    (folder / "list").write_text("".join(f"{path}\n" for path in paths))
+    return folder / "list"
 
 
-WAYS = {
-    "batches": in_batches,
-    "api": by_function,
-    "command": by_command,
-    "process": by_command,
-    "together": side_by_side,
-    "fork": in_a_child,
-}
+def panel_data(search):
+    """The file of the patterns, or of the primers, as bytes."""
+    if search.problem == "primer":
+        return fasta(search.background) or b">b\n"
+    strands, found = ["+"] * len(search.patterns), search.names
+    if search.problem == "pcr":
+        if search.panel == "text":
+            pairs = zip(search.patterns[::2], search.patterns[1::2], strict=True)
+            rows = zip(search.pair_names, pairs, strict=True)
+            return lines([name, *pair] for name, pair in rows)
+        strands, found = ["+-"[role == "R"] for _, role in search.roles], search.primer_names
+    rows = list(zip(found, search.patterns, strict=True))
+    if search.panel == "fasta":
+        return fasta([(f"{name} a title", written) for name, written in rows], 50)
+    if search.panel == "bed":
+        cells = zip(rows, strands, strict=True)
+        return lines(["chr", 5, 9, name, 1, strand, text] for (name, text), strand in cells)
+    if search.panel == "csv":
+        return lines([["name", "Tm", "seq"], *([name, "60", x] for name, x in rows)], ",")
+    return lines(rows)
+
+
+def lines(rows, between="\t"):
+    return "".join(between.join(map(str, row)) + "\n" for row in rows).encode()
+
+
+def option_words(name, value, folder):
+    option = "--" + name.replace("_", "-")
+    if name == "regions":
+        (folder / "regions").write_bytes(lines(value))
+        return [option, folder / "regions"]
+    if name == "product":
+        return [option, "{}-{}".format(*value)]
+    if name == "circular":
+        return [option] if value is True else [option, ",".join(value)]
+    if isinstance(value, list):  # PAMs: some in one word, some in their own
+        return [word for pam in [",".join(value[:2]), *value[2:]] for word in (option, pam)]
+    if value is True:
+        return [option]
+    return [] if value is None or value is False else [option, value]
