@@ -24,7 +24,7 @@ from kmatch.arrays import Bytes, Longs, bounds_of
 from kmatch.engine.host.letters import LETTERS
 from kmatch.errors import ClusterError, InputError, KmatchError
 from kmatch.genome import COMPRESSION, Genome, Genomes, as_genomes
-from kmatch.jit.sources import digest
+from kmatch.jit.folders import digest
 from kmatch.packed.writer import MAGIC, TAIL
 from kmatch.published.registry import ENGINE
 from kmatch.results.batches import HitBatch, Origin, joined, no_hits

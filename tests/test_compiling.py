@@ -16,8 +16,7 @@ from numba.core.runtime import _nrt_python
 from support.package_copy import copy_package, end, install, make_wheel, run, start
 
 from kmatch.errors import DeviceError
-from kmatch.jit import folders, numba_parts
-from kmatch.rehearsal import compiling
+from kmatch.jit import folders, numba_parts, rehearsal
 
 COMPILED = "['work']"
 
@@ -144,12 +143,12 @@ def test_without_a_folder_for_claims_one_process_compiles_all(monkeypatch):
     monkeypatch.setattr("tempfile.mkdtemp", mock.Mock(side_effect=nowhere))
     rehearsed = []
     monkeypatch.setattr(
-        compiling, "rehearse", lambda device, names: rehearsed.append((device, *names))
+        rehearsal, "rehearse", lambda device, names: rehearsed.append((device, *names))
     )
-    monkeypatch.setattr(compiling, "_cuda_workers", mock.Mock(side_effect=DeviceError("none")))
-    assert compiling.compile_all(workers=2) == (0, ["cpu"])
-    assert rehearsed == [("cpu", name) for name in compiling.TASKS]
-    with compiling.compiling_beside("edit") as begin:
+    monkeypatch.setattr(rehearsal, "_cuda_workers", mock.Mock(side_effect=DeviceError("none")))
+    assert rehearsal.compile_all(workers=2) == (0, ["cpu"])
+    assert rehearsed == [("cpu", name) for name in rehearsal.TASKS]
+    with rehearsal.compiling_beside("edit") as begin:
         begin(mock.Mock(name="cpu"))
 
 

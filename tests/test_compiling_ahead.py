@@ -5,12 +5,12 @@ import sys
 
 from support.commands import process
 
-from kmatch.jit.sources import PACKAGE
+from kmatch.jit.folders import PACKAGE
 
 AHEAD = """
 import sys
 from kmatch.jit import on_compile
-from kmatch.rehearsal.searches import rehearse
+from kmatch.jit.rehearsal import rehearse
 rehearse("cpu")
 from kmatch.engine.cpu.hamming.panel import scan_panel
 assert scan_panel.signatures

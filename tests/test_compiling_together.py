@@ -14,8 +14,7 @@ from kmatch.engine import devices
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.cuda import driver
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Layout, geometry_for
-from kmatch.jit import claims
-from kmatch.rehearsal import compiling, searches
+from kmatch.jit import folders, rehearsal
 
 # In place of the searches: tasks that need four small kernels, two of them the same.
 KERNELS = """
@@ -66,13 +65,14 @@ def site(tmp_path):
     """A folder with a kmatch that has few kernels to compile."""
     package = copy_package(tmp_path)
     (package / "engine" / "small.py").write_text(KERNELS)
-    (package / "rehearsal" / "searches.py").write_text(TASKS)
+    with (package / "jit" / "rehearsal.py").open("a") as handle:
+        handle.write(TASKS)
     return tmp_path
 
 
 def start(site, *words, **environment):
     """Start Python on the copy, with two cores wherever there are more or fewer."""
-    cores = "from kmatch.rehearsal import compiling; compiling.cores = lambda: 2\n"
+    cores = "from kmatch.jit import rehearsal; rehearsal.cores = lambda: 2\n"
     known = environment_of(site) | environment
     run = [sys.executable, "-c", cores + "from kmatch.cli.main import main\nmain()\n", *words]
     pipe = subprocess.PIPE
@@ -142,7 +142,7 @@ def read(terminal):
 
 def test_lines_of_processes_do_not_mix():
     """Also where Python keeps nothing back, as with PYTHONUNBUFFERED."""
-    say = "from kmatch.rehearsal.compiling import _say\nfor i in range(3000): _say('kernel')"
+    say = "from kmatch.jit.rehearsal import _say\nfor i in range(3000): _say('kernel')"
     read_end, write_end = os.pipe()
     running = [subprocess.Popen([sys.executable, "-uc", say], stdout=write_end) for _ in range(3)]
     os.close(write_end)
@@ -163,8 +163,8 @@ def test_devices_are_compiled_for_at_once(failing, tmp_path, monkeypatch):
             """A process that ends once all those of both devices have begun."""
             (tmp_path / str(len(list(tmp_path.iterdir())))).touch()
             wait = f"while len(os.listdir({str(tmp_path)!r})) < 3: pass"
-            say = f"compiling._say('task')\nsys.exit({int(device in failing)})"
-            script = f"import os, sys\nfrom kmatch.rehearsal import compiling\n{wait}\n{say}"
+            say = f"rehearsal._say('task')\nsys.exit({int(device in failing)})"
+            script = f"import os, sys\nfrom kmatch.jit import rehearsal\n{wait}\n{say}"
             running.append(subprocess.Popen([sys.executable, "-uc", script], stdout=output))
             return running[-1]
 
@@ -172,9 +172,9 @@ def test_devices_are_compiled_for_at_once(failing, tmp_path, monkeypatch):
         for process in running:
             process.wait()
 
-    monkeypatch.setattr(compiling, "_processes", processes)
+    monkeypatch.setattr(rehearsal, "_processes", processes)
     told = []
-    left = compiling._run_workers({"cpu": 2, "cuda": 1}, "", told.append)
+    left = rehearsal._run_workers({"cpu": 2, "cuda": 1}, "", told.append)
     assert left == failing and told == 3 * ["task"]
 
 
@@ -184,7 +184,7 @@ def test_devices_are_compiled_for_at_once(failing, tmp_path, monkeypatch):
 def test_processes_for_cuda_fit_into_its_memory(workers, gigabytes, expected, monkeypatch):
     monkeypatch.setattr(devices, "choose_engine", lambda device: None)
     monkeypatch.setattr(driver, "memory", lambda: (gigabytes << 30, 1 << 40))
-    assert compiling._cuda_workers(workers) == expected
+    assert rehearsal._cuda_workers(workers) == expected
 
 
 BESIDE = """
@@ -193,12 +193,12 @@ from types import SimpleNamespace
 from kmatch.engine import small
 from kmatch.jit import on_compile
 from kmatch.jit.folders import kernel_folders, nothing_compiled
-from kmatch.rehearsal import compiling
+from kmatch.jit import rehearsal
 
-compiling.cores = lambda: 3
+rehearsal.cores = lambda: 3
 compiled, deadline = [], time.monotonic() + 60
 assert nothing_compiled()
-with on_compile(compiled.append), compiling.compiling_beside("edit") as begin:
+with on_compile(compiled.append), rehearsal.compiling_beside("edit") as begin:
     begin(SimpleNamespace(name=DEVICE))
     while DEVICE == "cpu" and time.monotonic() < deadline:
         if len(list(kernel_folders()[0].glob("*.kernel"))) == 3:
@@ -227,9 +227,9 @@ def test_other_processes_compile_what_a_first_search_needs(site, device, by_itse
 
 HOLD = """
 import sys
-from kmatch.jit import claims
-with claims.sharing(sys.argv[1]):
-    assert claims.take("b")
+from kmatch.jit import folders
+with folders.sharing(sys.argv[1]):
+    assert folders.take("b")
     print("taken", flush=True)
     sys.stdin.read()
 """
@@ -241,25 +241,25 @@ def other(tmp_path):
     command = [sys.executable, "-c", HOLD, str(tmp_path)]
     holding = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert holding.stdout.readline() == b"taken\n"
-    with claims.sharing(str(tmp_path)):
+    with folders.sharing(str(tmp_path)):
         yield holding
     holding.communicate()
 
 
 def test_a_claim_is_one_process_s(other):
-    assert claims.take("a") and claims.take("a")
-    assert not claims.take("b")
+    assert folders.take("a") and folders.take("a")
+    assert not folders.take("b")
     looks = iter([None, None, "done"])
-    assert claims.await_other("b", lambda: next(looks)) == "done"
+    assert folders.await_other("b", lambda: next(looks)) == "done"
 
 
 def test_a_kernel_that_another_gives_up_is_taken(other, tmp_path):
     def look():
         (tmp_path / "b").unlink()
 
-    assert claims.await_other("b", look) is None
+    assert folders.await_other("b", look) is None
     assert (tmp_path / "b").exists()
-    claims.give_up("b")
+    folders.give_up("b")
     assert not (tmp_path / "b").exists()
 
 
@@ -271,19 +271,19 @@ def test_a_process_that_died_is_not_waited_for(other):
         other.kill() if not looks else None
         looks.append(1)
 
-    assert claims.await_other("b", look) is None
+    assert folders.await_other("b", look) is None
 
 
 def test_without_locks_patience_ends(other, tmp_path):
-    with mock.patch.object(claims, "fcntl", None):
+    with mock.patch.object(folders, "fcntl", None):
         looks = iter([None, None])
-        assert claims.await_other("b", lambda: next(looks, "done")) == "done"
+        assert folders.await_other("b", lambda: next(looks, "done")) == "done"
         os.utime(tmp_path / "b", (0, 0))
-        assert claims.await_other("b", lambda: None) is None
+        assert folders.await_other("b", lambda: None) is None
 
 
 def test_alone_all_is_to_do():
-    assert claims.take("b") and claims.await_other("b", lambda: "done") is None
+    assert folders.take("b") and folders.await_other("b", lambda: "done") is None
 
 
 def test_packing_without_a_kernel_packs_alike():
@@ -293,9 +293,9 @@ def test_packing_without_a_kernel_packs_alike():
     letters[:700] = rng.choice(np.frombuffer(b"ACGTUNacgtun", np.uint8), 700)
     planes = np.zeros((2, 4 * geometry.plane_words + SPARE), np.uint64)
     CpuEngine().pack(letters, geometry.text(planes[0]))
-    compiling._pack(letters, geometry.text(planes[1]))
+    rehearsal._pack(letters, geometry.text(planes[1]))
     assert planes[0].any() and np.array_equal(*planes)
 
 
 def test_every_command_that_is_helped_names_tasks():
-    assert {name for names in compiling.NEEDED.values() for name in names} <= set(searches.TASKS)
+    assert {name for names in rehearsal.NEEDED.values() for name in names} <= set(rehearsal.TASKS)

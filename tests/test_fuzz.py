@@ -25,8 +25,7 @@ def test_every_kind_runs_and_none_fails(capsys, monkeypatch):
     status = fuzz("--rounds", "1")
     said = capsys.readouterr().out
     assert status == 0, said
-    counts = dict(re.findall(r"^ *\d+ (.+?)()$", said, re.M))
-    assert counts.keys() == {*KINDS}
+    assert re.findall(r"^ *\d+ (.+)$", said, re.M)[:-1] == KINDS
 
 
 @pytest.mark.parametrize(
@@ -68,7 +67,7 @@ def test_the_genomes_of_a_list_are_told_apart(capsys, monkeypatch):
     right = oracles.listed
     monkeypatch.setattr(oracles, "listed", lambda search, paths: right(search, paths[::-1]))
     assert fuzz("--failures", "1", "--only", "hamming, list") == 1
-    assert "made up" in capsys.readouterr().out
+    assert "not what the oracle says" in capsys.readouterr().out
 
 
 def test_a_traceback_fails_and_its_input_is_made_small(capsys, monkeypatch):

@@ -98,7 +98,7 @@ def test_very_many_products_have_a_warning():
 
 def test_where_nothing_can_be_written(tmp_path, monkeypatch):
     from kmatch.jit import folders
-    from kmatch.rehearsal.compiling import compiling_beside
+    from kmatch.jit.rehearsal import compiling_beside
 
     def none(*arguments, **options):
         raise FileNotFoundError("No usable temporary directory found")

@@ -12,7 +12,7 @@ from numba.core.dispatcher import Dispatcher
 from support.package_copy import copy_package
 
 from kmatch.jit import folders
-from kmatch.jit.sources import KERNEL_FREE, PACKAGE, digest, kernel_sources
+from kmatch.jit.folders import KERNEL_FREE, PACKAGE, digest, kernel_sources
 
 READ = {path for path, _ in kernel_sources()}
 
@@ -138,7 +138,7 @@ def test_what_numba_is_asked_for_counts(monkeypatch):
 
 
 def _fresh(package):
-    from kmatch.jit import sources
+    from kmatch.jit import folders
 
-    sources._sources.cache_clear()
+    folders._sources.cache_clear()
     return digest("1", package=package)

@@ -311,7 +311,7 @@ def _compiling_beside(given: Given) -> "AbstractContextManager[Callable[[Engine]
 
     if given.scheduler is not None or given.algorithm != ENGINE or not nothing_compiled():
         return nullcontext(lambda engine: None)
-    from kmatch.rehearsal.compiling import compiling_beside
+    from kmatch.jit.rehearsal import compiling_beside
 
     return compiling_beside(str(click.get_current_context().command.name))
 

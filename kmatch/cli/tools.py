@@ -300,7 +300,7 @@ def info(given: Given) -> None:
 
         _show(describe_machine())
     if given.ahead:
-        from kmatch.rehearsal.compiling import compile_all
+        from kmatch.jit.rehearsal import compile_all
 
         began = time.perf_counter()
         with Messages().compiling_progress() as advance:

@@ -5,6 +5,6 @@ older than its sources.
 """
 
 from kmatch.jit.kernels import inlined, kernel, kernel_by_number, parallel_kernel
-from kmatch.jit.reports import on_compile
+from kmatch.jit.numba_parts import on_compile
 
 __all__ = ["inlined", "kernel", "kernel_by_number", "on_compile", "parallel_kernel"]

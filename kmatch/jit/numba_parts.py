@@ -8,8 +8,9 @@ Where these are not as expected, AS_EXPECTED is false, and kernels use Numba's c
 import hashlib
 import os
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -17,12 +18,48 @@ from typing import Any
 
 from numba import config, types
 
+from kmatch.errors import KmatchWarning
 from kmatch.interrupts import held
-from kmatch.jit.claims import await_other, give_up
-from kmatch.jit.files import DamagedFile, KernelFiles
-from kmatch.jit.folders import kernel_folders, mark_used, open_folder, own_folder
-from kmatch.jit.reports import report_compile, warn_once
-from kmatch.jit.sources import unchanged
+from kmatch.jit.folders import (
+    DamagedFile,
+    KernelFiles,
+    await_other,
+    give_up,
+    kernel_folders,
+    mark_used,
+    open_folder,
+    own_folder,
+    unchanged,
+)
+
+Listener = Callable[[str], object]
+
+_listeners: list[Listener] = []
+_warned: set[str] = set()
+
+
+@contextmanager
+def on_compile(listener: Listener) -> Iterator[None]:
+    """While the block runs, call listener(name) before each function that has to be compiled."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+def report_compile(name: str) -> None:
+    """Call all listeners with the name of a function that is about to be compiled."""
+    for listener in _listeners:
+        listener(name)
+
+
+def warn_once(subject: str, message: str) -> None:
+    """Warn of a subject once a process: what fails for one kernel fails for each."""
+    if subject not in _warned:
+        _warned.add(subject)
+        warnings.warn(message, KmatchWarning, stacklevel=2)
+
 
 _configuring = Lock()  # a launch, while a setting of Numba's is another
 

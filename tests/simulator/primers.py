@@ -19,7 +19,7 @@ from kmatch.engine.columns import FRESH
 from kmatch.engine.cuda import primer, primer_strips, primer_tile
 from kmatch.engine.cuda.recurrence import COLUMNS
 from kmatch.engine.devices import choose_engine
-from kmatch.rehearsal import searches
+from kmatch.jit import rehearsal
 from kmatch.sequences.alphabet import encode_text
 
 # The recurrence adds to carry; what runs over the end of a word concerns nobody.
@@ -206,7 +206,7 @@ def test_counters_of_all_lengths_are_compiled_ahead(monkeypatch):
 
     monkeypatch.setattr(primer, "make_extend", make)
     gpu = choose_engine("cuda")
-    for length in (16, *searches.LENGTHS):  # primers of 9 letters are searched for too
+    for length in (16, *rehearsal.LENGTHS):  # primers of 9 letters are searched for too
         gpu.compile_primers(length)
     sizes, needed = primer.SIZES, set()
     for k in (2, 6, 30, 100, 300):
