@@ -68,7 +68,7 @@ def test_a_small_search_leaves_the_gpu_alone(with_gpu):
 
 
 @pytest.mark.parametrize(
-    ("device", "numbers"), [("cpu", []), ("auto", []), ("cuda", [0]), ("cuda:2,0", [2, 0])]
+    ("device", "numbers"), [("cpu", []), ("auto", []), ("cuda", ["0"]), ("cuda:2,0", ["2,0"])]
 )
 def test_gpus_that_are_named_are_opened_at_once(device, numbers, monkeypatch):
     opened = []

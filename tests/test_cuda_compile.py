@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from functools import partial
 from importlib import import_module
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ from numba import types
 from support.capabilities import CAPABILITIES, bundle, check_toolkit, known, label, target
 
 from kmatch.engine.cuda import driver, edit, hamming, primer_tile, strips
+from kmatch.published.cuda import pmasm2017
 
 WORDS, NUMBERS, INTS = types.uint64[::1], types.int64[::1], types.int32[::1]
 TABLE = types.int32[:, ::1]
@@ -29,6 +31,13 @@ PRIMER = (
         bundle(primer_tile.Outcome, INTS, types.int64[:, ::1], NUMBERS),
     ),
 )
+
+TEXT, PATTERNS = types.uint8[::1], types.uint8[:, ::1]
+RESULT, TABLE, NUMBERS = types.int32[::1], types.int32[:, ::1], types.int64[::1]
+INT, WORD, SHORT, LONG = types.int64, types.uint64, types.uint32[::1], types.uint64[::1]
+PANEL = (TEXT, SHORT, INT, INT, INT, INT, TABLE)
+STATE = (TEXT, LONG, bundle(pmasm2017.ShiftAdd, WORD, WORD, WORD, INT, INT, INT), RESULT)
+ROWS = (TEXT, TEXT, RESULT, TABLE, INT, INT)
 
 MAKERS = {
     "hamming": ("hamming", "make_scan"),
@@ -65,37 +74,84 @@ PRIMERS = {  # what they spill lies outside the loops over columns
     "primer, k = 100": ("primer", (16, 12), PRIMER),
 }
 
+PUBLISHED = {  # module, function or maker of one, its constants, signature
+    "listing hits": ("", "_list_hits", None, (RESULT, NUMBERS, NUMBERS, NUMBERS)),
+    "the smallest": ("", "_least", None, (RESULT, NUMBERS)),
+    "thread": ("liu2012", "_thread", None, (TEXT, TEXT, INT, RESULT)),
+    "block-thread": ("liu2012", "_block_thread", None, (TEXT, TEXT, INT, INT, RESULT)),
+    "opt-block-thread": ("liu2012", "_opt_block_thread", None, (TEXT, TEXT, INT, RESULT)),
+    "naive": ("pmasm2017", "_naive", None, (TEXT, PATTERNS, INT, TABLE)),
+    "shift-add": ("pmasm2017", "make_shift_add", (1,), STATE),
+    "shift-add, several words": ("pmasm2017", "make_shift_add", (16,), STATE),
+    "pmasm-thread": ("pmasm2017", "make_thread", (1, False), PANEL),
+    "pmasm-thread, several words": ("pmasm2017", "make_thread", (8, False), PANEL),
+    "pmasm-block-thread": ("pmasm2017", "_block_thread", None, PANEL),
+    "pmasm-shared": ("pmasm2017", "make_thread", (8, True), PANEL),
+    "X in blocks": ("wspasm2017", "_scan_blocks", None, (TEXT, TEXT, TABLE, TABLE)),
+    "X between blocks": ("wspasm2017", "_scan_lasts", None, (TABLE,)),
+    "X as a whole": ("wspasm2017", "_join_scans", None, (TABLE, TABLE)),
+    "row 0": ("wspasm2017", "_first_row", None, (TABLE,)),
+    "row": ("wspasm2017", "_row", None, (TABLE, INT, INT, TABLE)),
+    "the last row": ("wspasm2017", "_report", None, (TABLE, INT, INT, RESULT)),
+    "row-shuffle": ("wspasm2017", "_shuffle", None, (*ROWS, RESULT, types.int32[:, :, ::1])),
+    "row-shuffle-shared": ("wspasm2017", "_shuffle_shared", None, (*ROWS, RESULT)),
+    "diagonal": ("nakano2012", "_diagonals", None, (TEXT, TEXT, INT, INT, RESULT)),
+    "slid": ("nakano2012", "_slide", None, (TEXT, TEXT, INT, RESULT, RESULT)),
+    "conventional-fine": (
+        *("feuser2018", "_conventional", None),
+        (TEXT, TEXT, INT, INT, TABLE, NUMBERS, RESULT),
+    ),
+    "alternative-fine": (
+        *("feuser2018", "_alternative", None),
+        (TEXT, TEXT, INT, INT, INT, NUMBERS, RESULT),
+    ),
+    "partition": ("nakano2012", "_windows", None, (TEXT, TEXT, INT, INT, RESULT)),
+}
+
 
 _ptx = {}
 
 
 @pytest.fixture
-def compile_ptx(monkeypatch):
-    """A function that compiles a kernel of a module for a compute capability."""
+def compiled(monkeypatch):
+    """A function that compiles a kernel for a compute capability to PTX."""
     dispatcher = pytest.importorskip("numba.cuda.dispatcher")
     from numba import cuda
 
     check_toolkit()
 
-    def compiled(kind, constants, signature, capability):
-        key = (kind, constants, capability)  # several tests look at one kernel
-        if key not in _ptx:
-            _ptx[key] = compile_kernel(kind, constants, signature, known(capability))
-        return _ptx[key]
-
-    def compile_kernel(kind, constants, signature, capability):
-        module, maker = MAKERS[kind]
-        make = getattr(import_module(f"kmatch.engine.cuda.{module}"), maker)
+    def compiled(kernel, signature, capability):
         # Functions that kernels call are typed for the GPU at hand; here that is none.
         device = SimpleNamespace(compute_capability=capability)
         monkeypatch.setattr(dispatcher, "get_current_device", lambda: device)
-        if kind == "hamming":
-            constants = (*constants, 2 if capability >= driver.BACKGROUND else 0)
-        make.cache_clear()
-        kernel = make(*constants).py_func
-        return cuda.compile_ptx(kernel, signature, cc=capability)[0]
+        return cuda.compile_ptx(kernel().py_func, signature, cc=capability)[0]
 
     return compiled
+
+
+@pytest.fixture
+def compile_ptx(compiled):
+    """A function that compiles a kernel of the engine for a compute capability."""
+
+    def compile_ptx(kind, constants, signature, capability):
+        key = (kind, constants, capability)  # several tests look at one kernel
+        if key not in _ptx:
+            known_one = known(capability)
+            if kind == "hamming":
+                constants = (*constants, 2 if known_one >= driver.BACKGROUND else 0)
+            module, maker = MAKERS[kind]
+            kernel = partial(make, f"engine.cuda.{module}", maker, constants)
+            _ptx[key] = compiled(kernel, signature, known_one)
+        return _ptx[key]
+
+    return compile_ptx
+
+
+def make(module, maker, constants):
+    """The kernel of a maker, made anew."""
+    make = getattr(import_module(f"kmatch.{module}"), maker)
+    make.cache_clear()
+    return make(*constants)
 
 
 @pytest.mark.parametrize("capability", CAPABILITIES, ids=label)
@@ -105,6 +161,17 @@ def test_kernels_compile(compile_ptx, name, capability):
     ptx = compile_ptx(*KERNELS[name], capability)
     assert target(capability) in ptx
     assert "lop3.b32" in ptx or kind in ("pack", "unite", "spread")
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES, ids=label)
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_kernels_compile(compiled, name, capability):
+    module, function, constants, signature = PUBLISHED[name]
+    module = f"published.cuda.{module}".rstrip(".")
+    kernel = partial(make, module, function, constants)
+    if constants is None:
+        kernel = partial(getattr, import_module(f"kmatch.{module}"), function)
+    assert target(capability) in compiled(kernel, signature, known(capability))
 
 
 @pytest.fixture

@@ -47,11 +47,8 @@ def wake(device: str) -> None:
     That takes about as long as the imports of a search, which may go on meanwhile.
     """
     kind, _, named = device.partition(":")
-    if named == "all":
-        _wake_all()
-    elif kind == "cuda":
-        for number in named.split(","):
-            _wake(int(number) if number else 0)
+    if kind == "cuda" and not _elsewhere():
+        _wake(named or "0")
 
 
 def _numbers(device: str) -> list[int] | None:
@@ -89,10 +86,7 @@ def _cuda_engine(
     """The engine of GPUs (see `_numbers`). Raises DeviceError with the reason there is none."""
     if _no_driver():
         raise DeviceError(NO_DRIVER)
-    if numbers is None:
-        _wake_all()
-    for number in numbers or [0]:
-        _wake(number)
+    wake("cuda:all" if numbers is None else f"cuda:{','.join(map(str, numbers))}")
     from kmatch.engine.cuda.driver import find_devices
 
     found, why = find_devices()
@@ -129,36 +123,23 @@ def _driver() -> ctypes.CDLL | None:
 
 
 @cache
-def _wake_all() -> None:
-    """`_wake` of every GPU."""
+def _wake(named: str) -> None:
+    """Have the driver open GPUs, `all` or their numbers, in the background, each in a thread.
 
-    def count() -> None:
-        many, driver = ctypes.c_int(), _driver()
-        if driver is None:
-            return
-        if driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(many)) == 0:
-            for number in range(many.value):
-                _wake(number)
-
-    if not _elsewhere():
-        Thread(target=count).start()
-
-
-@cache
-def _wake(number: int) -> None:
-    """Have the driver open a GPU in the background.
-
-    Numba asks for the same primary context later, and reports what fails. A process that ends early
-    waits for it, as the driver may not be left half open.
+    Numba asks for the same primary contexts later, and reports what fails. A process that ends
+    early waits for them, as the driver may not be left half open.
     """
 
-    def open_context() -> None:
+    def open_all() -> None:
+        many, driver = ctypes.c_int(), _driver()
+        if driver and driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(many)) == 0:
+            numbers = range(many.value) if named == "all" else set(map(int, named.split(",")))
+            for number in numbers:
+                Thread(target=open_context, args=(driver, number)).start()
+
+    def open_context(driver: ctypes.CDLL, number: int) -> None:
         device, context = ctypes.c_int(), ctypes.c_void_p()
-        driver = _driver()
-        if driver is None:
-            return
-        if driver.cuInit(0) == 0 and driver.cuDeviceGet(ctypes.byref(device), number) == 0:
+        if driver.cuDeviceGet(ctypes.byref(device), number) == 0:
             driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
 
-    if not _elsewhere():
-        Thread(target=open_context).start()
+    Thread(target=open_all).start()
