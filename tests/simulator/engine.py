@@ -253,6 +253,16 @@ def test_planes_not_used_for_longest_make_room(monkeypatch):
     assert gpu._ready(planes[1]).planes.copy_to_host().tolist() == [7, 7, 7]
 
 
+def test_each_scan_has_a_buffer_of_its_own():
+    gpu = device.Gpu(0)
+    small, large = gpu.take_buffer(2), gpu.take_buffer(9)
+    assert len(large[0]) == 9 and small[0] is not large[0]
+    gpu.give_buffer(large)
+    gpu.give_buffer(small)
+    assert gpu.take_buffer(1) is small and gpu.take_buffer(1) is large
+    assert gpu.take_buffer(1)[0] is not small[0]
+
+
 def test_planes_are_taken_by_other_searches_when_they_are_spread(few_threads, monkeypatch):
     gpu, taken, geometry = device.Gpu(0), [], Geometry(1, 8, 4)
     text = geometry.text(gpu.planes(4 * geometry.plane_words + SPARE))

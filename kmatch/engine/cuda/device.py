@@ -123,7 +123,7 @@ class Gpu:
         self._united: dict[int, tuple[Text, Bytes]] = {}
         self._pageable: set[int] = set()  # ids of planes in memory that is not pinned
         self._staging = Staging(self._copying)
-        self._lock = RLock()  # for the planes and what fills them
+        self._lock = RLock()  # for buffers, the planes and what fills them
 
     def use(self) -> None:
         """Make this GPU the current one of the calling thread."""
@@ -132,17 +132,19 @@ class Gpu:
     def take_buffer(self, capacity: int) -> tuple[DeviceArray, Longs]:
         """int64[capacity or more] on the GPU and int64[1] in pinned memory of the host, for the
         caller alone until it gives them back."""
-        fitting = [buffer for buffer in self._buffers if len(buffer[0]) >= capacity]
-        if fitting:
-            best = min(fitting, key=lambda buffer: len(buffer[0]))
-            self._buffers = [buffer for buffer in self._buffers if buffer is not best]
-            return best
-        self._buffers.clear()  # they are too small
+        with self._lock:  # searches of several threads may share a GPU
+            fitting = [buffer for buffer in self._buffers if len(buffer[0]) >= capacity]
+            if fitting:
+                best = min(fitting, key=lambda buffer: len(buffer[0]))
+                self._buffers = [buffer for buffer in self._buffers if buffer is not best]
+                return best
+            self._buffers.clear()  # they are too small
         return self.array(capacity, np.int64), driver.pinned_counter()
 
     def give_buffer(self, buffer: tuple[DeviceArray, Longs]) -> None:
         """Take such a buffer back."""
-        self._buffers.append(buffer)
+        with self._lock:
+            self._buffers.append(buffer)
 
     def copy_back(self, array: DeviceArray, codes: Longs) -> None:
         """Fill `codes` on the host from an array on the GPU that no kernel changes any more."""
