@@ -9,15 +9,11 @@ COMPILED = {"kernel", "kernel_by_number", "parallel_kernel"}
 COMPILED |= {"inlined", "njit", "jit", "intrinsic", "overload"}
 # Modules that are all for kernels: Numba types their functions.
 FOR_KERNELS = (
-    "engine/cpu/bits/counters.py",
-    "engine/cpu/bits/logic.py",
-    "engine/cpu/bits/numbers.py",
-    "engine/cpu/bits/vectors.py",
-    "engine/cpu/hamming/scan.py",
-    "engine/cpu/hamming/triplets.py",
+    "engine/cpu/hamming.py",
+    "engine/cpu/vectors.py",
     "engine/cuda/text.py",
     "engine/cuda/words.py",
-    "engine/host/tracing/bits.py",
+    "engine/trace.py",
 )
 
 

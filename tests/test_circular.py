@@ -70,14 +70,14 @@ def test_windows(case, geometry, k, strand, pack):
 
 
 @settings(max_examples=60)
-@given(cases(), tiny, st.sampled_from(["NGG", "TN", "R"]), st.sampled_from([True, False]),
+@given(cases(), tiny, st.sampled_from(["NGG", "TN", "R"]), st.sampled_from(["sites", "scan"]),
        st.sampled_from(["3p", "5p"]))  # fmt: skip
-def test_windows_beside_a_pam(case, geometry, pam, filtering, side):
+def test_windows_beside_a_pam(case, geometry, pam, way, side):
     records, patterns = case
     patterns = [(pattern * 5)[:5] for pattern in patterns]
     panel = load_patterns(patterns)
     batches = multi_batches(
-        circles(records), panel, 1, pam=pam, pam_side=side, filtering=filtering, device="cpu",
+        circles(records), panel, 1, pam=pam, pam_side=side, way=way, device="cpu",
         **geometry,
     )  # fmt: skip
     assert rows(Hits(batches, panel)) == naive_circles.multi(records, patterns, 1, pam, side)
@@ -116,14 +116,14 @@ def test_loci_of_arcs(case):
 
 
 @settings(max_examples=40)
-@given(constrained_cases(longest=6), tiny, st.booleans())
-def test_differences_that_keep_to_rules(case, geometry, filtering):
+@given(constrained_cases(longest=6), tiny, st.sampled_from(["lookup", "scan"]))
+def test_differences_that_keep_to_rules(case, geometry, way):
     records, patterns, k, options = case
     records = [(name, text[:30]) for name, text in records]
     report = options.pop("report") or ("minima" if options.get("pam") is None else "ends")
     panel = load_patterns(patterns)
     batches = edit_batches(
-        circles(records), panel, k, report=report, filtering=filtering, device="cpu",
+        circles(records), panel, k, report=report, way=way, device="cpu",
         **options, **geometry,
     )  # fmt: skip
     expected = naive_circles.edit(records, patterns, k, report, **options)

@@ -12,8 +12,6 @@ import sys
 from kmatch.jit import on_compile
 from kmatch.jit.rehearsal import rehearse
 rehearse("cpu")
-from kmatch.engine.cpu.hamming.panel import scan_panel
-assert scan_panel.signatures
 
 from numba.core.dispatcher import Dispatcher
 def compiled():

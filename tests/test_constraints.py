@@ -17,10 +17,12 @@ from support.packing import packed
 
 import kmatch
 
-filters = st.sampled_from([True, False, None])
+filters = st.sampled_from(["filter", "lookup", "scan", None])
 
 
-@pytest.mark.parametrize("geometry", [{}, {"chunk_length": 7}, {"filtering": True}], ids=str)
+@pytest.mark.parametrize(
+    "geometry", [{}, {"chunk_length": 7}, {"way": "filter"}, {"way": "lookup"}], ids=str
+)
 @pytest.mark.parametrize("name", CASES)
 def test_cases(name, geometry):
     records, patterns, k, options = CASES[name]
@@ -30,10 +32,10 @@ def test_cases(name, geometry):
 
 
 @given(constrained_cases(), edit_geometries, filters, st.integers(1, 3))
-def test_any_text_and_rules(case, geometry, filtering, threads):
+def test_any_text_and_rules(case, geometry, way, threads):
     records, patterns, k, options = case
     expected = naive_bounds.edit(records, patterns, k, **options)
-    options |= geometry | {"filtering": filtering, "threads": threads}
+    options |= geometry | {"way": way, "threads": threads}
     assert rows(edit(records, patterns, k, **options)) == expected
 
 

@@ -10,7 +10,7 @@ import pytest
 from support.hooks import edit_batches, hamming_batches
 
 import kmatch
-from kmatch.engine.host.sharing import SLAB
+from kmatch.engine.workers import SLAB
 from kmatch.search.hooked import hooked
 from kmatch.search.scanning import codes, dense, scan
 from kmatch.sequences.patterns import load_patterns
@@ -91,12 +91,12 @@ def test_hits_at_sites_are_found_ahead_and_by_several_threads(monkeypatch, stran
     genome = kmatch.Genome.from_records(RECORDS)
     panel = ["AATGGAATG", "AAAAAAAAA", "TTCCATTCC", "AATGGNATG"]
     options = {"pam": "NGG", "strand": strand, "capacity": 20_000}
-    expected = lines(hooked("multi", genome, panel, 8, filtering=False, **options))
+    expected = lines(hooked("multi", genome, panel, 8, way="scan", **options))
     assert len(expected) > SLAB
     monkeypatch.setattr(dense, "MANY", 0)
     monkeypatch.setattr("numba.config.NUMBA_NUM_THREADS", 4)
     for threads in (1, 2, 4):
-        found = hooked("multi", genome, panel, 8, filtering=True, threads=threads, **options)
+        found = hooked("multi", genome, panel, 8, way="lookup", threads=threads, **options)
         assert lines(found) == expected
     assert beside() == []
 

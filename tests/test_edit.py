@@ -26,10 +26,10 @@ from support.hooks import edit_batches
 
 import kmatch
 from kmatch.results.hits import Hits
-from kmatch.sequences.patterns import make_pattern
+from kmatch.sequences.patterns import checked_patterns
 
 REPORTS = ["minima", "ends", "loci"]
-filters = st.sampled_from([True, False, None])
+filters = st.sampled_from(["filter", "lookup", "scan", None])
 
 
 @cache
@@ -38,13 +38,13 @@ def expected_of(name, report):
     return naive.edit(records, patterns, k, report, **options)
 
 
-@pytest.mark.parametrize("filtering", [True, False])
+@pytest.mark.parametrize("way", ["filter", "scan"])
 @pytest.mark.parametrize("geometry", [{}, {"chunk_length": 7}, {"chunk_length": 64}])
 @pytest.mark.parametrize("report", REPORTS)
 @pytest.mark.parametrize("name", EDIT)
-def test_cases(name, report, geometry, filtering):
+def test_cases(name, report, geometry, way):
     records, patterns, k, options = EDIT[name]
-    found = edit(records, patterns, k, report=report, filtering=filtering, **options, **geometry)
+    found = edit(records, patterns, k, report=report, way=way, **options, **geometry)
     assert rows(found) == expected_of(name, report)
 
 
@@ -56,20 +56,20 @@ def test_the_estimate_and_the_public_function_say_the_same(name):
 
 
 @given(edit_cases(), edit_geometries, reports, filters, st.integers(1, 3))
-def test_any_text_and_geometry(case, geometry, report, filtering, threads):
+def test_any_text_and_geometry(case, geometry, report, way, threads):
     records, patterns, k, options = case
     expected = naive.edit(records, patterns, k, report, **options)
-    options |= geometry | {"filtering": filtering, "threads": threads}
+    options |= geometry | {"way": way, "threads": threads}
     assert rows(edit(records, patterns, k, report=report, **options)) == expected
 
 
 @given(edit_cases(longest=90), edit_geometries, reports, filters)
-def test_patterns_of_several_words(case, geometry, report, filtering):
+def test_patterns_of_several_words(case, geometry, report, way):
     records, patterns, k, options = case
     patterns = ["ACGTTGCATTAGCCAGTA" * 4 + pattern for pattern in patterns]
     records = [(name, patterns[0][9:] + text) for name, text in records]
     expected = naive.edit(records, patterns, k, report, **options)
-    options |= geometry | {"filtering": filtering}
+    options |= geometry | {"way": way}
     assert rows(edit(records, patterns, k, report=report, **options)) == expected
 
 
@@ -77,7 +77,7 @@ def test_patterns_of_several_words(case, geometry, report, filtering):
 def test_tables(case, geometry, report):
     records, patterns, k, options = case
     names = [f"p{i % 2}" for i in range(len(patterns))]  # names may repeat
-    panel = [make_pattern(*pair) for pair in zip(patterns, names, strict=True)]
+    panel = checked_patterns(names, patterns, lambda message: None)
     genome = kmatch.Genome.from_records(records)
     hits = Hits(edit_batches(genome, panel, k, report=report, **options, **geometry), panel)
     expected = naive.edit(records, patterns, k, report, **options)
@@ -89,10 +89,10 @@ def test_tables(case, geometry, report):
 
 
 @given(edit_cases(), st.sampled_from([1, 8, 40]), reports, filters)
-def test_no_hit_is_dropped_when_room_is_short(case, capacity, report, filtering):
+def test_no_hit_is_dropped_when_room_is_short(case, capacity, report, way):
     records, patterns, k, options = case
     expected = naive.edit(records, patterns, k, report, **options)
-    options |= {"capacity": capacity, "chunk_length": 150, "filtering": filtering}
+    options |= {"capacity": capacity, "chunk_length": 150, "way": way}
     assert rows(edit(records, patterns, k, report=report, **options)) == expected
 
 
@@ -181,9 +181,9 @@ def large():
     [
         {"chunk_length": 1_000},
         {"chunk_length": 4_096, "threads": 2},
-        {"chunk_length": 33_333, "filtering": True},
-        {"filtering": True},
-        {"filtering": False, "threads": 2},
+        {"chunk_length": 33_333, "way": "filter"},
+        {"way": "filter"},
+        {"way": "scan", "threads": 2},
         {"threads": 1},
         {"capacity": 100},
     ],
@@ -201,13 +201,13 @@ def test_reports_are_subsets(large):
     check_alignments(records, patterns, found["ends"])
 
 
-@pytest.mark.parametrize("filtering", [True, False])
+@pytest.mark.parametrize("way", ["filter", "scan"])
 @pytest.mark.parametrize("m, k", [(10, 3), (20, 1), (20, 3), (32, 6), (64, 2), (100, 10), (200, 4)])
-def test_ends_of_a_larger_text(m, k, filtering):
+def test_ends_of_a_larger_text(m, k, way):
     rng = np.random.default_rng(m * k)
     patterns = ["".join(rng.choice(list("ACGT"), m)) for _ in range(2)]
     text = planted(rng, 60_000, patterns, k + 2)
-    found = rows(edit([("r", text)], patterns, k, report="ends", filtering=filtering))
+    found = rows(edit([("r", text)], patterns, k, report="ends", way=way))
     assert anchors(found) == far_ends(text, patterns, k)
     assert len({row[4] for row in found}) == k + 1
     assert {row[5] for row in found} == {"+", "-"}
@@ -263,8 +263,8 @@ def test_the_filter_among_repeats(unit):
     patterns = [random_letters(20, 3), (unit * 24)[:24], near]
     text = random_letters(20_000, 4) + repeat + patterns[0] + random_letters(20_000, 5)
     first, *others = [
-        intervals(edit([("r", text)], patterns, 1, report="ends", filtering=filtering))
-        for filtering in (None, True, False)
+        intervals(edit([("r", text)], patterns, 1, report="ends", way=way))
+        for way in (None, "filter", "lookup", "scan")
     ]
     assert first == others[0] == others[1] != []
 

@@ -1,4 +1,4 @@
-"""Both engines carry out the protocol, and what only one of them can do is asked for."""
+"""Both engines carry out the protocol."""
 
 from inspect import signature
 from time import perf_counter
@@ -13,7 +13,7 @@ from kmatch.engine.cuda.engine import CudaEngine
 from kmatch.engine.cuda.primer import all_units, cut_units
 from kmatch.engine.cuda.recurrence import COLUMNS
 from kmatch.engine.geometry import SPARE, Geometry
-from kmatch.engine.protocol import AnchorScan, Engine, SeedLookup, WindowCounts
+from kmatch.engine.protocol import Engine
 from kmatch.engine.queries import Query, query_arrays
 from kmatch.sequences.patterns import load_patterns
 
@@ -36,17 +36,9 @@ def test_engines_take_the_arguments_of_the_protocol(engine):
         assert parameters(getattr(engine, name)) == parameters(method), name
 
 
-@pytest.mark.parametrize("capability", [AnchorScan, SeedLookup, WindowCounts])
-def test_capabilities_are_those_of_the_cpu(capability):
-    assert issubclass(CpuEngine, capability) and not issubclass(CudaEngine, capability)
-    for name, method in methods(capability).items():
-        assert parameters(getattr(CpuEngine, name)) == parameters(method), name
-
-
 def test_an_engine_has_what_the_protocol_names():
     engine = CpuEngine(1)
     assert {name for name in Engine.__annotations__ if not hasattr(engine, name)} == set()
-    assert engine.expected is None
 
 
 @pytest.mark.parametrize("most", [4, 12, 400])

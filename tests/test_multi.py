@@ -13,30 +13,27 @@ from support.hooks import multi_batches
 from support.mismatches import EQUAL, check_off_targets, oracle, rows, search_panel
 
 import kmatch
-from kmatch.engine.choice import SiteWork
-from kmatch.engine.devices import choose_engine
 from kmatch.results.hits import Hits
 from kmatch.results.summary import Summary
-from kmatch.search.mismatches.chosen import Ways
-from kmatch.sequences.patterns import load_patterns
+from kmatch.sequences.patterns import checked_patterns, load_patterns
 
 
 @pytest.mark.parametrize("geometry", [{}, {"chunk_length": 7, "words": 1}, {"chunk_length": 64}])
-@pytest.mark.parametrize("filtering", [False, True])
+@pytest.mark.parametrize("way", ["scan", "lookup"])
 @pytest.mark.parametrize("name", EQUAL)
-def test_panels(name, filtering, geometry):
+def test_panels(name, way, geometry):
     records, patterns, k, options = EQUAL[name]
     expected = naive.hamming(records, patterns, k, **options)
-    found = search_panel(records, patterns, k, filtering=filtering, **options, **geometry)
+    found = search_panel(records, patterns, k, way=way, **options, **geometry)
     assert rows(found) == expected
 
 
 @pytest.mark.parametrize("geometry", [{}, {"chunk_length": 7, "words": 1}, {"chunk_length": 64}])
-@pytest.mark.parametrize("filtering", [False, True])
+@pytest.mark.parametrize("way", ["scan", "lookup"])
 @pytest.mark.parametrize("name", MULTI)
-def test_pams(name, filtering, geometry):
+def test_pams(name, way, geometry):
     records, patterns, k, options = MULTI[name]
-    found = rows(search_panel(records, patterns, k, filtering=filtering, **options, **geometry))
+    found = rows(search_panel(records, patterns, k, way=way, **options, **geometry))
     assert found == oracle(records, patterns, k, **options)
     assert bool(found) == (name not in ("no site", "a PAM across records"))
 
@@ -52,20 +49,18 @@ def test_pams_of_several_lengths(geometry):
         search_panel(records, ["ACGTT"], 1, algorithm="sequential", **options)
 
 
-@given(multi_cases(), geometries, st.sampled_from([True, False, None]), st.integers(1, 3))
-def test_any_text_and_geometry(case, geometry, filtering, threads):
+@given(multi_cases(), geometries, st.sampled_from(["lookup", "scan", None]), st.integers(1, 3))
+def test_any_text_and_geometry(case, geometry, way, threads):
     records, patterns, k, options = case
-    found = search_panel(
-        records, patterns, k, threads=threads, filtering=filtering, **options, **geometry
-    )
+    found = search_panel(records, patterns, k, threads=threads, way=way, **options, **geometry)
     assert rows(found) == oracle(records, patterns, k, **options)
 
 
 @given(multi_cases(), st.booleans(), st.sampled_from([1, 8, 40]))
-def test_no_hit_is_dropped_when_room_is_short(case, filtering, capacity):
+def test_no_hit_is_dropped_when_room_is_short(case, way, capacity):
     records, patterns, k, options = case
     found = search_panel(
-        records, patterns, k, filtering=filtering, capacity=capacity, chunk_length=150, **options
+        records, patterns, k, way=way, capacity=capacity, chunk_length=150, **options
     )
     assert rows(found) == oracle(records, patterns, k, **options)
 
@@ -76,10 +71,7 @@ def test_tables(case, geometry):
     if isinstance(options["pam"], list):
         options["pam"] = options["pam"][0]
     names = [f"p{i % 3}" for i in range(len(patterns))]  # names may repeat
-    panel = [
-        kmatch.sequences.patterns.make_pattern(sequence, name)
-        for sequence, name in zip(patterns, names, strict=True)
-    ]
+    panel = checked_patterns(names, patterns, lambda message: None)
     genome = kmatch.Genome.from_records(records)
     hits = Hits(multi_batches(genome, panel, k, **options, **geometry), panel)
     expected = oracle(records, patterns, k, **options)
@@ -111,10 +103,8 @@ def test_two_thousand_patterns():
     panel = load_patterns(patterns)
     expected = kmatch.hamming(genome, patterns, 3)
     assert 1000 < len(expected) < 5000
-    for filtering in (True, False, None):
-        assert rows(Hits(multi_batches(genome, panel, 3, filtering=filtering), panel)) == rows(
-            expected
-        )
+    for way in ("lookup", "scan", None):
+        assert rows(Hits(multi_batches(genome, panel, 3, way=way), panel)) == rows(expected)
 
 
 @pytest.mark.parametrize("length", [1, 2, 31, 32, 33, 63, 64, 65])
@@ -126,7 +116,7 @@ def test_every_word_length(length):
     for k in {0, min(2, length - 1), length // 8}:
         expected = naive.hamming([("r", text)], patterns, k, **options)
         for geometry in ({}, {"words": 1}, {"chunk_length": 210, "words": 3}):
-            found = search_panel([("r", text)], patterns, k, filtering=True, **options, **geometry)
+            found = search_panel([("r", text)], patterns, k, way="lookup", **options, **geometry)
             assert rows(found) == expected
 
 
@@ -136,62 +126,6 @@ def test_very_long_patterns():
     for pam, end in ((None, 15_000), ("N" + text[15_001:15_003], 15_003)):
         found = search_panel([("r", text)], [pattern[5_000:15_000]], 350, pam=pam)
         assert [row[1:4] for row in rows(found)] == [(5_000, end, 0)]
-
-
-def test_large_panels_are_looked_up():
-    engine = choose_engine("cpu")
-    codes = np.random.default_rng(4).integers(0, 4, (1000, 20), np.uint8)
-    assert engine.seeds_pay(codes, 3, 20_000) and engine.seeds_pay(codes, 1, 400_000)
-    assert not engine.seeds_pay(codes, 3, 200) and not engine.seeds_pay(codes, 9, 20_000)
-    alike = np.where(codes < 3, 0, 3).astype(np.uint8)  # of a text of two letters
-    assert not engine.seeds_pay(alike, 3, 20_000)
-    assert engine.seeds_pay(codes, 3, 200, hits=1.0)
-    panel = SiteWork(10_000, 20, 3, 2, positions=0, share=1 / 16)
-    assert engine.sites_pay(panel) and not engine.sites_pay(panel._replace(share=1.0))
-    few = panel._replace(patterns=100)
-    assert not engine.sites_pay(few) and engine.sites_pay(few._replace(hits=1.0))
-
-
-@pytest.fixture
-def taken(monkeypatch):
-    """The ways that searches took since: `scan`, `filter`, or `scan` and then `filter`."""
-    names = []
-
-    def noted(name, make):
-        return lambda ways: names.append(name) or make(ways)
-
-    for name in ("scan", "filter"):
-        monkeypatch.setattr(Ways, name, noted(name, getattr(Ways, name)))
-    return names
-
-
-SPARSE = random_letters(200_000)
-GUIDES = ["A" * 12] + [random_letters(12, seed) for seed in range(2, 301)]
-MANY_GUIDES = [random_letters(12, seed) for seed in range(2, 2_001)]
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "expected"),
-    [
-        pytest.param(SPARSE, {}, ["scan"], id="few hits"),
-        pytest.param(SPARSE[:100_000] + "A" * 100_000, {}, ["scan", "filter"], id="many hits"),
-        pytest.param(SPARSE, {"patterns": GUIDES[:100], "pam": "NGG"}, ["scan"], id="many sites"),
-        pytest.param(
-            SPARSE.replace("GG", "GA").replace("CC", "CA"),
-            {"patterns": GUIDES[:150], "pam": "NGG"},
-            ["filter"],
-            id="few sites",
-        ),
-        pytest.param(SPARSE, {"patterns": MANY_GUIDES, "k": 0}, ["filter"], id="many patterns"),
-        pytest.param(SPARSE[:200], {}, ["scan"], id="short"),
-    ],
-)
-def test_the_text_decides_where_patterns_do_not(text, options, expected, taken):
-    search = {"patterns": GUIDES, "k": 1, "device": "cpu"} | options
-    found = rows(search_panel([("r", text)], **search))
-    assert taken == expected
-    for filtering in (True, False):
-        assert rows(search_panel([("r", text)], filtering=filtering, **search)) == found
 
 
 def test_known_off_targets(real):

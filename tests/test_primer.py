@@ -9,8 +9,8 @@ from support.commands import random_letters
 from support.primers import CASES, primer, primer_cases, records, related, rows
 
 import kmatch
-from kmatch.engine.cpu.primer.extend import Sizes, extend_primers
-from kmatch.engine.primers import Starts
+from kmatch.engine.cpu.primer import Sizes, extend_primers
+from kmatch.engine.types import Starts
 from kmatch.sequences.alphabet import encode_text
 
 

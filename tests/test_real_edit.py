@@ -62,8 +62,8 @@ def test_the_filter_and_the_scan_of_e_coli(e_coli):
     genome, _, sequence = e_coli
     panel = load_patterns([sequence[40_000:40_020], "GCTGGCGGCAAACGT", sequence[9_999:10_060]])
     found = [
-        rows(Hits(edit_batches(genome, panel, 2, filtering=filtering, report="ends"), panel))
-        for filtering in (True, False)
+        rows(Hits(edit_batches(genome, panel, 2, way=way, report="ends"), panel))
+        for way in ("filter", "lookup", "scan")
     ]
     assert found[0] == found[1] and len(found[0]) > 50
 

@@ -34,15 +34,15 @@ def tsv(batches, panel):
     return table.getvalue()
 
 
-@given(multi_cases(), orders, geometries, st.booleans())
-def test_mismatches(case, order, geometry, filtering):
+@given(multi_cases(), orders, geometries, st.sampled_from(["lookup", "scan"]))
+def test_mismatches(case, order, geometry, way):
     records, patterns, k, options = case
     patterns = with_repeats(patterns, order)
     names = [f"p{number}" for number in range(len(patterns))]
     panel = load_patterns(dict(zip(names, patterns, strict=True)))
     text = kmatch.Genome.from_records(records)
     options |= geometry
-    found = Hits(multi_batches(text, panel, k, filtering=filtering, **options), panel)
+    found = Hits(multi_batches(text, panel, k, way=way, **options), panel)
     pam = options.pop("pam"), options.pop("pam_side")
     ends = {name: options[name] for name in ("strand", "exact_5p", "exact_3p")}
     if pam[0]:

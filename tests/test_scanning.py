@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from support.hooks import edit_batches, hamming_batches, multi_batches
 
 import kmatch
+from kmatch.engine.codes import Coding, Found
 from kmatch.engine.cpu.engine import CpuEngine
-from kmatch.engine.hits import Found
-from kmatch.engine.host.codes import Coding
 from kmatch.search.scanning.scan import Scanner
 from kmatch.sequences.patterns import load_patterns
 
@@ -100,10 +99,10 @@ def dense_genome():
 
 SEARCHES = {
     "hamming": (hamming_batches, {}),
-    "multi": (multi_batches, {"filtering": True}),
-    "edit": (edit_batches, {"filtering": False}),
-    "edit, filtered": (edit_batches, {"filtering": True}),
-    "beside a PAM": (multi_batches, {"pam": "N", "filtering": True}),
+    "multi": (multi_batches, {"way": "lookup"}),
+    "edit": (edit_batches, {"way": "scan"}),
+    "edit, filtered": (edit_batches, {"way": "filter"}),
+    "beside a PAM": (multi_batches, {"pam": "N", "way": "sites"}),
 }
 
 

@@ -61,11 +61,11 @@ cuts = st.lists(st.integers(0, 5), min_size=1, max_size=3)
 
 
 @settings(max_examples=60)
-@given(multi_cases(), geometries, cuts, st.sampled_from([True, False, None]), st.booleans())
-def test_multi(case, geometry, at, filtering, pack):
+@given(multi_cases(), geometries, cuts, st.sampled_from(["lookup", "scan", None]), st.booleans())
+def test_multi(case, geometry, at, way, pack):
     records, patterns, k, options = case
     parts, panel = split(records, at), load_patterns(patterns)
-    given_options = options | geometry | {"filtering": filtering}
+    given_options = options | geometry | {"way": way}
     genomes = genomes_of(parts, pack)
     found = Hits(multi_batches(genomes, panel, k, device="cpu", **given_options), panel, genomes)
     oracle = naive.hamming if options["pam"] is None else naive.multi

@@ -9,8 +9,7 @@ from support.commands import fasta, here, random_letters
 from support.differences import edit, edited, rows
 
 import kmatch
-from kmatch.engine.host.tracing.bits import SEEN
-from kmatch.engine.host.tracing.diagonals import MOST
+from kmatch.engine.trace import MOST, SEEN
 from kmatch.results import tables
 
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 WORD = 200  # characters of one word of a message, such as a name or a path
 MESSAGE = 1000  # characters of a message
-HOUR = 3600  # seconds
 LABEL, REST = 32, 44  # characters of a line for a bar's label at most, and for the bar at least
 _CUT = " … "
 _LONG_WORD = re.compile(rf"\S{{{WORD + 1},}}")
@@ -76,12 +75,6 @@ class Messages:
         """Say on a terminal, or where --verbose asks for it, what was done."""
         if self.verbose or self._is_watched():
             _say(message)
-
-    def expected(self, seconds: float) -> None:
-        """Say whether a search will take long."""
-        if seconds > HOUR:
-            hours = f"{seconds / HOUR:,.0f} h"
-            self.conclude(f"this search will take about {hours}; Ctrl-C ends it and leaves no file")
 
     @contextmanager
     def progress(self, label: str, in_tasks: bool = False) -> Iterator[Advance | None]:

@@ -70,7 +70,6 @@ class Search:
                 aligned=self.aligned,
                 on_progress=advance,
                 on_engine=hear,
-                on_expected=messages.expected,
                 on_spans=self.heard.hear,
                 on_warning=messages.warn,
             )

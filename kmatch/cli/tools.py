@@ -292,11 +292,11 @@ def info(given: Given) -> None:
     """Show versions, CPU features, threads, CUDA devices or why there are none, and the cache."""
     if given.short and given.ahead:
         raise click.UsageError("--short shows versions and compiles nothing; leave one of them out")
-    from kmatch.engine.machine import describe_versions
+    from kmatch.engine.devices import describe_versions
 
     _show(describe_versions())
     if not given.short:
-        from kmatch.engine.machine import describe_machine
+        from kmatch.engine.devices import describe_machine
 
         _show(describe_machine())
     if given.ahead:

@@ -1,42 +1,51 @@
-"""Which device runs the kernels."""
+"""Which device runs the kernels, and what kmatch runs on."""
 
 import ctypes
 import os
+import platform
 import re
 import sys
+from collections.abc import Iterator
 from functools import cache
+from importlib.metadata import version
+from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from kmatch.engine.choice import Work, best_device
+from kmatch import __version__
+from kmatch.engine.ways import device_for
 from kmatch.errors import DeviceError, check_threads
 
 if TYPE_CHECKING:
     from kmatch.engine.protocol import Engine
 
 DEVICE = re.compile(r"auto|cpu|cuda(:(all|\d+(,\d+)*))?")
+
 NO_DRIVER = "the library of the NVIDIA driver was not found"
+
 KNOWN = "auto, cpu, cuda, cuda:N, cuda:N,M or cuda:all"
+
 REPEATED = False  # whether several engines may share a GPU, which tests with one GPU want
+
 DRIVERS = {"win32": ["nvcuda.dll"], "linux": ["libcuda.so.1", "libcuda.so"]}
 
 
-def choose_engine(device: str, threads: int | None = None, work: Work | None = None) -> "Engine":
+def choose_engine(device: str, threads: int | None = None, work: int | None = None) -> "Engine":
     """The Engine for a device (see `kmatch.engine.protocol`).
 
     device: `auto`, `cpu`, `cuda`, `cuda:N`, several GPUs as `cuda:0,1`, or `cuda:all`; threads: of
-    the CPU, None for all cores; work: for which `auto` takes the device that is expected to finish
-    first. Raises DeviceError for a device that is unknown or cannot be used.
+    the CPU, None for all cores; work: letters that a scan compares, by which `auto` chooses, None
+    where that is unknown. Raises DeviceError for a device that is unknown or cannot be used.
     """
     check_threads(threads)
     if not isinstance(device, str) or not DEVICE.fullmatch(device):
         raise DeviceError(f"unknown device '{device}'; use {KNOWN}")
     if device == "cpu":
-        return _cpu_engine(threads, "asked for", work)
+        return _cpu_engine(threads, "asked for")
     if device == "auto":
         return _first_done(threads, work)
     try:
-        return _cuda_engine(_numbers(device), threads, "asked for", work)
+        return _cuda_engine(_numbers(device), threads, "asked for")
     except DeviceError as error:
         raise DeviceError(f"device {device}: no usable GPU ({error}); use cpu") from error
 
@@ -62,27 +71,25 @@ def _numbers(device: str) -> list[int] | None:
     return numbers
 
 
-def _first_done(threads: int | None, work: Work | None) -> "Engine":
+def _first_done(threads: int | None, work: int | None) -> "Engine":
     if _no_driver():
-        return _cpu_engine(threads, f"no usable GPU: {NO_DRIVER}", work)
-    kind, reason = best_device(work, threads or os.cpu_count() or 1)
+        return _cpu_engine(threads, f"no usable GPU: {NO_DRIVER}")
+    kind, reason = device_for(work)
     if kind == "cpu":
-        return _cpu_engine(threads, reason, work)
+        return _cpu_engine(threads, reason)
     try:
-        return _cuda_engine([], threads, reason, work)
+        return _cuda_engine([], threads, reason)
     except DeviceError as error:
-        return _cpu_engine(threads, f"no usable GPU: {error}", work)
+        return _cpu_engine(threads, f"no usable GPU: {error}")
 
 
-def _cpu_engine(threads: int | None, reason: str, work: Work | None) -> "Engine":
+def _cpu_engine(threads: int | None, reason: str) -> "Engine":
     from kmatch.engine.cpu.engine import CpuEngine
 
-    return CpuEngine(threads, reason, work)
+    return CpuEngine(threads, reason)
 
 
-def _cuda_engine(
-    numbers: list[int] | None, threads: int | None, reason: str, work: Work | None
-) -> "Engine":
+def _cuda_engine(numbers: list[int] | None, threads: int | None, reason: str) -> "Engine":
     """The engine of GPUs (see `_numbers`). Raises DeviceError with the reason there is none."""
     if _no_driver():
         raise DeviceError(NO_DRIVER)
@@ -98,7 +105,7 @@ def _cuda_engine(
         raise DeviceError(f"the GPUs here are {', '.join(f'cuda:{n}' for n in gpus)}")
     from kmatch.engine.cuda.engine import CudaEngine
 
-    return CudaEngine([gpus[number] for number in chosen], threads, reason, work)
+    return CudaEngine([gpus[number] for number in chosen], threads, reason)
 
 
 def _no_driver() -> bool:
@@ -143,3 +150,41 @@ def _wake(named: str) -> None:
             driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
 
     Thread(target=open_all).start()
+
+
+PACKAGES = ("numba", "llvmlite", "numpy", "biopython", "click", "rich", "xopen")
+
+VECTOR_FEATURES = ("avx512f", "avx512vl", "avx2", "avx", "sse4.2", "neon", "sve")
+
+
+def describe_versions() -> Iterator[tuple[str, str]]:
+    """Yield (name, value) pairs: the versions of packages, without loading these."""
+    yield "kmatch", __version__
+    yield "python", f"{platform.python_version()} ({platform.platform()})"
+    yield "packages", ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+
+
+def describe_machine() -> Iterator[tuple[str, str]]:
+    """Yield (name, value) pairs: CPU, CUDA devices, folders of compiled kernels."""
+    import llvmlite.binding as llvm
+    import numba
+
+    from kmatch.engine.cuda.driver import find_devices, target
+    from kmatch.jit.folders import kernel_folders, measure
+
+    features = llvm.get_host_cpu_features()
+    vectors = [name for name in VECTOR_FEATURES if features.get(name)]
+    yield "cpu", f"{llvm.get_host_cpu_name()}: {', '.join(vectors) or 'no vector features'}"
+    yield "threads", f"{numba.config.NUMBA_NUM_THREADS} of {os.cpu_count()} cores"
+    found, reason = find_devices()
+    yield "cuda", "; ".join(_gpu(*gpu) for gpu in found) or f"none: {reason}"
+    yield "target", f"{target()}, for kernels on a GPU"
+    yield "cache", "; ".join(_kernels(folder, *measure(folder)) for folder in kernel_folders())
+
+
+def _kernels(folder: Path, kernels: int, size: int) -> str:
+    return f"{folder} ({kernels} kernels, {size / 1e6:.1f} MB)"
+
+
+def _gpu(number: int, name: str, capability: tuple[int, int]) -> str:
+    return f"cuda:{number} {name} (compute capability {'.'.join(map(str, capability))})"

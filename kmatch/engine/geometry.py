@@ -11,12 +11,11 @@ letters. Kernels may read the SPARE words at the end; what these hold changes no
 """
 
 from dataclasses import dataclass, replace
-from math import exp, lgamma, log
 from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Floats, Words
+from kmatch.arrays import Words
 
 LANES_PER_WORD = 64
 SPARE = 64
@@ -42,29 +41,12 @@ def halo_of(text: Text) -> int:
     return text.plane_words // text.words - text.rows
 
 
-def base_pairs(text: Text) -> Floats:
-    """How often A, C, G and T follow A, C, G and T in a Text on the host, counted in some words:
-    shares of all such pairs, float64[4, 4], row a holding what follows base a."""
+def likeness(text: Text) -> float:
+    """How likely two bases of a Text on the host are the same, counted in some words."""
     planes = text.planes[: 4 * text.plane_words].reshape(4, -1)
     step = max(text.plane_words // COUNTED, 1) | 1  # odd: not always the same lanes
-    first, after = planes[:, : -text.words : step], planes[:, text.words :: step]
-    seen = [np.bitwise_count(row & after).sum(axis=1, dtype=np.int64) for row in first]
-    pairs: Floats = (np.array(seen) + 1.0) / (np.sum(seen) + 16.0)
-    return pairs
-
-
-def likeness(shares: Floats) -> float:
-    """How likely two bases of a text are the same; shares: of A, C, G and T in it, or as many."""
-    return float(np.square(shares / max(shares.sum(), 1e-9)).sum())
-
-
-def within(letters: int, k: int, alike: float) -> float:
-    """How likely so many letters have at most k mismatches; alike: how likely each matches, < 1."""
-    match, mismatch, ways = log(alike), log(1 - alike), lgamma(letters + 1)
-    return sum(
-        exp(ways - lgamma(i + 1) - lgamma(letters - i + 1) + i * mismatch + (letters - i) * match)
-        for i in range(min(k, letters) + 1)
-    )
+    counts = np.bitwise_count(planes[:, ::step]).sum(axis=1, dtype=np.int64)
+    return float(np.square(counts / max(counts.sum(), 1)).sum())
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,30 @@
 """What an engine can do: the kernels of a device as searches call them.
 
-Both engines carry out `Engine`. What only one of them can do is a protocol of its own, for which a
-search asks by `isinstance`. Planes, letters and results are arrays in host memory whatever the
-device. `text` is a chunk whose planes no longer change; `capacity` is the most hit codes that a
-scan keeps.
+All engines carry out `Engine`; that of the CPU can look pieces up besides. Planes, letters and
+results are arrays in host memory whatever the device. `text` is a chunk whose planes no longer
+change; `capacity` is the most hit codes that a scan keeps.
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
-from kmatch.arrays import Bools, Bytes, Longs, Words
-from kmatch.engine.alignments import Columns, Ends, Traced, Windows, Written
-from kmatch.engine.choice import SiteWork
-from kmatch.engine.constraints import AnchoredQuery, Constraints, View
-from kmatch.engine.differences import DifferenceQuery, Profile
+from kmatch.arrays import Bytes, Longs, Words
+from kmatch.engine.codes import Found
 from kmatch.engine.geometry import Layout, Text
-from kmatch.engine.hits import Found
-from kmatch.engine.primers import Starts, WorkDone
 from kmatch.engine.queries import QueryArrays, ReadingArrays
+from kmatch.engine.types import (
+    Columns,
+    Constraints,
+    DifferenceQuery,
+    Ends,
+    Profile,
+    Starts,
+    Traced,
+    View,
+    Windows,
+    WorkDone,
+    Written,
+)
 
 
 class Scan(Protocol):
@@ -62,8 +69,7 @@ class Engine(Protocol):
     name: `cpu` or `cuda`; device: itself, `cpu` or `cuda:N`; threads: of the CPU; description:
     of the device and why it was chosen, for people; layout: the chunks that it is fastest with;
     capacity: the hit codes of a chunk that it has memory for; queues: how many chunks it works on
-    side by side; letters, expected: that the search goes over, and seconds that it takes, about,
-    None where that is unknown.
+    side by side.
     """
 
     name: str
@@ -73,8 +79,6 @@ class Engine(Protocol):
     layout: Layout
     capacity: int
     queues: int
-    letters: int | None
-    expected: float | None
 
     def time_kernels(self) -> KernelTime:
         """Time the kernels of scans and of `extend_primers` from now on.
@@ -113,18 +117,15 @@ class Engine(Protocol):
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
         """A Scan for the windows within k mismatches of each query, by where they start."""
 
-    def sites_pay(self, work: SiteWork) -> bool:
-        """Whether finding the sites of a PAM first, to compare patterns only there, is faster."""
-
     def start_edit(
-        self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int
+        self, text: Text, query: DifferenceQuery, way: str | None, capacity: int
     ) -> Scan:
         """A Scan for the anchored ends of each query within its limit.
 
-        filtering: whether to filter before the scan, None to let the engine choose. The position of
-        a hit is that of the letter read last; some codes come twice. A query that is read upwards
-        owns the positions halo … halo + 64·words·rows − 1: those before warm up the recurrence, so
-        a genome begins with `halo` empty positions. One that is read downwards owns
+        way: `filter` or `scan` (see `kmatch.engine.ways`), None to choose. The position of a hit
+        is that of the letter read last; some codes come twice. A query that is read upwards owns
+        the positions halo … halo + 64·words·rows − 1: those before warm up the recurrence, so a
+        genome begins with `halo` empty positions. One that is read downwards owns
         0 … 64·words·rows − 1. The halo is at least m + k of every query.
         """
 
@@ -219,73 +220,9 @@ class Engine(Protocol):
         A bound becomes the smallest length up to the limit that has k differences from every
         substring of the columns, or limit + 1 where there is none; no bound becomes smaller, and
         start + bound never decreases within a record. columns: uint8, letters of the background
-        (see `kmatch.engine.columns`); k: 1 or more; on_progress(share) is called with the share of
+        (see `kmatch.engine.types`); k: 1 or more; on_progress(share) is called with the share of
         the work that is done; sizes: how the engine cuts the work, which tests make tiny.
         """
 
     def compile_primers(self, length: int) -> None:
         """Have compiled what `extend_primers` takes for primers of up to so many letters."""
-
-
-@runtime_checkable
-class SeedLookup(Protocol):
-    """An engine that can look up exact pieces of patterns of A, C, G and T."""
-
-    def seeds_pay(self, codes: Bytes, k: int, queries: int, hits: float = 0.0) -> bool:
-        """Whether looking up is faster than comparing every position with every query.
-
-        codes: uint8[n, m], letters 0 to 3 of some of the patterns, m at most 64; hits: at a
-        position, as far as is known.
-        """
-
-    def seed_tables(self, codes: Bytes, ranks: Longs, exact: Bools, k: int) -> Any:
-        """The tables of queries as they are read along the forward text, for `start_seeds`.
-
-        codes: uint8[Q, m], letters 0 to 3; ranks: int64[Q], those of the queries among R; exact:
-        bool[R, m], letters that must match, by rank.
-        """
-
-    def start_seeds(self, text: Text, tables: Any, k: int, capacity: int) -> Scan:
-        """A Scan for the windows within k mismatches of the queries of some tables, by rank.
-
-        tables: from `seed_tables`.
-        """
-
-
-@runtime_checkable
-class WindowCounts(Protocol):
-    """An engine that can count hits beforehand, because they decide what is fastest."""
-
-    def count_windows(self, text: Text, query: QueryArrays, k: int) -> float | None:
-        """The windows within k mismatches at a position, all queries together, counted in some rows
-        of a chunk; None where it has too few."""
-
-
-@runtime_checkable
-class AnchorScan(Protocol):
-    """An engine that can search for differences at anchors, instead of scanning for them: beside
-    the sites of a PAM alone, or everywhere."""
-
-    def anchor_tables(
-        self,
-        search: AnchoredQuery,
-        text: Text,
-        view: Callable[[], View],
-        positions: int | None,
-        before: Any = None,
-    ) -> tuple[Any, float]:
-        """(what `start_anchors` needs of a search, None where a scan of all positions is faster;
-        the ends at a position that a scan would find, 0 where that was not asked).
-
-        text: a chunk, which others are like, with the planes of all letters of the query; view():
-        its View, with letters; positions: to search, about, None where anchors are to be looked at
-        whatever is faster; before: the tables for fewer positions, if a scan was slower then. Their
-        attribute `lasts` says that they serve more positions as well.
-        """
-
-    def start_anchors(self, view: View, tables: Any, capacity: int) -> Scan:
-        """A Scan for the ends within the limits of their queries, as `start_edit`, beside PAMs and
-        where a View, which has its letters, does not show what stands beside them.
-
-        tables: from `anchor_tables`.
-        """

@@ -16,12 +16,9 @@ from kmatch.arrays import (
     look_up,
     offsets_in_rows,
 )
-from kmatch.engine.geometry import within
 
 LOOK_EVERY = 4
 BASES_OF = np.array([mask.bit_count() for mask in range(16)], np.uint8)  # bases in a mask
-MOST = 300  # letters in triplets
-OFTEN = 1.2e-4  # share of live lanes with which letter by letter is as fast as by triplets
 RARE = 2e-5  # chance of a lane to be within k below which it pays to ask whether any lane is
 
 
@@ -131,26 +128,6 @@ def first_look(letters: int, bases: int, k: int) -> int:
         if count % LOOK_EVERY == 0 and chance.sum() < RARE:
             return count
     return letters
-
-
-def letters_enough(k: int, alike: float) -> int:
-    """Letters after which so few lanes are within k that a scan by triplets hardly ever stops.
-
-    alike: how likely a letter matches.
-    """
-    return _letters_enough(k, min(round(alike, 2), 0.99))
-
-
-@lru_cache(maxsize=4096)
-def _letters_enough(k: int, alike: float) -> int:
-    enough = (letters for letters in range(k + 1, MOST) if within(letters, k, alike) <= OFTEN)
-    return next(enough, MOST)
-
-
-def triplets_serve(letters: int, k: int, alike: float) -> bool:
-    """Whether a scan for patterns of so many letters is faster by triplets."""
-    looked = first_look(letters, letters, k) // 3 * 3
-    return looked == letters or looked >= letters_enough(k, alike)
 
 
 class ReadingArrays(NamedTuple):

@@ -15,7 +15,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +24,7 @@ from kmatch.api import hamming, pcr, primer
 from kmatch.arrays import Bytes
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.geometry import LANES_PER_WORD, Text
-from kmatch.engine.host.packing import packing_by
-from kmatch.engine.host.sorting import TRIAL, in_order
+from kmatch.engine.host import packing_by
 from kmatch.engine.protocol import Engine
 from kmatch.errors import DeviceError, KmatchWarning
 from kmatch.genome import Genome
@@ -274,15 +272,7 @@ def _formats(device: str) -> None:
 
 def _dense(device: str) -> None:
     """What is done with more hits than a tiny genome has."""
-    in_order(np.arange(TRIAL))
     choose_engine(device).spell(np.zeros(1, np.uint8), np.zeros(1, np.uint8))
-
-
-def _panel(device: str) -> None:
-    """Search for so many patterns in a text so long that they share sums of triplets."""
-    if device == "cpu":
-        patterns = ["".join(letters) * 5 for letters in product("ACGT", repeat=4)]
-        hamming(Genome.from_records([("long", UNIT * 6_000)]), patterns, 1, device=device)
 
 
 def _write(found: Any) -> None:
@@ -295,24 +285,22 @@ FILES = "files"
 # By name, those that compile longest first; each needs some kernels that few others need.
 TASKS: dict[str, Callable[..., None]] = {
     "primer": _primer,
-    "edit": partial(_search, "edit", PATTERNS, 2, filtering=False, report="loci"),
-    "rules": partial(_search, "edit", PANEL, 2, pam=PAM, exact_5p=1, filtering=True),
+    "edit": partial(_search, "edit", PATTERNS, 2, way="scan", report="loci"),
+    "rules": partial(_search, "edit", PANEL, 2, pam=PAM, exact_5p=1),
     **{f"primers of {length}": partial(_primers_of, length) for length in LENGTHS},
-    "filter": partial(_search, "edit", PATTERNS, 2, filtering=True),
-    "panel": _panel,
+    "filter": partial(_search, "edit", PATTERNS, 2, way="filter"),
     "hamming": partial(_search, "hamming", PATTERNS, 2),
-    "best": partial(_search, "best", PATTERNS, filtering=False),
-    "bounds": partial(_search, "edit", PANEL, 2, pam=PAM, max_insertions=0, filtering=True),
-    "anchors": partial(_search, "edit", {"plain": UNIT[:20]}, 2, pam=PAM, filtering=True),
-    "sites or a scan": partial(_search, "edit", {"plain": UNIT[:20]}, 2, pam=PAM),
+    "best": partial(_search, "best", PATTERNS, way="scan"),
+    "bounds": partial(_search, "edit", PANEL, 2, pam=PAM, max_insertions=0),
+    "look-ups": partial(_search, "edit", {"plain": UNIT[:20]}, 2, pam=PAM, way="lookup"),
     FILES: _files,
     "formats": _formats,
     "dense": _dense,
-    "seeds": partial(_search, "multi", PANEL, 2, filtering=True),
-    "multi": partial(_search, "multi", PANEL, 2, filtering=False),
-    "pam sites": partial(_search, "multi", PANEL, 2, pam=PAM, filtering=True),
+    "seeds": partial(_search, "multi", PANEL, 2, way="lookup"),
+    "multi": partial(_search, "multi", PANEL, 2, way="scan"),
+    "pam sites": partial(_search, "multi", PANEL, 2, pam=PAM, way="sites"),
     "pcr": _pcr,
-    "pam": partial(_search, "multi", PANEL, 2, pam=PAM, filtering=False),
+    "pam": partial(_search, "multi", PANEL, 2, pam=PAM, way="scan"),
 }
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs
-from kmatch.engine.choice import Work
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.protocol import Engine
 from kmatch.errors import DeviceError, InputError
@@ -26,7 +25,7 @@ PANEL = 1 << 6  # patterns of one length that are searched at a time, a row of t
 
 
 def choose_algorithm(
-    command: str, patterns: Sequence[Pattern], running: Running, work: Work | None = None
+    command: str, patterns: Sequence[Pattern], running: Running, work: int | None = None
 ) -> tuple[Engine, Run | None]:
     """The engine of a search, and the Run of a published algorithm there, None for `bitplane`.
 
@@ -42,7 +41,7 @@ def choose_algorithm(
 
 
 def _chosen(
-    command: str, patterns: Sequence[Pattern], running: Running, work: Work | None
+    command: str, patterns: Sequence[Pattern], running: Running, work: int | None
 ) -> tuple[Engine, Run | None]:
     name, device = running.algorithm, running.device
     algorithm = find(command, name)

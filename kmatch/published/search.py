@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs
-from kmatch.engine.columns import FRESH
-from kmatch.engine.host.codes import Coding
-from kmatch.engine.primers import Starts
+from kmatch.engine.codes import Coding
 from kmatch.engine.protocol import Engine
+from kmatch.engine.types import FRESH, Starts
 from kmatch.published.run import Run
 from kmatch.results.batches import HitBatch
 from kmatch.search.differences.ends import DifferenceSearch
@@ -140,8 +139,7 @@ def difference_search(
     """The DifferenceSearch of the engine, or of a published algorithm where `run` is not None."""
     if run:
         return PublishedDifferences(engine, run, panel, limits, report, rules, aligned)
-    filtering, capacity = hooks.filtering, hooks.capacity
-    given = (filtering, capacity, aligned)
+    given = (hooks.way, hooks.capacity, aligned)
     return DifferenceSearch(engine, panel, limits, report, rules, *given)
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 import numpy as np
 
 from kmatch.arrays import Bytes, Floats, Ints, Longs, bounds_of
-from kmatch.engine.alignments import Columns
+from kmatch.engine.types import Columns
 from kmatch.results.columns import Texts, join_columns, join_texts, take_rows, take_texts
 from kmatch.results.melting import gc_fractions, melting_temperatures
 from kmatch.sequences.chunks import Spans

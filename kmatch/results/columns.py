@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs, bounds_of, gather
-from kmatch.engine.alignments import Columns
+from kmatch.engine.types import Columns
 
 
 class Texts(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from kmatch.arrays import Ints, Longs, Objects, Strings
-from kmatch.engine.alignments import Columns
+from kmatch.engine.types import Columns
 from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.results.batches import HitBatch, taken
 from kmatch.results.columns import cigars, matches, take_rows

@@ -13,8 +13,9 @@ import numpy as np
 
 from kmatch.arrays import Longs
 from kmatch.engine.protocol import Smallest
+from kmatch.engine.ways import work_of
 from kmatch.genome import Genome, Genomes, as_genomes
-from kmatch.published.run import Run
+from kmatch.published.run import Run, choose_algorithm
 from kmatch.published.search import difference_search, published_distances
 from kmatch.results.batches import HitBatch
 from kmatch.search.circles import Reading, circular_chunks, reading_circles
@@ -24,9 +25,7 @@ from kmatch.search.panels.panel import ReadingPanel, build_reading_panel, select
 from kmatch.search.panels.repeats import distinct_patterns, with_copies
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning.chunks import Chunking, PackedChunk, plan_reading
-from kmatch.search.scanning.foresight import begin_search
 from kmatch.search.scanning.scan import DEEP
-from kmatch.search.scanning.work import difference_work
 from kmatch.search.several import over_genomes
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.patterns import Pattern, PatternSet
@@ -75,8 +74,8 @@ def _closest(
     genomes: Genomes, patterns: PatternSet, options: BestOptions, running: Running, hooks: Hooks
 ) -> "Closest":
     rules = Rules(ends=checked_ends(options.exact_5p, options.exact_3p))
-    work = difference_work(genomes, patterns, None, options.strand)
-    algorithm = begin_search("best", patterns, running, work)
+    work = work_of(genomes.expected_letters, patterns.lengths, options.strand)
+    algorithm = choose_algorithm("best", patterns, running, work)
     return Closest(patterns, options.strand, rules, algorithm, hooks, running.aligned)
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmatch.arrays import Bools, Ints, Longs
-from kmatch.engine.alignments import Columns
+from kmatch.engine.types import Columns
 from kmatch.genome import Genome
 from kmatch.results.batches import HitBatch, joined, sizes_of
 from kmatch.results.columns import shortened, take_rows

@@ -1,13 +1,14 @@
 """Every occurrence within k differences of a pattern, anywhere or beside a PAM."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.engine.ways import work_of
 from kmatch.errors import PAM_SIDES, REPORTS, check_choice
 from kmatch.genome import Genome, Genomes, as_genomes
+from kmatch.published.run import choose_algorithm
 from kmatch.published.search import difference_search
 from kmatch.results.batches import HitBatch
 from kmatch.search.circles import Reading
@@ -21,8 +22,6 @@ from kmatch.search.panels.repeats import distinct_patterns, with_copies
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning.chunks import Chunking, plan_reading
 from kmatch.search.scanning.dense import hits_ahead
-from kmatch.search.scanning.foresight import begin_search, difference_seconds
-from kmatch.search.scanning.work import difference_work
 from kmatch.search.several import over_genomes
 from kmatch.sequences.patterns import Pattern
 
@@ -66,9 +65,8 @@ def edit_batches(
     rules, k = _rules(options, int(distances.max()))
     report = options.report or ("ends" if rules.pams else "minima")
     check_choice("report", report, REPORTS)
-    work = difference_work(genomes, distinct, k, options.strand)
-    more = partial(difference_seconds, work, distinct.lengths, rules)
-    engine, run = begin_search("edit", distinct, running, work, more)
+    work = work_of(genomes.expected_letters, distinct.lengths, options.strand)
+    engine, run = choose_algorithm("edit", distinct, running, work)
     panel = build_reading_panel(distinct, options.strand, rules.leads)
     limits = np.minimum(distances, k)[panel.pattern]
     layout = run.layout if run else engine.layout

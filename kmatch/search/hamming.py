@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmatch.arrays import Longs
+from kmatch.engine.ways import work_of
 from kmatch.errors import checked_count
 from kmatch.genome import Genome, Genomes, as_genomes
-from kmatch.published.run import Run
+from kmatch.published.run import Run, choose_algorithm
 from kmatch.results.batches import HitBatch
 from kmatch.search.mismatches.compared import WindowSearch
 from kmatch.search.panels.distances import merged, pattern_distances, renumbered
@@ -17,8 +18,6 @@ from kmatch.search.panels.panel import Request
 from kmatch.search.panels.repeats import distinct_patterns
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning.chunks import Chunking, PackedChunk, plan_chunks
-from kmatch.search.scanning.foresight import begin_search, window_seconds
-from kmatch.search.scanning.work import window_work
 from kmatch.search.several import find_windows
 from kmatch.sequences.patterns import Pattern
 
@@ -52,9 +51,8 @@ def hamming_batches(
     distances = pattern_distances(distinct, k)
     k = int(distances.max())
     ends = checked_ends(options.exact_5p, options.exact_3p)
-    work = window_work(genomes, distinct, k, options.strand)
-    more = partial(window_seconds, work, distinct.lengths, sum(ends))
-    engine, run = begin_search("hamming", distinct, running, work, more)
+    work = work_of(genomes.expected_letters, distinct.lengths, options.strand)
+    engine, run = choose_algorithm("hamming", distinct, running, work)
     searches = []
     for each in np.unique(distances):
         numbers = np.flatnonzero(distances == each)

@@ -1,27 +1,29 @@
 """k mismatches of a panel of equal-length patterns, anywhere or beside a PAM."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from kmatch.engine.ways import LONGEST, window_way, work_of
 from kmatch.errors import PAM_SIDES, InputError, check_choice, shown
 from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.published.registry import ENGINE
+from kmatch.published.run import choose_algorithm
 from kmatch.published.search import PublishedWindows
 from kmatch.results.batches import HitBatch
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import checked_ends
-from kmatch.search.mismatches.chosen import Ways
+from kmatch.search.mismatches.compared import WindowSearch
+from kmatch.search.mismatches.seeds import SeedSearch
+from kmatch.search.mismatches.sites import SiteSearch
 from kmatch.search.panels.distances import pattern_distances
-from kmatch.search.panels.pams import load_pams, share_beside
+from kmatch.search.panels.pam import Pam
+from kmatch.search.panels.pams import load_pams
 from kmatch.search.panels.panel import Request
 from kmatch.search.panels.repeats import distinct_patterns
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
 from kmatch.search.scanning.chunks import Chunking, plan_chunks
-from kmatch.search.scanning.foresight import begin_search, window_seconds
-from kmatch.search.scanning.work import window_work
 from kmatch.search.several import find_windows
 from kmatch.sequences.patterns import Pattern, PatternSet
 
@@ -65,19 +67,28 @@ def multi_batches(
         return
     ends = checked_ends(options.exact_5p, options.exact_3p)
     request = Request(distinct, k, options.strand, ends, running.aligned)
-    work = window_work(genomes, distinct, k, options.strand)
-    more = partial(window_seconds, work, distinct.lengths, sum(ends), share_beside(pams))
-    engine, run = begin_search("multi", distinct, running, work, more)
-    search: Any
+    work = work_of(genomes.expected_letters, distinct.lengths, options.strand)
+    engine, run = choose_algorithm("multi", distinct, running, work)
     if run:
-        search = PublishedWindows(engine, run, request, pams)
+        search: Any = PublishedWindows(engine, run, request, pams)
     else:
-        search = Ways(engine, request, pams, hooks.capacity).search(hooks.filtering)
+        search = _search(engine, request, pams, hooks)
     layout = run.layout if run else engine.layout
     longest = len(distinct[0]) + (len(pams[0]) if pams else 0)
     plan = plan_chunks(longest, k, search.queries, hooks.chunk_length, layout)
     chunking = Chunking(plan, engine, hooks.words)
     yield from find_windows(genomes, search.run, chunking, longest, copies, running)
+
+
+def _search(engine: Any, request: Request, pams: Sequence[Pam], hooks: Hooks) -> Any:
+    """The search of the way that is asked for, where it serves, or of the fastest."""
+    patterns, length, many = len(request.patterns), len(request.patterns[0]), len(pams)
+    way = hooks.way or window_way(engine.name, patterns, length, request.k, many)
+    if many > 1 or (many and way != "scan"):
+        return SiteSearch(engine, request, pams, hooks.capacity)
+    if way == "lookup" and engine.name == "cpu" and length <= LONGEST:
+        return SeedSearch(engine, request, hooks.capacity)
+    return WindowSearch(engine, request, hooks.capacity, pams[0] if pams else None)
 
 
 def _beside_unequal(

@@ -15,19 +15,11 @@ from kmatch.results.batches import HitBatch, PrimerSites, ProductBatch, numbers_
 from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.search.hamming import HammingOptions, hamming_batches
 from kmatch.search.panels.checks import check_ends
-from kmatch.search.panels.distances import pattern_distances
 from kmatch.search.products.circles import first_turn, with_second_turns, within_one_turn
 from kmatch.search.products.joins import Groups, Limits, Sites, finished_sites, joined_sites
 from kmatch.search.products.texts import ProductTexts
 from kmatch.search.regions import Regions
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
-from kmatch.search.scanning.foresight import (
-    DIFFERENCES,
-    MISMATCHES,
-    product_seconds,
-    share_within,
-)
-from kmatch.sequences.patterns import pattern_set
 from kmatch.sequences.primer_pairs import PrimerPairs
 
 PRODUCT = (50, 5000)
@@ -65,7 +57,6 @@ def pcr_batches(
     `kmatch.pcr` does.
     """
     genomes = as_genomes(genome)
-    running = _foreseeing(running, genomes, pairs, k, options)
     sites = pcr_sites(pairs, k, options)(genomes, running=running, hooks=hooks)
     return _counted(pcr_products(sites, genomes, pairs, options), running)
 
@@ -121,29 +112,6 @@ def check_pcr(pairs: PrimerPairs, options: PcrOptions, exact: str = "exact_3p") 
     if limits.least > limits.most:
         raise InputError(f"product: the least, {least}, is more than the most, {most}")
     return limits
-
-
-def _foreseeing(
-    running: Running,
-    genomes: Genomes,
-    pairs: PrimerPairs,
-    k: int | str,
-    options: PcrOptions,
-) -> Running:
-    """The Running whose on_expected hears of the time for products too."""
-    hear = running.on_expected
-    if hear is None:
-        return running
-    limits, primers = check_pcr(pairs, options), pattern_set(pairs.primers)
-    ways, exact = DIFFERENCES if options.edit else MISMATCHES, options.exact_3p
-    sites = [
-        share_within(m - exact, most, ways) / 4**exact
-        for m, most in zip(primers.lengths.tolist(), pattern_distances(primers, k), strict=True)
-    ]
-    letters, span = genomes.expected_letters, limits.most - limits.least + 1
-    joins = len(sites) if options.pairs == "any" else 1
-    seconds = product_seconds(letters, sites, span, joins)
-    return running._replace(on_expected=lambda others: hear(others + seconds))
 
 
 def _groups(pairs: PrimerPairs, mixed: bool) -> Groups:

@@ -8,16 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Longs
-from kmatch.engine.primers import Starts
+from kmatch.engine.types import Starts
 from kmatch.errors import BACKGROUND_STRANDS, InputError, check_choice, check_limits, checked_count
 from kmatch.genome import Genome
+from kmatch.published.run import choose_algorithm
 from kmatch.published.search import extend_published
 from kmatch.results.batches import PrimerBatch
 from kmatch.search.panels.panel import wanted_strands
 from kmatch.search.primers.background import PART, Background
 from kmatch.search.primers.starts import TargetStarts
 from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
-from kmatch.search.scanning.foresight import begin_search, primer_seconds
 
 
 class PrimerOptions(NamedTuple):
@@ -66,10 +66,7 @@ def raise_bounds(
 ) -> Longs:
     """Raise the bounds of Starts, in place, to what a background requires; returns them."""
     strands = wanted_strands(options.background_strand)
-    letters = background.expected_letters
-    pairs = len(starts.masks) * len(strands) * (letters or 0)
-    more = partial(primer_seconds, pairs, k, options.max_length, running)
-    engine, run = begin_search("primer", (), running, None, more)
+    engine, run = choose_algorithm("primer", (), running)
     extend: Callable[..., object] = partial(engine.extend_primers, sizes=hooks.sizes)
     if run:
         extend = partial(extend_published, run)

@@ -17,10 +17,9 @@ class Running(NamedTuple):
     device: `auto`, `cpu`, `cuda` or `cuda:N`; threads: of the CPU, None for one a core; algorithm:
     `bitplane`, or the name of a published one (see `kmatch.published.registry`).
     on_progress(consumed, size) hears of bytes read, on_engine(engine) of the engine that was
-    chosen, on_expected(seconds) of how long that is expected to take, on_spans(spans) of records in
-    each chunk, on_warning(message) of likely mistakes; by default that is a UserWarning.
-    scheduler: of a Dask cluster that searches in place of this machine; aligned: whether hits come
-    with their alignments.
+    chosen, on_spans(spans) of records in each chunk, on_warning(message) of likely mistakes; by
+    default that is a UserWarning. scheduler: of a Dask cluster that searches in place of this
+    machine; aligned: whether hits come with their alignments.
     """
 
     device: str = "auto"
@@ -29,7 +28,6 @@ class Running(NamedTuple):
     on_progress: "Progress | None" = None
     on_engine: Callable[[Any], None] | None = None
     on_spans: "Callable[[Spans], None] | None" = None
-    on_expected: Callable[[float], None] | None = None
     on_warning: Callable[[str], None] = warn
     scheduler: Any = None
     aligned: bool = True
@@ -39,15 +37,15 @@ class Hooks(NamedTuple):
     """Settings for tests and benchmarks; None leaves the choice to the search.
 
     chunk_length, words: positions of a chunk, and words of a row of its planes; capacity: hit codes
-    of a scan (see Scanner); filtering: whether seeds, sites of the PAM or pieces are looked for
-    first; part: letters of the background that an engine extends primers along at a time; sizes:
-    how the engine then cuts the work (see its `extend_primers`).
+    of a scan (see Scanner); way: of `kmatch.engine.ways`, where it serves; part: letters of the
+    background that an engine extends primers along at a time; sizes: how the engine then cuts the
+    work (see its `extend_primers`).
     """
 
     chunk_length: int | None = None
     words: int | None = None
     capacity: int | None = None
-    filtering: bool | None = None
+    way: str | None = None
     part: int | None = None
     sizes: Any = None
 

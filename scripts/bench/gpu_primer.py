@@ -23,9 +23,8 @@ from harness.options import plain_parser
 from harness.records import shown_figure, write_results
 
 import kmatch
-from kmatch.engine.columns import FRESH
 from kmatch.engine.devices import choose_engine
-from kmatch.engine.primers import Starts
+from kmatch.engine.types import FRESH, Starts
 from kmatch.search.primers.background import CODES, COMPLEMENT
 from kmatch.sequences.alphabet import encode_text
 

@@ -11,11 +11,12 @@ from unittest import mock
 from support.commands import compressed, fasta, fastq, genbank, here, twobit
 
 import kmatch
+from kmatch.engine import ways
 from kmatch.engine.cpu import engine
 from kmatch.engine.geometry import Layout
 from kmatch.packed import reader as stored
 from kmatch.results import tables
-from kmatch.search.differences import anchored, ends, rows
+from kmatch.search.differences import ends, rows
 from kmatch.search.scanning import codes, dense
 from kmatch.sequences import fasta as fasta_reader
 
@@ -34,7 +35,9 @@ PATCHES = {
     "block": (((fasta_reader, "BLOCK"),), (1, 7, 64)),
     "smaller": (((stored, "SMALLER"),), (1, 1 << 40)),
     "capacity": (((engine, "CAPACITY"),), (20, 50, 200)),
-    "looked up": (((anchored, "LARGE"), (anchored, "LONG")), (1e-12,)),
+    "tried": (((ways, "TRIED"), (ways, "TRIED_BESIDE"), (ways, "TRIAL")), (1,)),
+    "candidates": (((ways, "SHARE"),), (1 << 40,)),
+    "looked up": (((ways, "MANY_PATTERNS"), (ways, "LETTERS"), (ways, "MANY_GUIDES")), (1,)),
     "layout": (
         ((engine, "LAYOUT"),),
         (

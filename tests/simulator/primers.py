@@ -15,10 +15,10 @@ from support.primers import primer as search_primers
 from support.primers import primer_cases, records
 from support.primers import rows as rows_of_primers
 
-from kmatch.engine.columns import FRESH
 from kmatch.engine.cuda import primer, primer_strips, primer_tile
 from kmatch.engine.cuda.recurrence import COLUMNS
 from kmatch.engine.devices import choose_engine
+from kmatch.engine.types import FRESH
 from kmatch.jit import rehearsal
 from kmatch.sequences.alphabet import encode_text
 

@@ -15,7 +15,7 @@ from kmatch.engine.cuda.device import Gpu
 from kmatch.engine.cuda.engine import CudaEngine
 from kmatch.engine.cuda.primer import Sizes
 from kmatch.engine.devices import choose_engine
-from kmatch.engine.host.done import Done
+from kmatch.engine.host import Done
 from kmatch.errors import DeviceError
 
 # The recurrence adds to carry; what runs over the end of a word concerns nobody.

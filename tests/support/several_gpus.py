@@ -66,7 +66,7 @@ SEARCHES = {
     "PAMs": _panel,
     "minima": _edit,
     "loci": lambda device: _edit(device, "loci"),
-    "filter": lambda device: _edit(device, "ends", filtering=True),
+    "filter": lambda device: _edit(device, "ends", way="filter"),
     "best": _best,
     "primers": _primers,
     "products": _products,

@@ -1,6 +1,8 @@
 """The CPU's kernels as searches call them, run on the number of threads asked for."""
 
+import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -8,41 +10,36 @@ import numba
 import numpy as np
 
 from kmatch.arrays import Bools, Bytes, Longs, Words
-from kmatch.engine.choice import SiteWork, Work
-from kmatch.engine.constraints import AnchoredQuery, View
-from kmatch.engine.costs import CPU
-from kmatch.engine.cpu.bits.buffer import written
-from kmatch.engine.cpu.forks import check_forks
-from kmatch.engine.differences import DifferenceQuery
-from kmatch.engine.geometry import CACHE_LINE, LANES_PER_WORD, SPARE, Layout, Text
-from kmatch.engine.hits import Found, HitBuffer, make_buffer
-from kmatch.engine.host.done import Done
-from kmatch.engine.host.engine import HostEngine
-from kmatch.engine.host.sorting import found_in
-from kmatch.engine.host.workers import Job, Kernel, Workers
-from kmatch.engine.primers import Starts, WorkDone
+from kmatch.engine import ways
+from kmatch.engine.codes import Found, HitBuffer, found_in, make_buffer
+from kmatch.engine.cpu.hits import written
+from kmatch.engine.geometry import CACHE_LINE, LANES_PER_WORD, SPARE, Layout, Text, likeness
+from kmatch.engine.host import Done, HostEngine
 from kmatch.engine.queries import QueryArrays, ReadingArrays
+from kmatch.engine.types import Constraints, DifferenceQuery, Starts, View, WorkDone
+from kmatch.engine.workers import Job, Kernel, Workers
+from kmatch.errors import DeviceError
 
 LAYOUT = Layout()
+
 CAPACITY = 1 << 20  # hit codes of a chunk: 8 MB, and as much again to sort them
-SAMPLED = 32  # one of so many rows of a chunk is searched to count its hits, or more in a short one
-FEWEST_SAMPLED = 16  # of these at least one
+
+ASKED = 4  # survivors of a filter for a position where it is asked for
+
 FEW = 1 << 14  # words times queries that are searched before another thread has woken up
 
 
 class CpuEngine(HostEngine):
-    """An Engine, with SeedLookup (see `kmatch.engine.protocol`).
+    """An Engine (see `kmatch.engine.protocol`) that can look pieces up.
 
-    threads: at most one a core, None for all cores; reason: why the CPU was chosen; work: see
-    HostEngine. Methods named `start_…` return while the kernel runs.
+    threads: at most one a core, None for all cores; reason: why the CPU was chosen. Methods named
+    `start_…` return while the kernel runs.
     """
 
     name = device = "cpu"
 
-    def __init__(
-        self, threads: int | None = None, reason: str = "", work: Work | None = None
-    ) -> None:
-        super().__init__(threads, work)
+    def __init__(self, threads: int | None = None, reason: str = "") -> None:
+        super().__init__(threads)
         self.layout = LAYOUT.shared_by(self.threads)
         self._alone = Workers(1)
         self.capacity = CAPACITY
@@ -73,12 +70,12 @@ class CpuEngine(HostEngine):
         """Nothing to do: the CPU scans planes where they are."""
 
     def pack(self, letters: Bytes, text: Text) -> None:
-        from kmatch.engine.cpu.text.pack import pack_by
+        from kmatch.engine.cpu.pack import pack_by
 
         pack_by(self._workers, letters, text)
 
     def unite(self, text: Text, masks: Bytes) -> Text:
-        from kmatch.engine.cpu.text.pack import unite
+        from kmatch.engine.cpu.pack import unite
 
         if not len(masks):
             return text
@@ -88,114 +85,83 @@ class CpuEngine(HostEngine):
         return text._replace(planes=united)
 
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> "Scan":
-        from kmatch.engine.cpu.hamming.scan import NEVER, scan, tiling_of
+        from kmatch.engine.cpu.hamming import scan, tiling_of
 
         workers = self._workers_for(text, len(query.bounds))
-        tiling, items = tiling_of(text, len(query.bounds), k)
-        if tiling.fewest < NEVER:
-            from kmatch.engine.cpu.hamming.panel import scan_panel as scan
+        tiling, items = tiling_of(text)
         return self._start(workers, scan, items, capacity, text, query, k, tiling)
 
-    def count_windows(self, text: Text, query: QueryArrays, k: int) -> float | None:
-        if LANES_PER_WORD * text.words * text.rows < len(query.bounds):
-            return None  # to begin with the queries would take longer than all the rest
-        return self._count(text, 1, lambda some: self.start_scan(some, query, k, self.capacity))
-
-    def seeds_pay(self, codes: Bytes, k: int, queries: int, hits: float = 0.0) -> bool:
-        from kmatch.engine.cpu.hamming.seeds import pays
-
-        return pays(codes, k, queries, hits, self.letters or 0)
+    def alone(self) -> "CpuEngine":
+        """An engine of the calling thread alone."""
+        return CpuEngine(1)
 
     def seed_tables(self, codes: Bytes, ranks: Longs, exact: Bools, k: int) -> Any:
-        from kmatch.engine.cpu.hamming.seeds import seed_tables
+        """The tables of queries as they are read along the forward text, for `start_seeds`.
+
+        codes: uint8[Q, m], letters 0 to 3; ranks: int64[Q], those of the queries among R; exact:
+        bool[R, m], letters that must match, by rank.
+        """
+        from kmatch.engine.cpu.seeds import seed_tables
 
         return seed_tables(codes, ranks, exact, k)
 
     def start_seeds(self, text: Text, tables: Any, k: int, capacity: int) -> "Scan":
-        from kmatch.engine.cpu.hamming.seeds import blocks, scan_seeds
+        """A Scan for the windows within k mismatches of the queries of some tables, by rank.
+
+        tables: from `seed_tables`. It gives a chunk up that has too many candidates (see `Found`).
+        """
+        from kmatch.engine.cpu.seeds import blocks, scan_seeds
 
         items = blocks(text.words, text.rows)
-        return self._start(self._workers, scan_seeds, items, capacity, text, tables, k)
-
-    def sites_pay(self, work: SiteWork) -> bool:
-        from kmatch.engine.host.sites import pays
-
-        return pays(work, CPU.scan, CPU.sites)
-
-    def anchor_tables(
-        self,
-        search: AnchoredQuery,
-        text: Text,
-        view: Callable[[], View],
-        positions: int | None,
-        before: Any = None,
-    ) -> tuple[Any, float]:
-        from kmatch.engine.cpu.edit.beside import Sample, anchor_tables
-        from kmatch.engine.cpu.edit.filter import extent_of, letter_shares
-        from kmatch.engine.cpu.edit.lookup import count_candidates
-        from kmatch.engine.cpu.edit.scan import stretches
-
-        query, constraints, _ = search
-        parts = stretches(len(query.limits), query.reach, text.rows, self.threads)
-        sample = Sample(
-            query,
-            letter_shares(text, len(query.reading.bases)),
-            extent_of(text, parts),
-            lambda: self._count_ends(text, query),
-            lambda *seeds: count_candidates(view(), constraints, *seeds),
-        )
-        return anchor_tables(search, sample, positions, before), sample.ends
-
-    def _count_ends(self, text: Text, query: DifferenceQuery) -> float | None:
-        """The ends at a position in a share of the rows of a Text, None where it has too few."""
-        return self._count(
-            text, query.reach, lambda some: self.start_edit(some, query, False, self.capacity)
+        left = _candidates(LANES_PER_WORD * text.words * text.rows, len(tables.exact))
+        return self._start(
+            self._workers, scan_seeds, items, capacity, text, tables, k, left, left=left
         )
 
-    def _count(self, text: Text, rows: int, start: Callable[[Text], "Scan"]) -> float | None:
-        """The hits at a position in a share of the rows of a Text, None where it has too few.
+    def lookup(
+        self, query: DifferenceQuery, constraints: Constraints, alike: float, positions: int
+    ) -> Any:
+        """How queries are looked up beside their PAMs, or everywhere where there is none, as a
+        Lookup; None where they cannot be.
 
-        rows: the least that pay for their beginning; start(text) starts a scan for the hits.
+        alike: see `geometry.likeness`; positions: that are searched, about.
         """
-        some = text._replace(rows=max(text.rows // SAMPLED, rows))
-        if some.rows * FEWEST_SAMPLED > text.rows:
-            return None
-        found = start(some).found()
-        hits = (len(found.codes) + found.lost) / max(found.share, 1e-9)
-        return hits / (LANES_PER_WORD * some.words * some.rows)
+        from kmatch.engine.cpu.tables import plan_lookup
 
-    def start_anchors(self, view: View, tables: Any, capacity: int) -> "Scan":
-        from kmatch.engine.cpu.edit.anchors import scan_anchors, tiles, window_text
-        from kmatch.engine.cpu.edit.lookup import scan_lookup, spans
-        from kmatch.engine.host.pams import find_anchors
+        return plan_lookup(query, constraints, alike, positions)
 
-        workers = self._workers
-        query, constraints, strands, panel, seeds = tables
-        if seeds:
-            text, items = view.text, spans(view.shown)
-            return self._start(
-                workers, scan_lookup, items, capacity, text, view, constraints, seeds, strands
-            )
-        sites = find_anchors(view, query, constraints)
-        text = window_text(self, view, sites, panel.letters)
-        return self._start(workers, scan_anchors, tiles(text), capacity, text, query, sites, panel)
+    def start_lookup(self, view: View, tables: Any, capacity: int) -> "Scan":
+        """A Scan for the ends within the limits of their queries, as `start_edit`, beside PAMs and
+        where a View, which has its letters, does not show what stands beside them.
+
+        tables: of a Lookup. It gives a chunk up that has too many candidates (see `Found`).
+        """
+        from kmatch.engine.cpu.lookup import scan_lookup, spans
+
+        left = _candidates(view.shown, len(tables.strands) * len(tables.seeds.low))
+        arguments = view.text, view, *tables, left
+        items = spans(view.shown)
+        return self._start(self._workers, scan_lookup, items, capacity, *arguments, left=left)
 
     def start_edit(
-        self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int
+        self, text: Text, query: DifferenceQuery, way: str | None, capacity: int
     ) -> "Scan":
-        from kmatch.engine.cpu.edit.filter import choose
-        from kmatch.engine.cpu.edit.scan import scan_edit, stretches
+        from kmatch.engine.cpu.edit import scan_edit, stretches
 
         queries = len(query.limits)
         parts = stretches(queries, query.reach, text.rows, self.threads)
         budgets = np.zeros(queries, np.int64)
-        if filtering is not False:
-            budgets = choose(text, query, parts, bool(filtering), (CPU.recurrence, CPU.pieces))
+        positions = LANES_PER_WORD * text.words * text.rows
+        if way == "filter":
+            budgets[:] = ASKED * positions
+        elif way is None:
+            pays = ways.filter_pays(query.lengths, query.limits, likeness(text))
+            budgets[pays] = ways.most_survivors(positions)
         items, workers = parts * queries, self._workers_for(text, queries)
         return self._start(workers, scan_edit, items, capacity, text, query, budgets, parts)
 
     def start_smallest(self, text: Text, reading: ReadingArrays, bounds: Longs) -> Done[Longs]:
-        from kmatch.engine.cpu.edit.scan import smallest_edit, stretches
+        from kmatch.engine.cpu.edit import smallest_edit, stretches
 
         queries = len(bounds)
         reach = int((np.diff(reading.begins) + bounds).max())
@@ -214,7 +180,7 @@ class CpuEngine(HostEngine):
         on_progress: Callable[[float], object] | None = None,
         sizes: Any = None,
     ) -> WorkDone:
-        from kmatch.engine.cpu.primer.extend import SIZES, extend_primers
+        from kmatch.engine.cpu.primer import SIZES, extend_primers
 
         with self._timed():
             threads, sizes = self.threads, sizes or SIZES
@@ -233,25 +199,41 @@ class CpuEngine(HostEngine):
         capacity: int,
         text: Text,
         *arguments: Any,
+        left: Longs | None = None,
     ) -> "Scan":
         buffer = make_buffer(capacity)
         start = partial(workers.start, kernel, items, text, *arguments, buffer)
         with self._timed(text.rows):
-            scan = Scan(buffer, items, start)
+            scan = Scan(buffer, items, start, left)
             if self._watch:
                 scan.wait()
         return scan
 
 
-class Scan:
-    """A scan of a chunk under way; start(after=function) starts its Job."""
+def _candidates(positions: int, queries: int) -> Longs:
+    """How many candidates a look-up may still have, int64[1]."""
+    return np.array([ways.most_candidates(positions, queries)])
 
-    def __init__(self, buffer: HitBuffer, items: int, start: Callable[..., Job]) -> None:
-        self._buffer, self._items = buffer, items
+
+class Scan:
+    """A scan of a chunk under way; start(after=function) starts its Job; left: int64[1], how many
+    candidates a look-up may still have, below 0 where it gave the chunk up."""
+
+    def __init__(
+        self,
+        buffer: HitBuffer,
+        items: int,
+        start: Callable[..., Job],
+        left: Longs | None = None,
+    ) -> None:
+        self._buffer, self._items, self._left = buffer, items, left
         self._found: Found | None = None
         self._job = start(after=self._sort)
 
     def _sort(self) -> None:
+        if self._left is not None and self._left[0] < 0:
+            self._found = Found(self._buffer.codes[:0], 0, 0.0)
+            return
         _, lost, begun = self._buffer.tally.tolist()
         self._found = found_in(written(self._buffer), lost, (begun or self._items) / self._items)
 
@@ -266,3 +248,24 @@ class Scan:
 
     def stop(self) -> None:
         self._job.stop()
+
+
+_lost: list[str] = []  # threads that this process was forked without
+
+
+def _note_fork() -> None:
+    with suppress(ValueError):  # none have been used
+        _lost[:] = [numba.threading_layer()]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
+
+
+def check_forks() -> None:
+    """Raise DeviceError where this process was forked by one that had used OpenMP."""
+    if "omp" in _lost:
+        raise DeviceError(
+            "published algorithms cannot use threads in this process: it was forked by one that "
+            "had used them; start processes by 'spawn' or 'forkserver', or use algorithm 'bitplane'"
+        )

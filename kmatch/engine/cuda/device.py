@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from kmatch.arrays import Bytes, Longs, Words
+from kmatch.engine.codes import Found, found_in
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.driver import DeviceArray, Event, Stream
 from kmatch.engine.cuda.text import pack, spread, spread_text, spreads, unite
 from kmatch.engine.cuda.words import HitBuffer
 from kmatch.engine.geometry import SPARE, Text
-from kmatch.engine.hits import Found
-from kmatch.engine.host.sorting import found_in
 from kmatch.errors import DeviceError
 
 PARTS = 4  # of planes, each copied by a thread
@@ -292,7 +291,7 @@ class Scan:
         if many:
             self._gpu.copy_back(self._codes, codes)
         self._gpu.give_buffer(self._buffer)
-        return found_in(codes, max(many - self._capacity, 0), 1.0, self._threads)
+        return found_in(codes, max(many - self._capacity, 0), 1.0)
 
     def stop(self) -> None:
         """Give the scan up; returns when the GPU is done with it."""

@@ -22,18 +22,14 @@ from weakref import finalize
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs, Words
-from kmatch.engine.choice import SiteWork, Work
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import Gpu, Scan, Smallest, open_gpus
 from kmatch.engine.cuda.words import HitBuffer
-from kmatch.engine.differences import DifferenceQuery
 from kmatch.engine.geometry import Layout, Text, halo_of
-from kmatch.engine.host.done import Done
-from kmatch.engine.host.engine import HostEngine
-from kmatch.engine.host.stopwatch import Stopwatch
-from kmatch.engine.primers import Starts, WorkDone
+from kmatch.engine.host import Done, HostEngine, Stopwatch
 from kmatch.engine.protocol import KernelTime
 from kmatch.engine.queries import QueryArrays, ReadingArrays
+from kmatch.engine.types import DifferenceQuery, Starts, WorkDone
 from kmatch.errors import DeviceError
 
 _Made = TypeVar("_Made")
@@ -75,9 +71,8 @@ class CudaEngine(HostEngine):
         devices: Sequence[driver.Device],
         threads: int | None = None,
         reason: str = "",
-        work: Work | None = None,
     ) -> None:
-        super().__init__(threads, work)
+        super().__init__(threads)
         self._gpus = open_gpus([device.number for device in devices])
         self._gpus[0].use()
         self.queues = len(self._gpus)
@@ -119,7 +114,7 @@ class CudaEngine(HostEngine):
 
     def pack(self, letters: Bytes, text: Text) -> None:
         if self.threads >= PACKERS:
-            from kmatch.engine.cpu.text.pack import pack_by
+            from kmatch.engine.cpu.pack import pack_by
 
             pack_by(self._workers, letters, text)
         else:
@@ -149,13 +144,7 @@ class CudaEngine(HostEngine):
 
         return self._start(start, text.plane_words)
 
-    def sites_pay(self, work: SiteWork) -> bool:
-        """Never: a GPU compares every window with every query."""
-        return False
-
-    def start_edit(
-        self, text: Text, query: DifferenceQuery, filtering: bool | None, capacity: int
-    ) -> Any:
+    def start_edit(self, text: Text, query: DifferenceQuery, way: str | None, capacity: int) -> Any:
         """See `Engine.start_edit`; a GPU always scans."""
         from kmatch.engine.cuda.edit import Searches
 
@@ -244,7 +233,7 @@ class CudaEngine(HostEngine):
         self.extend_primers(starts, np.zeros(1, np.uint8), 2, sizes=SIZES._replace(more=length))
 
     def _extend_on_cpu(self, starts: Starts, columns: Bytes, k: int) -> None:
-        from kmatch.engine.cpu.primer.extend import extend_primers
+        from kmatch.engine.cpu.primer import extend_primers
 
         extend_primers(starts, columns, k, threads=self.threads)
 

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmatch.arrays import Bytes, Ints, Longs
-from kmatch.engine.columns import FRESH, UNKNOWN
-from kmatch.engine.cpu.primer.extend import target_planes
+from kmatch.engine.cpu.primer import target_planes
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import Gpu
 from kmatch.engine.cuda.driver import DeviceArray
@@ -37,7 +36,7 @@ from kmatch.engine.cuda.primer_tile import (
     stretch_of,
 )
 from kmatch.engine.cuda.recurrence import COLUMNS, counter_bits
-from kmatch.engine.primers import Starts, WorkDone
+from kmatch.engine.types import FRESH, UNKNOWN, Starts, WorkDone
 
 MEMORY_SHARE = 0.5  # of the free device memory that deltas may take
 GROWTH = 7  # each further piece is at most this many times all those before it

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from numba import uint64
 
-from kmatch.engine.columns import FRESH
 from kmatch.engine.cuda.driver import cuda
 from kmatch.engine.cuda.recurrence import COLUMNS, add_four, cell, put_number
 from kmatch.engine.cuda.words import ALL_ONES, NONE, any_of_warp, or_both
+from kmatch.engine.types import FRESH
 
 LAST, GATHERED = range(2)  # rows that a sweep counts: the last, or each lane's own
 

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 from numba import int32, int64, uint8, uint64
 
-from kmatch.engine.columns import UNKNOWN
 from kmatch.engine.cuda.driver import cuda, jit
 from kmatch.engine.cuda.primer_strips import (
     GATHERED,
@@ -31,6 +30,7 @@ from kmatch.engine.cuda.primer_strips import (
 )
 from kmatch.engine.cuda.recurrence import COLUMNS
 from kmatch.engine.cuda.words import NONE, ONE, larger, lowest, smaller
+from kmatch.engine.types import UNKNOWN
 
 WIDTH = 32  # words of a tile
 STRETCHES = 2  # of a block

@@ -26,7 +26,7 @@ INPUTS = 0xF0, 0xCC, 0xAA  # truth tables of the three inputs of LOP3
 
 
 class HitBuffer(NamedTuple):
-    """A buffer of hit codes (see `kmatch.engine.hits`), in any order, on the GPU.
+    """A buffer of hit codes (see `kmatch.engine.codes`), in any order, on the GPU.
 
     codes: int64[c], c the capacity; count: int64[1], 0 before, the number of all hits, which may
     exceed c.

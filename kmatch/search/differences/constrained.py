@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs
-from kmatch.engine.alignments import Columns, Ends, Traced
-from kmatch.engine.constraints import Constraints, View
-from kmatch.engine.differences import DifferenceQuery
-from kmatch.search.differences.anchored import view_of
+from kmatch.engine.types import Columns, Constraints, DifferenceQuery, Ends, Traced, View
+from kmatch.search.differences.lookups import view_of
 from kmatch.search.differences.rows import make_rows
 from kmatch.search.differences.rules import Rules
 from kmatch.search.scanning.chunks import PackedChunk

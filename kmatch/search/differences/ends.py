@@ -10,20 +10,18 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Longs, bounds_of
-from kmatch.engine.alignments import Columns, Ends, Traced
-from kmatch.engine.differences import difference_query
-from kmatch.engine.host.codes import Coding
-from kmatch.engine.host.sharing import slabs
-from kmatch.engine.host.workers import Workers
-from kmatch.engine.protocol import Engine, Scan
+from kmatch.engine.codes import Coding
+from kmatch.engine.protocol import Engine
+from kmatch.engine.types import Columns, Ends, Traced, difference_query
+from kmatch.engine.workers import Workers, slabs
 from kmatch.results.batches import HitBatch, hit_batch
-from kmatch.search.differences.anchored import AnchoredSearch
 from kmatch.search.differences.constrained import (
     NO_COLUMNS,
     NO_ENDS,
     ConstrainedEnds,
     record_limits,
 )
+from kmatch.search.differences.lookups import DifferenceScans
 from kmatch.search.differences.plateaus import FOREVER, Chains, Plateaus, join_chains
 from kmatch.search.differences.rows import (
     NO_ROWS,
@@ -65,8 +63,8 @@ class DifferenceSearch:
     """A search for differences over the chunks of a genome.
 
     panel: ReadingPanel; limits: int64[Q], the k of each query; report: `minima`, `ends` or `loci`;
-    rules: Rules; filtering: True or False where the engine is not to choose; capacity: see Scanner;
-    aligned: whether hits come with their alignments.
+    rules: Rules; way: see `kmatch.engine.ways`, None to choose; capacity: see Scanner; aligned:
+    whether hits come with their alignments.
     """
 
     def __init__(
@@ -76,13 +74,13 @@ class DifferenceSearch:
         limits: Longs,
         report: str,
         rules: Rules = NO_RULES,
-        filtering: bool | None = None,
+        way: str | None = None,
         capacity: int | None = None,
         aligned: bool = True,
     ) -> None:
         self._engine, self._panel = engine, panel
         self._query = difference_query(panel.letters, limits, engine)
-        self._report, self._filtering, self._aligned = report, filtering, aligned
+        self._report, self._aligned = report, aligned
         self._most = rows_at_once(panel.lengths + rules.reach, aligned)  # rows of a batch
         self._coding = Coding(len(limits), self._query.k)
         self._scanner = Scanner(engine, self._coding, capacity)
@@ -93,9 +91,8 @@ class DifferenceSearch:
         constraints = make_constraints(rules, panel, self._query.k)
         if rules.pams or rules.bind_alignments:
             self._constrained = ConstrainedEnds(engine, self._query, constraints, rules)
-        self._anchored = AnchoredSearch(
-            engine, self._query, constraints, rules.pams, wanted=filtering
-        )
+        masks = panel.letters.masks
+        self._scans = DifferenceScans(engine, self._query, masks, constraints, way)
         self._begin()
 
     def _begin(self) -> None:
@@ -135,16 +132,10 @@ class DifferenceSearch:
 
         def looked_at() -> Iterator[PackedChunk]:
             for chunk in chunks:
-                self._scanner.expect(self._anchored.look(chunk))
+                self._scanner.expect(self._scans.look(chunk))
                 yield chunk
 
-        def start(chunk: PackedChunk, capacity: int) -> Scan:
-            if scan := self._anchored.start(chunk, capacity):
-                return scan
-            text = chunk.text(self._panel.letters.masks, self._engine)
-            return self._engine.start_edit(text, self._query, self._filtering, capacity)
-
-        found = self._scanner.scan(looked_at(), start)
+        found = self._scanner.scan(looked_at(), self._scans.start)
         if self._constrained:  # which holds on to chunks
             return found
         return codes_ahead(found, self._engine.threads)

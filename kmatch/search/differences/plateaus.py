@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs
-from kmatch.engine.host.sharing import fetch_add, next_item, slabs
-from kmatch.engine.host.workers import Workers
+from kmatch.engine.workers import Workers, fetch_add, next_item, slabs
 from kmatch.jit import kernel
 
 FOREVER = np.iinfo(np.int64).max

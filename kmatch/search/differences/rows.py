@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmatch.arrays import Longs
-from kmatch.engine.alignments import Traced
-from kmatch.engine.host.sorting import sorted_order
+from kmatch.engine.types import Traced
 from kmatch.jit import kernel
 from kmatch.search.scanning.codes import last_at, next_at
 
@@ -74,35 +73,12 @@ def in_order(rows: RowArray, queries: int) -> RowArray:
     are."""
     if not len(rows):
         return rows
-    first, last, longest = _extremes(rows)
-    if (last - first + 1) * longest * queries >= 1 << KEY_BITS:
+    start, length = rows["start"], rows["end"] - rows["start"]
+    first, longest = int(start.min()), int(length.max()) + 1
+    if (int(start.max()) - first + 1) * longest * queries >= 1 << KEY_BITS:
         return rows[np.lexsort((rows["query"], rows["end"], rows["start"]))]
-    return _ordered(rows, first, longest, queries)
-
-
-@kernel
-def _extremes(rows):
-    """(the first start, the last one, more than the letters of any hit)."""
-    first = last = rows[0]["start"]
-    longest = 0
-    for row in rows:
-        first, last = min(first, row["start"]), max(last, row["start"])
-        longest = max(longest, row["end"] - row["start"])
-    return first, last, longest + 1
-
-
-@kernel
-def _ordered(rows, first, longest, queries):
-    keys = np.empty(len(rows), np.int64)
-    for i in range(len(rows)):
-        row = rows[i]
-        length = row["end"] - row["start"]
-        keys[i] = ((row["start"] - first) * longest + length) * queries + row["query"]
-    order = sorted_order(keys)
-    out = np.empty_like(rows)
-    for i in range(len(rows)):
-        out[i] = rows[order[i]]
-    return out
+    keys = ((start - first) * longest + length) * queries + rows["query"]
+    return rows[np.argsort(keys, kind="stable")]
 
 
 def by_source(rows: RowArray) -> list[RowArray]:

@@ -4,10 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.engine.constraints import Constraints, kind_states, unit_states
+from kmatch.engine.types import Constraints, kind_states, unit_states
 from kmatch.errors import InputError, checked_count
 from kmatch.search.panels.pam import Pam
-from kmatch.search.panels.pams import share_beside
 from kmatch.search.panels.panel import ReadingPanel
 from kmatch.sequences.alphabet import complement
 
@@ -44,11 +43,6 @@ class Rules(NamedTuple):
         return max(map(len, self.pams), default=0)
 
     @property
-    def share(self) -> float:
-        """Of random ends within k, those that are looked at: all, or those beside a PAM."""
-        return share_beside(self.pams)
-
-    @property
     def bind_alignments(self) -> bool:
         """Whether an alignment within k may break them."""
         return any(self.ends) or self.bounds != Bounds()
@@ -76,14 +70,6 @@ def smallest_k(k: int, bounds: Bounds) -> int:
     """k, or what the bounds for all kinds allow together, where that is less."""
     given = [bound for bound in bounds if bound is not None]
     return min(k, sum(given)) if len(given) == len(bounds) else k
-
-
-def bounded_states(rules: Rules, k: int) -> int:
-    """How many states an alignment within the rules and k may be in."""
-    if rules.bounds == Bounds():
-        return 2 * k + 1
-    _, insertions, deletions = (k if most is None else min(most, k) for most in rules.bounds)
-    return sum(min(deletions, k - i) + 1 for i in range(insertions + 1))
 
 
 def make_constraints(rules: Rules, panel: ReadingPanel, k: int) -> Constraints:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kmatch.engine.host.codes import Coding
+from kmatch.engine.codes import Coding
 from kmatch.search.mismatches.windows import WindowScans
 from kmatch.search.panels.pam import Pam
 from kmatch.search.panels.panel import Request, build_panel, exact_ends
@@ -34,13 +34,3 @@ class WindowSearch(WindowScans):
         letters = self.panel.letters
         text = chunk.text(letters.masks, self._engine)
         return self._engine.start_scan(text, letters, self._request.k, capacity)
-
-    def count(self, chunk: PackedChunk) -> float | None:
-        """The hits at a position of a chunk, by some of its rows; None where it has too few.
-
-        The engine has WindowCounts.
-        """
-        letters = self.panel.letters
-        text = chunk.text(letters.masks, self._engine)
-        counted: float | None = self._engine.count_windows(text, letters, self._request.k)
-        return counted

@@ -1,31 +1,23 @@
 """k mismatches of a large panel by the exact pieces that a hit must contain."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs
-from kmatch.engine.hits import Found
-from kmatch.engine.host.codes import Coding
+from kmatch.arrays import Longs
+from kmatch.engine.codes import Coding, Found
 from kmatch.engine.protocol import Scan
+from kmatch.engine.queries import QueryArrays
 from kmatch.search.mismatches.windows import WindowScans
 from kmatch.search.panels.panel import Request, exact_ends, panel_letters, rank_panel
 from kmatch.search.scanning.chunks import PackedChunk
-from kmatch.search.scanning.scan import Scanner
-from kmatch.sequences.patterns import PatternSet, pattern_set
+from kmatch.search.scanning.scan import OrScan, Scanner
+from kmatch.sequences.patterns import pattern_set
 
-LONGEST = 64  # letters of a pattern that can be looked up
-SOME = 4096  # patterns from which it is estimated how often pieces of them occur
 CODES = np.zeros(16, np.uint8)  # of the masks of one base; of others that of A
 CODES[[1, 2, 4, 8]] = range(4)
-
-
-def some_codes(patterns: PatternSet) -> Bytes:
-    """Letters 0 to 3 of up to SOME of the patterns of a PatternSet, uint8[n, m]."""
-    length = len(patterns[0])
-    every = -(-len(patterns) // SOME)
-    return CODES[patterns.masks.reshape(-1, length)[::every]]
 
 
 class SeedSearch(WindowScans):
@@ -49,6 +41,7 @@ class SeedSearch(WindowScans):
         codes[minus] = 3 - codes[minus, ::-1]
         by_rank = np.stack([exact, exact[::-1]])[panel.minus]
         self._tables = engine.seed_tables(codes, ranks, by_rank, k)
+        self._patterns, self._exact = patterns, exact_each
         self._letters = panel_letters(panel, patterns, self._others, k, exact_each)
         self._coding = Coding(len(panel.lengths), k)
         self._scanner = Scanner(engine, self._coding, capacity)
@@ -56,11 +49,17 @@ class SeedSearch(WindowScans):
     def _start(self, chunk: PackedChunk, capacity: int) -> Scan:
         engine, k = self._engine, self._request.k
         text = chunk.text(self._letters.masks, engine)
-        looked_up = engine.start_seeds(text, self._tables, k, capacity)
-        if not len(self._others):
-            return looked_up
-        letters = self._letters
-        return _Both(looked_up, engine.start_scan(text, letters, k, capacity), self._ranked)
+        lookup = engine.start_seeds(text, self._tables, k, capacity)
+        if len(self._others):
+            others = engine.start_scan(text, self._letters, k, capacity)
+            lookup = _Both(lookup, others, self._ranked)
+        return OrScan(lookup, lambda: engine.start_scan(text, self._all, k, capacity))
+
+    @cached_property
+    def _all(self) -> QueryArrays:
+        """All queries, to be compared one by one; these have the masks of the others."""
+        every = np.arange(len(self.panel.lengths))
+        return panel_letters(self.panel, self._patterns, every, self._request.k, self._exact)
 
     def _ranked(self, codes: Longs) -> Longs:
         """Codes of the patterns that are compared one by one, with their ranks in the panel."""

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs
+from kmatch.engine.codes import Coding
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Text
-from kmatch.engine.host.codes import Coding
-from kmatch.engine.host.sharing import slabs
-from kmatch.engine.host.workers import Workers
 from kmatch.engine.protocol import Engine, Scan
 from kmatch.engine.queries import query_arrays, window_arrays
+from kmatch.engine.workers import Workers, slabs
 from kmatch.results.batches import HitBatch
 from kmatch.search.mismatches.windows import window_batches
 from kmatch.search.panels.pam import Pam

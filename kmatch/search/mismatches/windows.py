@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from kmatch.arrays import Ints, Longs, bounds_of
-from kmatch.engine.alignments import Columns, Windows
-from kmatch.engine.host.sharing import slabs
-from kmatch.engine.host.workers import Workers
 from kmatch.engine.protocol import Engine, Scan
+from kmatch.engine.types import Columns, Windows
+from kmatch.engine.workers import Workers, slabs
 from kmatch.results.batches import HitBatch, hit_batch, no_hits
 from kmatch.search.panels.panel import Panel, Request
 from kmatch.search.scanning.chunks import PackedChunk
@@ -38,10 +37,6 @@ class WindowScans(ABC):
     @abstractmethod
     def _start(self, chunk: PackedChunk, capacity: int) -> Scan:
         """Begin the scan of a chunk."""
-
-    def expect(self, density: float) -> None:
-        """Take so many hits a position to come."""
-        self._scanner.expect(density)
 
     def run(self, chunks: Iterable[PackedChunk]) -> Generator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""

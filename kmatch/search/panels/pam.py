@@ -4,13 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Floats
+from kmatch.arrays import Bools, Bytes
 from kmatch.engine.queries import Query
 from kmatch.errors import PAM_SIDES, InputError, check_choice
 from kmatch.sequences.alphabet import encode, reverse_complement
 from kmatch.sequences.patterns import Pattern, PatternSet
-
-RANDOM = np.full((4, 4), 1 / 16)  # see `geometry.base_pairs`
 
 
 class Pam:
@@ -36,25 +34,6 @@ class Pam:
     def every_letter(self) -> Bools:
         """bool[p], all set: each of its letters must match."""
         return np.ones(len(self), bool)
-
-    @property
-    def share(self) -> float:
-        """The share of random positions at which the PAM matches."""
-        return self.share_among(RANDOM)
-
-    def share_among(self, pairs: Floats) -> float:
-        """The same in a text with such pairs of bases, on average of both strands; see
-        `geometry.base_pairs`."""
-        strands = pairs, pairs[::-1, ::-1].T
-        return float(np.mean([self._share(strand) for strand in strands]))
-
-    def _share(self, pairs: Floats) -> float:
-        bases = pairs.sum(axis=1)
-        first, *others = (self.masks[:, None] >> np.arange(4)) & 1
-        stands = first * bases
-        for letter in others:
-            stands = stands @ (pairs / bases[:, None]) * letter
-        return float(stands.sum())
 
     def beside(self, letters: Bytes, pam: Bytes) -> Bytes:
         """Pattern letters and PAM letters, uint8, joined as they are written."""

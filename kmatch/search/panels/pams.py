@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Floats
 from kmatch.errors import InputError, shown
-from kmatch.search.panels.pam import RANDOM, Pam
+from kmatch.search.panels.pam import Pam
 from kmatch.sequences.alphabet import IUPAC
 
 LONGEST = 64  # letters of a PAM
@@ -43,14 +42,6 @@ def united(pams: Sequence[Pam]) -> Pam:
     masks = np.bitwise_or.reduce([pam.masks for pam in pams])
     sequence = "".join(letters[mask] for mask in masks.tolist())
     return Pam(sequence, "5p" if pams[0].leads else "3p")
-
-
-def share_beside(pams: Sequence[Pam], pairs: Floats = RANDOM) -> float:
-    """Of random positions, those with one of some PAMs beside them: all where there are no PAMs.
-
-    pairs: see `geometry.base_pairs`, of the text.
-    """
-    return min(sum(pam.share_among(pairs) for pam in pams), 1.0) if pams else 1.0
 
 
 def _parts(given: Any) -> list[str]:

@@ -6,13 +6,13 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from kmatch.arrays import Bools, Bytes, Ints, Longs, bounds_of, gather, offsets_in_rows
-from kmatch.engine.alignments import Written
 from kmatch.engine.queries import (
     QueryArrays,
     ReadingArrays,
     reading_arrays,
     window_arrays,
 )
+from kmatch.engine.types import Written
 from kmatch.errors import STRANDS, InputError, check_choice, checked_count, shown
 from kmatch.sequences.alphabet import complement, reverse_complement
 from kmatch.sequences.patterns import Pattern, PatternSet, pattern_set

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs, bounds_of
-from kmatch.engine.columns import FRESH, UNKNOWN
+from kmatch.engine.types import FRESH, UNKNOWN
 from kmatch.genome import Genome
 from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.records import Progress

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs, bounds_of
-from kmatch.engine.columns import UNKNOWN
-from kmatch.engine.primers import Starts
+from kmatch.engine.types import UNKNOWN, Starts
 from kmatch.genome import Genome
 from kmatch.results.batches import PrimerBatch
 from kmatch.search.primers.background import COMPLEMENT, LETTER_CODES

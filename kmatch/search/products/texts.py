@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs, bounds_of
-from kmatch.engine.host.letters import LETTERS
+from kmatch.engine.letters import LETTERS
 from kmatch.genome import Genome, Genomes
 from kmatch.results.columns import Texts
 from kmatch.sequences.alphabet import encode_text, reverse_complement

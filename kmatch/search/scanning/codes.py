@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from kmatch.arrays import Longs
-from kmatch.engine.host.codes import decode, encode
-from kmatch.engine.host.sharing import SLAB, fetch_add, next_item
+from kmatch.engine.codes import decode, encode
+from kmatch.engine.workers import SLAB, fetch_add, next_item
 from kmatch.jit import inlined, kernel
 
 BATCH = 1 << 16  # codes taken apart at a time

@@ -13,7 +13,7 @@ from typing import Protocol, Self, TypeVar
 import numpy as np
 
 from kmatch.arrays import Longs
-from kmatch.engine.host.codes import Coding
+from kmatch.engine.codes import Coding, Found
 from kmatch.engine.protocol import Engine, Scan
 
 AHEAD = 1  # scans under way beside the chunk that is reported
@@ -106,3 +106,19 @@ class Scanner:
         begins, ends = [0, *cuts], [*cuts, chunk.length]
         for begin, end in zip(begins, ends, strict=True):
             yield chunk.part(int(begin), int(end), self._engine)
+
+
+class OrScan:
+    """A look-up of a chunk, and the scan that takes over where it gives the chunk up."""
+
+    def __init__(self, lookup: Scan, scan: Callable[[], Scan]) -> None:
+        self._lookup, self._scan = lookup, scan
+
+    def found(self) -> Found:
+        """What one of them found."""
+        found = self._lookup.found()
+        return found if found.share else self._scan().found()
+
+    def stop(self) -> None:
+        """Give the look-up up."""
+        self._lookup.stop()

@@ -1,0 +1,97 @@
+"""Hit codes: what kernels write for the hits that they find in a chunk, and their buffers.
+
+A hit code is an int64, (position·Q + query)·(k + 1) + distance with Q queries, so codes sort by
+position, then by query. `kmatch.engine.cuda.words` encodes them on a GPU.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kmatch.arrays import Longs
+from kmatch.jit import inlined
+
+NO_CODE: int = np.iinfo(np.int64).max  # of an entry that holds no hit
+
+SAMPLE = 1 << 16  # codes that show where a chunk is to be cut
+
+
+class HitBuffer(NamedTuple):
+    """A buffer of which threads take blocks.
+
+    codes: int64[c], c the capacity; tally: int64[3]: codes in the blocks taken, hits that did not
+    fit, and the items of work begun when the first of these was found, 0 where all were.
+    """
+
+    codes: Longs
+    tally: Longs
+
+
+class Found(NamedTuple):
+    """What a kernel found.
+
+    codes: int64[n], sorted; lost: hits that did not fit the buffer; share: of the work that was
+    done when the buffer was full, 1 where all was. Below 1 the codes are a sample; 0 is a look-up
+    that gave its chunk up, since too much of it has to be compared.
+    """
+
+    codes: Longs
+    lost: int
+    share: float
+
+
+def make_buffer(capacity: int) -> HitBuffer:
+    """A HitBuffer for `capacity` codes; the system grants its memory as it fills."""
+    return HitBuffer(np.empty(max(capacity, 1), np.int64), np.zeros(3, np.int64))
+
+
+def found_in(codes: Longs, lost: int, share: float) -> Found:
+    """A Found of codes in any order, int64[n], which may be overwritten; NO_CODE is left out.
+
+    lost: hits beside them; where there are some, a sample of the codes is kept.
+    """
+    given = len(codes)
+    if lost and given > SAMPLE:
+        codes = codes[:: given // SAMPLE].copy()
+    sampled = len(codes)
+    codes.sort()
+    kept = codes[: np.searchsorted(codes, NO_CODE)]
+    hits = given * len(kept) // max(sampled, 1)
+    return Found(kept, lost + hits - len(kept), share)
+
+
+@inlined
+def encode(position, query, distance, queries, factor):
+    """The code of a hit of one of `queries` queries; factor: k + 1."""
+    return (position * queries + query) * factor + distance
+
+
+@inlined
+def decode(code, queries, factor):
+    """(position, query, distance) of a hit code; other arguments as for `encode`."""
+    rest = code // factor
+    position = rest // queries
+    return position, rest - position * queries, code - rest * factor
+
+
+# The same for arrays, outside of kernels.
+_encode: Any = getattr(encode, "py_func", encode)
+
+_decode: Any = getattr(decode, "py_func", decode)
+
+
+class Coding(NamedTuple):
+    """How hits of `queries` queries within k are encoded, for arrays of codes."""
+
+    queries: int
+    k: int
+
+    def encode(self, position: Longs, query: Longs | int, distance: Longs) -> Longs:
+        """Hit codes, int64[n]."""
+        codes: Longs = _encode(position, query, distance, self.queries, self.k + 1)
+        return codes
+
+    def decode(self, codes: Longs) -> tuple[Longs, Longs, Longs]:
+        """(position, query, distance) of hit codes, int64[n] each."""
+        decoded: tuple[Longs, Longs, Longs] = _decode(codes, self.queries, self.k + 1)
+        return decoded

@@ -1,1 +1,0 @@
-"""Vectors of lanes: logic, bit-sliced counters, and hit codes written out."""

@@ -1,0 +1,75 @@
+"""Hit codes written to a HitBuffer, of which every thread takes a block at a time."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kmatch.arrays import Longs
+from kmatch.engine.codes import NO_CODE, HitBuffer, encode
+from kmatch.engine.workers import fetch_add
+from kmatch.jit import kernel
+
+BLOCK = 256  # codes
+
+
+class Writer(NamedTuple):
+    """The state of a thread that writes hit codes.
+
+    slot: int64[3], the index of the next code, the end of the thread's block, and the hits that did
+    not fit; queries, factor: see `encode`.
+    """
+
+    buffer: HitBuffer
+    slot: Longs
+    queries: int
+    factor: int
+
+
+@kernel
+def new_writer(buffer, queries, k):
+    """The Writer of a thread that has no block yet."""
+    return Writer(buffer, np.zeros(3, np.int64), queries, k + 1)
+
+
+@kernel
+def _take_block(buffer, slot):
+    size = min(BLOCK, len(buffer.codes))
+    at = fetch_add(buffer.tally, 0, size)
+    if at + size > len(buffer.codes):
+        return False
+    slot[0], slot[1] = at, at + size
+    return True
+
+
+@kernel
+def put(writer, position, query, distance):
+    """Write the code of a hit, or count the hit where the buffer is full."""
+    buffer, slot, queries, factor = writer
+    if slot[0] == slot[1] and (slot[2] > 0 or not _take_block(buffer, slot)):
+        slot[2] += 1
+    else:
+        buffer.codes[slot[0]] = encode(position, query, distance, queries, factor)
+        slot[0] += 1
+
+
+@kernel
+def give_up(work, writer):
+    """Keep all threads from further items once the buffer is full; called after each item."""
+    if writer.slot[2] > 0:
+        begun = fetch_add(work, 0, work[1])
+        if begun < work[1]:
+            writer.buffer.tally[2] = begun
+
+
+@kernel
+def leave(writer):
+    """Mark the rest of the thread's block as empty and add its lost hits; called at the end."""
+    buffer, slot = writer.buffer, writer.slot
+    buffer.codes[slot[0] : slot[1]] = NO_CODE
+    fetch_add(buffer.tally, 1, slot[2])
+
+
+def written(buffer: HitBuffer) -> Longs:
+    """The codes in the blocks that threads took, empty ones among them."""
+    size = min(BLOCK, len(buffer.codes))
+    return buffer.codes[: min(int(buffer.tally[0]), len(buffer.codes) // size * size)]

@@ -1,0 +1,413 @@
+"""Look-up for differences, beside a PAM or everywhere.
+
+Letters of a block of text become words, a bit a position, in which PAMs are found 64 positions at a
+time. The windows beside them, or all windows where there is no PAM, are looked up (see
+`kmatch.engine.cpu.tables`), and what is found is compared, a vector of candidates at a time,
+anchored at their first letters.
+
+A word says for each diagonal of the matrix where window and pattern differ. The row that a diagonal
+reaches with e differences follows from those that its neighbours reach with e − 1, and goes on to
+the next such bit (Landau and Vishkin). `state` is a flat uint64 array of vectors: the rows named
+below, 2·k + 1 that say where window and pattern differ, and 2·k + 3 how far each diagonal reaches.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba.extending import intrinsic
+
+from kmatch.arrays import Ints, Longs, Words
+from kmatch.engine.cpu.hits import give_up, leave, new_writer, put
+from kmatch.engine.cpu.tables import MOST_ERRORS, TAG_BITS
+from kmatch.engine.cpu.vectors import (
+    NONE,
+    ONE,
+    WORDS,
+    aligned,
+    down,
+    fill,
+    larger,
+    load,
+    lowest,
+    minus,
+    plus,
+    prefetch,
+    smaller,
+    store,
+    trailing_zeros,
+    up,
+    where_equal,
+)
+from kmatch.engine.workers import fetch_add, next_item
+from kmatch.jit import inlined, kernel
+
+# The letters of the window and of the pattern, bit m alone, and m + SHIFT.
+LOW, HIGH, OTHER, PATTERN_LOW, PATTERN_HIGH, STOP, END, FIRST = (WORDS * i for i in range(8))
+
+SHIFT = 2  # is added to rows, so that 0 is a diagonal that was not reached
+
+
+@kernel
+def new_state(k):
+    """A state for distances up to k."""
+    return aligned(FIRST + (4 * k + 4) * WORDS)
+
+
+@kernel
+def _differ(state, k):
+    """Note where window and pattern differ on each diagonal."""
+    low, high, other = load(state, LOW), load(state, HIGH), load(state, OTHER)
+    ours, theirs = load(state, PATTERN_LOW), load(state, PATTERN_HIGH)
+    stop, middle = load(state, STOP), FIRST + k * WORDS
+    for d in range(k + 1):
+        by = fill(np.uint64(d))
+        wrong = (down(low, by) ^ ours) | (down(high, by) ^ theirs) | down(other, by) | stop
+        store(state, middle + d * WORDS, wrong)
+        wrong = (up(low, by) ^ ours) | (up(high, by) ^ theirs) | up(other, by) | stop
+        store(state, middle - d * WORDS, wrong)
+
+
+@kernel
+def distances(state, k):
+    """Put the distances at 0, k + 1 where they are more; pattern and window are in the state."""
+    _differ(state, k)
+    end, most = load(state, END), fill(np.uint64(k + 1))
+    one, shift = fill(ONE), fill(np.uint64(SHIFT))
+    wrong, far = FIRST + k * WORDS, FIRST + (3 * k + 2) * WORDS  # of the main diagonal
+    for at in range(far - (k + 1) * WORDS, far + (k + 2) * WORDS, WORDS):
+        store(state, at, fill(NONE))
+    row = plus(trailing_zeros(load(state, wrong)), shift)
+    store(state, far, row)
+    best = where_equal(row, end, fill(NONE), most)
+    for e in range(1, k + 1):
+        before, here = fill(NONE), fill(NONE)
+        for d in range(-e * WORDS, (e + 1) * WORDS, WORDS):
+            after = load(state, far + d + WORDS)
+            row = smaller(larger(larger(plus(here, one), before), plus(after, one)), end)
+            row = plus(row, trailing_zeros(down(load(state, wrong + d), minus(row, shift))))
+            store(state, far + d, row)
+            before, here = here, after
+            best = smaller(best, where_equal(row, end, fill(np.uint64(e)), most))
+    store(state, 0, best)
+
+
+SPAN = 1 << 13  # positions of an item of work
+
+MARGIN = 128  # letters before and after them: a window of 64, and a PAM
+
+FOUND = 1 << 11  # look-ups that wait
+
+CANDIDATES = 1 << 12  # that wait to be compared, and as many more as there are patterns
+
+
+class Windows(NamedTuple):
+    """Windows beside the sites of a block, uint64 each: their letters, and where they begin."""
+
+    low: Words
+    high: Words
+    other: Words
+    position: Longs
+
+
+class Found(NamedTuple):
+    """Look-ups of windows that found something.
+
+    hot: uint64[SPAN], for each window the numbers of these look-ups, a bit each; window, left,
+    first, end: int32: a window, the differences that a piece may have there, and its entries.
+    """
+
+    hot: Words
+    window: Ints
+    left: Ints
+    first: Ints
+    end: Ints
+
+
+class Candidates(NamedTuple):
+    """Windows and patterns to compare.
+
+    window, pattern: int32; seen: int64[P], the last window for which a pattern was a candidate;
+    serial: int64[1], the number of the first window of the block.
+    """
+
+    window: Ints
+    pattern: Ints
+    seen: Longs
+    serial: Longs
+
+
+def spans(shown: int) -> int:
+    """Items of work in a View of so many letters."""
+    return -(-shown // SPAN)
+
+
+@intrinsic
+def _reversed(typingctx, word):
+    """The bits of a word in reverse order."""
+
+    def build(context, builder, signature, arguments):
+        kind = ir.FunctionType(ir.IntType(64), [ir.IntType(64)])
+        function = builder.module.declare_intrinsic("llvm.bitreverse", [ir.IntType(64)], kind)
+        return builder.call(function, arguments)
+
+    return word(word), build
+
+
+@kernel
+def _new_windows():
+    words = np.empty((3, SPAN), np.uint64)
+    return Windows(words[0], words[1], words[2], np.empty(SPAN, np.int64))
+
+
+@kernel
+def _new_found():
+    columns = np.empty((4, FOUND + 64), np.int32)
+    hot = np.empty(SPAN, np.uint64)
+    return Found(hot, columns[0], columns[1], columns[2], columns[3])
+
+
+@kernel
+def _new_candidates(patterns):
+    both = np.empty((2, CANDIDATES + patterns), np.int32)
+    return Candidates(both[0], both[1], np.zeros(patterns, np.int64), np.ones(1, np.int64))
+
+
+@kernel
+def _fill_bits(letters, first, bits):
+    """Fill bits, uint64[3, w], with 64·w letters from a position on: low, high and neither bit."""
+    for w in range(bits.shape[1]):
+        at = first + 64 * w
+        low = high = NONE
+        base = NONE
+        if at >= 0 and at + 64 <= len(letters):
+            for i in range(64):
+                letter, here = np.uint64(letters[at + i]), np.uint64(i)
+                low |= ((letter >> ONE | letter >> np.uint64(3)) & ONE) << here
+                high |= ((letter >> np.uint64(2) | letter >> np.uint64(3)) & ONE) << here
+                base |= np.uint64(letter != 0) << here
+        else:
+            for i in range(max(-at, 0), min(len(letters) - at, 64)):
+                letter, here = np.uint64(letters[at + i]), np.uint64(i)
+                low |= ((letter >> ONE | letter >> np.uint64(3)) & ONE) << here
+                high |= ((letter >> np.uint64(2) | letter >> np.uint64(3)) & ONE) << here
+                base |= np.uint64(letter != 0) << here
+        bits[0, w], bits[1, w], bits[2, w] = low, high, ~base
+
+
+@inlined
+def _word(row, at):
+    """64 bits of a row of words from bit `at` on."""
+    w, shift = at >> 6, np.uint64(at & 63)
+    return row[w] >> shift | row[w + 1] << ONE << (np.uint64(63) - shift)
+
+
+@inlined
+def _matching(bits, at, mask):
+    """Which of 64 letters from bit `at` on are one of the bases of a mask."""
+    low, high, found = _word(bits[0], at), _word(bits[1], at), NONE
+    if mask & 1:
+        found |= ~(low | high)
+    if mask & 2:
+        found |= low & ~high
+    if mask & 4:
+        found |= high & ~low
+    if mask & 8:
+        found |= low & high
+    return found & ~_word(bits[2], at)
+
+
+@kernel
+def _beside(bits, at, step, pams, sizes):
+    """Which of 64 positions from bit `at` on have a PAM beside them, all where there is none to
+    have. pams: uint8[X, w]."""
+    found = NONE if len(sizes) else ~NONE
+    for number in range(len(sizes)):
+        here = ~NONE
+        i = 0
+        while i < sizes[number] and here != NONE:
+            here &= _matching(bits, at + step * (i + 1), pams[number, i])
+            i += 1
+        found |= here
+    return found
+
+
+@inlined
+def _between(first, last):
+    """The bits first … last − 1 of a word, as far as there are such."""
+    first, last = min(max(first, 0), 64), min(max(last, 0), 64)
+    below = ~NONE if last == 64 else (ONE << np.uint64(last)) - ONE
+    return below & (NONE if first == 64 else ~NONE << np.uint64(first))
+
+
+@inlined
+def _window(bits, at, backward):
+    """(low, high, neither) of 64 letters from bit `at` on, as they are read from there."""
+    if backward:
+        return _word(bits[0], at), _word(bits[1], at), _word(bits[2], at)
+    first = at - 63
+    low, high, other = _word(bits[0], first), _word(bits[1], first), _word(bits[2], first)
+    return _reversed(~low), _reversed(~high), _reversed(other)
+
+
+@inlined
+def _hidden(position, shown, wide, backward):
+    """Which of 64 positions are so near to the end of a View that their PAM is not shown."""
+    if backward:
+        return _between(0, wide - position)
+    return _between(shown - wide - position, 64)
+
+
+@kernel
+def _read_windows(bits, span, strand, constraints, windows):
+    """Read the windows beside the sites of a strand; returns how many.
+
+    span: (first, last, shown): positions that are searched, and of the View; bits begin MARGIN
+    letters before the block's first one; strand: (minus, backward).
+    """
+    first, last, shown = span
+    minus, backward = strand
+    pams, sizes = constraints.pams[minus], constraints.sizes
+    step, wide = -1 if backward else 1, pams.shape[1]
+    block, count = first // SPAN * SPAN - MARGIN, 0
+    for position in range(first // 64 * 64, last, 64):
+        found = _beside(bits, position - block, step, pams, sizes)
+        found |= _hidden(position, shown, wide, backward)
+        found &= _between(first - position, last - position)
+        while found != NONE:
+            at = position + lowest(found)
+            found &= found - ONE
+            window = _window(bits, at - block, backward)
+            windows.low[count], windows.high[count], windows.other[count] = window
+            windows.position[count] = at
+            count += 1
+    return count
+
+
+@inlined
+def _code(windows, window, lookups, number):
+    """The code that a look-up reads in a window, from the beginning of its table on."""
+    at, size = np.uint64(lookups[number, 0]), np.uint64(lookups[number, 1])
+    mask = (ONE << size) - ONE
+    low, high = windows.low[window] >> at & mask, windows.high[window] >> at & mask
+    return np.int64(low | high << size) + lookups[number, 2]
+
+
+@kernel
+def _find_hot(windows, count, seeds, hot):
+    """Note for each window which look-ups find something."""
+    hot[:count] = NONE
+    lookups, present = seeds.lookups, seeds.present
+    for number in range(len(lookups)):
+        for window in range(count):
+            code = _code(windows, window, lookups, number)
+            hot[window] |= (present[code >> 6] >> np.uint64(code & 63) & ONE) << np.uint64(number)
+
+
+@kernel
+def _look_up(windows, begin, end, seeds, found):
+    """Look up what is present for the windows begin … end − 1.
+
+    Returns (how many look-ups, the window that comes next, candidates that they have): there may be
+    too many look-ups for one time.
+    """
+    lookups, starts, entries = seeds.lookups, seeds.starts, seeds.entries
+    hot, to_window, to_left, to_first, to_end = found
+    count = candidates = 0
+    while begin < end and count < FOUND:
+        here = hot[begin]
+        while here != NONE:
+            number = lowest(here)
+            here &= here - ONE
+            code = _code(windows, begin, lookups, number)
+            to_window[count], to_left[count] = begin, lookups[number, 3]
+            to_first[count], to_end[count] = starts[code], starts[code + 1]
+            candidates += starts[code + 1] - starts[code]
+            prefetch(entries, to_first[count])
+            count += 1
+        begin += 1
+    return count, begin, candidates
+
+
+@kernel
+def _gather(found, begin, end, seeds, candidates):
+    """Gather the candidates of look-ups begin … end − 1; returns (how many, the
+    look-up that comes next)."""
+    windows, lefts, firsts, ends = found.window, found.left, found.first, found.end
+    to_window, to_pattern, seen = candidates.window, candidates.pattern, candidates.seen
+    entries, serial, count = seeds.entries, candidates.serial[0], 0
+    while begin < end and count < CANDIDATES:
+        window, left = windows[begin], lefts[begin]
+        for i in range(firsts[begin], ends[begin]):
+            entry = entries[i]
+            pattern = entry >> TAG_BITS
+            if entry & MOST_ERRORS <= left and seen[pattern] != serial + window:
+                seen[pattern] = serial + window
+                to_window[count], to_pattern[count] = window, pattern
+                count += 1
+        begin += 1
+    return count, begin
+
+
+@kernel
+def _compare(windows, seeds, candidates, count, first_query, state, writer):
+    """Compare candidates, and write those within their limits; state: see `diagonals`."""
+    k = seeds.k
+    for first in range(0, count, WORDS):
+        many = min(WORDS, count - first)
+        for c in range(many):
+            window, pattern = candidates.window[first + c], candidates.pattern[first + c]
+            length = np.uint64(seeds.lengths[pattern])
+            state[LOW + c], state[HIGH + c] = windows.low[window], windows.high[window]
+            state[OTHER + c] = windows.other[window]
+            state[PATTERN_LOW + c] = seeds.low[pattern]
+            state[PATTERN_HIGH + c] = seeds.high[pattern]
+            state[STOP + c], state[END + c] = ONE << length, length + np.uint64(SHIFT)
+        distances(state, k)
+        for c in range(many):
+            window, pattern = candidates.window[first + c], candidates.pattern[first + c]
+            distance = np.int64(state[c])
+            if distance <= seeds.limits[pattern]:
+                put(writer, windows.position[window], first_query + pattern, distance)
+
+
+@kernel
+def scan_lookup(work, text, view, constraints, seeds, strands, left, buffer):
+    """Find the patterns of AnchorSeeds within their limits beside PAMs.
+
+    work: see `spans`; text, view: Text and View of a chunk with its letters; constraints:
+    Constraints; strands: int64[S, 2], (minus, backward) of each strand, as queries go by strands;
+    left: int64[1], candidates that there may still be: below 0 all is given up; buffer: HitBuffer,
+    receives the codes.
+    """
+    halo = text.plane_words // text.words - text.rows
+    patterns, shown = len(seeds.low), view.shown
+    writer = new_writer(buffer, len(strands) * patterns, seeds.k)
+    bits = np.empty((3, (SPAN + 2 * MARGIN) // 64 + 1), np.uint64)
+    windows, found, candidates = _new_windows(), _new_found(), _new_candidates(patterns)
+    state = new_state(seeds.k)
+    item = next_item(work)
+    while item >= 0:
+        first = item * SPAN
+        _fill_bits(view.letters[:shown], first - MARGIN, bits)
+        for number in range(len(strands)):
+            strand = strands[number, 0], strands[number, 1]
+            owned = (0, shown - halo) if strand[1] else (halo, shown)
+            span = (max(first, owned[0]), min(first + SPAN, owned[1]), shown)
+            count = _read_windows(bits, span, strand, constraints, windows)
+            _find_hot(windows, count, seeds, found.hot)
+            window = 0
+            while window < count:
+                looked_up, window, more = _look_up(windows, window, count, seeds, found)
+                if fetch_add(left, 0, -more) < more:
+                    fetch_add(work, 0, work[1])
+                    break
+                done = 0
+                while done < looked_up:
+                    many, done = _gather(found, done, looked_up, seeds, candidates)
+                    query = number * patterns
+                    _compare(windows, seeds, candidates, many, query, state, writer)
+            candidates.serial[0] += count
+        give_up(work, writer)
+        item = next_item(work)
+    leave(writer)

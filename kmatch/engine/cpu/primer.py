@@ -1,0 +1,124 @@
+"""k-difference primers: lower bounds of their lengths, raised until they hold for a background.
+
+Feuser & Moreano 2018 compare every position with the whole background in a matrix of its own. Here
+64·WORDS neighbouring positions share one sweep, and the bounds known so far select the rows that
+matter.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice, pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmatch.arrays import Bytes, Longs, Words
+from kmatch.engine.cpu.primer_tile import LANES, Tile, climb, extend_tile
+from kmatch.engine.types import Starts, WorkDone
+
+WARM_SHARE = 8  # a stretch of columns is at least this many times as long as its warm-up
+
+TICK = 0.1  # seconds between reports of progress
+
+
+class Sizes(NamedTuple):
+    """How the work is cut: rows of a strip, a multiple of 8, and columns of a block.
+
+    Borders and strips of a tile stay in the L2 cache; short strips waste fewer rows, tall ones are
+    faster.
+    """
+
+    height: int = 24
+    block: int = 256
+
+
+SIZES = Sizes()
+
+
+def extend_primers(
+    starts: Starts,
+    columns: Bytes,
+    k: int,
+    on_progress: Callable[[float], object] | None = None,
+    *,
+    threads: int,
+    sizes: Sizes = SIZES,
+) -> WorkDone:
+    """Raise lower bounds of the shortest lengths with k differences from all of a background.
+
+    See `Engine.extend_primers`.
+    """
+    target, begins, limits, bounds = starts
+    height, block = sizes
+    opens = np.zeros(target.size, bool)
+    opens[begins[:-1][np.diff(begins) > 0]] = True
+    climb(bounds, limits, opens, 1, target.size)
+    planes = target_planes(target, int(limits.max(initial=0)) + height)
+    stretches = _stretches(target.size, int(limits.max(initial=0)) + k, columns.size, threads)
+    items = [(first, *ends) for first in range(0, target.size, LANES) for ends in stretches]
+    watches = np.zeros((len(items), 2), np.int64)
+    tally = np.zeros((len(items), 3), np.int64)
+
+    def work(number: int) -> tuple[int, Longs]:
+        first, begin, end = items[number]
+        rows = slice(first, first + LANES)
+        own = _padded(bounds[rows])
+        tile = Tile(
+            planes, first, own, _padded(limits[rows]), _padded(opens[rows]), k, height, block
+        )
+        extend_tile(tile, columns[begin:end], watches[number], tally[number])
+        watches[number, 0] = end - begin
+        return first, own
+
+    total = max(sum(end - begin for _, begin, end in items), 1)
+    numbers = iter(range(len(items)))
+    waiting: set[Future[tuple[int, Longs]]] = set()
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            # Few at a time, from left to right: the bounds that one raises save the next ones work.
+            while True:
+                free = 2 * threads - len(waiting)
+                waiting |= {pool.submit(work, number) for number in islice(numbers, free)}
+                if not waiting:
+                    break
+                done, waiting = wait(waiting, TICK, FIRST_COMPLETED)
+                for task in done:
+                    first, found = task.result()
+                    rows = bounds[first : first + LANES]
+                    np.maximum(rows, found[: rows.size], out=rows)
+                    climb(bounds, limits, opens, first, first + rows.size)
+                if on_progress:
+                    on_progress(watches[:, 0].sum() / total)
+        except BaseException:
+            watches[:, 1] = 1
+            raise
+    return WorkDone(*tally.sum(axis=0).tolist())
+
+
+def target_planes(target: Bytes, beyond: int) -> Words:
+    """The target as planes, a bit a letter, uint64[4, w]; at least `beyond` zeros follow it."""
+    words = -(-(target.size + LANES + beyond) // 64) + 2
+    planes = np.zeros((4, 8 * words), np.uint8)
+    for base, plane in enumerate(planes):
+        bits = np.packbits(target & (1 << base) != 0, bitorder="little")
+        plane[: bits.size] = bits
+    return planes.view("<u8").astype(np.uint64, copy=False)
+
+
+def _stretches(starts: int, warm: int, columns: int, threads: int) -> list[tuple[int, int]]:
+    """Stretches of columns, (begin, end), enough of them for all threads.
+
+    Each but the first begins with a warm-up, so that values are exact in the columns of its own.
+    """
+    tiles = -(-starts // LANES)
+    parts = max(min(-(-2 * threads // max(tiles, 1)), columns // (WARM_SHARE * warm)), 1)
+    cuts = [columns * part // parts for part in range(parts + 1)]
+    return [(max(begin - warm, 0), end) for begin, end in pairwise(cuts)]
+
+
+def _padded(array: NDArray[Any]) -> NDArray[Any]:
+    """An array of LANES items, zeros after those given."""
+    full = np.zeros(LANES, array.dtype)
+    full[: array.size] = array
+    return full

@@ -1,1 +1,0 @@
-"""Letters to striped bit planes."""

@@ -1,0 +1,345 @@
+"""Vectors of 64-bit words as Numba values, so that kernels decide what is vectorised.
+
+`load`, `store`, `fill`, `nonzero` and the operators `& | ^ ~` work on 64 lanes of one bit a word;
+functions of three vectors are one instruction where the processor has it; others take words as
+numbers from 0 on. LLVM keeps vectors in registers and lowers them to those that the processor has:
+an AVX-512 or AVX2 register, or several NEON or SSE ones. A vector from `load` and `fill` has WORDS
+words, one from `load_wide` and `fill_wide` twice as many: two chains hide each other's latency.
+"""
+
+import operator
+
+import numpy as np
+from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, models, overload, register_model
+
+from kmatch.jit import kernel
+
+AVX512 = get_host_cpu_features().get("avx512f", False)
+
+WORDS = 8 if AVX512 else 4
+
+WIDE = 2 * WORDS
+
+ALL_ONES, NONE, ONE = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(0), np.uint64(1)
+
+
+class Vector(types.Type):
+    """Numba type of a vector of `words` uint64."""
+
+    def __init__(self, words):
+        self.words = words
+        super().__init__(name=f"kmatch_vector{words}")
+
+
+@register_model(Vector)
+class _VectorModel(models.PrimitiveModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, ir.VectorType(ir.IntType(64), kind.words))
+
+
+def _data(context, builder, kind, array):
+    if isinstance(kind, types.CPointer):
+        return array
+    return context.make_array(kind)(context, builder, array).data
+
+
+@intrinsic
+def pointer(typingctx, array):
+    """Where an array's items begin, to be indexed like a flat one that must outlive the pointer.
+
+    A function that takes arrays counts references to them, which takes longer than a short one.
+    """
+
+    def build(context, builder, signature, arguments):
+        return _data(context, builder, signature.args[0], arguments[0])
+
+    return types.CPointer(array.dtype)(array), build
+
+
+def _address(context, builder, kind, array, index, words):
+    data = _data(context, builder, kind, array)
+    vector = ir.VectorType(ir.IntType(64), words)
+    return builder.bitcast(builder.gep(data, [index]), vector.as_pointer())
+
+
+def _loader(words):
+    @intrinsic
+    def load(typingctx, array, index):
+        """The vector that begins at array[index] of a flat uint64 array, or of a pointer to one."""
+
+        def build(context, builder, signature, arguments):
+            offset = context.cast(builder, arguments[1], signature.args[1], types.int64)
+            kind = signature.args[0]
+            address = _address(context, builder, kind, arguments[0], offset, words)
+            return builder.load(address, align=8)
+
+        return Vector(words)(array, index), build
+
+    return load
+
+
+def _filler(words):
+    @intrinsic
+    def fill(typingctx, word):
+        """The vector whose words are all one uint64."""
+
+        def build(context, builder, signature, arguments):
+            empty = ir.Constant(ir.VectorType(ir.IntType(64), words), ir.Undefined)
+            one = builder.insert_element(empty, arguments[0], ir.Constant(ir.IntType(32), 0))
+            first = ir.Constant(ir.VectorType(ir.IntType(32), words), [0] * words)
+            return builder.shuffle_vector(one, empty, first)
+
+        return Vector(words)(types.uint64), build
+
+    return fill
+
+
+load, load_wide = _loader(WORDS), _loader(WIDE)
+
+fill, fill_wide = _filler(WORDS), _filler(WIDE)
+
+
+@intrinsic
+def store(typingctx, array, index, value):
+    """Write a vector to array[index], array[index + 1], … of a flat array or a pointer."""
+
+    def build(context, builder, signature, arguments):
+        offset = context.cast(builder, arguments[1], signature.args[1], types.int64)
+        kind, words = signature.args[0], signature.args[2].words
+        address = _address(context, builder, kind, arguments[0], offset, words)
+        builder.store(arguments[2], address, align=8)
+        return context.get_dummy_value()
+
+    return types.void(array, index, value), build
+
+
+@intrinsic
+def prefetch(typingctx, array, index):
+    """Have array[index] of a flat array brought into the cache."""
+
+    def build(context, builder, signature, arguments):
+        offset = context.cast(builder, arguments[1], signature.args[1], types.int64)
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        octets, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        address = builder.bitcast(builder.gep(data, [offset]), octets)
+        kind = ir.FunctionType(ir.VoidType(), [octets, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        # To read, to be kept, data.
+        builder.call(function, [address, *(ir.Constant(number, value) for value in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(array, index), build
+
+
+@intrinsic
+def nonzero(typingctx, value):
+    """A bit for each word of a vector, set where the word is not zero (int64)."""
+
+    def build(context, builder, signature, arguments):
+        bits = builder.icmp_unsigned("!=", arguments[0], ir.Constant(arguments[0].type, None))
+        mask = builder.bitcast(bits, ir.IntType(signature.args[0].words))
+        return builder.zext(mask, ir.IntType(64))
+
+    return types.int64(value), build
+
+
+@intrinsic
+def lowest(typingctx, word):
+    """Number of the lowest set bit of a word that is not zero (int64)."""
+
+    def build(context, builder, signature, arguments):
+        unsigned = context.cast(builder, arguments[0], signature.args[0], types.uint64)
+        return builder.cttz(unsigned, ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(word), build
+
+
+def binary(name):
+    """A function of two vectors: an instruction of LLVM, by its name in llvmlite."""
+
+    @intrinsic
+    def operate(typingctx, left, right):
+        def build(context, builder, signature, arguments):
+            return getattr(builder, name)(*arguments)
+
+        return left(left, right), build
+
+    return operate
+
+
+@intrinsic
+def _not(typingctx, value):
+    def build(context, builder, signature, arguments):
+        return builder.not_(arguments[0])
+
+    return value(value), build
+
+
+_and, _or, _xor = binary("and_"), binary("or_"), binary("xor")
+
+
+def _alike(left, right):
+    return isinstance(left, Vector) and left == right
+
+
+@overload(operator.and_)
+def _overload_and(left, right):
+    if _alike(left, right):
+        return lambda left, right: _and(left, right)
+
+
+@overload(operator.or_)
+def _overload_or(left, right):
+    if _alike(left, right):
+        return lambda left, right: _or(left, right)
+
+
+@overload(operator.xor)
+def _overload_xor(left, right):
+    if _alike(left, right):
+        return lambda left, right: _xor(left, right)
+
+
+@overload(operator.invert)
+def _overload_invert(value):
+    if isinstance(value, Vector):
+        return lambda value: _not(value)
+
+
+@kernel
+def aligned(words):
+    """A flat uint64 array of zeros that begins on a cache line."""
+    array = np.zeros(words + 7, np.uint64)
+    skip = -(array.ctypes.data // 8) % 8
+    return array[skip : skip + words]
+
+
+def _ternary(table, plain):
+    """A function of three bits, given by its truth table and, for other processors, by operations.
+
+    Bit 4a + 2b + c of the table is the function of a, b and c. AVX-512 has one instruction for
+    any such function, which LLVM rarely finds by itself.
+    """
+
+    @intrinsic
+    def operate(typingctx, a, b, c):
+        def build(context, builder, signature, arguments):
+            if not AVX512:
+                return plain(builder, *arguments)
+            parts = range(signature.return_type.words // WORDS)
+            halves = [[_part(builder, x, i) for x in arguments] for i in parts]
+            done = [_ternlog(builder, half, table) for half in halves]
+            return done[0] if len(done) == 1 else _joined(builder, done)
+
+        return a(a, b, c), build
+
+    return operate
+
+
+def _indices(numbers):
+    return ir.Constant(ir.VectorType(ir.IntType(32), len(numbers)), numbers)
+
+
+def _part(builder, value, i):
+    if value.type.count == WORDS:
+        return value
+    return builder.shuffle_vector(value, value, _indices([WORDS * i + j for j in range(WORDS)]))
+
+
+def _joined(builder, parts):
+    return builder.shuffle_vector(*parts, _indices(list(range(WIDE))))
+
+
+def _ternlog(builder, operands, table):
+    vector = ir.VectorType(ir.IntType(64), WORDS)
+    kind = ir.FunctionType(vector, [vector] * 3 + [ir.IntType(32)])
+    name = f"llvm.x86.avx512.pternlog.q.{64 * WORDS}"
+    function = cgutils.get_or_insert_function(builder.module, kind, name)
+    return builder.call(function, [*operands, ir.Constant(ir.IntType(32), table)])
+
+
+def _any_of(builder, a, b, c):
+    return builder.or_(builder.or_(a, b), c)
+
+
+def _parity(builder, a, b, c):
+    return builder.xor(builder.xor(a, b), c)
+
+
+def _carry(builder, a, b, total):
+    other = builder.and_(builder.xor(a, b), builder.not_(total))
+    return builder.or_(builder.and_(a, b), other)
+
+
+def _or_without(builder, a, b, c):
+    return builder.or_(a, builder.and_(builder.not_(b), c))
+
+
+def _or_both(builder, a, b, c):
+    return builder.or_(a, builder.and_(b, c))
+
+
+def _without(builder, a, b, c):
+    return builder.and_(builder.not_(a), builder.or_(b, c))
+
+
+any_of = _ternary(0xFE, _any_of)  # a | b | c
+
+parity = _ternary(0x96, _parity)  # a ^ b ^ c
+
+carry_of = _ternary(0xD4, _carry)  # of a, b and a third bit, c being the parity of the three
+
+or_without = _ternary(0xF2, _or_without)  # a | ~b & c
+
+or_both = _ternary(0xF8, _or_both)  # a | b & c
+
+without = _ternary(0x0E, _without)  # ~a & (b | c)
+
+
+plus, minus = binary("add"), binary("sub")
+
+up, down = binary("shl"), binary("lshr")  # shift words by fewer than 64 bits
+
+
+def _chooser(sign):
+    @intrinsic
+    def choose(typingctx, left, right):
+        def build(context, builder, signature, arguments):
+            first = builder.icmp_unsigned(sign, *arguments)
+            return builder.select(first, *arguments)
+
+        return left(left, right), build
+
+    return choose
+
+
+larger, smaller = _chooser(">"), _chooser("<")
+
+
+@intrinsic
+def where_equal(typingctx, left, right, same, other):
+    """The words of `same` where left and right are equal, elsewhere those of `other`."""
+
+    def build(context, builder, signature, arguments):
+        left, right, same, other = arguments
+        return builder.select(builder.icmp_unsigned("==", left, right), same, other)
+
+    return left(left, right, same, other), build
+
+
+@intrinsic
+def trailing_zeros(typingctx, value):
+    """The number of the lowest set bit of each word, of which none may be zero."""
+
+    def build(context, builder, signature, arguments):
+        vector, flag = arguments[0].type, ir.IntType(1)
+        kind = ir.FunctionType(vector, [vector, flag])
+        name = f"llvm.cttz.v{signature.args[0].words}i64"
+        function = cgutils.get_or_insert_function(builder.module, kind, name)
+        return builder.call(function, [arguments[0], ir.Constant(flag, 1)])
+
+    return value(value), build

@@ -1,1 +1,0 @@
-"""Tracebacks of hits: the other end, and the columns of the alignment."""

@@ -1,0 +1,162 @@
+"""Letters read back from striped planes: whole texts, windows beside sites, and hits."""
+
+import numpy as np
+
+from kmatch.engine.workers import SLAB, next_item
+from kmatch.jit import kernel
+
+LETTERS = np.frombuffer(b"NACNGNNNTNNNNNNN", np.uint8)  # by mask; the text has no IUPAC letters
+
+BLOCK = 64  # rows read at a time
+
+ONE = np.uint64(1)
+
+COMPLEMENT = np.array([0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15], np.uint8)
+
+
+@kernel
+def decode(text, position, step, count, letters):
+    """Write the text's letters at position, position + step, … as masks of bases.
+
+    text: Text; position: 0 … 64·words·rows + halo − 1, in the chunk, and so are all that are read;
+    step: 1 or −1; letters: uint8[≥ count].
+    """
+    planes, words, lane_rows, plane = text
+    lane = min(position // lane_rows, 64 * words - 1)
+    row = position - lane * lane_rows
+    for i in range(count):
+        at, bit = row * words + (lane >> 6), np.uint64(lane & 63)
+        letter = (planes[at] >> bit) & np.uint64(1)
+        letter |= ((planes[at + plane] >> bit) & np.uint64(1)) << np.uint64(1)
+        letter |= ((planes[at + 2 * plane] >> bit) & np.uint64(1)) << np.uint64(2)
+        letter |= ((planes[at + 3 * plane] >> bit) & np.uint64(1)) << np.uint64(3)
+        letters[i] = letter
+        row += step
+        if row < 0:
+            lane, row = lane - 1, lane_rows - 1
+        elif row == lane_rows and lane < 64 * words - 1:
+            lane, row = lane + 1, 0
+
+
+@kernel
+def read_window(text, position, minus, window):
+    """Fill a window, uint8[m], with the masks of its bases in the direction of its strand.
+
+    position: where the window starts in the chunk; minus: not 0 reads the reverse complement.
+    """
+    length = len(window)
+    first, step = (position + length - 1, -1) if minus else (position, 1)
+    decode(text, first, step, length, window)
+    if minus:
+        for j in range(length):
+            window[j] = COMPLEMENT[window[j]]
+
+
+@kernel
+def _read_column(planes, plane_words, at, words, count, column):
+    """Fill column, uint64[4, BLOCK], with the four planes of `count` rows of a word."""
+    for p in range(4):
+        for r in range(count):
+            column[p, r] = planes[p * plane_words + at + r * words]
+
+
+@kernel
+def _read_lane(column, bit, count, text):
+    for r in range(count):
+        letter = (column[0, r] >> bit) & ONE
+        letter |= ((column[1, r] >> bit) & ONE) << np.uint64(1)
+        letter |= ((column[2, r] >> bit) & ONE) << np.uint64(2)
+        letter |= ((column[3, r] >> bit) & ONE) << np.uint64(3)
+        text[r] = letter
+
+
+@kernel
+def read_text(work, text, letters):
+    """Fill `letters`, uint8[n], with the masks of a chunk's first n letters, halo included.
+
+    work: an item is a word of the rows; text: Text.
+    """
+    planes, words, rows, plane_words = text
+    column = np.empty((4, BLOCK), np.uint64)
+    word = next_item(work)
+    while word >= 0:
+        for row in range(0, rows, BLOCK):
+            count = min(BLOCK, rows - row)
+            _read_column(planes, plane_words, row * words + word, words, count, column)
+            for bit in range(64):
+                first = (64 * word + bit) * rows + row
+                if first < len(letters):
+                    many = min(count, len(letters) - first)
+                    _read_lane(column, np.uint64(bit), many, letters[first:])
+        owned = 64 * words * rows
+        if word == words - 1 and owned < len(letters):
+            rest = len(letters) - owned
+            decode(text, owned, 1, rest, letters[owned:])
+        word = next_item(work)
+
+
+@kernel
+def spell(work, masks, letters):
+    """Fill `letters`, uint8[≥ n], with those of masks, uint8[n], of which an item is a slab."""
+    item = next_item(work)
+    while item >= 0:
+        for i in range(item * SLAB, min((item + 1) * SLAB, len(masks))):
+            letters[i] = LETTERS[masks[i]]
+        item = next_item(work)
+
+
+@kernel
+def _copy_window(letters, position, minus, window):
+    """Fill a window from the letters of a chunk, as `read_window` does from the planes."""
+    last = len(window) - 1
+    for j in range(len(window)):
+        letter = letters[position + (last - j if minus else j)]
+        window[j] = COMPLEMENT[letter] if minus else letter
+
+
+@kernel
+def read_sites(work, text, letters, positions, minus, length, windows):
+    """Write windows of a chunk one after another, each in the direction of its strand.
+
+    work: see `slabs`; text: Text of a chunk whose halo is at least `length`; letters: uint8, its
+    letters as masks, empty to read them from the planes; positions: int64[n], where the windows
+    start; minus: uint8[n], 1 reads the reverse complement; length: letters of a window; windows:
+    uint8[≥ n·length], ACGT and N, filled here.
+    """
+    slab = next_item(work)
+    while slab >= 0:
+        for i in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
+            window = windows[i * length : (i + 1) * length]
+            if len(letters) > 0:
+                _copy_window(letters, positions[i], minus[i], window)
+            else:
+                read_window(text, positions[i], minus[i], window)
+            for j in range(length):
+                window[j] = LETTERS[window[j]]
+        slab = next_item(work)
+
+
+MATCH, MISMATCH = np.uint8(ord("=")), np.uint8(ord("X"))
+
+SKIP_TEXT, SKIP_PATTERN = np.uint8(ord("D")), np.uint8(ord("I"))
+
+
+@kernel
+def align_gapless(work, text, windows, written, columns):
+    """Write the alignments of Windows of a chunk; see `Engine.align_gapless`.
+
+    work: see `slabs`; columns: Columns whose op_ends and text_ends are the same, filled here.
+    """
+    positions, patterns, minus = windows
+    ends, ops, _, letters = columns
+    slab = next_item(work)
+    while slab >= 0:
+        for i in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
+            window = letters[ends[i] : ends[i + 1]]
+            read_window(text, positions[i], minus[i], window)
+            first = written.begins[patterns[i]]
+            for j in range(len(window)):
+                matches = window[j] & written.masks[first + j]
+                ops[ends[i] + j] = MATCH if matches else MISMATCH
+                window[j] = LETTERS[window[j]]
+        slab = next_item(work)

@@ -1,0 +1,221 @@
+"""What engines take and fill: hits that are read back, primers, queries within constraints."""
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from kmatch.arrays import Bytes, Ints, Longs, Words
+from kmatch.engine.geometry import Text
+from kmatch.engine.queries import ReadingArrays
+
+
+class Written(NamedTuple):
+    """P patterns as they are written.
+
+    masks: uint8[L], letters side by side; begins: int64[P+1], pattern p has those from begins[p] to
+    begins[p+1].
+    """
+
+    masks: Bytes
+    begins: Longs
+
+
+class Windows(NamedTuple):
+    """n windows of a chunk.
+
+    position: int64[n], where each starts; pattern: int32[n]; minus: uint8[n], 1 for the strand `-`.
+    """
+
+    position: Longs
+    pattern: Ints
+    minus: Bytes
+
+
+class Ends(NamedTuple):
+    """n anchored ends of a chunk, int64[n] each.
+
+    position, query, distance: what `start_edit` found; limit: the last position that an alignment
+    may use, the record's first for a query that is read upwards, its last for one read downwards.
+    """
+
+    position: Longs
+    query: Longs
+    distance: Longs
+    limit: Longs
+
+
+class Traced(NamedTuple):
+    """The result of tracing n ends, int64[n] each.
+
+    other: the position of the alignment's letter farthest from the anchored end; size: the number
+    of its columns.
+    """
+
+    other: Longs
+    size: Longs
+
+
+class Columns(NamedTuple):
+    """n alignments in the direction of the pattern, side by side.
+
+    ops: uint8, one of `=XID` a column, those of alignment i from op_ends[i] to op_ends[i+1]; text:
+    uint8, A, C, G, T or N a text base, from text_ends[i] to text_ends[i+1]; ends: int64[n+1].
+    """
+
+    op_ends: Longs
+    ops: Bytes
+    text_ends: Longs
+    text: Bytes
+
+
+UNKNOWN = 4  # a letter that matches nothing
+
+FRESH = 5  # before the first letter of a record: alignments begin anew
+
+
+class Starts(NamedTuple):
+    """All starts of primers in a target of T records and n letters.
+
+    masks: uint8[n], sets of bases (0 matches nothing), records joined end to end; begins:
+    int64[T+1], where each begins, and n; limits: int64[n], the largest lengths of interest, none
+    beyond the record's end; bounds: int64[n], lower bounds of the shortest lengths, at least k,
+    which `extend_primers` raises.
+    """
+
+    masks: Bytes
+    begins: Longs
+    limits: Longs
+    bounds: Longs
+
+
+class WorkDone(NamedTuple):
+    """What was done.
+
+    cells: of matrices, computed; blocks: of columns, taken past tiles; given_up: the blocks that
+    were left because all lanes had reached k while rows remained; again: the cells that a GPU
+    computed once more to find larger bounds.
+    """
+
+    cells: int
+    blocks: int
+    given_up: int
+    again: int = 0
+
+
+class Profile(NamedTuple):
+    """For each text letter the letters of Q queries that match it, a bit a row.
+
+    table: uint64, with block b of 64 rows of query q, which has ⌈m / 64⌉ blocks, for text mask x
+    (0, 1, 2, 4 or 8) at begins[q] + x·blocks + b; begins: int64[Q+1].
+    """
+
+    table: Words
+    begins: Longs
+
+
+class DifferenceQuery(NamedTuple):
+    """Q queries within their limits.
+
+    limits: int64[Q], the k of each, smaller than its length; k: the largest of them; reach: the
+    most letters and k of a query together.
+    """
+
+    reading: ReadingArrays
+    limits: Longs
+    k: int
+    profile: Profile
+    reach: int
+
+    @property
+    def lengths(self) -> Longs:
+        """Letters of each query, int64[Q]."""
+        return np.diff(self.reading.begins)
+
+
+class Profiler(Protocol):
+    """The part of an Engine that makes profiles."""
+
+    def profiles(self, reading: ReadingArrays) -> Profile:
+        """See `Engine.profiles`."""
+
+
+def difference_query(reading: ReadingArrays, limits: Longs, engine: Profiler) -> DifferenceQuery:
+    """The DifferenceQuery of queries and the k of each, int64[Q]."""
+    reach = int((np.diff(reading.begins) + limits).max())
+    return DifferenceQuery(reading, limits, int(limits.max()), engine.profiles(reading), reach)
+
+
+class States(NamedTuple):
+    """How far an alignment from its anchor has come, besides the pattern letters it has used.
+
+    offset: int64[S], text letters beyond these; inserted, deleted: int64[S], the state after one
+    more insertion or deletion, −1 where there is none; cost: int64[S], the differences that a
+    state itself stands for; start: the state at the anchor; gap: what an insertion or a deletion
+    costs beyond its state; apart: whether the states at the end bound what came before. A deletion
+    leads to a later state.
+    """
+
+    offset: Longs
+    inserted: Longs
+    deleted: Longs
+    cost: Longs
+    start: int
+    gap: int
+    apart: bool
+
+
+class Constraints(NamedTuple):
+    """Constraints on the alignments of Q queries, and on the letters beside them.
+
+    pams: uint8[2, X, w], the letters of X PAMs from the anchor outwards, for each strand as they
+    stand on the forward strand; sizes: int64[X], the letters of each; near, far: letters at the
+    anchor, and at the other end, that match with nothing inserted or deleted beside them; states:
+    States; mismatches: the most there may be; minus: uint8[Q], the strand of each query; leads:
+    whether the anchor is the pattern's beginning.
+    """
+
+    pams: Bytes
+    sizes: Longs
+    near: int
+    far: int
+    states: States
+    mismatches: int
+    minus: Bytes
+    leads: bool
+
+
+class View(NamedTuple):
+    """What a chunk shows, and some letters before it.
+
+    text: Text; letters: uint8, its letters as masks, or none where they are to be read from the
+    planes; before: uint8[w], those in front of it; shown: how many letters it has.
+    """
+
+    text: Text
+    letters: Bytes
+    before: Bytes
+    shown: int
+
+
+def unit_states(k: int) -> States:
+    """The States where only the sum of all differences is bounded, by k: one for each diagonal."""
+    offset = np.arange(-k, k + 1)
+    number = np.arange(2 * k + 1)
+    deleted = np.where(number < 2 * k, number + 1, -1)
+    return States(offset, number - 1, deleted, np.zeros_like(offset), k, 1, False)
+
+
+def kind_states(k: int, insertions: int, deletions: int) -> States:
+    """The States where each kind is bounded: one for each number of insertions and of deletions."""
+    pairs = [
+        (i, d)
+        for i in range(min(insertions, k) + 1)
+        for d in range(min(deletions, k) + 1)
+        if i + d <= k
+    ]
+    number = {pair: at for at, pair in enumerate(pairs)}
+    after = [(number.get((i + 1, d), -1), number.get((i, d + 1), -1)) for i, d in pairs]
+    inserted, deleted = np.array(after, np.int64).T.copy()
+    counts = np.array(pairs, np.int64)
+    offset, cost = counts[:, 1] - counts[:, 0], counts.sum(axis=1)
+    return States(offset, inserted, deleted, cost, 0, 0, True)
