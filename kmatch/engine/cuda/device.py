@@ -267,15 +267,13 @@ class Gpu:
 
 
 class Scan:
-    """A scan under way, for `capacity` hit codes, which `threads` threads of the CPU sort.
+    """A scan under way, for `capacity` hit codes.
 
     launch(buffer) puts its kernels into the GPU's stream.
     """
 
-    def __init__(
-        self, gpu: Gpu, capacity: int, threads: int, launch: Callable[[HitBuffer], object]
-    ) -> None:
-        self._gpu, self._capacity, self._threads = gpu, capacity, threads
+    def __init__(self, gpu: Gpu, capacity: int, launch: Callable[[HitBuffer], object]) -> None:
+        self._gpu, self._capacity = gpu, capacity
         self._codes, self._many = self._buffer = gpu.take_buffer(capacity)
         self._count = driver.on_device(np.zeros(1, np.int64), gpu.stream)
         launch(HitBuffer(self._codes[:capacity], self._count))

@@ -250,7 +250,7 @@ class CudaEngine(HostEngine):
             with self._timing(gpu):
                 launch(buffer)
 
-        return Scan(gpu, capacity, self.threads, timed)
+        return Scan(gpu, capacity, timed)
 
     def _start(self, start: Callable[[Gpu], Any], size: int) -> Any:
         """start(the GPU), or the same on whichever of several has the least to do.
