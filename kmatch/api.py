@@ -16,11 +16,10 @@ failed ClusterError; all are KmatchError.
 """
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from typing import Any, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Literal
 
-from kmatch.cluster import run_anywhere
+from kmatch.cluster import begin_anywhere, primers_anywhere
 from kmatch.errors import check_threads, warn
 from kmatch.genome import Genome, Genomes, as_genome, as_genomes, keeps
 from kmatch.packed.writer import write_packed
@@ -30,17 +29,14 @@ from kmatch.results.limit import check_limit, limited
 from kmatch.results.output import open_output
 from kmatch.results.primers import Primers
 from kmatch.results.products import Products
-from kmatch.search.best import BestOptions, best_batches
-from kmatch.search.edit import EditOptions, edit_batches
-from kmatch.search.hamming import HammingOptions, hamming_batches
-from kmatch.search.multi import MultiOptions, multi_batches
 from kmatch.search.panels.checks import check_ends, check_pam
 from kmatch.search.panels.distances import pattern_distances
-from kmatch.search.pcr import PRODUCT, PcrOptions, pcr_batches
-from kmatch.search.primer import PrimerOptions, primer_batches
-from kmatch.search.regions import RegionsGiven, load_regions, narrow, search_inside
-from kmatch.search.running import Running
-from kmatch.sequences.patterns import Patterns, PatternSet, load_patterns
+from kmatch.search.pcr import PRODUCT, PcrOptions, PcrSearch, site_query
+from kmatch.search.primer import PrimerOptions
+from kmatch.search.query import Query, Run
+from kmatch.search.regions import RegionsGiven, load_regions
+from kmatch.search.search import Search
+from kmatch.sequences.patterns import Patterns, load_patterns
 from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress
 
@@ -106,11 +102,11 @@ def hamming(
     """
     panel = load_patterns(patterns)
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
-    options = HammingOptions(strand, exact_5p, exact_3p)
-    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
-    search = partial(hamming_batches, patterns=panel, k=k, options=options)
-    kept = _Kept(regions, limit, k=k)
-    return _hits(search, _searched(genome, circular, running), panel, running, kept)
+    query = Query("hamming", panel, k, strand, exact_5p, exact_3p)
+    run = Run(device, threads, algorithm, scheduler=scheduler)
+    genomes = _searched(genome, circular, scheduler)
+    search = begin_anywhere(query, genomes, run, load_regions(regions))
+    return _hits(search, query, limit, on_progress)
 
 
 def multi(
@@ -150,11 +146,11 @@ def multi(
     panel = load_patterns(patterns)
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
     check_pam(panel, pam, pam_side, warn)
-    options = MultiOptions(pam, pam_side, strand, exact_5p, exact_3p)
-    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
-    search = partial(multi_batches, patterns=panel, k=k, options=options)
-    kept = _Kept(regions, limit, k, pam_side == "5p")
-    return _hits(search, _searched(genome, circular, running), panel, running, kept)
+    query = Query("multi", panel, k, strand, exact_5p, exact_3p, pam, pam_side)
+    run = Run(device, threads, algorithm, scheduler=scheduler)
+    genomes = _searched(genome, circular, scheduler)
+    search = begin_anywhere(query, genomes, run, load_regions(regions))
+    return _hits(search, query, limit, on_progress)
 
 
 def edit(
@@ -197,12 +193,12 @@ def edit(
     panel = load_patterns(patterns)
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
     check_pam(panel, pam, pam_side, warn)
-    rules = (exact_5p, exact_3p, max_mismatches, max_insertions, max_deletions)
-    options = EditOptions(report, strand, pam, pam_side, *rules)
-    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
-    search = partial(edit_batches, patterns=panel, k=k, options=options)
-    kept = _Kept(regions, limit, k, pam_side == "5p")
-    return _hits(search, _searched(genome, circular, running), panel, running, kept)
+    bounds = (max_mismatches, max_insertions, max_deletions)
+    query = Query("edit", panel, k, strand, exact_5p, exact_3p, pam, pam_side, report, *bounds)
+    run = Run(device, threads, algorithm, scheduler=scheduler)
+    genomes = _searched(genome, circular, scheduler)
+    search = begin_anywhere(query, genomes, run, load_regions(regions))
+    return _hits(search, query, limit, on_progress)
 
 
 def best(
@@ -231,12 +227,12 @@ def best(
         hits.distance.min()
     """
     panel = load_patterns(patterns)
-    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
     check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
-    search = partial(best_batches, patterns=panel, options=BestOptions(strand, exact_5p, exact_3p))
-    # The whole genome decides what is closest.
-    kept = _Kept(regions, limit, narrows=False)
-    return _hits(search, _searched(genome, circular, running), panel, running, kept)
+    query = Query("best", panel, 0, strand, exact_5p, exact_3p)
+    run = Run(device, threads, algorithm, scheduler=scheduler)
+    genomes = _searched(genome, circular, scheduler)
+    search = begin_anywhere(query, genomes, run, load_regions(regions))
+    return _hits(search, query, limit, on_progress)
 
 
 def pcr(
@@ -276,13 +272,12 @@ def pcr(
     """
     panel = load_pairs(primers)
     options = PcrOptions(product, pairs, edit, exact_3p, sequence)
-    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
-    genomes = _searched(genome, circular, running)
-    inside = load_regions(regions)
-    narrow(genomes, inside)
-    search = partial(pcr_batches, genomes, panel, k, options)
-    batches = search_inside(inside, genomes, partial(run_anywhere, search), running)
-    return Products(batches, panel, sequence, genomes.named)
+    genomes = _searched(genome, circular, scheduler)
+    run = Run(device, threads, algorithm, scheduler=scheduler)
+    sites = begin_anywhere(site_query(panel, k, options), genomes, run)
+    search = PcrSearch(sites, panel, options, load_regions(regions))
+    search.progress.tell = on_progress
+    return Products(search, panel, sequence, genomes.named)
 
 
 def primer(
@@ -318,9 +313,10 @@ def primer(
         primers[primers.tm > 55].to_bed("primers.bed")
     """
     options = PrimerOptions(min_length, max_length, gc, tm, both_strands, background_strand)
-    running = Running(device, threads, algorithm, on_progress, scheduler=scheduler)
-    search = partial(primer_batches, as_genome(target), as_genome(background), k, options)
-    return Primers(run_anywhere(search, running), k, both_strands)
+    run = Run(device, threads, algorithm, scheduler=scheduler)
+    search = primers_anywhere(as_genome(target), as_genome(background), k, options, run)
+    search.progress.tell = on_progress
+    return Primers(search, k, both_strands)
 
 
 def pack(
@@ -345,23 +341,13 @@ def pack(
         return write_packed(as_genome(genome).parts(on_progress), handle, threads=threads)
 
 
-class _Kept(NamedTuple):
-    """Which hits are kept: regions, limit, k: as for `hamming`; pam_first: whether a PAM
-    stands before the patterns; narrows: whether records without regions need no search."""
-
-    regions: RegionsGiven | None
-    limit: int | None
-    k: int | str | None = None
-    pam_first: bool = False
-    narrows: bool = True
-
-
-def _searched(genome: Searched, circular: bool | Sequence[str], running: Running) -> Genomes:
+def _searched(
+    genome: Searched, circular: bool | Sequence[str], scheduler: Scheduler | None
+) -> Genomes:
     """The Genomes that are searched; a cluster begins before all of many are opened, and while one
     is read, of which nothing stays here."""
-    here = running.scheduler is None
-    keep = keeps if here else _read_once
-    return as_genomes(genome, here, keep).with_circular(circular)
+    keep = keeps if scheduler is None else _read_once
+    return as_genomes(genome, scheduler is None, keep).with_circular(circular)
 
 
 def _read_once(path: Any) -> bool:
@@ -370,19 +356,10 @@ def _read_once(path: Any) -> bool:
 
 
 def _hits(
-    search: Callable[..., Iterable[HitBatch]],
-    genomes: Genomes,
-    panel: PatternSet,
-    running: Running,
-    kept: _Kept,
+    search: Search[HitBatch], query: Query, limit: int | None, on_progress: Progress | None
 ) -> Hits:
-    """The Hits of search(genomes, running=…) that are kept."""
-    inside = load_regions(kept.regions)
-    if kept.narrows:
-        narrow(genomes, inside)
-    anywhere = partial(run_anywhere, partial(search, genomes))
-    batches = search_inside(inside, genomes, anywhere, running)
-    closest = limited(batches, panel, check_limit(kept.limit), warn)
-    found = list(closest)
-    k_each = pattern_distances(panel, kept.k) if isinstance(kept.k, str) else None
-    return Hits(found, panel, genomes, kept.pam_first, k_each)
+    """The Hits of a search, `limit` of a pattern."""
+    search.progress.tell = on_progress
+    closest = list(limited(search, query.patterns, check_limit(limit), warn))
+    k_each = pattern_distances(query.patterns, query.k) if isinstance(query.k, str) else None
+    return Hits(closest, query.patterns, search.genomes, query.pam_side == "5p", k_each)

@@ -4,14 +4,13 @@ A task is whole records of one genome, or whole genomes of a list, under a group
 Nothing of Dask is imported before a search asks for it.
 """
 
-import inspect
 import logging
 import os
 import pickle
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import groupby
@@ -22,16 +21,18 @@ import numpy as np
 import kmatch
 from kmatch.arrays import Bytes, Longs, bounds_of
 from kmatch.engine.letters import LETTERS
-from kmatch.errors import ClusterError, InputError, KmatchError
+from kmatch.errors import ClusterError, InputError, KmatchError, silenced, warn
 from kmatch.genome import COMPRESSION, Genome, Genomes, as_genomes
 from kmatch.jit.folders import digest
 from kmatch.packed.writer import MAGIC, TAIL
 from kmatch.published.registry import ENGINE
 from kmatch.results.batches import HitBatch, Origin, joined, no_hits
 from kmatch.search.panels.repeats import distinct_patterns
-from kmatch.search.running import Running
+from kmatch.search.query import Query, Run
+from kmatch.search.regions import Regions
+from kmatch.search.search import Progress, Search, begin_search
 from kmatch.sequences.alphabet import encode_text
-from kmatch.sequences.patterns import PatternSet, pattern_set
+from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.records import Stretch, gathered, stretch_of
 
 CONNECT = 10.0  # seconds that a scheduler has to answer
@@ -53,18 +54,31 @@ MISSING = (
 Group = tuple[int, int]  # the number of a group of the patterns, and how many groups there are
 
 
-def run_anywhere(search: Callable[..., Any], running: Running) -> Any:
-    """search(running=running), on the cluster that `running` names, or else here.
+def begin_anywhere(
+    query: Query, genomes: Genomes, run: Run, regions: Regions | None = None
+) -> Search[HitBatch]:
+    """The search of a Query on the cluster that a Run names, or else here."""
+    if run.scheduler is None:
+        return begin_search(query, genomes, run, regions)
+    _check_dask()
+    return ClusterSearch(query, genomes, run, regions)
 
-    search: a partial of one of the functions `*_batches`.
-    """
-    if running.scheduler is None:
-        return search(running=running)
+
+def primers_anywhere(target: Genome, background: Genome, k: int, options: Any, run: Run) -> "Any":
+    """The search for primers on the cluster that a Run names, or else here."""
+    from kmatch.search.primer import PrimerSearch
+
+    if run.scheduler is None:
+        return PrimerSearch(target, background, k, options, run)
+    _check_dask()
+    return ClusterPrimerSearch(target, background, k, options, run)
+
+
+def _check_dask() -> None:
     try:
         import distributed  # noqa: F401
     except ImportError as error:
         raise ClusterError(MISSING) from error
-    return _spread(search, running)
 
 
 def version() -> str:
@@ -171,25 +185,27 @@ class Task(NamedTuple):
 class Job(NamedTuple):
     """What all tasks of a search have in common.
 
-    find(genomes, running, group): gives what is found; view, regions, circular: of the Genomes.
+    find(genomes, job, group): gives what is found, and the Progress of the search; view, circular:
+    of the Genomes; regions: that are searched; run: how.
     """
 
-    find: Callable[[Genomes, Running, Group], Any]
+    find: Callable[..., tuple[Any, Progress]]
     view: Callable[[Genome], Genome]
     regions: Any
     circular: Any
-    running: Running
+    run: Run
 
 
 class Answer(NamedTuple):
-    """What a task found, and heard: Spans, warnings, names of circular records that there were not,
-    and records that regions name."""
+    """What a task found, and met: its Progress, warnings, names of circular records that there were
+    not, and the records that regions name, with their letters."""
 
     found: Any
-    spans: list[Any]
+    progress: Progress
     warnings: list[str]
     missing: set[str]
     met: set[str]
+    lengths: dict[str, int]
 
 
 class Unseen(NamedTuple):
@@ -212,16 +228,18 @@ def search_task(
     if not all(piece.content or (piece.file and piece.file.is_here()) for piece in pieces):
         return Unseen()
     job: Job = pickle.loads(told[1])
-    spans: list[Any] = []
     warnings: list[str] = []
     try:
         genomes = Genomes([_opened(piece, warnings.append) for piece in pieces])
         genomes.view, genomes.circular = job.view, job.circular
-        found = job.find(genomes, job.running._replace(on_spans=spans.append), group)
+        with silenced():
+            found, progress = job.find(genomes, job, group)
     except KmatchError as error:
         return _labelled(error, pieces)
     missing = set(job.circular.missing) if job.circular else set()
-    return Answer(found, spans, warnings, missing, job.regions.met if job.regions else set())
+    regions = job.regions
+    met, lengths = (regions.met, regions.lengths) if regions else (set(), {})
+    return Answer(found, progress, warnings, missing, met, lengths)
 
 
 def _address() -> str:
@@ -268,35 +286,36 @@ def _labelled(error: KmatchError, pieces: list[Piece]) -> KmatchError:
 
 
 def find_hits(
-    search: Callable[..., Iterable[HitBatch]],
-    patterns: PatternSet,
-    genomes: Genomes,
-    running: Running,
-    group: Group,
-) -> dict[int, HitBatch]:
-    """The hits of a group of patterns, by the number of their genome; search: a partial that lacks
-    genome, patterns and running."""
-    distinct, copies = distinct_patterns(patterns)
+    query: Query, genomes: Genomes, job: Job, group: Group
+) -> tuple[dict[int, HitBatch], Progress]:
+    """The hits of a group of the patterns of a Query, by the number of their genome."""
+    distinct, copies = distinct_patterns(query.patterns)
     begin, end = (len(distinct) * (group[0] + more) // group[1] for more in (0, 1))
     # Copies stay together, as their hits share an order.
     numbers = np.sort(copies.numbers[copies.bounds[begin] : copies.bounds[end]])
-    batches = search(genome=genomes, patterns=patterns.take(numbers), running=running)
+    part = query._replace(patterns=query.patterns.take(numbers))
+    search = begin_search(part, genomes, job.run)
+    search.regions = job.regions  # of which it meets the records
     found = {}
-    for number, of_one in groupby(filter(len, batches), lambda batch: batch.origin.number):
+    hits = filter(len, search.everywhere())
+    for number, of_one in groupby(hits, lambda batch: batch.origin.number):
         batch = joined(list(of_one))
         found[number] = replace(batch, pattern=numbers[batch.pattern])
-    return found
+    return found, search.progress
 
 
 def find_bounds(
-    starts: Any, k: int, options: Any, genomes: Genomes, running: Running, group: Group
-) -> Longs:
+    starts: Any, k: int, options: Any, genomes: Genomes, job: Job, group: Group
+) -> tuple[Longs, Progress]:
     """The bounds of a group of the starts of primers, int64[n], that a background requires."""
+    from kmatch.published.run import choose_algorithm
     from kmatch.search.primer import part_of, raise_bounds
 
     begin, end = (len(starts.masks) * (group[0] + more) // group[1] for more in (0, 1))
     part = part_of(starts, begin, end)
-    return raise_bounds(part, genomes.genome(0), k, options, running)[: end - begin]
+    chosen = choose_algorithm("primer", (), job.run)
+    bounds = raise_bounds(part, genomes.genome(0), k, options, chosen)
+    return bounds[: end - begin], Progress()
 
 
 # What the client does
@@ -562,34 +581,38 @@ def filled(genomes: Genomes, task: Task) -> Task:
 
 
 class Spread:
-    """A search of genomes that is spread over a cluster; units: the most groups of a task."""
+    """The tasks of a search of genomes on a cluster; units: the most groups of a task."""
 
-    def __init__(self, cluster: Cluster, genomes: Genomes, running: Running, units: int) -> None:
-        self._cluster, self._genomes, self._running = cluster, genomes, running
-        self._units = units
+    def __init__(self, run: Run, genomes: Genomes, regions: Regions | None, units: int) -> None:
+        self._run, self._genomes, self._regions = run, genomes, regions
+        self._units = units if run.algorithm == ENGINE else 1
+        self._opened = ExitStack()
+        self._cluster = self._opened.enter_context(connected(run.scheduler))
+        self.engine = Workers(self._cluster.describe())
+        self.progress = Progress()
         self._told: set[str] = set()  # warnings
-        self._before = self._seen = 0  # records of the genomes before, and with this one
 
     def answers(self, find: Callable[..., Any]) -> Iterator[tuple[Task, list[Answer]]]:
-        """Yield each Task with the answers of its groups, in order; tells what these heard."""
-        genomes, given = self._genomes, self._running
+        """Yield each Task with the answers of its groups, in order."""
+        with self._opened:
+            yield from self._answers(find)
+
+    def _answers(self, find: Callable[..., Any]) -> Iterator[tuple[Task, list[Answer]]]:
+        genomes, run = self._genomes, self._run._replace(scheduler=None)
         circular = genomes.circular.of_part() if genomes.circular else None
-        running = Running(given.device, given.threads or 1, given.algorithm, aligned=given.aligned)
-        running = running._replace(on_warning=_ignore)
-        job = Job(find, genomes.view, genomes.regions, circular, running)
+        run = run._replace(threads=run.threads or 1)
+        job = Job(find, genomes.view, self._regions, circular, run)
         letters, size = genomes.expected_letters, MOST
         if letters is not None:
             size = min(max(letters // (SHARES * self._cluster.threads), LEAST), MOST)
-        units = self._units if given.algorithm == ENGINE else 1
-        tasks = tasks_of(genomes, size, units)
+        tasks = tasks_of(genomes, size, self._units)
         found = self._cluster.answers(job, tasks, partial(filled, genomes))
         for number, (task, answers) in enumerate(found, 1):
             for answer in answers:
                 self._hear(answer)
-            self._hear_spans(task, answers[0])
-            if given.on_progress:
-                done = (task.pieces[-1].genome + 1, len(genomes))
-                given.on_progress(*(done if genomes.named else (number, None)))
+            self.progress.join(answers[0].progress)
+            done = (task.pieces[-1].genome + 1, len(genomes))
+            self.progress.reach(*(done if genomes.named else (number, None)))
             yield task, answers
         genomes.check_circular()
 
@@ -597,27 +620,52 @@ class Spread:
         for warning in answer.warnings:
             if warning not in self._told:
                 self._told.add(warning)
-                self._running.on_warning(warning)
+                warn(warning)
         if self._genomes.circular:
             self._genomes.circular.hear(answer.missing)
-        if self._genomes.regions:
-            self._genomes.regions.met |= answer.met
+        if self._regions:
+            self._regions.join(answer.met, answer.lengths)
 
-    def _hear_spans(self, task: Task, answer: Answer) -> None:
-        """Tell of records, numbered over all genomes."""
-        first = task.pieces[0].first
-        if not first:
-            self._before = self._seen
-        for spans in answer.spans:
-            spans = spans._replace(first=self._before + first + spans.first)
-            self._seen = max(self._seen, spans.first + len(spans.lengths))
-            if self._running.on_spans:
-                self._running.on_spans(spans)
 
-    def hits(self, find: Callable[..., Any]) -> Iterator[HitBatch]:
+class Workers(NamedTuple):
+    """What a search runs on, in place of an engine."""
+
+    description: str
+
+
+class ClusterSearch(Search[HitBatch]):
+    """The search of a Query on the cluster that its Run names."""
+
+    def __init__(
+        self, query: Query, genomes: Genomes, run: Run, regions: Regions | None = None
+    ) -> None:
+        self.narrows = query.problem != "best"
+        super().__init__(genomes, run, regions)
+        if run.algorithm == ENGINE:  # a group alone misses errors of the whole panel
+            begin_search(query, as_genomes(Genome.from_records([])), Run("cpu", 1))
+        self._query = query
+        units = len(distinct_patterns(query.patterns)[0])
+        self._spread = Spread(run, genomes, regions, units)
+        self.engine, self.progress = self._spread.engine, self._spread.progress
+
+    def everywhere(self) -> Iterator[HitBatch]:
+        """Yield the hits of one genome after another, as workers find them."""
+        batches = self._hits()
+        if self._query.problem == "best":
+            batches = _closest(batches, self.genomes, self._query.patterns)
+        for batch in batches:
+            for first in range(0, len(batch), ROWS):
+                yield batch.picked(slice(first, first + ROWS))
+
+    def _find(self, genome: Genome) -> Iterable[HitBatch]:
+        raise NotImplementedError
+
+    def _hits(self) -> Iterator[HitBatch]:
         """Yield the hits of each piece, or a HitBatch without rows, in order."""
         circles: dict[int, int] = {}  # letters of circular records, by number
-        for task, answers in self.answers(find):
+        genomes = self.genomes
+        self._spread._regions = self.regions
+        for task, answers in self._spread.answers(partial(find_hits, self._query)):
             for number, piece in enumerate(task.pieces):
                 parts = [part for each in answers if (part := each.found.get(number))]
                 batch = _merged(parts)
@@ -625,8 +673,8 @@ class Spread:
                 for part in parts:
                     of_piece = part.origin.circles or {}
                     circles.update((piece.first + each, of_piece[each]) for each in of_piece)
-                known = circles if self._genomes.circular else None
-                name = self._genomes.names[piece.genome] if self._genomes.named else None
+                known = circles if genomes.circular else None
+                name = genomes.names[piece.genome] if genomes.named else None
                 names = {piece.first + each: batch.names[each] for each in batch.names}
                 origin = Origin(piece.genome, name, known)
                 record = batch.record + piece.first
@@ -643,51 +691,8 @@ def _merged(parts: list[HitBatch]) -> HitBatch:
     return batch.picked(order)
 
 
-def _spread(search: Callable[..., Any], running: Running) -> Iterator[Any]:
-    """What search(running=running) gives, found by the cluster that `running` names."""
-    with connected(running.scheduler) as cluster:
-        if running.on_engine:
-            running.on_engine(_Workers(cluster.describe()))
-        call: Any = search
-        given = _arguments(call)
-        ways = {"primer_batches": _primers, "pcr_batches": _products}
-        spread: Callable[..., Iterator[Any]] = ways.get(call.func.__name__, _hits)
-        yield from spread(call.func, given, running, cluster)
-
-
-class _Workers(NamedTuple):
-    """What a search runs on, for those who hear of engines."""
-
-    description: str
-
-
-def _arguments(search: Any) -> dict[str, Any]:
-    """The arguments of a partial by name, with those left at their defaults."""
-    bound = inspect.signature(search.func).bind_partial(*search.args, **search.keywords)
-    bound.apply_defaults()
-    return bound.arguments
-
-
-def _hits(
-    function: Callable[..., Any], given: dict[str, Any], running: Running, cluster: Cluster
-) -> Iterator[HitBatch]:
-    """The hits of `hamming`, `multi`, `edit` and `best`."""
-    genomes, patterns = as_genomes(given["genome"]), pattern_set(given["patterns"])
-    search = partial(function, **{name: given[name] for name in ("k", "options") if name in given})
-    if running.algorithm == ENGINE:  # a group alone misses errors of the whole panel
-        here = Running("cpu", 1, on_warning=_ignore)
-        list(search(genome=Genome.from_records([]), patterns=patterns, running=here))
-    spread = Spread(cluster, genomes, running, len(distinct_patterns(patterns)[0]))
-    batches = spread.hits(partial(find_hits, search, patterns))
-    if function.__name__ == "best_batches":
-        batches = _closest(batches, genomes, patterns, running)
-    for batch in batches:
-        for first in range(0, len(batch), ROWS):
-            yield batch.picked(slice(first, first + ROWS))
-
-
 def _closest(
-    batches: Iterable[HitBatch], genomes: Genomes, patterns: PatternSet, running: Running
+    batches: Iterable[HitBatch], genomes: Genomes, patterns: PatternSet
 ) -> Iterator[HitBatch]:
     """The hits at the smallest distance of their pattern in a genome, out of those in pieces."""
     for number, of_one in groupby(batches, lambda batch: batch.origin.number):
@@ -698,34 +703,28 @@ def _closest(
             held.append(batch.picked(np.flatnonzero(batch.distance == least[batch.pattern])))
         where = f" in {genomes.names[number]}" if genomes.named else ""
         for missing in np.flatnonzero(least == patterns.lengths).tolist():
-            running.on_warning(f"pattern '{patterns.names[missing]}' matches nowhere{where}")
+            warn(f"pattern '{patterns.names[missing]}' matches nowhere{where}")
         for batch in held:
             yield batch.picked(np.flatnonzero(batch.distance == least[batch.pattern]))
 
 
-def _products(
-    function: Callable[..., Any], given: dict[str, Any], running: Running, cluster: Cluster
-) -> Iterator[Any]:
-    """The products of `pcr`: sites are found by workers, and joined here."""
-    from kmatch.search.pcr import pcr_products, pcr_sites
+class ClusterPrimerSearch:
+    """As a PrimerSearch: workers raise the bounds of starts by records of the background."""
 
-    genomes, pairs, options = as_genomes(given["genome"]), given["pairs"], given["options"]
-    sites: Any = pcr_sites(pairs, given["k"], options)
-    found = _hits(sites.func, {"genome": genomes, **sites.keywords}, running, cluster)
-    yield from pcr_products(found, genomes, pairs, options)
+    def __init__(self, target: Genome, background: Genome, k: int, options: Any, run: Run) -> None:
+        from kmatch.search.primer import PrimerStarts
 
+        self._k, self._options = k, options
+        self._starts = PrimerStarts(target, k, options)
+        units = max(len(self._starts.known.masks) // STARTS, 1)
+        self._spread = Spread(run, as_genomes(background), None, units)
+        self.engine, self.progress = self._spread.engine, self._spread.progress
+        self.progress.add(self._starts.spans)
 
-def _primers(
-    function: Callable[..., Any], given: dict[str, Any], running: Running, cluster: Cluster
-) -> Iterator[Any]:
-    """The primers of `primer`: workers raise the bounds of starts by records of the background."""
-    from kmatch.search.primer import PrimerStarts
-
-    k, options = given["k"], given["options"]
-    starts = PrimerStarts(given["target"], k, options, running)
-    genomes, known = as_genomes(given["background"]), starts.known
-    units = max(len(known.masks) // STARTS, 1)
-    spread = Spread(cluster, genomes, running._replace(on_spans=None), units)
-    for _, answers in spread.answers(partial(find_bounds, known, k, options)):
-        np.maximum(known.bounds, np.concatenate([each.found for each in answers]), known.bounds)
-    yield from starts.batches()
+    def __iter__(self) -> Iterator[Any]:
+        known = self._starts.known
+        find = partial(find_bounds, known, self._k, self._options)
+        for _, answers in self._spread.answers(find):
+            found = np.concatenate([each.found for each in answers])
+            np.maximum(known.bounds, found, known.bounds)
+        yield from self._starts.batches()

@@ -7,7 +7,9 @@ line needs this for `--help`.
 import math
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Real
 from operator import index
 from typing import Any
@@ -21,6 +23,9 @@ MOST = 2**31 - 1  # letters, differences or threads that are counted
 LONGEST_SHOWN = 60  # characters of a name in a message
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 OnWarning = Callable[[str], object]  # is called with the text of a warning
+
+
+_silent = ContextVar("silent", default=False)  # whether warnings are lost
 
 
 class KmatchError(Exception):
@@ -67,7 +72,18 @@ def listed(names: Sequence[str], most: int = 5) -> str:
 
 def warn(message: str) -> None:
     """Warn by Python's means: what `on_warning` does by default."""
-    warnings.warn(message, stacklevel=3)
+    if not _silent.get():
+        warnings.warn(message, KmatchWarning, stacklevel=3)
+
+
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Let nobody hear of this thread's warnings while the block runs."""
+    token = _silent.set(True)
+    try:
+        yield
+    finally:
+        _silent.reset(token)
 
 
 def check_choice(what: str, value: Any, choices: tuple[str, ...]) -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support import hooks
 from support.api import GENOME, RECORDS, TEXT, call
 from support.commands import fasta, here
 
 import kmatch
 from kmatch import api
-from kmatch.search.running import Hooks
 
 FUNCTIONS = (api.hamming, api.multi, api.edit, api.best, api.pcr, api.primer, api.pack)
 
@@ -34,7 +34,7 @@ class TestSignatures:
             optional = parameter.default is not inspect.Parameter.empty
             assert optional == (parameter.kind is inspect.Parameter.KEYWORD_ONLY), name
             assert re.search(rf"\b{name}\b", function.__doc__ + api.hamming.__doc__), name
-        assert not set(signature.parameters) & set(Hooks._fields)
+        assert not set(signature.parameters) & hooks.SETTINGS.keys()
 
     def test_an_unknown_option_is_a_type_error(self):
         for function in FUNCTIONS[:3]:

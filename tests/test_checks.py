@@ -86,6 +86,6 @@ def test_exchanged_files(tmp_path, genome):
 
 def test_exchanged_files_are_told_before_the_search(tmp_path, genome, monkeypatch):
     (tmp_path / "guides.fa").write_bytes(fasta([("g", GUIDES[0])]))
-    monkeypatch.setattr("kmatch.search.best.begin_search", None)
+    monkeypatch.setattr("kmatch.search.best.choose_algorithm", None)
     said = here("best", tmp_path / "guides.fa", genome).err
     assert said.index(b"exchanged?") < said.index(b"kmatch: error: a defect")

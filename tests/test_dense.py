@@ -7,11 +7,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from support.hooks import edit_batches, hamming_batches
+from support.hooks import edit_batches, hamming_batches, hooked
 
 import kmatch
 from kmatch.engine.workers import SLAB
-from kmatch.search.hooked import hooked
 from kmatch.search.scanning import codes, dense, scan
 from kmatch.sequences.patterns import load_patterns
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.differences import edit, mirrored, rows
+from support.hooks import edit_batches
 
 import kmatch
 from kmatch.genome import as_genomes
 from kmatch.results.hits import Hits
-from kmatch.search.edit import EditOptions, edit_batches
 from kmatch.sequences.patterns import load_patterns
 
 K = 2
@@ -114,12 +114,11 @@ def test_any_text_of_few_letters(seed, report):
 def test_turns_of_a_circle_do_not_decide(name, report):
     text, pattern, pam, side = CIRCLES[name]
     rules, n, panel = {"pam": pam, "pam_side": side}, len(text), load_patterns([pattern])
-    options = EditOptions(report, **rules)
     whole = naive_circles.edit([("r", text)], [pattern], K, report, **rules)
     for turn in range(n):
         records = [("r", text[turn:] + text[:turn])]
         genome = as_genomes(kmatch.Genome.from_records(records)).with_circular(True)
-        found = rows(Hits(edit_batches(genome, panel, K, options), panel))
+        found = rows(Hits(edit_batches(genome, panel, K, report=report, **rules), panel))
         back = [((start + turn) % n, end - start, *rest) for _, start, end, *rest in found]
         there = [(start, end - start, *rest) for _, start, end, *rest in whole]
         assert sorted(back, key=lambda row: (row[:2], row[4])) == there

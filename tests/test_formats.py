@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from support.api import GENOME, TEXT, call
 from support.commands import failed, fasta, here, random_letters, shell
 from support.formats import gff3_row, sam_row
+from support.hooks import hooked
 
 import kmatch
-from kmatch.search.hooked import hooked
 
 CHR = "TTTTACGTTGCAGGTTTTTTTTCCTGCAAT"
 HEAD = f"@PG\tID:kmatch\tPN:kmatch\tVN:{kmatch.__version__}\n"

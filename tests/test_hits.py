@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.api import GENOME, TEXT, call
+from support.hooks import hooked
 from support.packing import packed
 
 import kmatch
-from kmatch.search.hooked import hooked
 
 
 @pytest.fixture(scope="module")

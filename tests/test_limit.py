@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.api import GENOME, call
 from support.commands import fasta, here, misused, random_letters
+from support.hooks import hooked
 
 import kmatch
 from kmatch.results import limit as limiting
 from kmatch.results.limit import Limit, limited
-from kmatch.search.hooked import hooked
 
 PANEL = {"a": "ACGTAC", "b": "TTNRCA", "again": "acgtac", "none": "ACGTTGCATTAGCCAGTACTGAACCGGTT"}
 

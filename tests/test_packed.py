@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.cases import EDIT, HAMMING, MULTI, edit_cases, hamming_cases, multi_cases, reports
 from support.commands import KMATCH, compressed, fasta, here, random_letters
+from support.hooks import hooked
 from support.packing import packed
 
 import kmatch
@@ -30,7 +31,6 @@ from kmatch.packed.writer import (
     PackedWriter,
     write_packed,
 )
-from kmatch.search.hooked import hooked
 from kmatch.search.scanning import chunks
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
 from kmatch.sequences.records import stretch_of

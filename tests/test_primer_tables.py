@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from Bio.SeqUtils import MeltingTemp, gc_fraction
 from support.commands import random_letters
+from support.hooks import hooked_primer
 from support.primers import CASES, primer, records, rows
 
 import kmatch
-from kmatch.search.hooked import hooked_primer
 
 
 @pytest.fixture(scope="module")

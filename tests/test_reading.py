@@ -21,9 +21,9 @@ from support.commands import (
     random_letters,
     twobit,
 )
+from support.hooks import hooked
 
 import kmatch
-from kmatch.search.hooked import hooked
 from kmatch.sequences.fasta import read_fasta, read_fastq
 from kmatch.sequences.others import read_regions
 from kmatch.sequences.patterns import load_patterns, read_patterns

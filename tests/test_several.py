@@ -21,8 +21,9 @@ import kmatch
 from kmatch.genome import Genomes
 from kmatch.results.hits import Hits
 from kmatch.results.products import Products
-from kmatch.search.pcr import PcrOptions, pcr_batches
-from kmatch.search.running import Running
+from kmatch.search.pcr import PcrOptions, PcrSearch, site_query
+from kmatch.search.query import Run
+from kmatch.search.search import begin_search
 from kmatch.sequences.patterns import load_patterns
 from kmatch.sequences.primer_pairs import load_pairs
 
@@ -102,7 +103,9 @@ def test_products(case, at):
     records, primers, k, options = case
     parts, pairs = split(records, at), load_pairs(primers)
     wanted = PcrOptions(**options, sequence=True)
-    batches = pcr_batches(genomes_of(parts), pairs, k, wanted, Running("cpu"))
+    batches = PcrSearch(
+        begin_search(site_query(pairs, k, wanted), genomes_of(parts), Run("cpu")), pairs, wanted
+    )
     found = Products(batches, pairs, True, True)
     expected = [plain(expected_products(part, primers, k, **options)) for part in parts]
     numbers = [number for number, rows in enumerate(expected) for _ in rows]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from support.commands import random_letters
+from support.hooks import hooked
 from support.mismatches import rows, search_panel
 
 import kmatch
@@ -11,7 +12,6 @@ from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.cuda.engine import LAYOUT
 from kmatch.engine.geometry import CACHE_LINE, geometry_for
 from kmatch.errors import DeviceError
-from kmatch.search.hooked import hooked
 
 HUMAN, COLI = 3_100_000_000, 4_600_000
 

@@ -14,10 +14,16 @@ from kmatch.arrays import Bytes, Longs
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.protocol import Engine, KernelTime
 from kmatch.errors import DeviceError, InputError
+from kmatch.genome import as_genomes
 from kmatch.published.registry import ENGINE, PUBLISHED, Algorithm
-from kmatch.published.run import Run
-from kmatch.search.hooked import hooked, hooked_primer
+from kmatch.published.run import Run as Published
+from kmatch.results.hits import Hits
+from kmatch.results.primers import Primers
+from kmatch.search.primer import PrimerOptions, PrimerSearch
+from kmatch.search.query import Query, Run
+from kmatch.search.search import begin_search
 from kmatch.sequences.alphabet import encode, encode_text
+from kmatch.sequences.patterns import load_patterns
 
 SEED = 1
 NEAR = 1 << 14  # patterns come from the first letters, so that a shorter text holds them too
@@ -127,32 +133,33 @@ def by_engine(case: Case, device: str, threads: int | None = None) -> Answer:
     """The engine's Answer: `call` packs the text, `kernel` finds it packed."""
     genome = kmatch.Genome.from_records([("text", case.letters)])
     began = time.perf_counter()
-    columns = _engine_columns(case, _search(case, genome, device, threads))
+    columns = _engine_columns(case, _found(case, _search(case, genome, device, threads)))
     call = time.perf_counter() - began
-    watches: list[KernelTime] = []
-    _search(case, genome, device, threads, lambda engine: watches.append(engine.time_kernels()))
-    return Answer(_keys(case, columns), watches[0].seconds, call)
+    search = _search(case, genome, device, threads)
+    kernels: KernelTime = search.engine.time_kernels()
+    _found(case, search)
+    return Answer(_keys(case, columns), kernels.seconds, call)
 
 
-def _search(
-    case: Case,
-    genome: kmatch.Genome,
-    device: str,
-    threads: int | None,
-    on_engine: Callable[[Engine], None] | None = None,
-) -> Any:
-    options = {"device": device, "threads": threads, "on_engine": on_engine}
+def _search(case: Case, genome: kmatch.Genome, device: str, threads: int | None) -> Any:
+    """The search of a case, to be iterated."""
+    how = Run(device, threads, aligned=False)
     if case.background is not None:
         background = kmatch.Genome.from_records([("background", case.background)])
-        return hooked_primer(genome, background, case.k, background_strand="+", **options)
-    options["strand"] = "+"
-    if case.command == "edit":
-        options["report"] = "ends"
-    if case.command == "best":
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            return hooked(case.command, genome, case.patterns, **options)
-    return hooked(case.command, genome, case.patterns, case.k, **options)
+        options = PrimerOptions(background_strand="+")
+        return PrimerSearch(genome, background, case.k, options, how)
+    report = "ends" if case.command == "edit" else None
+    query = Query(case.command, load_patterns(case.patterns), case.k, "+", report=report)
+    return begin_search(query, as_genomes(genome), how)
+
+
+def _found(case: Case, search: Any) -> Any:
+    """The Hits or Primers of a search."""
+    if case.background is not None:
+        return Primers(search, case.k)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return Hits(search, load_patterns(case.patterns))
 
 
 def _engine_columns(case: Case, hits: Any) -> Columns:
@@ -167,7 +174,7 @@ def _engine_columns(case: Case, hits: Any) -> Columns:
 
 def by_published(case: Case, engine: Engine, algorithm: Algorithm) -> Answer:
     """The Answer of a published algorithm: `call` goes from masks to hits, both on the host."""
-    run = Run(engine, algorithm)
+    run = Published(engine, algorithm)
     masks = encode_text(case.letters)
     patterns = [encode(pattern, pattern) for pattern in case.patterns]
     began = time.perf_counter()
@@ -177,7 +184,7 @@ def by_published(case: Case, engine: Engine, algorithm: Algorithm) -> Answer:
     return Answer(_keys(case, columns), text.seconds, call)
 
 
-def _published_columns(case: Case, run: Run, text: Any, patterns: list[Bytes]) -> Columns:
+def _published_columns(case: Case, run: Published, text: Any, patterns: list[Bytes]) -> Columns:
     if case.background is not None:
         return run.primers(text, run.text(encode_text(case.background)), case.k)
     if case.command == "best":

@@ -89,8 +89,11 @@ class Given(SimpleNamespace):
 
     def made(self, kind: type[Fields]) -> Fields:
         """A NamedTuple of those that its fields name; other fields keep their defaults."""
-        names: Sequence[str] = getattr(kind, "_fields", ())
-        return kind(**{name: getattr(self, name) for name in names if hasattr(self, name)})
+        return kind(**self.values(getattr(kind, "_fields", ())))
+
+    def values(self, names: Sequence[str]) -> dict[str, Any]:
+        """Those of some names that the command has, by name."""
+        return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
 
 class _Exemplified(click.Command):

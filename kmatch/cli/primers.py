@@ -29,6 +29,8 @@ from kmatch.cli.search import PatternSearch, Search, check_inputs
 from kmatch.errors import BACKGROUND_STRANDS, PAIRINGS
 
 if TYPE_CHECKING:
+    from kmatch.results.batches import ProductBatch
+    from kmatch.search.search import Search as FoundSearch
     from kmatch.sequences.patterns import PatternSet
 
 
@@ -84,16 +86,14 @@ def pcr(given: Given) -> None:
     search = _PcrSearch(given, rereads=given.sequence)
     from kmatch.results.output import open_output
     from kmatch.results.tables import ProductWriter
-    from kmatch.search.pcr import PcrOptions, pcr_batches
 
-    genomes, pairs = search.genomes, search.pairs
-    batches = partial(pcr_batches, genomes, pairs, given.k, given.made(PcrOptions))
     with open_output(given.output) as handle:
-        writer = ProductWriter(handle, search.form, pairs, given.sequence, genomes.named)
-        with search.found(batches) as found:
+        named = search.genomes.named
+        writer = ProductWriter(handle, search.form, search.pairs, given.sequence, named)
+        with search.found(search.begin) as found:
             for batch in found:
                 writer.write(batch)
-    search.conclude(f"{counted(search.rows, 'product')} of {counted(len(pairs), 'pair')}")
+    search.conclude(f"{counted(search.rows, 'product')} of {counted(len(search.pairs), 'pair')}")
 
 
 class _PcrSearch(PatternSearch):
@@ -113,6 +113,16 @@ class _PcrSearch(PatternSearch):
         self.pairs = load_pairs(given.primers or by_name, self.messages.warn)
         check_pcr(self.pairs, given.made(PcrOptions), "--exact-3p")
         return self.pairs.primers
+
+    def begin(self) -> "FoundSearch[ProductBatch]":
+        """The search of products."""
+        from kmatch.cluster import begin_anywhere
+        from kmatch.search.pcr import PcrOptions, PcrSearch, site_query
+
+        options = self.given.made(PcrOptions)
+        query = site_query(self.pairs, self.given.k, options)
+        sites = begin_anywhere(query, self.genomes, self.run)
+        return PcrSearch(sites, self.pairs, options, self.regions)
 
 
 @command(
@@ -181,15 +191,16 @@ def primer(given: Given) -> None:
     form = format_of(given.output, given.form)
     check_outputs(paths, {"-o": given.output or "-", "--regions": given.regions})
     search = Search(given)
-    from kmatch.cluster import run_anywhere
+    from kmatch.cluster import primers_anywhere
     from kmatch.genome import Genome
     from kmatch.results.output import flush_all, open_output
     from kmatch.results.tables import PrimerWriter, RegionWriter
-    from kmatch.search.primer import PrimerOptions, primer_batches
+    from kmatch.search.primer import PrimerOptions
 
     read = partial(Genome, keep=False, on_warning=search.messages.warn)
     target, background = map(read, paths)
-    batches = partial(primer_batches, target, background, given.k, given.made(PrimerOptions))
+    options = given.made(PrimerOptions)
+    begin = partial(primers_anywhere, target, background, given.k, options, search.run)
     with ExitStack() as stack:
         handles = [stack.enter_context(open_output(given.output))]
         writers: list[PrimerWriter | RegionWriter] = [
@@ -198,7 +209,7 @@ def primer(given: Given) -> None:
         if given.regions:
             handles.append(stack.enter_context(open_output(given.regions)))
             writers.append(RegionWriter(handles[1], given.both_strands))
-        with search.batches(partial(run_anywhere, batches), given.background) as found:
+        with search.batches(begin, given.background) as found:
             for batch in found:
                 for writer in writers:
                     writer.write(batch)

@@ -5,7 +5,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ import click
 from kmatch.cli.command import Given
 from kmatch.cli.messages import Messages, counted
 from kmatch.cli.options import check_outputs, format_of
-from kmatch.search.running import Running
+from kmatch.search.query import Query, Run
 
 if TYPE_CHECKING:
     from kmatch.engine.protocol import Engine
@@ -28,7 +28,6 @@ BESIDE = 100  # letters of a PAM and around a hit, at the most
 SMALL = 1 << 22  # bytes of a file that is kept in memory where it is searched twice
 _SEQUENCE = re.compile(r"[ACGTURYSWKMBDHVN]{4,}", re.IGNORECASE)
 _REGION = re.compile(r".+:[\d,]+(-|\.\.)[\d,]+")
-Batches = Callable[..., Iterable[Any]]  # called with running
 
 
 class Search:
@@ -44,41 +43,35 @@ class Search:
         self.form, self.aligned, self.rows = "bed", False, 0
         self._began, self._device = time.perf_counter(), ""
 
+    @property
+    def run(self) -> Run:
+        """How it runs."""
+        return self.given.made(Run)._replace(aligned=self.aligned)
+
     @contextmanager
-    def batches(
-        self, find: Callable[[Running], Iterable[Any]], label: str
-    ) -> Iterator[Iterator[Any]]:
-        """Give the batches of find(running), with messages and progress; it ends with the block.
+    def batches(self, begin: Callable[[], Any], label: str) -> Iterator[Iterator[Any]]:
+        """Give the batches of the search begin(), with messages and progress; it ends with the
+        block.
 
         label: of the genome whose reading is the progress.
         """
-        from kmatch.search.scanning.lengths import Heard
-
-        messages, given, self.heard = self.messages, self.given, Heard()
+        messages, given = self.messages, self.given
         with (
             messages.announcing_compiling(),
             _compiling_beside(given) as help_out,
             messages.progress(label, given.scheduler is not None) as advance,
         ):
-
-            def hear(engine: "Engine") -> None:
-                self._device = f" on {engine.description.partition(' (')[0].partition(', ')[0]}"
-                messages.detail(f"device: {engine.description}")
-                help_out(engine)
-
-            running = given.made(Running)._replace(
-                aligned=self.aligned,
-                on_progress=advance,
-                on_engine=hear,
-                on_spans=self.heard.hear,
-                on_warning=messages.warn,
-            )
-            found = find(running)
+            search = begin()
+            self.progress, described = search.progress, search.engine.description
+            self._device = f" on {described.partition(' (')[0].partition(', ')[0]}"
+            messages.detail(f"device: {described}")
+            help_out(search.engine)
+            search.progress.tell = advance
+            found = iter(search)
             try:
                 yield self._each(found)
             finally:  # a cluster may be at work for it
-                if isinstance(found, Generator):
-                    found.close()
+                found.close()
 
     def _each(self, found: Iterable[Any]) -> Iterator[Any]:
         for batch in found:
@@ -89,7 +82,8 @@ class Search:
 
     def conclude(self, found: str, genomes: str = "") -> None:
         """Say what was found, in how much, how fast and on which device."""
-        records, letters = counted(self.heard.records, "record"), f"{self.heard.letters:,} bp"
+        progress = self.progress
+        records, letters = counted(progress.records, "record"), f"{progress.letters:,} bp"
         seconds = time.perf_counter() - self._began
         searched = f"{genomes}{records}, {letters} in {seconds:.1f} s{self._device}"
         self.messages.conclude(f"{found}; {searched}")
@@ -99,27 +93,24 @@ class PatternSearch(Search):
     """A search of genomes for patterns.
 
     of_hits: whether its table may have the formats of hits; rereads: whether it reads the genome
-    twice; narrows: whether records without regions need no search. Raises UsageError and InputError
-    for inputs and options that cannot be used.
+    twice. Raises UsageError and InputError for inputs and options that cannot be used.
     """
 
     of_hits = True
 
-    def __init__(self, given: Given, *, rereads: bool = False, narrows: bool = True) -> None:
+    def __init__(self, given: Given, *, rereads: bool = False) -> None:
         super().__init__(given)
         self.form = format_of(given.output, given.form, self.of_hits)
         self.aligned = self.form != "bed" and not given.get("summary_only")
         patterns = given.get("patterns", given.get("primers"))
         self._check_outputs([given.genome.removeprefix("@"), patterns, given.regions])
         self.panel = self.load_panel()
-        from kmatch.search.regions import load_regions, narrow
+        from kmatch.search.regions import load_regions
 
-        self._regions = load_regions(given.regions)
+        self.regions = load_regions(given.regions)
         self.genomes = _open_genomes(given, rereads, self.messages.warn)
         if self.genomes.named and any(map(_exists, (given.output, given.get("summary")))):
             self._check_outputs(self.genomes.paths)
-        if narrows:
-            narrow(self.genomes, self._regions)
         from kmatch.engine.devices import wake
 
         wake(given.device)  # the search, not imported yet, takes as long
@@ -133,18 +124,13 @@ class PatternSearch(Search):
         check_outputs(inputs, outputs)
 
     @contextmanager
-    def found(self, batches: Batches) -> Iterator[Iterator[Any]]:
-        """Give the batches of batches(running=…); what the search said comes at the block's end."""
-        from kmatch.cluster import run_anywhere
-        from kmatch.search.regions import search_inside
-
-        anywhere = partial(run_anywhere, batches)
-        find = partial(search_inside, self._regions, self.genomes, anywhere)
+    def found(self, begin: Callable[[], Any]) -> Iterator[Iterator[Any]]:
+        """Give the batches of the search begin(); what it said comes at the block's end."""
         warned = self._warn_of_long_patterns(_letters_at_most(self.given.genome))
-        with self.batches(find, self.genomes.label) as found:
+        with self.batches(begin, self.genomes.label) as found:
             yield found
-        if self._regions is None and not warned:  # or there may be longer records than those heard
-            self._warn_of_long_patterns(self.heard.longest)
+        if self.regions is None and not warned:  # or there may be longer records than those met
+            self._warn_of_long_patterns(self.progress.longest)
 
     def conclude(self, found: str, genomes: str = "") -> None:
         several = f"{counted(len(self.genomes), 'genome')}, " if self.genomes.named else ""
@@ -200,8 +186,9 @@ class HitSearch(PatternSearch):
             )
         return panel
 
-    def write(self, batches: Batches) -> None:
-        """Write the tables of the HitBatches of batches(running=…): files are whole or absent."""
+    def write(self, problem: str) -> None:
+        """Write the tables of a problem's hits: files are whole or absent."""
+        from kmatch.cluster import begin_anywhere
         from kmatch.results.formats import make_writer
         from kmatch.results.limit import limited
         from kmatch.results.output import flush_all, open_output
@@ -229,7 +216,9 @@ class HitSearch(PatternSearch):
                 writer = make_writer(self.form, handles[0], searched)
             if given.summary:
                 handles.append(stack.enter_context(open_output(given.summary)))
-            with self.found(batches) as found:
+            query = Query(problem, self.panel, **given.values(Query._fields[2:]))
+            begin = partial(begin_anywhere, query, self.genomes, self.run, self.regions)
+            with self.found(begin) as found:
                 passed = _passed(found, seen.add, *([summary.add] if counts else []))
                 limit = partial(limited, patterns=self.panel, most=given.limit)
                 for batch in limit(passed, on_warning=self.messages.warn):

@@ -1,7 +1,5 @@
 """The searches for patterns: `kmatch hamming`, `multi`, `edit` and `best`."""
 
-from functools import partial
-
 from kmatch.cli.command import Given, Option, command
 from kmatch.cli.options import (
     BOUNDS,
@@ -41,11 +39,7 @@ DIFFERS = (
 )
 def hamming(given: Given) -> None:
     """Find every window of GENOME with at most k mismatches to a pattern, on both strands."""
-    search = HitSearch(given)
-    from kmatch.search.hamming import HammingOptions, hamming_batches
-
-    options = given.made(HammingOptions)
-    search.write(partial(hamming_batches, search.genomes, search.panel, given.k, options))
+    HitSearch(given).write("hamming")
 
 
 @command(
@@ -70,11 +64,7 @@ def multi(given: Given) -> None:
     All patterns have one length. A hit spans the pattern and the PAM, its distance counts the
     pattern alone.
     """
-    search = HitSearch(given)
-    from kmatch.search.multi import MultiOptions, multi_batches
-
-    options = given.made(MultiOptions)
-    search.write(partial(multi_batches, search.genomes, search.panel, given.k, options))
+    HitSearch(given).write("multi")
 
 
 @command(
@@ -104,11 +94,7 @@ def edit(given: Given) -> None:
 
     A hit spans the pattern and the PAM, if one is asked for; its distance counts the pattern alone.
     """
-    search = HitSearch(given)
-    from kmatch.search.edit import EditOptions, edit_batches
-
-    options = given.made(EditOptions)
-    search.write(partial(edit_batches, search.genomes, search.panel, given.k, options))
+    HitSearch(given).write("edit")
 
 
 @command(
@@ -127,8 +113,4 @@ def edit(given: Given) -> None:
 )
 def best(given: Given) -> None:
     """Find where GENOME comes closest to each pattern, counting differences, on both strands."""
-    search = HitSearch(given, rereads=True, narrows=False)
-    from kmatch.search.best import BestOptions, best_batches
-
-    options = given.made(BestOptions)
-    search.write(partial(best_batches, search.genomes, search.panel, options))
+    HitSearch(given, rereads=True).write("best")

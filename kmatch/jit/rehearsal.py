@@ -27,11 +27,14 @@ from kmatch.engine.geometry import LANES_PER_WORD, Text
 from kmatch.engine.host import packing_by
 from kmatch.engine.protocol import Engine
 from kmatch.errors import DeviceError, KmatchWarning
-from kmatch.genome import Genome
+from kmatch.genome import Genome, as_genomes
 from kmatch.jit import on_compile
 from kmatch.jit.folders import open_folder, own_folder, sharing, take
 from kmatch.packed.writer import HALO_STEP, PackedLayout, write_packed
-from kmatch.search.hooked import hooked
+from kmatch.results.hits import Hits
+from kmatch.search.query import Query, Run
+from kmatch.search.search import begin_search
+from kmatch.sequences.patterns import load_patterns
 from kmatch.threads import cores
 
 KERNEL, TASK = "kernel", "task"  # what a process reports as done
@@ -224,10 +227,18 @@ LENGTHS = (128, 512, 2048, 8192)
 
 
 def _search(
-    command: str, patterns: dict[str, str], *arguments: Any, device: str, **options: Any
+    command: str,
+    patterns: dict[str, str],
+    k: int = 0,
+    *,
+    device: str,
+    way: str | None = None,
+    **options: Any,
 ) -> None:
-    genome = Genome.from_records([("tiny", LETTERS)])
-    _write(hooked(command, genome, patterns, *arguments, device=device, **options))
+    genomes = as_genomes(Genome.from_records([("tiny", LETTERS)]))
+    panel, run = load_patterns(patterns), Run(device, way=way)
+    search = begin_search(Query(command, panel, k, **options), genomes, run)
+    _write(Hits(search, panel, genomes))
 
 
 def _primer(device: str) -> None:

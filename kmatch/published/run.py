@@ -15,7 +15,7 @@ from kmatch.errors import DeviceError, InputError
 from kmatch.published.registry import ENGINE, Algorithm, find
 
 if TYPE_CHECKING:
-    from kmatch.search.running import Running
+    from kmatch.search.query import Run as Running
     from kmatch.sequences.patterns import Pattern
 
 Hits = tuple[Longs, Longs]  # positions and distances, or starts and lengths
@@ -29,20 +29,11 @@ def choose_algorithm(
 ) -> tuple[Engine, Run | None]:
     """The engine of a search, and the Run of a published algorithm there, None for `bitplane`.
 
-    running: its on_engine hears of the engine; `auto` is the CPU for algorithms that only run
-    there; work: as for `choose_engine`. Raises InputError for an unknown name and for patterns that
-    the algorithm's layout does not hold, DeviceError for a device that cannot be used or on which
-    the algorithm does not run.
+    running: how the search runs; `auto` is the CPU for algorithms that only run there; work: as for
+    `choose_engine`. Raises InputError for an unknown name and for patterns that the algorithm's
+    layout does not hold, DeviceError for a device that cannot be used or on which the algorithm
+    does not run.
     """
-    chosen = _chosen(command, patterns, running, work)
-    if running.on_engine:
-        running.on_engine(chosen[0])
-    return chosen
-
-
-def _chosen(
-    command: str, patterns: Sequence[Pattern], running: Running, work: int | None
-) -> tuple[Engine, Run | None]:
     name, device = running.algorithm, running.device
     algorithm = find(command, name)
     if algorithm is None:

@@ -21,7 +21,6 @@ from kmatch.search.mismatches.windows import window_batches
 from kmatch.search.panels.pam import Pam
 from kmatch.search.panels.pams import united
 from kmatch.search.panels.panel import ReadingPanel, Request, rank_panel
-from kmatch.search.running import HOOKS, Hooks
 from kmatch.search.scanning.chunks import PackedChunk
 from kmatch.sequences.alphabet import reverse_complement
 from kmatch.sequences.patterns import Pattern
@@ -133,14 +132,14 @@ def difference_search(
     limits: Longs,
     report: str,
     rules: Rules = NO_RULES,
-    hooks: Hooks = HOOKS,
+    way: str | None = None,
     aligned: bool = True,
 ) -> DifferenceSearch:
     """The DifferenceSearch of the engine, or of a published algorithm where `run` is not None."""
     if run:
         return PublishedDifferences(engine, run, panel, limits, report, rules, aligned)
-    given = (hooks.way, hooks.capacity, aligned)
-    return DifferenceSearch(engine, panel, limits, report, rules, *given)
+    how = (way, aligned)
+    return DifferenceSearch(engine, panel, limits, report, rules, *how)
 
 
 def published_distances(

@@ -1,7 +1,7 @@
 """Batches of hits, primers and products, as columns of one length: plain data."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -41,6 +41,7 @@ class Batch:
     start: Longs
     end: Longs
     names: dict[int, str]
+    origin: Origin = field(default=ALONE, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.start)
@@ -55,7 +56,7 @@ class Batch:
 
     def picked(self, rows: Longs | slice) -> Self:
         """The batch of some rows: numbers, int64[m], or a slice."""
-        own = [field.name for field in fields(self) if field.name not in WHOLE]
+        own = [each.name for each in fields(self) if each.name not in WHOLE]
         return replace(self, **{name: _picked(getattr(self, name), rows) for name in own})
 
 
@@ -75,7 +76,6 @@ class HitBatch(Batch):
     distance: Ints
     minus: Bytes
     columns: Columns | None = None
-    origin: Origin = ALONE
 
     @property
     def aligned(self) -> Columns:
@@ -115,7 +115,7 @@ def joined(batches: Sequence[SomeBatch]) -> SomeBatch:
     first = filled[0]
     if len(filled) == 1:
         return first
-    own = [field.name for field in fields(first) if field.name not in WHOLE]
+    own = [each.name for each in fields(first) if each.name not in WHOLE]
     columns = {name: _joined([getattr(batch, name) for batch in filled]) for name in own}
     known = {number: name for batch in filled for number, name in batch.names.items()}
     numbers, _ = numbers_of(columns["record"])
@@ -226,4 +226,3 @@ class ProductBatch(Batch):
     forward: PrimerSites
     reverse: PrimerSites
     text: Texts | None
-    origin: Origin = ALONE

@@ -5,17 +5,18 @@ at it; no pass for every k.
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from kmatch.arrays import Longs
 from kmatch.engine.protocol import Smallest
 from kmatch.engine.ways import work_of
-from kmatch.genome import Genome, Genomes, as_genomes
-from kmatch.published.run import Run, choose_algorithm
+from kmatch.errors import warn
+from kmatch.genome import Genome, Genomes
+from kmatch.published.run import choose_algorithm
 from kmatch.published.search import difference_search, published_distances
 from kmatch.results.batches import HitBatch
 from kmatch.search.circles import Reading, circular_chunks, reading_circles
@@ -23,136 +24,86 @@ from kmatch.search.differences.rules import Rules
 from kmatch.search.hamming import checked_ends
 from kmatch.search.panels.panel import ReadingPanel, build_reading_panel, select_patterns
 from kmatch.search.panels.repeats import distinct_patterns, with_copies
-from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
+from kmatch.search.query import RUN, Query, Run
+from kmatch.search.regions import Regions
 from kmatch.search.scanning.chunks import Chunking, PackedChunk, plan_reading
 from kmatch.search.scanning.scan import DEEP
-from kmatch.search.several import over_genomes
-from kmatch.sequences.circles import Circular
-from kmatch.sequences.patterns import Pattern, PatternSet
+from kmatch.search.search import Search
 
 
-class BestOptions(NamedTuple):
-    """strand: `both`, `+` or `-`; exact_5p, exact_3p: first and last letters that must match."""
+class BestSearch(Search[HitBatch]):
+    """The search of a Query `best`, which reads a genome twice.
 
-    strand: str = "both"
-    exact_5p: int = 0
-    exact_3p: int = 0
-
-
-OPTIONS = BestOptions()
-
-
-def best_batches(
-    genome: Genome | Genomes,
-    patterns: Sequence[Pattern],
-    options: BestOptions = OPTIONS,
-    running: Running = RUNNING,
-    hooks: Hooks = HOOKS,
-) -> Iterator[HitBatch]:
-    """Yield the hits as HitBatches, in order.
-
-    genome: it is read twice if it is not kept; running.on_warning hears of each pattern that
-    matches nowhere. Raises InputError and DeviceError as `kmatch.best` does, at the first batch.
+    Warns of each pattern that matches nowhere.
     """
-    genomes = as_genomes(genome)
-    distinct, copies = distinct_patterns(patterns)
-    closest = _closest(genomes, distinct, options, running, hooks)
 
-    def find(each: Genome, running: Running) -> Iterable[HitBatch]:
-        read = Read(each, genomes.circular, running)
-        distances = closest.distances(read)
-        found = distances < distinct.lengths
-        where = f" in {each.label}" if genomes.named else ""
-        for name in copies.names_of(~found):
-            running.on_warning(f"pattern '{name}' matches nowhere{where}")
-        return with_copies(closest.hits(read, distances), copies)
-
-    yield from over_genomes(genomes, running, find)
-
-
-def _closest(
-    genomes: Genomes, patterns: PatternSet, options: BestOptions, running: Running, hooks: Hooks
-) -> "Closest":
-    rules = Rules(ends=checked_ends(options.exact_5p, options.exact_3p))
-    work = work_of(genomes.expected_letters, patterns.lengths, options.strand)
-    algorithm = choose_algorithm("best", patterns, running, work)
-    return Closest(patterns, options.strand, rules, algorithm, hooks, running.aligned)
-
-
-class Read(NamedTuple):
-    """A genome that is read more than once, which of its records are circular, and how it runs."""
-
-    genome: Genome
-    circular: Circular | None
-    running: Running
-
-
-class Closest:
-    """What finds the closest occurrences of distinct patterns in one genome after another.
-
-    algorithm: the engine, and a published one's Run or None; aligned: whether hits come with their
-    alignments.
-    """
+    narrows = False  # the whole genome decides what is closest
 
     def __init__(
-        self,
-        patterns: PatternSet,
-        strand: str,
-        rules: Rules,
-        algorithm: tuple[Any, Run | None],
-        hooks: Hooks,
-        aligned: bool,
+        self, query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
     ) -> None:
-        self._aligned = aligned
-        self._patterns, self._strand, self._rules = patterns, strand, rules
-        self._engine, self._run, self._hooks = *algorithm, hooks
-        self._panel = build_reading_panel(patterns, strand)
+        super().__init__(genomes, run, regions)
+        self._patterns, self._copies = distinct_patterns(query.patterns)
+        self._strand = query.strand
+        self._rules = Rules(ends=checked_ends(query.exact_5p, query.exact_3p))
+        work = work_of(genomes.expected_letters, self._patterns.lengths, query.strand)
+        self.engine, self._published = choose_algorithm("best", self._patterns, run, work)
+        self._panel = build_reading_panel(self._patterns, query.strand)
 
-    def distances(self, read: Read) -> Longs:
+    def _find(self, genome: Genome) -> Iterable[HitBatch]:
+        distances = self._distances(genome)
+        where = f" in {genome.label}" if self.genomes.named else ""
+        for name in self._copies.names_of(distances >= self._patterns.lengths):
+            warn(f"pattern '{name}' matches nowhere{where}")
+        return with_copies(self._hits(genome, distances), self._copies)
+
+    def _distances(self, genome: Genome) -> Longs:
         """The smallest distance of each pattern, int64[P]; m where none is less."""
-        panel, patterns, engine = self._panel, len(self._patterns), self._engine
+        panel, patterns, engine = self._panel, len(self._patterns), self.engine
+        circular = self.genomes.circular
         longest = int(panel.lengths.max())
         chunking = self._chunking(longest, longest)
-        if read.circular is None:
-            circles, chunks = None, chunking.chunks(read.genome, read.running)
+        if circular is None:
+            circles, chunks = None, self.noted(chunking.chunks(genome, self.progress.hear))
         else:
-            circles = reading_circles(read.circular, 2 * longest)
-            chunks = circular_chunks(chunking, read.genome, circles, read.running)
-        if self._run:
-            found = published_distances(chunks, panel, patterns, engine, self._run)
+            circles = reading_circles(circular, 2 * longest)
+            chunks = circular_chunks(chunking, genome, circles, self.progress.hear)
+            chunks = self.noted(chunks, circles)
+        if self._published:
+            found = published_distances(chunks, panel, patterns, engine, self._published)
         else:
             found = smallest_distances(chunks, panel, patterns, engine)
         # An alignment may have gone round a short circle more than once.
         if self._rules.bind_alignments or (circles and 0 < circles.shortest < 2 * longest):
-            found = self._kept(read, found)
+            found = self._kept(genome, found)
         return found
 
-    def hits(self, read: Read, distances: Longs) -> Iterable[HitBatch]:
+    def _hits(self, genome: Genome, distances: Longs) -> Iterable[HitBatch]:
         """The HitBatches of the minima at these distances."""
         wanted = distances < self._patterns.lengths
         if not wanted.any():
             return []
         panel = select_patterns(self._patterns, wanted, self._strand)
-        return self._within(read, panel, distances[panel.pattern], "minima")
+        return self._within(genome, panel, distances[panel.pattern], "minima")
 
     def _chunking(self, longest: int, k: int) -> Chunking:
         """The Chunking for occurrences of up to `longest` letters within k: often one for all."""
-        layout, length = (self._run or self._engine).layout, self._hooks.chunk_length
+        layout = (self._published or self.engine).layout
         # An alignment across the gap between records costs at least the gap.
-        plan = plan_reading(longest, k, int(self._panel.lengths.max()), length, layout)
-        return Chunking(plan, self._engine, self._engine.layout.reading_words)
+        plan = plan_reading(longest, k, int(self._panel.lengths.max()), layout)
+        return Chunking(plan, self.engine, self.engine.layout.reading_words)
 
     def _within(
-        self, read: Read, panel: ReadingPanel, limits: Longs, report: str
+        self, genome: Genome, panel: ReadingPanel, limits: Longs, report: str
     ) -> Iterable[HitBatch]:
         """The hits of a panel within limits, int64[Q]."""
         longest, k = int(panel.lengths.max()), int(limits.max())
-        chunking = self._chunking(longest, k)
-        make = partial(self._search, panel, limits, aligned=self._aligned and report == "minima")
-        if read.circular is None:
-            return make(report).run(chunking.chunks(read.genome, read.running))
+        chunking, circular = self._chunking(longest, k), self.genomes.circular
+        make = partial(self._search, panel, limits, aligned=self.run.aligned and report == "minima")
+        if circular is None:
+            return make(report).run(self.noted(chunking.chunks(genome, self.progress.hear)))
         reading = Reading(longest + k, self._patterns.lengths, self._rules, make)
-        return reading.run(read.genome, read.circular, chunking, read.running, report)
+        return reading.run(genome, circular, chunking, self, report)
 
     def _search(
         self,
@@ -161,10 +112,10 @@ class Closest:
         report: str,
         aligned: bool = False,
     ) -> Any:
-        how = (report, self._rules, self._hooks, aligned)
-        return difference_search(self._engine, self._run, panel, limits, *how)
+        how = (report, self._rules, self.run.way, aligned)
+        return difference_search(self.engine, self._published, panel, limits, *how)
 
-    def _kept(self, read: Read, least: Longs) -> Longs:
+    def _kept(self, genome: Genome, least: Longs) -> Longs:
         """The smallest distance of each pattern that a hit keeps to the rules at; m where none is.
 
         least: int64[P], the distances without rules, from which larger ones are tried.
@@ -176,21 +127,21 @@ class Closest:
         wanted = limits <= most
         while wanted.any():
             panel = select_patterns(self._patterns, wanted, self._strand)
-            self._lower(distances, read, panel, limits[panel.pattern])
+            self._lower(distances, genome, panel, limits[panel.pattern])
             wanted &= (distances == lengths) & (limits < most)
             limits, step = np.minimum(limits + step, most), 2 * step
         return distances
 
-    def _lower(self, distances: Longs, read: Read, panel: ReadingPanel, limits: Longs) -> None:
+    def _lower(self, distances: Longs, genome: Genome, panel: ReadingPanel, limits: Longs) -> None:
         """Lower distances to those that a panel's patterns have somewhere within limits."""
-        if read.circular is not None:
-            for batch in self._within(read, panel, limits, "ends"):
+        if self.genomes.circular is not None:
+            for batch in self._within(genome, panel, limits, "ends"):
                 np.minimum.at(distances, batch.pattern, batch.distance)
             return
         k = int(limits.max())
         chunking = self._chunking(int(panel.lengths.max()), k)
         search = self._search(panel, limits, "ends")
-        found = search.smallest(chunking.chunks(read.genome, read.running))
+        found = search.smallest(self.noted(chunking.chunks(genome, self.progress.hear)))
         near = found <= limits
         np.minimum.at(distances, panel.pattern[near], found[near])
 

@@ -13,11 +13,11 @@ from kmatch.genome import Genome
 from kmatch.results.batches import HitBatch, joined, sizes_of
 from kmatch.results.columns import shortened, take_rows
 from kmatch.search.differences.rules import Rules
-from kmatch.search.running import Running
 from kmatch.search.scanning.chunks import Chunking, PackedChunk
+from kmatch.search.search import Search
 from kmatch.sequences.alphabet import encode_text
-from kmatch.sequences.chunks import Spans
 from kmatch.sequences.circles import Circles, Circular
+from kmatch.sequences.records import Progress
 
 Lengths = dict[int, int]
 DELETION = ord("D")  # of a text letter, a column without one of the pattern
@@ -33,29 +33,11 @@ def reading_circles(circular: Circular, more: int) -> Circles:
     return Circles(circular, more, unrolled=True)
 
 
-def hearing(circles: Circles, running: Running, first: int = 0) -> Running:
-    """A Running whose on_spans hears of records without the letters behind circular ones.
-
-    first: the number of the first record that chunks have.
-    """
-    tell = running.on_spans
-    if tell is None:
-        return running
-
-    def hear(spans: Spans) -> None:
-        spans = spans._replace(first=spans.first + first)
-        record = np.arange(len(spans.lengths)) + spans.first
-        tell(spans._replace(lengths=np.minimum(spans.lengths, sizes_of(record, circles.lengths))))
-
-    return running._replace(on_spans=hear)
-
-
 def circular_chunks(
-    chunking: Chunking, genome: Genome, circles: Circles, running: Running
+    chunking: Chunking, genome: Genome, circles: Circles, hear: Progress
 ) -> Iterator[PackedChunk]:
     """The PackedChunks of a genome whose circular records' first letters follow their last ones."""
-    parts = circles.parts(genome.parts(running.on_progress))
-    return chunking.fresh(parts, hearing(circles, running))
+    return chunking.fresh(circles.parts(genome.parts(hear)))
 
 
 def windows_once(batches: Iterable[HitBatch], circles: Circles) -> Iterator[HitBatch]:
@@ -82,13 +64,21 @@ class Reading:
         self._more, self._lengths, self._rules, self._search = more, lengths, rules, search
 
     def run(
-        self, genome: Genome, circular: Circular, chunking: Chunking, running: Running, report: str
+        self,
+        genome: Genome,
+        circular: Circular,
+        chunking: Chunking,
+        whole: Search[HitBatch],
+        report: str,
     ) -> Iterator[HitBatch]:
-        """Yield the HitBatches: linear and circular records by turns."""
+        """Yield the HitBatches: linear and circular records by turns.
+
+        whole: the search that this is part of, which takes note of what is searched.
+        """
         circles = reading_circles(circular, self._more)
-        for turns, first, parts in circles.runs(genome.parts(running.on_progress)):
+        for turns, first, parts in circles.runs(genome.parts(whole.progress.hear)):
             search = self._search("ends" if turns else report)
-            chunks = chunking.fresh(parts, hearing(circles, running, first))
+            chunks = whole.noted(chunking.fresh(parts), circles, first)
             batches = _counted_from(first, circles.lengths, search.run(chunks))
             if turns:
                 for rows in by_record(batches):

@@ -1,79 +1,80 @@
 """Every window within k mismatches of a pattern."""
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from kmatch.arrays import Longs
 from kmatch.engine.ways import work_of
 from kmatch.errors import checked_count
-from kmatch.genome import Genome, Genomes, as_genomes
-from kmatch.published.run import Run, choose_algorithm
+from kmatch.genome import Genome, Genomes
+from kmatch.published.run import choose_algorithm
 from kmatch.results.batches import HitBatch
+from kmatch.search.circles import circular_chunks, window_circles, windows_once
 from kmatch.search.mismatches.compared import WindowSearch
 from kmatch.search.panels.distances import merged, pattern_distances, renumbered
 from kmatch.search.panels.panel import Request
-from kmatch.search.panels.repeats import distinct_patterns
-from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
+from kmatch.search.panels.repeats import Copies, distinct_patterns, with_copies
+from kmatch.search.query import RUN, Query, Run
+from kmatch.search.regions import Regions
 from kmatch.search.scanning.chunks import Chunking, PackedChunk, plan_chunks
-from kmatch.search.several import find_windows
-from kmatch.sequences.patterns import Pattern
+from kmatch.search.scanning.dense import hits_ahead
+from kmatch.search.search import Search
 
 
-class HammingOptions(NamedTuple):
-    """strand: `both`, `+` or `-`; exact_5p, exact_3p: first and last letters that must match."""
+class WindowsSearch(Search[HitBatch]):
+    """A search whose hits are windows of up to `_longest` letters in the chunks of a Chunking."""
 
-    strand: str = "both"
-    exact_5p: int = 0
-    exact_3p: int = 0
+    _in_chunks: Any  # gives the HitBatches of an iterable of PackedChunks
+    _chunking: Chunking
+    _longest: int
+    _copies: Copies
 
-
-OPTIONS = HammingOptions()
-
-
-def hamming_batches(
-    genome: Genome | Genomes,
-    patterns: Sequence[Pattern],
-    k: int | str,
-    options: HammingOptions = OPTIONS,
-    running: Running = RUNNING,
-    hooks: Hooks = HOOKS,
-) -> Iterator[HitBatch]:
-    """Yield the hits as HitBatches, in order, while the genome is read.
-
-    k: 0 ≤ k < m, or a share of m such as `10%`. Raises InputError and DeviceError as
-    `kmatch.hamming` does, at the first batch.
-    """
-    genomes = as_genomes(genome)
-    distinct, copies = distinct_patterns(patterns)
-    distances = pattern_distances(distinct, k)
-    k = int(distances.max())
-    ends = checked_ends(options.exact_5p, options.exact_3p)
-    work = work_of(genomes.expected_letters, distinct.lengths, options.strand)
-    engine, run = choose_algorithm("hamming", distinct, running, work)
-    searches = []
-    for each in np.unique(distances):
-        numbers = np.flatnonzero(distances == each)
-        request = Request(distinct.take(numbers), int(each), options.strand, ends, running.aligned)
-        searches.append((numbers, _search(engine, run, request, hooks)))
-    lengths = np.concatenate([search.panel.lengths for _, search in searches])
-    layout = run.layout if run else engine.layout
-    longest = int(lengths.max())
-    plan = plan_chunks(longest, k, len(lengths), hooks.chunk_length, layout)
-    search = searches[0][1].run if len(searches) == 1 else partial(_each_k, searches)
-    chunking = Chunking(plan, engine, hooks.words)
-    yield from find_windows(genomes, search, chunking, longest, copies, running)
+    def _find(self, genome: Genome) -> Iterable[HitBatch]:
+        chunking, threads = self._chunking, self.engine.threads
+        if self.genomes.circular is None:
+            chunks = self.noted(chunking.chunks(genome, self.progress.hear))
+            return with_copies(hits_ahead(self._in_chunks(chunks), threads), self._copies)
+        circles = window_circles(self.genomes.circular, self._longest)
+        chunks = circular_chunks(chunking, genome, circles, self.progress.hear)
+        batches = hits_ahead(self._in_chunks(self.noted(chunks, circles)), threads)
+        return with_copies(windows_once(batches, circles), self._copies)
 
 
-def _search(engine: Any, run: Run | None, request: Request, hooks: Hooks) -> Any:
+class HammingSearch(WindowsSearch):
+    """The search of a Query `hamming`."""
+
+    def __init__(
+        self, query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
+    ) -> None:
+        super().__init__(genomes, run, regions)
+        distinct, self._copies = distinct_patterns(query.patterns)
+        distances = pattern_distances(distinct, query.k)
+        k, ends = int(distances.max()), checked_ends(query.exact_5p, query.exact_3p)
+        work = work_of(genomes.expected_letters, distinct.lengths, query.strand)
+        self.engine, published = choose_algorithm("hamming", distinct, run, work)
+        searches = []
+        for each in np.unique(distances):
+            numbers = np.flatnonzero(distances == each)
+            part = Request(distinct.take(numbers), int(each), query.strand, ends, run.aligned)
+            searches.append((numbers, _search(self.engine, published, part)))
+        lengths = np.concatenate([search.panel.lengths for _, search in searches])
+        layout = (published or self.engine).layout
+        self._longest = int(lengths.max())
+        plan = plan_chunks(self._longest, k, len(lengths), layout)
+        self._chunking = Chunking(plan, self.engine)
+        self._in_chunks = searches[0][1].run if len(searches) == 1 else partial(_each_k, searches)
+
+
+def _search(engine: Any, published: Any, request: Request) -> Any:
     """The search for windows by the engine, or by a published algorithm."""
-    if run:
+    if published:
         from kmatch.published.search import PublishedWindows
 
-        return PublishedWindows(engine, run, request)
-    return WindowSearch(engine, request, hooks.capacity)
+        return PublishedWindows(engine, published, request)
+    return WindowSearch(engine, request)
 
 
 def _each_k(

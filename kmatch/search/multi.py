@@ -1,19 +1,19 @@
 """k mismatches of a panel of equal-length patterns, anywhere or beside a PAM."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from kmatch.engine.ways import LONGEST, window_way, work_of
 from kmatch.errors import PAM_SIDES, InputError, check_choice, shown
-from kmatch.genome import Genome, Genomes, as_genomes
+from kmatch.genome import Genomes
 from kmatch.published.registry import ENGINE
 from kmatch.published.run import choose_algorithm
 from kmatch.published.search import PublishedWindows
 from kmatch.results.batches import HitBatch
-from kmatch.search.edit import EditOptions, edit_batches
-from kmatch.search.hamming import checked_ends
+from kmatch.search.edit import EditSearch
+from kmatch.search.hamming import WindowsSearch, checked_ends
 from kmatch.search.mismatches.compared import WindowSearch
 from kmatch.search.mismatches.seeds import SeedSearch
 from kmatch.search.mismatches.sites import SiteSearch
@@ -22,93 +22,67 @@ from kmatch.search.panels.pam import Pam
 from kmatch.search.panels.pams import load_pams
 from kmatch.search.panels.panel import Request
 from kmatch.search.panels.repeats import distinct_patterns
-from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
+from kmatch.search.query import RUN, Query, Run
+from kmatch.search.regions import Regions
 from kmatch.search.scanning.chunks import Chunking, plan_chunks
-from kmatch.search.several import find_windows
-from kmatch.sequences.patterns import Pattern, PatternSet
+from kmatch.search.search import Search
+from kmatch.sequences.patterns import PatternSet
 
 
-class MultiOptions(NamedTuple):
-    """pam: IUPAC letters that must stand beside a pattern, one PAM or several, after it (pam_side
-    `3p`) or before it (`5p`), or None; the others are those of HammingOptions."""
+class MultiSearch(WindowsSearch):
+    """The search of a Query `multi`, whose patterns and whose PAMs have one length each."""
 
-    pam: str | Sequence[str] | None = None
-    pam_side: str = "3p"
-    strand: str = "both"
-    exact_5p: int = 0
-    exact_3p: int = 0
-
-
-OPTIONS = MultiOptions()
-
-
-def multi_batches(
-    genome: Genome | Genomes,
-    patterns: Sequence[Pattern],
-    k: int | str,
-    options: MultiOptions = OPTIONS,
-    running: Running = RUNNING,
-    hooks: Hooks = HOOKS,
-) -> Iterator[HitBatch]:
-    """Yield the hits as HitBatches, in order, while the genome is read.
-
-    patterns: of one length m; k: 0 ≤ k < m, or a share of m such as `10%`. A hit spans the pattern
-    and the PAM, its distance counts the pattern alone. Raises InputError and DeviceError as
-    `kmatch.multi` does, at the first batch.
-    """
-    genomes = as_genomes(genome)
-    distinct, copies = distinct_patterns(patterns)
-    _check_lengths(distinct)
-    k = int(pattern_distances(distinct, k).max())
-    check_choice("side of the PAM", options.pam_side, PAM_SIDES)
-    pams = load_pams(options.pam, options.pam_side)
-    if len({len(pam) for pam in pams}) > 1:
-        yield from _beside_unequal(genomes, patterns, k, options, running, hooks)
-        return
-    ends = checked_ends(options.exact_5p, options.exact_3p)
-    request = Request(distinct, k, options.strand, ends, running.aligned)
-    work = work_of(genomes.expected_letters, distinct.lengths, options.strand)
-    engine, run = choose_algorithm("multi", distinct, running, work)
-    if run:
-        search: Any = PublishedWindows(engine, run, request, pams)
-    else:
-        search = _search(engine, request, pams, hooks)
-    layout = run.layout if run else engine.layout
-    longest = len(distinct[0]) + (len(pams[0]) if pams else 0)
-    plan = plan_chunks(longest, k, search.queries, hooks.chunk_length, layout)
-    chunking = Chunking(plan, engine, hooks.words)
-    yield from find_windows(genomes, search.run, chunking, longest, copies, running)
+    def __init__(
+        self, query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
+    ) -> None:
+        super().__init__(genomes, run, regions)
+        distinct, self._copies = distinct_patterns(query.patterns)
+        _check_lengths(distinct)
+        k = int(pattern_distances(distinct, query.k).max())
+        pams = load_pams(query.pam, query.pam_side)
+        ends = checked_ends(query.exact_5p, query.exact_3p)
+        request = Request(distinct, k, query.strand, ends, run.aligned)
+        work = work_of(genomes.expected_letters, distinct.lengths, query.strand)
+        self.engine, published = choose_algorithm("multi", distinct, run, work)
+        if published:
+            search: Any = PublishedWindows(self.engine, published, request, pams)
+        else:
+            search = _search(self.engine, request, pams, run.way)
+        self._longest = len(distinct[0]) + (len(pams[0]) if pams else 0)
+        layout = (published or self.engine).layout
+        plan = plan_chunks(self._longest, k, search.queries, layout)
+        self._chunking, self._in_chunks = Chunking(plan, self.engine), search.run
 
 
-def _search(engine: Any, request: Request, pams: Sequence[Pam], hooks: Hooks) -> Any:
+def _search(engine: Any, request: Request, pams: Sequence[Pam], way: str | None) -> Any:
     """The search of the way that is asked for, where it serves, or of the fastest."""
     patterns, length, many = len(request.patterns), len(request.patterns[0]), len(pams)
-    way = hooks.way or window_way(engine.name, patterns, length, request.k, many)
+    way = way or window_way(engine.name, patterns, length, request.k, many)
     if many > 1 or (many and way != "scan"):
-        return SiteSearch(engine, request, pams, hooks.capacity)
+        return SiteSearch(engine, request, pams)
     if way == "lookup" and engine.name == "cpu" and length <= LONGEST:
-        return SeedSearch(engine, request, hooks.capacity)
-    return WindowSearch(engine, request, hooks.capacity, pams[0] if pams else None)
+        return SeedSearch(engine, request)
+    return WindowSearch(engine, request, pams[0] if pams else None)
 
 
-def _beside_unequal(
-    genomes: Genomes,
-    patterns: Sequence[Pattern],
-    k: int,
-    options: MultiOptions,
-    running: Running,
-    hooks: Hooks,
-) -> Iterator[HitBatch]:
-    """The hits beside PAMs of several lengths: those of `edit` without insertions and deletions."""
-    if running.algorithm != ENGINE:
-        *others, last = (pam.sequence for pam in load_pams(options.pam, options.pam_side))
+def multi_search(
+    query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
+) -> Search[HitBatch]:
+    """The search of a Query `multi`; beside PAMs of several lengths it is that for differences,
+    without insertions and deletions."""
+    check_choice("side of the PAM", query.pam_side, PAM_SIDES)
+    pams = load_pams(query.pam, query.pam_side)
+    if len({len(pam) for pam in pams}) < 2:
+        return MultiSearch(query, genomes, run, regions)
+    _check_lengths(query.patterns)
+    if run.algorithm != ENGINE:
+        *others, last = (pam.sequence for pam in pams)
         raise InputError(
             f"the PAMs {', '.join(others)} and {last} have different lengths, which algorithm "
-            f"'{running.algorithm}' does not search beside; use --algorithm {ENGINE}, or one PAM"
+            f"'{run.algorithm}' does not search beside; use --algorithm {ENGINE}, or one PAM"
         )
-    wanted = EditOptions("ends", max_insertions=0, max_deletions=0)
-    wanted = wanted._replace(**options._asdict())
-    yield from edit_batches(genomes, patterns, k, wanted, running, hooks)
+    wanted = query._replace(report="ends", max_insertions=0, max_deletions=0)
+    return EditSearch(wanted, genomes, run, regions)
 
 
 def _check_lengths(patterns: PatternSet) -> None:

@@ -1,25 +1,23 @@
 """In-silico PCR: the products that pairs of primers make within their distances."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, nullcontext
-from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 
 from kmatch.arrays import Longs
-from kmatch.errors import PAIRINGS, InputError, check_choice, checked_count
-from kmatch.genome import Genome, Genomes, as_genomes
+from kmatch.errors import PAIRINGS, InputError, check_choice, checked_count, warn
+from kmatch.genome import Genome
 from kmatch.results.batches import HitBatch, PrimerSites, ProductBatch, numbers_of
-from kmatch.search.edit import EditOptions, edit_batches
-from kmatch.search.hamming import HammingOptions, hamming_batches
 from kmatch.search.panels.checks import check_ends
 from kmatch.search.products.circles import first_turn, with_second_turns, within_one_turn
 from kmatch.search.products.joins import Groups, Limits, Sites, finished_sites, joined_sites
 from kmatch.search.products.texts import ProductTexts
+from kmatch.search.query import Query
 from kmatch.search.regions import Regions
-from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
+from kmatch.search.search import Search
 from kmatch.sequences.primer_pairs import PrimerPairs
 
 PRODUCT = (50, 5000)
@@ -42,55 +40,73 @@ class PcrOptions(NamedTuple):
 OPTIONS = PcrOptions()
 
 
-def pcr_batches(
-    genome: Genome | Genomes,
-    pairs: PrimerPairs,
-    k: int | str,
-    options: PcrOptions = OPTIONS,
-    running: Running = RUNNING,
-    hooks: Hooks = HOOKS,
-) -> Iterator[ProductBatch]:
-    """Yield the products as ProductBatches, in order, while the genome is read.
+class PcrSearch(Search[ProductBatch]):
+    """The search for the products that sites of primers make, while the genome is read.
 
-    k: 0 ≤ k < m for every primer, or a share of m such as `10%`. genome: it is read twice, if it is
-    not kept, where the text of products is asked for. Raises InputError and DeviceError as
-    `kmatch.pcr` does.
+    sites: the search of a Query that `site_query` gives, without regions. A genome that is not kept
+    is read twice where the text of products is asked for. Warns as soon as there are more products
+    than anyone reads.
     """
-    genomes = as_genomes(genome)
-    sites = pcr_sites(pairs, k, options)(genomes, running=running, hooks=hooks)
-    return _counted(pcr_products(sites, genomes, pairs, options), running)
+
+    def __init__(
+        self,
+        sites: Search[HitBatch],
+        pairs: PrimerPairs,
+        options: PcrOptions = OPTIONS,
+        regions: Regions | None = None,
+    ) -> None:
+        super().__init__(sites.genomes, sites.run, regions)
+        sites.regions = regions  # of which it meets the records
+        self._sites, self._pairs, self._options = sites, pairs, options
+        self._limits = check_pcr(pairs, options)
+        self._groups = _groups(pairs, options.pairs == "any")
+        self.engine, self.progress = sites.engine, sites.progress
+
+    def everywhere(self) -> Iterator[ProductBatch]:
+        """Yield the products in one genome after another."""
+        products = 0
+        for number, hits in groupby(self._kept(), lambda batch: batch.origin.number):
+            for batch in self._of_genome(number, hits):
+                before, products = products, products + len(batch)
+                if before <= MANY < products:
+                    warn(
+                        f"more than {MANY:,} products, and more to come; a smaller k, more letters "
+                        "that must match at the 3′ ends or a narrower range of lengths leaves fewer"
+                    )
+                yield batch
+
+    def _kept(self) -> Iterator[HitBatch]:
+        """The sites that are inside regions, as a product is inside one only if its sites are."""
+        for batch in self._sites.everywhere():
+            found = self.regions.inside(batch) if self.regions else batch
+            if len(found):
+                yield found
+
+    def _find(self, genome: Genome) -> Iterable[ProductBatch]:
+        raise NotImplementedError
+
+    def _of_genome(self, number: int, hits: Iterable[HitBatch]) -> Iterator[ProductBatch]:
+        longest, circular, texts = self._limits.most, self.genomes.circular, None
+        if self._options.sequence:
+            texts = ProductTexts(self.genomes.genome(number), circular, longest)
+        if circular:
+            hits = with_second_turns(hits, longest)
+        with closing(texts) if texts else nullcontext():
+            for sites, count in finished_sites(hits, longest):
+                for rows in joined_sites(sites, count, self._groups, self._limits):
+                    rows = within_one_turn(sites, rows)
+                    if self.regions:
+                        rows = _inside(self.regions, sites, rows)
+                    if len(rows[0]):
+                        yield _batch(sites, self._pairs, rows, texts)
 
 
-def _counted(batches: Iterable[ProductBatch], running: Running) -> Iterator[ProductBatch]:
-    """The same batches; warns as soon as they hold more products than anyone reads."""
-    products = 0
-    for batch in batches:
-        before, products = products, products + len(batch)
-        if before <= MANY < products:
-            running.on_warning(
-                f"more than {MANY:,} products, and more to come; a smaller k, more letters that "
-                "must match at the 3′ ends or a narrower range of lengths leaves fewer"
-            )
-        yield batch
-
-
-def pcr_sites(
-    pairs: PrimerPairs, k: int | str, options: PcrOptions
-) -> Callable[..., Iterator[HitBatch]]:
-    """The search for the sites of primers, a partial that lacks the genomes."""
+def site_query(pairs: PrimerPairs, k: int | str, options: PcrOptions = OPTIONS) -> Query:
+    """The Query for the sites of primers. Raises InputError as `check_pcr` does."""
     check_pcr(pairs, options)
     if options.edit:
-        loci = EditOptions("loci", exact_3p=options.exact_3p)
-        return partial(edit_batches, patterns=pairs.primers, k=k, options=loci)
-    windows = HammingOptions(exact_3p=options.exact_3p)
-    return partial(hamming_batches, patterns=pairs.primers, k=k, options=windows)
-
-
-def pcr_products(
-    sites: Iterable[HitBatch], genomes: Genomes, pairs: PrimerPairs, options: PcrOptions
-) -> Iterator[ProductBatch]:
-    """Yield the products that sites make, in order; genomes: read where their text is asked for."""
-    return _by_genome(sites, pairs, check_pcr(pairs, options), options, genomes)
+        return Query("edit", pairs.primers, k, exact_3p=options.exact_3p, report="loci")
+    return Query("hamming", pairs.primers, k, exact_3p=options.exact_3p)
 
 
 def check_pcr(pairs: PrimerPairs, options: PcrOptions, exact: str = "exact_3p") -> Limits:
@@ -118,45 +134,6 @@ def _groups(pairs: PrimerPairs, mixed: bool) -> Groups:
     if mixed:
         return Groups(np.zeros(len(pairs.primers), np.int64), np.zeros(1, np.int64))
     return Groups(2 * pairs.pair + pairs.role, np.arange(2 * len(pairs)) ^ 1)
-
-
-def _by_genome(
-    sites: Iterable[HitBatch],
-    pairs: PrimerPairs,
-    limits: Limits,
-    options: PcrOptions,
-    genomes: Genomes,
-) -> Iterator[ProductBatch]:
-    groups = _groups(pairs, options.pairs == "any")
-    hits: Iterable[HitBatch]
-    regions = genomes.regions
-    if regions:  # as a product is inside one only if its sites are
-        sites = (found for batch in sites if len(found := regions.inside(batch)))
-    for number, hits in groupby(sites, lambda batch: batch.origin.number):
-        texts = None
-        if options.sequence:
-            texts = ProductTexts(genomes.genome(number), genomes.circular, limits.most)
-        if genomes.circular:
-            hits = with_second_turns(hits, limits.most)
-        yield from _products(hits, pairs, groups, limits, texts, regions)
-
-
-def _products(
-    hits: Iterable[HitBatch],
-    pairs: PrimerPairs,
-    groups: Groups,
-    limits: Limits,
-    texts: ProductTexts | None,
-    regions: Regions | None,
-) -> Iterator[ProductBatch]:
-    with closing(texts) if texts else nullcontext():
-        for sites, count in finished_sites(hits, limits.most):
-            for rows in joined_sites(sites, count, groups, limits):
-                rows = within_one_turn(sites, rows)
-                if regions:
-                    rows = _inside(regions, sites, rows)
-                if len(rows[0]):
-                    yield _batch(sites, pairs, rows, texts)
 
 
 def _inside(regions: Regions, sites: Sites, rows: tuple[Longs, Longs]) -> tuple[Longs, Longs]:
@@ -196,7 +173,7 @@ def _batch(
         _primer_sites(sites, forward),
         _primer_sites(sites, reverse),
         text,
-        sites.hits.origin,
+        origin=sites.hits.origin,
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,11 @@ from kmatch.published.run import choose_algorithm
 from kmatch.published.search import extend_published
 from kmatch.results.batches import PrimerBatch
 from kmatch.search.panels.panel import wanted_strands
-from kmatch.search.primers.background import PART, Background
+from kmatch.search.primers.background import Background
 from kmatch.search.primers.starts import TargetStarts
-from kmatch.search.running import HOOKS, RUNNING, Hooks, Running
+from kmatch.search.query import RUN, Run
+from kmatch.search.search import Progress
+from kmatch.sequences.records import Progress as Hear
 
 
 class PrimerOptions(NamedTuple):
@@ -35,42 +37,55 @@ class PrimerOptions(NamedTuple):
 
 
 OPTIONS = PrimerOptions()
+SIZES: Any = None  # how an engine cuts the work, see its `extend_primers`; tests set it
 
 
-def primer_batches(
-    target: Genome,
-    background: Genome,
-    k: int,
-    options: PrimerOptions = OPTIONS,
-    running: Running = RUNNING,
-    hooks: Hooks = HOOKS,
-) -> Iterator[PrimerBatch]:
-    """Yield a PrimerBatch for each target record with primers, once the background was read.
+class PrimerSearch:
+    """The search for primers in a target that differ from all of a background.
 
-    k: at least 1. running.on_progress hears of the bytes of the background that have been searched,
-    running.on_spans of the target's records. Raises InputError and DeviceError as `kmatch.primer`
-    does, at the first batch.
+    k: at least 1. Iterated, it yields a PrimerBatch for each target record with primers, once the
+    background was read, of whose searched bytes `progress` tells, with the target's records.
+    Raises InputError and DeviceError as a Search does.
     """
-    starts = PrimerStarts(target, k, options, running)
-    raise_bounds(starts.known, background, k, options, running, hooks)
-    yield from starts.batches()
+
+    def __init__(
+        self,
+        target: Genome,
+        background: Genome,
+        k: int,
+        options: PrimerOptions = OPTIONS,
+        run: Run = RUN,
+    ) -> None:
+        self.starts = PrimerStarts(target, k, options)
+        self.progress = Progress()
+        self.progress.add(self.starts.spans)
+        self.engine, self._published = choose_algorithm("primer", (), run)
+        self._background, self._k, self._options = background, k, options
+
+    def __iter__(self) -> Iterator[PrimerBatch]:
+        chosen = (self.engine, self._published)
+        search = (self._background, self._k, self._options)
+        raise_bounds(self.starts.known, *search, chosen, self.progress.hear)
+        yield from self.starts.batches()
 
 
 def raise_bounds(
     starts: Starts,
     background: Genome,
     k: int,
-    options: PrimerOptions = OPTIONS,
-    running: Running = RUNNING,
-    hooks: Hooks = HOOKS,
+    options: PrimerOptions,
+    chosen: tuple[Any, Any],
+    hear: Hear | None = None,
 ) -> Longs:
-    """Raise the bounds of Starts, in place, to what a background requires; returns them."""
-    strands = wanted_strands(options.background_strand)
-    engine, run = choose_algorithm("primer", (), running)
-    extend: Callable[..., object] = partial(engine.extend_primers, sizes=hooks.sizes)
-    if run:
-        extend = partial(extend_published, run)
-    columns = Background(background, strands, running.on_progress, hooks.part or PART)
+    """Raise the bounds of Starts, in place, to what a background requires; returns them.
+
+    chosen: as `choose_algorithm` gives it; hear: of the bytes searched.
+    """
+    engine, published = chosen
+    extend: Callable[..., object] = partial(engine.extend_primers, sizes=SIZES)
+    if published:
+        extend = partial(extend_published, published)
+    columns = Background(background, wanted_strands(options.background_strand), hear)
     for part in columns.parts():
         extend(starts, part, k, on_progress=columns.share)
     return starts.bounds
@@ -79,19 +94,16 @@ def raise_bounds(
 class PrimerStarts:
     """The starts of all records of a target.
 
-    known: the Starts of all of them, whose bounds engines raise. running.on_spans hears of the
-    records. Raises InputError for options that do not fit.
+    known: the Starts of all of them, whose bounds engines raise; spans: of the records. Raises
+    InputError for options that do not fit.
     """
 
-    def __init__(
-        self, target: Genome, k: int, options: PrimerOptions, running: Running = RUNNING
-    ) -> None:
+    def __init__(self, target: Genome, k: int, options: PrimerOptions) -> None:
         k, self._options = _checked(k, options)
         lengths = (max(k, self._options.min_length or 0), self._options.max_length)
         self._starts = TargetStarts(target, lengths, options.both_strands)
         self.known = self._starts.known
-        if running.on_spans:
-            running.on_spans(self._starts.spans)
+        self.spans = self._starts.spans
 
     def batches(self) -> Iterator[PrimerBatch]:
         """Yield a PrimerBatch for each record with primers, of those that the options allow."""

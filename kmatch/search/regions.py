@@ -1,26 +1,23 @@
 """Hits inside regions: the hits of a search of the whole genome that are inside one of them."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from itertools import compress, groupby
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from kmatch.arrays import Bools, Longs
-from kmatch.errors import InputError, checked_count, listed, shown
+from kmatch.errors import InputError, checked_count, listed, shown, warn
 from kmatch.genome import Genome, Genomes
-from kmatch.results.batches import HitBatch, ProductBatch
-from kmatch.search.running import Running
+from kmatch.results.batches import SomeBatch
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.others import COMMENT, Region, read_regions
 from kmatch.sequences.records import Progress, Stretch
 
 # A path of BED, `-` for standard input, or rows (name of the record, start, end).
 RegionsGiven = str | os.PathLike[str] | Iterable[tuple[str, int, int]]
-Found = TypeVar("Found", HitBatch, ProductBatch)
-Search = Callable[..., Iterable[Found]]  # called with running
 RECORD = 1 << 32  # more than a position in a record: a row's record and position in one number
 
 
@@ -33,6 +30,7 @@ class Regions:
         for name, group in groupby(ordered, key=lambda region: region.record):
             self._furthest[name] = max(group, key=lambda region: region.end)
         self.met: set[str] = set()  # records of them, with letters or without, that were read
+        self.lengths: dict[str, int] = {}  # letters of those, as far as they were searched
         self._numbers = {name: number for number, name in enumerate(self._furthest)}
         rows = [(self._numbers[name], start, end) for name, start, end, _ in ordered]
         record, start, end = np.array(rows, np.int64).reshape(-1, 3).T
@@ -51,14 +49,53 @@ class Regions:
         held: Bools = (number >= 0) & (region >= 0) & (self._reach[region] >= first + end - start)
         return held
 
-    def furthest(self) -> Mapping[str, Region]:
-        """By the name of each record, the Region that ends last."""
-        return self._furthest
-
-    def inside(self, batch: Found) -> Found:
-        """The hits, or products, of a batch that are inside a region."""
+    def inside(self, batch: SomeBatch) -> SomeBatch:
+        """The rows of a batch that are inside a region."""
         kept = self.hold(*batch.record_names(), batch.start, batch.end)
         return batch if kept.all() else batch.picked(np.flatnonzero(kept))
+
+    def narrow(self, genomes: Genomes) -> None:
+        """Let genomes be searched only in the records that regions name."""
+        genomes.view = partial(NarrowGenome, regions=self)
+
+    def meet(self, spans: Spans) -> None:
+        """Take the records in a chunk."""
+        for number in np.flatnonzero(_named(spans.names, self)).tolist():
+            self._meet(spans.names[number], int(spans.lengths[number]))
+
+    def _meet(self, name: str, letters: int) -> None:
+        self.lengths[name] = max(letters, self.lengths.get(name, 0))
+
+    def join(self, met: set[str], lengths: Mapping[str, int]) -> None:
+        """Take what a search of some of the records has met."""
+        self.met |= met
+        for name, letters in lengths.items():
+            self._meet(name, letters)
+
+    def check(self, label: str) -> None:
+        """Compare the regions with the records that there were.
+
+        Raises InputError for regions beyond the end of a record and where the genomes, of which
+        `label` is the name, have none of the records named; warns of those they have not.
+        """
+        self.lengths |= dict.fromkeys(self.met - self.lengths.keys(), 0)
+        for name, letters in self.lengths.items():
+            region = self._furthest[name]
+            if region.end > letters:
+                raise InputError(
+                    f"{region.where}the region ends at {region.end:,}, and '{shown(name)}' of "
+                    f"{label} has {letters:,} letters; are the regions those of another genome?"
+                )
+        missing = [name for name in self._furthest if name not in self.lengths]
+        if not self.lengths:
+            raise InputError(
+                f"{self._furthest[missing[0]].where}{label} has no record {listed(missing)}; name "
+                "records in the regions as the genome does"
+            )
+        # Those of lines that begin so are comments where no record is named like them.
+        missing = [name for name in missing if not name.startswith(COMMENT)]
+        if missing:
+            warn(f"{label} has no record {listed(missing)}, which regions name")
 
 
 def load_regions(regions: "RegionsGiven | Regions | None") -> Regions | None:
@@ -82,74 +119,6 @@ def load_regions(regions: "RegionsGiven | Regions | None") -> Regions | None:
     if not found:
         raise InputError("no regions were given")
     return Regions(found)
-
-
-def narrow(genomes: Genomes, regions: Regions | None) -> None:
-    """Let genomes be searched only in the records that regions name."""
-    if regions is not None:
-        genomes.view = partial(NarrowGenome, regions=regions)
-        genomes.regions = regions
-
-
-def search_inside(
-    regions: Regions | None, genomes: Genomes, search: Search[Found], running: Running
-) -> Iterable[Found]:
-    """The batches of search(running=running) in genomes inside regions; None: all.
-
-    Raises InputError, after the last hit, for regions beyond the end of a record and where the
-    genomes have none of the records named; running.on_warning hears of those they have not.
-    """
-    if regions is None:
-        return search(running=running)
-    return _search_inside(regions, genomes, search, running)
-
-
-def _search_inside(
-    regions: Regions, genomes: Genomes, search: Search[Found], running: Running
-) -> Iterator[Found]:
-    lengths = _Lengths(regions, running.on_spans)
-    for batch in search(running=running._replace(on_spans=lengths.hear)):
-        found = regions.inside(batch)
-        if len(found):
-            yield found
-    lengths.check(genomes.label, running.on_warning)
-
-
-class _Lengths:
-    """Letters of the records that regions name, heard while they are searched."""
-
-    def __init__(self, regions: Regions, hear: Callable[[Spans], None] | None) -> None:
-        self._furthest, self._hear, self._met = regions.furthest(), hear, regions.met
-        self._lengths: dict[str, int] = {}
-
-    def hear(self, spans: Spans) -> None:
-        """Take the records in a chunk."""
-        if self._hear:
-            self._hear(spans)
-        for number in np.flatnonzero(_named(spans.names, self._furthest)).tolist():
-            name, letters = spans.names[number], int(spans.lengths[number])
-            self._lengths[name] = max(letters, self._lengths.get(name, 0))
-
-    def check(self, label: str, on_warning: Callable[[str], None]) -> None:
-        """Compare the regions with the records that there were."""
-        self._lengths |= dict.fromkeys(self._met - self._lengths.keys(), 0)
-        for name, letters in self._lengths.items():
-            region = self._furthest[name]
-            if region.end > letters:
-                raise InputError(
-                    f"{region.where}the region ends at {region.end:,}, and '{shown(name)}' of "
-                    f"{label} has {letters:,} letters; are the regions those of another genome?"
-                )
-        missing = [name for name in self._furthest if name not in self._lengths]
-        if not self._lengths:
-            raise InputError(
-                f"{self._furthest[missing[0]].where}{label} has no record {listed(missing)}; name "
-                "records in the regions as the genome does"
-            )
-        # Those of lines that begin so are comments where no record is named like them.
-        missing = [name for name in missing if not name.startswith(COMMENT)]
-        if missing:
-            on_warning(f"{label} has no record {listed(missing)}, which regions name")
 
 
 class NarrowGenome(Genome):

@@ -21,9 +21,12 @@ from harness.records import write_results
 
 import kmatch
 from kmatch.engine.cuda.primer import Sizes
+from kmatch.genome import as_genomes
 from kmatch.packed.writer import PackedLayout, write_packed
-from kmatch.search import best, edit, hamming, multi, primer
-from kmatch.search.running import by_name
+from kmatch.search import primer
+from kmatch.search.query import Query, Run
+from kmatch.search.scanning import scan
+from kmatch.search.search import begin_search
 from kmatch.sequences.patterns import load_patterns
 
 LAMBDA = Path(__file__).parents[2] / "examples" / "data" / "lambda_phage.fa.gz"
@@ -37,19 +40,18 @@ FEW = {"capacity": 50}
 
 
 class Search(NamedTuple):
-    """A search: one of the functions `*_batches`, its patterns (a name of `panels`, or a list), k
-    or (), and options by name; packed: whether the genome is a packed file."""
+    """A search: its problem, its patterns (a name of `panels`, or a list), k or (), and options by
+    name; packed: whether the genome is a packed file."""
 
     name: str
-    batches: Any
+    problem: str
     patterns: str | list[str]
     k: tuple[int, ...]
     options: Mapping[str, Any] = MappingProxyType({})
     packed: bool = False
 
 
-MISMATCHES, PANEL = hamming.hamming_batches, multi.multi_batches
-DIFFERENCES, CLOSEST = edit.edit_batches, best.best_batches
+MISMATCHES, PANEL, DIFFERENCES, CLOSEST = "hamming", "multi", "edit", "best"
 SEARCHES = (
     Search("hamming", MISMATCHES, "short", (3,)),
     Search("hamming, many mismatches", MISMATCHES, "short", (7,)),
@@ -71,11 +73,9 @@ SEARCHES = (
     Search("edit, packed genome", DIFFERENCES, "short", (3,), packed=True),
     Search("best", CLOSEST, "short", ()),
     Search("best, strips", CLOSEST, "strips", ()),
-    Search("primer", primer.primer_batches, "target", (12,)),
-    Search(
-        "primer, one strand", primer.primer_batches, "target", (12,), {"background_strand": "+"}
-    ),
-    Search("primer, few columns", primer.primer_batches, "target", (12,), {"sizes": TINY}),
+    Search("primer", "primer", "target", (12,)),
+    Search("primer, one strand", "primer", "target", (12,), {"background_strand": "+"}),
+    Search("primer, few columns", "primer", "target", (12,), {"sizes": TINY}),
 )
 
 
@@ -102,16 +102,20 @@ class Data:
 
     def run(self, search, device):
         """The rows of a search."""
-        options = {"device": device, **search.options}
-        if device == "cpu":
-            options.pop("sizes", None)  # which are a GPU's
-        if search.batches is primer.primer_batches:
+        options = dict(search.options)
+        how = Run(device, options.pop("threads", None))
+        scan.CAPACITY, primer.SIZES = options.pop("capacity", None), None
+        if (sizes := options.pop("sizes", None)) and device != "cpu":  # which are a GPU's
+            primer.SIZES = sizes
+        if search.problem == "primer":
             target = kmatch.Genome.from_records([("target", self._target)])
             background = kmatch.Genome.from_records([("background", self._background)])
-            found = by_name(search.batches, target, background, *search.k, **options)
+            options = primer.PrimerOptions(**options)
+            found = primer.PrimerSearch(target, background, *search.k, options, how)
             return [row for batch in found for row in zip(batch.start, batch.end, strict=True)]
         patterns = load_patterns(self.panels.get(str(search.patterns), search.patterns))
-        found = by_name(search.batches, self.genome(search.packed), patterns, *search.k, **options)
+        query = Query(search.problem, patterns, *search.k, **options)
+        found = begin_search(query, as_genomes(self.genome(search.packed)), how)
         return [row for batch in found for row in _rows(batch)]
 
 

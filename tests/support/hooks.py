@@ -1,18 +1,93 @@
-"""Searches as generators, with their options by name, those that only tests set among them."""
+"""Searches by name: what they look for, how they run, and settings that only tests set."""
 
-from functools import partial
+import warnings
+from contextlib import ExitStack, contextmanager
+from unittest.mock import patch
 
-from kmatch.search.best import best_batches as _best
-from kmatch.search.edit import edit_batches as _edit
-from kmatch.search.hamming import hamming_batches as _hamming
-from kmatch.search.multi import multi_batches as _multi
-from kmatch.search.pcr import pcr_batches as _pcr
-from kmatch.search.primer import primer_batches as _primer
-from kmatch.search.running import by_name
+from kmatch.errors import KmatchWarning
+from kmatch.genome import as_genomes
+from kmatch.results.hits import Hits
+from kmatch.results.primers import Primers
+from kmatch.search import primer
+from kmatch.search.pcr import PcrOptions, PcrSearch, site_query
+from kmatch.search.primers import background
+from kmatch.search.query import Query, Run
+from kmatch.search.scanning import chunks, scan
+from kmatch.search.search import begin_search
+from kmatch.sequences.patterns import load_patterns
 
-hamming_batches = partial(by_name, _hamming)
-multi_batches = partial(by_name, _multi)
-edit_batches = partial(by_name, _edit)
-best_batches = partial(by_name, _best, on_warning=lambda message: None)
-primer_batches = partial(by_name, _primer)
-pcr_batches = partial(by_name, _pcr)
+SETTINGS = {
+    "chunk_length": (chunks, "LENGTH"),
+    "words": (chunks, "WORDS"),
+    "capacity": (scan, "CAPACITY"),
+    "part": (background, "PART"),
+    "sizes": (primer, "SIZES"),
+}
+
+
+@contextmanager
+def settings(given):
+    """Take the settings out of options by name, and have them for a while."""
+    with ExitStack() as stack:
+        for name in SETTINGS.keys() & given.keys():
+            value = given.pop(name)
+            if value is not None:
+                stack.enter_context(patch.object(*SETTINGS[name], value))
+        yield
+
+
+def _run(given):
+    """The Run of options by name, which are taken out."""
+    return Run(**{name: given.pop(name) for name in Run._fields if name in given})
+
+
+def _batches(problem, genome, patterns, k=0, **given):
+    with settings(given):
+        run, regions = _run(given), given.pop("regions", None)
+        query = Query(problem, patterns, k, **given)
+        yield from begin_search(query, as_genomes(genome), run, regions)
+
+
+def hamming_batches(genome, patterns, k, **given):
+    return _batches("hamming", genome, patterns, k, **given)
+
+
+def multi_batches(genome, patterns, k, **given):
+    return _batches("multi", genome, patterns, k, **given)
+
+
+def edit_batches(genome, patterns, k, **given):
+    return _batches("edit", genome, patterns, k, **given)
+
+
+def best_batches(genome, patterns, **given):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KmatchWarning)
+        yield from _batches("best", genome, patterns, **given)
+
+
+def pcr_batches(genome, primers, k, /, **given):
+    with settings(given):
+        run, options = _run(given), PcrOptions(**given)
+        sites = begin_search(site_query(primers, k, options), as_genomes(genome), run)
+        yield from PcrSearch(sites, primers, options)
+
+
+def primer_batches(target, genome, k, on_progress=None, **given):
+    with settings(given):
+        run = _run(given)
+        search = primer.PrimerSearch(target, genome, k, primer.PrimerOptions(**given), run)
+        search.progress.tell = on_progress
+        yield from search
+
+
+def hooked(problem, genome, patterns, *k, **given):
+    """The Hits of `hamming`, `multi`, `edit` or `best`, of which `best` takes no k."""
+    panel, genomes = load_patterns(patterns), as_genomes(genome)
+    return Hits(_batches(problem, genomes, panel, *k, **given), panel, genomes)
+
+
+def hooked_primer(target, genome, k, **given):
+    """The Primers of `primer`."""
+    both = given.get("both_strands", False)
+    return Primers(primer_batches(target, genome, k, **given), k, both)

@@ -4,8 +4,8 @@ import naive
 from hypothesis import strategies as st
 
 import kmatch
-from kmatch.search.hooked import hooked_primer
 from support.cases import edited
+from support.hooks import hooked_primer
 
 
 def records(*texts):

@@ -63,8 +63,8 @@ class DifferenceSearch:
     """A search for differences over the chunks of a genome.
 
     panel: ReadingPanel; limits: int64[Q], the k of each query; report: `minima`, `ends` or `loci`;
-    rules: Rules; way: see `kmatch.engine.ways`, None to choose; capacity: see Scanner; aligned:
-    whether hits come with their alignments.
+    rules: Rules; way: see `kmatch.engine.ways`, None to choose;
+    aligned: whether hits come with their alignments.
     """
 
     def __init__(
@@ -75,7 +75,6 @@ class DifferenceSearch:
         report: str,
         rules: Rules = NO_RULES,
         way: str | None = None,
-        capacity: int | None = None,
         aligned: bool = True,
     ) -> None:
         self._engine, self._panel = engine, panel
@@ -83,7 +82,7 @@ class DifferenceSearch:
         self._report, self._aligned = report, aligned
         self._most = rows_at_once(panel.lengths + rules.reach, aligned)  # rows of a batch
         self._coding = Coding(len(limits), self._query.k)
-        self._scanner = Scanner(engine, self._coding, capacity)
+        self._scanner = Scanner(engine, self._coding)
         self._reach = rules.reach  # letters of a hit beyond its anchored end
         self._workers = Workers(engine.threads)
         self._plateaus = Plateaus(panel.letters.backward, self._workers)

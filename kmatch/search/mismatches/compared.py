@@ -14,13 +14,11 @@ from kmatch.sequences.patterns import pattern_set
 class WindowSearch(WindowScans):
     """Compares every window of chunks with every pattern.
 
-    engine: of a device; capacity: see Scanner; pam: a Pam that must stand beside every pattern, or
+    engine: of a device; pam: a Pam that must stand beside every pattern, or
     None.
     """
 
-    def __init__(
-        self, engine: Any, request: Request, capacity: int | None = None, pam: Pam | None = None
-    ) -> None:
+    def __init__(self, engine: Any, request: Request, pam: Pam | None = None) -> None:
         self._engine, self._request = engine, request
         patterns = pattern_set(request.patterns)
         exact = exact_ends(patterns, request.k, request.ends)
@@ -28,7 +26,7 @@ class WindowSearch(WindowScans):
             exact = pam.beside_each(exact, pam.every_letter, len(patterns))
             patterns = pam.join_all(patterns)
         self.panel = build_panel(patterns, request.k, request.strand, exact)
-        self._scanner = Scanner(engine, Coding(len(self.panel.lengths), request.k), capacity)
+        self._scanner = Scanner(engine, Coding(len(self.panel.lengths), request.k))
 
     def _start(self, chunk: PackedChunk, capacity: int) -> Any:
         letters = self.panel.letters

@@ -23,10 +23,10 @@ CODES[[1, 2, 4, 8]] = range(4)
 class SeedSearch(WindowScans):
     """Looks patterns of A, C, G and T up; patterns with other letters are compared one by one.
 
-    engine: of a device; request: patterns of one length; capacity: see Scanner.
+    engine: of a device; request: patterns of one length.
     """
 
-    def __init__(self, engine: Any, request: Request, capacity: int | None = None) -> None:
+    def __init__(self, engine: Any, request: Request) -> None:
         self._engine, self._request = engine, request
         k, patterns = request.k, pattern_set(request.patterns)
         self.panel = panel = rank_panel(patterns, request.strand)
@@ -44,7 +44,7 @@ class SeedSearch(WindowScans):
         self._patterns, self._exact = patterns, exact_each
         self._letters = panel_letters(panel, patterns, self._others, k, exact_each)
         self._coding = Coding(len(panel.lengths), k)
-        self._scanner = Scanner(engine, self._coding, capacity)
+        self._scanner = Scanner(engine, self._coding)
 
     def _start(self, chunk: PackedChunk, capacity: int) -> Scan:
         engine, k = self._engine, self._request.k

@@ -28,14 +28,12 @@ UNPACKED = 256  # positions for each of which there may be a site before a chunk
 class SiteSearch:
     """The search for patterns of one length beside a PAM.
 
-    engine: of a device; pams: of one length, any of which may be there; capacity: see Scanner.
+    engine: of a device; pams: of one length, any of which may be there.
     """
 
     queries = 1  # the sites of a PAM are few, however many the patterns
 
-    def __init__(
-        self, engine: Any, request: Request, pams: Sequence[Pam], capacity: int | None = None
-    ) -> None:
+    def __init__(self, engine: Any, request: Request, pams: Sequence[Pam]) -> None:
         self._pam = pam = united(pams)
         self._engine, self._request, self._kinds = engine, request, len(pams)
         k, strand = request.k, request.strand
@@ -49,8 +47,8 @@ class SiteSearch:
         self._letters = window_arrays(patterns.masks, patterns.begins, exact, k)
         self._patterns = len(patterns)
         self._site_coding = Coding(len(queries), 0)
-        self._sites = Scanner(engine, self._site_coding, capacity)
-        self._hits = Scanner(engine, Coding(len(patterns), k), capacity)
+        self._sites = Scanner(engine, self._site_coding)
+        self._hits = Scanner(engine, Coding(len(patterns), k))
 
     def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""

@@ -10,7 +10,7 @@ from kmatch.arrays import Ints, Longs, bounds_of
 from kmatch.engine.protocol import Engine, Scan
 from kmatch.engine.types import Columns, Windows
 from kmatch.engine.workers import Workers, slabs
-from kmatch.results.batches import HitBatch, hit_batch, no_hits
+from kmatch.results.batches import HitBatch, hit_batch
 from kmatch.search.panels.panel import Panel, Request
 from kmatch.search.scanning.chunks import PackedChunk
 from kmatch.search.scanning.codes import DROPPED, code_batches, rows_at_once, split_windows
@@ -52,9 +52,6 @@ def window_batches(
 
     request: within whose k they are, and whether they are to be aligned.
     """
-    if not len(codes):
-        yield no_hits()
-        return
     ranks = (panel.pattern, panel.minus, panel.lengths)
     records = (chunk.spans.begins, chunk.spans.lengths)
     workers, most = Workers(engine.threads), rows_at_once(panel.lengths, request.aligned)

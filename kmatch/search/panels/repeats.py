@@ -63,7 +63,6 @@ def _with_copies(batches: Iterable[HitBatch], copies: Copies) -> Iterator[HitBat
     ] = []  # parts of batches, (batch, first, end), that the next one may belong between
     for batch in batches:
         if not len(batch):
-            yield batch
             continue
         first = _rows_at(batch, waiting[-1]) if waiting else 0
         if first:

@@ -21,13 +21,13 @@ class Background:
     """The columns of a genome, and how much of it has been searched.
 
     strands: 0 for `+`, 1 for `-`; report: hears of bytes as they have been searched, not as they
-    are read; part: columns that come together, about.
+    are read.
     """
 
     def __init__(
-        self, genome: Genome, strands: tuple[int, ...], report: Progress | None, part: int
+        self, genome: Genome, strands: tuple[int, ...], report: Progress | None = None
     ) -> None:
-        self._genome, self._strands, self._part = genome, strands, part
+        self._genome, self._strands = genome, strands
         self._report = report
         # The bytes before the records read last and before the part at work, and up to their ends.
         self._read = (0, 0)
@@ -42,7 +42,7 @@ class Background:
             for minus in self._strands:
                 held.append(_reversed(columns) if minus else columns)
                 size += len(columns)
-                if size >= self._part:
+                if size >= PART:
                     self._begin((minus + 1) / len(self._strands))
                     yield _joined(held)
                     held, size = [], 0
@@ -54,7 +54,7 @@ class Background:
         """Yield the columns of the strand `+`."""
         for stretch in self._genome.whole_parts(self._hear):
             bounds = bounds_of(stretch.lengths)
-            cuts = np.flatnonzero(np.diff(bounds[:-1] // self._part)) + 1
+            cuts = np.flatnonzero(np.diff(bounds[:-1] // PART)) + 1
             for first, last in pairwise([0, *cuts.tolist(), len(stretch.lengths)]):
                 letters = stretch.letters[int(bounds[first]) : int(bounds[last])]
                 if len(letters):

@@ -12,35 +12,33 @@ from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Layout, Text
 from kmatch.engine.protocol import Engine
 from kmatch.genome import Genome
 from kmatch.packed.reader import serves, stored_chunks
-from kmatch.search.running import RUNNING, Running
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records
 from kmatch.sequences.records import Progress, Stretch
 
 # Of a Genome: (plan, words, device), and its PackedChunks.
 _KEPT: WeakKeyDictionary[Genome, tuple[Any, list["PackedChunk"]]] = WeakKeyDictionary()
 SMALLEST = 1 << 16  # positions, however many queries there are
+LENGTH: int | None = None  # positions of a chunk, None for what fits; tests make them few
+WORDS: int | None = None  # of a row, where windows are searched for; likewise
 NO_LETTERS = np.zeros(0, np.uint8)
 
 
-def plan_chunks(
-    longest: int, k: int, queries: int, length: int | None, layout: Layout
-) -> ChunkPlan:
+def plan_chunks(longest: int, k: int, queries: int, layout: Layout) -> ChunkPlan:
     """The ChunkPlan for windows of up to `longest` letters; layout: the engine's Layout.
 
     Halo and gap are rounded up, so that searches of similar patterns find the chunks packed. Large
     panels get smaller chunks, which bounds the hits of one.
     """
-    if length is None:
-        fitting = layout.query_positions // max(queries, 1)
-        length = min(max(fitting, SMALLEST), layout.length)
+    fitting = layout.query_positions // max(queries, 1)
+    length = LENGTH or min(max(fitting, SMALLEST), layout.length)
     return ChunkPlan(length, round_up(longest, 64), round_up(k + 1, 16))
 
 
-def plan_reading(longest: int, k: int, gap: int, length: int | None, layout: Layout) -> ChunkPlan:
+def plan_reading(longest: int, k: int, gap: int, layout: Layout) -> ChunkPlan:
     """The ChunkPlan for the recurrence: `longest` letters and k more warm it up in every lane."""
     halo = round_up(longest + k + 1, 64)
-    if length is None:
-        length = max(layout.reading_length, min(layout.reading_halos * halo, layout.most))
+    fitting = max(layout.reading_length, min(layout.reading_halos * halo, layout.most))
+    length = LENGTH or fitting
     return ChunkPlan(length, halo, round_up(gap, 16), lead=halo)
 
 
@@ -126,15 +124,18 @@ class Chunking(NamedTuple):
 
     plan: ChunkPlan
     engine: Engine
-    words: int | None
+    words: int | None = None
 
-    def chunks(self, genome: Genome, running: Running) -> Iterator[PackedChunk]:
-        """The PackedChunks of a genome; one that is kept packs itself once for a plan."""
-        return packed_chunks(genome, *self, running)
+    def chunks(self, genome: Genome, hear: Progress | None = None) -> Iterator[PackedChunk]:
+        """The PackedChunks of a genome, as `packed_chunks`."""
+        return packed_chunks(genome, self.plan, self.engine, self.words or WORDS, hear)
 
-    def fresh(self, parts: Iterable[Stretch], running: Running) -> Iterator[PackedChunk]:
+    def fresh(self, parts: Iterable[Stretch]) -> Iterator[PackedChunk]:
         """The PackedChunks of Records and Stretches, packed anew."""
-        return fresh_chunks(parts, *self, running)
+        words = self.words or WORDS
+        spare = LANES_PER_WORD * (_widest(words, self.engine) + 1)
+        for chunk in join_records(parts, self.plan, spare):
+            yield _pack(chunk, self.plan, self.engine, words)
 
 
 def packed_chunks(
@@ -142,39 +143,15 @@ def packed_chunks(
     plan: ChunkPlan,
     engine: Engine,
     words: int | None = None,
-    running: Running = RUNNING,
+    hear: Progress | None = None,
 ) -> Iterator[PackedChunk]:
     """Yield the PackedChunks of a genome; a genome that is kept packs itself once for a plan.
 
     A packed genome is searched as it is, where its chunks serve; otherwise it is unpacked and
-    packed anew.
+    packed anew. hear(read, size) hears of bytes read.
     """
-    for chunk in _packed_chunks(genome, plan, engine, words, running.on_progress):
-        if running.on_spans:
-            running.on_spans(chunk.spans)
-        yield chunk
-
-
-def fresh_chunks(
-    parts: Iterable[Stretch],
-    plan: ChunkPlan,
-    engine: Engine,
-    words: int | None = None,
-    running: Running = RUNNING,
-) -> Iterator[PackedChunk]:
-    """Yield the PackedChunks of Records and Stretches, packed anew."""
-    spare = LANES_PER_WORD * (_widest(words, engine) + 1)
-    for chunk in join_records(parts, plan, spare):
-        if running.on_spans:
-            running.on_spans(chunk.spans)
-        yield _pack(chunk, plan, engine, words)
-
-
-def _packed_chunks(
-    genome: Genome, plan: ChunkPlan, engine: Engine, words: int | None, on_progress: Progress | None
-) -> Iterator[PackedChunk]:
     if genome.file is not None and serves(genome.file, plan, words):
-        for stored in stored_chunks(genome.file, engine, on_progress, genome.named):
+        for stored in stored_chunks(genome.file, engine, hear, genome.named):
             chunk, geometry, planes = stored
             yield PackedChunk(chunk, geometry, planes, words)
         return
@@ -186,7 +163,7 @@ def _packed_chunks(
         return
     kept: list[PackedChunk] = []
     spare = LANES_PER_WORD * (_widest(words, engine) + 1)
-    for chunk in join_records(genome.parts(on_progress), plan, spare):
+    for chunk in join_records(genome.parts(hear), plan, spare):
         packed = _pack(chunk, plan, engine, words)
         if keep:
             kept.append(packed)

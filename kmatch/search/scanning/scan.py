@@ -16,6 +16,7 @@ from kmatch.arrays import Longs
 from kmatch.engine.codes import Coding, Found
 from kmatch.engine.protocol import Engine, Scan
 
+CAPACITY: int | None = None  # hit codes of a scan, None for the engine's own; tests make it tiny
 AHEAD = 1  # scans under way beside the chunk that is reported
 DEEP = 2  # of them for each of several GPUs
 MARGIN = 1.25  # times the expected hits fit into the capacity
@@ -38,13 +39,12 @@ Start = Callable[[Chunk, int], Scan]
 class Scanner:
     """Scans chunks for hit codes.
 
-    engine: of a device; coding: of the hits; capacity: the most hit codes of a scan, None for the
-    engine's own; tests make it tiny.
+    engine: of a device; coding: of the hits.
     """
 
-    def __init__(self, engine: Engine, coding: Coding, capacity: int | None = None) -> None:
+    def __init__(self, engine: Engine, coding: Coding) -> None:
         self._engine, self._coding = engine, coding
-        self._capacity = capacity or engine.capacity
+        self._capacity = CAPACITY or engine.capacity
         self._density = 0.0  # hits a position
 
     def expect(self, density: float) -> None:

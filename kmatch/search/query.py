@@ -1,0 +1,55 @@
+"""What is looked for, and how a search runs."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kmatch.published.registry import ENGINE
+
+if TYPE_CHECKING:
+    from kmatch.sequences.patterns import PatternSet
+
+
+class Query(NamedTuple):
+    """What is looked for in genomes.
+
+    problem: `hamming`, `multi`, `edit` or `best`; k: 0 ≤ k < m for every pattern of m letters, or a
+    share of m such as `10%`; `best` has none; strand: `both`, `+` or `-`; exact_5p, exact_3p: first
+    and last letters that must match; pam: IUPAC letters that must stand beside a pattern, one PAM
+    or several, after it (pam_side `3p`) or before it (`5p`), or None; report: `minima`, `ends` or
+    `loci`, None for `ends` beside a PAM and `minima` elsewhere; max_…: the most differences of each
+    kind, None where only k bounds it.
+    """
+
+    problem: str
+    patterns: "PatternSet"
+    k: int | str = 0
+    strand: str = "both"
+    exact_5p: int = 0
+    exact_3p: int = 0
+    pam: str | Sequence[str] | None = None
+    pam_side: str = "3p"
+    report: str | None = None
+    max_mismatches: int | None = None
+    max_insertions: int | None = None
+    max_deletions: int | None = None
+
+
+class Run(NamedTuple):
+    """How a search runs.
+
+    device: `auto`, `cpu`, `cuda` or `cuda:N`; threads: of the CPU, None for one a core; algorithm:
+    `bitplane`, or the name of a published one (see `kmatch.published.registry`); aligned: whether
+    hits come with their alignments; way: of `kmatch.engine.ways`, where it serves, None where the
+    search chooses; scheduler: of a Dask cluster that searches in place of
+    this machine, or None.
+    """
+
+    device: str = "auto"
+    threads: int | None = None
+    algorithm: str = ENGINE
+    aligned: bool = True
+    way: str | None = None
+    scheduler: Any = None
+
+
+RUN = Run()

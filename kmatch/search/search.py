@@ -1,0 +1,170 @@
+"""A search: an object that is iterated and asked."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import accumulate
+from typing import Any, Generic
+
+import numpy as np
+
+from kmatch.arrays import Longs
+from kmatch.genome import Genome, Genomes
+from kmatch.results.batches import HitBatch, SomeBatch, sizes_of
+from kmatch.search.query import RUN, Query, Run
+from kmatch.search.regions import Regions
+from kmatch.search.scanning.chunks import PackedChunk
+from kmatch.sequences.chunks import Spans
+from kmatch.sequences.circles import Circles
+from kmatch.sequences.records import Progress as Tell
+
+
+class Progress:
+    """How far a search is: `read` of `size` bytes of its genomes, size being None where that is
+    unknown; `records` that it has met with `letters`, the longest having `longest`. tell(read,
+    size), if there is one, hears of bytes as they are read.
+
+    A search that reads a genome twice counts its records once.
+    """
+
+    def __init__(self, genomes: Genomes | None = None) -> None:
+        self.read: int | None = 0
+        self.size: int | None = None
+        self.tell: Tell | None = None
+        self.longest = 0
+        sizes = genomes.sizes if genomes and genomes.named else None
+        # Where each of several genomes begins in all of their bytes, and where the last one ends.
+        self._begins = None if sizes is None else list(accumulate(sizes, initial=0))
+        self._only, self._number = not (genomes and genomes.named), 0
+        self._joined = [0, 0]  # records and letters of other searches
+        self._before = 0  # records of the genomes before
+        self._first = self._gone = 0  # the first of the records in the last chunk, letters before
+        self._letters_before: dict[int, int] = {}  # letters before the first record of each chunk
+        self._lengths: Longs = np.zeros(0, np.int64)
+
+    def go_to(self, number: int) -> None:
+        """Go on to a genome, by number."""
+        self._number, self._before = number, self._first + len(self._lengths)
+
+    def hear(self, read: int | None, size: int | None) -> None:
+        """Take the bytes read of the genome at hand, and its size."""
+        if self._begins:
+            begin, end = self._begins[self._number : self._number + 2]
+            read, size = min(begin + (read or 0), end), self._begins[-1]
+        elif not self._only:
+            read = size = None
+        self.reach(read, size)
+
+    def reach(self, read: int | None, size: int | None) -> None:
+        """Take what is read of all genomes, and their size."""
+        self.read, self.size = read, size
+        if self.tell:
+            self.tell(read, size)
+
+    def join(self, other: "Progress") -> None:
+        """Take the records of a search of other ones."""
+        self._joined[0] += other.records
+        self._joined[1] += other.letters
+        self.longest = max(self.longest, other.longest)
+
+    def add(self, spans: Spans) -> None:
+        """Take the records in a chunk of the genome at hand."""
+        self.longest = max(self.longest, int(spans.lengths.max(initial=0)))
+        first = self._before + spans.first
+        if first not in self._letters_before:
+            gone = self._gone + int(self._lengths[: first - self._first].sum())
+            self._letters_before[first] = gone
+        self._first, self._lengths = first, spans.lengths
+        self._gone = self._letters_before[first]
+
+    @property
+    def records(self) -> int:
+        """How many records there were."""
+        return self._joined[0] + self._first + len(self._lengths)
+
+    @property
+    def letters(self) -> int:
+        """How many letters they have."""
+        return self._joined[1] + self._gone + int(self._lengths.sum())
+
+
+class Search(ABC, Generic[SomeBatch]):
+    """What finds batches in genomes: iterated once, it gives them in order, and can be asked for
+    its `progress` meanwhile.
+
+    engine: of the device that was chosen, None on a cluster; regions: Regions in which rows are
+    given, None for everywhere. Options that do not fit raise InputError at once, devices that
+    cannot be used DeviceError, files and regions InputError on the way.
+    """
+
+    narrows = True  # whether records without regions need no search
+
+    def __init__(self, genomes: Genomes, run: Run = RUN, regions: Regions | None = None) -> None:
+        self.genomes, self.run, self.regions = genomes, run, regions
+        self.engine: Any = None
+        self.progress = Progress(genomes)
+        if regions and self.narrows:
+            regions.narrow(genomes)
+
+    def __iter__(self) -> Iterator[SomeBatch]:
+        regions = self.regions
+        for batch in self.everywhere():
+            yield regions.inside(batch) if regions and len(batch) else batch
+        if regions:
+            regions.check(self.genomes.label)
+
+    def everywhere(self) -> Iterator[SomeBatch]:
+        """Yield the batches of one genome after another, inside regions and elsewhere."""
+        genomes = self.genomes
+        for number, name in enumerate(genomes.names):
+            self.progress.go_to(number)
+            for batch in self._find(genomes.genome(number)):
+                if genomes.named:
+                    batch = replace(batch, origin=batch.origin._replace(number=number, name=name))
+                yield batch
+        genomes.check_circular()
+
+    @abstractmethod
+    def _find(self, genome: Genome) -> Iterable[SomeBatch]:
+        """The batches of one genome."""
+
+    def note(self, spans: Spans) -> None:
+        """Take note of the records in a chunk."""
+        self.progress.add(spans)
+        if self.regions:
+            self.regions.meet(spans)
+
+    def noted(
+        self, chunks: Iterable[PackedChunk], circles: Circles | None = None, first: int = 0
+    ) -> Iterator[PackedChunk]:
+        """The chunks, of whose records the search takes note, without the letters behind circular
+        ones; first: the number of the first record that chunks have."""
+        for chunk in chunks:
+            spans = chunk.spans
+            if circles is not None:
+                spans = spans._replace(first=spans.first + first)
+                size = sizes_of(np.arange(len(spans.lengths)) + spans.first, circles.lengths)
+                spans = spans._replace(lengths=np.minimum(spans.lengths, size))
+            self.note(spans)
+            yield chunk
+
+
+def begin_search(
+    query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
+) -> Search[HitBatch]:
+    """The search of a Query in genomes on this machine; only its own modules are imported."""
+    if query.problem == "hamming":
+        from kmatch.search.hamming import HammingSearch
+
+        return HammingSearch(query, genomes, run, regions)
+    if query.problem == "multi":
+        from kmatch.search.multi import multi_search
+
+        return multi_search(query, genomes, run, regions)
+    if query.problem == "edit":
+        from kmatch.search.edit import EditSearch
+
+        return EditSearch(query, genomes, run, regions)
+    from kmatch.search.best import BestSearch
+
+    return BestSearch(query, genomes, run, regions)
