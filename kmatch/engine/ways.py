@@ -9,7 +9,6 @@ import numpy as np
 
 from kmatch.arrays import Bools, Longs
 
-WAYS = ("scan", "lookup", "sites", "filter")
 GPU_PAYS = 10**12  # comparisons of letters from which on a GPU is worth its start
 MANY_PATTERNS = 10_000  # from which on windows are looked up,
 LETTERS = 6  # where a piece has so many letters at least
@@ -24,17 +23,12 @@ SHARE = 128  # patterns that are scanned in the time that one candidate of a loo
 RARE = 4096  # positions for each of which a filter may have a survivor
 
 
-def compared_with(lengths: Longs, strand: str) -> int:
-    """How many letters a scan compares each letter of the text with.
-
-    lengths: int64[P], of the patterns; strand: `both`, `+` or `-`.
-    """
-    return int(lengths.sum()) * (1 + (strand == "both"))
-
-
 def work_of(letters: int | None, lengths: Longs, strand: str) -> int | None:
-    """How many letters a scan compares, None where that is unknown; letters: of the text."""
-    return None if letters is None else letters * compared_with(lengths, strand)
+    """How many letters a scan compares, None where that is unknown.
+
+    letters: of the text; lengths: int64[P], of the patterns; strand: `both`, `+` or `-`.
+    """
+    return None if letters is None else letters * int(lengths.sum()) * (1 + (strand == "both"))
 
 
 def device_for(work: int | None) -> tuple[str, str]:

@@ -37,6 +37,8 @@ PATCHES = {
     "capacity": (((engine, "CAPACITY"),), (20, 50, 200)),
     "tried": (((ways, "TRIED"), (ways, "TRIED_BESIDE"), (ways, "TRIAL")), (1,)),
     "candidates": (((ways, "SHARE"),), (1 << 40,)),
+    "filtered": (((ways, "FEW_SURVIVORS"),), (1e9,)),
+    "survivors": (((ways, "RARE"),), (1, 1 << 40)),
     "looked up": (((ways, "MANY_PATTERNS"), (ways, "LETTERS"), (ways, "MANY_GUIDES")), (1,)),
     "layout": (
         ((engine, "LAYOUT"),),
