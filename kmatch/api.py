@@ -29,8 +29,7 @@ from kmatch.results.limit import check_limit, limited
 from kmatch.results.output import open_output
 from kmatch.results.primers import Primers
 from kmatch.results.products import Products
-from kmatch.search.panels.checks import check_ends, check_pam
-from kmatch.search.panels.distances import pattern_distances
+from kmatch.search.panel import check_ends, check_pam, pattern_distances
 from kmatch.search.pcr import PRODUCT, PcrOptions, PcrSearch, site_query
 from kmatch.search.primer import PrimerOptions
 from kmatch.search.query import Query, Run

@@ -27,7 +27,7 @@ from kmatch.jit.folders import digest
 from kmatch.packed.writer import MAGIC, TAIL
 from kmatch.published.registry import ENGINE
 from kmatch.results.batches import HitBatch, Origin, joined, no_hits
-from kmatch.search.panels.repeats import distinct_patterns
+from kmatch.search.panel import distinct_patterns
 from kmatch.search.query import Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.search import Progress, Search, begin_search

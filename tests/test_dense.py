@@ -11,7 +11,8 @@ from support.hooks import edit_batches, hamming_batches, hooked
 
 import kmatch
 from kmatch.engine.workers import SLAB
-from kmatch.search.scanning import codes, dense, scan
+from kmatch.search import codes, scan
+from kmatch.search import scan as dense
 from kmatch.sequences.patterns import load_patterns
 
 LETTERS = "".join(np.random.default_rng(8).choice(list("ACGT"), 3_000))

@@ -13,7 +13,7 @@ from support.mismatches import rows, search
 
 import kmatch
 from kmatch.results.hits import Hits
-from kmatch.search.scanning import chunks
+from kmatch.search import chunks
 
 
 @pytest.mark.parametrize("geometry", [{}, {"chunk_length": 7, "words": 1}, {"chunk_length": 64}])

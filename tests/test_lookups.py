@@ -11,7 +11,7 @@ from support.differences import edit, edited, rows
 from kmatch.engine import ways
 from kmatch.engine.cpu import tables
 from kmatch.engine.cpu.engine import CpuEngine
-from kmatch.search.differences.lookups import DifferenceScans
+from kmatch.search.constrained import DifferenceScans
 
 
 def words_of(letters):
@@ -160,7 +160,7 @@ def test_what_takes_longer_in_a_trial_is_not_chosen(slow, monkeypatch):
         return run(self, *arguments)
 
     monkeypatch.setattr(ways, "TRIAL", 1_000)
-    monkeypatch.setattr("kmatch.search.differences.lookups.thread_time", lambda: clock[0])
+    monkeypatch.setattr("kmatch.search.constrained.thread_time", lambda: clock[0])
     monkeypatch.setattr(DifferenceScans, slow, slowly)
     for name in ("start_edit", "start_lookup"):
         make = getattr(CpuEngine, name)

@@ -31,7 +31,7 @@ from kmatch.packed.writer import (
     PackedWriter,
     write_packed,
 )
-from kmatch.search.scanning import chunks
+from kmatch.search import chunks
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
 from kmatch.sequences.records import stretch_of
 

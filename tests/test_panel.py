@@ -11,7 +11,7 @@ from support.cases import IUPAC
 import kmatch
 from kmatch.engine.queries import Query, query_arrays
 from kmatch.errors import STRANDS
-from kmatch.search.panels.panel import (
+from kmatch.search.panel import (
     build_panel,
     build_reading_panel,
     check_distance,

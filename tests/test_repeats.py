@@ -15,7 +15,7 @@ from support.hooks import best_batches, edit_batches, hamming_batches, multi_bat
 import kmatch
 from kmatch.results.batches import joined, taken
 from kmatch.results.hits import Hits
-from kmatch.search.panels.repeats import distinct_patterns, with_copies
+from kmatch.search.panel import distinct_patterns, with_copies
 from kmatch.sequences.patterns import load_patterns
 
 orders = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["", "U", "lower"])), max_size=6)

@@ -12,7 +12,7 @@ from support.hooks import edit_batches, hamming_batches, multi_batches
 import kmatch
 from kmatch.engine.codes import Coding, Found
 from kmatch.engine.cpu.engine import CpuEngine
-from kmatch.search.scanning.scan import Scanner
+from kmatch.search.scan import Scanner
 from kmatch.sequences.patterns import load_patterns
 
 

@@ -10,7 +10,7 @@ from support.packing import packed
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
-from kmatch.search.scanning.chunks import packed_chunks, plan_chunks
+from kmatch.search.chunks import packed_chunks, plan_chunks
 from kmatch.sequences.alphabet import IUPAC
 
 TEXT = random_letters(2000)

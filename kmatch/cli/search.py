@@ -159,7 +159,7 @@ class HitSearch(PatternSearch):
     def __init__(self, given: Given, **more: bool) -> None:
         _check_summary(given)
         super().__init__(given, **more)
-        from kmatch.search.panels.checks import check_ends, check_pam
+        from kmatch.search.panel import check_ends, check_pam
 
         ends = {"--exact-5p": given.exact_5p, "--exact-3p": given.exact_3p}
         check_ends(self.panel, ends)
@@ -194,7 +194,7 @@ class HitSearch(PatternSearch):
         from kmatch.results.output import flush_all, open_output
         from kmatch.results.summary import Seen, Summary
         from kmatch.results.tables import Searched
-        from kmatch.search.panels.distances import pattern_distances
+        from kmatch.search.panel import pattern_distances
 
         given, k = self.given, self.given.get("k")
         each = None if k is None else pattern_distances(self.panel, k)
@@ -259,7 +259,7 @@ def _letters_beside(genomes: "Genomes", panel: "PatternSet") -> Iterator[Any]:
     if not genomes.can_reread:
         yield None
         return
-    from kmatch.search.products.texts import GenomeTexts
+    from kmatch.search.products import GenomeTexts
 
     # As long as an occurrence, a PAM and letters around them can be.
     texts = GenomeTexts(genomes, 2 * int(panel.lengths.max()) + BESIDE)

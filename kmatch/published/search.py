@@ -15,13 +15,12 @@ from kmatch.engine.protocol import Engine
 from kmatch.engine.types import FRESH, Starts
 from kmatch.published.run import Run
 from kmatch.results.batches import HitBatch
-from kmatch.search.differences.ends import DifferenceSearch
-from kmatch.search.differences.rules import NO_RULES, Rules
-from kmatch.search.mismatches.windows import window_batches
-from kmatch.search.panels.pam import Pam
-from kmatch.search.panels.pams import united
-from kmatch.search.panels.panel import ReadingPanel, Request, rank_panel
-from kmatch.search.scanning.chunks import PackedChunk
+from kmatch.search.chunks import PackedChunk
+from kmatch.search.ends import DifferenceSearch
+from kmatch.search.mismatches import window_batches
+from kmatch.search.pam import Pam, united
+from kmatch.search.panel import ReadingPanel, Request, rank_panel
+from kmatch.search.rules import NO_RULES, Rules
 from kmatch.sequences.alphabet import reverse_complement
 from kmatch.sequences.patterns import Pattern
 

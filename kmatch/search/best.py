@@ -19,15 +19,20 @@ from kmatch.genome import Genome, Genomes
 from kmatch.published.run import choose_algorithm
 from kmatch.published.search import difference_search, published_distances
 from kmatch.results.batches import HitBatch
+from kmatch.search.chunks import Chunking, PackedChunk, plan_reading
 from kmatch.search.circles import Reading, circular_chunks, reading_circles
-from kmatch.search.differences.rules import Rules
 from kmatch.search.hamming import checked_ends
-from kmatch.search.panels.panel import ReadingPanel, build_reading_panel, select_patterns
-from kmatch.search.panels.repeats import distinct_patterns, with_copies
+from kmatch.search.panel import (
+    ReadingPanel,
+    build_reading_panel,
+    distinct_patterns,
+    select_patterns,
+    with_copies,
+)
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
-from kmatch.search.scanning.chunks import Chunking, PackedChunk, plan_reading
-from kmatch.search.scanning.scan import DEEP
+from kmatch.search.rules import Rules
+from kmatch.search.scan import DEEP
 from kmatch.search.search import Search
 
 

@@ -12,8 +12,8 @@ from kmatch.engine.types import Columns
 from kmatch.genome import Genome
 from kmatch.results.batches import HitBatch, joined, sizes_of
 from kmatch.results.columns import shortened, take_rows
-from kmatch.search.differences.rules import Rules
-from kmatch.search.scanning.chunks import Chunking, PackedChunk
+from kmatch.search.chunks import Chunking, PackedChunk
+from kmatch.search.rules import Rules
 from kmatch.search.search import Search
 from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.circles import Circles, Circular

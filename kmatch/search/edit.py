@@ -10,18 +10,21 @@ from kmatch.genome import Genome, Genomes
 from kmatch.published.run import choose_algorithm
 from kmatch.published.search import difference_search
 from kmatch.results.batches import HitBatch
+from kmatch.search.chunks import Chunking, plan_reading
 from kmatch.search.circles import Reading
-from kmatch.search.differences.ends import DifferenceSearch
-from kmatch.search.differences.rules import Bounds, Rules, checked_bounds, smallest_k
+from kmatch.search.ends import DifferenceSearch
 from kmatch.search.hamming import checked_ends
-from kmatch.search.panels.distances import pattern_distances
-from kmatch.search.panels.pams import load_pams
-from kmatch.search.panels.panel import build_reading_panel
-from kmatch.search.panels.repeats import distinct_patterns, with_copies
+from kmatch.search.pam import load_pams
+from kmatch.search.panel import (
+    build_reading_panel,
+    distinct_patterns,
+    pattern_distances,
+    with_copies,
+)
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
-from kmatch.search.scanning.chunks import Chunking, plan_reading
-from kmatch.search.scanning.dense import hits_ahead
+from kmatch.search.rules import Bounds, Rules, checked_bounds, smallest_k
+from kmatch.search.scan import hits_ahead
 from kmatch.search.search import Search
 
 

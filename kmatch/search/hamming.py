@@ -12,15 +12,21 @@ from kmatch.errors import checked_count
 from kmatch.genome import Genome, Genomes
 from kmatch.published.run import choose_algorithm
 from kmatch.results.batches import HitBatch
+from kmatch.search.chunks import Chunking, PackedChunk, plan_chunks
 from kmatch.search.circles import circular_chunks, window_circles, windows_once
-from kmatch.search.mismatches.compared import WindowSearch
-from kmatch.search.panels.distances import merged, pattern_distances, renumbered
-from kmatch.search.panels.panel import Request
-from kmatch.search.panels.repeats import Copies, distinct_patterns, with_copies
+from kmatch.search.mismatches import WindowSearch
+from kmatch.search.panel import (
+    Copies,
+    Request,
+    distinct_patterns,
+    merged,
+    pattern_distances,
+    renumbered,
+    with_copies,
+)
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
-from kmatch.search.scanning.chunks import Chunking, PackedChunk, plan_chunks
-from kmatch.search.scanning.dense import hits_ahead
+from kmatch.search.scan import hits_ahead
 from kmatch.search.search import Search
 
 

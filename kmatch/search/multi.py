@@ -12,19 +12,14 @@ from kmatch.published.registry import ENGINE
 from kmatch.published.run import choose_algorithm
 from kmatch.published.search import PublishedWindows
 from kmatch.results.batches import HitBatch
+from kmatch.search.chunks import Chunking, plan_chunks
 from kmatch.search.edit import EditSearch
 from kmatch.search.hamming import WindowsSearch, checked_ends
-from kmatch.search.mismatches.compared import WindowSearch
-from kmatch.search.mismatches.seeds import SeedSearch
-from kmatch.search.mismatches.sites import SiteSearch
-from kmatch.search.panels.distances import pattern_distances
-from kmatch.search.panels.pam import Pam
-from kmatch.search.panels.pams import load_pams
-from kmatch.search.panels.panel import Request
-from kmatch.search.panels.repeats import distinct_patterns
+from kmatch.search.mismatches import SeedSearch, SiteSearch, WindowSearch
+from kmatch.search.pam import Pam, load_pams
+from kmatch.search.panel import Request, distinct_patterns, pattern_distances
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
-from kmatch.search.scanning.chunks import Chunking, plan_chunks
 from kmatch.search.search import Search
 from kmatch.sequences.patterns import PatternSet
 

@@ -11,10 +11,18 @@ from kmatch.arrays import Longs
 from kmatch.errors import PAIRINGS, InputError, check_choice, checked_count, warn
 from kmatch.genome import Genome
 from kmatch.results.batches import HitBatch, PrimerSites, ProductBatch, numbers_of
-from kmatch.search.panels.checks import check_ends
-from kmatch.search.products.circles import first_turn, with_second_turns, within_one_turn
-from kmatch.search.products.joins import Groups, Limits, Sites, finished_sites, joined_sites
-from kmatch.search.products.texts import ProductTexts
+from kmatch.search.panel import check_ends
+from kmatch.search.products import (
+    Groups,
+    Limits,
+    ProductTexts,
+    Sites,
+    finished_sites,
+    first_turn,
+    joined_sites,
+    with_second_turns,
+    within_one_turn,
+)
 from kmatch.search.query import Query
 from kmatch.search.regions import Regions
 from kmatch.search.search import Search

@@ -3,23 +3,202 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Longs
-from kmatch.engine.types import Starts
+from kmatch.arrays import Bytes, Longs, bounds_of
+from kmatch.engine.types import FRESH, UNKNOWN, Starts
 from kmatch.errors import BACKGROUND_STRANDS, InputError, check_choice, check_limits, checked_count
 from kmatch.genome import Genome
 from kmatch.published.run import choose_algorithm
 from kmatch.published.search import extend_published
 from kmatch.results.batches import PrimerBatch
-from kmatch.search.panels.panel import wanted_strands
-from kmatch.search.primers.background import Background
-from kmatch.search.primers.starts import TargetStarts
+from kmatch.search.panel import wanted_strands
 from kmatch.search.query import RUN, Run
 from kmatch.search.search import Progress
+from kmatch.sequences.alphabet import encode_text
+from kmatch.sequences.chunks import Spans
 from kmatch.sequences.records import Progress as Hear
+
+PART = 1 << 24  # letters that an engine is given at a time, where records are shorter
+CODES = np.array([4, 0, 1, 4, 2, 4, 4, 4, 3], np.uint8)  # UNKNOWN but for masks of one base
+LETTER_CODES = CODES[encode_text(np.arange(256, dtype=np.uint8))]  # of ASCII codes
+COMPLEMENT = np.array([3, 2, 1, 0, UNKNOWN, FRESH], np.uint8)  # of columns
+# Letters of records whose primers are put in order at a time, unless one has more.
+TOGETHER = 1 << 20
+_NONE = np.zeros(0, np.int64)
+
+
+class Background:
+    """The columns of a genome, and how much of it has been searched.
+
+    strands: 0 for `+`, 1 for `-`; report: hears of bytes as they have been searched, not as they
+    are read.
+    """
+
+    def __init__(
+        self, genome: Genome, strands: tuple[int, ...], report: Hear | None = None
+    ) -> None:
+        self._genome, self._strands = genome, strands
+        self._report = report
+        # The bytes before the records read last and before the part at work, and up to their ends.
+        self._read = (0, 0)
+        self._span: tuple[float, float] = (0, 0)
+        self._size: int | None = None
+
+    def parts(self) -> Iterator[Bytes]:
+        """Yield columns, uint8: of several records, or of one strand of a long one."""
+        held: list[Bytes] = []
+        size = 0
+        for columns in self._columns():
+            for minus in self._strands:
+                held.append(_reversed(columns) if minus else columns)
+                size += len(columns)
+                if size >= PART:
+                    self._begin((minus + 1) / len(self._strands))
+                    yield _joined(held)
+                    held, size = [], 0
+        if held:
+            self._begin(1)
+            yield _joined(held)
+
+    def _columns(self) -> Iterator[Bytes]:
+        """Yield the columns of the strand `+`."""
+        for stretch in self._genome.whole_parts(self._hear):
+            bounds = bounds_of(stretch.lengths)
+            cuts = np.flatnonzero(np.diff(bounds[:-1] // PART)) + 1
+            for first, last in pairwise([0, *cuts.tolist(), len(stretch.lengths)]):
+                letters = stretch.letters[int(bounds[first]) : int(bounds[last])]
+                if len(letters):
+                    yield _columns(letters, stretch.lengths[first:last])
+
+    def share(self, share: float) -> None:
+        """Report that a share of the part given last has been searched."""
+        if self._report and self._size:
+            before, after = self._span
+            self._report(int(before + share * (after - before)), self._size)
+
+    def _hear(self, consumed: int | None, size: int | None) -> None:
+        self._size = size
+        self._read = (self._read[1], consumed or 0)
+
+    def _begin(self, share: float) -> None:
+        """A part begins that goes up to a share of the records read last."""
+        before, after = self._read
+        done = self._span[1]  # of short records, which come together, up to the last one's end
+        self._span = (done, max(done, before + share * (after - before)))
+
+
+def _columns(letters: Bytes, lengths: Longs) -> Bytes:
+    """The codes of records, FRESH before each that has letters."""
+    full = lengths[lengths > 0]
+    return np.insert(LETTER_CODES[letters], np.cumsum(full) - full, FRESH)
+
+
+def _reversed(columns: Bytes) -> Bytes:
+    """The columns of the reverse complements of the same records, the last one first."""
+    return np.roll(COMPLEMENT[columns[::-1]], 1)
+
+
+def _joined(parts: list[Bytes]) -> Bytes:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+class TargetStarts:
+    """The starts of all target records; those of the strand `-` follow, in reversed order.
+
+    known: the Starts of all of them, whose bounds engines raise; lengths: the letters that a primer
+    has at least, and at most or None.
+    """
+
+    def __init__(self, target: Genome, lengths: tuple[int, int | None], both: bool) -> None:
+        stretches = list(target.whole_parts())
+        self._names = [name for stretch in stretches for name in stretch.names]
+        self._bounds = bounds_of(np.concatenate([_NONE, *(part.lengths for part in stretches)]))
+        found = [LETTER_CODES[part.letters] for part in stretches]
+        self._codes: Bytes = np.concatenate([np.zeros(0, np.uint8), *found])
+        self._both = both
+        least, most = lengths
+        codes, begins = self._codes, self._bounds
+        if both:  # as the reverse complement of the whole
+            codes = np.concatenate([codes, COMPLEMENT[codes[::-1]]])
+            begins = np.concatenate([begins, 2 * begins[-1] - begins[-2::-1]])
+        masks = np.where(codes < UNKNOWN, 1 << codes, 0).astype(np.uint8)
+        limits = np.repeat(begins[1:], np.diff(begins)) - np.arange(len(codes))
+        if most is not None:
+            np.minimum(limits, most, out=limits)
+        # The engine goes on from the bounds known so far.
+        self.known = Starts(masks, begins, limits, np.minimum(least, limits + 1))
+
+    @property
+    def spans(self) -> Spans:
+        """The records, as those of a chunk that holds all."""
+        return Spans(0, self._names, self._bounds[:-1], np.diff(self._bounds))
+
+    def batches(self) -> Iterator[PrimerBatch]:
+        """Yield the PrimerBatch of each record that has primers."""
+        first = 0
+        while first < len(self._names):
+            upto = np.searchsorted(self._bounds, self._bounds[first] + TOGETHER, side="right") - 1
+            last = max(int(upto), first + 1)
+            yield from self._of_records(first, last)
+            first = last
+
+    def _of_records(self, first: int, last: int) -> Iterator[PrimerBatch]:
+        """Yield the PrimerBatches of the records from `first` up to `last`."""
+        whole = self._bounds[[first, last]].tolist()
+        start, end = self._found(*whole)
+        minus = np.zeros(len(start), np.uint8)
+        if self._both:
+            turned = self._turned(*whole)
+            minus = np.repeat(np.arange(2, dtype=np.uint8), [len(start), len(turned[0])])
+            start, end = np.concatenate([start, turned[0]]), np.concatenate([end, turned[1]])
+        # Positions in all records together: their order is that of the records too.
+        regions = _regions(start, end, minus, self._bounds[first : last + 1])
+        order = np.lexsort((minus, end, start))
+        start, end, minus = start[order], end[order], minus[order]
+        rows = np.searchsorted(start, self._bounds[first : last + 1])
+        runs = np.searchsorted(regions[:, 0], self._bounds[first : last + 1])
+        for at in np.flatnonzero(np.diff(rows)).tolist():
+            here, there = slice(rows[at], rows[at + 1]), slice(runs[at], runs[at + 1])
+            begin, stop = self._bounds[first + at : first + at + 2].tolist()
+            yield PrimerBatch(
+                record=first + at,
+                name=self._names[first + at],
+                start=start[here] - begin,
+                end=end[here] - begin,
+                minus=minus[here],
+                codes=self._codes[begin:stop],
+                regions=regions[there] - (begin, begin, 0),
+            )
+
+    def _found(self, begin: int, end: int) -> tuple[Longs, Longs]:
+        """(start, end) of the primers that start at `begin` … `end` − 1 of all starts."""
+        bounds, limits = self.known.bounds[begin:end], self.known.limits[begin:end]
+        start = begin + np.flatnonzero(bounds <= limits)
+        return start, start + self.known.bounds[start]
+
+    def _turned(self, begin: int, end: int) -> tuple[Longs, Longs]:
+        """(start, end) of the primers on `-` at these positions of the strand `+`."""
+        whole = len(self.known.bounds)
+        start, stop = self._found(whole - end, whole - begin)
+        return (whole - stop)[::-1], (whole - start)[::-1]
+
+
+def _regions(start: Longs, end: Longs, minus: Bytes, bounds: Longs) -> Longs:
+    """Runs of positions of a record that are the first of a primer, int64[r, 3], sorted: start, end
+    and strand. start, end: in order on each strand, `+` first; bounds: where records begin."""
+    first = np.where(minus, end - 1, start)
+    record = np.searchsorted(bounds, first, side="right")
+    new = np.diff(first, prepend=-2) != 1
+    new |= np.diff(record, prepend=-1) != 0
+    new |= np.diff(minus, prepend=2) != 0
+    begins = np.flatnonzero(new)
+    last = np.append(begins, len(first))[1:] - 1
+    runs = np.stack([first[begins], first[last] + 1, minus[begins]], axis=1).astype(np.int64)
+    return runs[np.lexsort((runs[:, 2], runs[:, 1], runs[:, 0]))]
 
 
 class PrimerOptions(NamedTuple):

@@ -11,9 +11,9 @@ import numpy as np
 from kmatch.arrays import Longs
 from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import HitBatch, SomeBatch, sizes_of
+from kmatch.search.chunks import PackedChunk
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
-from kmatch.search.scanning.chunks import PackedChunk
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.circles import Circles
 from kmatch.sequences.records import Progress as Tell

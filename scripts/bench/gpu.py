@@ -35,8 +35,8 @@ from kmatch.engine.cuda import edit, hamming
 from kmatch.engine.cuda.driver import cuda
 from kmatch.engine.geometry import halo_of
 from kmatch.published.registry import find
-from kmatch.search.panels.panel import build_panel, build_reading_panel
-from kmatch.search.scanning.chunks import plan_chunks, plan_reading
+from kmatch.search.chunks import plan_chunks, plan_reading
+from kmatch.search.panel import build_panel, build_reading_panel
 from kmatch.sequences.patterns import load_patterns
 
 MISMATCH_OPERATIONS, CELL_OPERATIONS = 4, 10  # 32-bit ones, for the 64 positions of a word

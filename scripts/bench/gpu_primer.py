@@ -25,7 +25,7 @@ from harness.records import shown_figure, write_results
 import kmatch
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.types import FRESH, Starts
-from kmatch.search.primers.background import CODES, COMPLEMENT
+from kmatch.search.primer import CODES, COMPLEMENT
 from kmatch.sequences.alphabet import encode_text
 
 LOGIC, CELL_OPERATIONS = 16.7e12, 10

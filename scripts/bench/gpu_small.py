@@ -23,9 +23,8 @@ import kmatch
 from kmatch.engine.cuda.primer import Sizes
 from kmatch.genome import as_genomes
 from kmatch.packed.writer import PackedLayout, write_packed
-from kmatch.search import primer
+from kmatch.search import primer, scan
 from kmatch.search.query import Query, Run
-from kmatch.search.scanning import scan
 from kmatch.search.search import begin_search
 from kmatch.sequences.patterns import load_patterns
 

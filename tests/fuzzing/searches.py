@@ -16,8 +16,9 @@ from kmatch.engine.cpu import engine
 from kmatch.engine.geometry import Layout
 from kmatch.packed import reader as stored
 from kmatch.results import tables
-from kmatch.search.differences import ends, rows
-from kmatch.search.scanning import codes, dense
+from kmatch.search import codes, ends
+from kmatch.search import plateaus as rows
+from kmatch.search import scan as dense
 from kmatch.sequences import fasta as fasta_reader
 
 COMPRESSED = ("gz", "bgzf", "bz2", "xz", "zst")

@@ -8,11 +8,10 @@ from kmatch.errors import KmatchWarning
 from kmatch.genome import as_genomes
 from kmatch.results.hits import Hits
 from kmatch.results.primers import Primers
-from kmatch.search import primer
+from kmatch.search import chunks, primer, scan
+from kmatch.search import primer as background
 from kmatch.search.pcr import PcrOptions, PcrSearch, site_query
-from kmatch.search.primers import background
 from kmatch.search.query import Query, Run
-from kmatch.search.scanning import chunks, scan
 from kmatch.search.search import begin_search
 from kmatch.sequences.patterns import load_patterns
 

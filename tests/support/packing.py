@@ -5,7 +5,7 @@ import tempfile
 import kmatch
 from kmatch.packed.reader import PackedFile
 from kmatch.packed.writer import PackedLayout, write_packed
-from kmatch.search.scanning.chunks import packed_chunks, plan_reading
+from kmatch.search.chunks import packed_chunks, plan_reading
 
 
 def packed(records, **geometry):

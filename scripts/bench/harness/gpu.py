@@ -11,7 +11,7 @@ from harness.records import shown_figure
 from kmatch.engine.cuda.driver import Stopwatch, empty, on_device
 from kmatch.engine.cuda.words import HitBuffer
 from kmatch.engine.devices import choose_engine
-from kmatch.search.scanning.chunks import packed_chunks
+from kmatch.search.chunks import packed_chunks
 
 LOGIC, BANDWIDTH, COPY = 16.7e12, 4.8e12, 50e9  # of an H200: operations and bytes a second
 CAPACITY = 1 << 23  # hits

@@ -6,8 +6,8 @@ import numpy as np
 
 from kmatch.engine.types import Constraints, kind_states, unit_states
 from kmatch.errors import InputError, checked_count
-from kmatch.search.panels.pam import Pam
-from kmatch.search.panels.panel import ReadingPanel
+from kmatch.search.pam import Pam
+from kmatch.search.panel import ReadingPanel
 from kmatch.sequences.alphabet import complement
 
 

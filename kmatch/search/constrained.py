@@ -1,22 +1,125 @@
-"""Ends that satisfy the rules of a search, and their alignments.
+"""Chunks searched for differences by look-ups or scans, and ends that satisfy the rules.
 
 A PAM may be outside of the chunk of its end: behind it, so that the end waits for the next chunk,
 or in front of it, so that some letters before each chunk are kept.
 """
 
+from time import thread_time
 from typing import Any
 
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs
+from kmatch.engine import ways
+from kmatch.engine.codes import Coding
+from kmatch.engine.geometry import likeness
+from kmatch.engine.protocol import Scan
 from kmatch.engine.types import Columns, Constraints, DifferenceQuery, Ends, Traced, View
-from kmatch.search.differences.lookups import view_of
-from kmatch.search.differences.rows import make_rows
-from kmatch.search.differences.rules import Rules
-from kmatch.search.scanning.chunks import PackedChunk
+from kmatch.search.chunks import NO_LETTERS, PackedChunk
+from kmatch.search.plateaus import make_rows
+from kmatch.search.rules import Rules
+from kmatch.search.scan import OrScan
 
 NO_COLUMNS = Columns(*(np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2)
 NO_ENDS = np.zeros((3, 0), np.int64)  # positions, queries and distances
+
+
+def view_of(chunk: PackedChunk, before: Bytes = NO_LETTERS) -> View:
+    """The View of a chunk, with its letters if it is unpacked; before: letters in front of it."""
+    return View(chunk.plain, chunk.letters, before, chunk.length + chunk.geometry.halo)
+
+
+class DifferenceScans:
+    """Starts the searches of chunks for differences: look-ups where these are faster, or scans.
+
+    A trial decides once, for all genomes: some positions are searched both ways. engine: of a
+    device; masks: of IUPAC letters of the query; way: see `kmatch.engine.ways`, None to choose.
+    """
+
+    def __init__(
+        self,
+        engine: Any,
+        query: DifferenceQuery,
+        masks: Bytes,
+        constraints: Constraints,
+        way: str | None,
+    ) -> None:
+        self._engine, self._query, self._masks = engine, query, masks
+        self._constraints, self._way = constraints, way
+        self._tables: Any = None
+        strands = len(np.unique(constraints.minus))
+        patterns, pams = len(query.limits) // strands, len(constraints.sizes)
+        tried = way is None and ways.try_lookup(engine.name, patterns, query.k, pams)
+        self._open = tried or (way == "lookup" and engine.name == "cpu")
+
+    def look(self, chunk: PackedChunk) -> float:
+        """Choose the way, if that is open; returns the ends at a position that a scan will find, 0
+        where that is not known."""
+        if not self._open or (self._way is None and chunk.length < ways.TRIAL):
+            return 0.0
+        self._open = False
+        alike = likeness(chunk.plain)
+        lookup = self._engine.lookup(self._query, self._constraints, alike, chunk.length)
+        if lookup is None:
+            return 0.0
+        if self._way:
+            self._tables = lookup.tables()
+            return 0.0
+        return self._try(lookup, chunk)
+
+    def _try(self, lookup: Any, chunk: PackedChunk) -> float:
+        """Search some positions both ways, on one thread, and keep what takes less time."""
+        engine = self._engine.alone()
+        middle = (chunk.length - ways.TRIAL) // 2
+        tiny, part = (chunk.part(middle, middle + n, engine) for n in (1, ways.TRIAL))
+        self._scan_beside(tiny, engine)  # loads the kernels
+        began = thread_time()
+        ends = self._scan_beside(part, engine)
+        scanned = (thread_time() - began) * chunk.length / ways.TRIAL
+        density = ends / ways.TRIAL
+        if lookup.seconds > scanned:
+            return density
+        began = thread_time()
+        tables = lookup.tables()
+        looked_up = thread_time() - began
+        self._look_up(tiny, tables, engine)
+        began = thread_time()
+        self._look_up(part, tables, engine)
+        looked_up += (thread_time() - began) * chunk.length / ways.TRIAL
+        if looked_up > scanned:
+            return density
+        self._tables = tables
+        return 0.0
+
+    def _scan_beside(self, chunk: PackedChunk, engine: Any) -> int:
+        """Scan a chunk for ends, and look for PAMs beside these; returns how many there are."""
+        found = self._scan(chunk, engine, engine.capacity).found()
+        if len(self._constraints.sizes):
+            position, query, _ = Coding(len(self._query.limits), self._query.k).decode(found.codes)
+            beside = np.empty(len(position), np.int64)
+            search = view_of(chunk), self._query, self._constraints
+            engine.stand_beside(*search, (position, query), beside)
+        return len(found.codes) + found.lost
+
+    def _look_up(self, chunk: PackedChunk, tables: Any, engine: Any) -> None:
+        self._start_lookup(chunk, tables, engine, engine.capacity).found()
+
+    def start(self, chunk: PackedChunk, capacity: int) -> Scan:
+        """Start the search of a chunk, or of a part of one."""
+        engine = self._engine
+        if self._tables is None:
+            return self._scan(chunk, engine, capacity)
+        chunk.unpack(engine)
+        return self._start_lookup(chunk, self._tables, engine, capacity)
+
+    def _start_lookup(self, chunk: PackedChunk, tables: Any, engine: Any, capacity: int) -> Scan:
+        scan = engine.start_lookup(view_of(chunk), tables, capacity)
+        return OrScan(scan, lambda: self._scan(chunk, engine, capacity))
+
+    def _scan(self, chunk: PackedChunk, engine: Any, capacity: int) -> Scan:
+        text = chunk.text(self._masks, engine)
+        scan: Scan = engine.start_edit(text, self._query, self._way, capacity)
+        return scan
 
 
 class ConstrainedEnds:

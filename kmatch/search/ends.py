@@ -15,30 +15,32 @@ from kmatch.engine.protocol import Engine
 from kmatch.engine.types import Columns, Ends, Traced, difference_query
 from kmatch.engine.workers import Workers, slabs
 from kmatch.results.batches import HitBatch, hit_batch
-from kmatch.search.differences.constrained import (
+from kmatch.search.chunks import NO_LETTERS, PackedChunk
+from kmatch.search.codes import DROPPED, code_batches, rows_at_once, split_ends
+from kmatch.search.constrained import (
     NO_COLUMNS,
     NO_ENDS,
     ConstrainedEnds,
+    DifferenceScans,
     record_limits,
 )
-from kmatch.search.differences.lookups import DifferenceScans
-from kmatch.search.differences.plateaus import FOREVER, Chains, Plateaus, join_chains
-from kmatch.search.differences.rows import (
+from kmatch.search.panel import ReadingPanel
+from kmatch.search.plateaus import (
+    FOREVER,
     NO_ROWS,
+    Chains,
+    Plateaus,
     RowArray,
     by_source,
     fill_columns,
     in_order,
+    join_chains,
     join_rows,
     make_rows,
     split_rows,
 )
-from kmatch.search.differences.rules import NO_RULES, Rules, make_constraints
-from kmatch.search.panels.panel import ReadingPanel
-from kmatch.search.scanning.chunks import NO_LETTERS, PackedChunk
-from kmatch.search.scanning.codes import DROPPED, code_batches, rows_at_once, split_ends
-from kmatch.search.scanning.dense import codes_ahead, rows_ahead
-from kmatch.search.scanning.scan import Scanner
+from kmatch.search.rules import NO_RULES, Rules, make_constraints
+from kmatch.search.scan import Scanner, codes_ahead, rows_ahead
 
 UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
 

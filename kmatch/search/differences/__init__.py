@@ -1,1 +1,0 @@
-"""What searches for k differences share: ends, plateaus, tracebacks and their order."""

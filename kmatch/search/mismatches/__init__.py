@@ -1,1 +1,0 @@
-"""What searches for k mismatches share: windows, seeds, and sites of a PAM."""

@@ -1,1 +1,0 @@
-"""Primers: the starts in a target, and the background as columns."""

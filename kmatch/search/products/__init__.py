@@ -1,1 +1,0 @@
-"""Sites of primers that face each other, joined to products."""

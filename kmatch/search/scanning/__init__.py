@@ -1,1 +1,0 @@
-"""What is searched: chunks, each scanned once, their hit codes, and how much there is."""
