@@ -69,7 +69,7 @@ class Bench(GpuBench):
     """The measurements."""
 
     def hamming(self, m, k, counts):
-        plan = plan_chunks(m, k, 1, self.length, self.engine.layout)
+        plan = plan_chunks(m, k, 1, self.engine.layout)
         chunk = self.chunk(plan, self.length)
         stream, text = self.stream, self.on_gpu(chunk, ())
         for count in counts:
@@ -91,7 +91,7 @@ class Bench(GpuBench):
 
     def edit(self, m, k, count, length=None):
         length = length or self.length
-        chunk = self.chunk(plan_reading(m, k, k + 1, length, self.engine.layout), length)
+        chunk = self.chunk(plan_reading(m, k, k + 1, self.engine.layout), length)
         stream, text = self.stream, self.on_gpu(chunk, ())
         patterns = random_patterns(m, count)
         panel = build_reading_panel(load_patterns(patterns), "+")

@@ -81,6 +81,7 @@ class GpuBench:
     def chunk(self, plan, length):
         """The one chunk of the beginning of the text, in the layout of the engine."""
         words = self.engine.layout.reading_words
+        plan = plan._replace(length=length)
         return next(packed_chunks(self.genome(length), plan, self.engine, words))
 
     def on_gpu(self, chunk, masks):
