@@ -5,7 +5,6 @@ from time import perf_counter
 
 import numpy as np
 import pytest
-from support.hooks import best_batches, edit_batches, hamming_batches, primer_batches
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
@@ -15,6 +14,11 @@ from kmatch.engine.cuda.recurrence import COLUMNS
 from kmatch.engine.geometry import SPARE, Geometry
 from kmatch.engine.protocol import Engine
 from kmatch.engine.queries import Query, query_arrays
+from kmatch.genome import as_genomes
+from kmatch.search import query
+from kmatch.search.primer import PrimerOptions, PrimerSearch
+from kmatch.search.query import Run
+from kmatch.search.search import begin_search
 from kmatch.sequences.patterns import load_patterns
 
 ENGINES = (CpuEngine, CudaEngine)
@@ -73,29 +77,19 @@ def test_units_shrink_towards_the_end(length, parts):
     assert (sizes[0] < span) == (length < span or length < span * parts)
 
 
-def timed(search, genome, *arguments, **options):
-    times = []
-
-    def begin(engine):
-        times.append(engine.time_kernels())
-
-    options |= {"device": "cpu", "threads": 1, "on_engine": begin}
-    began = perf_counter()
-    for _ in search(genome, *arguments, **options):
-        pass
-    assert 0 < times[0].seconds < perf_counter() - began
-    return times[0]
-
-
 def test_kernels_are_timed():
     text = "ACGTTGCATTAGCCAGTACTGAACCGGTT" * 200
-    genome = kmatch.Genome.from_records([("r", text)])
-    panel = load_patterns([text[3:23]])
-    for search, rest in ((hamming_batches, (2,)), (edit_batches, (2,)), (best_batches, ())):
-        time = timed(search, genome, panel, *rest)
-        assert time.rows > 1 and not time.done
-    time = timed(primer_batches, genome, genome, 2, max_length=12)
-    assert sum(done.cells for done in time.done) > 0
+    genome, panel = kmatch.Genome.from_records([("r", text)]), load_patterns([text[3:23]])
+    run = Run("cpu", threads=1)
+    searches = [
+        begin_search(query.Query(problem, panel, k), as_genomes(genome), run)
+        for problem, k in (("hamming", 2), ("edit", 2), ("best", 0))
+    ]
+    searches.append(PrimerSearch(genome, genome, 2, PrimerOptions(max_length=12), run))
+    for search in searches:
+        time, began = search.engine.time_kernels(), perf_counter()
+        list(search)
+        assert 0 < time.seconds < perf_counter() - began
 
 
 def test_scans_can_be_given_up():

@@ -67,7 +67,7 @@ def test_the_two_commands_say_where_kmatch_is(name, status, tmp_path):
         [README.parent / "scripts" / name], env=environment, capture_output=True, text=True
     )
     assert done.returncode == status, done.stderr
-    assert f"kmatch is {tmp_path}/bin/kmatch\n" in done.stdout
+    assert f"kmatch is {tmp_path}/bin/kmatch; " in done.stdout
     assert f"source {tmp_path}/bin/activate" in done.stdout
     called = (tmp_path / "log").read_text()
     assert "-m pip install --quiet ." in called or "--editable .[test]" in called

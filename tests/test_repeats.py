@@ -13,6 +13,7 @@ from support.commands import here
 from support.hooks import best_batches, edit_batches, hamming_batches, multi_batches
 
 import kmatch
+from kmatch.errors import KmatchWarning
 from kmatch.results.batches import joined, taken
 from kmatch.results.hits import Hits
 from kmatch.search.panel import distinct_patterns, with_copies
@@ -124,9 +125,11 @@ def test_nothing_is_done_where_nothing_repeats():
 def test_one_warning_of_all_that_match_nowhere(tmp_path):
     panel = {"a": "GGGG", "b": "AC", "c": "gggg", "d": "GGGG"}
     text = kmatch.Genome.from_records([("r", "ACACAA")])
-    told = []
-    found = Hits(best_batches(text, load_patterns(panel), strand="+", on_warning=told.append), [])
-    assert told == [f"pattern '{name}' matches nowhere" for name in "acd"]
+    with pytest.warns(KmatchWarning) as told:
+        found = kmatch.best(text, panel, strand="+")
+    assert [str(one.message) for one in told] == [
+        f"pattern '{name}' matches nowhere" for name in "acd"
+    ]
     assert set(found.pattern_number.tolist()) == {1}
     path = tmp_path / "panel.txt"
     path.write_text("".join(f"{name}\tACGT\n" for name in "aabbbc"))

@@ -67,7 +67,8 @@ lists = st.lists(st.integers(0, 9), min_size=1, max_size=60)
 @given(st.lists(lists, min_size=1, max_size=5), st.integers(1, 40), st.sampled_from([1, 3]))
 def test_all_codes_come_in_order(texts, capacity, queues):
     found = []
-    scanner = Scanner(SimpleNamespace(queues=queues), Coding(10, 0), capacity)
+    engine = SimpleNamespace(queues=queues, capacity=capacity)
+    scanner = Scanner(engine, Coding(10, 0))
     for chunk, codes in scanner.scan(map(Chunk, texts), Scans()):
         assert len(codes) <= max(capacity, 9 + 9)
         found.append((codes + 10 * chunk.begin).tolist())
@@ -82,7 +83,7 @@ def test_all_codes_come_in_order(texts, capacity, queues):
 def test_a_dense_text_is_scanned_twice_at_the_most_and_then_once(each):
     scans = Scans()
     texts = [[each] * 4000] * 6
-    scanner = Scanner(SimpleNamespace(queues=1), Coding(10, 0), 400)
+    scanner = Scanner(SimpleNamespace(queues=1, capacity=400), Coding(10, 0))
     parts = list(scanner.scan(map(Chunk, texts), scans))
     # Scans that are under way when the first is seen to be dense are given up as well.
     given_up = 4000 * 3

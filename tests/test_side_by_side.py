@@ -34,7 +34,7 @@ class Meanwhile(list):
 def chunk():
     genome = kmatch.Genome.from_records([("r", TEXT)])
     engine = CpuEngine(1)
-    plan = plan_chunks(20, 2, 1, 4000, engine.layout)
+    plan = plan_chunks(20, 2, 1, engine.layout)._replace(length=4000)
     (chunk,) = packed_chunks(genome, plan, engine)
     return chunk
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from support.commands import random_letters
-from support.hooks import hooked
 from support.mismatches import rows, search_panel
 
 import kmatch
@@ -12,6 +11,10 @@ from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.cuda.engine import LAYOUT
 from kmatch.engine.geometry import CACHE_LINE, geometry_for
 from kmatch.errors import DeviceError
+from kmatch.genome import as_genomes
+from kmatch.search.query import Query
+from kmatch.search.search import begin_search
+from kmatch.sequences.patterns import load_patterns
 
 HUMAN, COLI = 3_100_000_000, 4_600_000
 
@@ -77,9 +80,10 @@ def test_searches_say_how_much_they_have_to_do(command, tmp_path, monkeypatch):
     for least, said in ((1 << 60, "too few"), (0, "asked for")):
         monkeypatch.setattr(ways, "GPU_PAYS", least)
         for genome in (kmatch.Genome(path), kmatch.Genome.from_records([("r", "ACGT" * 5000)])):
-            told = []
-            hooked(command, genome, ["ACGTT"], *[1][command == "best" :], on_engine=told.append)
-            assert said in told[0].description
+            k = 0 if command == "best" else 1
+            query = Query(command, load_patterns(["ACGTT"]), k)
+            search = begin_search(query, as_genomes(genome))
+            assert list(search) and said in search.engine.description
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from kmatch import __version__
-from kmatch.engine.ways import device_for
 from kmatch.errors import DeviceError, check_threads
 
 if TYPE_CHECKING:
@@ -74,6 +73,8 @@ def _numbers(device: str) -> list[int] | None:
 def _first_done(threads: int | None, work: int | None) -> "Engine":
     if _no_driver():
         return _cpu_engine(threads, f"no usable GPU: {NO_DRIVER}")
+    from kmatch.engine.ways import device_for  # with NumPy, which names of devices do without
+
     kind, reason = device_for(work)
     if kind == "cpu":
         return _cpu_engine(threads, reason)
