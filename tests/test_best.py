@@ -210,3 +210,11 @@ class TestCommand:
         result = here("best", tmp_path / "n.fa", "-p", "ACGT")
         assert (result.status, result.out) == (0, b"")
         assert result.err.startswith(b"kmatch: warning: ") and b"ACGT" in result.err
+
+
+def test_long_patterns_whose_ends_do_not_match_are_said_to_take_time():
+    pattern = "ACGT" * 70
+    genome = kmatch.Genome.from_records([("r", "T" * 20 + pattern[1:] + "T" * 20)])
+    with pytest.warns(UserWarning, match="280 letters is not found with its ends"):
+        (hit,) = kmatch.best(genome, [pattern], exact_5p=4, strand="+", device="cpu")
+    assert (hit.start, hit.distance) == (23, 3)  # without its first four, and A, C and G beyond

@@ -35,6 +35,8 @@ from kmatch.search.rules import Rules
 from kmatch.search.scan import DEEP
 from kmatch.search.search import Search
 
+LONG = 256  # letters of a pattern for which larger and larger distances cost seconds
+
 
 class BestSearch(Search[HitBatch]):
     """The search of a Query `best`, which reads a genome twice.
@@ -134,6 +136,11 @@ class BestSearch(Search[HitBatch]):
             panel = select_patterns(self._patterns, wanted, self._strand)
             self._lower(distances, genome, panel, limits[panel.pattern])
             wanted &= (distances == lengths) & (limits < most)
+            if step == 1 and (long := lengths[wanted].max(initial=0)) >= LONG:
+                warn(
+                    f"a pattern of {long} letters is not found with its ends at the distance that "
+                    "it has without them: larger ones are tried, which takes some times as long"
+                )
             limits, step = np.minimum(limits + step, most), 2 * step
         return distances
 
