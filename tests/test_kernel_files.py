@@ -11,7 +11,7 @@ from functools import cache
 from unittest import mock
 
 import pytest
-from support.commands import process
+from support.commands import process, unprivileged
 
 from kmatch.errors import KmatchWarning
 from kmatch.jit import folders, kernel, numba_parts, on_compile
@@ -256,3 +256,22 @@ def test_kernels_that_check_bounds_are_apart(tmp_path):
         printed.append(done.stdout)
     assert printed == ["", "beyond\n"]
     assert len([path for path in tmp_path.iterdir() if path.is_dir()]) == 2
+
+
+def test_a_machine_where_kernels_have_no_folder(tmp_path):
+    """Neither beside the package nor in a home; a temporary one may serve."""
+    copy = tmp_path / "kmatch"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    folders_of_copy = [folder for folder, _, _ in os.walk(copy)]
+    for folder in folders_of_copy:
+        os.chmod(folder, 0o555)
+    nowhere = dict.fromkeys(("HOME", "XDG_CACHE_HOME"), "/proc/nothing")
+    env = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    env |= nowhere | {"PYTHONPATH": str(tmp_path)}
+    told = unprivileged("info", cwd=tmp_path, env=env)
+    genome = shutil.copy(PHIX, tmp_path)
+    found = unprivileged("hamming", genome, *SEARCH[2:], cwd=tmp_path, env=env)
+    for folder in folders_of_copy:
+        os.chmod(folder, 0o755)
+    assert (told.status, told.err) == (0, b"")
+    assert (found.status, found.out) == (0, FOUND)
