@@ -21,7 +21,6 @@ from kmatch.engine.types import (
     Traced,
     View,
     Windows,
-    WorkDone,
     Written,
 )
 from kmatch.engine.workers import Workers, slabs
@@ -46,18 +45,9 @@ class HostEngine:
         self._watch = Stopwatch()
         return self._watch
 
-    def _timed(self, rows: int = 0) -> AbstractContextManager[None]:
-        """A context in which kernels run; times them where that is wanted. rows: of the text."""
-        if self._watch is None:
-            return nullcontext()
-        self._watch.rows = rows
-        return self._watch.timing()
-
-    def _noted(self, done: WorkDone) -> WorkDone:
-        """Note the work of a search for primers, if kernels are timed."""
-        if self._watch:
-            self._watch.done.append(done)
-        return done
+    def _timed(self) -> AbstractContextManager[None]:
+        """A context in which kernels run; times them where that is wanted."""
+        return nullcontext() if self._watch is None else self._watch.timing()
 
     def compile_primers(self, length: int) -> None:
         """Nothing to do: the same kernels take primers of any length."""
@@ -179,8 +169,6 @@ class Stopwatch:
 
     def __init__(self) -> None:
         self._seconds = 0.0
-        self.rows = 0
-        self.done: list[WorkDone] = []
 
     @property
     def seconds(self) -> float:

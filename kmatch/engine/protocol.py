@@ -48,16 +48,8 @@ class Smallest(Protocol):
 
 
 class KernelTime(Protocol):
-    """What the kernels of an engine did, and the time they took.
+    """The time that the kernels of an engine took."""
 
-    rows: that a lane owned in the chunk that was scanned last; done: for each call of
-    `extend_primers`.
-    """
-
-    @property
-    def rows(self) -> int: ...
-    @property
-    def done(self) -> list[WorkDone]: ...
     @property
     def seconds(self) -> float:
         """Seconds that they took so far; waits for those under way."""

@@ -167,7 +167,7 @@ class CpuEngine(HostEngine):
         reach = int((np.diff(reading.begins) + bounds).max())
         parts = stretches(queries, max(reach, 1), text.rows, self.threads)
         lowest = np.empty((parts, queries), np.int64)
-        with self._timed(text.rows):
+        with self._timed():
             workers = self._workers_for(text, queries)
             workers.run(smallest_edit, parts * queries, text, reading, bounds, parts, lowest)
         return Done(lowest.min(axis=0))
@@ -184,8 +184,7 @@ class CpuEngine(HostEngine):
 
         with self._timed():
             threads, sizes = self.threads, sizes or SIZES
-            done = extend_primers(starts, columns, k, on_progress, threads=threads, sizes=sizes)
-        return self._noted(done)
+            return extend_primers(starts, columns, k, on_progress, threads=threads, sizes=sizes)
 
     def _workers_for(self, text: Text, queries: int) -> Workers:
         """Those for so many queries in a text: the calling thread where others come too late."""
@@ -203,7 +202,7 @@ class CpuEngine(HostEngine):
     ) -> "Scan":
         buffer = make_buffer(capacity)
         start = partial(workers.start, kernel, items, text, *arguments, buffer)
-        with self._timed(text.rows):
+        with self._timed():
             scan = Scan(buffer, items, start, left)
             if self._watch:
                 scan.wait()
