@@ -11,9 +11,9 @@ from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.cuda.engine import CudaEngine
 from kmatch.engine.cuda.primer import all_units, cut_units
 from kmatch.engine.cuda.recurrence import COLUMNS
+from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import SPARE, Geometry
-from kmatch.engine.protocol import Engine
-from kmatch.engine.queries import Query, query_arrays
+from kmatch.engine.queries import window_arrays
 from kmatch.genome import as_genomes
 from kmatch.search import query
 from kmatch.search.primer import PrimerOptions, PrimerSearch
@@ -99,7 +99,7 @@ def test_scans_can_be_given_up():
     letters = np.zeros(geometry.letters + 64 * 3, np.uint8)
     letters[: geometry.letters] = ord("A")
     engine.pack(letters, text)
-    query = query_arrays([Query([(i, 1) for i in range(8)], [])], 0)
+    query = window_arrays(np.ones(8, np.uint8), np.array([0, 8]), np.zeros(8, bool), 0)
     scan = engine.start_scan(text, query, 0, 1 << 14)
     assert len(scan.found().codes) == geometry.positions
     engine.start_scan(text, query, 0, 1 << 14).stop()

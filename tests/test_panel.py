@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from support.cases import IUPAC
 
 import kmatch
-from kmatch.engine.queries import Query, query_arrays
 from kmatch.errors import STRANDS
 from kmatch.search.panel import (
     build_panel,
@@ -38,7 +37,7 @@ def same(arrays, others):
 
 
 def window(pattern, minus, k, ends):
-    """The Query of one pattern on one strand, letter by letter."""
+    """The letters of a pattern on a strand as (offset, mask): counted ones, and exact ones."""
     length = len(pattern)
     place = np.arange(length)
     exact = (place < ends[0]) | (place >= length - ends[1]) | (k == 0)
@@ -46,7 +45,7 @@ def window(pattern, minus, k, ends):
     exact = exact[::-1] if minus else exact
     letters = list(enumerate(masks.tolist()))
     counted = [letter for letter in letters if not exact[letter[0]]]
-    return Query(counted, [letter for letter in letters if exact[letter[0]]])
+    return counted, [letter for letter in letters if exact[letter[0]]]
 
 
 @given(panels, st.integers(0, 5), strands, ends)
@@ -63,11 +62,13 @@ def test_windows(patterns, k, strand, ends):
     assert (panel.lengths.dtype, panel.minus.dtype) == (np.int64, np.uint8)
     assert panel.pattern.dtype == np.int32
     queries = [window(patterns[number], minus, k, ends) for _, minus, number in ranked]
-    same(panel.letters, query_arrays(queries, k))
+    bases = [1, 2, 4, 8, *panel.letters.masks.tolist()]
+    shifts, planes = panel.letters.shifts.tolist(), panel.letters.planes.tolist()
+    found = [(shift, bases[plane]) for shift, plane in zip(shifts, planes, strict=True)]
     for query, (first, exact, last, look) in zip(
         queries, panel.letters.bounds.tolist(), strict=True
     ):
-        assert (exact - first, last - exact) == (len(query.counted), len(query.exact))
+        assert (found[first:exact], found[exact:last]) == query
         assert first <= look <= exact
     written, begins = panel.written
     assert [bytes(written[a:b]) for a, b in pairwise(begins)] == [

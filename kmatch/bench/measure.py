@@ -12,7 +12,7 @@ import numpy as np
 import kmatch
 from kmatch.arrays import Bytes, Longs
 from kmatch.engine.devices import choose_engine
-from kmatch.engine.protocol import Engine, KernelTime
+from kmatch.engine.engine import Engine
 from kmatch.errors import DeviceError, InputError
 from kmatch.genome import as_genomes
 from kmatch.published.registry import ENGINE, PUBLISHED, Algorithm
@@ -136,7 +136,7 @@ def by_engine(case: Case, device: str, threads: int | None = None) -> Answer:
     columns = _engine_columns(case, _found(case, _search(case, genome, device, threads)))
     call = time.perf_counter() - began
     search = _search(case, genome, device, threads)
-    kernels: KernelTime = search.engine.time_kernels()
+    kernels = search.engine.time_kernels()
     _found(case, search)
     return Answer(_keys(case, columns), kernels.seconds, call)
 

@@ -18,7 +18,7 @@ from kmatch.cli.options import check_outputs, format_of
 from kmatch.search.query import Query, Run
 
 if TYPE_CHECKING:
-    from kmatch.engine.protocol import Engine
+    from kmatch.engine.engine import Engine
     from kmatch.genome import Genomes
     from kmatch.results.batches import HitBatch
     from kmatch.results.tables import Screen

@@ -16,7 +16,7 @@ from kmatch import __version__
 from kmatch.errors import DeviceError, check_threads
 
 if TYPE_CHECKING:
-    from kmatch.engine.protocol import Engine
+    from kmatch.engine.engine import Engine
 
 DEVICE = re.compile(r"auto|cpu|cuda(:(all|\d+(,\d+)*))?")
 
@@ -30,7 +30,7 @@ DRIVERS = {"win32": ["nvcuda.dll"], "linux": ["libcuda.so.1", "libcuda.so"]}
 
 
 def choose_engine(device: str, threads: int | None = None, work: int | None = None) -> "Engine":
-    """The Engine for a device (see `kmatch.engine.protocol`).
+    """The Engine for a device (see `kmatch.engine.engine`).
 
     device: `auto`, `cpu`, `cuda`, `cuda:N`, several GPUs as `cuda:0,1`, or `cuda:all`; threads: of
     the CPU, None for all cores; work: letters that a scan compares, by which `auto` chooses, None

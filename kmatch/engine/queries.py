@@ -1,6 +1,5 @@
 """Queries as flat arrays, the form in which kernels on every device read them."""
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ from kmatch.arrays import (
     Ints,
     Longs,
     Planes,
+    Words,
     bounds_of,
     look_up,
     offsets_in_rows,
@@ -20,17 +20,6 @@ from kmatch.arrays import (
 LOOK_EVERY = 4
 BASES_OF = np.array([mask.bit_count() for mask in range(16)], np.uint8)  # bases in a mask
 RARE = 2e-5  # chance of a lane to be within k below which it pays to ask whether any lane is
-
-
-class Query(NamedTuple):
-    """One pattern on one strand, as it is read along the forward text.
-
-    counted, exact: lists of (offset from the window's start, mask of bases). A mismatch in
-    `counted` costs one; a letter in `exact` has to match.
-    """
-
-    counted: list[tuple[int, int]]
-    exact: list[tuple[int, int]]
 
 
 class QueryArrays(NamedTuple):
@@ -48,29 +37,22 @@ class QueryArrays(NamedTuple):
     masks: Bytes
 
 
-def query_arrays(queries: Sequence[Query], k: int) -> QueryArrays:
-    """The QueryArrays of queries that are searched within k."""
-    letters = [letter for query in queries for part in query for letter in part]
-    shifts, masks = np.array(letters, np.int64).reshape(-1, 2).T
-    bounds = bounds_of([len(query.counted) + len(query.exact) for query in queries])
-    counted = np.array([len(query.counted) for query in queries], np.int64)
-    bases = [sum(mask.bit_count() for _, mask in query.counted) for query in queries]
-    counts = counted, np.array(bases, np.int64)
-    return _lay_out(masks.astype(np.uint8), shifts.astype(np.int32), bounds, counts, k)
-
-
-def window_arrays(masks: Bytes, bounds: Longs, exact: Bools, k: int) -> QueryArrays:
+def window_arrays(
+    masks: Bytes, bounds: Longs, exact: Bools, k: int, shifts: Ints | None = None
+) -> QueryArrays:
     """The QueryArrays of Q windows that are searched within k.
 
     masks: uint8[L], their letters side by side, along the forward text; bounds: int64[Q+1], where
-    the letters of each window begin; none is empty; exact: bool[L], the letters that have to match.
+    the letters of each window begin; none is empty; exact: bool[L], the letters that have to match;
+    shifts: int32[L], how far each is from the window's start, None where all letters are there.
     """
-    lengths, shifts = np.diff(bounds), offsets_in_rows(bounds)
+    lengths, place = np.diff(bounds), offsets_in_rows(bounds)
+    shifts = place if shifts is None else shifts
     more = _more_bases(masks, bounds, exact)
     if not exact.any():
         return _lay_out(masks, shifts, bounds, (lengths, lengths + more), k)
     counted = np.diff(np.cumsum(~exact, dtype=np.int32)[bounds[1:] - 1], prepend=0)
-    first = shifts < np.repeat(counted.astype(np.int32), lengths)
+    first = place < np.repeat(counted.astype(np.int32), lengths)
     arranged, offsets = np.empty_like(masks), np.empty_like(shifts)
     arranged[first], offsets[first] = masks[~exact], shifts[~exact]
     arranged[~first], offsets[~first] = masks[exact], shifts[exact]
@@ -156,3 +138,56 @@ def reading_arrays(masks: Bytes, begins: Longs, backward: Bytes) -> ReadingArray
     """
     planes, plane_of = _planes_of(masks)
     return ReadingArrays(plane_of, begins, backward, planes)
+
+
+MASKS = 9  # text masks: 0 (nothing), 1, 2, 4, 8
+
+
+class Profile(NamedTuple):
+    """For each text letter the letters of Q queries that match it, a bit a row.
+
+    table: uint64, with block b of 64 rows of query q, which has ⌈m / 64⌉ blocks, for text mask x
+    (0, 1, 2, 4 or 8) at begins[q] + x·blocks + b; begins: int64[Q+1].
+    """
+
+    table: Words
+    begins: Longs
+
+
+class DifferenceQuery(NamedTuple):
+    """Q queries within their limits.
+
+    limits: int64[Q], the k of each, smaller than its length; k: the largest of them; reach: the
+    most letters and k of a query together.
+    """
+
+    reading: ReadingArrays
+    limits: Longs
+    k: int
+    profile: Profile
+    reach: int
+
+    @property
+    def lengths(self) -> Longs:
+        """Letters of each query, int64[Q]."""
+        return np.diff(self.reading.begins)
+
+
+def difference_query(reading: ReadingArrays, limits: Longs) -> DifferenceQuery:
+    """The DifferenceQuery of queries and the k of each, int64[Q]."""
+    reach = int((np.diff(reading.begins) + limits).max())
+    return DifferenceQuery(reading, limits, int(limits.max()), _profile_of(reading), reach)
+
+
+def _profile_of(reading: ReadingArrays) -> Profile:
+    lengths = np.diff(reading.begins)
+    blocks = -(-lengths // 64)
+    firsts, begins = bounds_of(blocks), bounds_of(MASKS * blocks)
+    padded = np.zeros(64 * firsts[-1], np.uint8)
+    place = offsets_in_rows(reading.begins) + np.repeat(64 * firsts[:-1], lengths)
+    padded[place] = reading.bases[reading.letters]
+    table, step = np.zeros(begins[-1], np.uint64), np.repeat(blocks, blocks)
+    at = offsets_in_rows(firsts) + np.repeat(begins[:-1], blocks)
+    for base in range(4):
+        table[at + (step << base)] = np.packbits(padded >> base & 1, bitorder="little").view("<u8")
+    return Profile(table, begins)

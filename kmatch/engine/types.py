@@ -1,12 +1,11 @@
-"""What engines take and fill: hits that are read back, primers, queries within constraints."""
+"""What engines take and fill: hits that are read back, primers, constraints."""
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Ints, Longs, Words
+from kmatch.arrays import Bytes, Ints, Longs
 from kmatch.engine.geometry import Text
-from kmatch.engine.queries import ReadingArrays
 
 
 class Written(NamedTuple):
@@ -86,63 +85,6 @@ class Starts(NamedTuple):
     begins: Longs
     limits: Longs
     bounds: Longs
-
-
-class WorkDone(NamedTuple):
-    """What was done.
-
-    cells: of matrices, computed; blocks: of columns, taken past tiles; given_up: the blocks that
-    were left because all lanes had reached k while rows remained; again: the cells that a GPU
-    computed once more to find larger bounds.
-    """
-
-    cells: int
-    blocks: int
-    given_up: int
-    again: int = 0
-
-
-class Profile(NamedTuple):
-    """For each text letter the letters of Q queries that match it, a bit a row.
-
-    table: uint64, with block b of 64 rows of query q, which has ⌈m / 64⌉ blocks, for text mask x
-    (0, 1, 2, 4 or 8) at begins[q] + x·blocks + b; begins: int64[Q+1].
-    """
-
-    table: Words
-    begins: Longs
-
-
-class DifferenceQuery(NamedTuple):
-    """Q queries within their limits.
-
-    limits: int64[Q], the k of each, smaller than its length; k: the largest of them; reach: the
-    most letters and k of a query together.
-    """
-
-    reading: ReadingArrays
-    limits: Longs
-    k: int
-    profile: Profile
-    reach: int
-
-    @property
-    def lengths(self) -> Longs:
-        """Letters of each query, int64[Q]."""
-        return np.diff(self.reading.begins)
-
-
-class Profiler(Protocol):
-    """The part of an Engine that makes profiles."""
-
-    def profiles(self, reading: ReadingArrays) -> Profile:
-        """See `Engine.profiles`."""
-
-
-def difference_query(reading: ReadingArrays, limits: Longs, engine: Profiler) -> DifferenceQuery:
-    """The DifferenceQuery of queries and the k of each, int64[Q]."""
-    reach = int((np.diff(reading.begins) + limits).max())
-    return DifferenceQuery(reading, limits, int(limits.max()), engine.profiles(reading), reach)
 
 
 class States(NamedTuple):

@@ -23,9 +23,9 @@ import numpy as np
 from kmatch.api import hamming, pcr, primer
 from kmatch.arrays import Bytes
 from kmatch.engine.devices import choose_engine
+from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import LANES_PER_WORD, Text
 from kmatch.engine.host import packing_by
-from kmatch.engine.protocol import Engine
 from kmatch.errors import DeviceError, KmatchWarning
 from kmatch.genome import Genome, as_genomes
 from kmatch.jit import on_compile
@@ -281,11 +281,6 @@ def _formats(device: str) -> None:
     hits.to_gff3(io.BytesIO())
 
 
-def _dense(device: str) -> None:
-    """What is done with more hits than a tiny genome has."""
-    choose_engine(device).spell(np.zeros(1, np.uint8), np.zeros(1, np.uint8))
-
-
 def _write(found: Any) -> None:
     """Write hits or primers in the formats of both."""
     found.to_bed(io.BytesIO())
@@ -306,7 +301,6 @@ TASKS: dict[str, Callable[..., None]] = {
     "look-ups": partial(_search, "edit", {"plain": UNIT[:20]}, 2, pam=PAM, way="lookup"),
     FILES: _files,
     "formats": _formats,
-    "dense": _dense,
     "seeds": partial(_search, "multi", PANEL, 2, way="lookup"),
     "multi": partial(_search, "multi", PANEL, 2, way="scan"),
     "pam sites": partial(_search, "multi", PANEL, 2, pam=PAM, way="sites"),

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from kmatch.arrays import Bytes, Longs, Words, bounds_of, gather
+from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import LANES_PER_WORD, Geometry, Text
-from kmatch.engine.protocol import Engine
 from kmatch.errors import InputError
 from kmatch.packed.writer import HEADER, INDEX, MAGIC, SPARE, TAIL, VERSION, crc32
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans

@@ -26,8 +26,8 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from kmatch.arrays import Words
+from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import LANES_PER_WORD, Geometry
-from kmatch.engine.protocol import Engine
 from kmatch.results.output import NamedHandle
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, join_records
 from kmatch.sequences.records import Stretch, gathered

@@ -10,7 +10,7 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs
 from kmatch.engine.devices import choose_engine
-from kmatch.engine.protocol import Engine
+from kmatch.engine.engine import Engine
 from kmatch.errors import DeviceError, InputError
 from kmatch.published.registry import ENGINE, Algorithm, find
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs
 from kmatch.engine.codes import Coding
-from kmatch.engine.protocol import Engine
+from kmatch.engine.engine import Engine
 from kmatch.engine.types import FRESH, Starts
 from kmatch.published.run import Run
 from kmatch.results.batches import HitBatch

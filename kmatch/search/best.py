@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kmatch.arrays import Longs
-from kmatch.engine.protocol import Smallest
+from kmatch.engine.engine import UnderWay
 from kmatch.engine.ways import work_of
 from kmatch.errors import warn
 from kmatch.genome import Genome, Genomes
@@ -168,7 +168,7 @@ def smallest_distances(
     reading = panel.letters
     distances = np.zeros(patterns, np.int64)
     distances[panel.pattern] = panel.lengths
-    pending: deque[tuple[Any, Smallest]] = deque()  # planes stay as long as they are read
+    pending: deque[tuple[Any, UnderWay[Longs]]] = deque()  # planes stay as long as they are read
 
     def finish_all_but(many: int) -> None:
         while len(pending) > many:

@@ -7,9 +7,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Bytes
+from kmatch.arrays import Bytes, look_up
+from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Layout, Text, geometry_for
-from kmatch.engine.protocol import Engine
+from kmatch.engine.letters import LETTERS
 from kmatch.genome import Genome
 from kmatch.packed.reader import serves, stored_chunks
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records
@@ -110,7 +111,7 @@ class PackedChunk:
         )
         spare = LANES_PER_WORD * (_widest(self._words, engine) + 1)
         letters = np.zeros(len(masks) + spare, np.uint8)
-        engine.spell(masks, letters)
+        letters[: len(masks)] = look_up(masks, LETTERS)
         plan = ChunkPlan(end - begin, halo, 0)
         chunk = LetterChunk(self.base + begin, letters, end - begin, inside)
         part = _pack(chunk, plan, engine, self._words)

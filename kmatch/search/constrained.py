@@ -12,9 +12,10 @@ import numpy as np
 from kmatch.arrays import Bytes, Longs
 from kmatch.engine import ways
 from kmatch.engine.codes import Coding
+from kmatch.engine.engine import Scan
 from kmatch.engine.geometry import likeness
-from kmatch.engine.protocol import Scan
-from kmatch.engine.types import Columns, Constraints, DifferenceQuery, Ends, Traced, View
+from kmatch.engine.queries import DifferenceQuery
+from kmatch.engine.types import Columns, Constraints, Ends, Traced, View
 from kmatch.search.chunks import NO_LETTERS, PackedChunk
 from kmatch.search.plateaus import make_rows
 from kmatch.search.rules import Rules

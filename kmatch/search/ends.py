@@ -11,8 +11,9 @@ import numpy as np
 
 from kmatch.arrays import Longs, bounds_of
 from kmatch.engine.codes import Coding
-from kmatch.engine.protocol import Engine
-from kmatch.engine.types import Columns, Ends, Traced, difference_query
+from kmatch.engine.engine import Engine
+from kmatch.engine.queries import difference_query
+from kmatch.engine.types import Columns, Ends, Traced
 from kmatch.engine.workers import Workers, slabs
 from kmatch.results.batches import HitBatch, hit_batch
 from kmatch.search.chunks import NO_LETTERS, PackedChunk
@@ -80,7 +81,7 @@ class DifferenceSearch:
         aligned: bool = True,
     ) -> None:
         self._engine, self._panel = engine, panel
-        self._query = difference_query(panel.letters, limits, engine)
+        self._query = difference_query(panel.letters, limits)
         self._report, self._aligned = report, aligned
         self._most = rows_at_once(panel.lengths + rules.reach, aligned)  # rows of a batch
         self._coding = Coding(len(limits), self._query.k)

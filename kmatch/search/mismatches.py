@@ -9,9 +9,9 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Ints, Longs, bounds_of
 from kmatch.engine.codes import Coding, Found
+from kmatch.engine.engine import Engine, Scan
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Text
-from kmatch.engine.protocol import Engine, Scan
-from kmatch.engine.queries import QueryArrays, query_arrays, window_arrays
+from kmatch.engine.queries import QueryArrays, window_arrays
 from kmatch.engine.types import Columns, Windows
 from kmatch.engine.workers import Workers, slabs
 from kmatch.results.batches import HitBatch, hit_batch
@@ -207,12 +207,14 @@ class SiteSearch:
         self._length = len(patterns[0])
         self.panel = rank_panel(pam.join_all(patterns), strand)
         self._strands = np.array(wanted_strands(strand), np.uint8)
-        queries = [each.query(self._length, minus) for minus in self._strands for each in pams]
-        self._pams = query_arrays(queries, 0)
+        sites = [each.site(self._length, minus) for minus in self._strands for each in pams]
+        masks, shifts = (np.concatenate(column) for column in zip(*sites, strict=True))
+        bounds = bounds_of([len(each) for each, _ in sites])
+        self._pams = window_arrays(masks, bounds, np.ones(len(masks), bool), 0, shifts)
         exact = exact_ends(patterns, k, request.ends)
         self._letters = window_arrays(patterns.masks, patterns.begins, exact, k)
         self._patterns = len(patterns)
-        self._site_coding = Coding(len(queries), 0)
+        self._site_coding = Coding(len(sites), 0)
         self._sites = Scanner(engine, self._site_coding)
         self._hits = Scanner(engine, Coding(len(patterns), k))
 

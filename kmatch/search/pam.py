@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes
-from kmatch.engine.queries import Query
+from kmatch.arrays import Bools, Bytes, Ints
 from kmatch.errors import PAM_SIDES, InputError, check_choice, shown
 from kmatch.sequences.alphabet import IUPAC, encode, reverse_complement
 from kmatch.sequences.patterns import Pattern, PatternSet
@@ -66,11 +65,13 @@ class Pam:
             patterns.begins + len(self) * np.arange(len(patterns.begins)),
         )
 
-    def query(self, length: int, minus: int) -> Query:
-        """The Query that finds windows of `length` letters and a PAM by their PAM."""
+    def site(self, length: int, minus: int) -> tuple[Bytes, Ints]:
+        """The masks of the PAM beside windows of `length` letters, along the forward strand, and
+        how far each is from where window and PAM start."""
         masks = self.beside(np.zeros(length, np.uint8), self.masks)
         masks = reverse_complement(masks) if minus else masks
-        return Query([], [(i, mask) for i, mask in enumerate(masks.tolist()) if mask])
+        shifts = np.flatnonzero(masks)
+        return masks[shifts], shifts.astype(np.int32)
 
     def skipped(self, minus: Any) -> Any:
         """Letters of the PAM before the pattern's window, on the forward strand."""

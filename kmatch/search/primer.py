@@ -216,7 +216,6 @@ class PrimerOptions(NamedTuple):
 
 
 OPTIONS = PrimerOptions()
-SIZES: Any = None  # how an engine cuts the work, see its `extend_primers`; tests set it
 
 
 class PrimerSearch:
@@ -261,7 +260,7 @@ def raise_bounds(
     chosen: as `choose_algorithm` gives it; hear: of the bytes searched.
     """
     engine, published = chosen
-    extend: Callable[..., object] = partial(engine.extend_primers, sizes=SIZES)
+    extend: Callable[..., object] = engine.extend_primers
     if published:
         extend = partial(extend_published, published)
     columns = Background(background, wanted_strands(options.background_strand), hear)

@@ -14,7 +14,7 @@ import numpy as np
 
 from kmatch.arrays import Longs
 from kmatch.engine.codes import Coding, Found
-from kmatch.engine.protocol import Engine, Scan
+from kmatch.engine.engine import Engine, Scan
 from kmatch.results.batches import HitBatch
 from kmatch.threads import run_ahead
 

@@ -108,12 +108,12 @@ def arguments(case, folder):
 
 
 def run(engine, given):
-    """(seconds, Work, bounds) of a call."""
+    """(seconds, cells, bounds) of a call."""
     masks, begins, limits, bounds, columns, k = given
     bounds = bounds.copy()
     began = time.perf_counter()
-    work = engine.extend_primers(Starts(masks, begins, limits, bounds), columns, k)
-    return time.perf_counter() - began, work, bounds
+    cells = engine.extend_primers(Starts(masks, begins, limits, bounds), columns, k)
+    return time.perf_counter() - began, cells, bounds
 
 
 def head(given, count):
@@ -147,7 +147,7 @@ def measure(case, engine, cpu, options):
     if calls[0][0] < SHORT:  # part of which may have been compiling
         calls = [run(engine, given) for _ in range(options.repeat)]
     seconds = statistics.median(call[0] for call in calls)
-    _, work, found = calls[0]
+    _, cells, found = calls[0]
     limits, columns = given[2], given[4]
     rows = np.minimum(found, limits)
     without = float((found > limits).mean())
@@ -161,12 +161,10 @@ def measure(case, engine, cpu, options):
         "mean_length": float(rows.mean()),
         "largest_length": int(rows.max()),
         "without_primer": without,
-        "cells": work.cells,
-        "tcups": work.cells / seconds / 1e12,
+        "cells": cells,
+        "tcups": cells / seconds / 1e12,
         "full_tcups": float(rows.sum()) * len(columns) / seconds / 1e12,
-        "again_share": work.again / max(work.cells, 1),
-        "given_up_share": work.given_up / max(work.blocks, 1),
-        "limit_share": work.cells / 64 * CELL_OPERATIONS / seconds / LOGIC,
+        "limit_share": cells / 64 * CELL_OPERATIONS / seconds / LOGIC,
         "starts_checked": SAMPLE * len(samples),
         "equal": all(same_on_cpu(cpu, given, found, first) for first in samples),
     }

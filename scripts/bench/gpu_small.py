@@ -20,7 +20,7 @@ from harness.options import plain_parser
 from harness.records import write_results
 
 import kmatch
-from kmatch.engine.cuda.primer import Sizes
+from kmatch.engine.cuda import primer as on_gpu
 from kmatch.genome import as_genomes
 from kmatch.packed.writer import PackedLayout, write_packed
 from kmatch.search import primer, scan
@@ -34,7 +34,7 @@ BACKGROUND = slice(2_800, 3_600)  # of lambda, for primers
 TARGET = slice(3_000, 3_200)  # of lambda, read backwards and changed: where primers are sought
 REPEAT = ["AATGGAATG"]
 IUPAC = ["ACGRYTNNACGTTAGCANGG"]
-TINY = Sizes(rows=1, more=4, deepest=64, stretch=1, columns=64)
+TINY = on_gpu.Sizes(rows=1, more=4, deepest=64, stretch=1, columns=64)
 FEW = {"capacity": 50}
 
 
@@ -103,9 +103,8 @@ class Data:
         """The rows of a search."""
         options = dict(search.options)
         how = Run(device, options.pop("threads", None))
-        scan.CAPACITY, primer.SIZES = options.pop("capacity", None), None
-        if (sizes := options.pop("sizes", None)) and device != "cpu":  # which are a GPU's
-            primer.SIZES = sizes
+        scan.CAPACITY = options.pop("capacity", None)
+        on_gpu.SIZES = options.pop("sizes", on_gpu.Sizes())
         if search.problem == "primer":
             target = kmatch.Genome.from_records([("target", self._target)])
             background = kmatch.Genome.from_records([("background", self._background)])

@@ -15,7 +15,7 @@ from kmatch.engine.cuda.device import Gpu
 from kmatch.engine.cuda.engine import CudaEngine
 from kmatch.engine.cuda.primer import Sizes
 from kmatch.engine.devices import choose_engine
-from kmatch.engine.host import Done
+from kmatch.engine.engine import Done
 from kmatch.errors import DeviceError
 
 # The recurrence adds to carry; what runs over the end of a word concerns nobody.
@@ -35,8 +35,8 @@ def test_primers_in_parts_of_a_target(monkeypatch):
     given = records(text, text[10:20] + "A", ""), records(text[14:24] + "GG" + text[5:9]), 2
     extend, shares = CudaEngine.extend_primers, []
 
-    def extend_and_listen(self, starts, columns, k, on_progress, sizes):
-        return extend(self, starts, columns, k, shares.append, sizes)
+    def extend_and_listen(self, starts, columns, k, on_progress):
+        return extend(self, starts, columns, k, shares.append)
 
     monkeypatch.setattr(CudaEngine, "extend_primers", extend_and_listen)
     with two_on_one() as device:

@@ -8,19 +8,20 @@ from kmatch.errors import KmatchWarning
 from kmatch.genome import as_genomes
 from kmatch.results.hits import Hits
 from kmatch.results.primers import Primers
-from kmatch.search import chunks, primer, scan
-from kmatch.search import primer as background
+from kmatch.search import primer
 from kmatch.search.pcr import PcrOptions, PcrSearch, site_query
 from kmatch.search.query import Query, Run
 from kmatch.search.search import begin_search
 from kmatch.sequences.patterns import load_patterns
 
 SETTINGS = {
-    "chunk_length": (chunks, "LENGTH"),
-    "words": (chunks, "WORDS"),
-    "capacity": (scan, "CAPACITY"),
-    "part": (background, "PART"),
-    "sizes": (primer, "SIZES"),
+    "chunk_length": "search.chunks.LENGTH",
+    "words": "search.chunks.WORDS",
+    "capacity": "search.scan.CAPACITY",
+    "part": "search.primer.PART",
+    "height": "engine.cpu.primer.HEIGHT",
+    "block": "engine.cpu.primer.BLOCK",
+    "sizes": "engine.cuda.primer.SIZES",
 }
 
 
@@ -31,7 +32,7 @@ def settings(given):
         for name in SETTINGS.keys() & given.keys():
             value = given.pop(name)
             if value is not None:
-                stack.enter_context(patch.object(*SETTINGS[name], value))
+                stack.enter_context(patch(f"kmatch.{SETTINGS[name]}", value))
         yield
 
 

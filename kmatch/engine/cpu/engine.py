@@ -13,10 +13,10 @@ from kmatch.arrays import Bools, Bytes, Longs, Words
 from kmatch.engine import ways
 from kmatch.engine.codes import Found, HitBuffer, found_in, make_buffer
 from kmatch.engine.cpu.hits import written
+from kmatch.engine.engine import Done, Engine
 from kmatch.engine.geometry import CACHE_LINE, LANES_PER_WORD, SPARE, Layout, Text, likeness
-from kmatch.engine.host import Done, HostEngine
-from kmatch.engine.queries import QueryArrays, ReadingArrays
-from kmatch.engine.types import Constraints, DifferenceQuery, Starts, View, WorkDone
+from kmatch.engine.queries import DifferenceQuery, QueryArrays, ReadingArrays
+from kmatch.engine.types import Constraints, Starts, View
 from kmatch.engine.workers import Job, Kernel, Workers
 from kmatch.errors import DeviceError
 
@@ -29,12 +29,8 @@ ASKED = 4  # survivors of a filter for a position where it is asked for
 FEW = 1 << 14  # words times queries that are searched before another thread has woken up
 
 
-class CpuEngine(HostEngine):
-    """An Engine (see `kmatch.engine.protocol`) that can look pieces up.
-
-    threads: at most one a core, None for all cores; reason: why the CPU was chosen. Methods named
-    `start_…` return while the kernel runs.
-    """
+class CpuEngine(Engine):
+    """An Engine that can look pieces up; reason: why the CPU was chosen."""
 
     name = device = "cpu"
 
@@ -62,12 +58,6 @@ class CpuEngine(HostEngine):
         whole = np.empty(size + CACHE_LINE, np.uint64)
         skip = -(whole.ctypes.data // whole.itemsize) % CACHE_LINE  # the filter runs half as fast
         return whole[skip : skip + size]  # again where its loads cross cache lines
-
-    def keep(self, planes: Words) -> None:
-        """Nothing to do: the CPU reads planes wherever they are."""
-
-    def fetch(self, planes: Words) -> None:
-        """Nothing to do: the CPU scans planes where they are."""
 
     def pack(self, letters: Bytes, text: Text) -> None:
         from kmatch.engine.cpu.pack import pack_by
@@ -178,13 +168,11 @@ class CpuEngine(HostEngine):
         columns: Bytes,
         k: int,
         on_progress: Callable[[float], object] | None = None,
-        sizes: Any = None,
-    ) -> WorkDone:
-        from kmatch.engine.cpu.primer import SIZES, extend_primers
+    ) -> int:
+        from kmatch.engine.cpu.primer import extend_primers
 
         with self._timed():
-            threads, sizes = self.threads, sizes or SIZES
-            return extend_primers(starts, columns, k, on_progress, threads=threads, sizes=sizes)
+            return extend_primers(starts, columns, k, on_progress, threads=self.threads)
 
     def _workers_for(self, text: Text, queries: int) -> Workers:
         """Those for so many queries in a text: the calling thread where others come too late."""

@@ -8,32 +8,22 @@ matter.
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice, pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.cpu.primer_tile import LANES, Tile, climb, extend_tile
-from kmatch.engine.types import Starts, WorkDone
+from kmatch.engine.types import Starts
 
+# Borders and strips of a tile stay in the L2 cache; short strips waste fewer rows, tall ones are
+# faster.
+HEIGHT = 24  # rows of a strip, a multiple of 8
+BLOCK = 256  # columns taken at a time
 WARM_SHARE = 8  # a stretch of columns is at least this many times as long as its warm-up
 
 TICK = 0.1  # seconds between reports of progress
-
-
-class Sizes(NamedTuple):
-    """How the work is cut: rows of a strip, a multiple of 8, and columns of a block.
-
-    Borders and strips of a tile stay in the L2 cache; short strips waste fewer rows, tall ones are
-    faster.
-    """
-
-    height: int = 24
-    block: int = 256
-
-
-SIZES = Sizes()
 
 
 def extend_primers(
@@ -43,18 +33,16 @@ def extend_primers(
     on_progress: Callable[[float], object] | None = None,
     *,
     threads: int,
-    sizes: Sizes = SIZES,
-) -> WorkDone:
+) -> int:
     """Raise lower bounds of the shortest lengths with k differences from all of a background.
 
     See `Engine.extend_primers`.
     """
     target, begins, limits, bounds = starts
-    height, block = sizes
     opens = np.zeros(target.size, bool)
     opens[begins[:-1][np.diff(begins) > 0]] = True
     climb(bounds, limits, opens, 1, target.size)
-    planes = target_planes(target, int(limits.max(initial=0)) + height)
+    planes = target_planes(target, int(limits.max(initial=0)) + HEIGHT)
     stretches = _stretches(target.size, int(limits.max(initial=0)) + k, columns.size, threads)
     items = [(first, *ends) for first in range(0, target.size, LANES) for ends in stretches]
     watches = np.zeros((len(items), 2), np.int64)
@@ -65,7 +53,7 @@ def extend_primers(
         rows = slice(first, first + LANES)
         own = _padded(bounds[rows])
         tile = Tile(
-            planes, first, own, _padded(limits[rows]), _padded(opens[rows]), k, height, block
+            planes, first, own, _padded(limits[rows]), _padded(opens[rows]), k, HEIGHT, BLOCK
         )
         extend_tile(tile, columns[begin:end], watches[number], tally[number])
         watches[number, 0] = end - begin
@@ -93,7 +81,7 @@ def extend_primers(
         except BaseException:
             watches[:, 1] = 1
             raise
-    return WorkDone(*tally.sum(axis=0).tolist())
+    return int(tally[:, 0].sum())
 
 
 def target_planes(target: Bytes, beyond: int) -> Words:

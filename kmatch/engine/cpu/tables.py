@@ -15,7 +15,8 @@ import numpy as np
 from kmatch.arrays import Bytes, Ints, Longs, Words
 from kmatch.engine.cpu.vectors import NONE, ONE, lowest
 from kmatch.engine.letters import COMPLEMENT
-from kmatch.engine.types import Constraints, DifferenceQuery
+from kmatch.engine.queries import DifferenceQuery
+from kmatch.engine.types import Constraints
 from kmatch.jit import inlined, kernel
 
 LOOKED_UP = 10  # letters of a piece at the most: a table has 4^LOOKED_UP codes

@@ -25,11 +25,10 @@ from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import Gpu, Scan, Smallest, open_gpus
 from kmatch.engine.cuda.words import HitBuffer
+from kmatch.engine.engine import Done, Engine, Stopwatch
 from kmatch.engine.geometry import Layout, Text, halo_of
-from kmatch.engine.host import Done, HostEngine, Stopwatch
-from kmatch.engine.protocol import KernelTime
-from kmatch.engine.queries import QueryArrays, ReadingArrays
-from kmatch.engine.types import DifferenceQuery, Starts, WorkDone
+from kmatch.engine.queries import DifferenceQuery, QueryArrays, ReadingArrays
+from kmatch.engine.types import Starts
 from kmatch.errors import DeviceError
 
 _Made = TypeVar("_Made")
@@ -55,13 +54,12 @@ PARTS = 2  # of a long target, for every GPU, as one may take longer than anothe
 PART_STARTS = 1 << 18  # that fill a GPU
 
 
-class CudaEngine(HostEngine):
-    """An Engine (see `kmatch.engine.protocol`) for one GPU, or for several of one host.
+class CudaEngine(Engine):
+    """An Engine for one GPU, or for several of one host.
 
-    devices: the GPUs, each found by the driver; threads: of the CPU, None for all cores; reason:
-    why they were chosen; work: see HostEngine. Raises DeviceError where one cannot be used. Planes
-    are in pinned memory of the first GPU, which every GPU reads at full speed; of several GPUs the
-    one that has the least to do takes the next scan.
+    devices: the GPUs, each found by the driver; reason: why they were chosen. Raises DeviceError
+    where one cannot be used. Planes are in pinned memory of the first GPU, which every GPU reads at
+    full speed; of several GPUs the one that has the least to do takes the next scan.
     """
 
     name = "cuda"
@@ -88,7 +86,7 @@ class CudaEngine(HostEngine):
             self._queue = GpuQueue(self._gpus)
             finalize(self, self._queue.close)
 
-    def time_kernels(self) -> KernelTime:
+    def time_kernels(self) -> Stopwatch:
         """See `Engine.time_kernels`; primers are timed with the host's part, on one GPU alone."""
         self._watch = self._kernel_time = _KernelTime()
         return self._kernel_time
@@ -187,17 +185,16 @@ class CudaEngine(HostEngine):
         columns: Bytes,
         k: int,
         on_progress: Callable[[float], object] | None = None,
-        sizes: Any = None,
-    ) -> WorkDone:
+    ) -> int:
         """See `Engine.extend_primers`; parts of the target go to whichever GPU has less to do."""
-        from kmatch.engine.cuda.primer import SIZES, extend_primers, take_bounds, target_parts
+        from kmatch.engine.cuda.primer import extend_primers, take_bounds, target_parts
 
-        deeper, sizes = self._extend_on_cpu, sizes or SIZES
+        deeper = self._extend_on_cpu
         if self.queues == 1:
             gpu = self._gpus[0]
             gpu.use()
             with self._timed():
-                return extend_primers(gpu, deeper, starts, columns, k, on_progress, sizes)
+                return extend_primers(gpu, deeper, starts, columns, k, on_progress)
         many = self.queues * (PARTS if len(starts.bounds) >= PART_STARTS else 1)
         parts = target_parts(starts, many)
         shares = np.zeros(len(parts))
@@ -209,7 +206,7 @@ class CudaEngine(HostEngine):
                     on_progress(float(shares.mean()))
 
             part = parts[number].starts
-            arguments = (deeper, part, columns, k, listen, sizes)
+            arguments = (deeper, part, columns, k, listen)
             return self._start(lambda gpu: Done(extend_primers(gpu, *arguments)), len(part.bounds))
 
         under_way = list(map(extend, range(len(parts))))
@@ -219,18 +216,20 @@ class CudaEngine(HostEngine):
             for part in under_way:
                 part.stop()
         take_bounds(starts, parts)
-        return WorkDone(*map(sum, zip(*done, strict=True)))
+        return sum(done)
 
     def compile_primers(self, length: int) -> None:
         """See `Engine.compile_primers`: a search among letters that match nothing, which is short.
 
         Kernels differ by the bits of counters, which follow from the rows taken first.
         """
-        from kmatch.engine.cuda.primer import SIZES
+        from kmatch.engine.cuda.primer import SIZES, extend_primers
 
         records, limits = np.array([0, length]), np.full(length, length)
         starts = Starts(np.zeros(length, np.uint8), records, limits, np.full(length, 2))
-        self.extend_primers(starts, np.zeros(1, np.uint8), 2, sizes=SIZES._replace(more=length))
+        columns, sizes = np.zeros(1, np.uint8), SIZES._replace(more=length)
+        self._gpus[0].use()
+        extend_primers(self._gpus[0], self._extend_on_cpu, starts, columns, 2, sizes=sizes)
 
     def _extend_on_cpu(self, starts: Starts, columns: Bytes, k: int) -> None:
         from kmatch.engine.cpu.primer import extend_primers
@@ -279,7 +278,7 @@ class CudaEngine(HostEngine):
 
 
 class _KernelTime(Stopwatch):
-    """A KernelTime; events: a stopwatch of each GPU, of which the slowest counts."""
+    """A Stopwatch; events: a stopwatch of each GPU, of which the slowest counts."""
 
     def __init__(self) -> None:
         super().__init__()

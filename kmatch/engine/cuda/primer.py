@@ -24,7 +24,6 @@ from kmatch.engine.cuda.device import Gpu
 from kmatch.engine.cuda.driver import DeviceArray
 from kmatch.engine.cuda.primer_tile import (
     AGAIN,
-    GIVEN_UP,
     STRETCHES,
     SWEPT,
     WAITING,
@@ -36,7 +35,7 @@ from kmatch.engine.cuda.primer_tile import (
     stretch_of,
 )
 from kmatch.engine.cuda.recurrence import COLUMNS, counter_bits
-from kmatch.engine.types import FRESH, UNKNOWN, Starts, WorkDone
+from kmatch.engine.types import FRESH, UNKNOWN, Starts
 
 MEMORY_SHARE = 0.5  # of the free device memory that deltas may take
 GROWTH = 7  # each further piece is at most this many times all those before it
@@ -73,7 +72,6 @@ class Sizes(NamedTuple):
 
 
 SIZES = Sizes()
-NOTHING = WorkDone(0, 0, 0)
 
 
 class Alive(NamedTuple):
@@ -95,18 +93,18 @@ def extend_primers(
     columns: Bytes,
     k: int,
     on_progress: Callable[[float], object] | None = None,
-    sizes: Sizes = SIZES,
-) -> WorkDone:
+    sizes: Sizes | None = None,
+) -> int:
     """Raise the bounds of primers' lengths to what a background requires.
 
     starts, columns, k, on_progress: see `Engine.extend_primers`; deeper(starts, columns, k): the
-    same on the CPU, for starts that are alive too far down. Returns what was done, without the
-    CPU's part.
+    same on the CPU, for starts that are alive too far down; sizes: SIZES where there are none.
+    Returns the cells that were computed, without the CPU's.
     """
     limits, bounds = starts.limits, starts.bounds
     if not (bounds <= limits).any():
-        return NOTHING
-    search = Extension(gpu, starts, group_columns(columns), k, sizes)
+        return 0
+    search = Extension(gpu, starts, group_columns(columns), k, sizes or SIZES)
     for begin, end in search.pieces(bounds):
         alive = search.extend(begin, end, bounds)
         settle(limits, bounds)
@@ -116,7 +114,7 @@ def extend_primers(
             settle(limits, bounds)
         if on_progress:
             on_progress(end / len(search.letters))
-    return search.work
+    return search.cells
 
 
 def group_columns(columns: Bytes) -> Bytes:
@@ -146,11 +144,11 @@ def settle(limits: Longs, bounds: Longs) -> None:
 
 
 class Extension:
-    """A target and a background on the GPU; work: what was done so far."""
+    """A target and a background on the GPU; cells: that were computed so far."""
 
     def __init__(self, gpu: Gpu, starts: Starts, letters: Bytes, k: int, sizes: Sizes) -> None:
         target, limits = starts.masks, starts.limits
-        self.letters, self.work = letters, NOTHING
+        self.letters, self.cells = letters, 0
         self._gpu, self._k, self._sizes, self._limits = gpu, k, sizes, limits
         self._lanes = 64 * sizes.width
         self._tiles = -(-len(target) // self._lanes)
@@ -285,18 +283,13 @@ class Extension:
         )
         counts = tally.copy_to_host(stream=stream)
         stream.synchronize()
-        self._count(counts, len(units), height)
+        self.cells += int(counts[[SWEPT, AGAIN]].sum()) * height * self._lanes
         if not counts[WAITING]:
             return units[:0]
         numbers = waiting[: counts[WAITING]].copy_to_host(stream=stream)
         reached = reach.copy_to_host(stream=stream)
         stream.synchronize()
         return alive_units(units, np.sort(numbers), reached)
-
-    def _count(self, tally: Longs, units: int, height: int) -> None:
-        swept, again = (tally[[SWEPT, AGAIN]] * height * self._lanes).tolist()
-        done = (swept + again, units, int(tally[GIVEN_UP]), again)
-        self.work = WorkDone(*map(sum, zip(self.work, done, strict=True)))
 
     def _span(self, columns: int, tiles: int, rows: int) -> int:
         """Columns of a unit: many for a warm-up, but few enough to keep the GPU busy to the end, as

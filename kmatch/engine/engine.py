@@ -1,0 +1,275 @@
+"""What an engine can do: the kernels of a device as searches call them.
+
+Planes, letters and results are arrays in host memory whatever the device. `text` is a chunk whose
+planes no longer change; `capacity` is the most hit codes that a scan keeps. What is read back out
+of planes, and alignments, is the CPU's work for every device.
+"""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Generic, Protocol, TypeVar
+
+import numba
+
+from kmatch.arrays import Bytes, Longs, Words
+from kmatch.engine.codes import Found
+from kmatch.engine.geometry import Layout, Text
+from kmatch.engine.queries import DifferenceQuery, QueryArrays, ReadingArrays
+from kmatch.engine.types import Columns, Constraints, Ends, Starts, Traced, View, Windows, Written
+from kmatch.engine.workers import Workers, slabs
+
+Result = TypeVar("Result")
+Result_co = TypeVar("Result_co", covariant=True)
+
+
+class UnderWay(Protocol[Result_co]):
+    """Work of a device on a chunk. Its caller ends it by calling one of these, once."""
+
+    def found(self) -> Result_co:
+        """What was found; waits until all is done."""
+
+    def stop(self) -> None:
+        """Give it up, and wait until none of it runs any more."""
+
+
+Scan = UnderWay[Found]
+
+
+class Done(Generic[Result]):
+    """Work that is done."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+
+    def found(self) -> Result:
+        return self._result
+
+    def stop(self) -> None:
+        """Nothing is left to stop."""
+
+
+class Stopwatch:
+    """The seconds that kernels took so far; waits for those under way."""
+
+    def __init__(self) -> None:
+        self._seconds = 0.0
+
+    @property
+    def seconds(self) -> float:
+        return self._seconds
+
+    @contextmanager
+    def timing(self) -> Iterator[None]:
+        """Time what runs inside."""
+        began = time.perf_counter()
+        yield
+        self._seconds += time.perf_counter() - began
+
+
+class Engine(ABC):
+    """The kernels of a device.
+
+    name: `cpu` or `cuda`; device: itself, `cpu` or `cuda:N`; threads: of the CPU, at most one a
+    core, None for all cores; description: of the device and why it was chosen, for people; layout:
+    the chunks that it is fastest with; capacity: the hit codes of a chunk that it has memory for;
+    queues: how many chunks it works on side by side.
+    """
+
+    name: str
+    device: str
+    description: str
+    layout: Layout
+    capacity: int
+    queues = 1
+
+    def __init__(self, threads: int | None = None) -> None:
+        self.cores: int = numba.config.NUMBA_NUM_THREADS
+        self.threads = min(threads or self.cores, self.cores)
+        self._workers = Workers(self.threads)
+        self._watch: Stopwatch | None = None
+
+    def time_kernels(self) -> Stopwatch:
+        """Time the kernels of scans and of `extend_primers` from now on.
+
+        A GPU times scans by its events; on the CPU a scan is then done when it has been started.
+        """
+        self._watch = Stopwatch()
+        return self._watch
+
+    def _timed(self) -> AbstractContextManager[None]:
+        """A context in which kernels run; times them where that is wanted."""
+        return nullcontext() if self._watch is None else self._watch.timing()
+
+    @abstractmethod
+    def planes(self, size: int) -> Words:
+        """uint64[size], uninitialised, for planes that do not change once they are scanned."""
+
+    def keep(self, planes: Words) -> None:  # noqa: B027, for the CPU reads planes where they are
+        """Note that planes from elsewhere do not change any more."""
+
+    def fetch(self, planes: Words) -> None:  # noqa: B027
+        """Begin to copy planes that will be scanned soon to the device; returns at once."""
+
+    @abstractmethod
+    def pack(self, letters: Bytes, text: Text) -> None:
+        """Fill the planes A, C, G and T of a chunk.
+
+        letters: uint8[≥ 64·words·rows + halo + 64·(words + 1)], ASCII in any case, 0 beyond the
+        text; text: with planes of at least 4·plane_words words, filled here.
+        """
+
+    @abstractmethod
+    def unite(self, text: Text, masks: Bytes) -> Text:
+        """The same chunk with planes of IUPAC letters behind A, C, G and T.
+
+        masks: uint8[x], the bases of planes 4 … 4+x−1. On the host they may be missing.
+        """
+
+    @abstractmethod
+    def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
+        """Start to look for the windows within k mismatches of each query, by where they start."""
+
+    @abstractmethod
+    def start_edit(
+        self, text: Text, query: DifferenceQuery, way: str | None, capacity: int
+    ) -> Scan:
+        """Start to look for the anchored ends of each query within its limit.
+
+        way: `filter` or `scan` (see `kmatch.engine.ways`), None to choose. The position of a hit
+        is that of the letter read last; some codes come twice. A query that is read upwards owns
+        the positions halo … halo + 64·words·rows − 1: those before warm up the recurrence, so a
+        genome begins with `halo` empty positions. One that is read downwards owns
+        0 … 64·words·rows − 1. The halo is at least m + k of every query.
+        """
+
+    @abstractmethod
+    def start_smallest(self, text: Text, reading: ReadingArrays, bounds: Longs) -> UnderWay[Longs]:
+        """Start to look for the smallest distance of each query in a chunk, int64[Q].
+
+        bounds: int64[Q], each smaller than m, −1 to leave a query out. What is found is the bound
+        + 1 where no distance is smaller.
+        """
+
+    @abstractmethod
+    def extend_primers(
+        self,
+        starts: Starts,
+        columns: Bytes,
+        k: int,
+        on_progress: Callable[[float], object] | None = None,
+    ) -> int:
+        """Raise the bounds of starts to what a background requires; returns the cells computed.
+
+        A bound becomes the smallest length up to the limit that has k differences from every
+        substring of the columns, or limit + 1 where there is none; no bound becomes smaller, and
+        start + bound never decreases within a record. columns: uint8, letters of the background
+        (see `kmatch.engine.types`); k: 1 or more; on_progress(share) is called with the share of
+        the work that is done.
+        """
+
+    def compile_primers(self, length: int) -> None:  # noqa: B027, a CPU's are the same for all
+        """Have compiled what `extend_primers` takes for primers of up to so many letters."""
+
+    def read_text(self, text: Text, letters: Bytes) -> None:
+        """Fill `letters`, uint8[n], with the masks of a chunk's first n letters."""
+        from kmatch.engine.letters import read_text
+
+        self._workers.run(read_text, text.words, text, letters)
+
+    def read_sites(
+        self,
+        text: Text,
+        letters: Bytes,
+        positions: Longs,
+        minus: Bytes,
+        length: int,
+        windows: Bytes,
+    ) -> None:
+        """Write windows of a chunk one after another, each in the direction of its strand.
+
+        letters: as for `trace`; positions: int64[n], where the windows start; minus: uint8[n];
+        length: letters of a window; windows: uint8[≥ n·length], ASCII, filled here.
+        """
+        from kmatch.engine.letters import read_sites
+
+        items = slabs(len(positions))
+        self._workers.run(read_sites, items, text, letters, positions, minus, length, windows)
+
+    def align_gapless(
+        self, text: Text, windows: Windows, written: Written, columns: Columns
+    ) -> None:
+        """Write the alignments of windows with the patterns that they match into `columns`."""
+        from kmatch.engine.letters import align_gapless
+
+        items = slabs(len(windows.position))
+        self._workers.run(align_gapless, items, text, windows, written, columns)
+
+    def trace(
+        self,
+        text: Text,
+        letters: Bytes,
+        query: DifferenceQuery,
+        ends: Ends,
+        traced: Traced,
+        columns: Columns,
+    ) -> None:
+        """Find the other end of each anchored end, and write the alignments if asked for.
+
+        letters: the chunk's letters as masks, empty to read them from the planes; traced, columns:
+        filled here; an empty op_ends asks for no alignments.
+        """
+        from kmatch.engine.trace import trace
+
+        items = slabs(len(ends.position))
+        self._workers.run(trace, items, text, letters, query, ends, traced, columns)
+
+    def read_stretch(self, view: View, position: int, letters: Bytes) -> None:
+        """Fill `letters` with the masks of a View's letters from a position on."""
+        from kmatch.engine.trace_rules import read_stretch
+
+        read_stretch(view, position, letters)
+
+    def stand_beside(
+        self,
+        view: View,
+        query: DifferenceQuery,
+        constraints: Constraints,
+        ends: tuple[Longs, Longs],
+        beside: Longs,
+    ) -> None:
+        """Fill `beside` with the letters of the PAM beside each anchored end, (position, query); −1
+        where there is no PAM, or a required letter does not match."""
+        from kmatch.engine.trace_rules import stand_beside
+
+        items = slabs(len(beside))
+        self._workers.run(stand_beside, items, view, query, constraints, ends, beside)
+
+    def constrained_distances(
+        self, view: View, query: DifferenceQuery, constraints: Constraints, ends: Ends
+    ) -> None:
+        """Replace the distances of anchored ends by those of alignments within constraints, −1
+        where none is within the query's limit."""
+        from kmatch.engine.trace_rules import constrained_distances
+
+        items = slabs(len(ends.position))
+        self._workers.run(constrained_distances, items, view, query, constraints, ends)
+
+    def trace_constrained(
+        self,
+        view: View,
+        query: DifferenceQuery,
+        constraints: Constraints,
+        ends: Ends,
+        traced: tuple[Longs, Longs, Longs],
+        columns: Columns,
+    ) -> None:
+        """As `trace`, for alignments within constraints, with the PAM among the columns.
+
+        traced: (other, size, letters of the PAM), int64[n] each.
+        """
+        from kmatch.engine.trace_rules import trace_constrained
+
+        items = slabs(len(ends.position))
+        self._workers.run(trace_constrained, items, view, query, constraints, ends, traced, columns)
