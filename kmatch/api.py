@@ -17,24 +17,24 @@ failed ClusterError; all are KmatchError.
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Literal
 
 from kmatch.cluster import begin_anywhere, primers_anywhere
 from kmatch.errors import check_threads, warn
 from kmatch.genome import Genome, Genomes, as_genome, as_genomes, keeps
 from kmatch.packed.writer import write_packed
-from kmatch.results.batches import HitBatch
 from kmatch.results.hits import Hits
 from kmatch.results.limit import check_limit, limited
 from kmatch.results.output import open_output
 from kmatch.results.primers import Primers
 from kmatch.results.products import Products
+from kmatch.search.alignments import with_alignments
 from kmatch.search.panel import check_ends, check_pam, pattern_distances
 from kmatch.search.pcr import PRODUCT, PcrOptions, PcrSearch, site_query
 from kmatch.search.primer import PrimerOptions
 from kmatch.search.query import Query, Run
 from kmatch.search.regions import RegionsGiven, load_regions
-from kmatch.search.search import Search
 from kmatch.sequences.patterns import Patterns, load_patterns
 from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress
@@ -99,13 +99,9 @@ def hamming(
         hits = kmatch.hamming("genome.fa", {"OR1": "TATCACCGCCAGAGGTA"}, k=3)
         near = hits[hits.distance <= 1]
     """
-    panel = load_patterns(patterns)
-    check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
-    query = Query("hamming", panel, k, strand, exact_5p, exact_3p)
+    query = Query("hamming", load_patterns(patterns), k, strand, exact_5p, exact_3p)
     run = Run(device, threads, algorithm, scheduler=scheduler)
-    genomes = _searched(genome, circular, scheduler)
-    search = begin_anywhere(query, genomes, run, load_regions(regions))
-    return _hits(search, query, limit, on_progress)
+    return _hits(query, run, genome, circular, regions, limit, on_progress)
 
 
 def multi(
@@ -142,14 +138,10 @@ def multi(
         hits = kmatch.multi("genome.fa", "guides.txt", k=4, pam="NGG")
         hits.to_tsv("hits.tsv.gz")
     """
-    panel = load_patterns(patterns)
-    check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
-    check_pam(panel, pam, pam_side, warn)
-    query = Query("multi", panel, k, strand, exact_5p, exact_3p, pam, pam_side)
+    ends = (exact_5p, exact_3p)
+    query = Query("multi", load_patterns(patterns), k, strand, *ends, pam, pam_side)
     run = Run(device, threads, algorithm, scheduler=scheduler)
-    genomes = _searched(genome, circular, scheduler)
-    search = begin_anywhere(query, genomes, run, load_regions(regions))
-    return _hits(search, query, limit, on_progress)
+    return _hits(query, run, genome, circular, regions, limit, on_progress)
 
 
 def edit(
@@ -189,15 +181,11 @@ def edit(
         hits = kmatch.edit("genome.fa", "ACGTTGCATTAGCCAGTACT", k=2)
         hits.cigar, hits.match
     """
-    panel = load_patterns(patterns)
-    check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
-    check_pam(panel, pam, pam_side, warn)
+    rules = (exact_5p, exact_3p, pam, pam_side, report)
     bounds = (max_mismatches, max_insertions, max_deletions)
-    query = Query("edit", panel, k, strand, exact_5p, exact_3p, pam, pam_side, report, *bounds)
+    query = Query("edit", load_patterns(patterns), k, strand, *rules, *bounds)
     run = Run(device, threads, algorithm, scheduler=scheduler)
-    genomes = _searched(genome, circular, scheduler)
-    search = begin_anywhere(query, genomes, run, load_regions(regions))
-    return _hits(search, query, limit, on_progress)
+    return _hits(query, run, genome, circular, regions, limit, on_progress)
 
 
 def best(
@@ -225,13 +213,9 @@ def best(
         hits = kmatch.best("genome.fa", ["ACGTTACGTAGGCATCAGT"])
         hits.distance.min()
     """
-    panel = load_patterns(patterns)
-    check_ends(panel, {"exact_5p": exact_5p, "exact_3p": exact_3p})
-    query = Query("best", panel, 0, strand, exact_5p, exact_3p)
+    query = Query("best", load_patterns(patterns), 0, strand, exact_5p, exact_3p)
     run = Run(device, threads, algorithm, scheduler=scheduler)
-    genomes = _searched(genome, circular, scheduler)
-    search = begin_anywhere(query, genomes, run, load_regions(regions))
-    return _hits(search, query, limit, on_progress)
+    return _hits(query, run, genome, circular, regions, limit, on_progress)
 
 
 def pcr(
@@ -355,10 +339,23 @@ def _read_once(path: Any) -> bool:
 
 
 def _hits(
-    search: Search[HitBatch], query: Query, limit: int | None, on_progress: Progress | None
+    query: Query,
+    run: Run,
+    genome: Searched,
+    circular: bool | Sequence[str],
+    regions: RegionsGiven | None,
+    limit: int | None,
+    on_progress: Progress | None,
 ) -> Hits:
-    """The Hits of a search, `limit` of a pattern."""
+    """The Hits of a Query, `limit` of a pattern, aligned where somebody asks for that."""
+    patterns = query.patterns
+    check_ends(patterns, {"exact_5p": query.exact_5p, "exact_3p": query.exact_3p})
+    check_pam(patterns, query.pam, query.pam_side, warn)
+    genomes = _searched(genome, circular, run.scheduler)
+    run = run._replace(aligned=not genomes.can_reread)
+    search = begin_anywhere(query, genomes, run, load_regions(regions))
     search.progress.tell = on_progress
-    closest = list(limited(search, query.patterns, check_limit(limit), warn))
-    k_each = pattern_distances(query.patterns, query.k) if isinstance(query.k, str) else None
-    return Hits(closest, query.patterns, search.genomes, query.pam_side == "5p", k_each)
+    closest = list(limited(search, patterns, check_limit(limit), warn))
+    k_each = pattern_distances(patterns, query.k) if isinstance(query.k, str) else None
+    align = partial(with_alignments, query=query, genomes=genomes, threads=run.threads)
+    return Hits(closest, patterns, genomes, query.pam_side == "5p", k_each, align)

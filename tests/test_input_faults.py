@@ -67,15 +67,15 @@ def test_wrong_arguments_have_plain_messages(ask, error, words):
 
 def test_products_outside_of_regions_are_not_cut_out(monkeypatch):
     """Neither those of other records, nor those of other places of the same one."""
-    from kmatch.search.products import ProductTexts
+    from kmatch.search.alignments import GenomeTexts
 
-    read, cut = ProductTexts.read, []
+    read, cut = GenomeTexts.read, []
 
-    def counted(self, record, *rest):
+    def counted(self, genome, record, *rest):
         cut.extend(record.tolist())
-        return read(self, record, *rest)
+        return read(self, genome, record, *rest)
 
-    monkeypatch.setattr(ProductTexts, "read", counted)
+    monkeypatch.setattr(GenomeTexts, "read", counted)
     genome = kmatch.Genome.from_records([("a", "A" * 600), ("b", "A" * 600)])
     options = {"product": (50, 90), "sequence": True}
     primers = {"x": ("A" * 10, "T" * 10)}

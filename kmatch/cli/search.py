@@ -259,7 +259,7 @@ def _letters_beside(genomes: "Genomes", panel: "PatternSet") -> Iterator[Any]:
     if not genomes.can_reread:
         yield None
         return
-    from kmatch.search.products import GenomeTexts
+    from kmatch.search.alignments import GenomeTexts
 
     # As long as an occurrence, a PAM and letters around them can be.
     texts = GenomeTexts(genomes, 2 * int(panel.lengths.max()) + BESIDE)

@@ -16,6 +16,7 @@ from kmatch.sequences.patterns import Pattern
 
 ROWS = 1 << 15  # whose alignments become words at a time
 SIGNS = np.array(["+", "-"])
+Align = Callable[[Sequence[HitBatch]], Iterable[HitBatch]]
 
 
 class Hit(NamedTuple):
@@ -70,9 +71,12 @@ class Hits(Table[HitBatch, Hit]):
         searched: Genome | Genomes | None = None,
         pam_first: bool = False,
         k_each: Longs | None = None,
+        align: Align | None = None,
     ) -> None:
-        """k_each: int64[P], the k of each pattern, where that is a column."""
+        """k_each: int64[P], the k of each pattern, where that is a column; align: gives batches
+        their alignments, of a search without them."""
         super().__init__(batches)
+        self._align = align
         self.searched = None if searched is None else as_genomes(searched)
         self._add_genomes(self.searched is not None and self.searched.named, ListedHit)
         self.patterns, self.pam_first, self._k_each = patterns, pam_first, k_each
@@ -158,7 +162,22 @@ class Hits(Table[HitBatch, Hit]):
 
         return draw_hits(columns_of_hits(self), records)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process needs: it has the alignments, and maybe not the genome."""
+        self._make_alignments()
+        return vars(self)
+
+    def _make_alignments(self) -> None:
+        if self._align:
+            self.batches, self._align = list(self._align(self.batches)), None
+
+    def _write(self, form: str, target: Any) -> None:
+        if form != "bed":
+            self._make_alignments()
+        super()._write(form, target)
+
     def _aligned(self, words: Callable[[Columns], list[str]]) -> Objects:
+        self._make_alignments()
         found: list[str] = []
         for batch in self.batches:
             for first in range(0, len(batch), ROWS):
@@ -167,7 +186,8 @@ class Hits(Table[HitBatch, Hit]):
 
     def _taken(self, rows: Longs) -> Self:
         batches = [taken(self.batches, part) for part in self._by_genome(rows)]
-        return type(self)(batches, self.patterns, self.searched, self.pam_first, self._k_each)
+        common = self.patterns, self.searched, self.pam_first, self._k_each, self._align
+        return type(self)(batches, *common)
 
     def _writer(self, form: str, handle: Any) -> Any:
         from kmatch.results.formats import make_writer

@@ -13,8 +13,6 @@ from kmatch.results.batches import HitBatch
 from kmatch.search.chunks import Chunking, plan_reading
 from kmatch.search.circles import Reading
 from kmatch.search.ends import DifferenceSearch
-from kmatch.search.hamming import checked_ends
-from kmatch.search.pam import load_pams
 from kmatch.search.panel import (
     build_reading_panel,
     distinct_patterns,
@@ -23,7 +21,7 @@ from kmatch.search.panel import (
 )
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
-from kmatch.search.rules import Bounds, Rules, checked_bounds, smallest_k
+from kmatch.search.rules import Rules, checked_bounds, rules_of, smallest_k
 from kmatch.search.scan import hits_ahead
 from kmatch.search.search import Search
 
@@ -53,9 +51,8 @@ class EditSearch(Search[HitBatch]):
         self._reading = Reading(longest + k, distinct.lengths, self._rules, self._make)
 
     def _make(self, report: str) -> DifferenceSearch:
-        # On a circle alignments say which of several PAMs stands beside a hit.
-        unequal = self.genomes.circular is not None and self._rules.unequal
-        how = (self.run.way, self.run.aligned or unequal)
+        # Alignments alone say which of several PAMs stands beside a hit.
+        how = (self.run.way, self.run.aligned or self._rules.unequal)
         search = (self.engine, self._published, self._panel, self._limits, report)
         return difference_search(*search, self._rules, *how)
 
@@ -72,8 +69,6 @@ class EditSearch(Search[HitBatch]):
 def _rules(query: Query, k: int) -> tuple[Rules, int]:
     """The Rules that a query makes, and the k that they leave."""
     check_choice("side of the PAM", query.pam_side, PAM_SIDES)
-    pams = load_pams(query.pam, query.pam_side)
-    ends = checked_ends(query.exact_5p, query.exact_3p)
-    most = Bounds(query.max_mismatches, query.max_insertions, query.max_deletions)
-    bounds = checked_bounds(k, most)
-    return Rules(tuple(pams), ends, bounds), smallest_k(k, bounds)
+    rules = rules_of(query)
+    bounds = checked_bounds(k, rules.bounds)
+    return rules._replace(bounds=bounds), smallest_k(k, bounds)

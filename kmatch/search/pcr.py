@@ -7,15 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Longs
+from kmatch.arrays import Bytes, Longs
+from kmatch.engine.letters import LETTERS
 from kmatch.errors import PAIRINGS, InputError, check_choice, checked_count, warn
 from kmatch.genome import Genome
 from kmatch.results.batches import HitBatch, PrimerSites, ProductBatch, numbers_of
+from kmatch.results.columns import Texts
+from kmatch.search.alignments import GenomeTexts
 from kmatch.search.panel import check_ends
 from kmatch.search.products import (
     Groups,
     Limits,
-    ProductTexts,
     Sites,
     finished_sites,
     first_turn,
@@ -26,6 +28,7 @@ from kmatch.search.products import (
 from kmatch.search.query import Query
 from kmatch.search.regions import Regions
 from kmatch.search.search import Search
+from kmatch.sequences.alphabet import encode_text, reverse_complement
 from kmatch.sequences.primer_pairs import PrimerPairs
 
 PRODUCT = (50, 5000)
@@ -94,10 +97,10 @@ class PcrSearch(Search[ProductBatch]):
         raise NotImplementedError
 
     def _of_genome(self, number: int, hits: Iterable[HitBatch]) -> Iterator[ProductBatch]:
-        longest, circular, texts = self._limits.most, self.genomes.circular, None
+        longest, texts = self._limits.most, None
         if self._options.sequence:
-            texts = ProductTexts(self.genomes.genome(number), circular, longest)
-        if circular:
+            texts = GenomeTexts(self.genomes, longest)
+        if self.genomes.circular:
             hits = with_second_turns(hits, longest)
         with closing(texts) if texts else nullcontext():
             for sites, count in finished_sites(hits, longest):
@@ -155,7 +158,7 @@ def _inside(regions: Regions, sites: Sites, rows: tuple[Longs, Longs]) -> tuple[
 
 
 def _batch(
-    sites: Sites, pairs: PrimerPairs, rows: tuple[Longs, Longs], texts: ProductTexts | None
+    sites: Sites, pairs: PrimerPairs, rows: tuple[Longs, Longs], texts: GenomeTexts | None
 ) -> ProductBatch:
     """The ProductBatch of (sites on `+`, sites on `-`), in order."""
     primer, end = sites.hits.pattern, sites.hits.end
@@ -171,7 +174,10 @@ def _batch(
     )
     record, minus = sites.hits.record[plus], turned.astype(np.uint8)
     start, end = sites.hits.start[plus], end[others]
-    text = texts.read(record, start, end, minus) if texts else None
+    text = None
+    if texts:
+        text = texts.read(sites.hits.origin.number, record, start, end)
+        text = _in_direction(text, minus)
     return ProductBatch(
         record,
         start,
@@ -183,6 +189,15 @@ def _batch(
         text,
         origin=sites.hits.origin,
     )
+
+
+def _in_direction(text: Texts, minus: Bytes) -> Texts:
+    """Texts of A, C, G, T or N, of which those on the strand `-` are reversed and complemented."""
+    masks = encode_text(text.letters)
+    for row in np.flatnonzero(minus).tolist():
+        part = slice(*text.ends[row : row + 2].tolist())
+        masks[part] = reverse_complement(masks[part])
+    return Texts(text.ends, LETTERS[masks])
 
 
 def _primer_sites(sites: Sites, rows: Longs) -> PrimerSites:

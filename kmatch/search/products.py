@@ -4,8 +4,7 @@ Sites come in the order of hits. A site on `+` waits until every site on `-` tha
 to has come; what waits is within the longest product.
 """
 
-from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -13,15 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, bounds_of
-from kmatch.engine.letters import LETTERS
-from kmatch.genome import Genome, Genomes
+from kmatch.arrays import Longs, bounds_of, gather
 from kmatch.results.batches import HitBatch, joined, sizes_of
-from kmatch.results.columns import Texts
-from kmatch.search.facing import count_products, write_products
-from kmatch.sequences.alphabet import encode_text, reverse_complement
-from kmatch.sequences.circles import Circles, Circular
-from kmatch.sequences.records import Stretch, gathered
 
 PRODUCTS = 1 << 15  # yielded together, and any others that start where the last of them does
 
@@ -95,127 +87,34 @@ def joined_sites(
 
     They come in the order of these first sites' starts, of which none is shared by two parts.
     """
-    starts, _ = sites.line
-    group = groups.of[sites.hits.pattern]
-    minus = sites.hits.minus.astype(bool)
-    plus = np.flatnonzero(~minus[:count])
-    others = np.flatnonzero(minus)
+    starts, ends = sites.line
+    group, minus = groups.of[sites.hits.pattern], sites.hits.minus.astype(bool)
+    plus, others = np.flatnonzero(~minus[:count]), np.flatnonzero(minus)
+    # By group, a line of its own each, on which no product reaches from group to group.
+    apart = int(starts[-1]) + limits.most + 1
     others = others[np.argsort(group[others], kind="stable")]
-    bounds = bounds_of(np.bincount(group[others], minlength=len(groups.partner)))
-    wanted = groups.partner[group[plus]]
-    low, many = np.empty(len(plus), np.int64), np.empty(len(plus), np.int64)
-    count_products(sites.line, (plus, wanted), (others, bounds), tuple(limits), (low, many))
-    for first, last in _parts(starts[plus], many):
-        part = slice(first, last)
-        rows = np.empty(many[part].sum(), np.int64), np.empty(many[part].sum(), np.int64)
-        if not len(rows[0]):
-            continue
-        write_products(
-            sites.line, (plus[part], wanted[part]), (others, bounds), tuple(limits), low[part], rows
-        )
-        yield rows
+    place = group[others] * apart + starts[others]
+    first = groups.partner[group[plus]] * apart + starts[plus]
+    longest = int((ends - starts).max())
+    low = np.searchsorted(place, first + max(limits.least - longest, 0))
+    many = np.searchsorted(place, first + limits.most) - low
+    for part in _parts(starts[plus], many):
+        bounds = bounds_of(many[part])
+        on_plus = np.repeat(plus[part], many[part])
+        on_minus = gather(others, low[part], bounds)
+        length = ends[on_minus] - starts[on_plus]
+        kept = (ends[on_minus] >= ends[on_plus]) & (length >= limits.least)
+        kept &= length <= limits.most
+        if kept.any():
+            yield on_plus[kept], on_minus[kept]
 
 
-def _parts(starts: Longs, many: Longs) -> Iterator[tuple[int, int]]:
+def _parts(starts: Longs, many: Longs) -> Iterator[slice]:
     """Cut sites into parts of about PRODUCTS products, between two starts."""
-    if not len(starts):
-        return
     first = np.flatnonzero(np.diff(starts, prepend=-1))
     part = (np.cumsum(many) - many)[first] // PRODUCTS
-    cuts = [0, *first[np.flatnonzero(np.diff(part)) + 1].tolist(), len(starts)]
-    yield from pairwise(cuts)
-
-
-class _Piece(NamedTuple):
-    """Letters of a record, by number, from the letter `begin` on."""
-
-    record: int
-    begin: int
-    letters: Bytes
-
-    @property
-    def end(self) -> int:
-        return self.begin + len(self.letters)
-
-
-class ProductTexts:
-    """Stretches of a genome's records, read in order; circular ones go on behind their end, for
-    stretches of up to `longest` letters."""
-
-    def __init__(self, genome: Genome, circular: Circular | None = None, longest: int = 1) -> None:
-        parts: Iterable[Stretch] = genome.parts()
-        if circular:
-            parts = Circles(circular, longest - 1).parts(genome.parts())
-        self._pieces = _pieces(parts)
-        self._near: deque[_Piece] = deque()
-
-    def close(self) -> None:
-        """Read no further."""
-        self._pieces.close()
-
-    def read(self, record: Longs, start: Longs, end: Longs, minus: Bytes) -> Texts:
-        """The text of stretches, A, C, G, T or N, side by side, the direction as in `minus`.
-
-        They are sorted by record and start, and so are those of one call after another.
-        """
-        stretches = zip(*(column.tolist() for column in (record, start, end)), strict=True)
-        parts = [np.zeros(0, np.uint8)]
-        for stretch, reverse in zip(stretches, minus.tolist(), strict=True):
-            masks = encode_text(self.letters(*stretch))
-            parts.append(LETTERS[reverse_complement(masks) if reverse else masks])
-        return Texts(bounds_of(end - start), np.concatenate(parts))
-
-    def letters(self, record: int, start: int, end: int) -> Bytes:
-        """The letters of one stretch, as they are; those behind the record's end are left out."""
-        near = self._near
-        while near and (near[0].record, near[0].end) <= (record, start):
-            near.popleft()
-        while not near or (near[-1].record, near[-1].end) < (record, end):
-            piece = next(self._pieces, None)
-            if piece is None:
-                break
-            if (piece.record, piece.end) > (record, start):
-                near.append(piece)
-        parts = [
-            piece.letters[max(start - piece.begin, 0) : end - piece.begin]
-            for piece in near
-            if piece.record == record and piece.begin < end
-        ]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-class GenomeTexts:
-    """The letters of stretches in several genomes, read in order; longest: as for ProductTexts."""
-
-    def __init__(self, genomes: Genomes, longest: int) -> None:
-        self._genomes, self._longest = genomes, longest
-        self._number = -1
-        self._texts: ProductTexts | None = None
-
-    def close(self) -> None:
-        """Read no further."""
-        if self._texts:
-            self._texts.close()
-
-    def letters(self, genome: int, record: int, start: int, end: int) -> Bytes:
-        """The letters of one stretch; genome, record: by number."""
-        if self._texts is None or genome != self._number:
-            self.close()
-            self._number = genome
-            circular, whole = self._genomes.circular, self._genomes.genome(genome)
-            self._texts = ProductTexts(whole, circular, self._longest)
-        return self._texts.letters(record, start, end)
-
-
-def _pieces(parts: Iterable[Stretch]) -> Generator[_Piece, None, None]:
-    number, begin = -1, 0
-    for part in gathered(parts):
-        bounds = bounds_of(part.lengths).tolist()
-        for index, (first, last) in enumerate(pairwise(bounds)):
-            if index or not part.goes_on:
-                number, begin = number + 1, 0
-            yield _Piece(number, begin, part.letters[first:last])
-            begin += last - first
+    cuts = first[np.flatnonzero(np.diff(part, prepend=-1))].tolist()
+    yield from map(slice, cuts, [*cuts[1:], len(starts)])
 
 
 def with_second_turns(batches: Iterable[HitBatch], most: int) -> Iterator[HitBatch]:

@@ -6,8 +6,9 @@ import numpy as np
 
 from kmatch.engine.types import Constraints, kind_states, unit_states
 from kmatch.errors import InputError, checked_count
-from kmatch.search.pam import Pam
+from kmatch.search.pam import Pam, load_pams
 from kmatch.search.panel import ReadingPanel
+from kmatch.search.query import Query
 from kmatch.sequences.alphabet import complement
 
 
@@ -49,6 +50,15 @@ class Rules(NamedTuple):
 
 
 NO_RULES = Rules()
+
+
+def rules_of(query: Query) -> Rules:
+    """The Rules that a Query makes for its alignments."""
+    bounds = Bounds(query.max_mismatches, query.max_insertions, query.max_deletions)
+    if query.problem in ("hamming", "multi"):
+        bounds = Bounds(None, 0, 0)
+    ends = checked_count("exact_5p", query.exact_5p), checked_count("exact_3p", query.exact_3p)
+    return Rules(tuple(load_pams(query.pam, query.pam_side)), ends, bounds)
 
 
 def checked_bounds(k: int, bounds: Bounds) -> Bounds:

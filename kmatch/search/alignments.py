@@ -1,0 +1,172 @@
+"""Letters of stretches of genomes, and the alignments of hits that were found without them."""
+
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kmatch.arrays import Bytes, Longs, bounds_of, gather
+from kmatch.engine.devices import choose_engine
+from kmatch.engine.geometry import Text
+from kmatch.engine.letters import MATCH
+from kmatch.engine.protocol import Engine
+from kmatch.engine.types import Columns, Ends, View, difference_query
+from kmatch.errors import InputError
+from kmatch.genome import Genomes
+from kmatch.results.batches import HitBatch
+from kmatch.results.columns import Texts, join_columns, take_rows
+from kmatch.search.chunks import NO_LETTERS
+from kmatch.search.panel import build_reading_panel
+from kmatch.search.query import Query
+from kmatch.search.rules import Rules, make_constraints, rules_of
+from kmatch.sequences.alphabet import encode_text
+from kmatch.sequences.circles import Circles
+from kmatch.sequences.patterns import PatternSet
+from kmatch.sequences.records import Stretch, gathered
+
+NEAR = 20  # bits of a position, of which stretches that differ in others are read one by one
+ROWS = 1 << 15  # aligned at a time
+NO_TEXT = Text(np.zeros(0, np.uint64), 1, 1, 1)
+
+
+class _Piece(NamedTuple):
+    """Letters of a record, by number, from the letter `begin` on."""
+
+    record: int
+    begin: int
+    letters: Any
+
+    @property
+    def end(self) -> int:
+        return self.begin + len(self.letters)
+
+
+class GenomeTexts:
+    """The letters of stretches of up to `longest` letters of records: circular ones go on behind
+    their end.
+
+    What is asked for in the order of the genomes is read once.
+    """
+
+    def __init__(self, genomes: Genomes, longest: int) -> None:
+        self._genomes, self._longest = genomes, longest
+        self._asked = (-1, 0, 0)  # for last: genome, record and start
+        self._pieces, self._near = _pieces(()), deque[_Piece]()
+
+    def close(self) -> None:
+        """Read no further."""
+        self._pieces.close()
+
+    def read(self, genome: int, record: Longs, start: Longs, end: Longs) -> Texts:
+        """The letters of stretches, int64[n] each, sorted by record and start, side by side.
+
+        Raises InputError where a record does not have them.
+        """
+        bounds = bounds_of(end - start)
+        apart = (np.diff(record) != 0) | (np.diff(start >> NEAR) != 0)
+        parts = [np.zeros(0, np.uint8)]
+        for first, last in pairwise([0, *(np.flatnonzero(apart) + 1).tolist(), len(record)]):
+            own, begin, stop = (
+                bounds[first : last + 1],
+                int(start[first]),
+                int(end[first:last].max()),
+            )
+            letters = self.letters(genome, int(record[first]), begin, stop)
+            if len(letters) < stop - begin:
+                raise _changed(self._genomes, genome)
+            parts.append(gather(letters, start[first:last] - begin, own - own[0]))
+        return Texts(bounds, np.concatenate(parts))
+
+    def letters(self, genome: int, record: int, start: int, end: int) -> Bytes:
+        """The letters of one stretch, as they are; those behind the record's end are left out."""
+        near, asked = self._near, (genome, record, start)
+        if genome != self._asked[0] or asked < self._asked:
+            self.close()
+            near.clear()
+            stretches, circular = self._genomes.genome(genome).parts(), self._genomes.circular
+            if circular:
+                stretches = Circles(circular, self._longest - 1).parts(stretches)
+            self._pieces = _pieces(stretches)
+        self._asked = asked
+        while near and (near[0].record, near[0].end) <= (record, start):
+            near.popleft()
+        while not near or (near[-1].record, near[-1].end) < (record, end):
+            piece = next(self._pieces, None)
+            if piece is None:
+                break
+            if (piece.record, piece.end) > (record, start):
+                near.append(piece)
+        parts = [
+            piece.letters[max(start - piece.begin, 0) : end - piece.begin]
+            for piece in near
+            if piece.record == record and piece.begin < end
+        ]
+        return parts[0] if len(parts) == 1 else np.concatenate([NO_LETTERS, *parts])
+
+
+def _pieces(parts: Iterable[Stretch]) -> Generator[_Piece]:
+    number, begin = -1, 0
+    for part in gathered(parts):
+        bounds = bounds_of(part.lengths).tolist()
+        for index, (first, last) in enumerate(pairwise(bounds)):
+            if index or not part.goes_on:
+                number, begin = number + 1, 0
+            yield _Piece(number, begin, part.letters[first:last])
+            begin += last - first
+
+
+def _changed(genomes: Genomes, genome: int) -> InputError:
+    return InputError(f"{genomes.names[genome]} has changed since it was searched; search it again")
+
+
+def with_alignments(
+    batches: Sequence[HitBatch], query: Query, genomes: Genomes, threads: int | None
+) -> Iterator[HitBatch]:
+    """The HitBatches of a Query; what has no alignments yet is aligned with the letters between its
+    ends. Raises InputError for a genome that is not the same any more."""
+    reach = max((int((batch.end - batch.start).max(initial=1)) for batch in batches), default=1)
+    texts, rules = GenomeTexts(genomes, reach), rules_of(query)
+    engine = choose_engine("cpu", threads)
+    for batch in batches:
+        if batch.columns is None and len(batch):
+            order = np.lexsort((batch.start, batch.record))
+            parts = []
+            for first in range(0, len(order), ROWS):
+                hits = batch.picked(order[first : first + ROWS])
+                text = texts.read(batch.origin.number, hits.record, hits.start, hits.end)
+                columns = _columns(hits, text, query.patterns, rules, engine)
+                if columns is None:
+                    raise _changed(genomes, batch.origin.number)
+                parts.append(columns)
+            batch = replace(batch, columns=take_rows(join_columns(parts), np.argsort(order)))
+        yield batch
+
+
+def _columns(
+    hits: HitBatch, text: Texts, patterns: PatternSet, rules: Rules, engine: Engine
+) -> Columns | None:
+    """The Columns of hits and their text on the forward strand; None where they do not fit it."""
+    used, number = np.unique(hits.pattern, return_inverse=True)
+    panel = build_reading_panel(patterns.take(used), "both", rules.leads)
+    query, k = number + len(used) * hits.minus, int(hits.distance.max())
+    search = difference_query(panel.letters, np.full(len(panel.lengths), k), engine)
+    begin, last = text.ends[:-1], text.ends[1:] - 1
+    backward = panel.letters.backward[query] != 0
+    anchor = np.where(backward, begin + rules.reach, last - rules.reach)
+    ends = Ends(anchor, query, hits.distance.astype(np.int64), np.where(backward, last, begin))
+    # Whatever the text, an alignment has no more columns than its letters and the pattern's.
+    slots = bounds_of(panel.lengths[query] + np.diff(text.ends))
+    found = Columns(slots, np.empty(slots[-1], np.uint8), text.ends, np.empty_like(text.letters))
+    other, size, beside = np.empty((3, len(hits)), np.int64)
+    view = View(NO_TEXT, encode_text(text.letters), NO_LETTERS, len(text.letters))
+    constraints = make_constraints(rules, panel, k)
+    engine.trace_constrained(view, search, constraints, ends, (other, size, beside), found)
+    bounds = bounds_of(size)
+    ops = gather(found.ops, slots[:-1] if rules.leads else slots[1:] - size, bounds)
+    differences = np.add.reduceat((ops != MATCH).astype(np.int64), bounds[:-1])
+    if (differences != hits.distance).any() or (other != np.where(backward, last, begin)).any():
+        return None
+    return Columns(bounds, ops, text.ends, found.text)
