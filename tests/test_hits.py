@@ -214,7 +214,7 @@ class TestAlignments:
             raise AssertionError
 
         for kernel in ("align_gapless", "trace_constrained"):
-            monkeypatch.setattr(f"kmatch.engine.host.HostEngine.{kernel}", fail)
+            monkeypatch.setattr(f"kmatch.engine.engine.Engine.{kernel}", fail)
         for name, k, options in UNLIKE[:2] + UNLIKE[5:6]:
             found = self.found(name, k, options)
             assert found[:3].start[0] == found.start[0] and lines(found, "bed") and repr(found)

@@ -10,10 +10,11 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs, bounds_of, gather
 from kmatch.engine.devices import choose_engine
+from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import Text
 from kmatch.engine.letters import MATCH
-from kmatch.engine.protocol import Engine
-from kmatch.engine.types import Columns, Ends, View, difference_query
+from kmatch.engine.queries import difference_query
+from kmatch.engine.types import Columns, Ends, View
 from kmatch.errors import InputError
 from kmatch.genome import Genomes
 from kmatch.results.batches import HitBatch
@@ -152,7 +153,7 @@ def _columns(
     used, number = np.unique(hits.pattern, return_inverse=True)
     panel = build_reading_panel(patterns.take(used), "both", rules.leads)
     query, k = number + len(used) * hits.minus, int(hits.distance.max())
-    search = difference_query(panel.letters, np.full(len(panel.lengths), k), engine)
+    search = difference_query(panel.letters, np.full(len(panel.lengths), k))
     begin, last = text.ends[:-1], text.ends[1:] - 1
     backward = panel.letters.backward[query] != 0
     anchor = np.where(backward, begin + rules.reach, last - rules.reach)
