@@ -308,8 +308,9 @@ def find_bounds(
     starts: Any, k: int, options: Any, genomes: Genomes, job: Job, group: Group
 ) -> tuple[Longs, Progress]:
     """The bounds of a group of the starts of primers, int64[n], that a background requires."""
+    from kmatch.engine.types import part_of
     from kmatch.published.run import choose_algorithm
-    from kmatch.search.primer import part_of, raise_bounds
+    from kmatch.search.primer import raise_bounds
 
     begin, end = (len(starts.masks) * (group[0] + more) // group[1] for more in (0, 1))
     part = part_of(starts, begin, end)

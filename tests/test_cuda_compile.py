@@ -43,7 +43,6 @@ MAKERS = {
     "hamming": ("hamming", "make_scan"),
     "edit": ("edit", "make_scan"),
     "strips": ("strips", "make_scan"),
-    "pack": ("text", "make_pack"),
     "unite": ("text", "make_unite"),
     "primer": ("primer_tile", "make_extend"),
     "spread": ("text", "make_spread"),
@@ -55,10 +54,9 @@ KERNELS = {
     "best": ("edit", (20, 6, True), EDIT),
     "edit in strips": ("strips", (28, 12, False), STRIPS),
     "best in strips": ("strips", (24, 8, True), STRIPS),
-    "packing": ("pack", (), (types.uint8[::1], *[types.int64] * 3, WORDS)),
     "more lanes": ("spread", (), (WORDS, *4 * (types.int64,), WORDS)),
     "union": ("unite", (), (WORDS, types.int64, types.uint8[::1], WORDS)),
-    "primer": ("primer", (16, 6), PRIMER),
+    "primer": ("primer", (16, 6, 32), PRIMER),
 }
 FAST = {  # sizes meant for speed, which have to stay in registers
     "hamming, k = 1": ("hamming", (1, 16, 14), HAMMING),
@@ -70,8 +68,8 @@ FAST = {  # sizes meant for speed, which have to stay in registers
     "edit, m = 32": ("edit", (32, 6, False), EDIT),
 }
 PRIMERS = {  # what they spill lies outside the loops over columns
-    "primer, k = 6": ("primer", (16, 6), PRIMER),
-    "primer, k = 100": ("primer", (16, 12), PRIMER),
+    "primer, k = 6": ("primer", (16, 6, 32), PRIMER),
+    "primer, k = 100": ("primer", (16, 12, 32), PRIMER),
 }
 
 PUBLISHED = {  # module, function or maker of one, its constants, signature
@@ -138,7 +136,7 @@ def compile_ptx(compiled):
         if key not in _ptx:
             known_one = known(capability)
             if kind == "hamming":
-                constants = (*constants, 2 if known_one >= driver.BACKGROUND else 0)
+                constants = (*constants, known_one >= driver.BACKGROUND)
             module, maker = MAKERS[kind]
             kernel = partial(make, f"engine.cuda.{module}", maker, constants)
             _ptx[key] = compiled(kernel, signature, known_one)

@@ -14,7 +14,6 @@ BENCH = SCRIPTS / "bench"
 SIMULATED = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
-from kmatch.engine.cuda import engine
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda import primer
 from kmatch.published import cuda as on_cuda
@@ -24,7 +23,6 @@ class Stopwatch(driver.Stopwatch):
     seconds = 1e-3  # the simulator keeps no time
 
 driver.Stopwatch = Stopwatch
-engine.PACKERS = 0
 wspasm2017.BLOCK = on_cuda.THREADS = wspasm2017.THREADS = liu2012.THREADS = pmasm2017.THREADS = 4
 """
 GPU = """
@@ -44,8 +42,7 @@ bench.main()
 """
 GPU_PRIMER = """
 import gpu_primer as bench
-sizes = primer.Sizes(width=1, height=4, rows=1, more=4, deepest=64, stretch=2, columns=8)
-primer.SIZES = sizes
+primer.WIDTH, primer.HEIGHT, primer.ROWS, primer.MORE, primer.DEEPEST = 1, 4, 1, 4, 64
 bench.WARM = bench.SAMPLE = 4
 bench.CASES = (bench.Case("tiny", ("", 0, 12), ("", 0, 20), 2, 8, True, 1),)
 raise SystemExit(bench.main())

@@ -6,12 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.commands import failed, fasta, here, misused, random_letters
 from support.mismatches import rows
-from support.shares import PANEL, PROBLEMS, TEXTS, within
+from support.shares import PROBLEMS, within
 
 import kmatch
-from kmatch.engine.cuda.driver import find_devices
-
-FOUND, REASON = find_devices()
 
 RECORDS = [("a", random_letters(900)), ("b", random_letters(300, 3))]
 TEXT = RECORDS[0][1]
@@ -43,16 +40,6 @@ def test_any_panel_and_chunks(texts, patterns, percent, problem):
     find, oracle = problem
     hits = find(records, patterns, f"{percent}%", chunk_length=13, capacity=3)
     assert rows(hits) == within(oracle, records, patterns, percent)
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("problem", PROBLEMS, ids=["hamming", "edit"])
-def test_a_k_for_each_pattern_on_a_gpu(problem):
-    if not FOUND:
-        pytest.skip(f"no usable GPU: {REASON}")
-    find, oracle = problem
-    found = rows(find(TEXTS, PANEL, "20%", device="cuda"))
-    assert found == within(oracle, TEXTS, PANEL, 20) != []
 
 
 @pytest.mark.parametrize("command", ["hamming", "edit", "multi"])

@@ -87,6 +87,18 @@ class Starts(NamedTuple):
     bounds: Longs
 
 
+def part_of(starts: Starts, begin: int, end: int) -> Starts:
+    """The Starts from `begin` to `end`, and behind them the letters that their primers may take."""
+    masks, begins, limits, bounds = starts
+    stop = int((np.arange(begin, end) + limits[begin:end]).max(initial=end))
+    inside = begins[(begins > begin) & (begins < stop)]
+    limits = np.minimum(limits[begin:stop], stop - np.arange(begin, stop))
+    bounds = bounds[begin:stop].copy()
+    bounds[end - begin :] = limits[end - begin :] + 1  # nothing is looked for there
+    cuts = np.concatenate([[begin], inside, [stop]]).astype(np.int64) - begin
+    return Starts(masks[begin:stop].copy(), cuts, limits, bounds)
+
+
 class States(NamedTuple):
     """How far an alignment from its anchor has come, besides the pattern letters it has used.
 

@@ -289,18 +289,6 @@ class PrimerStarts:
             yield _select(batch, self._options.gc, self._options.tm)
 
 
-def part_of(starts: Starts, begin: int, end: int) -> Starts:
-    """The Starts from `begin` to `end`, and behind them the letters that their primers may take."""
-    masks, begins, limits, bounds = starts
-    stop = int((np.arange(begin, end) + limits[begin:end]).max(initial=end))
-    inside = begins[(begins > begin) & (begins < stop)]
-    limits = np.minimum(limits[begin:stop], stop - np.arange(begin, stop))
-    bounds = bounds[begin:stop].copy()
-    bounds[end - begin :] = limits[end - begin :] + 1  # nothing is looked for there
-    cuts = np.concatenate([[begin], inside, [stop]]).astype(np.int64) - begin
-    return Starts(masks[begin:stop].copy(), cuts, limits, bounds)
-
-
 def _checked(k: int, options: PrimerOptions) -> tuple[int, PrimerOptions]:
     """k and the options, whose whole numbers are ints; InputError where they do not fit."""
     k = checked_count("k", k, 1)

@@ -12,9 +12,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 from harness.options import plain_parser
 from harness.records import write_results
@@ -34,7 +36,7 @@ BACKGROUND = slice(2_800, 3_600)  # of lambda, for primers
 TARGET = slice(3_000, 3_200)  # of lambda, read backwards and changed: where primers are sought
 REPEAT = ["AATGGAATG"]
 IUPAC = ["ACGRYTNNACGTTAGCANGG"]
-TINY = on_gpu.Sizes(rows=1, more=4, deepest=64, stretch=1, columns=64)
+TINY = {"ROWS": 1, "MORE": 4, "DEEPEST": 64, "MOST": 1}  # rows and columns of units of work
 FEW = {"capacity": 50}
 
 
@@ -57,7 +59,6 @@ SEARCHES = (
     Search("hamming, IUPAC letters", MISMATCHES, IUPAC, (4,)),
     Search("hamming, far letters", MISMATCHES, "long", (20,)),
     Search("hamming, exact end", MISMATCHES, "short", (4,), {"exact_3p": 4}),
-    Search("hamming, packed by the GPU", MISMATCHES, "short", (3,), {"threads": 1}),
     Search("hamming, small buffer", MISMATCHES, REPEAT, (3,), FEW),
     Search("hamming, packed genome", MISMATCHES, "short", (3,), packed=True),
     Search("multi, NGG", PANEL, "short", (3,), {"pam": "NGG"}),
@@ -102,15 +103,16 @@ class Data:
     def run(self, search, device):
         """The rows of a search."""
         options = dict(search.options)
-        how = Run(device, options.pop("threads", None))
+        how = Run(device)
         scan.CAPACITY = options.pop("capacity", None)
-        on_gpu.SIZES = options.pop("sizes", on_gpu.Sizes())
+        sizes = options.pop("sizes", {})
         if search.problem == "primer":
             target = kmatch.Genome.from_records([("target", self._target)])
             background = kmatch.Genome.from_records([("background", self._background)])
             options = primer.PrimerOptions(**options)
             found = primer.PrimerSearch(target, background, *search.k, options, how)
-            return [row for batch in found for row in zip(batch.start, batch.end, strict=True)]
+            with patch.multiple(on_gpu, **sizes) if sizes else nullcontext():
+                return [row for batch in found for row in zip(batch.start, batch.end, strict=True)]
         patterns = load_patterns(self.panels.get(str(search.patterns), search.patterns))
         query = Query(search.problem, patterns, *search.k, **options)
         found = begin_search(query, as_genomes(self.genome(search.packed)), how)

@@ -21,7 +21,6 @@ SETTINGS = {
     "part": "search.primer.PART",
     "height": "engine.cpu.primer.HEIGHT",
     "block": "engine.cpu.primer.BLOCK",
-    "sizes": "engine.cuda.primer.SIZES",
 }
 
 

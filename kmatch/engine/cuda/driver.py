@@ -5,7 +5,7 @@ package after that, numba-cuda-mlir, would be imported here too: docs/install.md
 """
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Lock
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ import numpy as np
 from numba.core import config
 from numpy.typing import DTypeLike
 
-from kmatch.arrays import Longs, Words
+from kmatch.arrays import Words
 from kmatch.errors import DeviceError
 from kmatch.jit.numba_parts import adopt_cuda_kernels
 
@@ -62,8 +62,8 @@ def find_devices() -> tuple[list[Device], str]:
         return [], reason(error)
     usable = [gpu for gpu in found if gpu.capability >= OLDEST]
     if found and not usable:
-        _, name, capability = found[0]
-        return [], f"{name} has compute capability {_dotted(capability)}, below {_dotted(OLDEST)}"
+        capability, oldest = (".".join(map(str, each)) for each in (found[0].capability, OLDEST))
+        return [], f"{found[0].name} has compute capability {capability}, below {oldest}"
     return usable, "" if usable else "no CUDA device was found"
 
 
@@ -75,10 +75,6 @@ def _device(number: int, gpu: Any) -> Device:
     return Device(number, name, (major, minor))
 
 
-def _dotted(capability: Iterable[int]) -> str:
-    return ".".join(map(str, capability))
-
-
 def is_failure(error: BaseException) -> bool:
     """Whether the GPU or its driver failed, which raises several classes of Numba's."""
     return type(error).__module__.startswith("numba.cuda")
@@ -87,8 +83,8 @@ def is_failure(error: BaseException) -> bool:
 def reason(error: BaseException) -> str:
     """What an error of the driver says, on one line."""
     lines = [line.strip(" .:-") for line in str(error).splitlines()]
-    reasons = [line for line in lines if line and not line.startswith("Error at driver init")]
-    return reasons[0] if reasons else type(error).__name__
+    said = (line for line in lines if line and not line.startswith("Error at driver init"))
+    return next(said, type(error).__name__)
 
 
 def open_device(number: int) -> None:
@@ -182,21 +178,16 @@ class Stopwatch:
         return float(sum(cuda.event_elapsed_time(*marks) for marks in self._marks)) / 1000
 
 
-def pinned(size: int) -> Words | None:
+def pinned(size: int) -> Words:
     """uint64[size] in pinned memory of the host, from which the GPU copies at full speed and while
-    it computes; None where the system grants no such memory.
+    it computes; in ordinary memory where the system grants no more of it.
     """
     try:
         return cuda.pinned_array(size, "uint64")
     except Exception as error:
         if "OUT_OF_MEMORY" not in str(error):
             raise
-        return None
-
-
-def pinned_counter() -> Longs:
-    """int64[1] in pinned memory of the host, to which the GPU copies while the host works."""
-    return np.empty(1, np.int64) if SIMULATED else cuda.pinned_array(1, "int64")
+        return np.empty(size, np.uint64)
 
 
 def on_device(array: np.ndarray[Any, Any], stream: Stream) -> DeviceArray:
@@ -221,14 +212,9 @@ def multiprocessors() -> int:
     return cuda.get_current_device().MULTIPROCESSOR_COUNT
 
 
-def background_grain(words: int) -> int:
-    """Words that the current GPU copies to shared memory at once in the background.
-
-    0 where it cannot; 2 where the `words` of a row are an even number.
-    """
-    if not SIMULATED and cuda.get_current_device().compute_capability < BACKGROUND:
-        return 0
-    return 2 - words % 2
+def copies_in_background() -> bool:
+    """Whether the current GPU copies to shared memory in the background."""
+    return SIMULATED or cuda.get_current_device().compute_capability >= BACKGROUND
 
 
 def memory() -> tuple[int, int]:

@@ -1,37 +1,33 @@
 """The kernels of one GPU, or of several as one engine, as searches call them.
 
-Scans run on the GPU. The CPU packs letters into planes where it has enough cores: each packs
-several billion letters a second, planes take half the bytes, and letters in ordinary memory reach
-the GPU at ten billion a second. With few cores the GPU packs. Planes are in pinned memory on the
-host as well: the GPU copies them from there at full speed and keeps its copy, and the CPU's kernels
-read the few hits back there for alignments and tracebacks. What only some searches need is imported
-by these: modules of kernels take long.
+Scans run on the GPU. The CPU packs letters into planes: each core packs several billion letters a
+second, and planes take half the bytes of letters. Planes are in pinned memory on the host: the GPU
+copies them from there at full speed and keeps its copy, and the CPU's kernels read the few hits
+back there for alignments and tracebacks. What only some searches need is imported by these: modules
+of kernels take long.
 """
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from itertools import pairwise
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any
 from weakref import finalize
 
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.cuda import driver
-from kmatch.engine.cuda.device import Gpu, Scan, Smallest, open_gpus
+from kmatch.engine.cuda.device import Gpu, Started, open_gpus, start_scan
 from kmatch.engine.cuda.words import HitBuffer
-from kmatch.engine.engine import Done, Engine, Stopwatch
+from kmatch.engine.engine import Done, Engine, Scan, Stopwatch, UnderWay
 from kmatch.engine.geometry import Layout, Text, halo_of
 from kmatch.engine.queries import DifferenceQuery, QueryArrays, ReadingArrays
-from kmatch.engine.types import Starts
+from kmatch.engine.types import Starts, part_of
 from kmatch.errors import DeviceError
-
-_Made = TypeVar("_Made")
 
 WORDS = 1016  # of a row: eight times an odd number, as packing stores a column at a time
 LEAST_WORDS = 64  # a thread of a block takes one; the others would have nothing to do
@@ -47,7 +43,6 @@ LAYOUT = Layout(
     reading_words=None,
 )
 CAPACITY = 1 << 22  # hit codes of a chunk
-PACKERS = 4  # CPU threads that pack faster than the GPU is sent letters
 MEMORY_SHARE = 8  # bytes of memory a position: two chunks with IUPAC planes, 2 bytes each, fit
 DEEP = 2  # scans that each of several GPUs has at a time: one is copied to it while another runs
 PARTS = 2  # of a long target, for every GPU, as one may take longer than another
@@ -80,29 +75,28 @@ class CudaEngine(Engine):
         self.description = f"{self.device}, {model}, and {self.threads} CPU threads ({reason})"
         self.capacity = CAPACITY
         self.layout = LAYOUT.within(min(gpu.memory for gpu in self._gpus) // MEMORY_SHARE)
-        self._made: dict[Any, tuple[Any, ...]] = {}  # what `_once` made last, for each use
-        self._kernel_time: _KernelTime | None = None
+        self._plans: dict[tuple[Gpu, type], tuple[Any, int, Any]] = {}  # see `_planned`
         if self.queues > 1:
             self._queue = GpuQueue(self._gpus)
             finalize(self, self._queue.close)
 
     def time_kernels(self) -> Stopwatch:
-        """See `Engine.time_kernels`; primers are timed with the host's part, on one GPU alone."""
-        self._watch = self._kernel_time = _KernelTime()
-        return self._kernel_time
+        """See `Engine.time_kernels`; primers are timed with the host's part."""
+        for gpu in self._gpus:
+            gpu.watch = driver.Stopwatch()
+        return _Slowest(self._gpus)
 
     def planes(self, size: int) -> Words:
         """In pinned memory; each GPU keeps its copy."""
-        first, *others = self._gpus
-        first.use()
-        planes = first.planes(size)
-        for gpu in others:
-            gpu.remember(planes)
+        self._gpus[0].use()
+        planes = driver.pinned(size)
+        for gpu in self._gpus:
+            gpu.keep(planes, pageable=False)
         return planes
 
     def keep(self, planes: Words) -> None:
         for gpu in self._gpus:
-            gpu.keep(planes)
+            gpu.keep(planes, pageable=True)
 
     def fetch(self, planes: Words) -> None:
         """See `Engine.fetch`; which of several GPUs will scan them is not known yet."""
@@ -111,71 +105,58 @@ class CudaEngine(Engine):
             self._gpus[0].fetch(planes)
 
     def pack(self, letters: Bytes, text: Text) -> None:
-        if self.threads >= PACKERS:
-            from kmatch.engine.cpu.pack import pack_by
+        from kmatch.engine.cpu.pack import pack_by
 
-            pack_by(self._workers, letters, text)
-        else:
-            with driver.alone():
-                self._gpus[0].use()
-                self._gpus[0].pack(letters, text)
+        pack_by(self._workers, letters, text)
 
     def unite(self, text: Text, masks: Bytes) -> Text:
-        """See `Engine.unite`; only the GPUs have the planes of IUPAC letters."""
-        if not len(masks):
-            return text
-        first, *others = self._gpus
-        united = first.unite(text, masks)
-        for gpu in others:
-            gpu.remember_united(united.planes, text, masks)
-        return united
+        """The same Text: a GPU makes the planes of IUPAC letters when it scans."""
+        return text
 
-    def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Any:
+    def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
         from kmatch.engine.cuda.hamming import scan, upload
 
-        def start(gpu: Gpu) -> Scan:
-            broad = gpu.broad_text(text)
-            plan = self._once(
-                ("windows", gpu), query[:3], (k,), lambda: upload(query, k, gpu.stream)
-            )
-            return self._scan(gpu, capacity, lambda buffer: scan(broad, plan, buffer, gpu.stream))
+        def start(gpu: Gpu) -> Started:
+            here = gpu.text(text, query.masks)
+            plan = self._planned(gpu, query, k, lambda: upload(query, k, gpu.stream))
+            return start_scan(gpu, capacity, lambda hits: scan(here, plan, hits, gpu.stream))
 
         return self._start(start, text.plane_words)
 
-    def start_edit(self, text: Text, query: DifferenceQuery, way: str | None, capacity: int) -> Any:
+    def start_edit(
+        self, text: Text, query: DifferenceQuery, way: str | None, capacity: int
+    ) -> Scan:
         """See `Engine.start_edit`; a GPU always scans."""
         from kmatch.engine.cuda.edit import Searches
 
         reading, limits, k = query.reading, query.limits, query.k
 
-        def start(gpu: Gpu) -> Scan:
-            broad = gpu.broad_text(text)
-            halo, chosen = halo_of(broad), np.arange(len(limits))
-            searches = self._once(
-                ("differences", gpu),
-                (*reading, limits),
-                (halo, k),
+        def start(gpu: Gpu) -> Started:
+            here = gpu.text(text, reading.masks)
+            halo, chosen = halo_of(here), np.arange(len(limits))
+            searches = self._planned(
+                *(gpu, query, halo),
                 lambda: Searches(halo, reading, limits, chosen, k, gpu.stream),
             )
-            return self._scan(gpu, capacity, lambda buffer: searches.run(broad, buffer))
+            return start_scan(gpu, capacity, lambda hits: searches.run(here, hits))
 
         return self._start(start, text.plane_words)
 
-    def start_smallest(self, text: Text, reading: ReadingArrays, bounds: Longs) -> Any:
+    def start_smallest(self, text: Text, reading: ReadingArrays, bounds: Longs) -> UnderWay[Longs]:
         from kmatch.engine.cuda.edit import Searches
 
         chosen = np.flatnonzero(bounds >= 0)
         if not len(chosen):
             return Done(bounds + 1)
 
-        def start(gpu: Gpu) -> Smallest:
-            broad, stream = gpu.broad_text(text), gpu.stream
+        def start(gpu: Gpu) -> Started:
+            here, stream = gpu.text(text, reading.masks), gpu.stream
             lowest = driver.on_device(bounds + 1, stream)
-            searches = Searches(halo_of(broad), reading, bounds, chosen, 0, stream, lowering=True)
-            buffer = HitBuffer(driver.on_device(np.zeros(1, np.int64), stream), lowest)
-            with self._timing(gpu):
-                searches.run(broad, buffer)
-            return Smallest(gpu, lowest)
+            searches = Searches(halo_of(here), reading, bounds, chosen, 0, stream, lowering=True)
+            hits = HitBuffer(driver.on_device(np.zeros(1, np.int64), stream), lowest)
+            with gpu.timed():
+                searches.run(here, hits)
+            return Started(gpu, lambda: gpu.copy_back(lowest))
 
         return self._start(start, text.plane_words)
 
@@ -187,69 +168,48 @@ class CudaEngine(Engine):
         on_progress: Callable[[float], object] | None = None,
     ) -> int:
         """See `Engine.extend_primers`; parts of the target go to whichever GPU has less to do."""
-        from kmatch.engine.cuda.primer import extend_primers, take_bounds, target_parts
+        from kmatch.engine.cuda.primer import extend_primers, settle
 
-        deeper = self._extend_on_cpu
-        if self.queues == 1:
-            gpu = self._gpus[0]
-            gpu.use()
-            with self._timed():
-                return extend_primers(gpu, deeper, starts, columns, k, on_progress)
-        many = self.queues * (PARTS if len(starts.bounds) >= PART_STARTS else 1)
-        parts = target_parts(starts, many)
+        many = PARTS if len(starts.bounds) >= PART_STARTS and self.queues > 1 else 1
+        cuts = np.unique(np.linspace(0, len(starts.bounds), many * self.queues + 1).astype(int))
+        ends = list(pairwise(cuts.tolist()))
+        parts = [part_of(starts, *each) for each in ends]
         shares = np.zeros(len(parts))
 
-        def extend(number: int) -> Any:
+        def extend(number: int) -> UnderWay[int]:
             def listen(share: float) -> None:
                 shares[number] = share
                 if on_progress:
                     on_progress(float(shares.mean()))
 
-            part = parts[number].starts
-            arguments = (deeper, part, columns, k, listen)
-            return self._start(lambda gpu: Done(extend_primers(gpu, *arguments)), len(part.bounds))
+            def start(gpu: Gpu) -> Done[int]:
+                with gpu.timed():
+                    given = (self._extend_on_cpu, parts[number], columns, k, listen)
+                    return Done(extend_primers(gpu, *given))
+
+            return self._start(start, len(parts[number].bounds))
 
         under_way = list(map(extend, range(len(parts))))
         try:
-            done = [part.found() for part in under_way]
+            cells = sum(each.found() for each in under_way)
         finally:
-            for part in under_way:
-                part.stop()
-        take_bounds(starts, parts)
-        return sum(done)
+            for each in under_way:
+                each.stop()
+        for (begin, end), part in zip(ends, parts, strict=True):
+            starts.bounds[begin:end] = part.bounds[: end - begin]
+        settle(starts.limits, starts.bounds)
+        return cells
 
     def compile_primers(self, length: int) -> None:
-        """See `Engine.compile_primers`: a search among letters that match nothing, which is short.
+        from kmatch.engine.cuda.primer import compile_kernel
 
-        Kernels differ by the bits of counters, which follow from the rows taken first.
-        """
-        from kmatch.engine.cuda.primer import SIZES, extend_primers
-
-        records, limits = np.array([0, length]), np.full(length, length)
-        starts = Starts(np.zeros(length, np.uint8), records, limits, np.full(length, 2))
-        columns, sizes = np.zeros(1, np.uint8), SIZES._replace(more=length)
         self._gpus[0].use()
-        extend_primers(self._gpus[0], self._extend_on_cpu, starts, columns, 2, sizes=sizes)
+        compile_kernel(self._gpus[0], length)
 
     def _extend_on_cpu(self, starts: Starts, columns: Bytes, k: int) -> None:
         from kmatch.engine.cpu.primer import extend_primers
 
         extend_primers(starts, columns, k, threads=self.threads)
-
-    def _timing(self, gpu: Gpu) -> AbstractContextManager[object]:
-        """A context in which kernels are launched; times them where that is wanted."""
-        if self._kernel_time is None:
-            return nullcontext()
-        if gpu not in self._kernel_time.events:
-            self._kernel_time.events[gpu] = driver.Stopwatch()
-        return self._kernel_time.events[gpu].timing(gpu.stream)
-
-    def _scan(self, gpu: Gpu, capacity: int, launch: Callable[[HitBuffer], object]) -> Scan:
-        def timed(buffer: HitBuffer) -> None:
-            with self._timing(gpu):
-                launch(buffer)
-
-        return Scan(gpu, capacity, timed)
 
     def _start(self, start: Callable[[Gpu], Any], size: int) -> Any:
         """start(the GPU), or the same on whichever of several has the least to do.
@@ -261,46 +221,36 @@ class CudaEngine(Engine):
         self._gpus[0].use()
         return start(self._gpus[0])
 
-    def _once(
-        self,
-        use: tuple[str, Gpu],
-        arrays: tuple[Any, ...],
-        values: tuple[Any, ...],
-        make: Callable[[], _Made],
-    ) -> _Made:
-        """make(), or its last result for this use if arrays and values are still the same."""
-        before, values_before, made = self._made.get(use, ((), (), None))
-        same = len(before) == len(arrays) and all(map(operator.is_, before, arrays))
-        if not same or values != values_before:
+    def _planned(self, gpu: Gpu, query: Any, number: int, make: Callable[[], Any]) -> Any:
+        """make(), or its last result on a GPU for this kind of query if query and number are the
+        same still."""
+        before, number_before, made = self._plans.get((gpu, type(query)), (None, 0, None))
+        if before is not query or number_before != number:
             made = make()
-            self._made[use] = arrays, values, made
+            self._plans[gpu, type(query)] = query, number, made
         return made
 
 
-class _KernelTime(Stopwatch):
-    """A Stopwatch; events: a stopwatch of each GPU, of which the slowest counts."""
+class _Slowest(Stopwatch):
+    """The seconds of the GPU that took longest."""
 
-    def __init__(self) -> None:
+    def __init__(self, gpus: Sequence[Gpu]) -> None:
         super().__init__()
-        self.events: dict[Gpu, driver.Stopwatch] = {}
+        self._watches = [gpu.watch for gpu in gpus if gpu.watch]
 
     @property
     def seconds(self) -> float:
-        return self._seconds + max((each.seconds for each in self.events.values()), default=0.0)
+        return max(watch.seconds for watch in self._watches)
 
 
 class HandedOut:
-    """A scan that threads of a GPU carry out."""
+    """UnderWay: work that threads of a GPU carry out."""
 
     def __init__(self, future: Future[Any]) -> None:
+        self.found = future.result
         self._future = future
 
-    def found(self) -> Any:
-        """What was found; waits until it is there, and raises what went wrong."""
-        return self._future.result()
-
     def stop(self) -> None:
-        """Give it up; returns when no GPU is at work on it."""
         if not self._future.cancel():
             self._future.exception()
 
@@ -318,19 +268,20 @@ class GpuQueue:
         self._pools = [ThreadPoolExecutor(DEEP, f"kmatch cuda:{gpu.number}") for gpu in gpus]
 
     def hand_out(self, start: Callable[[Gpu], Any], size: int) -> HandedOut:
-        """Let a GPU do start(itself), which returns what ends it, as a Scan does."""
+        """Let a GPU do start(itself), which returns what is UnderWay."""
         with self._lock:
             load = list(zip(self._left, self._taken, strict=True))
             number = load.index(min(load))
             self._left[number] += size
             self._taken[number] += size
         future = self._pools[number].submit(self._carry_out, number, start)
-        future.add_done_callback(lambda _: self._note(number, size))
-        return HandedOut(future)
 
-    def _note(self, number: int, size: int) -> None:
-        with self._lock:
-            self._left[number] -= size
+        def note(_: object) -> None:
+            with self._lock:
+                self._left[number] -= size
+
+        future.add_done_callback(note)
+        return HandedOut(future)
 
     def _carry_out(self, number: int, start: Callable[[Gpu], Any]) -> Any:
         gpu = self._gpus[number]

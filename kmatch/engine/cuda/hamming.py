@@ -23,7 +23,7 @@ from kmatch.arrays import Bools, Ints, Longs, Planes, Words
 from kmatch.engine.cuda.driver import (
     DeviceArray,
     Stream,
-    background_grain,
+    copies_in_background,
     cuda,
     multiprocessors,
     on_device,
@@ -362,8 +362,8 @@ def _collect(state, bits, depth, text, lanes, coding, buffer):
 
 
 @cache
-def make_scan(bits: int, tile_words: int, depth: int, grain: int) -> Any:
-    """The kernel for counters of `bits` bits and a Tile; grain: see `copy_tile`."""
+def make_scan(bits: int, tile_words: int, depth: int, pairs: bool) -> Any:
+    """The kernel for counters of `bits` bits and a Tile; pairs: see `copy_tile`."""
     counter_words = depth * bits
     apart = THREADS // tile_words  # rows between two rows of a thread
     block_rows = apart * depth
@@ -384,8 +384,8 @@ def make_scan(bits: int, tile_words: int, depth: int, grain: int) -> Any:
             shared[uint64(i)] = ALL_ONES
         part = Part(row, left, shape.plane_rows)
         size = Size(shape.planes, shape.tile_rows, tile_words)
-        copy_tile(grain, text, part, size, thread, THREADS, shared, shape.ones)
-        finish_copies(grain)
+        copy_tile(pairs, text, part, size, thread, THREADS, shared, shape.ones)
+        finish_copies(pairs)
         cuda.syncthreads()
         row += thread // tile_words
         if word >= shape.words or row >= shape.rows:
@@ -433,7 +433,8 @@ def scan(text: Text, queries: Queries, buffer: HitBuffer, stream: Stream) -> Non
     text: a chunk whose planes are on the GPU.
     """
     plan, (planes, words, rows, plane_words) = queries.plan, text
-    kernel = make_scan(plan.bits, plan.tile.words, plan.tile.depth, background_grain(words))
+    pairs = words % 2 == 0 and copies_in_background()
+    kernel = make_scan(plan.bits, plan.tile.words, plan.tile.depth, pairs)
     blocks = -(-words // plan.tile.words) * -(-rows // plan.tile.rows)
     parts = query_parts(blocks, len(plan.steps))
     plane_rows = plane_words // words

@@ -11,9 +11,9 @@ int64[n, 3]: a tile, the first of its columns and the one past the last, in mult
 Those further left come first, so that others see the bounds that they raise.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +23,8 @@ from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import Gpu
 from kmatch.engine.cuda.driver import DeviceArray
 from kmatch.engine.cuda.primer_tile import (
-    AGAIN,
+    CELLS,
     STRETCHES,
-    SWEPT,
     WAITING,
     WIDTH,
     Outcome,
@@ -35,53 +34,22 @@ from kmatch.engine.cuda.primer_tile import (
     stretch_of,
 )
 from kmatch.engine.cuda.recurrence import COLUMNS, counter_bits
-from kmatch.engine.types import FRESH, UNKNOWN, Starts
+from kmatch.engine.types import FRESH, UNKNOWN, Starts, part_of
 
-MEMORY_SHARE = 0.5  # of the free device memory that deltas may take
+HEIGHT = 16  # rows of a strip
+ROWS, MORE = 3, 64  # a piece is first taken down ROWS·k + MORE rows
+DEEPEST = 1 << 13  # rows below which the CPU goes on
+SEED = 64  # the first piece is this fraction of the background, or as many columns as a warm-up
 GROWTH = 7  # each further piece is at most this many times all those before it
+LAUNCH_CELLS = 1 << 40  # the most that a multiprocessor computes in a launch
+MEMORY_SHARE = 0.5  # of the free device memory that deltas may take
+BLOCKS = 6  # on a multiprocessor
+WAVES = 8  # units for each block, where there are enough
+LEAST, MOST = 0.125, 12  # columns of a stretch for each of its warm-up
+FEWEST = 3  # units for each multiprocessor that are taken down further
+TAPER = 4  # the last units of a launch shrink to one in so many of the others' columns
 NO_LIMIT, NO_BOUND = 0, 1  # of a start that is of no interest
 NEVER = -(1 << 40)  # the end of columns where there are none
-
-
-class Sizes(NamedTuple):
-    """How the work is cut.
-
-    width: words of a tile; height: rows of a strip; rows, more: a piece is first taken down
-    rows·k + more rows; deepest: rows below which the CPU goes on; stretch, floor: the most and the
-    fewest columns of a stretch for each of the warm-up; columns: that a stretch may have however
-    short the warm-up is; blocks: on a multiprocessor; waves: units of work for each block, where
-    there are enough; fewest: units for each multiprocessor that are taken down further; cells: the
-    most that a multiprocessor computes in a launch; seed: the first piece is this fraction of the
-    background; taper: the last units of a launch shrink to one in so many of the others' columns.
-    """
-
-    width: int = WIDTH
-    height: int = 16
-    rows: int = 3
-    more: int = 64
-    deepest: int = 1 << 13
-    stretch: int = 12
-    columns: int = 1 << 10
-    blocks: int = 6
-    waves: int = 8
-    cells: int = 1 << 40
-    seed: int = 64
-    fewest: int = 3
-    floor: float = 0.125
-    taper: int = 4
-
-
-SIZES = Sizes()
-
-
-class Alive(NamedTuple):
-    """Columns begin … end−1 past which a tile is alive at row `rows`, where values are exact."""
-
-    tile: int
-    begin: int
-    end: int
-    rows: int
-
 
 Deeper = Callable[[Starts, Bytes, int], object]
 
@@ -93,28 +61,33 @@ def extend_primers(
     columns: Bytes,
     k: int,
     on_progress: Callable[[float], object] | None = None,
-    sizes: Sizes | None = None,
 ) -> int:
-    """Raise the bounds of primers' lengths to what a background requires.
-
-    starts, columns, k, on_progress: see `Engine.extend_primers`; deeper(starts, columns, k): the
-    same on the CPU, for starts that are alive too far down; sizes: SIZES where there are none.
-    Returns the cells that were computed, without the CPU's.
-    """
+    """See `Engine.extend_primers`; deeper(starts, columns, k): the same on the CPU, for starts that
+    are alive too far down, whose cells are not counted."""
     limits, bounds = starts.limits, starts.bounds
     if not (bounds <= limits).any():
         return 0
-    search = Extension(gpu, starts, group_columns(columns), k, sizes or SIZES)
+    search = Extension(gpu, starts, group_columns(columns), k)
     for begin, end in search.pieces(bounds):
-        alive = search.extend(begin, end, bounds)
+        rows, alive = search.extend(begin, end, bounds)
         settle(limits, bounds)
-        for tile in sorted({part.tile for part in alive}):
-            parts = [part for part in alive if part.tile == tile]
-            search.leave(deeper, parts, starts)
+        for tile in np.unique(alive[:, 0]).tolist():
+            search.leave(deeper, tile, rows, alive[alive[:, 0] == tile, 1:], starts)
             settle(limits, bounds)
         if on_progress:
             on_progress(end / len(search.letters))
     return search.cells
+
+
+def compile_kernel(gpu: Gpu, length: int) -> None:
+    """Have the kernel compiled for primers of up to so many letters, by a launch without columns.
+
+    Kernels differ by the bits of counters, which follow from the rows.
+    """
+    one, nothing = np.ones(1, np.int64), np.zeros(1, np.uint8)
+    starts = Starts(nothing, np.arange(2), one, one)
+    search = Extension(gpu, starts, group_columns(nothing), k=2)
+    search.launch(_up(length, HEIGHT), HEIGHT, 0, np.zeros((1, 3), np.int64), search.ends)
 
 
 def group_columns(columns: Bytes) -> Bytes:
@@ -144,40 +117,42 @@ def settle(limits: Longs, bounds: Longs) -> None:
 
 
 class Extension:
-    """A target and a background on the GPU; cells: that were computed so far."""
+    """A target and a background on the GPU; cells: that were computed so far; ends: the limits of
+    whole tiles."""
 
-    def __init__(self, gpu: Gpu, starts: Starts, letters: Bytes, k: int, sizes: Sizes) -> None:
-        target, limits = starts.masks, starts.limits
+    def __init__(self, gpu: Gpu, starts: Starts, letters: Bytes, k: int) -> None:
+        target, self._limits = starts.masks, starts.limits
         self.letters, self.cells = letters, 0
-        self._gpu, self._k, self._sizes, self._limits = gpu, k, sizes, limits
-        self._lanes = 64 * sizes.width
+        self._gpu, self._k = gpu, k
+        self._lanes = 64 * WIDTH
         self._tiles = -(-len(target) // self._lanes)
-        self._first = sizes.rows * k + sizes.more
-        self._deepest = max(sizes.deepest, self._first)
+        self._first = ROWS * k + MORE
+        self._deepest = max(DEEPEST, self._first)
         rest = self._tiles * self._lanes - len(target)
-        text = target_planes(target, rest + self._deepest + sizes.height)
+        text = target_planes(target, rest + self._deepest + HEIGHT)
         self._plane_words = text.shape[1]
         self._text = self._copy(text.reshape(-1))
         self._columns = self._copy(letters.view(np.uint32))
-        self._ends = self._copy(self._whole_tiles(limits, NO_LIMIT))
+        self.ends = self._copy(self._whole_tiles(self._limits, NO_LIMIT))
         self._deltas = driver.empty(1, np.uint64, gpu.stream)
-        self._memory = int(driver.memory()[0] * MEMORY_SHARE)
-        self._resident = sizes.blocks * driver.multiprocessors()
+        self._memory = int(driver.memory()[0] * MEMORY_SHARE) // 8  # words
+        self._resident = BLOCKS * driver.multiprocessors()
         self._reached: list[Longs] = []  # for every depth, see `further_units`
 
     def pieces(self, bounds: Longs) -> Iterator[tuple[int, int]]:
         """Yield the columns (begin, end) of the next piece, as long as a start is open."""
-        begin, seed = 0, max(len(self.letters) // self._sizes.seed, self._warm(self._first))
+        begin, seed = 0, max(len(self.letters) // SEED, self._warm(self._first))
         while begin < len(self.letters) and (bounds <= self._limits).any():
             rows = int(bounds[bounds <= self._limits].sum())
-            most = max(self._sizes.cells * driver.multiprocessors() // rows, 1)
+            most = max(LAUNCH_CELLS * driver.multiprocessors() // rows, 1)
             size = _up(min(max(begin * GROWTH, seed), most), COLUMNS)
             end = min(begin + size, len(self.letters))
             yield begin, end
             begin = end
 
-    def extend(self, begin: int, end: int, bounds: Longs) -> list[Alive]:
-        """Raise the bounds by a piece of the columns; returns what is alive too far down."""
+    def extend(self, begin: int, end: int, bounds: Longs) -> tuple[int, Longs]:
+        """Raise the bounds by a piece of the columns; returns the rows that it was taken down, and
+        the units alive below them."""
         limits = self._whole_tiles(self._limits, NO_LIMIT)
         open_bounds = self._whole_tiles(bounds, NO_BOUND)
         raised = self._copy(open_bounds)
@@ -185,30 +160,26 @@ class Extension:
         last = int(limits[open_bounds > 0].max())
         by_tile = open_bounds.reshape(self._tiles, self._lanes).max(axis=1)
         tiles = np.flatnonzero(by_tile)
-        height = self._sizes.height
-        rows = _up(min(self._first, last), height)
-        most_rows = rows
-        span = self._span(end - begin, len(tiles), rows)
-        units = self._all_units(tiles, begin, end, span, rows)
+        rows = most_rows = _up(min(self._first, last), HEIGHT)
+        warm = self._warm(rows)
+        span, least = self._span((end - begin) * len(tiles), warm)
+        units = all_units(tiles, begin, end, span, least, 2 * self._resident / len(tiles))
         passed = depth = 0
         while True:
-            alive = self._launch(height, most_rows, rows, passed, units, raised)
+            alive = self.launch(most_rows, rows, passed, units, raised)
             reached = self._reach(depth, alive)
             if 2 * rows > self._deepest or rows >= last:
                 break
             warm = self._warm(rows)
             units = further_units(alive, tiles, reached, warm, begin, end)
-            units = cut_units(units, span + warm, self._sizes.fewest * driver.multiprocessors())
+            units = cut_units(units, span + warm, FEWEST * driver.multiprocessors())
             passed, depth = rows, depth + 1
-            most_rows = _up(min(last, self._deepest), height)
-            rows = _up(min(2 * rows, last), height)
+            most_rows = _up(min(last, self._deepest), HEIGHT)
+            rows = _up(min(2 * rows, last), HEIGHT)
         found = raised.copy_to_host(stream=self._gpu.stream)
         self._gpu.stream.synchronize()
         bounds[:] = found[: len(bounds)]
-        return [
-            Alive(tile, max(first - self._warm(rows), 0), last, rows)
-            for tile, first, last in alive.tolist()
-        ]
+        return rows, alive
 
     def _reach(self, depth: int, alive: Longs) -> Longs:
         """Note where the units that are alive at a depth end; returns what was noted before."""
@@ -218,63 +189,57 @@ class Extension:
         np.maximum.at(self._reached[depth], alive[:, 0], alive[:, 2])
         return before
 
-    def leave(self, deeper: Deeper, parts: list[Alive], starts: Starts) -> None:
+    def leave(self, deeper: Deeper, tile: int, rows: int, alive: Longs, starts: Starts) -> None:
         """Let the CPU raise the bounds below the deepest row of one tile.
 
-        Alignments that are alive there go on to the right as far as the starts' limits allow.
+        alive: int64[n, 2], the columns past which it is alive there. Alignments go on to the right
+        as far as the starts' limits allow.
         """
-        first, rows = parts[0].tile * self._lanes, parts[0].rows
-        bounds, lanes = starts.bounds, slice(first, first + self._lanes)
-        chosen = np.flatnonzero((bounds[lanes] > rows) & (bounds[lanes] <= self._limits[lanes]))
+        first, (_, _, limits, bounds) = tile * self._lanes, starts
+        own = np.arange(first, min(first + self._lanes, len(bounds)))
+        chosen = own[(bounds[own] > rows) & (bounds[own] <= limits[own])]
         if not len(chosen):
             return
-        chosen += first
-        limits = self._limits[chosen]
-        last = int((chosen + limits).max())
-        further = int(limits.max()) - rows + self._k
+        part = part_of(starts, first, int(chosen[-1]) + 1)
+        others = np.ones(len(part.bounds), bool)
+        others[chosen - first] = False
+        part.limits[others], part.bounds[others] = NO_LIMIT, NO_BOUND
+        further = int(limits[chosen].max()) - rows + self._k
+        begins = np.maximum(alive[:, 0] - self._warm(rows), 0)
         columns = [
-            np.append(np.uint8(FRESH), self.letters[part.begin : part.end + further])
-            for part in parts
+            np.append(np.uint8(FRESH), self.letters[begin : end + further])
+            for begin, end in zip(begins.tolist(), alive[:, 1].tolist(), strict=True)
         ]
-        part_limits = np.full(last - first, NO_LIMIT, np.int64)
-        part_bounds = np.full(last - first, NO_BOUND, np.int64)
-        part_limits[chosen - first] = limits
-        part_bounds[chosen - first] = bounds[chosen]
-        records = np.unique(np.clip(starts.begins, first, last)) - first
-        part = Starts(starts.masks[first:last], records, part_limits, part_bounds)
         deeper(part, np.concatenate(columns), self._k)
-        bounds[chosen] = np.maximum(bounds[chosen], part_bounds[chosen - first])
+        bounds[chosen] = np.maximum(bounds[chosen], part.bounds[chosen - first])
 
-    def _launch(
-        self,
-        height: int,
-        most_rows: int,
-        rows: int,
-        passed: int,
-        units: Longs,
-        bounds: DeviceArray,
+    def launch(
+        self, most_rows: int, rows: int, passed: int, units: Longs, bounds: DeviceArray
     ) -> Longs:
-        """Take units down some rows; returns those that are alive below them."""
+        """Take units down some rows; returns those that are alive below them.
+
+        most_rows: the most that this kernel ever takes; passed: see Shape.
+        """
         if not len(units):
             return units
-        warm, strips = self._warm(rows), rows // height
+        warm, strips = self._warm(rows), rows // HEIGHT
         stretch = stretch_of(int((units[:, 2] - units[:, 1]).max()))
-        stream, width = self._gpu.stream, self._sizes.width
+        stream = self._gpu.stream
         blocks = min(len(units), self._resident)
         if strips > 1:
-            words = border_words(stretch, warm, width)
-            blocks = max(min(blocks, self._memory // (8 * words)), 1)
+            words = border_words(stretch, warm, WIDTH)
+            blocks = max(min(blocks, self._memory // words), 1)
             if len(self._deltas) < blocks * words:
                 self._deltas = None
                 self._deltas = self._gpu.array(blocks * words)
         waiting = driver.empty(len(units), np.int32, stream)
-        tally = self._copy(np.zeros(5, np.int64))
-        reach = self._copy(np.tile(np.array([NEVER, -NEVER])[::-1], (len(units), 1)))
-        kernel = make_extend(height, counter_bits(most_rows, self._k - 1, self._k - 1), width)
-        kernel[blocks, STRETCHES * width, stream](
+        tally = self._copy(np.zeros(3, np.int64))
+        reach = self._copy(np.full((len(units), 2), [-NEVER, NEVER]))
+        kernel = make_extend(HEIGHT, counter_bits(most_rows, self._k - 1, self._k - 1), WIDTH)
+        kernel[blocks, STRETCHES * WIDTH, stream](
             self._text,
             self._columns,
-            self._ends,
+            self.ends,
             bounds,
             self._copy(units),
             Shape(self._plane_words, stretch, warm, self._k, strips, passed),
@@ -283,7 +248,7 @@ class Extension:
         )
         counts = tally.copy_to_host(stream=stream)
         stream.synchronize()
-        self.cells += int(counts[[SWEPT, AGAIN]].sum()) * height * self._lanes
+        self.cells += int(counts[CELLS]) * HEIGHT * self._lanes
         if not counts[WAITING]:
             return units[:0]
         numbers = waiting[: counts[WAITING]].copy_to_host(stream=stream)
@@ -291,22 +256,19 @@ class Extension:
         stream.synchronize()
         return alive_units(units, np.sort(numbers), reached)
 
-    def _span(self, columns: int, tiles: int, rows: int) -> int:
-        """Columns of a unit: many for a warm-up, but few enough to keep the GPU busy to the end, as
-        one unit may take many times as long as another."""
-        sizes, warm = self._sizes, self._warm(rows)
-        share = -(-columns * tiles // (STRETCHES * self._resident))
-        wanted = max(share // sizes.waves, min(2 * warm, share), int(warm * sizes.floor))
-        fitting = self._memory // (8 * self._resident * border_words(1, 0, sizes.width)) - warm
-        most = max(sizes.stretch * warm, sizes.columns)
-        return STRETCHES * _up(max(min(wanted, most, fitting), 1), COLUMNS)
+    def _span(self, columns: int, warm: int) -> tuple[int, int]:
+        """Columns of a unit, of those of all tiles, and of the last ones.
 
-    def _all_units(self, tiles: Longs, begin: int, end: int, span: int, rows: int) -> Longs:
-        """The units of a piece; those of two waves and more shrink in the last two."""
-        least = _up(max(span // self._sizes.taper, 2 * self._warm(rows)), COLUMNS)
-        if (end - begin) * len(tiles) < 2 * span * self._resident:
-            least = span
-        return all_units(tiles, begin, end, span, least, 2 * self._resident / len(tiles))
+        Many for a warm-up, but few enough to keep the GPU busy to the end, as one unit may take
+        many times as long as another; those of two waves and more shrink in the last two.
+        """
+        share = -(-columns // (STRETCHES * self._resident))
+        wanted = max(share // WAVES, min(2 * warm, share), int(warm * LEAST))
+        fitting = self._memory // (self._resident * border_words(1, 0, WIDTH)) - warm
+        span = STRETCHES * _up(max(min(wanted, MOST * warm, fitting), 1), COLUMNS)
+        if columns < 2 * span * self._resident:
+            return span, span
+        return span, _up(max(span // TAPER, 2 * warm), COLUMNS)
 
     def _warm(self, rows: int) -> int:
         return _up(rows + self._k, COLUMNS)
@@ -398,38 +360,3 @@ def cut_units(units: Longs, most: int, fewest: int) -> Longs:
     first = first + number * size
     order = np.argsort(first, kind="stable")
     return np.stack([tile, first, np.minimum(first + size, last)], axis=1)[order]
-
-
-class TargetPart(NamedTuple):
-    """The starts begin … end−1 of a target; starts: these, and letters that their primers reach."""
-
-    begin: int
-    end: int
-    starts: Starts
-
-
-def target_parts(starts: Starts, many: int) -> list[TargetPart]:
-    """Cut a target into so many parts of about equal size, fewer where it is short."""
-    cuts = np.unique(np.arange(many + 1) * len(starts.bounds) // many)
-    return [_part(starts, begin, end) for begin, end in pairwise(cuts.tolist())]
-
-
-def _part(starts: Starts, begin: int, end: int) -> TargetPart:
-    limits, bounds = starts.limits[begin:end], starts.bounds[begin:end]
-    reach = max(int((np.arange(begin, end) + limits).max()), end)
-    closed = reach - end  # starts of other parts, whose letters alone are wanted
-    begins = np.unique(np.clip(starts.begins, begin, reach)) - begin
-    part = Starts(
-        starts.masks[begin:reach],
-        begins,
-        np.append(limits, np.full(closed, NO_LIMIT)),
-        np.append(bounds, np.full(closed, NO_BOUND)),
-    )
-    return TargetPart(begin, end, part)
-
-
-def take_bounds(starts: Starts, parts: Sequence[TargetPart]) -> None:
-    """Raise the bounds of a target to those of its parts."""
-    for begin, end, part in parts:
-        starts.bounds[begin:end] = part.bounds[: end - begin]
-    settle(starts.limits, starts.bounds)

@@ -36,7 +36,7 @@ WIDTH = 32  # words of a tile
 STRETCHES = 2  # of a block
 REGISTERS = 168  # of a thread: six blocks fit a multiprocessor, for a few words that are spilled
 NOWHERE = 255  # for a lane without a row of interest
-WAITING, TAKEN, GIVEN_UP, SWEPT, AGAIN = range(5)  # what `tally` counts
+WAITING, TAKEN, CELLS = range(3)  # what `tally` counts
 
 
 class Shape(NamedTuple):
@@ -60,8 +60,7 @@ class Outcome(NamedTuple):
 
     waiting: int32[n], receives those that are alive below all strips; reach: int64[n, 2], the first
     column in which one is and the end of the last, to begin with more and less than all; tally:
-    int64[5], 0 before: units in `waiting`, units taken, those given up above the last strip,
-    columns swept in all strips, and columns swept again.
+    int64[3], 0 before: units in `waiting`, units taken, and columns swept in all strips.
     """
 
     waiting: Any
@@ -204,7 +203,7 @@ _stretch_of = cuda.jit(device=True)(stretch_of)
 
 
 @cache
-def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
+def make_extend(rows: int, bits: int, width: int) -> Any:
     """The kernel for strips of `rows` rows, a multiple of 4 up to 28, and counters of `bits` bits.
 
     It takes, all on the GPU: text, uint64, the target's planes, a bit a letter, long enough for the
@@ -291,7 +290,7 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
                     span = Stretch(columns, origin, larger(begin - warm + top, 0), end)
                     carry_down(state, rows, bits, tile_strip, span, borders, begun)
                     if word == 0:
-                        cuda.atomic.add(tally, SWEPT, span.end - span.begin)
+                        cuda.atomic.add(tally, CELLS, span.end - span.begin)
                 left = NONE  # lanes that need the strips below
                 if not within:
                     if going:
@@ -337,7 +336,7 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
                             if cuda.syncthreads_or(int32(aimed != NONE)):
                                 break
                         if sweeping and word == 0 and trial < trials:
-                            cuda.atomic.add(tally, AGAIN, span.end - span.begin)
+                            cuda.atomic.add(tally, CELLS, span.end - span.begin)
                     if mine == 0:
                         _raise(rows, top, rising, starts, interest)
                 going = _any(lives, mine, left & deeper[word])
@@ -349,14 +348,12 @@ def make_extend(rows: int, bits: int, width: int = WIDTH) -> Any:
                     if seen[1] >= 0:
                         cuda.atomic.min(reach, (unit, 0), seen[0])
                         cuda.atomic.max(reach, (unit, 1), seen[1] + COLUMNS)
-                if thread == 0 and not going_on and strip < strips:
-                    cuda.atomic.add(tally, GIVEN_UP, 1)
                 if not going_on or strip == strips:
                     break
 
     return kernel
 
 
-def border_words(stretch: int, warm: int, width: int = WIDTH) -> int:
+def border_words(stretch: int, warm: int, width: int) -> int:
     """Words of device memory for the horizontal deltas of a block: above a strip, and below."""
     return STRETCHES * 2 * (stretch + warm) * 2 * width

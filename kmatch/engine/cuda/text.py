@@ -1,13 +1,13 @@
-"""Planes of text on the GPU: made of letters, united, spread over more lanes, and copied to tiles.
+"""Planes of text on the GPU: united, spread over more lanes, and copied to tiles.
 
 A packed genome has rows of few words, which suits a CPU; a GPU needs broader rows for its threads.
 Lane s of B rows becomes lanes 8·s … 8·s+7 of B/8 rows, so every position keeps its number.
 
 Tiles are in shared memory. Where a GPU can, it copies there in the background, without registers in
 between: all of a thread's words are under way at once, so that the few blocks which fit a
-multiprocessor keep device memory busy. Copies of two words, which bypass the L1 cache, are a third
-faster than those of one. Indices are unsigned, as Numba checks signed ones for counting from the
-end.
+multiprocessor keep device memory busy. Copies of two words bypass the L1 cache, which makes them a
+third faster than those of one. Indices are unsigned, as Numba checks signed ones for counting from
+the end.
 """
 
 from functools import cache
@@ -40,47 +40,6 @@ OCTET = uint64(0xFF)
 UPPER = 0xDF  # clears the bit that makes a letter lower case
 UPPER_T_OR_U = 0xDE
 GLOBAL, SHARED = 1, 3  # address spaces of NVVM
-
-
-@cache
-def make_pack() -> Any:
-    """The kernel that packs: a thread makes one word of each plane.
-
-    Neighbouring threads take neighbouring rows, so that the letters that they read are contiguous.
-    """
-
-    @cuda.jit(cache=True)
-    def kernel(letters, words, rows, plane_rows, planes):
-        plane_words = plane_rows * words
-        for task in range(cuda.grid(1), plane_words, cuda.gridsize(1)):
-            word, row = task // plane_rows, task % plane_rows
-            a = c = g = t = NONE
-            at = 64 * word * rows + row
-            for lane in range(64):
-                letter = letters[uint64(at)]
-                upper, bit = letter & UPPER, uint64(lane)
-                a |= uint64(upper == ord("A")) << bit
-                c |= uint64(upper == ord("C")) << bit
-                g |= uint64(upper == ord("G")) << bit
-                t |= uint64(letter & UPPER_T_OR_U == ord("T")) << bit
-                at += rows
-            to = row * words + word
-            planes[to] = a
-            planes[to + plane_words] = c
-            planes[to + 2 * plane_words] = g
-            planes[to + 3 * plane_words] = t
-
-    return kernel
-
-
-def pack(letters: DeviceArray, text: Text, stream: Stream) -> None:
-    """Fill planes A, C, G, T of a Text on the GPU.
-
-    letters: uint8[≥ 64·words·rows + halo] on the GPU, ASCII in any case, 0 beyond the text.
-    """
-    planes, words, rows, plane_words = text
-    launch = make_pack()[BLOCKS * multiprocessors(), THREADS, stream]
-    launch(letters, words, rows, plane_words // words, planes)
 
 
 @cache
@@ -161,16 +120,11 @@ def spread_text(text: Text, planes: DeviceArray) -> Text:
 def spread(text: Text, broad: Text, stream: Stream) -> None:
     """Fill the planes of `broad`, see `spread_text`; both are on the GPU."""
     planes, words, rows, _ = text
-    many = len(broad.planes) // broad.plane_words
-    blocks = min(-(-len(broad.planes) // THREADS), SPREAD_BLOCKS)
-    make_spread()[blocks, THREADS, stream](planes, many, words, rows, halo_of(text), broad.planes)
+    blocks = min(-(-4 * broad.plane_words // THREADS), SPREAD_BLOCKS)
+    make_spread()[blocks, THREADS, stream](planes, 4, words, rows, halo_of(text), broad.planes)
 
 
 if SIMULATED:
-
-    def start_copy(tile, to, text, at):
-        """Begin to copy text[at] to tile[to], in shared memory."""
-        tile[to] = text[at]
 
     def start_copy_pair(tile, to, text, at):
         """Begin to copy text[at] and text[at + 1] to tile[to] and tile[to + 1]; at, to: even."""
@@ -187,30 +141,23 @@ else:
         there = ir.PointerType(data.type.pointee, space)
         return builder.gep(builder.addrspacecast(data, there), [index])
 
-    def _copies(code):
-        """The code of an intrinsic that copies from text[at] to tile[to]."""
+    def _run(builder, code, constraints, arguments):
+        kind = ir.FunctionType(ir.VoidType(), [argument.type for argument in arguments])
+        builder.call(ir.InlineAsm(kind, code, constraints, side_effect=True), arguments)
+
+    @intrinsic
+    def start_copy_pair(typing, tile, to, text, at):
+        """Begin to copy text[at] and text[at + 1] to tile[to] and tile[to + 1]; at, to: even."""
 
         def generate(context, builder, signature, arguments):
             addresses = [
                 _address(context, builder, signature.args[i], arguments[i], arguments[i + 1], space)
                 for i, space in ((0, SHARED), (2, GLOBAL))
             ]
-            kind = ir.FunctionType(ir.VoidType(), [address.type for address in addresses])
-            builder.call(ir.InlineAsm(kind, code, "l,l,~{memory}", side_effect=True), addresses)
+            code = "cp.async.cg.shared.global [$0], [$1], 16;"
+            _run(builder, code, "l,l,~{memory}", addresses)
             return context.get_dummy_value()
 
-        return generate
-
-    @intrinsic
-    def start_copy(typing, tile, to, text, at):
-        """Begin to copy text[at] to tile[to], in shared memory."""
-        generate = _copies("cp.async.ca.shared.global [$0], [$1], 8;")
-        return types.void(tile, types.uint64, text, types.uint64), generate
-
-    @intrinsic
-    def start_copy_pair(typing, tile, to, text, at):
-        """Begin to copy text[at] and text[at + 1] to tile[to] and tile[to + 1]; at, to: even."""
-        generate = _copies("cp.async.cg.shared.global [$0], [$1], 16;")
         return types.void(tile, types.uint64, text, types.uint64), generate
 
     @intrinsic
@@ -218,9 +165,7 @@ else:
         """Wait until all copies that this thread began are done."""
 
         def generate(context, builder, signature, arguments):
-            kind = ir.FunctionType(ir.VoidType(), [])
-            code = "cp.async.wait_all;"
-            builder.call(ir.InlineAsm(kind, code, "~{memory}", side_effect=True), [])
+            _run(builder, "cp.async.wait_all;", "~{memory}", [])
             return context.get_dummy_value()
 
         return types.void(), generate
@@ -259,71 +204,56 @@ def tile_indices(
 
 
 @cuda.jit(device=True)
-def _copy(grain, tile, to, text, at):
-    if grain == 2:
+def _copy(pairs, tile, to, text, at):
+    if pairs:
         start_copy_pair(tile, to, text, at)
-    elif grain == 1:
-        start_copy(tile, to, text, at)
     else:
         tile[to] = text[at]
 
 
 @cuda.jit(device=True)
-def _clear(grain, tile, to):
+def _clear(pairs, tile, to):
     tile[to] = NONE
-    if grain == 2:
+    if pairs:
         tile[to + ONE] = NONE
 
 
 @cuda.jit(device=True)
-def copy_tile(grain, text, part, size, thread, threads, tile, to):
-    """Begin to copy a thread's share of a tile of every plane to shared memory.
-
-    Copies in the background are done after `finish_copies` of all threads. grain: a constant of the
-    kernel, see `background_grain`; text: Text; part: Part; size: Size; to: where the tile begins.
-    """
-    words, plane_words = text.words, text.plane_words
-    row, left, end = part
-    planes, rows, width = size
-    many = 2 if grain == 2 else 1
-    across = width // many
-    first, apart = thread // across, threads // across
-    column = smaller(left + thread % across * many, words - many)
-    near, step = smaller(end - row, rows), uint64(apart * words)
-    fours = planes // 4 * 4
-    for p in range(0, fours, 4):
-        at_a, at_b = uint64(p * plane_words), uint64((p + 1) * plane_words)
-        at_c, at_d = uint64((p + 2) * plane_words), uint64((p + 3) * plane_words)
-        to_a, to_b = uint64(to + p * rows * width), uint64(to + (p + 1) * rows * width)
-        to_c, to_d = uint64(to + (p + 2) * rows * width), uint64(to + (p + 3) * rows * width)
-        at, into = uint64((row + first) * words + column), uint64(thread * many)
-        for _ in range(first, near, apart):
-            _copy(grain, tile, to_a + into, text.planes, at_a + at)
-            _copy(grain, tile, to_b + into, text.planes, at_b + at)
-            _copy(grain, tile, to_c + into, text.planes, at_c + at)
-            _copy(grain, tile, to_d + into, text.planes, at_d + at)
-            at += step
-            into += uint64(threads * many)
-        while into < uint64(rows * width):
-            _clear(grain, tile, to_a + into)
-            _clear(grain, tile, to_b + into)
-            _clear(grain, tile, to_c + into)
-            _clear(grain, tile, to_d + into)
-            into += uint64(threads * many)
-    for p in range(fours, planes):  # those of IUPAC letters
-        at_p, to_p = uint64(p * plane_words), uint64(to + p * rows * width)
-        at, into = uint64((row + first) * words + column), uint64(thread * many)
-        for _ in range(first, near, apart):
-            _copy(grain, tile, to_p + into, text.planes, at_p + at)
-            at += step
-            into += uint64(threads * many)
-        while into < uint64(rows * width):
-            _clear(grain, tile, to_p + into)
-            into += uint64(threads * many)
+def _copy_planes(pairs, count, text, part, size, first, thread, threads, tile, to):
+    """Copy `count` planes from plane `first` on, a constant: their copies share addresses."""
+    many = 2 if pairs else 1
+    across, plane = size.width // many, size.rows * size.width
+    row, apart = thread // across, threads // across
+    column = smaller(part.left + thread % across * many, text.words - many)
+    at, into = uint64((part.row + row) * text.words + column), uint64(thread * many)
+    for _ in range(row, smaller(part.end - part.row, size.rows), apart):
+        for p in range(first, first + count):
+            here, there = uint64(p * text.plane_words), uint64(to + p * plane)
+            _copy(pairs, tile, there + into, text.planes, here + at)
+        at += uint64(apart * text.words)
+        into += uint64(threads * many)
+    while into < uint64(plane):
+        for p in range(first, first + count):
+            _clear(pairs, tile, uint64(to + p * plane) + into)
+        into += uint64(threads * many)
 
 
 @cuda.jit(device=True)
-def finish_copies(grain):
+def copy_tile(pairs, text, part, size, thread, threads, tile, to):
+    """Begin to copy a thread's share of a tile of every plane to shared memory.
+
+    pairs: a constant of the kernel, whether words are copied by twos in the background, which is
+    done after `finish_copies` of all threads; their number in a row is even then. text: Text; part:
+    Part; size: Size; to: where the tile begins.
+    """
+    for p in range(0, size.planes - 3, 4):
+        _copy_planes(pairs, 4, text, part, size, p, thread, threads, tile, to)
+    for p in range(size.planes // 4 * 4, size.planes):  # those of IUPAC letters
+        _copy_planes(pairs, 1, text, part, size, p, thread, threads, tile, to)
+
+
+@cuda.jit(device=True)
+def finish_copies(pairs):
     """Wait until all copies that this thread began are done."""
-    if grain:
+    if pairs:
         wait_for_copies()

@@ -86,7 +86,7 @@ class GpuBench:
 
     def on_gpu(self, chunk, masks):
         """The Text of a chunk on the GPU, as the engine's kernels take it."""
-        return self.engine._gpus[0].broad_text(chunk.text(masks, self.engine))
+        return self.engine._gpus[0].text(chunk.plain, np.array(masks, np.uint8))
 
     def kernel(self, start, prepare=None):
         """(seconds, hits) of the kernels that start(HitBuffer) puts into the engine's stream."""

@@ -1,10 +1,15 @@
-"""Published algorithms in the CUDA simulator, on few and tiny cases. Run by test_simulator.py."""
+"""Published algorithms on a GPU; in the simulator on few and tiny cases."""
+
+import io
 
 import numpy as np
 import pytest
 from support.cases import LONG
+from support.commands import random_letters as letters_of
 from support.primers import CASES as PRIMERS
+from support.primers import primer, rows
 from support.published import (
+    CASES,
     LIU_FIG_11,
     algorithms,
     case,
@@ -18,8 +23,9 @@ from support.published import (
     primer_algorithms,
 )
 
+import kmatch
 from kmatch.bench.measure import Bench, make_case, random_letters
-from kmatch.engine.cuda.driver import cuda
+from kmatch.engine.cuda.driver import SIMULATED, cuda, find_devices
 from kmatch.engine.devices import choose_engine
 from kmatch.errors import InputError
 from kmatch.published import cuda as on_cuda
@@ -29,17 +35,29 @@ from kmatch.published.registry import find
 from kmatch.published.run import Run
 from kmatch.sequences.alphabet import encode
 
-PUBLISHED = {  # none of many positions: a block for each has its threads
+FOUND, REASON = find_devices()
+FEW = {  # none of many positions: a block for each has its threads
     "hamming": ("at the end", "m = 1"),
     "multi": ("a palindromic PAM",),
     "edit": ("minus only", "satellites"),  # one block, and several
     "best": ("palindrome",),
 }
+on_a_gpu = pytest.mark.gpu
+pytestmark = [] if SIMULATED else pytest.mark.gpu
+simulated = pytest.mark.skipif(not SIMULATED, reason="it is for the simulator")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def gpu():
+    if not FOUND:
+        pytest.skip(f"no usable GPU: {REASON}")
 
 
 @pytest.fixture(autouse=True)
 def warps_of_four(monkeypatch):
     """Small blocks for Ho et al. 2017b, and a stand-in for shuffles, which the simulator lacks."""
+    if not SIMULATED:
+        return
     values = {}
 
     @cuda.jit(device=True)
@@ -70,20 +88,53 @@ def test_what_a_block_cannot_hold():
 
 @pytest.mark.parametrize(("command", "algorithm"), algorithms("cuda"), ids=label)
 def test_published(command, algorithm):
-    for name in PUBLISHED[command]:
+    for name in FEW[command] if SIMULATED else CASES[command]:
         records, patterns, k, options = case(command, name, algorithm, "cuda")
-        check(command, algorithm, records, patterns, k, options, device="cuda")
+        if patterns:
+            check(command, algorithm, records, patterns, k, options, device="cuda")
 
 
 @pytest.mark.parametrize("algorithm", primer_algorithms("cuda"), ids=label)
 def test_primers(algorithm, monkeypatch):
-    """Blocks of four threads, and three starts a launch."""
-    monkeypatch.setattr(feuser2018, "THREADS", 4)
-    monkeypatch.setattr(feuser2018, "BATCH", 3)
-    for name in ("as published", "k = 1", "N in the target", "no background record"):
+    """In the simulator blocks of four threads, and three starts a launch."""
+    names = list(PRIMERS)
+    if SIMULATED:
+        monkeypatch.setattr(feuser2018, "THREADS", 4)
+        monkeypatch.setattr(feuser2018, "BATCH", 3)
+        names = ("as published", "k = 1", "N in the target", "no background record")
+    for name in names:
         check_primers(algorithm, *PRIMERS[name], device="cuda")
 
 
+@on_a_gpu
+@pytest.mark.parametrize("algorithm", primer_algorithms("cuda"), ids=label)
+def test_primers_of_many_letters(algorithm):
+    target, background = letters_of(1_500, seed=3), letters_of(20_000, seed=4)
+    problem = [("t", target)], [("b", background + target[200:900])], 50
+    options = {"background_strand": "+"}
+    found = rows(primer(*problem, device="cuda", algorithm=algorithm.name, **options))
+    assert found == rows(primer(*problem, **options)) != []
+
+
+@on_a_gpu
+@pytest.mark.parametrize(("command", "algorithm"), algorithms("cuda"), ids=label)
+def test_many_letters(command, algorithm):
+    text = letters_of(5_000_000, seed=1)
+    genome = kmatch.Genome.from_records([("r", text[:2_000_000]), ("s", text[2_000_000:])])
+    patterns = [
+        text[at : at + 9] + "A" + text[at + 10 : at + 24] for at in range(500, 75_000, 1_050)
+    ]
+    search, k = getattr(kmatch, command), () if command == "best" else (5,)
+    tables = set()
+    for how in ({"device": "cpu"}, {"device": "cuda", "algorithm": algorithm.name}):
+        table = io.StringIO()
+        chosen = patterns if algorithm.panel else patterns[:4]
+        search(genome, chosen, *k, **how).to_bed(table)
+        tables.add(table.getvalue())
+    assert len(tables) == 1
+
+
+@simulated
 def test_letters_that_were_not_fetched(monkeypatch):
     """Optimizations 5 and 6 guess that a difference takes AHEAD letters; here they take more."""
     monkeypatch.setattr(feuser2018, "THREADS", 4)
@@ -102,6 +153,7 @@ def test_worked_examples(example):
     check_example("cuda", *example)
 
 
+@simulated
 def test_a_block_of_four_threads():
     """Liu et al. 2012, Fig. 11, with the BlockDim printed there."""
     engine = choose_engine("cuda")
@@ -110,6 +162,7 @@ def test_a_block_of_four_threads():
     assert np.where(table.copy_to_host() >= 0, range(8), -1).tolist() == LIU_FIG_11[3][0]
 
 
+@simulated
 @pytest.mark.parametrize("name", ["pmasm-thread", "pmasm-block-thread", "pmasm-shared"])
 def test_several_words_and_launches(name):
     """Sixty patterns of 25 letters: six counters of five bits a word, and eight words a launch."""
@@ -124,6 +177,7 @@ def test_long_states_of_shift_add():
     check("hamming", find("hamming", "shift-add"), records, patterns, 9, {}, device="cuda")
 
 
+@simulated
 def test_bench_rows():
     case = make_case("multi", random_letters(100), 6, 2, 2)
     wanted = {("opt-block-thread", "cuda"), ("pmasm-shared", "cuda"), ("naive", "cpu")}

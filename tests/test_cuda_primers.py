@@ -1,8 +1,7 @@
-"""Primers in the CUDA simulator, as in engine.py, and by a plain kernel how work is cut."""
+"""How primers are cut into work for GPUs, by the kernel and by a plain one. In the simulator."""
 
 from unittest import mock
 
-import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,70 +9,64 @@ from hypothesis import strategies as st
 from numba import njit
 from support.cases import edited
 from support.commands import random_letters
-from support.primers import CASES as PRIMERS
+from support.devices import check
 from support.primers import primer as search_primers
-from support.primers import primer_cases, records
+from support.primers import records
 from support.primers import rows as rows_of_primers
 
-from kmatch.engine.cuda import primer, primer_strips, primer_tile
+from kmatch.engine import devices
+from kmatch.engine.cuda import driver, primer, primer_strips, primer_tile
+from kmatch.engine.cuda.engine import CudaEngine
 from kmatch.engine.cuda.recurrence import COLUMNS
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.types import FRESH
 from kmatch.jit import rehearsal
 from kmatch.sequences.alphabet import encode_text
 
-# The recurrence adds to carry; what runs over the end of a word concerns nobody.
-pytestmark = pytest.mark.filterwarnings("ignore:.*overflow encountered in scalar add")
+if not driver.SIMULATED:
+    pytest.skip("test_simulator.py runs this", allow_module_level=True)
 
-TINY = primer.Sizes(width=1, height=4, rows=1, more=4, deepest=64, stretch=2, columns=8)
-FEW_PRIMERS = (
-    "as published",
-    "no background record",
-    "empty records",
-    "only empty records",
-    "target shorter than k",
-    "N in the target",
-    "N in the background",
-    "max length",
-)
+TEXT, PLUS = "ACGTTGCATTAGCCAGT", {"background_strand": "+"}
+REAL = {name: getattr(primer, name) for name in ("HEIGHT", "ROWS", "MORE", "DEEPEST", "WIDTH")}
 
 
-def primers(case, sizes):
-    target, background, k, options = case
-    options = options | {"device": "cuda", "sizes": sizes}
-    return rows_of_primers(search_primers(target, background, k, **options))
-
-
-def expected_primers(case):
-    target, background, k, options = case
-    return naive.primers(target, background, k, **options)
-
-
-@pytest.mark.parametrize("name", FEW_PRIMERS)
-def test_primers(name):
-    assert primers(PRIMERS[name], TINY) == expected_primers(PRIMERS[name])
-
-
-def test_primers_down_more_rows():
+@pytest.mark.parametrize("deepest", [8, 32])
+def test_primers_down_more_rows(deepest, monkeypatch):
     """What is alive below the rows that are taken first goes on, in the end on the CPU."""
-    text = "ACGTTGCATTAGCCAGT"
-    case = (records(text, "ACCGT"), records("GG" + text + "TA"), 2, {"background_strand": "+"})
-    for deepest in (8, 32):
-        assert primers(case, TINY._replace(deepest=deepest)) == expected_primers(case)
+    monkeypatch.setattr(primer, "DEEPEST", deepest)
+    case = records(TEXT, "ACCGT"), records("GG" + TEXT + "TA"), 2, PLUS
+    check("primer", case, device="cuda")
 
 
-@settings(max_examples=3)
-@given(primer_cases(longest=16))
-def test_any_primers(case):
-    sizes = TINY._replace(width=2, height=8, cells=1 << 6)
-    assert primers(case, sizes) == expected_primers(case)
-
-
-def test_primers_in_a_copy_longer_than_a_tile():
+def test_primers_in_a_copy_longer_than_a_tile(monkeypatch):
     """Alignments go on to the right of what is alive far up beside the same tile."""
+    monkeypatch.setattr(primer, "DEEPEST", 128)
     text = random_letters(70)
-    case = (records(text), records("GAT" + text + "TA"), 1, {"background_strand": "+"})
-    assert primers(case, TINY._replace(deepest=128)) == expected_primers(case) == []
+    assert not check(
+        "primer", (records(text), records("GAT" + text + "TA"), 1, PLUS), device="cuda"
+    )
+
+
+def test_wider_tiles_and_small_pieces(monkeypatch):
+    for name, value in (("WIDTH", 2), ("HEIGHT", 8), ("LAUNCH_CELLS", 1 << 6)):
+        monkeypatch.setattr(primer, name, value)
+    case = records(TEXT, "ACCGT"), records("GG" + TEXT + "TA", TEXT[5:] + TEXT[:5]), 2, {}
+    check("primer", case, device="cuda")
+
+
+def test_parts_of_a_target_on_several_gpus(monkeypatch):
+    extend, shares = CudaEngine.extend_primers, []
+
+    def extend_and_listen(self, starts, columns, k, on_progress):
+        return extend(self, starts, columns, k, shares.append)
+
+    monkeypatch.setattr(CudaEngine, "extend_primers", extend_and_listen)
+    monkeypatch.setattr(devices, "REPEATED", True)
+    text = random_letters(26, 7)
+    background = records(text[14:24] + "GG" + text[5:9])
+    case = records(text, text[10:20] + "A", ""), background, 2, {"max_length": 9}
+    assert check("primer", case, device="cuda:0,0")
+    assert shares == sorted(shares) and shares[0] < 1 == pytest.approx(shares[-1])
 
 
 class Written:
@@ -93,7 +86,7 @@ class Written:
 
 def test_no_deltas_are_read_before_they_are_written(monkeypatch):
     """Those of a record's beginning too, which are loaded ahead though nothing looks at them."""
-    launch, borders, written = primer.Extension._launch, primer_tile.Borders, set()
+    launch, borders, written = primer.Extension.launch, primer_tile.Borders, set()
 
     def launched(*arguments):
         written.clear()
@@ -102,12 +95,11 @@ def test_no_deltas_are_read_before_they_are_written(monkeypatch):
     def watched(deltas, *indices):
         return borders(Written(deltas, written), *indices)
 
-    monkeypatch.setattr(primer.Extension, "_launch", launched)
+    monkeypatch.setattr(primer.Extension, "launch", launched)
     monkeypatch.setattr(primer_tile, "Borders", watched)
-    text = "ACGTTGCATTAGCCAGT"
-    background = records("GG" + text + "TA", "", "ACG", text[3:] + "C")
-    case = (records(text, "ACCGT"), background, 2, {"background_strand": "+"})
-    assert primers(case, TINY._replace(deepest=32)) == expected_primers(case)
+    monkeypatch.setattr(primer, "DEEPEST", 32)
+    background = records("GG" + TEXT + "TA", "", "ACG", TEXT[3:] + "C")
+    check("primer", (records(TEXT, "ACCGT"), background, 2, PLUS), device="cuda")
     assert written
 
 
@@ -135,7 +127,7 @@ def _smallest(target, letters, rows, k):
 def _plain_launch(target):
     """What launches the kernel, by plain matrices; target: masks of its letters."""
 
-    def launch(self, height, most_rows, rows, passed, units, bounds):
+    def launch(self, most_rows, rows, passed, units, bounds):
         lanes, alive = self._lanes, np.zeros(len(units), bool)
         reached = np.tile([-primer.NEVER, primer.NEVER], (len(units), 1))
         for number, (tile, first, end) in enumerate(units.tolist()):
@@ -179,9 +171,12 @@ def test_all_columns_go_down_as_many_rows_as_they_must(case, deepest, cells, str
     """Also across pieces of the background, and on from where the CPU takes over."""
     target, background, k, _ = case
     launch = _plain_launch(encode_text(np.frombuffer(target[0][1].encode(), np.uint8)))
-    sizes = TINY._replace(deepest=deepest, cells=cells, stretch=stretch)
-    with mock.patch.object(primer.Extension, "_launch", launch):
-        found = primers(case, sizes)
+    sizes = {"DEEPEST": deepest, "LAUNCH_CELLS": cells, "MOST": stretch}
+    with (
+        mock.patch.multiple(primer, **sizes),
+        mock.patch.object(primer.Extension, "launch", launch),
+    ):
+        found = rows_of_primers(search_primers(target, background, k, device="cuda"))
     assert found == rows_of_primers(search_primers(target, background, k))
 
 
@@ -204,14 +199,16 @@ def test_counters_of_all_lengths_are_compiled_ahead(monkeypatch):
         compiled.add((height, bits))
         return Nothing()
 
+    for name, value in REAL.items():
+        monkeypatch.setattr(primer, name, value)
     monkeypatch.setattr(primer, "make_extend", make)
     gpu = choose_engine("cuda")
     for length in (16, *rehearsal.LENGTHS):  # primers of 9 letters are searched for too
         gpu.compile_primers(length)
-    sizes, needed = primer.SIZES, set()
+    needed = set()
     for k in (2, 6, 30, 100, 300):
         for limit in (9, 30, 60, 100, 300, 1000, 3000, 10000):
-            for rows in (sizes.rows * k + sizes.more, sizes.deepest):
-                rows = primer._up(min(rows, limit), sizes.height)
-                needed.add((sizes.height, primer.counter_bits(rows, k - 1, k - 1)))
+            for rows in (primer.ROWS * k + primer.MORE, primer.DEEPEST):
+                rows = primer._up(min(rows, limit), primer.HEIGHT)
+                needed.add((primer.HEIGHT, primer.counter_bits(rows, k - 1, k - 1)))
     assert needed == compiled

@@ -1,20 +1,23 @@
-"""Blocks of Numba's simulator whose threads take turns, each up to the next barrier.
+"""A plugin of pytest for processes in which Numba simulates a GPU: threads in turns, tiny sizes.
 
-Numba's own threads are Python's, which it polls: that takes nearly all of its time. Turns are in an
-order that is reversed after each barrier, and that begins at the other end in the next block: where
-a barrier is missing, threads read other values.
+Numba's own threads are Python's, which it polls: that takes nearly all of its time. Here those of a
+block take turns, each up to the next barrier, in an order that is reversed after each barrier and
+begins at the other end in the next block: where a barrier is missing, threads read other values.
 """
 
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from greenlet import getcurrent, greenlet
 from numba import types
 from numba.cuda.simulator import kernel, kernelapi
 
 NOTHING = nullcontext()
+TINY = {"HEIGHT": 4, "ROWS": 1, "MORE": 4, "DEEPEST": 64, "MOST": 2, "WIDTH": 1}  # for primers
 _blocks = count()
 _changed = []  # (names of a module, its own `cuda`), while a kernel runs
 
@@ -76,9 +79,22 @@ def _convert(kind, *given, call=types.Integer.__call__):
     return call(kind, *given)
 
 
-def take_turns():
-    """Have the simulator run all kernels of this process so."""
+def pytest_configure(config):
     kernel.BlockManager = Block
     kernel.swapped_cuda_module = _knowing
     kernelapi.threading = SimpleNamespace(current_thread=getcurrent)
     types.Integer.__call__ = _convert
+    # The recurrence adds to carry; what runs over the end of a word concerns nobody.
+    config.addinivalue_line("filterwarnings", "ignore:.*overflow encountered in scalar add")
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Few threads of a block with lanes, and small tiles: one thread runs after another."""
+    from kmatch.engine.cuda import engine, primer, text
+
+    monkeypatch.setattr(text, "BLOCKS", 1)
+    monkeypatch.setattr(text, "THREADS", 3)
+    monkeypatch.setattr(engine, "LAYOUT", replace(engine.LAYOUT, least_words=1))
+    for name, value in TINY.items():
+        monkeypatch.setattr(primer, name, value)

@@ -1,0 +1,357 @@
+"""Searches of every problem on a GPU; in the simulator, which is slow, a few tiny ones of them."""
+
+import io
+from contextlib import nullcontext
+from itertools import pairwise
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.commands import fasta, here, random_letters
+from support.devices import LIMITS_DIFFER, PROBLEMS, check
+from support.differences import best, edit
+from support.mismatches import check_off_targets, rows, search
+from support.packing import packed
+from support.primers import primer, related
+from support.primers import rows as primer_rows
+from support.shares import PANEL, TEXTS, within
+from support.shares import PROBLEMS as SHARED
+
+import kmatch
+from kmatch.engine import devices
+from kmatch.engine.cuda import driver, text
+from kmatch.engine.cuda import primer as on_gpu
+from kmatch.engine.cuda.device import open_gpu
+from kmatch.errors import DeviceError
+from kmatch.packed.writer import PackedLayout, write_packed
+
+FOUND, REASON = driver.find_devices()
+LENGTH = 5_000_000
+FEW = {  # for the simulator
+    "hamming": (
+        *("at 0", "m = 1", "runs of N", "gaps and other letters", "empty records", "IUPAC"),
+        *("mixed lengths", "exact both, over all letters", "every counter width", "long pattern"),
+    ),
+    "multi": ("several PAMs",),
+    "edit": (
+        *("at the end", "k = m - 1, two letters", "runs of N", "records apart", "IUPAC"),
+        "equal ends beside one another",
+    ),
+    "best": ("palindrome", "loci that only touch"),
+    "constraints": ("a PAM before, minima", "exact both", "bounds and a PAM"),
+    "pcr": ("mismatches", "differences"),
+    "primer": (
+        *("as published", "no background record", "empty records", "only empty records"),
+        *("target shorter than k", "N in the target", "N in the background", "max length"),
+    ),
+}
+SHORT = {"edit": {"longest": 10}, "best": {"longest": 10}, "primer": {"longest": 16}}  # for it too
+CASES = [
+    (problem, name)
+    for problem, each in PROBLEMS.items()
+    for name in (FEW[problem] if driver.SIMULATED else each.cases)
+]
+TWO = "cuda:0,0"  # engines that share a GPU
+ON_TWO = [("hamming", "IUPAC"), ("edit", "runs of N"), ("best", "palindrome")]
+if not driver.SIMULATED:
+    ON_TWO += [("multi", "several PAMs"), ("edit", "a locus over many chunks")]
+    ON_TWO += [
+        ("pcr", "differences"),
+        ("primer", "satellites"),
+        ("constraints", "bounds and a PAM"),
+    ]
+examples = settings(max_examples=3 if driver.SIMULATED else 60)
+on_a_gpu = pytest.mark.gpu  # what is too slow in the simulator
+pytestmark = [] if driver.SIMULATED else pytest.mark.gpu
+
+
+@pytest.fixture(scope="module", autouse=True)
+def gpu():
+    if not FOUND:
+        pytest.skip(f"no usable GPU: {REASON}")
+    return open_gpu(FOUND[0].number)
+
+
+@pytest.mark.parametrize(("problem", "name"), CASES)
+def test_cases(problem, name):
+    check(problem, PROBLEMS[problem].cases[name], device="cuda")
+
+
+@pytest.mark.parametrize(("problem", "name"), ON_TWO)
+def test_several_gpus(problem, name, monkeypatch):
+    monkeypatch.setattr(devices, "REPEATED", True)
+    for device in (TWO,) if driver.SIMULATED else (TWO, "cuda:all"):
+        chunks = {} if problem == "primer" else {"chunk_length": 60}
+        assert check(problem, PROBLEMS[problem].cases[name], device=device, **chunks)
+
+
+@pytest.mark.parametrize("problem", [name for name, each in PROBLEMS.items() if each.drawn])
+@examples
+@given(st.data())
+def test_any(problem, data):
+    shorter = SHORT.get(problem, {}) if driver.SIMULATED else {}
+    records, patterns, k, options = data.draw(PROBLEMS[problem].drawn(**shorter))
+    how, sizes = {}, {}
+    if problem == "edit":
+        options |= {"report": data.draw(st.sampled_from(["minima", "ends", "loci"]))}
+    if problem == "primer":  # few rows and columns at a time, so that borders are everywhere
+        sizes = {"ROWS": 1, "MORE": 4, "MOST": 1, "DEEPEST": data.draw(st.sampled_from([32, 8192]))}
+    elif not driver.SIMULATED:
+        how["chunk_length"] = data.draw(st.sampled_from([None, 100]))
+        how["capacity"] = data.draw(st.sampled_from([None, None, 1]))
+    with mock.patch.multiple(on_gpu, **sizes) if sizes else nullcontext():
+        check(problem, (records, patterns, k, options), device="cuda", **how)
+
+
+@pytest.mark.parametrize("problem", ["hamming", "edit"])
+def test_no_hit_is_dropped_when_there_is_room_for_one(problem):
+    case = [("r", "ACGTACG")], ["ACG", "TAC"], 1, {"strand": "+"}
+    assert check(problem, case, device="cuda", capacity=1)
+
+
+def test_counters_hold_all_distances_where_limits_differ():
+    records, patterns, _, _ = LIMITS_DIFFER
+    check("best", (records[:2], patterns[:2], 0, {}), device="cuda", chunk_length=13)
+
+
+@pytest.mark.parametrize("problem", SHARED, ids=["hamming", "edit"])
+def test_a_k_for_each_pattern(problem):
+    find, oracle = problem
+    found = rows(find(TEXTS, PANEL, "20%", device="cuda"))
+    assert found == within(oracle, TEXTS, PANEL, 20) != []
+
+
+@pytest.fixture
+def geometry(monkeypatch):
+    """Of packed genomes, the rows of which are spread; in the simulator by few threads."""
+    if not driver.SIMULATED:
+        return {"length": 100, "halo": 128}
+    for name, value in (("NARROW", 1), ("SPREAD_BLOCKS", 1), ("THREADS", 8)):
+        monkeypatch.setattr(text, name, value)
+    return {"length": 64, "halo": 64, "words": 1}
+
+
+@pytest.mark.parametrize(
+    ("problem", "name"),
+    [("hamming", "IUPAC"), ("edit", "palindrome")]
+    if driver.SIMULATED
+    else [case for case in CASES if case[0] in ("hamming", "edit")],
+)
+def test_a_packed_genome(problem, name, geometry):
+    records, patterns, k, options = PROBLEMS[problem].cases[name]
+    genome, find = packed(records, **geometry), getattr(kmatch, problem)
+    found = rows(find(genome, patterns, k, device="cuda", **options))
+    expected = PROBLEMS[problem].expect(records, patterns, k, **options)
+    assert found == [row[:6] for row in expected]
+
+
+def test_no_device_memory_is_an_error_that_says_what_to_do(monkeypatch):
+    message = r"cuda:0: out of memory.* bytes free; use cpu"
+    if driver.SIMULATED:
+        monkeypatch.setattr(driver, "empty", Budget(0).take)
+    with pytest.raises(DeviceError, match=message):
+        open_gpu(FOUND[0].number).array(1 << 40)
+
+
+class Budget:
+    """Memory of a GPU for so many arrays; what is asked for beyond is refused."""
+
+    def __init__(self, arrays):
+        self.left, self._empty = arrays, driver.empty
+
+    def take(self, *given):
+        if not self.left:
+            raise DeviceError("the GPU is out of memory")
+        self.left -= 1
+        return self._empty(*given)
+
+
+@on_a_gpu
+@pytest.mark.parametrize("command", [("hamming", "-k", 1), ("edit", "-k", 1), ("best",)])
+def test_memory_that_runs_out_half_way_leaves_no_file(command, gpu, tmp_path, monkeypatch):
+    genome, hits = tmp_path / "r.fa", tmp_path / "hits.bed"
+    genome.write_bytes(fasta([("r", random_letters(600, seed=1))]))
+    words = (command[0], genome, "-p", PATTERNS[0], *command[1:], "-o", hits, "--device", "cuda")
+    assert here(*words).status == 0
+    whole = hits.read_bytes()
+    for arrays in range(3):
+        hits.unlink(missing_ok=True)
+        while gpu._release():
+            pass
+        with monkeypatch.context() as patch:
+            budget = Budget(arrays)
+            patch.setattr(driver, "empty", budget.take)
+            done = here(*words)
+        if budget.left or done.status == 0:  # all the arrays that it takes
+            break
+        assert b"out of memory" in done.err and done.err.count(b"\n") == 1
+        assert [path.name for path in tmp_path.iterdir()] == ["r.fa"]
+    assert arrays > 0
+    # The next search finds the GPU in order.
+    assert here(*words).status == 0 and hits.read_bytes() == whole
+
+
+# Texts that are too large for the oracle: the CPU has to agree byte by byte.
+
+PATTERNS = ["ACGTTGACCA", "GGATCCATTA", "AATGGAATGG"]
+REPEATS = [("r", "AATGG" * 20_000), ("s", PATTERNS[0])]
+DESERTS = [("n", 100_000 * "N"), ("r", 9_999 * "N" + PATTERNS[0] + 99_999 * "N"), ("m", "N")]
+
+
+@pytest.fixture(scope="module")
+def records():
+    """Several records of random letters, with runs of N, repeats and tiny records between."""
+    random = np.random.default_rng(1)
+    letters = random.choice(np.frombuffer(b"ACGT", np.uint8), LENGTH)
+    letters[1_000_000:1_020_000] = ord("N")
+    letters[2_000_000:2_003_000] = np.frombuffer(b"AATGG" * 600, np.uint8)
+    cuts = [0, 1_500_000, 1_500_003, 1_500_040, 4_200_000, LENGTH]
+    return [(f"chr{i}", letters[a:b]) for i, (a, b) in enumerate(pairwise(cuts))]
+
+
+def cut(records, length, count, changes):
+    """Patterns cut out of the longest record, with some letters changed."""
+    random = np.random.default_rng(2)
+    longest, patterns = max((letters for _, letters in records), key=len), []
+    for at in random.integers(0, len(longest) - length, count):
+        letters = longest[at : at + length].copy()
+        letters[random.integers(0, length, changes)] = ord("A")
+        patterns.append(letters.tobytes().decode().replace("N", "R"))
+    return patterns
+
+
+WINDOWS = [(20, 64, 3), (23, 5, 7), (12, 3, 5), (9, 2, 4), (100, 8, 20), (1000, 2, 300)]
+DIFFERENCES = [(20, 8, 3), (32, 4, 6), (9, 2, 2), (64, 3, 8), (100, 4, 10), (1000, 2, 100)]
+DIFFERENCES += [(20, 3, 0), (65, 3, 2)]  # few for their length
+LARGE = [  # problem, (length, patterns, changes of each) or the patterns, k, options
+    *(("hamming", (m, count, min(k, 3)), (k,), {}) for m, count, k in WINDOWS),
+    *(
+        ("hamming", ["ACGRYTNNACGTTAGCANGG", "AATGGAATGGAATGGAATGG"], (4,), options)
+        for options in ({"strand": "+"}, {"strand": "-"}, {"exact_3p": 4})
+    ),
+    *(
+        ("multi", (20, 30, 2), (4,), options)
+        for options in ({}, {"pam": "NGG"}, {"pam": "TTTV", "pam_side": "5p"})
+    ),
+    *(
+        ("edit", (m, count, min(k, 2)), (k,), {"report": report})
+        for m, count, k in DIFFERENCES
+        for report in ("minima", "ends")
+    ),
+    ("edit", ["AATGGAATGGAATGG", "ACGTACG"], (3,), {"report": "loci"}),  # dense
+    *(("best", (m, 5, changes), (), {}) for m, changes in [(20, 8), (64, 10), (200, 60)]),
+]
+
+
+@on_a_gpu
+@pytest.mark.parametrize(("problem", "patterns", "k", "options"), LARGE)
+def test_large_texts(records, problem, patterns, k, options):
+    if isinstance(patterns, tuple):
+        patterns = cut(records, *patterns)
+    tables = {}
+    genome = kmatch.Genome.from_records(records)
+    for device in ("cpu", "cuda", "cuda"):  # the last finds the genome on the GPU
+        table = io.StringIO()
+        getattr(kmatch, problem)(genome, patterns, *k, device=device, **options).to_bed(table)
+        tables[table.getvalue()] = device
+    assert len(tables) == 1
+
+
+@on_a_gpu
+def test_a_packed_file(records, tmp_path):
+    with open(tmp_path / "genome", "wb") as handle:
+        parts = kmatch.Genome.from_records(records).parts()
+        write_packed(parts, handle, layout=PackedLayout(length=1 << 20, halo=256))
+    genome, letters = kmatch.Genome(tmp_path / "genome"), kmatch.Genome.from_records(records)
+    patterns = [*cut(records, 20, 20, 2), "ACGRYTNNACGTTAGCANGG"]
+    searches = (
+        (kmatch.hamming, (4,), {}),
+        (kmatch.multi, (4,), {"pam": "NGG"}),
+        (kmatch.edit, (3,), {}),
+        (kmatch.edit, (1,), {"report": "loci"}),
+        (kmatch.best, (), {}),
+    )
+    for call, arguments, options in searches:
+        tables = set()
+        for source, device in ((letters, "cpu"), *((genome, x) for x in ("cuda", "cpu", "cuda"))):
+            table = io.BytesIO()
+            call(source, patterns, *arguments, device=device, **options).to_tsv(table)
+            tables.add(table.getvalue())
+        assert len(tables) == 1
+
+
+@on_a_gpu
+def test_planes_leave_the_gpu_when_it_is_full(records, gpu):
+    genome, patterns = kmatch.Genome.from_records(records), cut(records, 20, 3, 2)
+    first = rows(kmatch.hamming(genome, patterns, 3, device="cuda"))
+    while gpu._release():
+        pass
+    assert rows(kmatch.hamming(genome, patterns, 3, device="cuda")) == first
+
+
+@on_a_gpu
+def test_known_off_targets(real):
+    check_off_targets(real, "cuda")
+
+
+@on_a_gpu
+@pytest.mark.parametrize(
+    ("find", "records", "k", "how"),
+    [
+        (search, REPEATS, (2,), {"capacity": 1_024}),
+        (edit, REPEATS, (2,), {"capacity": 1_024}),
+        *(
+            (find, DESERTS, k, {"chunk_length": 4_096})
+            for find, *k in ((search, 1), (edit, 1), (best,))
+        ),
+    ],
+)
+def test_chunks_that_are_unlike_others(find, records, k, how):
+    """Hits far beyond the buffer, or nothing but N."""
+    k = k if isinstance(k, list) else [k]
+    found = [
+        rows(find(records, PATTERNS, *k, device=d, **h)) for d, h in (("cuda", how), ("cpu", {}))
+    ]
+    assert found[0] == found[1] != []
+
+
+FAMILY = [
+    (6, {"max_length": 30}, {}),
+    (6, {"both_strands": True}, {}),
+    (40, {}, {}),
+    (40, {}, {"DEEPEST": 300}),
+    (100, {"background_strand": "+"}, {}),
+    (300, {"background_strand": "+"}, {}),
+]
+
+
+@on_a_gpu
+@pytest.mark.parametrize(("k", "options", "sizes"), FAMILY)
+def test_many_primers(records, k, options, sizes, monkeypatch):
+    """A target of two records, and a background with relatives of parts of it."""
+    random, letters = np.random.default_rng(3), records[0][1].tobytes().decode()
+    target = letters[:9_000]
+    parts = [letters[20_000:150_000], letters[990_000:1_030_000], letters[2_000_000:2_003_000]]
+    relatives = [
+        related(random, target[begin : begin + length], share)
+        for begin, length, share in ((500, 300, 0.1), (2_000, 3_000, 0.2), (5_000, 1_500, 0.04))
+    ]
+    family = (
+        [("one", target), ("two", letters[300_000:303_000])],
+        [("a", parts[0] + relatives[0] + parts[1] + relatives[1]), ("b", relatives[2] + parts[2])],
+    )
+    for name, value in sizes.items():
+        monkeypatch.setattr(on_gpu, name, value)
+    found = primer_rows(primer(*family, k, device="cuda", **options))
+    assert found == primer_rows(primer(*family, k, **options)) != []
+
+
+@on_a_gpu
+def test_primers_beside_nothing_but_n_and_in_a_copy(records):
+    target = [("t", random_letters(60, seed=2)), ("n", "N" * 40)]
+    found = primer_rows(primer(target, [("b", "N" * 200)], 3, device="cuda"))
+    assert found == primer_rows(primer(target, [("b", "N" * 200)], 3)) != []
+    copy = [("r", records[0][1][:100_000])]
+    assert not primer_rows(primer([("t", records[0][1][:40_000])], copy, 30, device="cuda"))
