@@ -20,7 +20,7 @@ import numpy as np
 
 import kmatch
 from kmatch.arrays import Bytes, Longs, bounds_of
-from kmatch.engine.letters import LETTERS
+from kmatch.engine.types import LETTERS
 from kmatch.errors import ClusterError, InputError, KmatchError, silenced, warn
 from kmatch.genome import COMPRESSION, Genome, Genomes, as_genomes
 from kmatch.jit.folders import digest

@@ -20,6 +20,12 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+def kernel_threads() -> int:
+    """The threads that kernels may use: those of NUMBA_NUM_THREADS, or else one a core."""
+    named = os.environ.get("NUMBA_NUM_THREADS", "")
+    return int(named) if named.isdigit() and int(named) else cores()
+
+
 def pool(threads: int, name: str) -> ThreadPoolExecutor:
     """The pool of so many threads of a name, which all who ask for it share."""
     return _pool(threads, name, os.getpid())  # a forked child has none of its parent's threads

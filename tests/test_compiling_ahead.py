@@ -9,7 +9,7 @@ from kmatch.jit.folders import PACKAGE
 
 AHEAD = """
 import sys
-from kmatch.jit import on_compile
+from kmatch.jit.numba_parts import on_compile
 from kmatch.jit.rehearsal import rehearse
 rehearse("cpu")
 

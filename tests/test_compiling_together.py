@@ -18,7 +18,7 @@ from kmatch.jit import folders, rehearsal
 
 # In place of the searches: tasks that need four small kernels, two of them the same.
 KERNELS = """
-from kmatch.jit import kernel
+from kmatch.jit.kernels import kernel
 
 @kernel
 def shared(x):
@@ -191,7 +191,7 @@ BESIDE = """
 import time
 from types import SimpleNamespace
 from kmatch.engine import small
-from kmatch.jit import on_compile
+from kmatch.jit.numba_parts import on_compile
 from kmatch.jit.folders import kernel_folders, nothing_compiled
 from kmatch.jit import rehearsal
 

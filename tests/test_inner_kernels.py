@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kmatch.jit import kernel, on_compile
+from kmatch.jit.kernels import kernel
+from kmatch.jit.numba_parts import on_compile
 from kmatch.jit.folders import kernel_folders
 
 
@@ -55,7 +56,7 @@ print(*sorted(files))
 
 
 NUMBERS = """
-from kmatch.jit import kernel, kernel_by_number
+from kmatch.jit.kernels import kernel, kernel_by_number
 
 
 @kernel

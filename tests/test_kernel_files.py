@@ -14,8 +14,10 @@ import pytest
 from support.commands import process, unprivileged
 
 from kmatch.errors import KmatchWarning
-from kmatch.jit import folders, kernel, numba_parts, on_compile
+from kmatch.jit import folders, numba_parts
 from kmatch.jit.folders import CHECK, MARK, PACKAGE, DamagedFile, KernelFiles
+from kmatch.jit.kernels import kernel
+from kmatch.jit.numba_parts import on_compile
 
 PHIX = PACKAGE.parent / "examples" / "data" / "phix174.fa.gz"
 SEARCH = ("hamming", PHIX, "-p", "GAGTTTTATCGCTTCCATGACG", "-k", "1")
@@ -232,7 +234,7 @@ def test_kernels_for_cuda_are_kept_alike(tmp_path):
 
 BEYOND = """
 import numpy as np
-from kmatch.jit import kernel
+from kmatch.jit.kernels import kernel
 
 @kernel
 def third(values):

@@ -122,7 +122,7 @@ class Messages:
         if not self._is_watched():
             yield
             return
-        from kmatch.jit import on_compile
+        from kmatch.jit.numba_parts import on_compile
 
         announced = False
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmatch.arrays import Longs
-from kmatch.jit import inlined
 
 NO_CODE: int = np.iinfo(np.int64).max  # of an entry that holds no hit
+DROPPED = -1  # in place of a query or record
 
 SAMPLE = 1 << 16  # codes that show where a chunk is to be cut
 
@@ -60,24 +60,16 @@ def found_in(codes: Longs, lost: int, share: float) -> Found:
     return Found(kept, lost + hits - len(kept), share)
 
 
-@inlined
-def encode(position, query, distance, queries, factor):
-    """The code of a hit of one of `queries` queries; factor: k + 1."""
+def encode(position: Any, query: Any, distance: Any, queries: int, factor: int) -> Any:
+    """The code of a hit of one of `queries` queries; factor: k + 1. Kernels inline it."""
     return (position * queries + query) * factor + distance
 
 
-@inlined
-def decode(code, queries, factor):
+def decode(code: Any, queries: int, factor: int) -> Any:
     """(position, query, distance) of a hit code; other arguments as for `encode`."""
     rest = code // factor
     position = rest // queries
     return position, rest - position * queries, code - rest * factor
-
-
-# The same for arrays, outside of kernels.
-_encode: Any = getattr(encode, "py_func", encode)
-
-_decode: Any = getattr(decode, "py_func", decode)
 
 
 class Coding(NamedTuple):
@@ -88,10 +80,8 @@ class Coding(NamedTuple):
 
     def encode(self, position: Longs, query: Longs | int, distance: Longs) -> Longs:
         """Hit codes, int64[n]."""
-        codes: Longs = _encode(position, query, distance, self.queries, self.k + 1)
-        return codes
+        return encode(position, query, distance, self.queries, self.k + 1)
 
     def decode(self, codes: Longs) -> tuple[Longs, Longs, Longs]:
         """(position, query, distance) of hit codes, int64[n] each."""
-        decoded: tuple[Longs, Longs, Longs] = _decode(codes, self.queries, self.k + 1)
-        return decoded
+        return decode(codes, self.queries, self.k + 1)

@@ -168,15 +168,15 @@ def describe_versions() -> Iterator[tuple[str, str]]:
 def describe_machine() -> Iterator[tuple[str, str]]:
     """Yield (name, value) pairs: CPU, CUDA devices, folders of compiled kernels."""
     import llvmlite.binding as llvm
-    import numba
 
     from kmatch.engine.cuda.driver import find_devices, target
     from kmatch.jit.folders import kernel_folders, measure
+    from kmatch.threads import kernel_threads
 
     features = llvm.get_host_cpu_features()
     vectors = [name for name in VECTOR_FEATURES if features.get(name)]
     yield "cpu", f"{llvm.get_host_cpu_name()}: {', '.join(vectors) or 'no vector features'}"
-    yield "threads", f"{numba.config.NUMBA_NUM_THREADS} of {os.cpu_count()} cores"
+    yield "threads", f"{kernel_threads()} of {os.cpu_count()} cores"
     found, reason = find_devices()
     yield "cuda", "; ".join(_gpu(*gpu) for gpu in found) or f"none: {reason}"
     yield "target", f"{target()}, for kernels on a GPU"

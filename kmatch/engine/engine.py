@@ -11,14 +11,24 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Generic, Protocol, TypeVar
 
-import numba
-
 from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.codes import Found
 from kmatch.engine.geometry import Layout, Text
 from kmatch.engine.queries import DifferenceQuery, QueryArrays, ReadingArrays
 from kmatch.engine.types import Columns, Constraints, Ends, Starts, Traced, View, Windows, Written
 from kmatch.engine.workers import Workers, slabs
+from kmatch.jit import entry
+from kmatch.threads import kernel_threads
+
+read_text = entry("kmatch.engine.letters", "read_text")
+read_sites = entry("kmatch.engine.letters", "read_sites")
+align_gapless = entry("kmatch.engine.letters", "align_gapless")
+trace = entry("kmatch.engine.trace", "trace")
+read_stretch = entry("kmatch.engine.trace_rules", "read_stretch")
+stand_beside = entry("kmatch.engine.trace_rules", "stand_beside")
+constrained_distances = entry("kmatch.engine.trace_rules", "constrained_distances")
+trace_constrained = entry("kmatch.engine.trace_rules", "trace_constrained")
+
 
 Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
@@ -85,7 +95,7 @@ class Engine(ABC):
     queues = 1
 
     def __init__(self, threads: int | None = None) -> None:
-        self.cores: int = numba.config.NUMBA_NUM_THREADS
+        self.cores = kernel_threads()
         self.threads = min(threads or self.cores, self.cores)
         self._workers = Workers(self.threads)
         self._watch: Stopwatch | None = None
@@ -174,7 +184,6 @@ class Engine(ABC):
 
     def read_text(self, text: Text, letters: Bytes) -> None:
         """Fill `letters`, uint8[n], with the masks of a chunk's first n letters."""
-        from kmatch.engine.letters import read_text
 
         self._workers.run(read_text, text.words, text, letters)
 
@@ -192,7 +201,6 @@ class Engine(ABC):
         letters: as for `trace`; positions: int64[n], where the windows start; minus: uint8[n];
         length: letters of a window; windows: uint8[≥ n·length], ASCII, filled here.
         """
-        from kmatch.engine.letters import read_sites
 
         items = slabs(len(positions))
         self._workers.run(read_sites, items, text, letters, positions, minus, length, windows)
@@ -201,7 +209,6 @@ class Engine(ABC):
         self, text: Text, windows: Windows, written: Written, columns: Columns
     ) -> None:
         """Write the alignments of windows with the patterns that they match into `columns`."""
-        from kmatch.engine.letters import align_gapless
 
         items = slabs(len(windows.position))
         self._workers.run(align_gapless, items, text, windows, written, columns)
@@ -220,14 +227,12 @@ class Engine(ABC):
         letters: the chunk's letters as masks, empty to read them from the planes; traced, columns:
         filled here; an empty op_ends asks for no alignments.
         """
-        from kmatch.engine.trace import trace
 
         items = slabs(len(ends.position))
         self._workers.run(trace, items, text, letters, query, ends, traced, columns)
 
     def read_stretch(self, view: View, position: int, letters: Bytes) -> None:
         """Fill `letters` with the masks of a View's letters from a position on."""
-        from kmatch.engine.trace_rules import read_stretch
 
         read_stretch(view, position, letters)
 
@@ -241,7 +246,6 @@ class Engine(ABC):
     ) -> None:
         """Fill `beside` with the letters of the PAM beside each anchored end, (position, query); −1
         where there is no PAM, or a required letter does not match."""
-        from kmatch.engine.trace_rules import stand_beside
 
         items = slabs(len(beside))
         self._workers.run(stand_beside, items, view, query, constraints, ends, beside)
@@ -251,7 +255,6 @@ class Engine(ABC):
     ) -> None:
         """Replace the distances of anchored ends by those of alignments within constraints, −1
         where none is within the query's limit."""
-        from kmatch.engine.trace_rules import constrained_distances
 
         items = slabs(len(ends.position))
         self._workers.run(constrained_distances, items, view, query, constraints, ends)
@@ -269,7 +272,6 @@ class Engine(ABC):
 
         traced: (other, size, letters of the PAM), int64[n] each.
         """
-        from kmatch.engine.trace_rules import trace_constrained
 
         items = slabs(len(ends.position))
         self._workers.run(trace_constrained, items, view, query, constraints, ends, traced, columns)

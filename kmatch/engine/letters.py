@@ -2,16 +2,14 @@
 
 import numpy as np
 
-from kmatch.engine.workers import SLAB, next_item
-from kmatch.jit import kernel
-
-LETTERS = np.frombuffer(b"NACNGNNNTNNNNNNN", np.uint8)  # by mask; the text has no IUPAC letters
+from kmatch.engine.types import COMPLEMENT, LETTERS, MATCH, MISMATCH
+from kmatch.engine.workers import SLAB
+from kmatch.engine.workers_kernels import next_item
+from kmatch.jit.kernels import kernel
 
 BLOCK = 64  # rows read at a time
 
 ONE = np.uint64(1)
-
-COMPLEMENT = np.array([0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15], np.uint8)
 
 
 @kernel
@@ -134,11 +132,6 @@ def read_sites(work, text, letters, positions, minus, length, windows):
             for j in range(length):
                 window[j] = LETTERS[window[j]]
         slab = next_item(work)
-
-
-MATCH, MISMATCH = np.uint8(ord("=")), np.uint8(ord("X"))
-
-SKIP_TEXT, SKIP_PATTERN = np.uint8(ord("D")), np.uint8(ord("I"))
 
 
 @kernel

@@ -22,17 +22,11 @@ from numba.extending import intrinsic
 
 from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.cpu.vectors import ALL_ONES, NONE, ONE, lowest
-from kmatch.engine.letters import (
-    COMPLEMENT,
-    LETTERS,
-    MATCH,
-    MISMATCH,
-    SKIP_PATTERN,
-    SKIP_TEXT,
-    decode,
-)
-from kmatch.engine.workers import SLAB, next_item
-from kmatch.jit import inlined, kernel
+from kmatch.engine.letters import decode
+from kmatch.engine.types import COMPLEMENT, LETTERS, MATCH, MISMATCH, SKIP_PATTERN, SKIP_TEXT
+from kmatch.engine.workers import SLAB
+from kmatch.engine.workers_kernels import next_item
+from kmatch.jit.kernels import inlined, kernel
 
 
 @inlined

@@ -7,18 +7,12 @@ text letter.
 
 import numpy as np
 
-from kmatch.engine.letters import (
-    COMPLEMENT,
-    LETTERS,
-    MATCH,
-    MISMATCH,
-    SKIP_PATTERN,
-    SKIP_TEXT,
-    decode,
-)
+from kmatch.engine.letters import decode
 from kmatch.engine.trace import largest, longest, matrix_words, walk_back
-from kmatch.engine.workers import SLAB, next_item
-from kmatch.jit import inlined, kernel
+from kmatch.engine.types import COMPLEMENT, LETTERS, MATCH, MISMATCH, SKIP_PATTERN, SKIP_TEXT
+from kmatch.engine.workers import SLAB
+from kmatch.engine.workers_kernels import next_item
+from kmatch.jit.kernels import inlined, kernel
 
 NO_PAM = -1
 

@@ -7,6 +7,11 @@ import numpy as np
 from kmatch.arrays import Bytes, Ints, Longs
 from kmatch.engine.geometry import Text
 
+LETTERS = np.frombuffer(b"NACNGNNNTNNNNNNN", np.uint8)  # by mask; the text has no IUPAC letters
+COMPLEMENT = np.array([0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15], np.uint8)
+MATCH, MISMATCH = np.uint8(ord("=")), np.uint8(ord("X"))
+SKIP_TEXT, SKIP_PATTERN = np.uint8(ord("D")), np.uint8(ord("I"))
+
 
 class Written(NamedTuple):
     """P patterns as they are written.

@@ -1,10 +1,10 @@
-"""Compiling: these decorators make every kernel, which is kept on disk and runs without the GIL.
+"""Compiling: host code names kernels by `entry`, kernels are made by the decorators of
+`kmatch.jit.kernels`, which alone imports Numba.
 
 Compiled kernels are kept in a folder named by a digest of all kernel sources, so that none is ever
 older than its sources.
 """
 
-from kmatch.jit.kernels import inlined, kernel, kernel_by_number, parallel_kernel
-from kmatch.jit.numba_parts import on_compile
+from kmatch.jit.entries import Entry, entry
 
-__all__ = ["inlined", "kernel", "kernel_by_number", "on_compile", "parallel_kernel"]
+__all__ = ["Entry", "entry"]

@@ -29,7 +29,7 @@ HOST = {"bench", "packed", "results", "search", "sequences"}
 HOST |= {"__main__.py", "api.py", "cluster.py", "genome.py"}
 HOST |= {"jit/rehearsal.py", "published/search.py"}
 KERNEL_FREE = {"cli", "pictures"}
-MAKERS = (b"@kernel", b"@parallel_kernel", b"@inlined", b"numba")
+MAKERS = (b"@kernel", b"@parallel_kernel", b"@inlined", b"import numba", b"from numba")
 
 
 def kernel_sources(package: Path = PACKAGE) -> Iterator[tuple[str, bytes]]:

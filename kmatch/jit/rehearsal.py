@@ -28,8 +28,8 @@ from kmatch.engine.geometry import LANES_PER_WORD, Text
 from kmatch.engine.host import packing_by
 from kmatch.errors import DeviceError, KmatchWarning
 from kmatch.genome import Genome, as_genomes
-from kmatch.jit import on_compile
 from kmatch.jit.folders import open_folder, own_folder, sharing, take
+from kmatch.jit.numba_parts import on_compile
 from kmatch.packed.writer import HALO_STEP, PackedLayout, write_packed
 from kmatch.results.hits import Hits
 from kmatch.search.query import Query, Run

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmatch.errors import InputError
-from kmatch.jit import kernel
+from kmatch.jit.kernels import kernel
 
 SEED = 2012
 D, SLID, THREE_ROWS = 0, 1, 2  # the matrices d, s and s'

@@ -63,7 +63,11 @@ class Run:
     def __init__(self, engine: Any, algorithm: Algorithm) -> None:
         self._engine = engine
         function = algorithm.load(engine.name)
-        self._run = partial(engine.run, function) if engine.name == "cpu" else function
+        if engine.name == "cpu":
+            from kmatch.published.cpu import on_threads
+
+            function = partial(on_threads, engine.threads, function)
+        self._run = function
         self._panel = algorithm.panel
         self.layout = engine.layout.within(POSITIONS // PANEL if algorithm.panel else POSITIONS)
 

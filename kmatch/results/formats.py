@@ -3,18 +3,20 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kmatch import __version__
 from kmatch.errors import InputError
+from kmatch.jit import entry
 from kmatch.results.batches import HitBatch
 from kmatch.results.columns import take_rows
-from kmatch.results.lines import DIGITS, Names, Queries, Words, gff3_lines, sam_lines
 from kmatch.results.output import Sender
 from kmatch.results.tables import (
+    DIGITS,
     ROWS,
+    Names,
     Screen,
     Searched,
     TableWriter,
@@ -23,6 +25,9 @@ from kmatch.results.tables import (
     side_by_side,
 )
 from kmatch.sequences.patterns import Pattern, PatternSet, pattern_set
+
+gff3_lines = entry("kmatch.results.lines", "gff3_lines")
+sam_lines = entry("kmatch.results.lines", "sam_lines")
 
 _GFF3_HEADER = "##gff-version 3\n"
 # Text before a hit's start, number, name, distance and CIGAR.
@@ -45,6 +50,29 @@ _LOWER_COMPLEMENT = str.maketrans("acgturyswkmbdhvn", "tgcaayrswmkvhdbn")
 LEAST = 10  # columns of an alignment in a line, even on a narrow screen
 _TITLES = ("pattern ", "        ", "text    ")
 FILE = Screen(80, False)
+
+
+class Queries(NamedTuple):
+    """The patterns of SAM lines.
+
+    labels: their Names; letters: their letters as Names; complement: uint8[256], that of each
+    letter; pam_first: uint8, whether a PAM stands before a pattern.
+    """
+
+    labels: Names
+    letters: Names
+    complement: np.ndarray
+    pam_first: int
+
+
+class Words(NamedTuple):
+    """What SAM lines have in common, uint8 each: before the CIGAR, before the letters, before the
+    number of differences, and before the distance."""
+
+    cigar: np.ndarray
+    letters: np.ndarray
+    differences: np.ndarray
+    distance: np.ndarray
 
 
 def make_writer(form: str, handle: Any, searched: Searched) -> Any:

@@ -1,33 +1,12 @@
 """Lines of BED, TSV, SAM and GFF3, formatted in compiled code, as there may be millions."""
 
-from typing import NamedTuple
-
 import numpy as np
 
-from kmatch.jit import kernel
+from kmatch.jit.kernels import kernel
 
 TAB, NEWLINE, PLUS, MINUS = ord("\t"), ord("\n"), ord("+"), ord("-")
-DIGITS = 20  # the most that an int64 takes
 TEN, ZERO = np.uint64(10), np.uint64(ord("0"))
 MATCH, SKIPPED, REVERSE = ord("="), ord("D"), 16
-
-
-class Rows(NamedTuple):
-    """n hits: record, start, end: int64[n]; pattern, distance: int32[n]; minus: uint8[n]."""
-
-    record: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
-    pattern: np.ndarray
-    distance: np.ndarray
-    minus: np.ndarray
-
-
-class Names(NamedTuple):
-    """Names side by side: letters: uint8; ends: int64, number i is from ends[i] to ends[i+1]."""
-
-    letters: np.ndarray
-    ends: np.ndarray
 
 
 @kernel
@@ -127,29 +106,6 @@ def tsv_lines(rows, names, labels, columns, out):
         out[at] = NEWLINE
         at += 1
     return at
-
-
-class Queries(NamedTuple):
-    """The patterns of SAM lines.
-
-    labels: their Names; letters: their letters as Names; complement: uint8[256], that of each
-    letter; pam_first: uint8, whether a PAM stands before a pattern.
-    """
-
-    labels: Names
-    letters: Names
-    complement: np.ndarray
-    pam_first: int
-
-
-class Words(NamedTuple):
-    """What SAM lines have in common, uint8 each: before the CIGAR, before the letters, before the
-    number of differences, and before the distance."""
-
-    cigar: np.ndarray
-    letters: np.ndarray
-    differences: np.ndarray
-    distance: np.ndarray
 
 
 @kernel

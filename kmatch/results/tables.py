@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kmatch.arrays import Bytes, Longs
 from kmatch.genome import Genomes
+from kmatch.jit import entry
 from kmatch.results.batches import (
     HitBatch,
     PrimerBatch,
@@ -19,11 +20,34 @@ from kmatch.results.batches import (
     sizes_of,
 )
 from kmatch.results.columns import cigars, take_rows, words
-from kmatch.results.lines import DIGITS, Names, Rows, bed_lines, tsv_lines
 from kmatch.results.output import Sender
 from kmatch.sequences.patterns import Pattern, pattern_set
 from kmatch.sequences.primer_pairs import PrimerPairs
 from kmatch.threads import cores, pool
+
+bed_lines = entry("kmatch.results.lines", "bed_lines")
+tsv_lines = entry("kmatch.results.lines", "tsv_lines")
+
+DIGITS = 20  # the most that an int64 takes
+
+
+class Rows(NamedTuple):
+    """n hits: record, start, end: int64[n]; pattern, distance: int32[n]; minus: uint8[n]."""
+
+    record: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    pattern: np.ndarray
+    distance: np.ndarray
+    minus: np.ndarray
+
+
+class Names(NamedTuple):
+    """Names side by side: letters: uint8; ends: int64, number i is from ends[i] to ends[i+1]."""
+
+    letters: np.ndarray
+    ends: np.ndarray
+
 
 ROWS = 1 << 15  # formatted at a time
 MANY = 1 << 12  # rows of a batch that is formatted beside the search

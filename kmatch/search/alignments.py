@@ -12,9 +12,8 @@ from kmatch.arrays import Bytes, Longs, bounds_of, gather
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import Text
-from kmatch.engine.letters import MATCH
 from kmatch.engine.queries import difference_query
-from kmatch.engine.types import Columns, Ends, View
+from kmatch.engine.types import MATCH, Columns, Ends, View
 from kmatch.errors import InputError
 from kmatch.genome import Genomes
 from kmatch.results.batches import HitBatch

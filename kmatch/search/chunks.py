@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kmatch.arrays import Bytes, look_up
 from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Layout, Text, geometry_for
-from kmatch.engine.letters import LETTERS
+from kmatch.engine.types import LETTERS
 from kmatch.genome import Genome
 from kmatch.packed.reader import serves, stored_chunks
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records

@@ -10,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Longs, bounds_of
-from kmatch.engine.codes import Coding
+from kmatch.engine.codes import DROPPED, Coding
 from kmatch.engine.engine import Engine
 from kmatch.engine.queries import difference_query
 from kmatch.engine.types import Columns, Ends, Traced
 from kmatch.engine.workers import Workers, slabs
+from kmatch.jit import entry
 from kmatch.results.batches import HitBatch, hit_batch
 from kmatch.search.chunks import NO_LETTERS, PackedChunk
-from kmatch.search.codes import DROPPED, code_batches, rows_at_once, split_ends
 from kmatch.search.constrained import (
     NO_COLUMNS,
     NO_ENDS,
@@ -33,15 +33,17 @@ from kmatch.search.plateaus import (
     Plateaus,
     RowArray,
     by_source,
-    fill_columns,
     in_order,
-    join_chains,
     join_rows,
     make_rows,
     split_rows,
 )
 from kmatch.search.rules import NO_RULES, Rules, make_constraints
-from kmatch.search.scan import Scanner, codes_ahead, rows_ahead
+from kmatch.search.scan import Scanner, code_batches, codes_ahead, rows_ahead, rows_at_once
+
+fill_columns = entry("kmatch.search.kernels", "fill_columns")
+join_chains = entry("kmatch.search.kernels", "join_chains")
+split_ends = entry("kmatch.search.kernels", "split_ends")
 
 UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
 

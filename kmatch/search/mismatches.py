@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from kmatch.arrays import Bytes, Ints, Longs, bounds_of
-from kmatch.engine.codes import Coding, Found
+from kmatch.engine.codes import DROPPED, Coding, Found
 from kmatch.engine.engine import Engine, Scan
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Text
 from kmatch.engine.queries import QueryArrays, window_arrays
 from kmatch.engine.types import Columns, Windows
 from kmatch.engine.workers import Workers, slabs
+from kmatch.jit import entry
 from kmatch.results.batches import HitBatch, hit_batch
 from kmatch.search.chunks import NO_LETTERS, PackedChunk, round_up
-from kmatch.search.codes import DROPPED, code_batches, place_windows, rows_at_once, split_windows
 from kmatch.search.pam import Pam, united
 from kmatch.search.panel import (
     Panel,
@@ -27,8 +27,11 @@ from kmatch.search.panel import (
     rank_panel,
     wanted_strands,
 )
-from kmatch.search.scan import OrScan, Scanner, codes_ahead
+from kmatch.search.scan import OrScan, Scanner, code_batches, codes_ahead, rows_at_once
 from kmatch.sequences.patterns import pattern_set
+
+place_windows = entry("kmatch.search.kernels", "place_windows")
+split_windows = entry("kmatch.search.kernels", "split_windows")
 
 CODES = np.zeros(16, np.uint8)  # of the masks of one base; of others that of A
 CODES[[1, 2, 4, 8]] = range(4)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs
-from kmatch.engine.letters import LETTERS
+from kmatch.engine.types import LETTERS
 from kmatch.errors import PAIRINGS, InputError, check_choice, checked_count, warn
 from kmatch.genome import Genome
 from kmatch.results.batches import HitBatch, PrimerSites, ProductBatch, numbers_of

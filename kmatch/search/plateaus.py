@@ -7,9 +7,14 @@ from numpy.typing import NDArray
 
 from kmatch.arrays import Bytes, Longs
 from kmatch.engine.types import Traced
-from kmatch.engine.workers import Workers, fetch_add, next_item, slabs
-from kmatch.jit import kernel
-from kmatch.search.codes import last_at, next_at
+from kmatch.engine.workers import Workers, slabs
+from kmatch.jit import entry
+
+close_plateaus = entry("kmatch.search.kernels", "close_plateaus")
+feed_plateaus = entry("kmatch.search.kernels", "feed_plateaus")
+fill_rows = entry("kmatch.search.kernels", "fill_rows")
+separate_rows = entry("kmatch.search.kernels", "separate_rows")
+
 
 # A hit: its coordinates, those of the chain of minima that it stands for, that of its anchored end,
 # its number of columns, and the number of its chunk.
@@ -19,7 +24,6 @@ RowArray = NDArray[Any]  # of ROW
 NO_ROWS: RowArray = np.zeros(0, ROW)
 KEY_BITS = 62
 FOREVER = np.iinfo(np.int64).max
-STAGED = 256  # minima that a thread puts at a time
 SLABS = 16  # of ends for which a further thread pays, as each looks at all of them
 
 
@@ -39,20 +43,8 @@ def make_rows(number: int, base: int, ends: tuple[Longs, Longs, Longs], traced: 
     ends: (position, query, distance), int64[n] each, anchored ends; traced: their Traced.
     """
     rows = np.empty(len(traced.other), ROW)
-    _fill_rows(rows, number, base, ends, traced)
+    fill_rows(rows, number, base, ends, traced)
     return rows
-
-
-@kernel
-def _fill_rows(rows, number, base, ends, traced):
-    position, query, distance = ends
-    other, size = traced
-    for i in range(len(rows)):
-        row = rows[i]
-        row["start"] = row["first"] = base + min(position[i], other[i])
-        row["end"] = row["reach"] = base + max(position[i], other[i]) + 1
-        row["query"], row["distance"] = query[i], distance[i]
-        row["anchor"], row["size"], row["source"] = base + position[i], size[i], number
 
 
 def join_rows(*parts: RowArray) -> RowArray:
@@ -66,20 +58,8 @@ def join_rows(*parts: RowArray) -> RowArray:
 def split_rows(rows: RowArray, coordinate: int) -> tuple[RowArray, RowArray]:
     """(rows that start before a coordinate, those that do not), in their order."""
     before, behind = np.empty(len(rows), ROW), np.empty(len(rows), ROW)
-    count = _split_rows(rows, coordinate, before, behind)
+    count = separate_rows(rows, coordinate, before, behind)
     return before[:count], behind[: len(rows) - count]
-
-
-@kernel
-def _split_rows(rows, coordinate, before, behind):
-    count = 0
-    for i in range(len(rows)):
-        if rows[i]["start"] < coordinate:
-            before[count] = rows[i]
-            count += 1
-        else:
-            behind[i - count] = rows[i]
-    return count
 
 
 def in_order(rows: RowArray, queries: int) -> RowArray:
@@ -102,31 +82,6 @@ def by_source(rows: RowArray) -> list[RowArray]:
     source = rows["source"]
     cuts = np.flatnonzero(source[1:] != source[:-1]) + 1
     return np.split(rows, cuts)
-
-
-@kernel
-def fill_columns(rows, base, spans, panel, intervals, kinds):
-    """Columns of hits from rows of one chunk, whose first letter has the coordinate `base`.
-
-    spans: (begins, lengths) of its records; panel: (pattern int32, minus uint8), by query;
-    intervals: (record, start, end), int64[n], and kinds: (pattern int32, distance int32, minus
-    uint8), [n] each, filled here. `record` counts from the first of the spans.
-    """
-    begins = spans[0]
-    record, start, end = intervals
-    pattern, distance, minus = kinds
-    span = last_at(begins, rows[0]["anchor"] - base)
-    for i in range(len(rows)):
-        row = rows[i]
-        position = row["anchor"] - base
-        span = next_at(begins, position, span)
-        while begins[span] > position:
-            span -= 1
-        record[i] = span
-        start[i] = row["start"] - base - begins[span]
-        end[i] = row["end"] - base - begins[span]
-        pattern[i], minus[i] = panel[0][row["query"]], panel[1][row["query"]]
-        distance[i] = row["distance"]
 
 
 class State(NamedTuple):
@@ -171,8 +126,8 @@ class Plateaus:
         count = np.zeros(1, np.int64)
         if len(query):
             groups = min(self._workers.threads, 1 + slabs(len(query)) // SLABS)
-            self._workers.run(_feed, groups, state, query, coordinate, distance, out, count)
-        _close(state, forward_end, backward_end, out, count)
+            self._workers.run(feed_plateaus, groups, state, query, coordinate, distance, out, count)
+        close_plateaus(state, forward_end, backward_end, out, count)
         return out[:, : count[0]]
 
     def undecided(self) -> tuple[Longs, Longs, Longs]:
@@ -180,74 +135,6 @@ class Plateaus:
         backward, plateaus = self._state
         queries = np.flatnonzero(plateaus["is_open"] & plateaus["fell"] & backward)
         return queries, plateaus["first"][queries], plateaus["height"][queries]
-
-
-@kernel
-def _stage(staged, filled, out, count, state, q):
-    """Stage a minimum behind `filled` others; returns how many are staged then."""
-    if filled == STAGED:
-        _put(staged, filled, out, count)
-        filled = 0
-    plateau = state.plateaus[q]
-    staged[0, filled] = q
-    staged[1, filled] = plateau.first if state.backward[q] else plateau.last
-    staged[2, filled] = plateau.height
-    return filled + 1
-
-
-@kernel
-def _put(staged, filled, out, count):
-    """Put minima in `out`, which has count[0]: many at once, as all threads count there."""
-    at = fetch_add(count, 0, filled)
-    for i in range(3):
-        for j in range(filled):
-            out[i, at + j] = staged[i, j]
-
-
-@kernel
-def _feed(work, state, query, coordinate, distance, out, count):
-    """Take ends; each item of work takes those of as many queries, which no other item looks at."""
-    groups, queries = work[1], len(state.plateaus)
-    while True:
-        group = next_item(work)
-        if group < 0:
-            return
-        begin, end = group * queries // groups, (group + 1) * queries // groups
-        _feed_some(begin, end, state, query, coordinate, distance, out, count)
-
-
-@kernel
-def _feed_some(begin, end, state, query, coordinate, distance, out, count):
-    """Take the ends of the queries begin … end−1."""
-    staged, filled = np.empty((3, STAGED), np.int64), 0
-    for i in range(len(query)):
-        q = query[i]
-        if q < begin or q >= end:
-            continue
-        at, d, plateau = coordinate[i], distance[i], state.plateaus[q]
-        beside = plateau.is_open and plateau.last + 1 == at
-        if beside and d == plateau.height:
-            plateau.last = at
-            continue
-        if plateau.is_open and plateau.fell and not (beside and d < plateau.height):
-            filled = _stage(staged, filled, out, count, state, q)
-        plateau.fell = not (beside and d > plateau.height)
-        plateau.is_open, plateau.first, plateau.last, plateau.height = 1, at, at, d
-    _put(staged, filled, out, count)
-
-
-@kernel
-def _close(state, forward_end, backward_end, out, count):
-    """Close the plateaus that no further end can touch."""
-    staged, filled = np.empty((3, STAGED), np.int64), 0
-    for q in range(len(state.plateaus)):
-        plateau = state.plateaus[q]
-        behind = plateau.last + 1
-        if plateau.is_open and behind < (backward_end if state.backward[q] else forward_end):
-            plateau.is_open = 0
-            if plateau.fell:
-                filled = _stage(staged, filled, out, count, state, q)
-    _put(staged, filled, out, count)
 
 
 class Chains(NamedTuple):
@@ -266,40 +153,3 @@ class Chains(NamedTuple):
     end: np.ndarray
     distance: np.ndarray
     anchor: np.ndarray
-
-
-@kernel
-def _stands_before(minus, chains, i, j):
-    start, end, distance = chains.start, chains.end, chains.distance
-    if distance[i] != distance[j]:
-        return distance[i] < distance[j]
-    if minus:
-        i, j, start, end = j, i, end, start
-    if start[i] != start[j]:
-        return start[i] < start[j]
-    if end[i] != end[j]:
-        return end[i] < end[j]
-    return chains.anchor[i] < chains.anchor[j]
-
-
-@kernel
-def join_chains(minus, chains, standing):
-    """Join chains of overlapping hits of a query.
-
-    minus: uint8[Q], whether a query is on the strand `-`; chains: Chains; standing: bool[n],
-    receives which hit stands for a chain. Where chains overlap, first and reach of that hit receive
-    those of the joint chain.
-    """
-    query, first, reach = chains.query, chains.first, chains.reach
-    begin = 0
-    while begin < len(query):
-        best, furthest, stop = begin, reach[begin], begin + 1
-        while stop < len(query) and query[stop] == query[begin] and first[stop] < furthest:
-            furthest = max(furthest, reach[stop])
-            if _stands_before(minus[query[begin]], chains, stop, best):
-                best = stop
-            stop += 1
-        standing[begin:stop] = False
-        standing[best] = True
-        first[best], reach[best] = first[begin], furthest
-        begin = stop

@@ -19,6 +19,9 @@ from kmatch.results.batches import HitBatch
 from kmatch.threads import run_ahead
 
 CAPACITY: int | None = None  # hit codes of a scan, None for the engine's own; tests make it tiny
+BATCH = 1 << 16  # codes taken apart at a time
+SHARED = 1 << 18  # the same where more than two threads do it
+LETTERS = 1 << 23  # of alignments that come together
 AHEAD = 1  # scans under way beside the chunk that is reported
 DEEP = 2  # of them for each of several GPUs
 MARGIN = 1.25  # times the expected hits fit into the capacity
@@ -167,3 +170,15 @@ def _ahead(
             del item
             yield from run_ahead(items, weigh, capacity, name)
             return
+
+
+def code_batches(codes: Longs, threads: int = 1, most: int = SHARED) -> Iterator[Longs]:
+    """Sorted codes, int64[n], in stretches of `most` that so many threads take apart."""
+    batch = min(SHARED if threads > 2 else BATCH, most)
+    for first in range(0, len(codes), batch):
+        yield codes[first : first + batch]
+
+
+def rows_at_once(lengths: Longs, aligned: bool) -> int:
+    """How many hits of patterns with such lengths come together, which bounds their letters."""
+    return max(LETTERS // int(lengths.max()), 1) if aligned else SHARED

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import kmatch
 
 HELPER = """
-from kmatch.jit import inlined
+from kmatch.jit.kernels import inlined
 
 @inlined
 def grow(x):
@@ -19,7 +19,7 @@ def grow(x):
 """
 KERNEL = """
 from kmatch.engine.helper import grow
-from kmatch.jit import kernel
+from kmatch.jit.kernels import kernel
 
 @kernel
 def work(x):
@@ -28,7 +28,7 @@ def work(x):
 RUN = """
 import sys
 from kmatch.engine.tiny import work
-from kmatch.jit import on_compile
+from kmatch.jit.numba_parts import on_compile
 
 compiled = []
 with on_compile(compiled.append):

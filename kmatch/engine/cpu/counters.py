@@ -11,17 +11,9 @@ the eights, for `ripple`, instead of the live plane.
 
 from typing import NamedTuple
 
-from kmatch.engine.cpu.vectors import (
-    ALL_ONES,
-    NONE,
-    WIDE,
-    carry_of,
-    fill_wide,
-    load_wide,
-    parity,
-    store,
-)
-from kmatch.jit import inlined, kernel
+from kmatch.engine.cpu.items import WIDE
+from kmatch.engine.cpu.vectors import ALL_ONES, NONE, carry_of, fill_wide, load_wide, parity, store
+from kmatch.jit.kernels import inlined, kernel
 
 BEYOND = 5
 

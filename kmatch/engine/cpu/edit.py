@@ -4,26 +4,11 @@ import numpy as np
 
 from kmatch.engine.codes import HitBuffer
 from kmatch.engine.cpu.hits import give_up, leave, new_writer
+from kmatch.engine.cpu.items import WORDS
 from kmatch.engine.cpu.pieces import filter_rows, new_memory
 from kmatch.engine.cpu.tile import Tile, Way, search_tile
-from kmatch.engine.cpu.vectors import WORDS
-from kmatch.engine.workers import next_item
-from kmatch.jit import kernel
-
-WARM_SHARE = 8  # warm-ups that a stretch of rows is long at least, where the text allows
-
-STRETCH = 2048  # rows that all queries scan before the next: they stay in the L2 cache
-
-TASKS_PER_THREAD = 4
-
-
-def stretches(queries: int, longest: int, rows: int, threads: int) -> int:
-    """How many parts a chunk's rows are cut into: short ones, and enough for all threads.
-
-    longest: the most letters and k of a query together, which is the warm-up of a part.
-    """
-    wanted = max(-(-TASKS_PER_THREAD * threads // max(queries, 1)), rows // STRETCH)
-    return max(min(wanted, rows // (WARM_SHARE * longest)), 1)
+from kmatch.engine.workers_kernels import next_item
+from kmatch.jit.kernels import kernel
 
 
 @kernel

@@ -1,24 +1,32 @@
 """The CPU's kernels as searches call them, run on the number of threads asked for."""
 
-import os
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
-import numba
 import numpy as np
 
 from kmatch.arrays import Bools, Bytes, Longs, Words
 from kmatch.engine import ways
 from kmatch.engine.codes import Found, HitBuffer, found_in, make_buffer
-from kmatch.engine.cpu.hits import written
+from kmatch.engine.cpu.items import pack_items, seed_items, spans, stretches, tiling_of, written
+from kmatch.engine.cpu.primer import extend_primers
+from kmatch.engine.cpu.tables import plan_lookup, seed_tables
 from kmatch.engine.engine import Done, Engine
 from kmatch.engine.geometry import CACHE_LINE, LANES_PER_WORD, SPARE, Layout, Text, likeness
+from kmatch.engine.host import stand_in
 from kmatch.engine.queries import DifferenceQuery, QueryArrays, ReadingArrays
 from kmatch.engine.types import Constraints, Starts, View
 from kmatch.engine.workers import Job, Kernel, Workers
-from kmatch.errors import DeviceError
+from kmatch.jit import entry
+
+pack = entry("kmatch.engine.cpu.pack", "pack")
+unite = entry("kmatch.engine.cpu.pack", "unite")
+scan = entry("kmatch.engine.cpu.hamming", "scan")
+scan_seeds = entry("kmatch.engine.cpu.seeds", "scan_seeds")
+scan_lookup = entry("kmatch.engine.cpu.lookup", "scan_lookup")
+scan_edit = entry("kmatch.engine.cpu.edit", "scan_edit")
+smallest_edit = entry("kmatch.engine.cpu.edit", "smallest_edit")
 
 LAYOUT = Layout()
 
@@ -27,6 +35,14 @@ CAPACITY = 1 << 20  # hit codes of a chunk: 8 MB, and as much again to sort them
 ASKED = 4  # survivors of a filter for a position where it is asked for
 
 FEW = 1 << 14  # words times queries that are searched before another thread has woken up
+
+
+def pack_by(workers: Workers, letters: Bytes, text: Text) -> None:
+    """Pack on the threads of Workers, or by the function that stands in for the kernel."""
+    if pack_instead := stand_in():
+        pack_instead(letters, text)
+    else:
+        workers.run(pack, pack_items(text.words, text.plane_words), letters, text)
 
 
 class CpuEngine(Engine):
@@ -41,32 +57,15 @@ class CpuEngine(Engine):
         self.capacity = CAPACITY
         self.description = f"cpu, {self.threads} of {self.cores} threads ({reason})"
 
-    def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """function(*arguments), whose parallel kernels run on the engine's threads.
-
-        Raises DeviceError in a process that was forked by one that had used them.
-        """
-        check_forks()
-        before = numba.get_num_threads()
-        numba.set_num_threads(self.threads)
-        try:
-            return function(*arguments)
-        finally:
-            numba.set_num_threads(before)
-
     def planes(self, size: int) -> Words:
         whole = np.empty(size + CACHE_LINE, np.uint64)
         skip = -(whole.ctypes.data // whole.itemsize) % CACHE_LINE  # the filter runs half as fast
         return whole[skip : skip + size]  # again where its loads cross cache lines
 
     def pack(self, letters: Bytes, text: Text) -> None:
-        from kmatch.engine.cpu.pack import pack_by
-
         pack_by(self._workers, letters, text)
 
     def unite(self, text: Text, masks: Bytes) -> Text:
-        from kmatch.engine.cpu.pack import unite
-
         if not len(masks):
             return text
         united = self.planes((4 + len(masks)) * text.plane_words + SPARE)
@@ -75,8 +74,6 @@ class CpuEngine(Engine):
         return text._replace(planes=united)
 
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> "Scan":
-        from kmatch.engine.cpu.hamming import scan, tiling_of
-
         workers = self._workers_for(text, len(query.bounds))
         tiling, items = tiling_of(text)
         return self._start(workers, scan, items, capacity, text, query, k, tiling)
@@ -91,8 +88,6 @@ class CpuEngine(Engine):
         codes: uint8[Q, m], letters 0 to 3; ranks: int64[Q], those of the queries among R; exact:
         bool[R, m], letters that must match, by rank.
         """
-        from kmatch.engine.cpu.seeds import seed_tables
-
         return seed_tables(codes, ranks, exact, k)
 
     def start_seeds(self, text: Text, tables: Any, k: int, capacity: int) -> "Scan":
@@ -100,9 +95,7 @@ class CpuEngine(Engine):
 
         tables: from `seed_tables`. It gives a chunk up that has too many candidates (see `Found`).
         """
-        from kmatch.engine.cpu.seeds import blocks, scan_seeds
-
-        items = blocks(text.words, text.rows)
+        items = seed_items(text.words, text.rows)
         left = _candidates(LANES_PER_WORD * text.words * text.rows, len(tables.exact))
         return self._start(
             self._workers, scan_seeds, items, capacity, text, tables, k, left, left=left
@@ -116,8 +109,6 @@ class CpuEngine(Engine):
 
         alike: see `geometry.likeness`; positions: that are searched, about.
         """
-        from kmatch.engine.cpu.tables import plan_lookup
-
         return plan_lookup(query, constraints, alike, positions)
 
     def start_lookup(self, view: View, tables: Any, capacity: int) -> "Scan":
@@ -126,8 +117,6 @@ class CpuEngine(Engine):
 
         tables: of a Lookup. It gives a chunk up that has too many candidates (see `Found`).
         """
-        from kmatch.engine.cpu.lookup import scan_lookup, spans
-
         left = _candidates(view.shown, len(tables.strands) * len(tables.seeds.low))
         arguments = view.text, view, *tables, left
         items = spans(view.shown)
@@ -136,8 +125,6 @@ class CpuEngine(Engine):
     def start_edit(
         self, text: Text, query: DifferenceQuery, way: str | None, capacity: int
     ) -> "Scan":
-        from kmatch.engine.cpu.edit import scan_edit, stretches
-
         queries = len(query.limits)
         parts = stretches(queries, query.reach, text.rows, self.threads)
         budgets = np.zeros(queries, np.int64)
@@ -151,8 +138,6 @@ class CpuEngine(Engine):
         return self._start(workers, scan_edit, items, capacity, text, query, budgets, parts)
 
     def start_smallest(self, text: Text, reading: ReadingArrays, bounds: Longs) -> Done[Longs]:
-        from kmatch.engine.cpu.edit import smallest_edit, stretches
-
         queries = len(bounds)
         reach = int((np.diff(reading.begins) + bounds).max())
         parts = stretches(queries, max(reach, 1), text.rows, self.threads)
@@ -169,8 +154,6 @@ class CpuEngine(Engine):
         k: int,
         on_progress: Callable[[float], object] | None = None,
     ) -> int:
-        from kmatch.engine.cpu.primer import extend_primers
-
         with self._timed():
             return extend_primers(starts, columns, k, on_progress, threads=self.threads)
 
@@ -235,24 +218,3 @@ class Scan:
 
     def stop(self) -> None:
         self._job.stop()
-
-
-_lost: list[str] = []  # threads that this process was forked without
-
-
-def _note_fork() -> None:
-    with suppress(ValueError):  # none have been used
-        _lost[:] = [numba.threading_layer()]
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_note_fork)
-
-
-def check_forks() -> None:
-    """Raise DeviceError where this process was forked by one that had used OpenMP."""
-    if "omp" in _lost:
-        raise DeviceError(
-            "published algorithms cannot use threads in this process: it was forked by one that "
-            "had used them; start processes by 'spawn' or 'forkserver', or use algorithm 'bitplane'"
-        )

@@ -17,12 +17,11 @@ from kmatch.engine.cpu.counters import (
     save,
 )
 from kmatch.engine.cpu.hits import give_up, leave, new_writer, put
+from kmatch.engine.cpu.items import WIDE
 from kmatch.engine.cpu.vectors import (
     ALL_ONES,
     NONE,
     ONE,
-    WIDE,
-    WORDS,
     fill_wide,
     load_wide,
     lowest,
@@ -30,12 +29,8 @@ from kmatch.engine.cpu.vectors import (
     pointer,
 )
 from kmatch.engine.geometry import Text
-from kmatch.engine.workers import next_item
-from kmatch.jit import kernel
-
-TILE = 512  # words of text in a tile, at the most
-
-TILE_ROWS = 32  # of one of whole vectors
+from kmatch.engine.workers_kernels import next_item
+from kmatch.jit.kernels import kernel
 
 
 class Letters(NamedTuple):
@@ -172,22 +167,6 @@ class Tile(NamedTuple):
     rows: int
     word: int
     words: int
-
-
-class Tiling(NamedTuple):
-    """A chunk cut into tiles of so many rows and words, `across` of them beside each other."""
-
-    rows: int
-    words: int
-    across: int
-
-
-def tiling_of(text: Text) -> tuple[Tiling, int]:
-    """The Tiling of a Text, and how many tiles it has."""
-    rows = min(TILE_ROWS if text.words >= WORDS else TILE // text.words, text.rows)
-    words = min(text.words, TILE // rows)
-    across = -(-text.words // words)
-    return Tiling(rows, words, across), -(-text.rows // rows) * across
 
 
 @kernel

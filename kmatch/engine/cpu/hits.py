@@ -5,11 +5,13 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Longs
-from kmatch.engine.codes import NO_CODE, HitBuffer, encode
-from kmatch.engine.workers import fetch_add
-from kmatch.jit import kernel
+from kmatch.engine import codes
+from kmatch.engine.codes import NO_CODE, HitBuffer
+from kmatch.engine.cpu.items import CODES_AT_ONCE
+from kmatch.engine.workers_kernels import fetch_add
+from kmatch.jit.kernels import inlined, kernel
 
-BLOCK = 256  # codes
+encode = inlined(codes.encode)
 
 
 class Writer(NamedTuple):
@@ -33,7 +35,7 @@ def new_writer(buffer, queries, k):
 
 @kernel
 def _take_block(buffer, slot):
-    size = min(BLOCK, len(buffer.codes))
+    size = min(CODES_AT_ONCE, len(buffer.codes))
     at = fetch_add(buffer.tally, 0, size)
     if at + size > len(buffer.codes):
         return False
@@ -67,9 +69,3 @@ def leave(writer):
     buffer, slot = writer.buffer, writer.slot
     buffer.codes[slot[0] : slot[1]] = NO_CODE
     fetch_add(buffer.tally, 1, slot[2])
-
-
-def written(buffer: HitBuffer) -> Longs:
-    """The codes in the blocks that threads took, empty ones among them."""
-    size = min(BLOCK, len(buffer.codes))
-    return buffer.codes[: min(int(buffer.tally[0]), len(buffer.codes) // size * size)]

@@ -19,11 +19,11 @@ from numba.extending import intrinsic
 
 from kmatch.arrays import Ints, Longs, Words
 from kmatch.engine.cpu.hits import give_up, leave, new_writer, put
+from kmatch.engine.cpu.items import SPAN, WORDS
 from kmatch.engine.cpu.tables import MOST_ERRORS, TAG_BITS
 from kmatch.engine.cpu.vectors import (
     NONE,
     ONE,
-    WORDS,
     aligned,
     down,
     fill,
@@ -39,8 +39,8 @@ from kmatch.engine.cpu.vectors import (
     up,
     where_equal,
 )
-from kmatch.engine.workers import fetch_add, next_item
-from kmatch.jit import inlined, kernel
+from kmatch.engine.workers_kernels import fetch_add, next_item
+from kmatch.jit.kernels import inlined, kernel
 
 # The letters of the window and of the pattern, bit m alone, and m + SHIFT.
 LOW, HIGH, OTHER, PATTERN_LOW, PATTERN_HIGH, STOP, END, FIRST = (WORDS * i for i in range(8))
@@ -92,8 +92,6 @@ def distances(state, k):
     store(state, 0, best)
 
 
-SPAN = 1 << 13  # positions of an item of work
-
 MARGIN = 128  # letters before and after them: a window of 64, and a PAM
 
 FOUND = 1 << 11  # look-ups that wait
@@ -135,11 +133,6 @@ class Candidates(NamedTuple):
     pattern: Ints
     seen: Longs
     serial: Longs
-
-
-def spans(shown: int) -> int:
-    """Items of work in a View of so many letters."""
-    return -(-shown // SPAN)
 
 
 @intrinsic

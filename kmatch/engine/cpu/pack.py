@@ -2,13 +2,9 @@
 
 import numpy as np
 
-from kmatch.arrays import Bytes
-from kmatch.engine.geometry import Text
-from kmatch.engine.host import stand_in
-from kmatch.engine.workers import Workers, next_item
-from kmatch.jit import kernel, kernel_by_number
-
-BLOCK = 64  # rows packed at a time: one cache line of each lane
+from kmatch.engine.cpu.items import PACK_ROWS
+from kmatch.engine.workers_kernels import next_item
+from kmatch.jit.kernels import kernel, kernel_by_number
 
 UPPER = 0xDF  # clears the bit that makes a letter lower case
 
@@ -33,35 +29,35 @@ def _octet(base, compared, letters):
 @kernel
 def _eight_lanes(letters, first, rows, out):
     """Pack eight lanes by 64 rows: out[64·p + r], uint8, has a bit a lane for plane p, row r."""
-    lane0 = letters[first:][:BLOCK]
-    lane1 = letters[first + rows :][:BLOCK]
-    lane2 = letters[first + 2 * rows :][:BLOCK]
-    lane3 = letters[first + 3 * rows :][:BLOCK]
-    lane4 = letters[first + 4 * rows :][:BLOCK]
-    lane5 = letters[first + 5 * rows :][:BLOCK]
-    lane6 = letters[first + 6 * rows :][:BLOCK]
-    lane7 = letters[first + 7 * rows :][:BLOCK]
-    for r in range(BLOCK):
+    lane0 = letters[first:][:PACK_ROWS]
+    lane1 = letters[first + rows :][:PACK_ROWS]
+    lane2 = letters[first + 2 * rows :][:PACK_ROWS]
+    lane3 = letters[first + 3 * rows :][:PACK_ROWS]
+    lane4 = letters[first + 4 * rows :][:PACK_ROWS]
+    lane5 = letters[first + 5 * rows :][:PACK_ROWS]
+    lane6 = letters[first + 6 * rows :][:PACK_ROWS]
+    lane7 = letters[first + 7 * rows :][:PACK_ROWS]
+    for r in range(PACK_ROWS):
         low, high = (
             (lane0[r], lane1[r], lane2[r], lane3[r]),
             (lane4[r], lane5[r], lane6[r], lane7[r]),
         )
         eight = low + high
         out[r] = _octet(ord("A"), UPPER, eight)
-        out[BLOCK + r] = _octet(ord("C"), UPPER, eight)
-        out[2 * BLOCK + r] = _octet(ord("G"), UPPER, eight)
-        out[3 * BLOCK + r] = _octet(ord("T"), UPPER_T_OR_U, eight)
+        out[PACK_ROWS + r] = _octet(ord("C"), UPPER, eight)
+        out[2 * PACK_ROWS + r] = _octet(ord("G"), UPPER, eight)
+        out[3 * PACK_ROWS + r] = _octet(ord("T"), UPPER_T_OR_U, eight)
 
 
 @kernel
 def _join(octets, plane, column):
     """Join eight octets a row to a word, for one plane: fills column, uint64[64]."""
-    first, step = BLOCK * plane, 4 * BLOCK
-    o0, o1 = octets[first:][:BLOCK], octets[first + step :][:BLOCK]
-    o2, o3 = octets[first + 2 * step :][:BLOCK], octets[first + 3 * step :][:BLOCK]
-    o4, o5 = octets[first + 4 * step :][:BLOCK], octets[first + 5 * step :][:BLOCK]
-    o6, o7 = octets[first + 6 * step :][:BLOCK], octets[first + 7 * step :][:BLOCK]
-    for r in range(BLOCK):
+    first, step = PACK_ROWS * plane, 4 * PACK_ROWS
+    o0, o1 = octets[first:][:PACK_ROWS], octets[first + step :][:PACK_ROWS]
+    o2, o3 = octets[first + 2 * step :][:PACK_ROWS], octets[first + 3 * step :][:PACK_ROWS]
+    o4, o5 = octets[first + 4 * step :][:PACK_ROWS], octets[first + 5 * step :][:PACK_ROWS]
+    o6, o7 = octets[first + 6 * step :][:PACK_ROWS], octets[first + 7 * step :][:PACK_ROWS]
+    for r in range(PACK_ROWS):
         low = _word(o0[r], 0) | _word(o1[r], 8) | _word(o2[r], 16) | _word(o3[r], 24)
         high = _word(o4[r], 32) | _word(o5[r], 40) | _word(o6[r], 48) | _word(o7[r], 56)
         column[r] = low | high
@@ -76,42 +72,29 @@ def _word(octet, shift):
 def _pack_block(letters, text, word, row):
     planes, words, rows, plane_words = text
     plane_rows = plane_words // words
-    octets = np.empty(8 * 4 * BLOCK, np.uint8)
-    column = np.empty(BLOCK, np.uint64)
+    octets = np.empty(8 * 4 * PACK_ROWS, np.uint8)
+    column = np.empty(PACK_ROWS, np.uint64)
     for i in range(8):
         first = (64 * word + 8 * i) * rows + row
-        _eight_lanes(letters, first, rows, octets[4 * BLOCK * i :][: 4 * BLOCK])
+        _eight_lanes(letters, first, rows, octets[4 * PACK_ROWS * i :][: 4 * PACK_ROWS])
     for plane in range(4):
         _join(octets, plane, column)
         at = (plane * plane_rows + row) * words + word
-        for r in range(min(BLOCK, plane_rows - row)):
+        for r in range(min(PACK_ROWS, plane_rows - row)):
             planes[at + r * words] = column[r]
-
-
-def blocks(words: int, plane_words: int) -> int:
-    """Items of work in packing a chunk: BLOCK rows of a word each."""
-    return -(-(plane_words // words) // BLOCK) * words
 
 
 @kernel
 def pack(work, letters, text):
     """Fill planes A, C, G, T of a chunk.
 
-    work: see `blocks`; letters: uint8[≥ 64·words·rows + halo + 64], ASCII in any case, 0 beyond the
-    text; text: Text with planes of at least 4·plane_words words, filled here.
+    work: see `pack_items`; letters: uint8[≥ 64·words·rows + halo + 64], ASCII in any case, 0 beyond
+    the text; text: Text with planes of at least 4·plane_words words, filled here.
     """
     block = next_item(work)
     while block >= 0:
-        _pack_block(letters, text, block % text.words, block // text.words * BLOCK)
+        _pack_block(letters, text, block % text.words, block // text.words * PACK_ROWS)
         block = next_item(work)
-
-
-def pack_by(workers: Workers, letters: Bytes, text: Text) -> None:
-    """Pack on the threads of Workers, or by the function that stands in for the kernel."""
-    if pack_instead := stand_in():
-        pack_instead(letters, text)
-    else:
-        workers.run(pack, blocks(text.words, text.plane_words), letters, text)
 
 
 @kernel

@@ -13,20 +13,11 @@ import numpy as np
 
 from kmatch.arrays import Longs, Words
 from kmatch.engine.cpu.hits import put
-from kmatch.engine.cpu.vectors import (
-    ALL_ONES,
-    NONE,
-    ONE,
-    WORDS,
-    aligned,
-    load,
-    lowest,
-    nonzero,
-    store,
-)
+from kmatch.engine.cpu.items import WORDS
+from kmatch.engine.cpu.vectors import ALL_ONES, NONE, ONE, aligned, load, lowest, nonzero, store
 from kmatch.engine.letters import decode
 from kmatch.engine.trace import block
-from kmatch.jit import inlined, kernel
+from kmatch.jit.kernels import inlined, kernel
 
 STRETCH = 256  # letters decoded at a time
 

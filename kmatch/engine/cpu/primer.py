@@ -8,14 +8,19 @@ matter.
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Bytes, Longs, Words
-from kmatch.engine.cpu.primer_tile import LANES, Tile, climb, extend_tile
+from kmatch.arrays import Bools, Bytes, Longs, Words
+from kmatch.engine.cpu.items import LANES
 from kmatch.engine.types import Starts
+from kmatch.jit import entry
+
+climb = entry("kmatch.engine.cpu.primer_tile", "climb")
+extend_tile = entry("kmatch.engine.cpu.primer_tile", "extend_tile")
+
 
 # Borders and strips of a tile stay in the L2 cache; short strips waste fewer rows, tall ones are
 # faster.
@@ -24,6 +29,25 @@ BLOCK = 256  # columns taken at a time
 WARM_SHARE = 8  # a stretch of columns is at least this many times as long as its warm-up
 
 TICK = 0.1  # seconds between reports of progress
+
+
+class Tile(NamedTuple):
+    """A tile of starts, and how it is cut.
+
+    planes: uint64[4, w], the target's, a bit a letter, with zeros at their end; first: the tile's
+    first start; bounds, limits: int64[LANES], as in Starts, limits 0 in lanes without a start;
+    opens: bool[LANES], see `climb`; height: rows of a strip, a multiple of GROUP; block: columns of
+    a block.
+    """
+
+    planes: Words
+    first: int
+    bounds: Longs
+    limits: Longs
+    opens: Bools
+    k: int
+    height: int
+    block: int
 
 
 def extend_primers(

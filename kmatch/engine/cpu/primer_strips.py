@@ -14,9 +14,10 @@ import numpy as np
 
 from kmatch.arrays import Longs, Words
 from kmatch.engine.cpu.distances import add, copy
+from kmatch.engine.cpu.items import WORDS
 from kmatch.engine.cpu.recurrence import PAIR, cell
-from kmatch.engine.cpu.vectors import NONE, ONE, WORDS, aligned, fill, load, nonzero, or_both, store
-from kmatch.jit import kernel
+from kmatch.engine.cpu.vectors import NONE, ONE, aligned, fill, load, nonzero, or_both, store
+from kmatch.jit.kernels import kernel
 
 
 class Memory(NamedTuple):

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Longs, Words
 from kmatch.engine.cpu.distances import copy, counter_bits, follow, put_number
+from kmatch.engine.cpu.items import LANES, WORDS
 from kmatch.engine.cpu.primer_strips import (
     ROW,
     Borders,
@@ -38,12 +38,10 @@ from kmatch.engine.cpu.primer_strips import (
     widen,
 )
 from kmatch.engine.cpu.recurrence import PAIR
-from kmatch.engine.cpu.vectors import ONE, WORDS, aligned, load, lowest, nonzero
+from kmatch.engine.cpu.vectors import ONE, aligned, load, lowest, nonzero
 from kmatch.engine.trace import largest
 from kmatch.engine.types import FRESH
-from kmatch.jit import inlined, kernel
-
-LANES = 64 * WORDS
+from kmatch.jit.kernels import inlined, kernel
 
 COUNTER = 33 * WORDS  # the most words of a counter
 
@@ -63,25 +61,6 @@ CORNER, FOOT, WANTED, INSIDE, MASKS = (
 )
 
 ALIVE, RAISED, SWAPPED = 1, 2, 4  # flags that `_take` returns
-
-
-class Tile(NamedTuple):
-    """A tile of starts, and how it is cut.
-
-    planes: uint64[4, w], the target's, a bit a letter, with zeros at their end; first: the tile's
-    first start; bounds, limits: int64[LANES], as in Starts, limits 0 in lanes without a start;
-    opens: bool[LANES], see `climb`; height: rows of a strip, a multiple of GROUP; block: columns of
-    a block.
-    """
-
-    planes: Words
-    first: int
-    bounds: Longs
-    limits: Longs
-    opens: Bools
-    k: int
-    height: int
-    block: int
 
 
 class Strip(NamedTuple):

@@ -12,8 +12,9 @@ border's ph, mh of column c at `border` + 2·WORDS·c.
 
 from typing import NamedTuple
 
-from kmatch.engine.cpu.vectors import WORDS, any_of, load, or_without, store, without
-from kmatch.jit import inlined, kernel
+from kmatch.engine.cpu.items import WORDS
+from kmatch.engine.cpu.vectors import any_of, load, or_without, store, without
+from kmatch.jit.kernels import inlined, kernel
 
 PAIR = 2 * WORDS  # a pair of vectors: nv and mv, or ph and mh
 

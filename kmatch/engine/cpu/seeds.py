@@ -6,91 +6,14 @@ G 10, T 11. A window of up to 64 letters is three words: the low bits, the high 
 letters are none of the four.
 """
 
-from typing import Any, NamedTuple
-
 import numpy as np
 from numba import types
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
-from kmatch.arrays import Bools, Bytes, Ints, Longs, Words
 from kmatch.engine.cpu.hits import give_up, leave, new_writer, put
-from kmatch.engine.workers import fetch_add, next_item
-from kmatch.jit import inlined, kernel
-
-LOOKED_UP = 10  # letters of a piece at the most: a table has 4^LOOKED_UP codes
-
-BLOCK = 64  # rows of a lane taken at a time
-
-
-class SeedTables(NamedTuple):
-    """Q queries of one length by the codes of their k + 1 pieces.
-
-    first, size: int64[k+1], a piece's offset in a window and the letters of it that are looked up;
-    origins: int64[k+1], where each table begins in `starts`; starts: int32[Σ(4^size + 1)], the
-    entries of a code are starts[code] … starts[code+1] − 1 of its table; low, high:
-    uint64[(k+1)·Q], the letters of an entry; ranks: int32[(k+1)·Q], its query; used: uint64, the
-    letters of a window; exact: uint64[R], by rank, those that must match.
-    """
-
-    first: Longs
-    size: Longs
-    origins: Longs
-    starts: Ints
-    low: Words
-    high: Words
-    ranks: Ints
-    used: np.uint64
-    exact: Words
-
-
-def cut_pieces(length: int, k: int, patterns: int) -> tuple[Longs, Longs]:
-    """Where the pieces of a pattern begin and how many of their letters are looked up, int64[k+1].
-
-    A table need not have many more codes than there are patterns.
-    """
-    bounds = np.arange(k + 2) * length // (k + 1)
-    most = min(LOOKED_UP, int(np.log2(patterns + 1)) // 2 + 2)
-    return bounds[:-1], np.minimum(np.diff(bounds), most)
-
-
-def seed_tables(codes: Bytes, ranks: Longs, exact: Bools, k: int) -> SeedTables:
-    """The SeedTables of queries; see `CpuEngine.seed_tables`."""
-    count, length = codes.shape
-    first, size = cut_pieces(length, k, count)
-    low, high = _bits(codes & 1), _bits(codes >> 1)
-    tables = [_table(low, high, at, letters) for at, letters in zip(first, size, strict=True)]
-    order = np.concatenate([entries for _, entries in tables])
-    sizes = [len(starts) for starts, _ in tables]
-    return SeedTables(
-        first,
-        size,
-        np.cumsum([0, *sizes[:-1]]),
-        np.concatenate([starts + i * count for i, (starts, _) in enumerate(tables)]).astype(
-            np.int32
-        ),
-        low[order],
-        high[order],
-        ranks[order].astype(np.int32),
-        _bits(np.ones((1, length), np.uint8))[0],
-        _bits(exact),
-    )
-
-
-def _bits(flags: NDArray[Any]) -> Words:
-    """Rows of up to 64 flags as words, the first flag in the lowest bit (uint64)."""
-    octets = np.zeros((len(flags), 8), np.uint8)
-    packed = np.packbits(flags.astype(np.uint8), axis=1, bitorder="little")
-    octets[:, : packed.shape[1]] = packed
-    return octets.view("<u8")[:, 0].astype(np.uint64)
-
-
-def _table(low: Words, high: Words, first: int, size: int) -> tuple[Longs, Longs]:
-    """Where the entries of each code begin (int64[4^size + 1]), and the queries in their order."""
-    mask, shift = np.uint64((1 << int(size)) - 1), np.uint64(first)
-    codes = ((low >> shift) & mask) | ((high >> shift) & mask) << np.uint64(size)
-    counts = np.bincount(codes.astype(np.int64), minlength=4 ** int(size))
-    return np.concatenate([[0], np.cumsum(counts)]), np.argsort(codes, kind="stable")
+from kmatch.engine.cpu.items import SEED_ROWS
+from kmatch.engine.workers_kernels import fetch_add, next_item
+from kmatch.jit.kernels import inlined, kernel
 
 
 @intrinsic
@@ -128,7 +51,7 @@ def _transpose(words):
 @kernel
 def _read_block(planes, words, plane_words, word, row, text):
     """Fill text, uint64[3, 64], with the letters of 64 lanes, 64 rows of each, from `row` on."""
-    for r in range(BLOCK):
+    for r in range(SEED_ROWS):
         at = (row + r) * words + word
         if at < plane_words:
             a, c = planes[at], planes[plane_words + at]
@@ -181,28 +104,23 @@ def _scan_lane(letters, lane, position, count, piece, tables, writer):
     return candidates
 
 
-def blocks(words: int, rows: int) -> int:
-    """Items of work in a look-up over a chunk: 64 lanes by BLOCK rows each."""
-    return -(-rows // BLOCK) * words
-
-
 @kernel
 def scan_seeds(work, text, tables, k, left, buffer):
     """Find every window within k mismatches of the queries of SeedTables.
 
-    work: see `blocks`; text: Text of a chunk whose halo is at least a pattern; tables: SeedTables;
-    k, buffer: as for `kmatch.engine.cpu.hamming.scan`, with the ranks of the tables; left:
-    int64[1], candidates that there may still be: below 0 all is given up.
+    work: see `seed_items`; text: Text of a chunk whose halo is at least a pattern; tables:
+    SeedTables; k, buffer: as for `kmatch.engine.cpu.hamming.scan`, with the ranks of the tables;
+    left: int64[1], candidates that there may still be: below 0 all is given up.
     """
     planes, words, rows, plane_words = text
-    here, beyond = np.empty((3, BLOCK), np.uint64), np.empty((3, BLOCK), np.uint64)
+    here, beyond = np.empty((3, SEED_ROWS), np.uint64), np.empty((3, SEED_ROWS), np.uint64)
     writer = new_writer(buffer, len(tables.exact), k)
     block = next_item(work)
     while block >= 0:
-        word, row = block % words, block // words * BLOCK
+        word, row = block % words, block // words * SEED_ROWS
         _read_block(planes, words, plane_words, word, row, here)
-        _read_block(planes, words, plane_words, word, row + BLOCK, beyond)
-        count = min(BLOCK, rows - row)
+        _read_block(planes, words, plane_words, word, row + SEED_ROWS, beyond)
+        count = min(SEED_ROWS, rows - row)
         for piece in range(len(tables.first)):
             for lane in range(64):
                 position = (64 * word + lane) * rows + row

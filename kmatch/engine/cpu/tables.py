@@ -8,16 +8,20 @@ is two bits, as in `kmatch.engine.cpu.seeds`.
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kmatch.arrays import Bytes, Ints, Longs, Words
-from kmatch.engine.cpu.vectors import NONE, ONE, lowest
-from kmatch.engine.letters import COMPLEMENT
+from kmatch.arrays import Bools, Bytes, Ints, Longs, Words
 from kmatch.engine.queries import DifferenceQuery
-from kmatch.engine.types import Constraints
-from kmatch.jit import inlined, kernel
+from kmatch.engine.types import COMPLEMENT, Constraints
+from kmatch.jit import entry
+
+fill_words = entry("kmatch.engine.cpu.tables_kernels", "fill_words")
+list_codes = entry("kmatch.engine.cpu.tables_kernels", "list_codes")
+sort_entries = entry("kmatch.engine.cpu.tables_kernels", "sort_entries")
+walk = entry("kmatch.engine.cpu.tables_kernels", "walk")
 
 LOOKED_UP = 10  # letters of a piece at the most: a table has 4^LOOKED_UP codes
 
@@ -203,7 +207,7 @@ def neighbours(size: int, errors: int) -> int:
     """How many entries a piece of a pattern has, about."""
     letters = np.random.default_rng(1).integers(0, 2, (2, size)).astype(np.uint64)
     low, high = (letters << np.arange(size, dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
-    return int(_walk((low, high), size, errors, _memory(size, errors), np.empty(0, np.int32)))
+    return int(walk((low, high), size, errors, _memory(size, errors), np.empty(0, np.int32)))
 
 
 def serve(masks: Bytes, begins: Longs, k: int) -> bool:
@@ -222,7 +226,7 @@ def anchor_seeds(masks: Bytes, begins: Longs, limits: Longs, pieces: list[Piece]
     """
     lengths, k = np.diff(begins), int(limits.max())
     low, high = np.zeros((2, len(lengths)), np.uint64)
-    _fill_words(CODE_OF[masks], begins, low, high)
+    fill_words(CODE_OF[masks], begins, low, high)
     listed = [_table(low, high, piece) for piece in pieces]
     lookups: list[tuple[int, ...]] = []
     starts: list[Longs] = []
@@ -250,13 +254,13 @@ def _table(low: Words, high: Words, piece: Piece) -> tuple[Longs, Ints]:
     every = np.empty(len(low) * 2 * neighbours(size, errors) + 64, np.int32)
     bounds = np.zeros(len(low) + 1, np.int64)
     memory = _memory(size, errors)
-    total = _list((low, high), piece, memory, every, bounds)
+    total = list_codes((low, high), piece, memory, every, bounds)
     if total > len(every):
         every = np.empty(total, np.int32)
-        _list((low, high), piece, memory, every, bounds)
+        list_codes((low, high), piece, memory, every, bounds)
     starts = np.zeros(4**size + 2, np.int64)
     entries = np.empty(total, np.int32)
-    _sort(every, bounds, starts, entries)
+    sort_entries(every, bounds, starts, entries)
     return starts[:-1], entries
 
 
@@ -264,134 +268,71 @@ def _memory(size: int, errors: int) -> tuple[Words, Longs]:
     return np.zeros((size + 1, errors + 3), np.uint64), np.zeros(size + 1, np.int64)
 
 
-@kernel
-def _fill_words(codes, begins, low, high):
-    for p in range(len(low)):
-        last = begins[p + 1] - 1
-        for i in range(begins[p + 1] - begins[p]):
-            code = np.uint64(codes[last - i])
-            low[p] |= (code & ONE) << np.uint64(i)
-            high[p] |= (code >> ONE) << np.uint64(i)
+class SeedTables(NamedTuple):
+    """Q queries of one length by the codes of their k + 1 pieces.
 
-
-@inlined
-def _ones(count):
-    return (ONE << np.uint64(count)) - ONE
-
-
-@kernel
-def _continue(words, state, code, depth, size, differences, found, count):
-    """Note the texts that match a piece from letter `state` on; code: (low, high) of the letters
-    up to `depth`. Letters behind the piece may be any. Returns the count."""
-    left = np.int64(min(size - depth, size - state))
-    low = code[0] | ((words[0] >> np.uint64(state)) & _ones(left)) << np.uint64(depth)
-    high = code[1] | ((words[1] >> np.uint64(state)) & _ones(left)) << np.uint64(depth)
-    free = np.uint64(size - depth - left)
-    behind = np.uint64(depth + left)
-    for filling in range(np.int64(ONE << (free + free))):
-        rest = np.uint64(filling)
-        lows, highs = low | (rest & _ones(free)) << behind, high | (rest >> free) << behind
-        count = _note(lows, highs, size, differences, found, count)
-    return count
-
-
-@inlined
-def _note(low, high, size, differences, found, count):
-    if count < len(found):
-        found[count] = np.int64(low | high << np.uint64(size)) << TAG_BITS | differences
-    return count + 1
-
-
-@inlined
-def _step(rows, depth, letters, end):
-    """The states after one more text letter; letters: where the piece has it; returns the fewest
-    differences of any, and the states with the most."""
-    errors = rows.shape[1] - 3
-    fewest = errors + 1
-    above = new = NONE
-    for t in range(errors + 1):
-        here = rows[depth, t]
-        new = (here & letters) << ONE | here & end | above | above << ONE | new << ONE
-        new &= end | (end - ONE)
-        rows[depth + 1, t] = new
-        if new != NONE and t < fewest:
-            fewest = t
-        above = here
-    return fewest, new
-
-
-@kernel
-def _walk(words, size, errors, memory, found):
-    """Note all texts of `size` letters that begin with a piece within some differences.
-
-    words: (low, high) of the piece. Some come twice. A letter more in `rows` are the code's two
-    words; returns how many there are, of which `found` holds code·2^TAG_BITS + differences.
+    first, size: int64[k+1], a piece's offset in a window and the letters of it that are looked up;
+    origins: int64[k+1], where each table begins in `starts`; starts: int32[Σ(4^size + 1)], the
+    entries of a code are starts[code] … starts[code+1] − 1 of its table; low, high:
+    uint64[(k+1)·Q], the letters of an entry; ranks: int32[(k+1)·Q], its query; used: uint64, the
+    letters of a window; exact: uint64[R], by rank, those that must match.
     """
-    rows, tried = memory
-    end, count = ONE << np.uint64(size), 0
-    low, high = words
-    start = (NONE, NONE)
-    for t in range(errors + 1):
-        rows[0, t] = _ones(min(t, size) + 1)
-    rows[0, errors + 1] = rows[0, errors + 2] = NONE
-    if errors == 0:
-        return _continue(words, 0, start, 0, size, 0, found, count)
-    depth = tried[0] = 0
-    while depth >= 0:
-        letter = tried[depth]
-        tried[depth] += 1
-        if letter == 4:
-            depth -= 1
-            continue
-        one, two = np.uint64(letter & 1), np.uint64(letter >> 1)
-        same = ~(low ^ (NONE - one)) & ~(high ^ (NONE - two)) & (end - ONE)
-        fewest, states = _step(rows, depth, same, end)
-        lows = rows[depth, errors + 1] | one << np.uint64(depth)
-        highs = rows[depth, errors + 2] | two << np.uint64(depth)
-        depth += 1
-        rows[depth, errors + 1], rows[depth, errors + 2] = lows, highs
-        tried[depth] = 0
-        if fewest < errors and depth < size:
-            continue
-        if depth == size:
-            if fewest <= errors:
-                count = _note(lows, highs, size, fewest, found, count)
-        else:
-            while states != NONE:
-                state = lowest(states)
-                states &= states - ONE
-                count = _continue(words, state, (lows, highs), depth, size, errors, found, count)
-        depth -= 1
-    return count
+
+    first: Longs
+    size: Longs
+    origins: Longs
+    starts: Ints
+    low: Words
+    high: Words
+    ranks: Ints
+    used: np.uint64
+    exact: Words
 
 
-@inlined
-def _piece(words, p, piece):
-    mask = _ones(piece[1])
-    offset = np.uint64(piece[0])
-    return (words[0][p] >> offset) & mask, (words[1][p] >> offset) & mask
+def cut_pieces(length: int, k: int, patterns: int) -> tuple[Longs, Longs]:
+    """Where the pieces of a pattern begin and how many of their letters are looked up, int64[k+1].
+
+    A table need not have many more codes than there are patterns.
+    """
+    bounds = np.arange(k + 2) * length // (k + 1)
+    most = min(LOOKED_UP, int(np.log2(patterns + 1)) // 2 + 2)
+    return bounds[:-1], np.minimum(np.diff(bounds), most)
 
 
-@kernel
-def _list(words, piece, memory, every, bounds):
-    """List what `_walk` notes of each pattern; returns how much. bounds: int64[P+1], filled."""
-    for p in range(len(words[0])):
-        here = _piece(words, p, piece)
-        beyond = every[min(bounds[p], len(every)) :]
-        bounds[p + 1] = bounds[p] + _walk(here, piece[1], piece[2], memory, beyond)
-    return bounds[-1]
+def seed_tables(codes: Bytes, ranks: Longs, exact: Bools, k: int) -> SeedTables:
+    """The SeedTables of queries; see `CpuEngine.seed_tables`."""
+    count, length = codes.shape
+    first, size = cut_pieces(length, k, count)
+    low, high = _bits(codes & 1), _bits(codes >> 1)
+    tables = [_seed_table(low, high, at, letters) for at, letters in zip(first, size, strict=True)]
+    order = np.concatenate([entries for _, entries in tables])
+    sizes = [len(starts) for starts, _ in tables]
+    return SeedTables(
+        first,
+        size,
+        np.cumsum([0, *sizes[:-1]]),
+        np.concatenate([starts + i * count for i, (starts, _) in enumerate(tables)]).astype(
+            np.int32
+        ),
+        low[order],
+        high[order],
+        ranks[order].astype(np.int32),
+        _bits(np.ones((1, length), np.uint8))[0],
+        _bits(exact),
+    )
 
 
-@kernel
-def _sort(every, bounds, starts, entries):
-    """Write the entries in the order of their codes. every, bounds: from `_list`; starts: zeros,
-    then where the entries of each code begin."""
-    for i in range(len(entries)):
-        starts[(every[i] >> TAG_BITS) + 2] += 1
-    for code in range(2, len(starts)):
-        starts[code] += starts[code - 1]
-    for p in range(len(bounds) - 1):
-        for i in range(bounds[p], bounds[p + 1]):
-            code = (every[i] >> TAG_BITS) + 1
-            entries[starts[code]] = (p << TAG_BITS) | (every[i] & MOST_ERRORS)
-            starts[code] += 1
+def _bits(flags: NDArray[Any]) -> Words:
+    """Rows of up to 64 flags as words, the first flag in the lowest bit (uint64)."""
+    octets = np.zeros((len(flags), 8), np.uint8)
+    packed = np.packbits(flags.astype(np.uint8), axis=1, bitorder="little")
+    octets[:, : packed.shape[1]] = packed
+    return octets.view("<u8")[:, 0].astype(np.uint64)
+
+
+def _seed_table(low: Words, high: Words, first: int, size: int) -> tuple[Longs, Longs]:
+    """Where the entries of each code begin (int64[4^size + 1]), and the queries in their order."""
+    mask, shift = np.uint64((1 << int(size)) - 1), np.uint64(first)
+    codes = ((low >> shift) & mask) | ((high >> shift) & mask) << np.uint64(size)
+    counts = np.bincount(codes.astype(np.int64), minlength=4 ** int(size))
+    return np.concatenate([[0], np.cumsum(counts)]), np.argsort(codes, kind="stable")

@@ -22,19 +22,10 @@ from kmatch.engine.cpu.distances import (
     smallest,
 )
 from kmatch.engine.cpu.hits import put
+from kmatch.engine.cpu.items import WORDS
 from kmatch.engine.cpu.recurrence import PAIR, TextRows, advance
-from kmatch.engine.cpu.vectors import (
-    NONE,
-    ONE,
-    WORDS,
-    aligned,
-    fill,
-    load,
-    lowest,
-    nonzero,
-    store,
-)
-from kmatch.jit import kernel
+from kmatch.engine.cpu.vectors import NONE, ONE, aligned, fill, load, lowest, nonzero, store
+from kmatch.jit.kernels import kernel
 
 BLOCK = 64  # columns in a block, whose border and planes stay in the L1 cache
 

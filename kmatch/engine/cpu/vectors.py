@@ -11,18 +11,12 @@ import operator
 
 import numpy as np
 from llvmlite import ir
-from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, overload, register_model
 
-from kmatch.jit import kernel
-
-AVX512 = get_host_cpu_features().get("avx512f", False)
-
-WORDS = 8 if AVX512 else 4
-
-WIDE = 2 * WORDS
+from kmatch.engine.cpu.items import AVX512, WIDE, WORDS
+from kmatch.jit.kernels import kernel
 
 ALL_ONES, NONE, ONE = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(0), np.uint64(1)
 

@@ -105,7 +105,7 @@ class CudaEngine(Engine):
             self._gpus[0].fetch(planes)
 
     def pack(self, letters: Bytes, text: Text) -> None:
-        from kmatch.engine.cpu.pack import pack_by
+        from kmatch.engine.cpu.engine import pack_by
 
         pack_by(self._workers, letters, text)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numba import prange
 
 from kmatch.arrays import Ints
-from kmatch.jit import kernel, parallel_kernel
+from kmatch.jit.kernels import kernel, parallel_kernel
 from kmatch.published.cpu import HostText
 
 STRIP = 64  # rows of D held at a time

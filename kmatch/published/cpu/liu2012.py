@@ -3,7 +3,7 @@
 import numpy as np
 
 from kmatch.arrays import Bytes, Ints
-from kmatch.jit import kernel
+from kmatch.jit.kernels import kernel
 from kmatch.published.cpu import HostText
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numba import prange
 
 from kmatch.arrays import Bytes, Ints
-from kmatch.jit import kernel, parallel_kernel
+from kmatch.jit.kernels import kernel, parallel_kernel
 from kmatch.published.cpu import HostText
 
 WIDTH = 4096  # columns of d held at a time

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from kmatch.arrays import Bytes, Ints
-from kmatch.jit import kernel
+from kmatch.jit.kernels import kernel
 from kmatch.published.cpu import HostText
 
 ROWS = 9  # of a look-up table: 1, 2, 4 and 8 are the masks of the bases, 0 is no base

@@ -1,0 +1,342 @@
+"""Hit codes taken apart, minima among ends, rows of hits that wait, and sites of primers that face
+each other: dense chunks and repeats have millions of them."""
+
+import numpy as np
+
+from kmatch.engine import codes as plain
+from kmatch.engine.codes import DROPPED
+from kmatch.engine.workers import SLAB
+from kmatch.engine.workers_kernels import fetch_add, next_item
+from kmatch.jit.kernels import inlined, kernel
+
+encode, decode = inlined(plain.encode), inlined(plain.decode)
+
+
+@kernel
+def last_at(begins, position):
+    """The last of the spans that begin at a position or before it, −1 for none.
+
+    np.searchsorted does the same, but to load a kernel that has it imports much of Numba.
+    """
+    first, end = 0, len(begins)
+    while first < end:
+        middle = (first + end) // 2
+        if begins[middle] <= position:
+            first = middle + 1
+        else:
+            end = middle
+    return first - 1
+
+
+@inlined
+def next_at(begins, position, span):
+    """As `last_at`, for a position at or behind one that gave `span`."""
+    while span + 1 < len(begins) and begins[span + 1] <= position:
+        span += 1
+    return span
+
+
+@kernel
+def split_windows(work, codes, k, ranks, spans, owned, whole, parts, dropped):
+    """Take apart the codes of windows, of which each item of work is a slab.
+
+    codes: int64[n], sorted; ranks: (pattern int32, minus uint8, lengths int64), by rank; spans:
+    (begins, lengths), int64, of the records in the chunk; owned: positions of the chunk; whole:
+    (start, end, record) int64[n], and parts: (position int64, rank int32, pattern int32, distance
+    int32, minus uint8), [n] each, filled here. `record` counts from the first of the spans; it is
+    DROPPED for a window that leaves its record or belongs to the next chunk; dropped, int64[1],
+    counts these.
+    """
+    pattern, minus, lengths = ranks
+    begins, sizes = spans
+    start, end, record = whole
+    positions, numbers, patterns, distances, strands = parts
+    queries, factor = len(lengths), k + 1
+    while True:
+        item = next_item(work)
+        if item < 0:
+            return
+        slab = item * SLAB
+        position, _, _ = decode(codes[slab], queries, factor)
+        left, span = 0, last_at(begins, position)
+        for i in range(slab, min(slab + SLAB, len(codes))):
+            position, rank, distance = decode(codes[i], queries, factor)
+            span = next_at(begins, position, span)
+            first = position - begins[span]
+            if span < 0 or position >= owned or first + lengths[rank] > sizes[span]:
+                record[i] = DROPPED
+                left += 1
+                continue
+            start[i], end[i], record[i] = first, first + lengths[rank], span
+            positions[i], numbers[i] = position, rank
+            patterns[i], strands[i] = pattern[rank], minus[rank]
+            distances[i] = distance
+        if left:
+            fetch_add(dropped, 0, left)
+
+
+@kernel
+def place_windows(work, codes, coding, sites, queries):
+    """Turn codes of sites into those of windows in a chunk; each item of work is a slab.
+
+    codes: int64[n], of a site and a pattern, changed here; those in order stay so; coding:
+    (patterns, k + 1); sites: (position int64, minus uint8), where each is and whether it is on the
+    second of the strands; queries: of the windows.
+    """
+    patterns, factor = coding
+    position, second = sites
+    while True:
+        item = next_item(work)
+        if item < 0:
+            return
+        for i in range(item * SLAB, min(item * SLAB + SLAB, len(codes))):
+            site, number, distance = decode(codes[i], patterns, factor)
+            rank = second[site] * patterns + number
+            codes[i] = encode(position[site], rank, distance, queries, factor)
+
+
+@kernel
+def split_ends(work, codes, before, k, backward, spans, owned, ends, dropped):
+    """Take apart the codes of anchored ends, of which each item of work is a slab.
+
+    codes: int64[n], sorted, some of them twice; before: the code that precedes them; backward:
+    uint8[Q]; spans: as for `split_windows`; owned: (halo, length) of the chunk; ends: (position,
+    query, distance), int64[n] each, filled here. An end that came before, is outside of records or
+    belongs to another chunk has DROPPED for its query; dropped, int64[1], counts these.
+    """
+    begins, sizes = spans
+    halo, length = owned
+    position, query, distance = ends
+    queries, factor = len(backward), k + 1
+    while True:
+        item = next_item(work)
+        if item < 0:
+            return
+        first = item * SLAB
+        last = codes[first - 1] if first else before
+        at, _, _ = decode(codes[first], queries, factor)
+        left, span = 0, last_at(begins, at)
+        for i in range(first, min(first + SLAB, len(codes))):
+            at, number, apart = decode(codes[i], queries, factor)
+            span = next_at(begins, at, span)
+            own = 0 if backward[number] else halo
+            keep = codes[i] != last and own <= at < own + length
+            keep = keep and span >= 0 and at - begins[span] < sizes[span]
+            last = codes[i]
+            position[i], query[i], distance[i] = at, number if keep else DROPPED, apart
+            left += not keep
+        if left:
+            fetch_add(dropped, 0, left)
+
+
+STAGED = 256  # minima that a thread puts at a time
+
+
+@kernel
+def fill_rows(rows, number, base, ends, traced):
+    position, query, distance = ends
+    other, size = traced
+    for i in range(len(rows)):
+        row = rows[i]
+        row["start"] = row["first"] = base + min(position[i], other[i])
+        row["end"] = row["reach"] = base + max(position[i], other[i]) + 1
+        row["query"], row["distance"] = query[i], distance[i]
+        row["anchor"], row["size"], row["source"] = base + position[i], size[i], number
+
+
+@kernel
+def separate_rows(rows, coordinate, before, behind):
+    count = 0
+    for i in range(len(rows)):
+        if rows[i]["start"] < coordinate:
+            before[count] = rows[i]
+            count += 1
+        else:
+            behind[i - count] = rows[i]
+    return count
+
+
+@kernel
+def fill_columns(rows, base, spans, panel, intervals, kinds):
+    """Columns of hits from rows of one chunk, whose first letter has the coordinate `base`.
+
+    spans: (begins, lengths) of its records; panel: (pattern int32, minus uint8), by query;
+    intervals: (record, start, end), int64[n], and kinds: (pattern int32, distance int32, minus
+    uint8), [n] each, filled here. `record` counts from the first of the spans.
+    """
+    begins = spans[0]
+    record, start, end = intervals
+    pattern, distance, minus = kinds
+    span = last_at(begins, rows[0]["anchor"] - base)
+    for i in range(len(rows)):
+        row = rows[i]
+        position = row["anchor"] - base
+        span = next_at(begins, position, span)
+        while begins[span] > position:
+            span -= 1
+        record[i] = span
+        start[i] = row["start"] - base - begins[span]
+        end[i] = row["end"] - base - begins[span]
+        pattern[i], minus[i] = panel[0][row["query"]], panel[1][row["query"]]
+        distance[i] = row["distance"]
+
+
+@kernel
+def _stage(staged, filled, out, count, state, q):
+    """Stage a minimum behind `filled` others; returns how many are staged then."""
+    if filled == STAGED:
+        _put(staged, filled, out, count)
+        filled = 0
+    plateau = state.plateaus[q]
+    staged[0, filled] = q
+    staged[1, filled] = plateau.first if state.backward[q] else plateau.last
+    staged[2, filled] = plateau.height
+    return filled + 1
+
+
+@kernel
+def _put(staged, filled, out, count):
+    """Put minima in `out`, which has count[0]: many at once, as all threads count there."""
+    at = fetch_add(count, 0, filled)
+    for i in range(3):
+        for j in range(filled):
+            out[i, at + j] = staged[i, j]
+
+
+@kernel
+def feed_plateaus(work, state, query, coordinate, distance, out, count):
+    """Take ends; each item of work takes those of as many queries, which no other item looks at."""
+    groups, queries = work[1], len(state.plateaus)
+    while True:
+        group = next_item(work)
+        if group < 0:
+            return
+        begin, end = group * queries // groups, (group + 1) * queries // groups
+        _feed_some(begin, end, state, query, coordinate, distance, out, count)
+
+
+@kernel
+def _feed_some(begin, end, state, query, coordinate, distance, out, count):
+    """Take the ends of the queries begin … end−1."""
+    staged, filled = np.empty((3, STAGED), np.int64), 0
+    for i in range(len(query)):
+        q = query[i]
+        if q < begin or q >= end:
+            continue
+        at, d, plateau = coordinate[i], distance[i], state.plateaus[q]
+        beside = plateau.is_open and plateau.last + 1 == at
+        if beside and d == plateau.height:
+            plateau.last = at
+            continue
+        if plateau.is_open and plateau.fell and not (beside and d < plateau.height):
+            filled = _stage(staged, filled, out, count, state, q)
+        plateau.fell = not (beside and d > plateau.height)
+        plateau.is_open, plateau.first, plateau.last, plateau.height = 1, at, at, d
+    _put(staged, filled, out, count)
+
+
+@kernel
+def close_plateaus(state, forward_end, backward_end, out, count):
+    """Close the plateaus that no further end can touch."""
+    staged, filled = np.empty((3, STAGED), np.int64), 0
+    for q in range(len(state.plateaus)):
+        plateau = state.plateaus[q]
+        behind = plateau.last + 1
+        if plateau.is_open and behind < (backward_end if state.backward[q] else forward_end):
+            plateau.is_open = 0
+            if plateau.fell:
+                filled = _stage(staged, filled, out, count, state, q)
+    _put(staged, filled, out, count)
+
+
+@kernel
+def _stands_before(minus, chains, i, j):
+    start, end, distance = chains.start, chains.end, chains.distance
+    if distance[i] != distance[j]:
+        return distance[i] < distance[j]
+    if minus:
+        i, j, start, end = j, i, end, start
+    if start[i] != start[j]:
+        return start[i] < start[j]
+    if end[i] != end[j]:
+        return end[i] < end[j]
+    return chains.anchor[i] < chains.anchor[j]
+
+
+@kernel
+def join_chains(minus, chains, standing):
+    """Join chains of overlapping hits of a query.
+
+    minus: uint8[Q], whether a query is on the strand `-`; chains: Chains; standing: bool[n],
+    receives which hit stands for a chain. Where chains overlap, first and reach of that hit receive
+    those of the joint chain.
+    """
+    query, first, reach = chains.query, chains.first, chains.reach
+    begin = 0
+    while begin < len(query):
+        best, furthest, stop = begin, reach[begin], begin + 1
+        while stop < len(query) and query[stop] == query[begin] and first[stop] < furthest:
+            furthest = max(furthest, reach[stop])
+            if _stands_before(minus[query[begin]], chains, stop, best):
+                best = stop
+            stop += 1
+        standing[begin:stop] = False
+        standing[best] = True
+        first[best], reach[best] = first[begin], furthest
+        begin = stop
+
+
+@kernel
+def _is_product(line, first, last, limits):
+    """Whether a site on `+` and one on `-`, which starts no further left, make a product."""
+    starts, ends = line
+    length = ends[last] - starts[first]
+    return ends[last] >= ends[first] and limits[0] <= length <= limits[1]
+
+
+@kernel
+def count_products(line, plus, minus, limits, found):
+    """Count the products of each site on `+`, by two pointers per group.
+
+    line: starts and ends of all sites, int64; plus: (sites, the group that each is joined to),
+    int64[n], by start; minus: (sites, int64, by group and start, bounds of the groups); limits:
+    (least, most); found: (low, count), int64[n], filled here: where in its group a site's partners
+    begin, and how many products there are.
+    """
+    starts, _ = line
+    sites, groups = plus
+    others, bounds = minus
+    low, count = found
+    pointers = bounds[:-1].copy()
+    for i in range(len(sites)):
+        start, last = starts[sites[i]], bounds[groups[i] + 1]
+        at = pointers[groups[i]]
+        while at < last and starts[others[at]] < start:
+            at += 1
+        pointers[groups[i]] = low[i] = at
+        products = 0
+        while at < last and starts[others[at]] < start + limits[1]:
+            products += _is_product(line, sites[i], others[at], limits)
+            at += 1
+        count[i] = products
+
+
+@kernel
+def write_products(line, plus, minus, limits, low, rows):
+    """Write the products that `count_products` counted.
+
+    low: see `count_products`; rows: (on `+`, on `-`), int64[n], filled here.
+    """
+    starts, _ = line
+    sites, groups = plus
+    others, bounds = minus
+    first, second = rows
+    written = 0
+    for i in range(len(sites)):
+        at, last = low[i], bounds[groups[i] + 1]
+        end = starts[sites[i]] + limits[1]
+        while at < last and starts[others[at]] < end:
+            if _is_product(line, sites[i], others[at], limits):
+                first[written], second[written] = sites[i], others[at]
+                written += 1
+            at += 1
