@@ -1,6 +1,7 @@
 """Threads beside the caller's: pools, and one that makes items before they are asked for."""
 
 import os
+import re
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -8,6 +9,9 @@ from functools import cache
 from threading import Condition, Thread
 from typing import Generic, TypeVar
 
+from kmatch.errors import InputError
+
+SETTING = "NUMBA_NUM_THREADS"
 PATIENCE = 0.5  # seconds to wait for the thread, which may itself wait for a pipe
 
 Item = TypeVar("Item")
@@ -21,9 +25,14 @@ def cores() -> int:
 
 
 def kernel_threads() -> int:
-    """The threads that kernels may use: those of NUMBA_NUM_THREADS, or else one a core."""
-    named = os.environ.get("NUMBA_NUM_THREADS", "")
-    return int(named) if named.isdigit() and int(named) else cores()
+    """The threads that kernels may use: those of NUMBA_NUM_THREADS, or else one a core.
+
+    Raises InputError for a number below 1.
+    """
+    named = os.environ.get(SETTING, "").strip()
+    if re.fullmatch(r"0+|-\d+", named):
+        raise InputError(f"{SETTING} is {named}; set it to 1 or more, or leave it unset")
+    return int(named) if named.isdecimal() else cores()
 
 
 def pool(threads: int, name: str) -> ThreadPoolExecutor:

@@ -11,7 +11,7 @@ from support.hooks import edit_batches, hamming_batches, hooked
 
 import kmatch
 from kmatch.engine.workers import SLAB
-from kmatch.search import codes, scan
+from kmatch.search import scan
 from kmatch.search import scan as dense
 from kmatch.sequences.patterns import load_patterns
 
@@ -47,7 +47,7 @@ def test_threads_ahead_find_the_same(monkeypatch, name):
     options = options | {"chunk_length": 1_500, "capacity": 20_000}
     expected = lines(hooked(command, genome, PANEL, *k, **options))
     monkeypatch.setattr(dense, "MANY", 0)
-    monkeypatch.setattr("numba.config.NUMBA_NUM_THREADS", 4)  # as if there were so many cores
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "4")  # as if there were so many cores
     for ahead, threads in product((0, 10_000), (2, 4)):
         monkeypatch.setattr(dense, "CODES_AHEAD", ahead)
         monkeypatch.setattr(dense, "HITS_AHEAD", ahead)
@@ -57,7 +57,7 @@ def test_threads_ahead_find_the_same(monkeypatch, name):
 
 def test_minima_are_found_ahead_where_there_are_more_than_two_threads(monkeypatch):
     monkeypatch.setattr(dense, "MANY", 0)
-    monkeypatch.setattr("numba.config.NUMBA_NUM_THREADS", 4)
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "4")
     names, run_ahead = [], dense.run_ahead
 
     def spy(items, weigh, capacity, name):
@@ -76,7 +76,7 @@ def test_ends_are_taken_apart_by_several_threads(monkeypatch):
     genome = kmatch.Genome.from_records([("a", "A" * 9_000 + "C" + "A" * 9_000), *RECORDS])
     expected = None
     for threads in (1, 2):
-        monkeypatch.setattr(codes, "BATCH", 1 << 14)
+        monkeypatch.setattr(scan, "BATCH", 1 << 14)
         found = [
             lines(kmatch.edit(genome, PANEL, 2, report=report, threads=threads))
             for report in ("minima", "ends", "loci")
@@ -94,7 +94,7 @@ def test_hits_at_sites_are_found_ahead_and_by_several_threads(monkeypatch, stran
     expected = lines(hooked("multi", genome, panel, 8, way="scan", **options))
     assert len(expected) > SLAB
     monkeypatch.setattr(dense, "MANY", 0)
-    monkeypatch.setattr("numba.config.NUMBA_NUM_THREADS", 4)
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "4")
     for threads in (1, 2, 4):
         found = hooked("multi", genome, panel, 8, way="lookup", threads=threads, **options)
         assert lines(found) == expected

@@ -2,7 +2,6 @@
 
 import io
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -11,7 +10,6 @@ from typing import TextIO
 from kmatch import interrupts
 
 _LIBRARIES = ("numba", "llvmlite")  # whose errors about the machine may be of any class
-_THREADS = "NUMBA_NUM_THREADS"  # which Numba reads, and does not name when it refuses it
 _TRACEBACK = "--debug shows where"
 SWITCHING = 5e-4  # seconds
 
@@ -64,9 +62,6 @@ def _words(error: Exception) -> str:
         return str(error)
     if isinstance(error, MemoryError):
         return "out of memory; search fewer patterns at a time, or a genome of shorter records"
-    threads = os.environ.get(_THREADS, "").strip()
-    if _of_a_library(error) and re.fullmatch(r"0+|-\d+", threads):
-        return f"{_THREADS} is {threads}; set it to 1 or more, or leave it unset"
     words = str(error).rstrip(".") or type(error).__name__
     if isinstance(error, OSError) and error.strerror:
         words = f"{error.filename}: {error.strerror}" if error.filename else error.strerror

@@ -16,7 +16,7 @@ from kmatch.engine.cpu import engine
 from kmatch.engine.geometry import Layout
 from kmatch.packed import reader as stored
 from kmatch.results import tables
-from kmatch.search import codes, ends
+from kmatch.search import ends
 from kmatch.search import plateaus as rows
 from kmatch.search import scan as dense
 from kmatch.sequences import fasta as fasta_reader
@@ -28,7 +28,7 @@ PAIRS = ("text", "fasta", "bed", "words")
 # Constants, made so small that tiny cases meet what only large ones would: where they stand, and
 # what they may be.
 PATCHES = {
-    "batch": (((codes, "BATCH"), (codes, "SHARED")), (1, 2, 10)),
+    "batch": (((dense, "BATCH"), (dense, "SHARED")), (1, 2, 10)),
     "dense": (((dense, "MANY"),), (0, 1, 5)),
     "unpacked": (((ends, "UNPACKED"),), (0, 1, 1 << 40)),
     "key bits": (((rows, "KEY_BITS"),), (0, 12)),
