@@ -7,16 +7,16 @@ __version__ = "1.0.0"
 # Loaded on first use: `kmatch --help` must not wait for NumPy and Numba.
 _HOMES = {
     "Genome": "kmatch.genome",
-    "Hit": "kmatch.results.hits",
-    "Hits": "kmatch.results.hits",
+    "Hit": "kmatch.results.table",
+    "Hits": "kmatch.results.table",
     "hamming": "kmatch.api",
     "multi": "kmatch.api",
     "edit": "kmatch.api",
     "best": "kmatch.api",
-    "Primer": "kmatch.results.primers",
-    "Primers": "kmatch.results.primers",
-    "Product": "kmatch.results.products",
-    "Products": "kmatch.results.products",
+    "Primer": "kmatch.results.table",
+    "Primers": "kmatch.results.table",
+    "Product": "kmatch.results.table",
+    "Products": "kmatch.results.table",
     "pcr": "kmatch.api",
     "primer": "kmatch.api",
     "pack": "kmatch.api",
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from kmatch.errors import KmatchError as KmatchError
     from kmatch.errors import OutputError as OutputError
     from kmatch.genome import Genome as Genome
-    from kmatch.results.hits import Hit as Hit
-    from kmatch.results.hits import Hits as Hits
-    from kmatch.results.primers import Primer as Primer
-    from kmatch.results.primers import Primers as Primers
-    from kmatch.results.products import Product as Product
-    from kmatch.results.products import Products as Products
+    from kmatch.results.table import Hit as Hit
+    from kmatch.results.table import Hits as Hits
+    from kmatch.results.table import Primer as Primer
+    from kmatch.results.table import Primers as Primers
+    from kmatch.results.table import Product as Product
+    from kmatch.results.table import Products as Products
 
 
 def __getattr__(name: str) -> object:

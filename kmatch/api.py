@@ -24,11 +24,9 @@ from kmatch.cluster import begin_anywhere, primers_anywhere
 from kmatch.errors import check_threads, warn
 from kmatch.genome import Genome, Genomes, as_genome, as_genomes, keeps
 from kmatch.packed.writer import write_packed
-from kmatch.results.hits import Hits
 from kmatch.results.limit import check_limit, limited
 from kmatch.results.output import open_output
-from kmatch.results.primers import Primers
-from kmatch.results.products import Products
+from kmatch.results.table import Hits, Primers, Products
 from kmatch.search.alignments import with_alignments
 from kmatch.search.panel import check_ends, check_pam, pattern_distances
 from kmatch.search.pcr import PRODUCT, PcrOptions, PcrSearch, site_query
@@ -355,7 +353,7 @@ def _hits(
     run = run._replace(aligned=not genomes.can_reread)
     search = begin_anywhere(query, genomes, run, load_regions(regions))
     search.progress.tell = on_progress
-    closest = list(limited(search, patterns, check_limit(limit), warn))
+    closest = list(limited(search, patterns, check_limit(limit)))
     k_each = pattern_distances(patterns, query.k) if isinstance(query.k, str) else None
     align = partial(with_alignments, query=query, genomes=genomes, threads=run.threads)
     return Hits(closest, patterns, genomes, query.pam_side == "5p", k_each, align)

@@ -20,8 +20,7 @@ from support.pcr import rows as product_rows
 
 import kmatch
 from kmatch.genome import as_genomes
-from kmatch.results.hits import Hits
-from kmatch.results.products import Products
+from kmatch.results.table import Hits, Products
 from kmatch.search.circles import Arc, loci_on_circle
 from kmatch.sequences.patterns import load_patterns
 from kmatch.sequences.primer_pairs import load_pairs

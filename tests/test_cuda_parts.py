@@ -25,7 +25,7 @@ from kmatch.engine.engine import Done
 from kmatch.engine.geometry import SPARE, Geometry, Text
 from kmatch.engine.queries import reading_arrays
 from kmatch.errors import DeviceError
-from kmatch.results.hits import Hits
+from kmatch.results.table import Hits
 from kmatch.sequences.patterns import load_patterns
 
 if not driver.SIMULATED:

@@ -25,7 +25,7 @@ from support.differences import (
 from support.hooks import edit_batches
 
 import kmatch
-from kmatch.results.hits import Hits
+from kmatch.results.table import Hits
 from kmatch.sequences.patterns import checked_patterns
 
 REPORTS = ["minima", "ends", "loci"]

@@ -14,7 +14,7 @@ from support.hooks import edit_batches
 
 import kmatch
 from kmatch.genome import as_genomes
-from kmatch.results.hits import Hits
+from kmatch.results.table import Hits
 from kmatch.sequences.patterns import load_patterns
 
 K = 2

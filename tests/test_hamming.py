@@ -12,7 +12,7 @@ from support.hooks import hamming_batches
 from support.mismatches import rows, search
 
 import kmatch
-from kmatch.results.hits import Hits
+from kmatch.results.table import Hits
 from kmatch.search import chunks
 
 

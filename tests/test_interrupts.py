@@ -48,7 +48,7 @@ BUSY = """
 import hashlib, sys
 class Finder:
     def find_spec(self, name, path=None, target=None):
-        if name == "kmatch.results.tables":
+        if name == "kmatch.results.formats":
             print("busy", file=sys.__stdout__, flush=True)
             hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
 sys.meta_path.insert(0, Finder())

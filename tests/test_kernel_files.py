@@ -120,7 +120,7 @@ main(sys.argv[4:])
 @pytest.mark.parametrize("quiet", [False, True])
 def test_a_search_on_a_full_disk_finds_its_hits(tmp_path, quiet):
     """One kernel is missing: a warning names its folder, not the genome; -q says nothing."""
-    place = install_warm(tmp_path, missing="bed_lines")
+    place = install_warm(tmp_path, missing="fill_lines")
     before = sorted(place.iterdir())
     words = [*SEARCH, *(["-q"] if quiet else [])]
     result = process(*words, prefix=(sys.executable, "-c", FULL), **installed(tmp_path))
@@ -134,7 +134,7 @@ def test_a_search_on_a_full_disk_finds_its_hits(tmp_path, quiet):
 def test_a_search_with_damaged_kernels_finds_its_hits(tmp_path):
     place = install_warm(tmp_path)
     before = sorted(place.iterdir())
-    for name in ("bed_lines", "split_lines"):
+    for name in ("fill_lines", "split_lines"):
         for path in place.glob(f"*.{name}-*"):
             path.write_bytes(path.read_bytes()[:-9])
     first, second = (process(*SEARCH, **installed(tmp_path)) for _ in range(2))

@@ -1,5 +1,7 @@
 """The closest hits of each pattern, and the summary of all."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from support.hooks import hooked
 
 import kmatch
 from kmatch.results import limit as limiting
-from kmatch.results.limit import Limit, limited
+from kmatch.results.limit import Closest, limited
 
 PANEL = {"a": "ACGTAC", "b": "TTNRCA", "again": "acgtac", "none": "ACGTTGCATTAGCCAGTACTGAACCGGTT"}
 
@@ -34,11 +36,10 @@ def closest(hits, most):
 @settings(max_examples=30)
 @given(most=st.integers(1, 300), few=st.sampled_from([1, 7, 1 << 16]))
 def test_the_closest_are_kept(hits, most, few):
-    warnings = []
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(record=True) as heard:
         patch.setattr(limiting, "FEW", few)
-        found = limited(hits.batches, hits.patterns, most, warnings.append)
-        found = kmatch.Hits(found, hits.patterns)
+        warnings.simplefilter("always")
+        found = kmatch.Hits(limited(hits.batches, hits.patterns, most), hits.patterns)
     expected = hits[closest(hits, most)]
     assert list(found) == list(expected) and len(hits.batches) > 20
     assert found.record_number.tolist() == expected.record_number.tolist()
@@ -46,24 +47,21 @@ def test_the_closest_are_kept(hits, most, few):
     assert found.match.tolist() == expected.match.tolist()
     counts = np.bincount(hits.pattern_number, minlength=len(PANEL)).tolist()
     over = [(count, name) for name, count in zip(PANEL, counts, strict=True) if count > most]
-    if not over:
-        assert warnings == []
-        return
-    (warning,) = warnings
-    count, _ = max(over)
-    assert f"' has {count:,} hits, of which the limit keeps {most:,}" in warning
-    assert warning.startswith(f"{len(over):,} patterns have more" if len(over) > 1 else "pattern")
+    assert len(heard) == bool(over)
+    if over:
+        said, (count, _) = str(heard[0].message), max(over)
+        assert f"' has {count:,} hits, of which the limit keeps {most:,}" in said
+        assert said.startswith(f"{len(over):,} patterns have more" if over[1:] else "pattern")
 
 
 @pytest.mark.parametrize("most", [1, 10])
 def test_memory_goes_by_what_is_kept(hits, most, monkeypatch):
     monkeypatch.setattr(limiting, "FEW", 1)
-    limit = Limit(hits.patterns, most)
+    limit = Closest(len(PANEL), most)
     for batch in hits.batches * 3:
         limit.add(batch)
-        held = sum(map(len, limit._parts))
-        assert held <= 2 * most * len(PANEL)
-    assert sum(len(part.names) for part in limit._parts) <= most * len(PANEL)
+        assert sum(map(len, limit._parts)) <= 2 * most * len(PANEL)
+    assert sum(len(part.names) for part in limit.kept()) <= most * len(PANEL)
 
 
 def test_in_python():

@@ -13,8 +13,8 @@ from support.hooks import multi_batches
 from support.mismatches import EQUAL, check_off_targets, oracle, rows, search_panel
 
 import kmatch
-from kmatch.results.hits import Hits
-from kmatch.results.summary import Summary
+from kmatch.results.limit import Counts
+from kmatch.results.table import Hits
 from kmatch.sequences.patterns import checked_patterns, load_patterns
 
 
@@ -82,7 +82,7 @@ def test_tables(case, geometry):
     hits.to_tsv(tsv)
     assert bed.getvalue() == naive.bed(records, names, patterns, expected)
     assert tsv.getvalue().decode() == naive.tsv(records, names, whole, expected)
-    counts = Summary(panel, k)
+    counts = Counts(panel, k)
     for batch in hits.batches:
         counts.add(batch)
     counts.write(table)

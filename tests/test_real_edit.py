@@ -56,7 +56,7 @@ def test_pieces_with_edits_are_found_where_they_were_cut(e_coli, k):
 def test_the_filter_and_the_scan_of_e_coli(e_coli):
     from support.hooks import edit_batches
 
-    from kmatch.results.hits import Hits
+    from kmatch.results.table import Hits
     from kmatch.sequences.patterns import load_patterns
 
     genome, _, sequence = e_coli

@@ -12,7 +12,7 @@ from support.mismatches import rows
 from support.packing import packed
 
 import kmatch
-from kmatch.results.hits import Hits
+from kmatch.results.table import Hits
 from kmatch.search.regions import load_regions
 from kmatch.sequences.patterns import load_patterns
 

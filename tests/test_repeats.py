@@ -15,7 +15,7 @@ from support.hooks import best_batches, edit_batches, hamming_batches, multi_bat
 import kmatch
 from kmatch.errors import KmatchWarning
 from kmatch.results.batches import joined, taken
-from kmatch.results.hits import Hits
+from kmatch.results.table import Hits
 from kmatch.search.panel import distinct_patterns, with_copies
 from kmatch.sequences.patterns import load_patterns
 

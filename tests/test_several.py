@@ -19,8 +19,7 @@ from support.pcr import rows as product_rows
 
 import kmatch
 from kmatch.genome import Genomes
-from kmatch.results.hits import Hits
-from kmatch.results.products import Products
+from kmatch.results.table import Hits, Products
 from kmatch.search.pcr import PcrOptions, PcrSearch, site_query
 from kmatch.search.query import Run
 from kmatch.search.search import begin_search

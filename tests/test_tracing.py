@@ -10,7 +10,7 @@ from support.differences import edit, edited, rows
 
 import kmatch
 from kmatch.engine.trace import MOST, SEEN
-from kmatch.results import tables
+from kmatch.results import writer
 
 
 @pytest.mark.parametrize("k", [1, 3, MOST, MOST + 1])
@@ -38,8 +38,8 @@ def test_lines_are_formatted_beside_the_search(monkeypatch, form):
     genome = kmatch.Genome.from_records([("one", random_letters(900)), ("two", "ACGT" * 50)])
     hits = kmatch.edit(genome, ["ACGTAC", "TTGACC"], 2, report="ends")
     expected = written(hits, form)
-    monkeypatch.setattr(tables, "MANY", 1)
-    monkeypatch.setattr(tables, "ROWS", 7)
+    monkeypatch.setattr(writer, "MANY", 1)
+    monkeypatch.setattr(writer, "ROWS", 7)
     assert written(hits, form) == expected and expected.count(b"\n") > 100
 
 
@@ -47,8 +47,8 @@ def test_what_the_thread_raises_is_reported(tmp_path, monkeypatch):
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(tables, "MANY", 1)
-    monkeypatch.setattr(tables, "bed_lines", fail)
+    monkeypatch.setattr(writer, "MANY", 1)
+    monkeypatch.setattr(writer, "fill_lines", fail)
     genome, out = tmp_path / "genome.fa", tmp_path / "hits.bed"
     genome.write_bytes(fasta([("one", random_letters(900))]))
     result = here("edit", genome, "-p", "ACGTAC", "-k", 2, "-o", out)

@@ -17,8 +17,7 @@ from kmatch.errors import DeviceError, InputError
 from kmatch.genome import as_genomes
 from kmatch.published.registry import ENGINE, PUBLISHED, Algorithm
 from kmatch.published.run import Run as Published
-from kmatch.results.hits import Hits
-from kmatch.results.primers import Primers
+from kmatch.results.table import Hits, Primers
 from kmatch.search.primer import PrimerOptions, PrimerSearch
 from kmatch.search.query import Query, Run
 from kmatch.search.search import begin_search

@@ -84,15 +84,17 @@ def pcr(given: Given) -> None:
     A product reaches from a site of one primer on + to a site of its partner on - that faces it.
     """
     search = _PcrSearch(given, rereads=given.sequence)
+    from kmatch.results.columns import ProductRows
+    from kmatch.results.formats import FORMATS
     from kmatch.results.output import open_output
-    from kmatch.results.tables import ProductWriter
 
     with open_output(given.output) as handle:
-        named = search.genomes.named
-        writer = ProductWriter(handle, search.form, search.pairs, given.sequence, named)
+        rows = ProductRows(search.pairs, given.sequence, search.genomes.named)
+        writer = FORMATS[search.form](handle, rows)
         with search.found(search.begin) as found:
             for batch in found:
                 writer.write(batch)
+            writer.finish()
     search.conclude(f"{counted(search.rows, 'product')} of {counted(len(search.pairs), 'pair')}")
 
 
@@ -193,8 +195,9 @@ def primer(given: Given) -> None:
     search = Search(given)
     from kmatch.cluster import primers_anywhere
     from kmatch.genome import Genome
+    from kmatch.results.columns import PrimerRows, RegionRows
+    from kmatch.results.formats import FORMATS
     from kmatch.results.output import flush_all, open_output
-    from kmatch.results.tables import PrimerWriter, RegionWriter
     from kmatch.search.primer import PrimerOptions
 
     read = partial(Genome, keep=False, on_warning=search.messages.warn)
@@ -203,15 +206,17 @@ def primer(given: Given) -> None:
     begin = partial(primers_anywhere, target, background, given.k, options, search.run)
     with ExitStack() as stack:
         handles = [stack.enter_context(open_output(given.output))]
-        writers: list[PrimerWriter | RegionWriter] = [
-            PrimerWriter(handles[0], form, given.k, given.both_strands)
-        ]
+        writer = FORMATS[form](handles[0], PrimerRows(given.k, given.both_strands))
         if given.regions:
             handles.append(stack.enter_context(open_output(given.regions)))
-            writers.append(RegionWriter(handles[1], given.both_strands))
+            regions = FORMATS["bed"](handles[1], RegionRows(given.both_strands))
         with search.batches(begin, given.background) as found:
             for batch in found:
-                for writer in writers:
-                    writer.write(batch)
+                writer.write(batch)
+                if given.regions:
+                    regions.write(batch.in_regions())
+            writer.finish()
+        if given.regions:
+            regions.finish()
         flush_all(*handles)
     search.conclude(counted(search.rows, "primer"))

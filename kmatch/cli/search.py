@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from kmatch.engine.engine import Engine
     from kmatch.genome import Genomes
     from kmatch.results.batches import HitBatch
-    from kmatch.results.tables import Screen
+    from kmatch.results.columns import Screen
+    from kmatch.results.limit import Counts
     from kmatch.sequences.patterns import PatternSet
 
 BESIDE = 100  # letters of a PAM and around a hit, at the most
@@ -189,47 +190,40 @@ class HitSearch(PatternSearch):
     def write(self, problem: str) -> None:
         """Write the tables of a problem's hits: files are whole or absent."""
         from kmatch.cluster import begin_anywhere
-        from kmatch.results.formats import make_writer
-        from kmatch.results.limit import limited
+        from kmatch.results.columns import HitRows
+        from kmatch.results.formats import FORMATS
+        from kmatch.results.limit import Counts, limited
         from kmatch.results.output import flush_all, open_output
-        from kmatch.results.summary import Seen, Summary
-        from kmatch.results.tables import Searched
         from kmatch.search.panel import pattern_distances
 
         given, k = self.given, self.given.get("k")
         each = None if k is None else pattern_distances(self.panel, k)
-        summary = Summary(self.panel, None if each is None else int(each.max()))
-        seen = Seen(len(self.panel))
-        searched = Searched(
-            *(self.panel, self.genomes, self._pam_side == "5p"),
-            k=each if isinstance(k, str) else None,
-            threads=given.threads,
-        )
-        counts = given.summary or given.summary_only
+        counts = Counts(self.panel, None if each is None else int(each.max()))
+        shares = each if isinstance(k, str) else None
+        rows = HitRows(self.panel, self.genomes, self._pam_side == "5p", shares)
+        rows.threads = given.threads
         with ExitStack() as stack:
             handles = [stack.enter_context(open_output(given.output))]
             writer = None
             if not given.summary_only:
                 if self.form == "view":
-                    letters = stack.enter_context(_letters_beside(self.genomes, self.panel))
-                    searched = searched._replace(screen=self._screen(), letters=letters)
-                writer = make_writer(self.form, handles[0], searched)
+                    rows.screen = self._screen()
+                    rows.letters = stack.enter_context(_letters_beside(self.genomes, self.panel))
+                writer = FORMATS[self.form](handles[0], rows)
             if given.summary:
                 handles.append(stack.enter_context(open_output(given.summary)))
             query = Query(problem, self.panel, **given.values(Query._fields[2:]))
             begin = partial(begin_anywhere, query, self.genomes, self.run, self.regions)
             with self.found(begin) as found:
-                passed = _passed(found, seen.add, *([summary.add] if counts else []))
-                limit = partial(limited, patterns=self.panel, most=given.limit)
-                for batch in limit(passed, on_warning=self.messages.warn):
+                for batch in limited(_counted(found, counts), self.panel, given.limit):
                     if writer:
                         writer.write(batch)
                 if writer:
                     writer.finish()
-            if counts:
-                summary.write(handles[-1])
+            if given.summary or given.summary_only:
+                counts.write(handles[-1])
             flush_all(*handles)
-        some = int(seen.patterns.sum())
+        some = int(counts.hits.any(axis=1).sum())
         part = f"{some:,} of " if 0 < some < len(self.panel) else ""
         self.conclude(f"{counted(self.rows, 'hit')} of {part}{counted(len(self.panel), 'pattern')}")
 
@@ -237,19 +231,16 @@ class HitSearch(PatternSearch):
         """The Screen on which the table is shown, or None where it goes elsewhere."""
         if not self.is_standard or sys.stdout is None or not sys.stdout.isatty():
             return None
-        from kmatch.results.tables import Screen
+        from kmatch.results.columns import Screen
 
         colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         return Screen(shutil.get_terminal_size().columns, colour)
 
 
-def _passed(
-    batches: "Iterable[HitBatch]", *takers: "Callable[[HitBatch], None]"
-) -> "Iterator[HitBatch]":
-    """The batches, each of which takers have seen before."""
+def _counted(batches: "Iterable[HitBatch]", counts: "Counts") -> "Iterator[HitBatch]":
+    """The batches, whose hits are counted."""
     for batch in batches:
-        for take in takers:
-            take(batch)
+        counts.add(batch)
         yield batch
 
 

@@ -31,7 +31,7 @@ from kmatch.genome import Genome, as_genomes
 from kmatch.jit.folders import open_folder, own_folder, sharing, take
 from kmatch.jit.numba_parts import on_compile
 from kmatch.packed.writer import HALO_STEP, PackedLayout, write_packed
-from kmatch.results.hits import Hits
+from kmatch.results.table import Hits
 from kmatch.search.query import Query, Run
 from kmatch.search.search import begin_search
 from kmatch.sequences.patterns import load_patterns

@@ -13,9 +13,7 @@ from kmatch.errors import MOST, InputError, checked_count, shown
 from kmatch.sequences.files import StrPath, open_source
 
 if TYPE_CHECKING:
-    from kmatch.results.hits import Hits
-    from kmatch.results.primers import Primers
-    from kmatch.results.products import Products
+    from kmatch.results.table import Hits, Primers, Products
 
 _HEADERS = (b"#", b"track", b"browser")
 _SHOWN = 40  # characters of a wrong cell
@@ -87,7 +85,7 @@ def columns_of_products(products: "Products") -> Columns:
 
 def columns_of_primers(primers: "Primers") -> Columns:
     """The Columns of Primers: the target's records that have any, in full."""
-    sizes = {batch.record: len(batch.codes) for batch in primers.batches}
+    sizes = {number: len(each.codes) for each in primers.batches for number in each.names}
     columns, numbers = _columns(PRIMERS, primers, False)
     lengths = np.array([sizes[number] for number in numbers.tolist()], np.int64)
     return columns._replace(lengths=lengths, gc=primers.gc, tm=primers.tm)

@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from itertools import chain, pairwise
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Floats, Ints, Longs, bounds_of
+from kmatch.arrays import Bytes, Floats, Ints, Longs, bounds_of, gather
 from kmatch.engine.types import Columns
-from kmatch.results.columns import Texts, join_columns, join_texts, take_rows, take_texts
 from kmatch.results.melting import gc_fractions, melting_temperatures
 from kmatch.sequences.chunks import Spans
 
 ENDLESS = 1 << 62  # letters of a linear record, as far as its origin goes
-WHOLE = ("names", "origin")  # fields that rows have in common
+WHOLE = ("names", "origin", "codes", "regions")  # fields that rows have in common
 
 
 class Origin(NamedTuple):
@@ -27,6 +27,29 @@ class Origin(NamedTuple):
 
 
 ALONE = Origin()
+
+
+class Texts(NamedTuple):
+    """n texts side by side: text i is letters[ends[i] … ends[i+1]−1], ASCII; ends: int64[n+1]."""
+
+    ends: Longs
+    letters: Bytes
+
+    def words(self) -> list[str]:
+        """Each text as a str."""
+        letters = self.letters.tobytes().decode("utf-8", "surrogateescape")
+        return [letters[a:b] for a, b in pairwise(self.ends.tolist())]
+
+    def cigars(self) -> list[str]:
+        """The CIGAR of each text, whose letters are alignment columns."""
+        ops = self.letters
+        starts = np.ones(len(ops) + 1, bool)  # of runs of one letter, and the end of the last
+        starts[1:-1] = ops[1:] != ops[:-1]
+        starts[self.ends] = True
+        first = np.flatnonzero(starts)
+        letters = ops[first[:-1]].tobytes().decode()
+        runs = [f"{size}{op}" for size, op in zip(np.diff(first).tolist(), letters, strict=True)]
+        return ["".join(runs[a:b]) for a, b in pairwise(np.searchsorted(first, self.ends).tolist())]
 
 
 @dataclass(frozen=True)
@@ -46,18 +69,17 @@ class Batch:
     def __len__(self) -> int:
         return len(self.start)
 
-    def record_names(self, rows: slice = slice(None)) -> tuple[list[str], Longs]:
+    def record_names(self) -> tuple[list[str], Longs]:
         """Names of the records that rows are in, and which of them each row is in, int64[n].
 
         There may be a hundred thousand records, and rows in few.
         """
-        numbers, which = numbers_of(self.record[rows])
+        numbers, which = numbers_of(self.record)
         return [self.names[number] for number in numbers.tolist()], which
 
     def picked(self, rows: Longs | slice) -> Self:
         """The batch of some rows: numbers, int64[m], or a slice."""
-        own = [each.name for each in fields(self) if each.name not in WHOLE]
-        return replace(self, **{name: _picked(getattr(self, name), rows) for name in own})
+        return replace(self, **{name: take_rows(getattr(self, name), rows) for name in _own(self)})
 
 
 SomeBatch = TypeVar("SomeBatch", bound=Batch)
@@ -82,122 +104,6 @@ class HitBatch(Batch):
         """The alignments, of a search that was asked for them."""
         assert self.columns is not None
         return self.columns
-
-
-def hit_batch(spans: Spans, intervals: Any, kinds: Any, columns: Columns | None) -> HitBatch:
-    """A HitBatch of hits in a chunk; spans: its Spans, and records count from the first of them.
-
-    intervals: (record, start, end), kinds: (pattern, distance, minus), as HitBatch has them.
-    """
-    (record, start, end), (pattern, distance, minus) = intervals, kinds
-    some = record[np.flatnonzero(np.diff(record, prepend=-1))].tolist()
-    names = {spans.first + number: spans.names[number] for number in some}
-    return HitBatch(spans.first + record, start, end, names, pattern, distance, minus, columns)
-
-
-def no_hits() -> HitBatch:
-    """A HitBatch without rows, which tells that a search goes on."""
-    whole, kinds = np.zeros(0, np.int64), np.zeros(0, np.int32)
-    return HitBatch(whole, whole, whole, {}, kinds, kinds, np.zeros(0, np.uint8))
-
-
-def numbers_of(records: Longs) -> tuple[Longs, Longs]:
-    """The numbers of records, sorted, and which of them each row has; quick if all have one."""
-    if len(records) and (records == records[0]).all():
-        return records[:1], np.zeros(len(records), np.int64)
-    numbers, which = np.unique(records, return_inverse=True)
-    return numbers, which
-
-
-def joined(batches: Sequence[SomeBatch]) -> SomeBatch:
-    """The rows of batches of one genome, one behind the other, as one batch."""
-    filled = [batch for batch in batches if len(batch)] or batches[:1]
-    first = filled[0]
-    if len(filled) == 1:
-        return first
-    own = [each.name for each in fields(first) if each.name not in WHOLE]
-    columns = {name: _joined([getattr(batch, name) for batch in filled]) for name in own}
-    known = {number: name for batch in filled for number, name in batch.names.items()}
-    numbers, _ = numbers_of(columns["record"])
-    names = {number: known[number] for number in numbers.tolist()}
-    return replace(first, **columns, names=names)
-
-
-def taken(batches: Sequence[SomeBatch], rows: Longs) -> SomeBatch:
-    """Some rows of batches of one genome, by number, int64[n], counted over all of them."""
-    bounds = bounds_of([len(batch) for batch in batches])
-    source = np.searchsorted(bounds, rows, side="right") - 1
-    used, which = numbers_of(source)
-    begins = bounds_of([len(batches[number]) for number in used.tolist()])
-    part = joined([batches[number] for number in used.tolist()])
-    return part.picked(rows - bounds[source] + begins[which])
-
-
-def _picked(value: Any, rows: Longs | slice) -> Any:
-    """Rows of a column of any kind."""
-    if isinstance(value, Columns):
-        return take_rows(value, rows)
-    if isinstance(value, Texts):
-        return take_texts(value, rows)
-    if isinstance(value, PrimerSites):
-        return PrimerSites(*(_picked(each, rows) for each in value))
-    return None if value is None else value[rows]
-
-
-def _joined(values: list[Any]) -> Any:
-    """Columns of one kind, one behind the other."""
-    first = values[0]
-    if isinstance(first, Columns):
-        return join_columns(values)
-    if isinstance(first, Texts):
-        return join_texts(values)
-    if isinstance(first, PrimerSites):
-        return PrimerSites(*map(_joined, map(list, zip(*values, strict=True))))
-    return None if first is None else np.concatenate(values)
-
-
-def sizes_of(record: Longs, lengths: dict[int, int]) -> Longs:
-    """Letters of the circular records that hits are in, int64[n]; ENDLESS for a linear one."""
-    numbers, which = numbers_of(record)
-    sizes = [lengths.get(number, ENDLESS) for number in numbers.tolist()]
-    return np.array(sizes, np.int64)[which]
-
-
-@dataclass(frozen=True)
-class PrimerBatch:
-    """Primers of one target record, n rows, sorted by start, end and strand.
-
-    record: the record's number; name; start, end: int64[n], 0-based and half-open on the forward
-    strand; minus: uint8[n], 1 for the strand `-`; codes: uint8, the record's letters, 0 to 3 and 4
-    for any other; regions: int64[r, 3], stretches (start, end, minus) in which every position has a
-    primer within the length limits, sorted.
-    """
-
-    record: int
-    name: str
-    start: Longs
-    end: Longs
-    minus: Bytes
-    codes: Bytes
-    regions: Longs
-
-    def __len__(self) -> int:
-        return len(self.start)
-
-    @cached_property
-    def first(self) -> Longs:
-        """Where the first letter of each primer is, int64[n]."""
-        return np.where(self.minus, self.end - 1, self.start)
-
-    @cached_property
-    def gc(self) -> Floats:
-        """Share of G and C, float64[n]; see `gc_fractions`."""
-        return gc_fractions(self.codes, self.start, self.end)
-
-    @cached_property
-    def tm(self) -> Floats:
-        """Melting temperatures in °C, float64[n]; see `melting_temperatures`."""
-        return melting_temperatures(self.codes, self.start, self.end)
 
 
 class PrimerSites(NamedTuple):
@@ -226,3 +132,162 @@ class ProductBatch(Batch):
     forward: PrimerSites
     reverse: PrimerSites
     text: Texts | None
+
+
+@dataclass(frozen=True)
+class PrimerBatch(Batch):
+    """Primers of one target record, n rows, sorted by start, end and strand.
+
+    minus: uint8[n], 1 for the strand `-`; codes: uint8, the record's letters, 0 to 3 and 4 for any
+    other; regions: int64[r, 3], stretches (start, end, minus) in which every position has a primer
+    within the length limits, sorted.
+    """
+
+    minus: Bytes
+    codes: Bytes
+    regions: Longs
+
+    def in_regions(self) -> Self:
+        """Its regions as rows."""
+        start, end, minus = self.regions.T
+        record = np.full(len(start), next(iter(self.names)))
+        return replace(self, record=record, start=start, end=end, minus=minus.astype(np.uint8))
+
+    @cached_property
+    def gc(self) -> Floats:
+        """Share of G and C, float64[n]; see `gc_fractions`."""
+        return gc_fractions(self.codes, self.start, self.end)
+
+    @cached_property
+    def tm(self) -> Floats:
+        """Melting temperatures in °C, float64[n]; see `melting_temperatures`."""
+        return melting_temperatures(self.codes, self.start, self.end)
+
+
+def hit_batch(spans: Spans, intervals: Any, kinds: Any, columns: Columns | None) -> HitBatch:
+    """A HitBatch of hits in a chunk; spans: its Spans, and records count from the first of them.
+
+    intervals: (record, start, end), kinds: (pattern, distance, minus), as HitBatch has them.
+    """
+    (record, start, end), (pattern, distance, minus) = intervals, kinds
+    some = record[np.flatnonzero(np.diff(record, prepend=-1))].tolist()
+    names = {spans.first + number: spans.names[number] for number in some}
+    return HitBatch(spans.first + record, start, end, names, pattern, distance, minus, columns)
+
+
+def no_hits() -> HitBatch:
+    """A HitBatch without rows, which tells that a search goes on."""
+    whole, kinds = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    return HitBatch(whole, whole, whole, {}, kinds, kinds, np.zeros(0, np.uint8))
+
+
+def numbers_of(records: Longs) -> tuple[Longs, Longs]:
+    """The numbers of records, sorted, and which of them each row has; quick if all have one."""
+    if len(records) and (records == records[0]).all():
+        return records[:1], np.zeros(len(records), np.int64)
+    numbers, which = np.unique(records, return_inverse=True)
+    return numbers, which
+
+
+def sizes_of(record: Longs, lengths: dict[int, int]) -> Longs:
+    """Letters of the circular records that hits are in, int64[n]; ENDLESS for a linear one."""
+    numbers, which = numbers_of(record)
+    sizes = [lengths.get(number, ENDLESS) for number in numbers.tolist()]
+    return np.array(sizes, np.int64)[which]
+
+
+def joined(batches: Sequence[SomeBatch]) -> SomeBatch:
+    """The rows of batches of one genome, one behind the other, as one batch."""
+    filled = [batch for batch in batches if len(batch)] or batches[:1]
+    first = filled[0]
+    if len(filled) == 1:
+        return first
+    own = {name: join_rows([getattr(batch, name) for batch in filled]) for name in _own(first)}
+    known = {number: name for batch in filled for number, name in batch.names.items()}
+    numbers, _ = numbers_of(own["record"])
+    return replace(first, **own, names={number: known[number] for number in numbers.tolist()})
+
+
+def taken(batches: Sequence[SomeBatch], rows: Longs) -> SomeBatch:
+    """Some rows of batches of one genome, by number, int64[n], counted over all of them."""
+    bounds = bounds_of([len(batch) for batch in batches])
+    source = np.searchsorted(bounds, rows, side="right") - 1
+    used, which = numbers_of(source)
+    begins = bounds_of([len(batches[number]) for number in used.tolist()])
+    part = joined([batches[number] for number in used.tolist()])
+    return part.picked(rows - bounds[source] + begins[which])
+
+
+def cut_at_origin(batch: SomeBatch) -> SomeBatch:
+    """The batch with two rows for each that runs over its record's origin: up to it, and from it
+    on."""
+    if batch.origin.circles is None:
+        return batch
+    size = sizes_of(batch.record, batch.origin.circles)
+    over = batch.end > size
+    cut = batch.picked(np.repeat(np.arange(len(batch)), 1 + over))
+    start, end = cut.start.copy(), cut.end.copy()
+    second = np.cumsum(1 + over)[over] - 1
+    end[second - 1], start[second] = size[over], 0
+    end[second] -= size[over]
+    return replace(cut, start=start, end=end)
+
+
+def take_texts(texts: Texts, rows: Longs | slice) -> Texts:
+    """The Texts of these rows: numbers, int64[n], or a slice of rows side by side."""
+    ends, letters = texts
+    if isinstance(rows, slice):
+        first, last, _ = rows.indices(len(ends) - 1)
+        ends = ends[first : max(first, last) + 1]
+        return Texts(ends - ends[0], letters[ends[0] : ends[-1]])
+    bounds = bounds_of(np.diff(ends)[rows])
+    return Texts(bounds, gather(letters, ends[rows], bounds))
+
+
+def shortened(columns: Columns, less: Longs, at_begin: bool) -> Columns:
+    """The Columns without the last matches of each row, or the first: less, int64[n]."""
+    skipped = less * at_begin
+    op_ends = bounds_of(np.diff(columns.op_ends) - less)
+    text_ends = bounds_of(np.diff(columns.text_ends) - less)
+    return Columns(
+        op_ends,
+        gather(columns.ops, columns.op_ends[:-1] + skipped, op_ends),
+        text_ends,
+        gather(columns.text, columns.text_ends[:-1] + skipped, text_ends),
+    )
+
+
+def _own(batch: Batch) -> list[str]:
+    """The fields that each row has a part of."""
+    return [each.name for each in fields(batch) if each.name not in WHOLE]
+
+
+def take_rows(value: Any, rows: Longs | slice) -> Any:
+    """Rows of a column of any kind."""
+    if isinstance(value, Texts | Columns):
+        parts = (take_texts(each, rows) for each in _texts(value))
+        return type(value)._make(chain.from_iterable(parts))
+    if isinstance(value, PrimerSites):
+        return PrimerSites(*(take_rows(each, rows) for each in value))
+    return None if value is None else value[rows]
+
+
+def join_rows(values: Sequence[Any]) -> Any:
+    """Columns of one kind, one behind the other."""
+    first = values[0]
+    if isinstance(first, Texts | Columns):
+        parts = map(_join_texts, zip(*map(_texts, values), strict=True))
+        return type(first)._make(chain.from_iterable(parts))
+    if isinstance(first, PrimerSites):
+        return PrimerSites(*map(join_rows, zip(*values, strict=True)))
+    return None if first is None else np.concatenate(values)
+
+
+def _texts(value: Texts | Columns) -> list[Texts]:
+    """Pairs of ends and letters: those of alignments are the columns and the text."""
+    return [Texts(*value[:2]), Texts(*value[2:])] if isinstance(value, Columns) else [value]
+
+
+def _join_texts(parts: Sequence[Texts]) -> Texts:
+    lengths = np.concatenate([np.diff(part.ends) for part in parts])
+    return Texts(bounds_of(lengths), np.concatenate([part.letters for part in parts]))

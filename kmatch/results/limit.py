@@ -1,15 +1,45 @@
-"""The closest hits of each pattern, as many as asked for."""
+"""How many hits each pattern has at each distance, and the closest of them."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
 
 import numpy as np
 
 from kmatch.arrays import Ints, Longs
-from kmatch.errors import InputError, checked_count
+from kmatch.errors import InputError, checked_count, warn
 from kmatch.results.batches import HitBatch, joined
 from kmatch.sequences.patterns import Pattern, pattern_set
 
 FEW = 1 << 16  # hits beyond those kept that may wait until the farther ones are dropped
+
+
+class Counts:
+    """Counts the hits of patterns by distance; `hits` is int64[P, k+1].
+
+    k: the largest distance, None for that of the hits.
+    """
+
+    def __init__(self, patterns: Sequence[Pattern], k: int | None = None) -> None:
+        self._names = pattern_set(patterns).names
+        self.hits = np.zeros((len(self._names), (k or 0) + 1), np.int64)
+
+    def add(self, batch: HitBatch) -> None:
+        """Count the hits of a HitBatch."""
+        more = int(batch.distance.max(initial=0)) + 1 - self.hits.shape[1]
+        if more > 0:
+            self.hits = np.pad(self.hits, ((0, 0), (0, more)))
+        at = batch.pattern.astype(np.int64) * self.hits.shape[1] + batch.distance
+        np.add.at(self.hits.reshape(-1), at, 1)
+
+    def write(self, handle: Any) -> None:
+        """Write `pattern d0 … dk total` as TSV to a binary handle, a row a pattern."""
+        distances = [f"d{distance}" for distance in range(self.hits.shape[1])]
+        counts = np.column_stack([self.hits, self.hits.sum(axis=1)]).tolist()
+        rows = [["pattern", *distances, "total"]]
+        rows += [[name, *row] for name, row in zip(self._names, counts, strict=True)]
+        text = "".join("\t".join(map(str, row)) + "\n" for row in rows)
+        handle.write(text.encode("utf-8", "surrogateescape"))
 
 
 def check_limit(limit: int | None) -> int | None:
@@ -23,103 +53,77 @@ def check_limit(limit: int | None) -> int | None:
 
 
 def limited(
-    batches: Iterable[HitBatch],
-    patterns: Sequence[Pattern],
-    most: int | None,
-    on_warning: Callable[[str], None],
+    batches: Iterable[HitBatch], patterns: Sequence[Pattern], most: int | None
 ) -> Iterable[HitBatch]:
-    """HitBatches of the closest hits of each pattern, `most` a genome; of all where it is None."""
-    return batches if most is None else _limited(batches, Limit(patterns, most), on_warning)
+    """HitBatches of the closest hits of each pattern, `most` a genome; of all where it is None.
+
+    Of hits as close the first are kept. Warns of patterns that have more.
+    """
+    return batches if most is None else _limited(batches, pattern_set(patterns).names, most)
 
 
-def _limited(
-    batches: Iterable[HitBatch], limit: "Limit", on_warning: Callable[[str], None]
-) -> Iterator[HitBatch]:
-    for batch in batches:
-        yield from limit.add(batch)
-    yield from limit.batches()
-    if warning := limit.warning():
-        on_warning(warning)
+def _limited(batches: Iterable[HitBatch], names: list[str], most: int) -> Iterator[HitBatch]:
+    hits, given = np.zeros((2, len(names)), np.int64)
+    for _, of_genome in groupby(batches, lambda batch: batch.origin.number):
+        closest = Closest(len(names), most)
+        for batch in of_genome:
+            closest.add(batch)
+        hits += closest.hits
+        given += np.minimum(closest.hits, most)
+        yield from closest.kept()
+    more = np.flatnonzero(hits > given)
+    if len(more):
+        number = int(more[np.argmax(hits[more])])
+        several = f", at most {most:,} in a genome" if given[number] > most else ""
+        sentence = (
+            f"pattern '{names[number]}' has {hits[number]:,} hits, of which the limit keeps "
+            f"{given[number]:,}{several}"
+        )
+        if len(more) > 1:
+            sentence = (
+                f"{len(more):,} patterns have more hits than the limit keeps; the most: {sentence}"
+            )
+        warn(sentence)
 
 
-class Limit:
-    """Keeps at most `most` hits of each pattern in a genome: the closest, and the first of these.
+class Closest:
+    """Keeps at most `most` hits of each pattern: the closest, and the first of these.
 
-    patterns: of the search. Memory goes by the hits of a
-    genome that are kept: hits that wait are at most as many again, or FEW.
+    hits: int64[P], how many there were. Memory goes by the hits that are kept: those that wait are
+    at most as many again, or FEW.
     """
 
-    def __init__(self, patterns: Sequence[Pattern], most: int) -> None:
-        self._names, self._most = pattern_set(patterns).names, most
-        self._hits, self._given = np.zeros((2, len(self._names)), np.int64)  # of all genomes
-        self._genome = 0  # the number of the one whose hits wait
-        self._begin()
-
-    def _begin(self) -> None:
-        """Begin with the hits of a genome."""
-        self._counts = np.zeros(len(self._names), np.int64)
+    def __init__(self, patterns: int, most: int) -> None:
+        self._most = most
+        self.hits = np.zeros(patterns, np.int64)
         # The distance from which on a new hit is not kept.
-        self._beyond = np.full(len(self._names), np.iinfo(np.int64).max)
+        self._beyond = np.full(patterns, np.iinfo(np.int64).max)
         self._parts: list[HitBatch] = []
         self._kept = self._waiting = 0
 
-    def add(self, batch: HitBatch) -> list[HitBatch]:
-        """Take the next HitBatch of the search; gives what is kept of the genome before."""
-        done: list[HitBatch] = []
-        if batch.origin.number != self._genome:
-            done = list(self.batches())
-        self._genome = batch.origin.number
-        self._take(batch)
-        return done
-
-    def _take(self, batch: HitBatch) -> None:
-        self._counts += np.bincount(batch.pattern, minlength=len(self._counts))
+    def add(self, batch: HitBatch) -> None:
+        """Take the next HitBatch of the search."""
+        self.hits += np.bincount(batch.pattern, minlength=len(self.hits))
         near = np.flatnonzero(batch.distance < self._beyond[batch.pattern])
         rows = near[_closest(batch.pattern[near], batch.distance[near], self._most)]
-        if not len(rows):
-            return
-        self._parts.append(batch.picked(rows))
-        self._waiting += len(rows)
+        if len(rows):
+            self._parts.append(batch.picked(rows))
+            self._waiting += len(rows)
         if self._waiting > max(FEW, self._kept):
-            self._reduce()
+            self.kept()
 
-    def batches(self) -> Iterator[HitBatch]:
-        """Yield what is kept of the last genome, in order, as HitBatches."""
-        self._reduce()
-        self._hits += self._counts
-        self._given += np.minimum(self._counts, self._most)
-        parts = self._parts
-        self._begin()
-        yield from parts
-
-    def warning(self) -> str | None:
-        """A sentence on the patterns that had more hits, None where there are none."""
-        more = np.flatnonzero(self._hits > self._given)
-        if not len(more):
-            return None
-        number = int(more[np.argmax(self._hits[more])])
-        given = self._given[number]
-        several = f", at most {self._most:,} in a genome" if given > self._most else ""
-        sentence = (
-            f"pattern '{self._names[number]}' has {self._hits[number]:,} hits, of which the limit "
-            f"keeps {given:,}{several}"
-        )
-        if len(more) == 1:
-            return sentence
-        return f"{len(more):,} patterns have more hits than the limit keeps; the most: {sentence}"
-
-    def _reduce(self) -> None:
-        """Drop the hits that are not among the closest so far."""
+    def kept(self) -> list[HitBatch]:
+        """What is kept, in order, when the farther hits are dropped."""
         if not self._parts:
-            return
+            return []
         whole = joined(self._parts)
-        rows = _closest(whole.pattern, whole.distance, self._most)
-        kept = whole.picked(rows)
-        self._parts, self._kept, self._waiting = [kept], len(rows), 0
-        full = np.bincount(kept.pattern, minlength=len(self._counts)) >= self._most
+        kept = whole.picked(_closest(whole.pattern, whole.distance, self._most))
+        self._parts, self._kept, self._waiting = [kept], len(kept), 0
+        full = np.bincount(kept.pattern, minlength=len(self.hits)) >= self._most
         farthest = np.zeros(len(full), np.int64)
         np.maximum.at(farthest, kept.pattern, kept.distance)
         self._beyond[full] = farthest[full]
+        return self._parts
 
 
 def _closest(pattern: Ints, distance: Ints, most: int) -> Longs:

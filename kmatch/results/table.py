@@ -1,79 +1,65 @@
-"""Rows of batches as a table in Python: columns, rows, selections, files."""
+"""Hits, products and primers in Python: tables of columns, their rows, selections and files."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import Any, Generic, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
 
-from kmatch.arrays import Longs, bounds_of
+from kmatch.arrays import Floats, Ints, Longs, Objects, Strings, bounds_of
 from kmatch.errors import OutputError
+from kmatch.genome import Genome, Genomes, as_genomes
+from kmatch.results.batches import HitBatch, PrimerBatch, ProductBatch, SomeBatch, taken
+from kmatch.results.columns import SITES, HitRows, PrimerRows, ProductRows, RegionRows, Rows
+from kmatch.sequences.patterns import Pattern
+from kmatch.sequences.primer_pairs import PrimerPairs
 
 SHOWN = 6  # rows of a repr
 PAGE = 10  # rows in a notebook
 CELL = 24  # characters of a name there
 
-Batch = TypeVar("Batch")
 Row = TypeVar("Row")
 
 
-class Table(Generic[Batch, Row]):
-    """Rows of batches; a subclass defines their columns and writers.
+class Table(Generic[SomeBatch, Row]):
+    """Rows of batches. Columns, by the names that `rows` has, are made when first used.
 
-    It has columns by the names in `_columns`, of which rows, as `_row`, and reprs show `_shown`;
-    those in `_lazy` are computed when first used, and selections take over what is computed.
+    Rows are `_row`s, those of several genomes `_listed`; of their columns and `_more` a data frame
+    is made.
     """
 
     _row: Any
-    _shown: Sequence[str]
-    _columns: Sequence[str]
-    _lazy: Sequence[str]
+    _listed: Any = None
+    _more: Sequence[str] = ()
     _noun: str
 
-    def __init__(self, batches: Iterable[Batch]) -> None:
-        self.batches = list(batches)
-        every: list[Any] = self.batches
-        self._bounds = bounds_of([len(batch) for batch in every])  # rows of the batches
+    def __init__(self, batches: Iterable[SomeBatch], rows: Rows) -> None:
+        self.batches, self._rows = list(batches), rows
+        self._bounds = bounds_of([len(batch) for batch in self.batches])  # rows of the batches
+        if "genome" not in rows.without:
+            self._row = self._listed
 
-    def _add_genomes(self, named: bool, row: Any) -> None:
-        """Have `genome` and `genome_number` too, and such rows, where `named` is set."""
-        self.named = named
-        if named:
-            sizes = np.diff(self._bounds)
-            self.genome_number = np.repeat(self._numbers(), sizes)
-            names = [origin.name for origin in self._origins()]
-            self.genome = np.repeat(np.array([*names, None], object)[:-1], sizes)
-            self._row, self._shown = row, row._fields
-            self._columns = ("genome", *self._columns)
+    def __getattr__(self, name: str) -> Any:
+        """A column, from its first use on an attribute."""
+        rows = None if name.startswith("_") else self._rows
+        if rows is None or name not in rows.columns or name in rows.without:
+            raise AttributeError(f"{type(self).__name__} has no column {name!r}")
+        column = rows.columns[name]
+        parts = [column.values(batch, rows) for batch in self.batches]
+        values = np.concatenate([np.zeros(0, column.kind), *parts])
+        vars(self)[name] = values
+        return values
 
-    def _origins(self) -> list[Any]:
-        batches: Any = self.batches
-        return [batch.origin for batch in batches]
-
-    def _numbers(self) -> Longs:
-        """The genome of each batch."""
-        return np.array([origin.number for origin in self._origins()], np.int64)
-
-    def _batch_of(self, rows: Any) -> Any:
-        return np.searchsorted(self._bounds, rows, side="right") - 1
-
-    def _origin(self, row: Any) -> Any:
-        """The Origin of a row."""
-        batches: Any = self.batches
-        return batches[self._batch_of(row)].origin
-
-    def _by_genome(self, rows: Longs) -> list[Longs]:
-        """Rows by number, int64[n], cut where they go from one genome to another."""
-        if not len(rows):
-            return []
-        return np.split(rows, np.flatnonzero(np.diff(self._numbers()[self._batch_of(rows)])) + 1)
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._rows.columns} - {*self._rows.without})
 
     def __len__(self) -> int:
         return int(self._bounds[-1])
 
     def __iter__(self) -> Iterator[Row]:
-        columns = [getattr(self, name).tolist() for name in self._shown]
+        columns = [getattr(self, name).tolist() for name in self._row._fields]
         return map(self._row._make, zip(*columns, strict=True))
 
     @overload
@@ -87,7 +73,7 @@ class Table(Generic[Batch, Row]):
                 raise IndexError(f"there is no row {rows}: {self._size()}")
             number = range(len(self))[rows]
             return self._row._make(
-                getattr(self, name)[number : number + 1].tolist()[0] for name in self._shown
+                getattr(self, name)[number : number + 1].tolist()[0] for name in self._row._fields
             )
         if not isinstance(rows, slice):
             rows = np.asarray(rows)
@@ -97,12 +83,31 @@ class Table(Generic[Batch, Row]):
             raise IndexError("rows are chosen by a slice, a mask or one list of numbers")
         return self._selected(numbers)
 
+    def _selected(self, rows: Longs) -> Self:
+        """The table of some rows, with those of the columns that are made."""
+        which = np.searchsorted(self._bounds, rows, side="right") - 1
+        of = np.array([self._whole(batch) for batch in self.batches], np.int64)[which]
+        parts = np.split(rows, np.flatnonzero(np.diff(of)) + 1) if len(rows) else ()
+        found = self._like([taken(self.batches, part) for part in parts])
+        made = vars(self).keys() & self._rows.columns.keys()
+        vars(found).update({name: vars(self)[name][rows] for name in made})
+        return found
+
+    @staticmethod
+    def _whole(batch: SomeBatch) -> int:
+        """What a batch is part of, by number: those of one genome can be joined."""
+        return batch.origin.number
+
+    def _like(self, batches: Iterable[SomeBatch]) -> Self:
+        """A table of the same search with other batches."""
+        raise NotImplementedError
+
     def __repr__(self) -> str:
         size = self._size()
         if not len(self):
             return f"<{type(self).__name__}: {size}>"
         rows: Any = self[:SHOWN]
-        lines = [list(self._shown), *([_cell(value) for value in row] for row in rows)]
+        lines = [list(self._row._fields), *([_cell(value) for value in row] for row in rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         shown = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
         if len(self) > SHOWN:
@@ -113,7 +118,7 @@ class Table(Generic[Batch, Row]):
         """What a notebook shows: the first rows as a table."""
         rows: Any = self[:PAGE]
         cells = ([_cell(value) for value in row] for row in rows)
-        return html_table(self._size(), self._shown, cells, max(0, len(self) - PAGE))
+        return html_table(self._size(), self._row._fields, cells, max(0, len(self) - PAGE))
 
     def _size(self) -> str:
         return f"{len(self):,} {self._noun}{'' if len(self) == 1 else 's'}"
@@ -138,40 +143,294 @@ class Table(Generic[Batch, Row]):
             raise OutputError(
                 "to_dataframe() needs pandas; install it with: pip install pandas"
             ) from error
-        return DataFrame({name: getattr(self, name) for name in self._columns})
+        names = (*self._row._fields, *self._more)
+        return DataFrame({name: getattr(self, name) for name in names})
 
     def _write(self, form: str, target: Any) -> None:
-        self._write_to(target, lambda handle: self._writer(form, handle), self.batches)
+        _write(target, form, self._rows, self.batches)
 
-    def _write_to(self, target: Any, make_writer: Any, batches: Iterable[Batch]) -> None:
-        if isinstance(target, str | os.PathLike):
-            from kmatch.results.output import open_output
 
-            with open_output(target) as handle:
-                self._write_to(handle, make_writer, batches)
-            return
-        if not hasattr(target, "write"):
-            raise OutputError(f"cannot write to {target!r}; give a path or an open handle")
-        writer = make_writer(target)
-        for batch in batches:
-            writer.write(batch)
-        writer.finish()
+class Hit(NamedTuple):
+    """A row of Hits; start and end are 0-based and half-open on the forward strand."""
 
-    def _selected(self, rows: Longs) -> Self:
-        found = self._taken(rows)
-        known = vars(self).keys() & set(self._lazy)
-        vars(found).update({name: vars(self)[name][rows] for name in known})
+    record: str
+    start: int
+    end: int
+    pattern: str
+    distance: int
+    strand: str
+
+
+_tuple: Any = namedtuple  # of fields that no type checker can know
+ListedHit = _tuple("ListedHit", ("genome", *Hit._fields))
+Align = Callable[[Sequence[HitBatch]], Iterable[HitBatch]]
+
+
+class Hits(Table[HitBatch, Hit]):
+    """The hits of a search, in order of record, start, end, strand and pattern.
+
+    Columns are NumPy arrays of one length: `record` and `pattern` hold names (object), `start` and
+    `end` int64, 0-based and half-open on the forward strand, `distance` int32, `strand` `+` or `-`;
+    `cigar` and `match`, the text as the pattern reads it, hold str (object). Columns are made when
+    first used. `record_number` and `pattern_number` count from 0 in the order of the genome and of
+    the patterns, as names may repeat. Of several genomes there are also `genome`, names (object),
+    and `genome_number`. `patterns` are those of the search, `searched` are its Genomes, and
+    `pam_first` says whether a PAM stands before the patterns. Where k was a share of a pattern's
+    letters, `k` (int64) is what it came to.
+
+    Iteration gives rows, `hits[3]` a row, as a Hit; `hits[:10]`, `hits[hits.distance == 0]` and
+    `hits[numbers]` give Hits.
+    """
+
+    _row, _listed, _noun = Hit, ListedHit, "hit"
+    record: Objects
+    start: Longs
+    end: Longs
+    pattern: Objects
+    distance: Ints
+    strand: Strings
+    cigar: Objects
+    match: Objects
+    record_number: Longs
+    pattern_number: Ints
+    genome: Objects
+    genome_number: Longs
+    k: Longs
+
+    def __init__(
+        self,
+        batches: Iterable[HitBatch],
+        patterns: Sequence[Pattern],
+        searched: Genome | Genomes | None = None,
+        pam_first: bool = False,
+        k_each: Longs | None = None,
+        align: Align | None = None,
+    ) -> None:
+        """k_each: int64[P], the k of each pattern, where that is a column; align: gives batches
+        their alignments, of a search without them."""
+        self.searched = None if searched is None else as_genomes(searched)
+        self.patterns, self.pam_first, self._align = patterns, pam_first, align
+        self._of = HitRows(patterns, self.searched, pam_first, k_each)
+        self._more = ("cigar", "match", *("k",) * (k_each is not None))
+        super().__init__(batches, self._of)
+
+    def to_sam(self, target: Any) -> None:
+        """Write SAM with a header to a path or to a handle, as `to_bed` does.
+
+        Raises InputError for a genome whose records SAM cannot name, and for one that cannot be
+        read again for their lengths.
+        """
+        records, starts = np.diff(self.record_number), np.diff(self.start)
+        self._of.ordered = bool(((records > 0) | ((records == 0) & (starts >= 0))).all())
+        self._write("sam", target)
+
+    def to_gff3(self, target: Any) -> None:
+        """Write GFF3 to a path or to a handle, as `to_bed` does."""
+        self._write("gff3", target)
+
+    def plot(self, *, records: int | None = None) -> Any:
+        """A Matplotlib Figure: hits along their records by strand and distance, and their numbers
+        by pattern and distance.
+
+        records: how many, those with the most hits, are drawn by themselves; 24 by default. Raises
+        OutputError where Matplotlib is not installed.
+        """
+        from kmatch.pictures.columns import columns_of_hits
+        from kmatch.pictures.hits import draw_hits
+
+        return draw_hits(columns_of_hits(self), records)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("cigar", "match"):
+            self._make_alignments()
+        return super().__getattr__(name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process needs: it has the alignments, and maybe not the genome."""
+        self._make_alignments()
+        return vars(self)
+
+    def _make_alignments(self) -> None:
+        if self._align:
+            self.batches, self._align = list(self._align(self.batches)), None
+
+    def _write(self, form: str, target: Any) -> None:
+        if form != "bed":
+            self._make_alignments()
+        super()._write(form, target)
+
+    def _like(self, batches: Iterable[HitBatch]) -> Self:
+        common = self.patterns, self.searched, self.pam_first, self._of.k, self._align
+        return type(self)(batches, *common)
+
+
+class Product(NamedTuple):
+    """A row of Products; start and end are 0-based and half-open on the forward strand."""
+
+    record: str
+    start: int
+    end: int
+    name: str
+    strand: str
+    distance_forward: int
+    distance_reverse: int
+
+
+ListedProduct = _tuple("ListedProduct", ("genome", *Product._fields))
+
+
+class Products(Table[ProductBatch, Product]):
+    """The products of pairs of primers, in order of record, start, end, strand and primers.
+
+    Columns are NumPy arrays of one length: `record`, `name`, `forward` and `reverse` hold names
+    (object), of the record, the pair and the primers; a product of primers that are no partners is
+    named by both. `start`, `end` and `length` are int64, 0-based and half-open on the forward
+    strand, primers included. `strand` is `+` where the forward primer is the site on `+`.
+    `forward_start`, `forward_end`, `distance_forward` (int32) and `cigar_forward` (object) describe
+    the forward primer's site, and likewise those of the reverse one. `sequence` holds the products
+    from the forward primer on, where they were asked for. `record_number` counts from 0. Of several
+    genomes there are also `genome`, names (object), and `genome_number`.
+
+    Iteration gives rows, `products[3]` a row, as a Product; `products[:10]`,
+    `products[products.length < 400]` and `products[numbers]` give Products.
+    """
+
+    _row, _listed, _noun = Product, ListedProduct, "product"
+    _more = ("length", *(name for name in SITES if not name.startswith("distance")))
+    record: Objects
+    start: Longs
+    end: Longs
+    length: Longs
+    name: Objects
+    strand: Strings
+    forward: Objects
+    reverse: Objects
+    forward_number: Ints
+    reverse_number: Ints
+    forward_start: Longs
+    reverse_start: Longs
+    forward_end: Longs
+    reverse_end: Longs
+    distance_forward: Ints
+    distance_reverse: Ints
+    cigar_forward: Objects
+    cigar_reverse: Objects
+    sequence: Objects
+    record_number: Longs
+    genome: Objects
+    genome_number: Longs
+
+    def __init__(
+        self,
+        batches: Iterable[ProductBatch],
+        pairs: PrimerPairs,
+        has_text: bool = False,
+        named: bool = False,
+    ) -> None:
+        """has_text: whether products come with their text, even where there are none; named:
+        whether they come from several genomes."""
+        self.pairs, self.named, self._has_text = pairs, named, has_text
+        super().__init__(batches, ProductRows(pairs, has_text, named))
+
+    def plot(self, *, records: int | None = None) -> Any:
+        """A Matplotlib Figure: products along their records by strand and by the distance of both
+        primers together, and their numbers by pair and distance.
+
+        records: how many, those with the most products, are drawn by themselves; 24 by default.
+        Raises OutputError where Matplotlib is not installed.
+        """
+        from kmatch.pictures.columns import columns_of_products
+        from kmatch.pictures.hits import draw_hits
+
+        return draw_hits(columns_of_products(self), records)
+
+    def _like(self, batches: Iterable[ProductBatch]) -> Self:
+        return type(self)(batches, self.pairs, self._has_text, self.named)
+
+
+class Primer(NamedTuple):
+    """A row of Primers; start and end are 0-based and half-open on the forward strand."""
+
+    record: str
+    start: int
+    end: int
+    length: int
+    strand: str
+    gc: float
+    tm: float
+
+
+class Primers(Table[PrimerBatch, Primer]):
+    """The primers of a search, in order of target record, start, end and strand.
+
+    Columns are NumPy arrays of one length: `record` holds names (object), `start`, `end` and
+    `length` int64, `strand` `+` or `-`, `gc` shares and `tm` °C as float64, NaN with an N.
+    `record_number` counts from 0.
+
+    Iteration gives rows, `primers[3]` a row, as a Primer; `primers[:10]`,
+    `primers[primers.tm > 60]` and `primers[numbers]` give Primers.
+    """
+
+    _row, _noun = Primer, "primer"
+    record: Objects
+    start: Longs
+    end: Longs
+    length: Longs
+    strand: Strings
+    gc: Floats
+    tm: Floats
+    record_number: Longs
+
+    def __init__(self, batches: Iterable[PrimerBatch], k: int, both_strands: bool = False) -> None:
+        self.k, self.both_strands = k, both_strands
+        super().__init__(batches, PrimerRows(k, both_strands))
+        self._searched = self.batches  # whose regions are reported, whatever rows are selected
+
+    def regions_to_bed(self, target: Any) -> None:
+        """Write the stretches in which every position has a primer as BED, as `to_bed` does.
+
+        They are those of the whole search, whichever of its rows are here.
+        """
+        regions = (batch.in_regions() for batch in self._searched)
+        _write(target, "bed", RegionRows(self.both_strands), regions)
+
+    def plot(self, *, records: int | None = None) -> Any:
+        """A Matplotlib Figure: length, GC and Tm of the primers along the target.
+
+        records: how many of the target, those with the most primers, are drawn; 12 by default.
+        Raises OutputError where Matplotlib is not installed.
+        """
+        from kmatch.pictures.columns import columns_of_primers
+        from kmatch.pictures.primers import draw_primers
+
+        return draw_primers(columns_of_primers(self), records)
+
+    @staticmethod
+    def _whole(batch: PrimerBatch) -> int:
+        return next(iter(batch.names))
+
+    def _like(self, batches: Iterable[PrimerBatch]) -> Self:
+        found = type(self)(batches, self.k, self.both_strands)
+        found._searched = self._searched
         return found
 
-    def _column(self, name: str, kind: Any) -> Any:
-        parts = [getattr(batch, name) for batch in self.batches]
-        return np.concatenate(parts) if parts else np.zeros(0, kind)
 
-    def _taken(self, rows: Longs) -> Self:
-        raise NotImplementedError
+def _write(target: Any, form: str, rows: Rows, batches: Iterable[Any]) -> None:
+    """Write batches to a path or to a handle."""
+    if isinstance(target, str | os.PathLike):
+        from kmatch.results.output import open_output
 
-    def _writer(self, form: str, handle: Any) -> Any:
-        raise NotImplementedError
+        with open_output(target) as handle:
+            _write(handle, form, rows, batches)
+        return
+    if not hasattr(target, "write"):
+        raise OutputError(f"cannot write to {target!r}; give a path or an open handle")
+    from kmatch.results.formats import FORMATS
+
+    writer = FORMATS[form](target, rows)
+    for batch in batches:
+        writer.write(batch)
+    writer.finish()
 
 
 def _cell(value: Any) -> str:

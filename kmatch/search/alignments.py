@@ -16,8 +16,7 @@ from kmatch.engine.queries import difference_query
 from kmatch.engine.types import MATCH, Columns, Ends, View
 from kmatch.errors import InputError
 from kmatch.genome import Genomes
-from kmatch.results.batches import HitBatch
-from kmatch.results.columns import Texts, join_columns, take_rows
+from kmatch.results.batches import HitBatch, Texts, join_rows, take_rows
 from kmatch.search.chunks import NO_LETTERS
 from kmatch.search.panel import build_reading_panel
 from kmatch.search.query import Query
@@ -141,7 +140,7 @@ def with_alignments(
                 if columns is None:
                     raise _changed(genomes, batch.origin.number)
                 parts.append(columns)
-            batch = replace(batch, columns=take_rows(join_columns(parts), np.argsort(order)))
+            batch = replace(batch, columns=take_rows(join_rows(parts), np.argsort(order)))
         yield batch
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from kmatch.arrays import Bools, Ints, Longs
 from kmatch.engine.types import Columns
 from kmatch.genome import Genome
-from kmatch.results.batches import HitBatch, joined, sizes_of
-from kmatch.results.columns import shortened, take_rows
+from kmatch.results.batches import HitBatch, joined, shortened, sizes_of
 from kmatch.search.chunks import Chunking, PackedChunk
 from kmatch.search.rules import Rules
 from kmatch.search.search import Search
@@ -140,7 +139,7 @@ class Reading:
         long = np.flatnonzero(batch.end - batch.start > size)
         if not len(long):
             return batch
-        leads, columns = self._rules.leads, take_rows(batch.aligned, long)
+        leads, columns = self._rules.leads, batch.picked(long).aligned
         letters, begins = encode_text(columns.text), columns.text_ends[:-1]
         beside = self._beside_each(columns, batch.pattern[long])
         aligned, less = np.diff(columns.text_ends) - beside, np.zeros(len(batch), np.int64)

@@ -11,8 +11,7 @@ from kmatch.arrays import Bytes, Longs
 from kmatch.engine.types import LETTERS
 from kmatch.errors import PAIRINGS, InputError, check_choice, checked_count, warn
 from kmatch.genome import Genome
-from kmatch.results.batches import HitBatch, PrimerSites, ProductBatch, numbers_of
-from kmatch.results.columns import Texts
+from kmatch.results.batches import HitBatch, PrimerSites, ProductBatch, Texts, numbers_of
 from kmatch.search.alignments import GenomeTexts
 from kmatch.search.panel import check_ends
 from kmatch.search.products import (

@@ -1,7 +1,6 @@
 """For each position of a target the shortest substring that differs from all of a background."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -165,8 +164,8 @@ class TargetStarts:
             here, there = slice(rows[at], rows[at + 1]), slice(runs[at], runs[at + 1])
             begin, stop = self._bounds[first + at : first + at + 2].tolist()
             yield PrimerBatch(
-                record=first + at,
-                name=self._names[first + at],
+                record=np.full(here.stop - here.start, first + at),
+                names={first + at: self._names[first + at]},
                 start=start[here] - begin,
                 end=end[here] - begin,
                 minus=minus[here],
@@ -322,8 +321,4 @@ def _select(
         wanted &= (gc[0] <= batch.gc) & (batch.gc <= gc[1])
     if tm is not None:
         wanted &= (tm[0] <= batch.tm) & (batch.tm <= tm[1])
-    if wanted.all():
-        return batch
-    return replace(
-        batch, start=batch.start[wanted], end=batch.end[wanted], minus=batch.minus[wanted]
-    )
+    return batch if wanted.all() else batch.picked(np.flatnonzero(wanted))

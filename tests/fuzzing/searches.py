@@ -15,7 +15,7 @@ from kmatch.engine import ways
 from kmatch.engine.cpu import engine
 from kmatch.engine.geometry import Layout
 from kmatch.packed import reader as stored
-from kmatch.results import tables
+from kmatch.results import writer
 from kmatch.search import ends
 from kmatch.search import plateaus as rows
 from kmatch.search import scan as dense
@@ -32,7 +32,7 @@ PATCHES = {
     "dense": (((dense, "MANY"),), (0, 1, 5)),
     "unpacked": (((ends, "UNPACKED"),), (0, 1, 1 << 40)),
     "key bits": (((rows, "KEY_BITS"),), (0, 12)),
-    "lines": (((tables, "ROWS"), (tables, "FEW")), (1, 2, 5)),
+    "lines": (((writer, "ROWS"),), (1, 2, 5)),
     "block": (((fasta_reader, "BLOCK"),), (1, 7, 64)),
     "smaller": (((stored, "SMALLER"),), (1, 1 << 40)),
     "capacity": (((engine, "CAPACITY"),), (20, 50, 200)),

@@ -9,7 +9,7 @@ import naive
 import numpy as np
 
 import kmatch
-from kmatch.results.hits import Hits
+from kmatch.results.table import Hits
 from kmatch.sequences.patterns import load_patterns
 from support.hooks import best_batches, edit_batches
 from support.mismatches import rows as intervals

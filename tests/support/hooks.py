@@ -6,8 +6,7 @@ from unittest.mock import patch
 
 from kmatch.errors import KmatchWarning
 from kmatch.genome import as_genomes
-from kmatch.results.hits import Hits
-from kmatch.results.primers import Primers
+from kmatch.results.table import Hits, Primers
 from kmatch.search import primer
 from kmatch.search.pcr import PcrOptions, PcrSearch, site_query
 from kmatch.search.query import Query, Run

@@ -5,7 +5,7 @@ import csv
 import naive
 
 import kmatch
-from kmatch.results.hits import Hits
+from kmatch.results.table import Hits
 from kmatch.sequences.patterns import load_patterns
 from support.cases import HAMMING
 from support.commands import here

@@ -5,7 +5,7 @@ import naive_bounds
 from hypothesis import strategies as st
 
 from kmatch.genome import Genome
-from kmatch.results.products import Products
+from kmatch.results.table import Products
 from kmatch.sequences.primer_pairs import load_pairs
 from support.hooks import pcr_batches
 
