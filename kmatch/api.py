@@ -21,8 +21,8 @@ from functools import partial
 from typing import Any, Literal
 
 from kmatch.cluster import begin_anywhere, primers_anywhere
-from kmatch.errors import check_threads, warn
-from kmatch.genome import Genome, Genomes, as_genome, as_genomes, keeps
+from kmatch.errors import check_threads
+from kmatch.genome import Genome, Genomes, as_genome, as_genomes
 from kmatch.packed.writer import write_packed
 from kmatch.results.limit import check_limit, limited
 from kmatch.results.output import open_output
@@ -325,15 +325,8 @@ def pack(
 def _searched(
     genome: Searched, circular: bool | Sequence[str], scheduler: Scheduler | None
 ) -> Genomes:
-    """The Genomes that are searched; a cluster begins before all of many are opened, and while one
-    is read, of which nothing stays here."""
-    keep = keeps if scheduler is None else _read_once
-    return as_genomes(genome, scheduler is None, keep).with_circular(circular)
-
-
-def _read_once(path: Any) -> bool:
-    """Whether a path may be a pipe."""
-    return not (isinstance(path, str | os.PathLike) and os.path.isfile(path))
+    """The Genomes that are searched; a cluster begins before all of many are opened."""
+    return as_genomes(genome, check=scheduler is None).with_circular(circular)
 
 
 def _hits(
@@ -348,7 +341,7 @@ def _hits(
     """The Hits of a Query, `limit` of a pattern, aligned where somebody asks for that."""
     patterns = query.patterns
     check_ends(patterns, {"exact_5p": query.exact_5p, "exact_3p": query.exact_3p})
-    check_pam(patterns, query.pam, query.pam_side, warn)
+    check_pam(patterns, query.pam, query.pam_side)
     genomes = _searched(genome, circular, run.scheduler)
     run = run._replace(aligned=not genomes.can_reread)
     search = begin_anywhere(query, genomes, run, load_regions(regions))

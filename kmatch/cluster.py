@@ -21,7 +21,7 @@ import numpy as np
 import kmatch
 from kmatch.arrays import Bytes, Longs, bounds_of
 from kmatch.engine.types import LETTERS
-from kmatch.errors import ClusterError, InputError, KmatchError, silenced, warn
+from kmatch.errors import ClusterError, InputError, KmatchError, NameWarning, hearing, warn
 from kmatch.genome import COMPRESSION, Genome, Genomes, as_genomes
 from kmatch.jit.folders import digest
 from kmatch.packed.writer import MAGIC, TAIL
@@ -228,14 +228,14 @@ def search_task(
     if not all(piece.content or (piece.file and piece.file.is_here()) for piece in pieces):
         return Unseen()
     job: Job = pickle.loads(told[1])
-    warnings: list[str] = []
     try:
-        genomes = Genomes([_opened(piece, warnings.append) for piece in pieces])
+        genomes = Genomes([_opened(piece) for piece in pieces])
         genomes.view, genomes.circular = job.view, job.circular
-        with silenced():
+        with hearing() as heard:
             found, progress = job.find(genomes, job, group)
     except KmatchError as error:
         return _labelled(error, pieces)
+    warnings = [str(each) for each in heard if isinstance(each, NameWarning)]
     missing = set(job.circular.missing) if job.circular else set()
     regions = job.regions
     met, lengths = (regions.met, regions.lengths) if regions else (set(), {})
@@ -251,12 +251,12 @@ def _address() -> str:
     return "this machine"
 
 
-def _opened(piece: Piece, on_warning: Callable[[str], None]) -> Genome:
+def _opened(piece: Piece) -> Genome:
     if piece.content:
         return Genome.of_stretches(piece.label, stretches_of(piece.content))
     assert piece.file
     if piece.last is None:
-        genome = Genome.unopened(piece.file.path, False, on_warning)
+        genome = Genome(piece.file.path, keep=False)
         genome.label = piece.label
         return genome
     file = _mapped(piece.file, piece.label).file
@@ -267,13 +267,9 @@ def _opened(piece: Piece, on_warning: Callable[[str], None]) -> Genome:
 @lru_cache(OPEN)
 def _mapped(file: SharedFile, label: str) -> Genome:
     """The Genome of a packed file, which stays mapped; the client warned of its names."""
-    genome = Genome.unopened(file.path, False, _ignore)
+    genome = Genome(file.path, keep=False)
     genome.label = label
     return genome
-
-
-def _ignore(message: str) -> None:
-    """Nobody hears of it."""
 
 
 def _labelled(error: KmatchError, pieces: list[Piece]) -> KmatchError:

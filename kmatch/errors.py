@@ -7,7 +7,7 @@ line needs this for `--help`.
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from numbers import Real
@@ -22,10 +22,6 @@ PAIRINGS = ("own", "any")
 MOST = 2**31 - 1  # letters, differences or threads that are counted
 LONGEST_SHOWN = 60  # characters of a name in a message
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
-OnWarning = Callable[[str], object]  # is called with the text of a warning
-
-
-_silent = ContextVar("silent", default=False)  # whether warnings are lost
 
 
 class KmatchError(Exception):
@@ -41,9 +37,7 @@ class DeviceError(KmatchError):
 
 
 class ClusterError(KmatchError):
-    """A Dask cluster cannot be used, or failed; may_pass: whether trying again can help."""
-
-    may_pass: bool = False
+    """A Dask cluster cannot be used, or failed."""
 
 
 class OutputError(KmatchError):
@@ -58,6 +52,10 @@ class KmatchWarning(UserWarning):
     """Something is wrong that does not change the results."""
 
 
+class NameWarning(KmatchWarning):
+    """Names of records could not stay as they are, or do not tell records apart."""
+
+
 def shown(name: str, longest: int = LONGEST_SHOWN) -> str:
     """A name or a note as messages show it: shortened, and without control characters."""
     name = CONTROL.sub("_", name)
@@ -70,20 +68,28 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(f"'{shown(name)}'" for name in names[:most]) + more
 
 
-def warn(message: str) -> None:
-    """Warn by Python's means: what `on_warning` does by default."""
-    if not _silent.get():
-        warnings.warn(message, KmatchWarning, stacklevel=3)
+# Where warnings of this thread go in place of Python's; see `hearing`.
+_heard: ContextVar[list[KmatchWarning] | None] = ContextVar("heard", default=None)
+
+
+def warn(message: str, kind: type[KmatchWarning] = KmatchWarning) -> None:
+    """Warn by Python's means."""
+    heard = _heard.get()
+    if heard is None:
+        warnings.warn(message, kind, stacklevel=3)
+    else:
+        heard.append(kind(message))
 
 
 @contextmanager
-def silenced() -> Iterator[None]:
-    """Let nobody hear of this thread's warnings while the block runs."""
-    token = _silent.set(True)
+def hearing() -> Iterator[list[KmatchWarning]]:
+    """Give a list that takes this thread's warnings, which nobody hears, while the block runs."""
+    heard: list[KmatchWarning] = []
+    token = _heard.set(heard)
     try:
-        yield
+        yield heard
     finally:
-        _silent.reset(token)
+        _heard.reset(token)
 
 
 def check_choice(what: str, value: Any, choices: tuple[str, ...]) -> None:

@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import cached_property
 from threading import RLock
 from typing import Any, Self
@@ -11,12 +10,11 @@ from typing import Any, Self
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs
-from kmatch.errors import InputError, OnWarning, shown, warn
+from kmatch.errors import InputError, NameWarning, shown, warn
 from kmatch.packed.reader import PackedFile, open_packed, parts_of_pipe
 from kmatch.packed.writer import MAGIC as PACKED
 from kmatch.sequences.alphabet import check_letters
 from kmatch.sequences.circles import Circular
-from kmatch.sequences.fasta import read_index
 from kmatch.sequences.files import HEAD, MAGIC, check_readable, is_list, label_of, read_list
 from kmatch.sequences.others import read_parts
 from kmatch.sequences.records import (
@@ -32,6 +30,7 @@ from kmatch.sequences.records import (
 
 COMPRESSION = 4  # letters a byte of a compressed file
 LOOKED = 16  # genomes of which all letters are estimated
+SMALL = 1 << 22  # bytes of a file that is kept in memory where it is read again
 Path = str | os.PathLike[str]
 NAMED = 4  # records that a repr names
 COMPARED = 1 << 20  # records whose names are compared: reads may be many more
@@ -51,9 +50,8 @@ class Genome:
     search reads the file anew, record by record. A packed genome is mapped into memory and searched
     there, however often. Threads may share a Genome.
 
-    on_warning(message) hears, once, of names that could not stay as they are; by default that is a
-    UserWarning. Raises InputError for a file that cannot be opened, and, when it is read, for one
-    that cannot be used.
+    Raises InputError for a file that cannot be opened, and, when it is read, for one that cannot be
+    used. Names that could not stay as they are give a warning then.
 
         genome = kmatch.Genome("genome.fa.gz")
         small = kmatch.Genome.from_records([("chr1", "ACGTTGCA")])
@@ -61,39 +59,18 @@ class Genome:
 
     named: Container[str] | None = None  # the records that are searched; None for all
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        keep: bool = True,
-        on_warning: OnWarning = warn,
-    ) -> None:
+    def __init__(self, path: Path, *, keep: bool = True) -> None:
         if not isinstance(path, str | os.PathLike):
             raise InputError(f"a genome is {shown(repr(path))}; {SEARCHED}")
         if isinstance(path, str) and _ACGT.fullmatch(path) and not os.path.exists(path):
             raise InputError(f"there is no file '{shown(path)}'; {SEARCHED}")
         check_readable(path)
-        self._begin(path, keep, on_warning)
+        self._begin(path, label_of(path), keep)
 
-    @classmethod
-    def unopened(
-        cls,
-        path: str | os.PathLike[str],
-        keep: bool = True,
-        on_warning: OnWarning = warn,
-    ) -> Self:
-        """A Genome of a path that is opened when it is read, and may turn out not to be there."""
-        genome = cls.__new__(cls)
-        genome._begin(path, keep, on_warning)
-        return genome
-
-    def _begin(self, path: Any, keep: bool, on_warning: OnWarning) -> None:
-        self.label = label_of(path)
-        self.keep = keep
-        self._path = path
-        self._on_warning = on_warning
+    def _begin(self, path: Any, label: str, keep: bool) -> None:
+        self.path, self.label, self.keep = path, label, keep
         self._kept: list[Stretch] | None = None
-        self._warned = self._warned_of_repeated = False  # of names
+        self._told: set[str] = set()  # warnings
         self._lock = RLock()  # held while what is kept is read
 
     @classmethod
@@ -102,9 +79,8 @@ class Genome:
 
         Raises InputError for other sequences, and for letters that stand for no nucleotide.
         """
-        genome = cls.__new__(cls)
-        genome._begin("records in memory", True, warn)
-        names, letters = [], []
+        genome = cls.of_stretches("records in memory", [])
+        parts = []
         if not isinstance(records, Iterable) or isinstance(records, Mapping):
             raise InputError(
                 f"records are {shown(repr(records))}; give pairs, (name, sequence), as items() of "
@@ -118,20 +94,25 @@ class Genome:
             name, sequence = record
             if not isinstance(name, str):
                 raise InputError(f"the name of record {number} is {name!r}; give a str")
-            names.append(name)
-            letters.append(_letters(name, sequence))
-            check_letters((genome.label, number, name), letters[-1])
-        names = genome._cleaned(names)
-        genome._warn_of_repeated(names, set())
-        genome._kept = list(gathered(map(stretch_of, names, letters)))
+            letters = _letters(name, sequence)
+            check_letters((genome.label, number, name), letters)
+            parts.append(stretch_of(name, letters))
+        genome._kept = list(genome._cleaned(gathered(parts)))
         return genome
 
     @classmethod
     def of_stretches(cls, label: str, stretches: Iterable[Stretch]) -> Self:
         """A Genome of Stretches of whole records, whose names are clean."""
         genome = cls.__new__(cls)
-        genome._begin("records in memory", True, warn)
-        genome.label, genome._kept = label, list(stretches)
+        genome._begin(label, label, True)
+        genome._kept = list(stretches)
+        return genome
+
+    @classmethod
+    def of_packed(cls, label: str, data: bytearray) -> Self:
+        """A Genome of what a packed file holds."""
+        genome = cls.of_stretches(label, [])
+        genome._kept, vars(genome)["file"] = None, PackedFile(data, label)
         return genome
 
     def __len__(self) -> int:
@@ -162,30 +143,20 @@ class Genome:
         return self._listed[1]
 
     @property
-    def path(self) -> Any:
-        """The path that it was given."""
-        return self._path
-
-    @property
     def can_reread(self) -> bool:
         """Whether the records can be read, and then searched."""
-        return self.keep or self.file is not None or os.path.isfile(self._path)
+        return self.keep or self.file is not None or os.path.isfile(self.path)
 
     def sizes(self) -> tuple[list[str], Longs]:
-        """Names and letters of the records before a search: of an index `.fai` where there is one,
-        which may leave out records without letters.
+        """Names and letters of the records before a search.
 
         Raises InputError for a pipe, which would have to be read twice.
         """
-        if self.file is None and self._known is None:
-            if not self.can_reread:
-                raise InputError(
-                    f"{self.label}: the lengths of all records come before the first hit, and a "
-                    "pipe cannot be read twice; give a file"
-                )
-            index = read_index(self._path)
-            if index is not None:
-                return clean_names(index[0])[0], index[1]
+        if self._known is None and not self.can_reread:
+            raise InputError(
+                f"{self.label}: the lengths of all records come before the first hit, and a "
+                "pipe cannot be read twice; give a file"
+            )
         return self._listed
 
     @cached_property
@@ -206,7 +177,7 @@ class Genome:
     def __getstate__(self) -> dict[str, Any]:
         """The parts that another process needs; it opens a file itself."""
         state = {name: value for name, value in vars(self).items() if name not in ("_lock", "file")}
-        if os.path.isfile(self._path):
+        if os.path.isfile(self.path):
             state["_kept"] = None
         return state
 
@@ -219,10 +190,10 @@ class Genome:
         with self._lock:
             if "file" in vars(self):  # another thread has opened it meanwhile
                 return vars(self)["file"]
-            file = open_packed(self._path, self.label) if self._kept is None else None
+            file = open_packed(self.path, self.label) if self._kept is None else None
             if file is not None:
-                file.names = self._cleaned(file.names)
-                self._warn_of_repeated(file.names, set())
+                names = Stretch(file.names, file.sizes, np.zeros(0, np.uint8))
+                file.names = next(self._cleaned([names])).names
             vars(self)["file"] = file
             return file
 
@@ -235,10 +206,10 @@ class Genome:
         if self._kept is not None:
             return sum(len(part.letters) for part in self._kept)
         size, start = 0, PACKED  # of standard input, and of one that is open already
-        if vars(self).get("file") is None and os.path.isfile(self._path):
+        if vars(self).get("file") is None and os.path.isfile(self.path):
             try:
-                size = os.path.getsize(self._path)
-                with open(self._path, "rb") as handle:
+                size = os.path.getsize(self.path)
+                with open(self.path, "rb") as handle:
                     start = handle.read(HEAD)
             except OSError:
                 return None
@@ -251,8 +222,6 @@ class Genome:
 
     def records(self, on_progress: Progress | None = None) -> Iterator[Record]:
         """Iterate over the Records; `on_progress(consumed, size)` hears of bytes read."""
-        if self.file is not None:
-            return self.file.records(on_progress)
         return whole_records(self.parts(on_progress))
 
     def parts(self, on_progress: Progress | None = None) -> Iterator[Stretch]:
@@ -262,56 +231,63 @@ class Genome:
         if self._kept is not None:
             return iter(self._kept)
         if not self.keep:
-            return self._parts(on_progress)
+            return self._cleaned(self._parts(on_progress))
         with self._lock:
             if self._kept is None:
-                self._kept = list(self._parts(on_progress))
+                self._kept = list(self._cleaned(self._parts(on_progress)))
             return iter(self._kept)
 
     def whole_parts(self, on_progress: Progress | None = None) -> Iterator[Stretch]:
         """The same Stretches, but with all parts of a long record joined."""
-        parts = self.parts(on_progress)
-        return parts if self.file is not None else whole_stretches(parts)
+        return whole_stretches(self.parts(on_progress))
 
     def _parts(self, on_progress: Progress | None) -> Iterator[Stretch]:
-        number, parts = 0, read_parts(self._path, [(PACKED, parts_of_pipe)])
-        seen: set[str] = set()
-        for part, consumed, size in parts:
+        for part, consumed, size in read_parts(self.path, [(PACKED, parts_of_pipe)]):
             if on_progress:
                 on_progress(consumed, size)
-            part = part._replace(names=self._cleaned(part.names, number))
-            self._warn_of_repeated(part.names[part.goes_on :], seen)
             yield part
-            number += len(part.names) - part.goes_on
 
-    def _warn_of_repeated(self, names: list[str], seen: set[str]) -> None:
-        """Warn, once, of a name that records share; seen: the names before, which grows here."""
-        if self._warned_of_repeated or len(seen) >= COMPARED:
-            return
-        fresh = set(names)
-        if len(fresh) == len(names) and fresh.isdisjoint(seen):
-            seen |= fresh
-            return
-        for name in names:
-            if name in seen:
-                break
-            seen.add(name)
-        self._warned_of_repeated = True
-        self._on_warning(
-            f"{self.label}: two records or more are named '{shown(name)}'; rows do not tell them "
-            "apart"
-        )
+    def _cleaned(self, parts: Iterable[Stretch]) -> Iterator[Stretch]:
+        """The Stretches, whose names have no control characters; warns of those that had any, and
+        of a name that records share."""
+        number, plain, unequal = 0, True, True  # records so far; what was not warned of
+        seen: set[str] = set()
+        for part in parts:
+            names, control = clean_names(part.names)
+            if control is not None and plain:
+                plain = False
+                self._warn(
+                    f"the name of record {number + control + 1} holds control characters; '_' "
+                    "stands for each, there and in other records' names"
+                )
+            fresh = names[part.goes_on :]
+            repeated = _repeated(fresh, seen) if unequal and number < COMPARED else None
+            if repeated is not None:
+                unequal = False
+                self._warn(
+                    f"two records or more are named '{shown(repeated)}'; rows do not tell them "
+                    "apart"
+                )
+            number += len(fresh)
+            yield part._replace(names=names)
 
-    def _cleaned(self, names: list[str], number: int = 0) -> list[str]:
-        """Names without control characters; number: of records before these."""
-        names, control = clean_names(names)
-        if control is not None and not self._warned:
-            self._warned = True
-            self._on_warning(
-                f"{self.label}: the name of record {number + control + 1} holds control "
-                "characters; '_' stands for each, there and in other records' names"
-            )
-        return names
+    def _warn(self, message: str) -> None:
+        if message not in self._told:
+            self._told.add(message)
+            warn(f"{self.label}: {message}", NameWarning)
+
+
+def _repeated(names: list[str], seen: set[str]) -> str | None:
+    """The first of some names that came before; seen: all so far, which grows."""
+    fresh = set(names)
+    if len(fresh) == len(names) and fresh.isdisjoint(seen):
+        seen |= fresh
+        return None
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
 
 
 def as_genome(genome: Genome | str | os.PathLike[str]) -> Genome:
@@ -342,18 +318,13 @@ def _letters(name: str, sequence: Any) -> Bytes:
     return letters
 
 
-def keeps(path: Path) -> bool:
-    """The sequences of every path stay in memory."""
-    return True
-
-
 class Genomes:
     """Genomes that a search goes through, each as if alone, in their order.
 
     given: Genomes, or paths, which are opened when their turn comes; named: whether hits tell their
-    genome by its name; keep(path): whether the sequences of a path stay in memory while it is
-    searched. Raises InputError for a path that cannot be opened: now, or with check=False when its
-    turn comes.
+    genome by its name; rereads: whether pipes and small files stay in memory, to be read again.
+    Raises InputError for a path that cannot be opened: now, or with check=False when its turn
+    comes.
     """
 
     def __init__(
@@ -362,32 +333,30 @@ class Genomes:
         label: str = "",
         *,
         named: bool = True,
-        keep: Callable[[Path], bool] = keeps,
-        on_warning: OnWarning = warn,
+        rereads: bool = True,
         check: bool = True,
     ) -> None:
         self.circular: Circular | None = None
         self.view: Callable[[Genome], Genome] = _as_it_is  # how each is searched
-        self.regions: Any = None  # the Regions that hits lie in, where only their records are read
-        self._given = list(given)
-        self._keep, self._on_warning = keep, on_warning
         self.named = named
+        self._given, self._rereads = list(given), rereads
         for each in given:
             if not isinstance(each, Genome | str | os.PathLike):
                 raise InputError(f"a genome is {shown(repr(each))}; {SEARCHED}")
         labels = [each.label if isinstance(each, Genome) else label_of(each) for each in given]
         self.label = label or ", ".join(labels)
         self.names = clean_names(labels)[0]
-        for each in self._given if check else ():
-            if not isinstance(each, Genome):
-                with _named_by(self.label):
-                    check_readable(each)
+        for path in self._paths() if check else ():
+            try:
+                check_readable(path)
+            except InputError as error:
+                raise InputError(f"{label}: {error}" if label else str(error)) from error
 
     def __len__(self) -> int:
         return len(self._given)
 
-    def __iter__(self) -> Iterator[Genome]:
-        return map(self.genome, range(len(self)))
+    def _paths(self) -> list[Path]:
+        return [each for each in self._given if not isinstance(each, Genome)]
 
     def with_circular(self, names: bool | Sequence[str]) -> "Genomes":
         """The same, whose records with these names are circular; True: all, False: none."""
@@ -406,15 +375,11 @@ class Genomes:
     def genome(self, number: int) -> Genome:
         """One of the genomes; a file is opened anew, so that none stays open."""
         given = self._given[number]
-        if isinstance(given, Genome):
-            return self.view(given)
-        genome = self._unopened(number, given)
-        if not os.path.isfile(given):  # a pipe cannot be opened twice
-            self._given[number] = genome
-        return self.view(genome)
-
-    def _unopened(self, number: int, path: Path) -> Genome:
-        return Genome.unopened(path, self._keep(path), self._on_warning)
+        if not isinstance(given, Genome):
+            path, given = given, Genome(given, keep=_is_kept(given, self._rereads))
+            if not os.path.isfile(path):  # a pipe cannot be opened twice
+                self._given[number] = given
+        return self.view(given)
 
     @property
     def expected_letters(self) -> int | None:
@@ -422,68 +387,59 @@ class Genomes:
 
         Of many genomes some are looked at.
         """
-        looked = range(0, len(self), -(-len(self) // LOOKED))
-        expected = [self.genome(number).expected_letters for number in looked]
-        known = [letters for letters in expected if letters is not None]
-        if len(known) < len(expected):
-            return None
-        return sum(known) * len(self) // len(known)
+        letters, looked = 0, range(0, len(self), -(-len(self) // LOOKED))
+        for number in looked:
+            expected = self.genome(number).expected_letters
+            if expected is None:
+                return None
+            letters += expected
+        return letters * len(self) // len(looked)
 
     @property
     def can_reread(self) -> bool:
         """Whether the records of each can be read, and then searched."""
-        return all(
-            each.can_reread
-            if isinstance(each, Genome)
-            else os.path.isfile(each) or self._keep(each)
-            for each in self._given
-        )
+        paths = all(self._rereads or os.path.isfile(path) for path in self._paths())
+        return paths and all(each.can_reread for each in self._given if isinstance(each, Genome))
 
     @property
     def paths(self) -> list[str]:
         """The paths of those that are files."""
-        return [os.fspath(each) for each in self._given if not isinstance(each, Genome)]
+        return [os.fspath(path) for path in self._paths()]
 
     @property
     def sizes(self) -> list[int] | None:
         """Bytes of each file; None where one has no size."""
-        if any(isinstance(each, Genome) or not os.path.isfile(each) for each in self._given):
+        if len(self.paths) < len(self) or not all(map(os.path.isfile, self.paths)):
             return None
-        return [os.path.getsize(each) for each in self._given if not isinstance(each, Genome)]
+        return list(map(os.path.getsize, self.paths))
 
 
 def _as_it_is(genome: Genome) -> Genome:
     return genome
 
 
+def _is_kept(path: Path, rereads: bool) -> bool:
+    return rereads and (not os.path.isfile(path) or os.path.getsize(path) < SMALL)
+
+
 def as_genomes(
     genomes: Genome | Genomes | Path | Sequence[Genome | Path],
+    rereads: bool = True,
     check: bool = True,
-    keep: Callable[[Path], bool] = keeps,
 ) -> Genomes:
     """Genomes of one, of several, or of a list that is named with `@` before its path.
 
-    check: whether those of a list are opened at once, keep: which stay in memory, as for Genomes.
+    rereads, check: as for Genomes.
     """
     if isinstance(genomes, Genomes):
         return genomes
     if isinstance(genomes, str) and is_list(genomes):
-        return Genomes(read_list(genomes), genomes, keep=keep, check=check)
-    if not isinstance(genomes, list | tuple):
-        path: Path = genomes  # type: ignore[assignment]
-        one = genomes if isinstance(genomes, Genome) else Genome(path, keep=keep(path))
-        return Genomes([one], named=False)
-    if not genomes:
-        raise InputError("there is no genome to search; give one or more")
-    return Genomes(genomes, keep=keep, check=check)
-
-
-@contextmanager
-def _named_by(label: str) -> Iterator[None]:
-    """Begin errors of a path that a list names with the list."""
-    try:
-        yield
-    except InputError as error:
-        if not is_list(label):
-            raise
-        raise InputError(f"{label}: {error}") from error
+        return Genomes(read_list(genomes), genomes, rereads=rereads, check=check)
+    if isinstance(genomes, list | tuple):
+        if not genomes:
+            raise InputError("there is no genome to search; give one or more")
+        return Genomes(genomes, rereads=rereads, check=check)
+    if not isinstance(genomes, Genome):
+        genomes = Genome(genomes)  # type: ignore[arg-type]
+        genomes.keep = _is_kept(genomes.path, rereads)
+    return Genomes([genomes], named=False)

@@ -1,11 +1,13 @@
 """Records joined to chunks: each chunk shows what a plain layout of all records shows there."""
 
+from itertools import chain
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kmatch.sequences.chunks import ChunkPlan, join_records
-from kmatch.sequences.records import Stretch, gathered, stretch_of, whole_records
+from kmatch.sequences.records import Stretch, stretch_of, whole_records
 
 plans = st.builds(
     ChunkPlan, st.integers(1, 40), st.integers(1, 20), st.integers(1, 9), st.integers(0, 20)
@@ -22,20 +24,16 @@ def records_of(sizes):
 
 
 def in_stretches(records, cuts):
-    """The records side by side, as many as `cuts` says by turns; some go on in the next Stretch."""
-    at, rest = 0, None  # what is left of a record
+    """The records side by side, as many as `cuts` says by turns; some come alone, in two parts."""
     for many in cuts * (len(records) + 1):
-        group, at = records[at : at + many], at + many
-        begun = [stretch_of(*rest)] if rest else []
-        rest = None
-        if many % 2 and group and len(group[-1].letters) > 1:
-            name, letters = group[-1].names[0], group.pop().letters
-            group.append(stretch_of(name, letters[:1]))
-            rest = name, letters[1:]
-        if begun + group:
-            names, lengths, letters, _ = zip(*begun + group, strict=True)
-            names = [name for (name,) in names]
-            yield Stretch(names, np.concatenate(lengths), np.concatenate(letters), bool(begun))
+        group, records = records[:many], records[many:]
+        split = group.pop() if many % 2 and group and len(group[-1].letters) > 1 else None
+        if group:
+            names, lengths, letters, _ = zip(*group, strict=True)
+            yield Stretch([*chain(*names)], np.concatenate(lengths), np.concatenate(letters))
+        if split:
+            yield stretch_of(split.names[0], split.letters[:1])
+            yield stretch_of(split.names[0], split.letters[1:], True)
 
 
 def laid_out(records, plan):
@@ -80,5 +78,5 @@ def test_records_come_back_whole(sizes, cuts):
     records = records_of(sizes)
     expected = [(name, bytes(letters)) for (name,), _, letters, _ in records]
     for parts in (records, in_stretches(records, cuts)):
-        found = whole_records(gathered(parts))
+        found = whole_records(parts)
         assert [(name, bytes(letters)) for name, letters in found] == expected

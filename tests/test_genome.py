@@ -10,7 +10,6 @@ from support.api import GENOME, RECORDS, TEXT, call
 from support.commands import fasta, fastq, random_letters
 
 import kmatch
-from kmatch.sequences.fasta import read_index
 
 
 def test_a_missing_file_is_told_at_once(tmp_path):
@@ -109,27 +108,3 @@ def test_names_are_str():
 def test_a_genome_guesses_the_letters_of_reads(tmp_path):
     (tmp_path / "reads.fq").write_bytes(fastq(RECORDS))
     assert 3_000 < kmatch.Genome(tmp_path / "reads.fq").expected_letters < 3_100
-
-
-INDEX = "a\t14\t3\t10\t11\nb\t5\t22\t5\t6\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "index", "fits"),
-    {
-        "right": (">a\nACGTACGTAC\nACGT\n>b c\nACGTA\n", INDEX.replace("22", "24"), True),
-        "no break at the end": (">a\nACGTACGTAC\nACGT\n>b\nACGTA", INDEX, True),
-        "an empty record": (">e\n>a\nACGT\n>f\n", "a\t4\t6\t4\t5\n", True),
-        "too long": (">a\nACGTACGTACGTAC\n", "a\t999\t3\t14\t15\n", False),
-        "too short": (">a\nACGTACGTACGTAC\n", "a\t9\t3\t14\t15\n", False),
-        "over a header": (">a\nACGT\n>bcd\nACGT\n", "a\t12\t3\t4\t5\n", False),
-        "another name": (">a\nACGT\n", "b\t4\t3\t4\t5\n", False),
-        "a record more": (">a\nACGT\n", "a\t4\t3\t4\t5\nb\t4\t3\t4\t5\n", False),
-        "a record less": (">a\nACGT\n>b\nACGT\n", "a\t4\t3\t4\t5\n", False),
-        "too few columns": (">a\nACGT\n", "a\t4\n", False),
-    }.values(),
-)
-def test_an_index_is_used_where_it_fits(tmp_path, text, index, fits):
-    (tmp_path / "g.fa").write_text(text)
-    (tmp_path / "g.fa.fai").write_text(index)
-    assert (read_index(tmp_path / "g.fa") is not None) == fits

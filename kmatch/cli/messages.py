@@ -62,10 +62,6 @@ class Messages:
         if quiet:
             warnings.simplefilter("ignore", KmatchWarning)
 
-    def warn(self, message: str) -> None:
-        if not self.quiet:
-            _say(f"warning: {message}")
-
     def detail(self, message: str) -> None:
         """Print a detail, with --verbose only."""
         if self.verbose:
@@ -142,14 +138,17 @@ class Messages:
 
 @contextmanager
 def showing_warnings() -> Iterator[None]:
-    """Print kmatch's own warnings as other messages are, while the block runs."""
+    """Print kmatch's own warnings as other messages are, each once, while the block runs."""
+    said: set[str] = set()
     with warnings.catch_warnings():
         warnings.simplefilter("always", KmatchWarning)
         plain = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
             if issubclass(category, KmatchWarning):
-                _say(f"warning: {message}")
+                if str(message) not in said:
+                    _say(f"warning: {message}")
+                said.add(str(message))
             else:
                 plain(message, category, *where, **more)
 

@@ -112,7 +112,7 @@ class _PcrSearch(PatternSearch):
         from kmatch.sequences.primer_pairs import load_pairs
 
         by_name = {f"pair_{n}": pair for n, pair in enumerate(given.sequences, 1)}
-        self.pairs = load_pairs(given.primers or by_name, self.messages.warn)
+        self.pairs = load_pairs(given.primers or by_name)
         check_pcr(self.pairs, given.made(PcrOptions), "--exact-3p")
         return self.pairs.primers
 
@@ -200,8 +200,7 @@ def primer(given: Given) -> None:
     from kmatch.results.output import flush_all, open_output
     from kmatch.search.primer import PrimerOptions
 
-    read = partial(Genome, keep=False, on_warning=search.messages.warn)
-    target, background = map(read, paths)
+    target, background = (Genome(path, keep=False) for path in paths)
     options = given.made(PrimerOptions)
     begin = partial(primers_anywhere, target, background, given.k, options, search.run)
     with ExitStack() as stack:

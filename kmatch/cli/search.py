@@ -15,6 +15,7 @@ import click
 from kmatch.cli.command import Given
 from kmatch.cli.messages import Messages, counted
 from kmatch.cli.options import check_outputs, format_of
+from kmatch.errors import listed, warn
 from kmatch.search.query import Query, Run
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from kmatch.sequences.patterns import PatternSet
 
 BESIDE = 100  # letters of a PAM and around a hit, at the most
-SMALL = 1 << 22  # bytes of a file that is kept in memory where it is searched twice
 _SEQUENCE = re.compile(r"[ACGTURYSWKMBDHVN]{4,}", re.IGNORECASE)
 _REGION = re.compile(r".+:[\d,]+(-|\.\.)[\d,]+")
 
@@ -106,10 +106,15 @@ class PatternSearch(Search):
         patterns = given.get("patterns", given.get("primers"))
         self._check_outputs([given.genome.removeprefix("@"), patterns, given.regions])
         self.panel = self.load_panel()
+        from kmatch.genome import as_genomes
         from kmatch.search.regions import load_regions
 
         self.regions = load_regions(given.regions)
-        self.genomes = _open_genomes(given, rereads, self.messages.warn)
+        circular, here = given.circular, given.scheduler is None
+        # A cluster's workers open genomes when their turn comes.
+        self.genomes = as_genomes(given.genome, rereads, check=here).with_circular(
+            circular is not None and (circular.split(",") if circular else True)
+        )
         if self.genomes.named and any(map(_exists, (given.output, given.get("summary")))):
             self._check_outputs(self.genomes.paths)
         from kmatch.engine.devices import wake
@@ -146,7 +151,7 @@ class PatternSearch(Search):
         if not long or not longest:
             return False
         others = f", and {len(long) - 1:,} more, are" if len(long) > 1 else " is"
-        self.messages.warn(
+        warn(
             f"pattern '{long[0].name}' of {len(long[0]):,} letters{others} longer than every "
             f"record of {self.genomes.label}, at most {longest:,}; are genome and patterns "
             "exchanged?"
@@ -165,26 +170,23 @@ class HitSearch(PatternSearch):
         ends = {"--exact-5p": given.exact_5p, "--exact-3p": given.exact_3p}
         check_ends(self.panel, ends)
         self._pam_side = given.get("pam_side", "3p")
-        check_pam(self.panel, given.get("pam"), self._pam_side, self.messages.warn)
+        check_pam(self.panel, given.get("pam"), self._pam_side)
 
     def load_panel(self) -> "PatternSet":
         """The patterns of a file or of `-p`; warns of names that repeat."""
-        given, messages = self.given, self.messages
+        given = self.given
         check_sequences(given.sequences)
         check_inputs(given, "PATTERNS", given.patterns)
         if given.sequences and given.column is not None:
             raise click.UsageError("--column is one of a file of patterns; leave it out beside -p")
-        from kmatch.errors import listed
         from kmatch.sequences.patterns import load_patterns, read_patterns, repeated_names
 
         if given.patterns:
-            panel = read_patterns(given.patterns, messages.warn, given.column)
+            panel = read_patterns(given.patterns, given.column)
         else:
-            panel = load_patterns(list(given.sequences), messages.warn)
+            panel = load_patterns(list(given.sequences))
         if repeated := repeated_names(panel):
-            messages.warn(
-                f"{listed(repeated)}: the name stands for more than one pattern; all are searched"
-            )
+            warn(f"{listed(repeated)}: the name stands for more than one pattern; all are searched")
         return panel
 
     def write(self, problem: str) -> None:
@@ -258,29 +260,6 @@ def _letters_beside(genomes: "Genomes", panel: "PatternSet") -> Iterator[Any]:
         yield texts.letters
     finally:
         texts.close()
-
-
-def _open_genomes(given: Given, rereads: bool, warn: Callable[[str], None]) -> "Genomes":
-    """The Genomes of GENOME: one, or those that a list names.
-
-    rereads: whether the search reads the genome twice.
-    """
-    from kmatch.genome import Genome, Genomes
-    from kmatch.sequences.files import is_list, read_list
-
-    def keep(path: Any) -> bool:
-        # A pipe cannot be read twice, and a small file need not be.
-        return rereads and (not os.path.isfile(path) or os.path.getsize(path) < SMALL)
-
-    path, circular = given.genome, given.circular
-    if is_list(path):
-        here = given.scheduler is None  # a cluster's workers open them when their turn comes
-        genomes = Genomes(read_list(path), path, keep=keep, on_warning=warn, check=here)
-    else:
-        genomes = Genomes([Genome(path, keep=keep(path), on_warning=warn)], named=False)
-    if circular is None:
-        return genomes
-    return genomes.with_circular(circular.split(",") if circular else True)
 
 
 def _compiling_beside(given: Given) -> "AbstractContextManager[Callable[[Engine], None]]":

@@ -80,7 +80,7 @@ def pack(given: Given) -> None:
     from kmatch.results.output import open_output
 
     with messages.progress(genome) as advance, open_output(path) as handle:
-        text = Genome(genome, keep=False, on_warning=messages.warn)
+        text = Genome(genome, keep=False)
         records, letters = write_packed(text.parts(advance), handle, threads=given.threads)
     messages.detail(f"{path}: {letters:,} letters in {records:,} records")
 

@@ -2,24 +2,23 @@
 
 import mmap
 import os
-import stat
-import sys
 from collections.abc import Container, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import suppress
+from itertools import pairwise
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from kmatch.arrays import Bytes, Longs, Words, bounds_of, gather
+from kmatch.arrays import Bytes, Words, bounds_of, gather
 from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import LANES_PER_WORD, Geometry, Text
 from kmatch.errors import InputError
 from kmatch.packed.writer import HEADER, INDEX, MAGIC, SPARE, TAIL, VERSION, crc32
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
 from kmatch.sequences.files import Source, StrPath, seekable_copy
-from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, Progress, Record, Stretch
+from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, Progress, Stretch
 
 AHEAD = 4  # chunks whose checksums are computed before their turn, by as many threads
 # A search that wants chunks this much smaller has so many queries that comparing them takes longer
@@ -33,18 +32,13 @@ _AGAIN = "copy it again, or pack the genome again"
 
 
 def open_packed(path: StrPath, label: str) -> "PackedFile | None":
-    """The PackedFile of a path, or of standard input (`-`) where that is a file.
-
-    None for other files, for pipes, and for what cannot be opened: reading records reports it.
-    """
-    try:
-        with _handle(path) as handle:
-            number = handle.fileno()
-            regular = stat.S_ISREG(os.fstat(number).st_mode)
-            if regular and os.pread(number, len(MAGIC), 0) == MAGIC:
-                return PackedFile(handle, label)
-    except (OSError, AttributeError):  # there may be no standard input
-        pass
+    """The PackedFile of a path; None for pipes and other files, and for what cannot be opened:
+    reading records reports it."""
+    # Opening a pipe would wait for its writer, and lose what is read here.
+    path = path if os.path.isfile(path) else os.devnull
+    with suppress(OSError), open(path, "rb") as handle:
+        if handle.read(len(MAGIC)) == MAGIC:
+            return PackedFile(_mapped(handle), label)
     return None
 
 
@@ -52,38 +46,43 @@ def parts_of_pipe(source: Source) -> Iterator[Stretch]:
     """Yield the Stretches of a packed genome in a pipe or a compressed file, by a copy on disk."""
     with seekable_copy(source.handle) as copy:
         copy.flush()
-        yield from PackedFile(copy, source.label).stretches()
+        yield from PackedFile(_mapped(copy), source.label).stretches()
 
 
-@contextmanager
-def _handle(path: StrPath) -> Iterator[BinaryIO]:
-    if str(path) == "-":
-        yield sys.stdin.buffer
-    else:
-        # Opening a pipe would wait for its writer, and lose what is read here.
-        with open(path if os.path.isfile(path) else os.devnull, "rb") as handle:
-            yield handle
+def _mapped(handle: BinaryIO) -> mmap.mmap:
+    # Copied on writing, which never happens, but kernels are compiled for writeable arrays.
+    return mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_COPY)
 
 
 class PackedFile:
     """A packed genome, mapped into memory; several processes may map one.
 
-    handle: of a regular file; label: how messages name it. size: bytes of the file; plan, words: as
-    it was packed; names, sizes: of the records, and their letters, int64[n]; begins: the position
-    of each one's first letter, int64[n]; offsets, lengths, rows: of each chunk's planes, the
-    positions that it owns, and its rows. Raises InputError for a file that is cut, damaged, or of a
-    newer version.
+    data: the whole file; label: how messages name it. size: bytes of the file; plan, words: as it
+    was packed; names, sizes: of the records, and their letters, int64[n]; begins: the position of
+    each one's first letter, int64[n]; offsets, lengths, rows: of each chunk's planes, the positions
+    that it owns, and its rows; checksum: of the index. Raises InputError for a file that is cut,
+    damaged, or of a newer version.
     """
 
-    def __init__(self, handle: BinaryIO, label: str) -> None:
-        self.label = label
-        self.size = os.fstat(handle.fileno()).st_size
+    def __init__(self, data: mmap.mmap | bytearray, label: str) -> None:
+        self.label, self.size, self._data = label, len(data), data
         if self.size < len(HEADER) + SPARE + INDEX.size + TAIL.size:
             raise self._damaged("is cut")
-        # Copied on writing, which never happens, but kernels are compiled for writeable arrays.
-        self._map = mmap.mmap(handle.fileno(), self.size, access=mmap.ACCESS_COPY)
-        self._check_header()
-        self._read_index(*self._tail())
+        version = int.from_bytes(data[len(MAGIC) : len(MAGIC) + 4], "little")
+        if version > VERSION:
+            raise InputError(
+                f"{label}: a packed genome of version {version}, and this kmatch reads version "
+                f"{VERSION}; use a newer kmatch, or pack the genome again"
+            )
+        if data[: len(HEADER)] != HEADER:
+            raise self._damaged("is damaged in its first bytes")
+        end = self.size - TAIL.size
+        begin, self.checksum, version, magic = TAIL.unpack(data[end:])
+        if magic != MAGIC or version != VERSION:
+            raise self._damaged("is cut or damaged at its end")
+        tail = data[begin:end] if len(HEADER) <= begin <= end - SPARE - INDEX.size else b""
+        if not tail or crc32(tail) != self.checksum or not self._read_index(bytes(tail), begin):
+            raise self._damaged("is damaged in its index")
         self._planes: list[Words | None] = [None] * len(self.offsets)
         self._unpacked = -1, np.zeros(0, np.uint8)  # the number of a chunk, its letters
         self._checked = [False] * len(self.offsets)
@@ -91,71 +90,41 @@ class PackedFile:
     def _damaged(self, what: str) -> InputError:
         return InputError(f"{self.label}: the packed genome {what}; {_AGAIN}")
 
-    def _check_header(self) -> None:
-        version = int.from_bytes(self._map[len(MAGIC) : len(MAGIC) + 4], "little")
-        if version > VERSION:
-            raise InputError(
-                f"{self.label}: a packed genome of version {version}, and this kmatch reads "
-                f"version {VERSION}; use a newer kmatch, or pack the genome again"
-            )
-        if self._map[: len(HEADER)] != HEADER:
-            raise self._damaged("is damaged in its first bytes")
+    def _read_index(self, tail: bytes, end: int) -> bool:
+        """Take the index, which begins behind SPARE zeros; end: of the planes.
 
-    def _tail(self) -> tuple[bytes, int]:
-        """The zeros before the index and the index itself, and where these zeros begin."""
-        end = self.size - TAIL.size
-        begin, checksum, version, magic = TAIL.unpack(self._map[end:])
-        if magic != MAGIC or version != VERSION:
-            raise self._damaged("is cut or damaged at its end")
-        tail = self._map[begin:end] if len(HEADER) <= begin <= end - SPARE - INDEX.size else b""
-        if not tail or crc32(tail) != checksum:
-            raise self._damaged("is damaged in its index")
-        return tail, begin
-
-    def _read_index(self, tail: bytes, end: int) -> None:
+        Returns whether chunks are in the file, and records in the chunks: kernels check no bounds.
+        """
         numbers = INDEX.unpack_from(tail, SPARE)
         self.words, length, halo, gap, chunks, records, letters, _ = numbers
         at, size = SPARE + INDEX.size, 32 * chunks + 24 * records + letters
         if min(numbers) < 0 or not self.words or not length or at + size != len(tail):
-            raise self._damaged("is damaged in its index")
+            return False
         self.plan = ChunkPlan(length, halo, gap, lead=halo)
         table = np.frombuffer(tail, "<i8", 4 * chunks, at).reshape(-1, 4)
         self.offsets, self.lengths, self.rows, self._sums = table.T.tolist()
         at += table.nbytes
         table = np.frombuffer(tail, "<i8", 3 * records, at).reshape(-1, 3)
         self.begins, self.sizes, ends = np.ascontiguousarray(table.T, np.int64)
-        if not (self._chunks_are_within(end) and self._records_are_within(ends, letters)):
-            raise self._damaged("is damaged in its index")
         self._ends = self.begins + self.sizes
-        names, ends = tail[at + table.nbytes :], ends.tolist()
-        self.names = [
-            names[a:b].decode("utf-8", "surrogateescape")
-            for a, b in zip([0, *ends], ends, strict=False)
-        ]
-
-    def _chunks_are_within(self, end: int) -> bool:
-        """Whether all chunks end before `end` in the file. Kernels check no bounds."""
-        chunks = zip(self.offsets, self.rows, self.lengths, strict=True)
-        return all(owned == self.plan.length for owned in self.lengths[:-1]) and all(
-            offset >= len(HEADER)
-            and offset % 8 == 0
-            and 0 <= owned <= self._positions(rows)
-            and offset + 8 * self._plane_words(rows) * 4 <= end
-            for offset, rows, owned in chunks
-        )
-
-    def _records_are_within(self, ends: Longs, letters: int) -> bool:
-        """Whether records are in the chunks, one after another, and their names in the index."""
-        begins, sizes, positions = self.begins, self.sizes, sum(self.lengths)
-        if not len(begins):
-            return not self.lengths
-        return bool(
-            min(begins[0], sizes.min(), ends[0]) >= 0
-            and begins[-1] <= positions
-            and (sizes <= positions - begins).all()
-            and (np.diff(begins) >= 0).all()
-            and (np.diff(ends) >= 0).all()
-            and ends[-1] <= letters
+        bounds, names = [0, *ends.tolist()], tail[at + table.nbytes :]
+        self.names = [names[a:b].decode("utf-8", "surrogateescape") for a, b in pairwise(bounds)]
+        positions = sum(self.lengths)
+        return (
+            all(owned == length for owned in self.lengths[:-1])
+            and all(
+                len(HEADER) <= offset <= end - 32 * self._plane_words(rows)
+                and offset % 8 == 0
+                and 0 <= owned <= LANES_PER_WORD * self.words * rows
+                for offset, rows, owned in zip(self.offsets, self.rows, self.lengths, strict=True)
+            )
+            and bool(
+                (np.diff(self.begins, prepend=0, append=positions) >= 0).all()
+                and (self.sizes >= 0).all()
+                and (self.sizes <= positions - self.begins).all()
+                and (np.diff(ends, prepend=0, append=letters) >= 0).all()
+            )
+            and bool(records or not chunks)
         )
 
     def planes(self, number: int) -> Words:
@@ -166,7 +135,7 @@ class PackedFile:
         planes = self._planes[number]
         if planes is None:
             words = 4 * self._plane_words(self.rows[number]) + SPARE // 8
-            planes = np.frombuffer(self._map, "<u8", words, self.offsets[number])
+            planes = np.frombuffer(self._data, "<u8", words, self.offsets[number])
             self._planes[number] = planes
         return planes
 
@@ -176,9 +145,6 @@ class PackedFile:
             if crc32(self.planes(number)[: -SPARE // 8]) != self._sums[number]:
                 raise self._damaged(f"is damaged in its chunk {number}")
             self._checked[number] = True
-
-    def _positions(self, rows: int) -> int:
-        return LANES_PER_WORD * self.words * rows
 
     def _plane_words(self, rows: int) -> int:
         return (rows + self.plan.halo) * self.words
@@ -201,12 +167,6 @@ class PackedFile:
         last = max(first + 1, int(np.searchsorted(self.begins, shown)))
         begins = self.begins[first:last] - base
         return Spans(first, self.names[first:last], begins, self.sizes[first:last])
-
-    def records(self, on_progress: Progress | None = None) -> Iterator[Record]:
-        """Yield the Records; their letters are unpacked when they are read."""
-        for name, begin, size in zip(self.names, self.begins, self.sizes, strict=True):
-            self._report(on_progress, int(begin))
-            yield Record(name, PackedLetters(self, int(begin), int(size)))
 
     def stretches(
         self, on_progress: Progress | None = None, first: int = 0, last: int | None = None

@@ -19,14 +19,13 @@ records: a position of a record counts from the first of these.
 
 import struct
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
 from kmatch.arrays import Words
-from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import LANES_PER_WORD, Geometry
 from kmatch.results.output import NamedHandle
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, join_records
@@ -148,31 +147,13 @@ def write_packed(
     if gap is None:
         gap = GAP if letters >= SHORT * count else NARROW_GAP
     plan = ChunkPlan(length, halo, gap, lead=halo)
-    writer = PackedWriter(handle, plan, words)
-    _write_chunks(writer, chain(_freed(first), parts), plan, engine, words)
-    return writer.finish()
-
-
-def packed_geometry(length: int, words: int, halo: int) -> Geometry:
-    """How a chunk of `length` positions is laid out; words: in a row."""
-    return Geometry(words, -(-length // (LANES_PER_WORD * words * ROWS)) * ROWS, halo)
-
-
-def _write_chunks(
-    writer: PackedWriter, records: Iterable[Stretch], plan: ChunkPlan, engine: Engine, words: int
-) -> None:
-    lanes = LANES_PER_WORD * words
-    buffer = np.empty(0, np.uint64)
-    for chunk in join_records(records, plan, lanes * ROWS + LANES_PER_WORD):
-        geometry = packed_geometry(chunk.length, words, plan.halo)
+    writer, buffer = PackedWriter(handle, plan, words), np.empty(0, np.uint64)
+    for chunk in join_records(chain(first, parts), plan, lanes * ROWS + LANES_PER_WORD):
+        rows = -(-chunk.length // (lanes * ROWS)) * ROWS
+        geometry = Geometry(words, rows, halo)
         if len(buffer) < 4 * geometry.plane_words:
             buffer = np.empty(4 * geometry.plane_words, np.uint64)
         planes = buffer[: 4 * geometry.plane_words]
         engine.pack(chunk.letters, geometry.text(planes))
-        writer.add(chunk, planes, geometry.rows)
-
-
-def _freed(parts: list[Stretch]) -> Iterator[Stretch]:
-    """Yield the parts of a list, and remove each from it, so that its memory can be freed."""
-    while parts:
-        yield parts.pop(0)
+        writer.add(chunk, planes, rows)
+    return writer.finish()

@@ -22,6 +22,7 @@ from kmatch.errors import (
     checked_count,
     checked_share,
     shown,
+    warn,
 )
 from kmatch.results.batches import HitBatch, joined
 from kmatch.search.pam import Pam, load_pams
@@ -242,7 +243,6 @@ def check_pam(
     panel: PatternSet,
     given: str | Sequence[str] | None,
     side: str,
-    on_warning: Callable[[str], None],
 ) -> None:
     """Check whether the patterns contain the PAM, or one of the PAMs, that is to be beside them.
 
@@ -260,9 +260,7 @@ def check_pam(
             f"all {len(panel):,} patterns {where} with {what}, which would have to "
             "stand there twice; leave it out of the patterns, or search without a PAM"
         )
-    on_warning(
-        f"pattern '{panel[0].name}' {ends} with {what}; only where it stands there twice is a hit"
-    )
+    warn(f"pattern '{panel[0].name}' {ends} with {what}; only where it stands there twice is a hit")
 
 
 def _holds(pattern: Pattern, pam: Pam) -> bool:

@@ -16,22 +16,20 @@ IUPAC = {
 }  # fmt: skip
 
 PROTEIN_LETTERS = "EFIJLOPQZ"  # letters of amino acids that are no IUPAC code of a nucleotide
-FOREIGN = 0  # in KINDS, what no nucleotide has
 BLANKS = b" \t\v\f\n"  # between the letters of a text
-
-
-def _kinds() -> bytes:
-    """What each byte of a text becomes: itself, `*` where it is no letter, or FOREIGN."""
-    kinds = bytearray(b"*" * 256)
-    kinds[33:127] = range(33, 127)
-    kinds[ord(">")] = ord("*")
-    for letter in f"{PROTEIN_LETTERS}{PROTEIN_LETTERS.lower()}{digits}":
-        kinds[ord(letter)] = FOREIGN
-    return bytes(kinds)
-
-
-KINDS = _kinds()
+BREAK = 0  # what readers put between records; no text has it
+FOREIGN = 1  # what stands in KINDS for a letter that no nucleotide has
 Origin = tuple[str, int, str]  # the input, the record's number, counted from 1, and its name
+
+
+def _kind(byte: int) -> int:
+    """What a byte of a text becomes: itself, `*` where it is no letter, BREAK or FOREIGN."""
+    if chr(byte).upper() in PROTEIN_LETTERS or chr(byte) in digits:
+        return FOREIGN
+    return byte if byte == BREAK or (33 <= byte < 127 and byte != ord(">")) else ord("*")
+
+
+KINDS = bytes(map(_kind, range(256)))
 
 
 def _masks() -> Bytes:
@@ -63,20 +61,17 @@ def encode(sequence: str, name: str, kind: str = "pattern") -> Bytes:
     return masks
 
 
+_TABLE = "give each sequence by itself, and of a table name the column by --column"
+# Characters that are often in sequences, and what to do.
 _ODD = {
     "-": "leave gaps out",
-    ".": "N stands for any base",
-    "*": "N stands for any base",
-    "?": "N stands for any base",
+    **dict.fromkeys(".*?", "N stands for any base"),
     "[": "R stands for [AG], Y for [CT], N for any base",
     "(": "write it out, a letter for each base",
-    '"': "leave the quotes out",
-    "'": "leave the quotes out",
-    ",": "give each sequence by itself, and of a table name the column by --column",
-    ";": "give each sequence by itself, and of a table name the column by --column",
-    "|": "give each sequence by itself",
-    "/": "give each sequence by itself",
-}  # characters that are often in sequences, and what to do
+    **dict.fromkeys("\"'", "leave the quotes out"),
+    **dict.fromkeys(",;", _TABLE),
+    **dict.fromkeys("|/", "give each sequence by itself"),
+}
 
 
 def odd_letter(sequence: str, at: int) -> str:

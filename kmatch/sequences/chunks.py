@@ -101,12 +101,7 @@ def _with_gaps(stretch: Stretch, before: int, gap: int) -> tuple[Letters, int]:
         before = 0
     if len(lengths) == 1:
         return stretch.letters, before
-    letters, each = np.asarray(stretch.letters), int(lengths[0])
-    if each and (lengths == each).all():  # as reads have
-        text = np.zeros((len(lengths), gap + each), np.uint8)
-        text[:, gap:] = letters.reshape(len(lengths), each)
-        return text.reshape(-1)[gap:], before
-    data, bounds = letters.tobytes(), bounds_of(lengths).tolist()
+    data, bounds = np.asarray(stretch.letters).tobytes(), bounds_of(lengths).tolist()
     parts = [data[begin:end] for begin, end in pairwise(bounds) if begin < end]
     return np.frombuffer(bytes(gap).join(parts), np.uint8), before
 
@@ -144,13 +139,12 @@ class _Layout:
     def add(self, stretch: Stretch, at: int, gap: int) -> None:
         """Add the records of a Stretch, laid out from position `at` of the chunk on."""
         names, lengths, _, goes_on = stretch
-        begins = self.base + at + np.cumsum(lengths + _gaps(lengths, gap)) - lengths
         if goes_on:
             self._lengths[-1][-1] += lengths[0]
-        if len(lengths) > goes_on:
-            self.names += names[goes_on:]
-            self._begins.append(begins[goes_on:])
-            self._lengths.append(lengths[goes_on:].copy())
+            return
+        self.names += names
+        self._begins.append(self.base + at + np.cumsum(lengths + _gaps(lengths, gap)) - lengths)
+        self._lengths.append(lengths.copy())
 
     def chunk(self, letters: Bytes, length: int) -> LetterChunk:
         """The LetterChunk of the letters from `base` on, of which it owns `length`."""

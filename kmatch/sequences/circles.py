@@ -5,7 +5,7 @@ from itertools import groupby
 
 import numpy as np
 
-from kmatch.arrays import Bytes, bounds_of
+from kmatch.arrays import Bytes
 from kmatch.errors import InputError, listed
 from kmatch.sequences.records import Stretch, stretch_of
 
@@ -41,10 +41,8 @@ class Circular:
             if not any(flags):
                 yield False, stretch
                 continue
-            bounds = bounds_of(stretch.lengths).tolist()
-            for number, name in enumerate(stretch.names):
-                letters = stretch.letters[bounds[number] : bounds[number + 1]]
-                yield flags[number], stretch_of(name, letters, stretch.goes_on and number == 0)
+            for flag, record in zip(flags, stretch.each(), strict=True):
+                yield flag, stretch_of(*record, stretch.goes_on)
 
     def check(self) -> None:
         """Raise InputError for names that no record had so far."""

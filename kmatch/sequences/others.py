@@ -1,4 +1,4 @@
-"""Other files: genomes in 2bit and GenBank, which Biopython parses, and regions in BED."""
+"""Other files: genomes in 2bit and in GenBank, which Biopython parses, and regions in BED."""
 
 import codecs
 import io
@@ -7,10 +7,11 @@ import re
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from threading import Lock
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
+from kmatch.arrays import Bytes
 from kmatch.errors import MOST, InputError, shown
 from kmatch.sequences.alphabet import check_letters
 from kmatch.sequences.fasta import read_fasta, read_fastq
@@ -27,8 +28,8 @@ from kmatch.sequences.records import Part, Stretch, stretch_of
 _ENDING = 1 << 10  # last bytes of a file that are examined; blank lines may be among them
 _NOTE = 200  # characters of Biopython's message that are shown
 _TWOBIT = (b"\x1a\x41\x27\x43", b"\x43\x27\x41\x1a")
-_HEADER = 16  # bytes of 2bit
-_SMALLEST_ENTRY = 5  # of the index of 2bit, in bytes
+# The letters of each byte of 2bit.
+_FOURS = np.frombuffer(b"TCAG", np.uint8)[np.arange(256)[:, None] >> np.array([6, 4, 2, 0]) & 3]
 _HEADERS = (b"track", b"browser")  # the first word of lines of BED that are no regions
 _SHOWN = 60  # characters of a wrong cell
 COMMENT = "#"  # begins a line of BED
@@ -84,16 +85,109 @@ def _patterns_perhaps(head: bytes) -> str:
 
 
 def _twobit(source: Source) -> Iterator[Stretch]:
-    # Biopython reads by offset and from the file itself, past any decompression.
-    with seekable_copy(source.handle) as copy:
-        _check_twobit(copy, source.label)
-        yield from _biopython(source, copy, "twobit")
+    with seekable_copy(source.handle) as copy:  # records are where the index says
+        yield from _TwoBit(copy, source.label).stretches()
+
+
+class _TwoBit:
+    """A file of 2bit; its counts and offsets are not believed before it is known to be so long."""
+
+    def __init__(self, handle: BinaryIO, label: str) -> None:
+        self._handle, self._label = handle, label
+        self._size = handle.seek(0, os.SEEK_END)
+        handle.seek(0)
+        self._number = "<u4" if handle.read(4) == _TWOBIT[1] else ">u4"
+
+    def _read(self, count: int, what: str) -> bytes:
+        if count > self._size - self._handle.tell():
+            raise self._damaged(f"{what} ends beyond it")
+        return self._handle.read(count)
+
+    def _numbers(self, count: int, what: str) -> list[int]:
+        numbers: list[int] = np.frombuffer(self._read(4 * count, what), self._number).tolist()
+        return numbers
+
+    def _damaged(self, what: str) -> InputError:
+        return InputError(
+            f"{self._label}: the 2bit file is cut or damaged: {what}; copy or download it again"
+        )
+
+    def stretches(self) -> Iterator[Stretch]:
+        """Yield the Stretch of each record, in the order of the index."""
+        version, count, _ = self._numbers(3, "its header")
+        if version:
+            raise InputError(
+                f"{self._label}: 2bit of version {version}, which kmatch does not read; "
+                "convert it with twoBitToFa"
+            )
+        entries: list[tuple[str, int]] = []
+        what = f"its index of {count:,} records"
+        if count > self._size:
+            raise self._damaged(f"{what} ends beyond it")
+        for number in range(1, count + 1):
+            (length,) = self._read(1, what)
+            if not length:
+                raise InputError(
+                    f"{self._label}: record {number} of the 2bit file has no name; "
+                    "write the file again with one"
+                )
+            name = self._read(length, what).decode("utf-8", "replace")
+            entries.append((name, self._numbers(1, what)[0]))
+        end = self._handle.tell()
+        for number, (name, offset) in enumerate(entries, 1):
+            if offset < end:
+                raise self._damaged("its index points into itself")
+            self._handle.seek(offset)
+            yield stretch_of(name, self._letters(f"record {number}, '{shown(name)}',"))
+
+    def _letters(self, what: str) -> Bytes:
+        """The letters of the record at hand."""
+        blocks = []
+        size, count = self._numbers(2, what)
+        for _ in range(2):  # the blocks of N, and those of masked letters
+            numbers = self._numbers(2 * count + 1, f"{what} with {count:,} blocks")
+            blocks.append(list(zip(numbers[:count], numbers[count:-1], strict=True)))
+            if any(begin + length > size for begin, length in blocks[-1]):
+                raise self._damaged(f"{what} has blocks beyond its {size:,} letters")
+            count = numbers[-1]  # of masked blocks, and then a number that is not used
+        fours = np.frombuffer(self._read(-(-size // 4), what), np.uint8)
+        letters = _FOURS[fours].reshape(-1)[:size]
+        for begin, length in blocks[0]:
+            letters[begin : begin + length] = ord("N")
+        return letters
 
 
 def _genbank(source: Source) -> Iterator[Stretch]:
-    lines = _Ending(source.handle)
-    text = codecs.getreader("utf-8")(lines, "surrogateescape")
-    yield from _biopython(source, text, "genbank")
+    """Yield the records. Biopython meets damage with errors of any class or a warning."""
+    from Bio import BiopythonWarning, SeqIO
+    from Bio.Seq import UndefinedSequenceError
+
+    lines, name, number = _Ending(source.handle), "", 0
+    try:
+        records = SeqIO.parse(codecs.getreader("utf-8")(lines, "surrogateescape"), "genbank")
+        while True:
+            with _FILTERS, warnings.catch_warnings():
+                warnings.simplefilter("ignore", BiopythonWarning)
+                warnings.filterwarnings("error", message="Premature end|Expected sequence length")
+                record = next(records, None)
+            if record is None:
+                break
+            name, number = record.id, number + 1
+            letters = np.frombuffer(bytes(record.seq), np.uint8)
+            check_letters((source.label, number, name), letters)
+            yield stretch_of(name, letters)
+    except UndefinedSequenceError as error:
+        raise InputError(
+            f"{source.label}: record '{shown(name)}' holds no sequence; "
+            "download the file with its sequence"
+        ) from error
+    except InputError:
+        raise
+    except Exception as error:
+        reason = shown(str(error), _NOTE)
+        raise InputError(
+            f"{source.label}: damaged or cut genbank file ({reason}); copy or download it again"
+        ) from error
     # Biopython accepts a file that is cut in the first line of a record.
     if not lines.ending.rstrip().endswith(b"\n//"):
         raise InputError(
@@ -115,111 +209,6 @@ class _Ending(io.RawIOBase):
 
 
 _FILTERS = Lock()  # the process has one list of warning filters, and threads may read side by side
-
-
-def _biopython(source: Source, handle: Any, form: str) -> Iterator[Stretch]:
-    """Yield the records of a format. Biopython meets damage with errors of any class or a warning.
-
-    handle: as Biopython takes it, binary or text.
-    """
-    from Bio import BiopythonWarning, SeqIO
-    from Bio.Seq import UndefinedSequenceError
-
-    name, number = "", 0
-    try:
-        records = iter(SeqIO.parse(handle, form))
-        while True:
-            with _FILTERS, warnings.catch_warnings():
-                warnings.simplefilter("ignore", BiopythonWarning)
-                warnings.filterwarnings("error", message="Premature end|Expected sequence length")
-                record = next(records, None)
-            if record is None:
-                return
-            name, number = record.id, number + 1
-            letters = np.frombuffer(bytes(record.seq), np.uint8)
-            check_letters((source.label, number, name), letters)
-            yield stretch_of(name, letters)
-    except UndefinedSequenceError as error:
-        raise InputError(
-            f"{source.label}: record '{shown(name)}' holds no sequence; "
-            "download the file with its sequence"
-        ) from error
-    except InputError:
-        raise
-    except Exception as error:
-        reason = shown(str(error), _NOTE)
-        raise InputError(
-            f"{source.label}: damaged or cut {form} file ({reason}); copy or download it again"
-        ) from error
-
-
-def _check_twobit(handle: BinaryIO, label: str) -> None:
-    """Raise InputError unless all that the counts and offsets of a 2bit file say is inside it.
-
-    Biopython believes them.
-    """
-    file = _TwoBit(handle, label)
-    for number, (name, offset) in enumerate(file.index(), 1):
-        file.check_record(f"record {number}, '{shown(name)}',", offset)
-    handle.seek(0)
-
-
-class _TwoBit:
-    def __init__(self, handle: BinaryIO, label: str) -> None:
-        self._handle, self._label = handle, label
-        self._size = handle.seek(0, os.SEEK_END)
-        self._words = "<u4" if self._read(0, 4, "") == _TWOBIT[1] else ">u4"
-
-    def _damaged(self, what: str) -> InputError:
-        return InputError(
-            f"{self._label}: the 2bit file is cut or damaged: {what}; copy or download it again"
-        )
-
-    def _read(self, at: int, count: int, what: str) -> bytes:
-        if at + count > self._size:
-            raise self._damaged(f"{what} ends beyond it")
-        self._handle.seek(at)
-        return self._handle.read(count)
-
-    def _number(self, at: int, what: str) -> int:
-        return int(np.frombuffer(self._read(at, 4, what), self._words)[0])
-
-    def index(self) -> list[tuple[str, int]]:
-        """The name of each record, and where it begins."""
-        if version := self._number(4, "its header"):
-            raise InputError(
-                f"{self._label}: 2bit of version {version}, which kmatch does not read; "
-                "convert it with twoBitToFa"
-            )
-        count, at = self._number(8, "its header"), _HEADER
-        if at + count * _SMALLEST_ENTRY > self._size:
-            raise self._damaged(f"its index of {count:,} records ends beyond it")
-        entries = []
-        for number in range(1, count + 1):
-            length = self._read(at, 1, "its index")[0]
-            if not length:
-                raise InputError(
-                    f"{self._label}: record {number} of the 2bit file has no name; "
-                    "write the file again with one"
-                )
-            name = self._read(at + 1, length, "its index").decode("utf-8", "replace")
-            at += 1 + length
-            entries.append((name, self._number(at, "its index")))
-            at += 4
-        if any(offset < at for _, offset in entries):
-            raise self._damaged("its index points into itself")
-        return entries
-
-    def check_record(self, what: str, at: int) -> None:
-        letters, at = self._number(at, what), at + 4
-        for _ in ("unknown", "masked"):
-            blocks, at = self._number(at, what), at + 4
-            table = self._read(at, 8 * blocks, f"{what} with {blocks:,} blocks")
-            starts, sizes = np.frombuffer(table, self._words).reshape(2, blocks).astype(np.int64)
-            if (starts + sizes).max(initial=0) > letters:
-                raise self._damaged(f"{what} has blocks beyond its {letters:,} letters")
-            at += len(table)
-        self._read(at, 4 + -(-letters // 4), what)
 
 
 class Region(NamedTuple):

@@ -5,40 +5,34 @@ import io
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import chain
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from kmatch.arrays import Bytes, Ints, Longs, bounds_of, gather
-from kmatch.errors import InputError, OnWarning, listed, shown, warn
+from kmatch.errors import InputError, listed, shown, warn
 from kmatch.sequences.alphabet import letter_masks, odd_letter
-from kmatch.sequences.files import Source, open_source, refuse_others
+from kmatch.sequences.files import StrPath, label_of, open_source, refuse_others
 from kmatch.sequences.records import clean_names, first_word
 
-LONGEST = 1 << 24  # characters of a line, and letters of a pattern
-MOST_CHARACTERS = 1 << 28  # of a file; all are kept in memory
-MOST_PATTERNS = 1 << 22
+LONGEST = 1 << 24  # letters of a pattern
+MOST_CHARACTERS, MOST_LINES = 1 << 28, 1 << 23  # of a file; all are kept in memory
 NAMES = ("name", "id")  # headers of a column of names, in any case
-BED_NAME, _BED_STRAND, BED_SEQUENCE = 3, 5, 6  # columns, counted from 0
-_BED_HEADERS = ("#", "track ", "browser ")
+_BED_NAME, _BED_STRAND, BED_SEQUENCE = 3, 5, 6  # columns, counted from 0
 Patterns = str | os.PathLike[str] | Mapping[str, str] | Iterable[str]  # see load_patterns
 
 
+@dataclass(slots=True, eq=False)
 class Pattern:
     """A named pattern; masks: uint8[m], the set of bases that each letter stands for."""
 
-    __slots__ = ("masks", "name", "sequence")
-
-    def __init__(self, name: str, sequence: str, masks: Bytes) -> None:
-        self.name, self.sequence, self.masks = name, sequence, masks
+    name: str
+    sequence: str
+    masks: Bytes = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.masks)
-
-    def __repr__(self) -> str:
-        return f"Pattern({shown(self.name)!r}, {shown(self.sequence)!r})"
 
 
 class PatternSet(Sequence[Pattern]):
@@ -97,21 +91,21 @@ def pattern_set(patterns: Iterable[Pattern]) -> PatternSet:
     )
 
 
-def load_patterns(patterns: Patterns | PatternSet, on_warning: OnWarning = warn) -> PatternSet:
+def load_patterns(patterns: Patterns | PatternSet) -> PatternSet:
     """The PatternSet of patterns as a user gives them.
 
     patterns: a list of sequences; a dict name → sequence; a path, of which `-` is standard input;
     or one sequence. A str is a path where a file of that name exists, and otherwise a sequence
-    where it has IUPAC letters only. A pattern without a name is named by its sequence.
-    on_warning(message) is called for names that had to be changed; the default is a UserWarning.
-    Raises InputError where there are no patterns, or where a letter is outside IUPAC.
+    where it has IUPAC letters only. A pattern without a name is named by its sequence. Names that
+    have to be changed give a warning. Raises InputError where there are no patterns, or where a
+    letter is outside IUPAC.
     """
     if isinstance(patterns, PatternSet):
         return patterns
     if isinstance(patterns, os.PathLike):
-        return read_patterns(patterns, on_warning)
+        return read_patterns(patterns)
     if isinstance(patterns, str):
-        return _of_text(patterns, on_warning)
+        return _of_text(patterns)
     names: list[Any]
     if isinstance(patterns, Mapping):
         names, sequences = list(patterns), list(patterns.values())
@@ -122,96 +116,86 @@ def load_patterns(patterns: Patterns | PatternSet, on_warning: OnWarning = warn)
             raise InputError(
                 f"patterns are {patterns!r}; give a sequence, a list, a dict or a path"
             ) from None
-        names = [None] * len(sequences)
+        names = [""] * len(sequences)
     if not sequences:
         raise InputError("no patterns were given")
-    for number, pair in enumerate(zip(names, sequences, strict=True), 1):
-        if not (isinstance(pair[1], str) and isinstance(pair[0], str | None)):
-            odd = pair[0] if isinstance(pair[1], str) else pair[1]
+    for number, (name, sequence) in enumerate(zip(names, sequences, strict=True), 1):
+        if not (isinstance(name, str) and isinstance(sequence, str)):
+            odd = name if isinstance(sequence, str) else sequence
             raise InputError(f"pattern {number} is {odd!r}; sequences and names are str")
-    return checked_patterns(names, sequences, on_warning)
+    return checked_patterns(names, sequences)
 
 
-def _of_text(text: str, on_warning: OnWarning) -> PatternSet:
+def _of_text(text: str) -> PatternSet:
     """The PatternSet of a str that is a path, or a sequence."""
-    if text == "-" or os.path.exists(text):
-        return read_patterns(text, on_warning)
-    if letter_masks([text]).all():
-        return checked_patterns([None], [text], on_warning)
+    if text != "-" and not os.path.exists(text) and letter_masks([text]).all():
+        return checked_patterns([""], [text])
     try:
-        return read_patterns(text, on_warning)
+        return read_patterns(text)
     except InputError as error:
+        if text == "-" or os.path.exists(text):
+            raise
         raise InputError(f"{error}; a sequence would have IUPAC letters only") from error
 
 
-def read_patterns(
-    path: str | os.PathLike[str], on_warning: OnWarning = warn, column: str | None = None
-) -> PatternSet:
+def read_patterns(path: StrPath, column: str | None = None) -> PatternSet:
     """The PatternSet of a file, or of standard input (`-`), in its order.
 
     The file is FASTA, text with one pattern a line, BED with the sequence in column 7, or, where
     `column` names the column of sequences, CSV or TSV with a header line.
     """
-    names, sequences, numbers = [], [], []
-    with open_source(path) as source:
-        label = source.label
-        refuse_others(source, "patterns")
-        lines = text_lines(source)
-        rows = _rows(lines, label) if column is None else _column_rows(lines, label, column)
-        for name, sequence, number in rows:
-            names.append(name)
-            sequences.append(sequence)
-            numbers.append(number)
-            if len(numbers) > MOST_PATTERNS:
-                raise _too_large(label, f"{MOST_PATTERNS:,}")
-    if not sequences:
+    lines, label = read_lines(path, "patterns"), label_of(path)
+    rows = list(rows_of(lines, label) if column is None else _column_rows(lines, label, column))
+    if not rows:
         raise InputError(f"{label}: no patterns; write one a line, or give FASTA")
 
     def where(number: int) -> str:
-        return f"{label}: line {numbers[number]}: " if numbers[number] else f"{label}: "
+        line = rows[number].line
+        return f"{label}: line {line}: " if line else f"{label}: "
 
-    return checked_patterns(names, sequences, on_warning, where)
+    return checked_patterns([row.name for row in rows], [row.sequence for row in rows], where)
 
 
-def repeated_names(panel: Iterable[Pattern]) -> list[str]:
+def repeated_names(panel: PatternSet) -> list[str]:
     """Names that several patterns share, in the panel's order."""
-    names = pattern_set(panel).names
-    if len(set(names)) == len(names):
+    if len(set(panel.names)) == len(panel):
         return []
-    return [name for name, count in Counter(names).items() if count > 1]
+    return [name for name, count in Counter(panel.names).items() if count > 1]
 
 
 def checked_patterns(
-    given: Sequence[str | None],
+    given: list[str],
     sequences: list[str],
-    on_warning: OnWarning,
-    where: Callable[[int], str] | None = None,
+    where: Callable[[int], str] = lambda number: "",
     in_columns: bool = True,
 ) -> PatternSet:
-    """The PatternSet of sequences and their given names, each of which may be missing.
+    """The PatternSet of sequences and their given names, each of which may be empty.
 
     where(number): the file and line of a pattern, with which messages begin; in_columns: whether
     --column can name those of their file.
     """
     names = [name or sequence for name, sequence in zip(given, sequences, strict=True)]
     begins = bounds_of(np.fromiter(map(len, sequences), np.int64, len(sequences)))
-    masks = letter_masks(sequences)
-    if not masks.all() or not np.diff(begins).all():
-        raise InputError(_fault(PatternSet(names, sequences, masks, begins), where, in_columns))
+    panel = PatternSet(names, sequences, letter_masks(sequences), begins)
+    if not panel.masks.all() or not panel.lengths.all():
+        raise InputError(_fault(panel, where, in_columns))
+    if (longest := int(np.argmax(panel.lengths))) and panel.lengths[longest] > LONGEST:
+        raise InputError(
+            f"{where(longest)}pattern '{shown(names[longest])}' has more than {LONGEST:,} letters; "
+            "is this a file of patterns?"
+        )
     if _are_exchanged(names, sequences):
-        start = where(0) if where else ""
-        on_warning(
-            f"{start}names are letters of bases and longer than the sequences; are the columns "
+        warn(
+            f"{where(0)}names are letters of bases and longer than the sequences; are the columns "
             "exchanged? The name comes first"
         )
-    names, control = clean_names(names)
+    panel.names, control = clean_names(names)
     if control is not None:
-        start = where(control) if where else ""
-        on_warning(
-            f"{start}the name of pattern {control + 1} holds control characters; '_' stands for "
-            "each, there and in other patterns' names"
+        warn(
+            f"{where(control)}the name of pattern {control + 1} holds control characters; '_' "
+            "stands for each, there and in other patterns' names"
         )
-    return PatternSet(names, sequences, masks, begins)
+    return panel
 
 
 def _are_exchanged(names: list[str], sequences: list[str]) -> bool:
@@ -222,20 +206,20 @@ def _are_exchanged(names: list[str], sequences: list[str]) -> bool:
     )
 
 
-def _fault(patterns: PatternSet, where: Callable[[int], str] | None, in_columns: bool) -> str:
+def _fault(patterns: PatternSet, where: Callable[[int], str], in_columns: bool) -> str:
     """The message for the first pattern that cannot be searched."""
     odd = np.flatnonzero(patterns.masks == 0)
     bad = patterns.lengths == 0
     bad[np.searchsorted(patterns.begins, odd, side="right") - 1] = True
     number = int(np.argmax(bad))
     name, sequence = patterns.names[number], patterns.sequences[number]
-    start = f"{where(number) if where else ''}pattern '{shown(name)}'"
+    start = f"{where(number)}pattern '{shown(name)}'"
     if not sequence:
         return f"{start} is empty; give its letters"
     advice = odd_letter(sequence, int(np.argmin(patterns[number].masks)))
     if name != sequence and len(name) > 3 and letter_masks([name]).all():
         advice += "; or are its columns exchanged? The name comes first"
-    elif where and ": line 1: " in where(number) and advice.endswith(("or N", "RNA")):
+    elif ": line 1: " in where(number) and advice.endswith(("or N", "RNA")):
         advice += "; a line that is no pattern starts with '#'"
         if name != sequence and in_columns:
             advice += ", and --column names the sequences of a table that has a header"
@@ -250,75 +234,60 @@ class Row(NamedTuple):
     line: int = 0
 
 
-def text_lines(source: Source) -> Iterator[str]:
-    """Yield the lines of a file with their line breaks; LF, CRLF or CR ends a line."""
-    if b"\0" in source.handle.peek():
-        raise _binary(source.label)
-    text = io.TextIOWrapper(source.handle, "utf-8", "surrogateescape")
-    left = MOST_CHARACTERS
-    for number, line in enumerate(iter(partial(text.readline, LONGEST + 1), ""), 1):
-        if "\0" in line:
-            raise _binary(source.label)
-        left -= len(line)
-        if len(line) > LONGEST:
+def read_lines(path: StrPath, what: str) -> list[str]:
+    """The lines of a file of patterns, or of what it is called; LF, CRLF or CR ends a line."""
+    with open_source(path) as source:
+        refuse_others(source, what)
+        text = io.TextIOWrapper(source.handle, "utf-8", "surrogateescape").read(MOST_CHARACTERS + 1)
+    if "\0" in text:
+        raise InputError(f"{source.label}: a binary file, not a list of patterns")
+    for limit, count, noun in (
+        (MOST_LINES, text.count("\n"), "lines"),
+        (MOST_CHARACTERS, len(text), "characters"),
+    ):
+        if count > limit:
             raise InputError(
-                f"{source.label}: line {number} has more than {LONGEST:,} characters; is this "
-                "a file of patterns?"
+                f"{source.label}: more than {limit:,} {noun} of {what}; search a part of them at a "
+                "time"
             )
-        if left < 0:
-            raise _too_large(source.label, f"{MOST_CHARACTERS:,} characters")
-        yield line
+    return text.split("\n")
 
 
-def _binary(label: str) -> InputError:
-    return InputError(f"{label}: a binary file, not a list of patterns")
+def first_row(lines: list[str]) -> int:
+    """The index of the first line that is neither blank nor a comment; the number of lines
+    without one."""
+    rows = (at for at, line in enumerate(lines) if line.strip() and not is_comment(line))
+    return next(rows, len(lines))
 
 
-def _too_large(label: str, limit: str) -> InputError:
-    return InputError(f"{label}: more than {limit} of patterns; search a part of them at a time")
+def rows_of(lines: list[str], label: str) -> Iterator[Row]:
+    """The Rows of FASTA, of BED with sequences, or of text with a pattern a line."""
+    first = first_row(lines)
+    if first == len(lines):
+        return iter(())
+    if lines[first].startswith(">"):
+        return _fasta_rows(lines[first:], label, first + 1)
+    return _bed_rows(lines, label) if is_bed(lines[first]) else _plain_rows(lines, label)
 
 
-def _rows(lines: Iterator[str], label: str) -> Iterator[Row]:
-    above = []  # blank lines and comments; FASTA may have them above the first header too
-    for line in lines:
-        above.append(line)
-        if is_bed(line):
-            return _bed_rows(chain(above, lines), label)
-        if line.strip() and not is_bed_header(line):
-            if line.startswith(">"):
-                return fasta_rows(chain([line], lines), label, len(above))
-            return _plain_rows(chain(above, lines), label)
-    return iter(())
-
-
-def fasta_rows(lines: Iterable[str], label: str, first: int = 1) -> Iterator[Row]:
-    """Yield the Rows of FASTA; first: the number of its first line."""
-    name, number, parts, letters, count = "", 0, [""], 0, 0
-    for at, line in enumerate(chain(lines, [">"]), first):
-        if line[0] != ">":
-            parts.append(line.rstrip().replace(" ", ""))
-            letters += len(parts[-1])
-            if letters > LONGEST:
-                raise InputError(
-                    f"{label}: pattern '{shown(name)}' has more than {LONGEST:,} letters; "
-                    "is this a file of patterns?"
-                )
-            continue
-        if number and not letters:
-            where = f"{label}: line {number}: pattern"
+def _fasta_rows(lines: list[str], label: str, first: int) -> Iterator[Row]:
+    """first: the number of the first line, a header."""
+    headers = [at for at, line in enumerate(lines) if line.startswith(">")]
+    for count, (at, end) in enumerate(zip(headers, [*headers[1:], len(lines)], strict=True), 1):
+        name = first_word(lines[at][1:])
+        sequence = "".join(map(str.rstrip, lines[at + 1 : end])).replace(" ", "")
+        if not sequence:
             raise InputError(
-                f"{where} '{shown(name)}' is empty; give its letters"
-                if name
-                else f"{where} {count} has neither a name nor letters"
+                f"{label}: line {at + first}: pattern "
+                + (f"'{shown(name)}' is empty; give its letters" if name else "")
+                + (f"{count} has neither a name nor letters" if not name else "")
             )
-        if number:
-            yield Row(name, "".join(parts))
-        name, number, parts, letters, count = first_word(line[1:]), at, [], 0, count + 1
+        yield Row(name, sequence)
 
 
-def _plain_rows(lines: Iterable[str], label: str) -> Iterator[Row]:
+def _plain_rows(lines: list[str], label: str) -> Iterator[Row]:
     for number, line in enumerate(lines, 1):
-        line = line.strip(" \r\n")
+        line = line.strip(" ")
         if not line or line[0] == "#" or line.isspace():
             continue
         name, _, sequence = line.rpartition("\t")
@@ -332,7 +301,7 @@ def _plain_rows(lines: Iterable[str], label: str) -> Iterator[Row]:
 
 def is_bed(line: str) -> bool:
     """Whether a line is BED with a sequence in its seventh column, as primer schemes have it."""
-    cells = line.rstrip("\r\n").split("\t")
+    cells = line.split("\t")
     return (
         len(cells) > BED_SEQUENCE
         and all(cell.isdecimal() for cell in cells[1:3])
@@ -340,33 +309,32 @@ def is_bed(line: str) -> bool:
     )
 
 
-def is_bed_header(line: str) -> bool:
-    """Whether a line may stand above the rows of BED."""
-    return line.startswith(_BED_HEADERS)
+def is_comment(line: str) -> bool:
+    """Whether a line may stand above the rows of BED, or between them."""
+    return line.startswith(("#", "track ", "browser "))
 
 
-def _bed_rows(lines: Iterable[str], label: str) -> Iterator[Row]:
-    """Yield the Rows of BED lines: the name is the fourth column, the sequence the seventh."""
+def _bed_rows(lines: list[str], label: str) -> Iterator[Row]:
+    """The name is the fourth column, the sequence the seventh."""
     for number, line in enumerate(lines, 1):
-        if is_bed_header(line) or not line.strip():
+        if is_comment(line) or not line.strip():
             continue
         if not is_bed(line):
             raise InputError(
                 f"{label}: line {number} is not like the lines before it: BED with a sequence in "
                 "column 7; complete the line, or leave it out"
             )
-        cells = line.rstrip("\r\n").split("\t")
-        yield Row(cells[BED_NAME].strip(), cells[BED_SEQUENCE].strip(), number)
+        cells = line.split("\t")
+        yield Row(cells[_BED_NAME].strip(), cells[BED_SEQUENCE].strip(), number)
 
 
-def _column_rows(lines: Iterable[str], label: str, column: str) -> Iterator[Row]:
+def _column_rows(lines: list[str], label: str, column: str) -> Iterator[Row]:
     """Yield the Rows of CSV or TSV with a header line; column: of the sequences.
 
     Names are in a column `name` or `id`, otherwise in the first, unless it holds the sequences.
     """
-    lines = iter(lines)
     above, delimiter, named, wanted = _find_header(lines, label, column)
-    reader = csv.reader(lines, delimiter=delimiter)
+    reader = csv.reader(lines[above:], delimiter=delimiter)
     try:
         for cells in reader:
             number = above + reader.line_num
@@ -383,7 +351,7 @@ def _column_rows(lines: Iterable[str], label: str, column: str) -> Iterator[Row]
         raise InputError(f"{label}: line {above + reader.line_num}: {error}") from error
 
 
-def _find_header(lines: Iterator[str], label: str, column: str) -> tuple[int, str, int | None, int]:
+def _find_header(lines: list[str], label: str, column: str) -> tuple[int, str, int | None, int]:
     """The number of the header's line, what parts columns, and which of them hold names, None for
     none, and sequences.
 
@@ -392,25 +360,23 @@ def _find_header(lines: Iterator[str], label: str, column: str) -> tuple[int, st
     for number, line in enumerate(lines, 1):
         if line.startswith(">"):
             raise InputError(f"{label}: FASTA has no columns; leave --column out")
-        text = line.lstrip("#").strip("\r\n")
+        text = line.lstrip("#")
         delimiter = "\t" if "\t" in text else max(",;", key=text.count)
         cells = [cell.strip() for cell in next(csv.reader([text], delimiter=delimiter), [])]
-        sequence = _index(cells, lambda cell: cell == column)
-        if not any(cells) or (line.startswith("#") and sequence is None):
+        lower = [cell.lower() for cell in cells]
+        if column in cells:
+            sequence = cells.index(column)
+        elif not any(cells) or line.startswith("#"):
             continue
-        if sequence is None:
-            sequence = _index(cells, lambda cell: cell.lower() == column.lower())
-        if sequence is None:
+        elif column.lower() in lower:
+            sequence = lower.index(column.lower())
+        else:
             raise InputError(
                 f"{label}: no column '{shown(column)}' in the header, line {number}, which has "
                 f"{listed(cells)}"
             )
-        name = _index(cells, lambda cell: cell.lower() in NAMES)
+        name = next((at for at, cell in enumerate(lower) if cell in NAMES), None)
         if name in (None, sequence):
             name = 0 if sequence else None
         return number, delimiter, name, sequence
     raise InputError(f"{label}: no header line; name the columns in the first line")
-
-
-def _index(cells: list[str], is_wanted: Callable[[str], bool]) -> int | None:
-    return next((i for i, cell in enumerate(cells) if is_wanted(cell)), None)

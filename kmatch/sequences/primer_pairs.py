@@ -2,23 +2,24 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from kmatch.arrays import Bytes, Ints, Longs
-from kmatch.errors import InputError, OnWarning, listed, shown, warn
-from kmatch.sequences.files import StrPath, open_source, refuse_others
+from kmatch.errors import InputError, listed, shown, warn
+from kmatch.sequences.files import StrPath, label_of
 from kmatch.sequences.patterns import (
-    BED_NAME,
-    BED_SEQUENCE,
     PatternSet,
+    Row,
     checked_patterns,
-    fasta_rows,
-    is_bed_header,
+    first_row,
+    is_bed,
+    is_comment,
+    read_lines,
     repeated_names,
-    text_lines,
+    rows_of,
 )
 from kmatch.sequences.records import clean_names
 
@@ -82,98 +83,87 @@ class PrimerPairs:
             )
 
 
-class _Builder:
-    """Primers as they are read, in lists; where: how messages of primers of a file begin."""
+class _Primer(NamedTuple):
+    """A primer as it is given; pair: the number of its pair; where: how messages of it begin."""
 
-    def __init__(self, where: Callable[[int], str] | None = None) -> None:
-        self.pairs: list[int] = []  # the number of each one's pair
-        self.roles: list[int] = []
-        self.names: list[str] = []
-        self.sequences: list[str] = []
-        self.pair_names: list[str] = []
-        self.where = where
-        self._numbers: dict[str, int] = {}
-
-    def add(self, pair: int, role: int, name: str, sequence: str) -> None:
-        self.pairs.append(pair)
-        self.roles.append(role)
-        self.names.append(name)
-        self.sequences.append(sequence)
-
-    def add_pair(self, name: str, forward: Iterable[str], reverse: Iterable[str]) -> None:
-        """Add a pair, whose sides are alternates; pairs that share a name stay apart."""
-        self.pair_names.append(name)
-        for role, (ending, side) in enumerate(zip("FR", (forward, reverse), strict=True)):
-            for alternate, sequence in enumerate(side):
-                of = f"{name}_{ending}" + (f"_alt{alternate}" if alternate else "")
-                self.add(len(self.pair_names) - 1, role, of, sequence)
-
-    def add_named(self, name: str, sequence: str) -> None:
-        """Add a primer whose name says which pair it belongs to; another name is a pair's own."""
-        pair, role = role_of(name) or (name, FORWARD)
-        if pair not in self._numbers:
-            self._numbers[pair] = len(self.pair_names)
-            self.pair_names.append(pair)
-        self.add(self._numbers[pair], role, name, sequence)
-
-    def primer_pairs(self, on_warning: OnWarning) -> PrimerPairs:
-        panel = checked_patterns(
-            self.names, self.sequences, on_warning, self.where, in_columns=False
-        )
-        pair, role = np.array(self.pairs, np.int64), np.array(self.roles, np.uint8)
-        order = np.lexsort((role, pair))
-        names, _ = clean_names(self.pair_names)
-        pairs = PrimerPairs(panel.take(order), pair[order], role[order], names)
-        if repeated := repeated_names(pairs.primers):
-            on_warning(
-                f"{listed(repeated)}: the name stands for more than one primer; all are searched"
-            )
-        return pairs
+    pair: int
+    role: int
+    name: str
+    sequence: str
+    where: str = ""
 
 
-def load_pairs(given: PairsGiven | PrimerPairs, on_warning: OnWarning = warn) -> PrimerPairs:
+def load_pairs(given: PairsGiven | PrimerPairs) -> PrimerPairs:
     """The PrimerPairs of primers as a user gives them.
 
     given: a path, of which `-` is standard input, or a dict, name → (forward, reverse), of which
-    each is a sequence or several alternates. on_warning(message) hears of names that could not stay
-    as they are and of names that repeat. Raises InputError where there are none, or where a letter
-    is outside IUPAC.
+    each is a sequence or several alternates. Names that could not stay as they are and names that
+    repeat give a warning. Raises InputError where there are none, or where a letter is outside
+    IUPAC.
     """
     if isinstance(given, PrimerPairs):
         return given
     if isinstance(given, str | os.PathLike):
-        return _read(given).primer_pairs(on_warning)
+        return _read(given)
     if not isinstance(given, Mapping):
         raise InputError(f"primers are {given!r}; give a path or a dict, name → (forward, reverse)")
     if not given:
         raise InputError("no primers were given")
-    builder = _Builder()
-    for name, sides in given.items():
+    primers: list[_Primer] = []
+    for number, (name, sides) in enumerate(given.items()):
         if not isinstance(name, str) or not isinstance(sides, tuple | list) or len(sides) != 2:
             raise InputError(f"the primers of {name!r} are {sides!r}; give (forward, reverse)")
-        builder.add_pair(name, *(_alternates(name, side) for side in sides))
-    return builder.primer_pairs(on_warning)
+        primers += _of_pair(number, name, sides)
+    return _pairs(primers, list(given))
 
 
-def _alternates(name: str, side: Side) -> list[str]:
-    sequences = [side] if isinstance(side, str) or not isinstance(side, Iterable) else list(side)
-    for sequence in sequences:
-        if not isinstance(sequence, str):
-            raise InputError(f"a primer of '{shown(name)}' is {sequence!r}; sequences are str")
-    return sequences
+def _pairs(primers: list[_Primer], names: list[str]) -> PrimerPairs:
+    """The PrimerPairs of primers; names: of their pairs."""
+    panel = checked_patterns(
+        [primer.name for primer in primers],
+        [primer.sequence for primer in primers],
+        lambda number: primers[number].where,
+        in_columns=False,
+    )
+    pair = np.array([primer.pair for primer in primers], np.int64)
+    role = np.array([primer.role for primer in primers], np.uint8)
+    order = np.lexsort((role, pair))
+    pairs = PrimerPairs(panel.take(order), pair[order], role[order], clean_names(names)[0])
+    if repeated := repeated_names(pairs.primers):
+        warn(f"{listed(repeated)}: the name stands for more than one primer; all are searched")
+    return pairs
 
 
-def _read(path: StrPath) -> _Builder:
+def _of_pair(number: int, name: str, sides: Sequence[Side], where: str = "") -> Iterator[_Primer]:
+    """The primers of a pair, whose sides are alternates."""
+    for role, side in enumerate(sides):
+        alternates = [side] if isinstance(side, str) or not isinstance(side, Iterable) else side
+        for alternate, sequence in enumerate(alternates):
+            if not isinstance(sequence, str):
+                raise InputError(f"a primer of '{shown(name)}' is {sequence!r}; sequences are str")
+            of = f"{name}_{'FR'[role]}" + (f"_alt{alternate}" if alternate else "")
+            yield _Primer(number, role, of, sequence, where)
+
+
+def _read(path: StrPath) -> PrimerPairs:
     """The primers of a file: a pair a line, FASTA, or BED as primer schemes have it."""
-    with open_source(path) as source:
-        refuse_others(source, "primers")
-        builder = _parse(text_lines(source), source.label)
-    if not builder.sequences:
+    lines, label = read_lines(path, "primers"), label_of(path)
+    at = first_row(lines)
+    fasta = lines[at:] and lines[at].startswith(">")
+    if not fasta:  # blanks may part columns
+        lines = [
+            line if "\t" in line or is_comment(line) else "\t".join(line.split()) for line in lines
+        ]
+    if fasta or (lines[at:] and is_bed(lines[at])):
+        primers, names = _by_name(rows_of(lines, label), label)
+    else:
+        primers, names = _by_line(lines, label)
+    if not primers:
         raise InputError(
-            f"{source.label}: no primers; write NAME, a tab, FORWARD, a tab and REVERSE a line, or "
+            f"{label}: no primers; write NAME, a tab, FORWARD, a tab and REVERSE a line, or "
             "give FASTA"
         )
-    return builder
+    return _pairs(primers, names)
 
 
 def role_of(name: str) -> tuple[str, int] | None:
@@ -184,62 +174,44 @@ def role_of(name: str) -> tuple[str, int] | None:
     return found["pair"], FORWARD if found["f"] or found["left"] else REVERSE
 
 
-def _parse(lines: Iterator[str], label: str) -> _Builder:
-    numbered = enumerate(lines, 1)
-    for number, line in numbered:
-        if line.startswith(">"):
-            rest = chain([line], (line for _, line in numbered))
-            builder = _Builder(lambda primer: f"{label}: ")
-            for name, sequence, _ in fasta_rows(rest, label, number):
-                builder.add_named(name, sequence)
-            return builder
-        if _holds_primers(line):
-            return _by_line(chain([(number, line)], numbered), label)
-    return _Builder()
+def _by_name(rows: Iterable[Row], label: str) -> tuple[list[_Primer], list[str]]:
+    """Primers whose names say which pair they belong to; another name is a pair's own."""
+    primers, numbers = [], dict[str, int]()
+    for name, sequence, line in rows:
+        pair, role = role_of(name) or (name, FORWARD)
+        number = numbers.setdefault(pair, len(numbers))
+        where = f"{label}: line {line}: " if line else f"{label}: "
+        primers.append(_Primer(number, role, name, sequence, where))
+    return primers, list(numbers)
 
 
-def _holds_primers(line: str) -> bool:
-    return bool(line.strip()) and not is_bed_header(line)
-
-
-def _by_line(lines: Iterator[tuple[int, str]], label: str) -> _Builder:
-    """The primers of numbered lines."""
-    numbers: list[int] = []
-    builder = _Builder(lambda primer: f"{label}: line {numbers[primer]}: ")
-    for number, line in lines:
-        if not _holds_primers(line):
+def _by_line(lines: list[str], label: str) -> tuple[list[_Primer], list[str]]:
+    """Primers of a pair a line: its name and two sequences. Pairs that share a name stay apart."""
+    primers: list[_Primer] = []
+    names: list[str] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or is_comment(line):
             continue
         where = f"{label}: line {number}"
-        fields = [field.strip() for field in line.strip("\r\n").split("\t")]
-        if len(fields) == 1:
-            fields = line.split()
-        if _is_bed(fields):
-            if len(fields) <= BED_SEQUENCE:
-                raise InputError(
-                    f"{where} is BED with {len(fields)} columns; primers have their sequence in "
-                    "column 7"
-                )
-            builder.add_named(fields[BED_NAME], fields[BED_SEQUENCE])
-            numbers.append(number)
-        elif _is_header(fields) and not numbers:
+        fields = [field.strip() for field in line.split("\t")]
+        if _is_header(fields) and not names:
             continue
-        elif len(fields) == 3:
-            name, forward, reverse = fields
-            builder.add_pair(name, [forward], [reverse])
-            numbers += [number, number]
-        else:
+        if len(fields) > 3 and all(map(str.isdecimal, fields[1:3])):
+            raise InputError(
+                f"{where} is BED with {len(fields)} columns; primers have their sequence in "
+                "column 7"
+            )
+        if len(fields) != 3:
             raise InputError(
                 f"{where} has {len(fields)} column{'' if len(fields) == 1 else 's'}; write NAME, a "
                 "tab, FORWARD, a tab and REVERSE, or BED with the sequence in column 7"
             )
-    return builder
+        primers += _of_pair(len(names), fields[0], fields[1:], f"{where}: ")
+        names.append(fields[0])
+    return primers, names
 
 
 def _is_header(fields: list[str]) -> bool:
     """Whether a line names columns: its words are no sequences of bases."""
     words = [set(re.split(r"[\W_\d]+", field.lower())) for field in fields[1:3]]
     return len(words) == 2 and all(map(set.intersection, words, _HEADER))
-
-
-def _is_bed(fields: list[str]) -> bool:
-    return len(fields) > 3 and all(map(str.isdecimal, fields[1:3]))

@@ -38,17 +38,26 @@ class Record(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """Short records together, or a long one, or a part of it.
+    """Whole records together, or one alone, of which it may be a part.
 
     lengths: int64[r], letters of each record; letters: those of all records, one after another;
-    goes_on: whether the first letters continue the last record of the Stretch before, of which
-    there are some.
+    goes_on: whether these continue the record of the Stretch before, of which there are some.
     """
 
     names: list[str]
     lengths: Longs
     letters: Letters
     goes_on: bool = False
+
+    def each(self) -> Iterator[Record]:
+        """Yield the records, or the part of one."""
+        if len(self.names) == 1:
+            yield Record(self.names[0], self.letters)
+            return
+        for name, (begin, end) in zip(
+            self.names, pairwise(bounds_of(self.lengths).tolist()), strict=True
+        ):
+            yield Record(name, self.letters[begin:end])
 
 
 Part = tuple[Stretch, int | None, int | None]  # and bytes read so far and of the whole file
@@ -62,17 +71,18 @@ def stretch_of(name: str, letters: Letters, goes_on: bool = False) -> Stretch:
 def gathered(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
     """Yield the same records in fewer Stretches: short ones come together."""
     waiting: list[Stretch] = []
-    letters = 0
+    letters = records = 0
     for stretch in stretches:
         alone = stretch.goes_on or len(stretch.letters) > SHORT
-        if waiting and (alone or letters > STRETCH or len(waiting) >= MOST):
+        if waiting and (alone or letters > STRETCH or records >= MOST):
             yield _together(waiting)
-            waiting, letters = [], 0
+            waiting, letters, records = [], 0, 0
         if alone:
             yield stretch
         else:
             waiting.append(stretch)
             letters += len(stretch.letters)
+            records += len(stretch.names)
     if waiting:
         yield _together(waiting)
 
@@ -84,36 +94,32 @@ def _together(stretches: list[Stretch]) -> Stretch:
     return Stretch(list(chain(*names)), np.concatenate(lengths), np.concatenate(letters))
 
 
-def whole_records(stretches: Iterable[Stretch]) -> Iterator[Record]:
-    """Yield the whole Records of an iterable of Stretches."""
-    for names, lengths, letters, _ in whole_stretches(stretches):
-        bounds = bounds_of(lengths).tolist()
-        for name, (begin, end) in zip(names, pairwise(bounds), strict=True):
-            yield Record(name, letters[begin:end])
-
-
 def whole_stretches(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
     """Yield Stretches of the same records, none of which goes on: parts of one are joined."""
-    name = ""
-    parts: list[Letters] = []  # of the record read last, which may go on
-    for names, lengths, letters, goes_on in stretches:
-        bounds = bounds_of(lengths).tolist()
-        first = int(goes_on)
-        parts += [letters[: bounds[1]]] * first
-        if len(names) == first:
-            continue
-        if parts:
-            yield stretch_of(name, _joined(parts))
-        if len(names) > first + 1:
-            inner = letters[bounds[first] : bounds[-2]]
-            yield Stretch(names[first:-1], lengths[first:-1], inner)
-        name, parts = names[-1], [letters[bounds[-2] : bounds[-1]]]
-    if parts:
-        yield stretch_of(name, _joined(parts))
+    held: list[Stretch] = []  # the parts of a record that may go on
+    for stretch in stretches:
+        if held and not stretch.goes_on:
+            yield _joined(held)
+            held = []
+        if len(stretch.names) == 1:
+            held.append(stretch)
+        else:
+            yield stretch
+    if held:
+        yield _joined(held)
 
 
-def _joined(parts: list[Letters]) -> Letters:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+def _joined(parts: list[Stretch]) -> Stretch:
+    """The Stretch of the parts of one record."""
+    if len(parts) == 1:
+        return parts[0]
+    return stretch_of(parts[0].names[0], np.concatenate([part.letters for part in parts]))
+
+
+def whole_records(stretches: Iterable[Stretch]) -> Iterator[Record]:
+    """Yield the whole Records of an iterable of Stretches."""
+    for stretch in whole_stretches(stretches):
+        yield from stretch.each()
 
 
 def first_word(title: str) -> str:

@@ -1,23 +1,18 @@
 """Packed genomes and chunks in tests."""
 
-import tempfile
+import io
 
 import kmatch
-from kmatch.packed.reader import PackedFile
 from kmatch.packed.writer import PackedLayout, write_packed
 from kmatch.search.chunks import packed_chunks, plan_reading
 
 
 def packed(records, **geometry):
-    """The Genome of (name, sequence) pairs out of a packed file, which is gone when it is."""
-    with tempfile.TemporaryFile() as handle:
-        write_packed(
-            kmatch.Genome.from_records(records).parts(), handle, layout=PackedLayout(**geometry)
-        )
-        handle.flush()
-        genome = kmatch.Genome("-")
-        genome.file = PackedFile(handle, "packed")
-    return genome
+    """The Genome of (name, sequence) pairs out of a packed file in memory."""
+    handle = io.BytesIO()
+    parts = kmatch.Genome.from_records(records).parts()
+    write_packed(parts, handle, layout=PackedLayout(**geometry))
+    return kmatch.Genome.of_packed("packed", bytearray(handle.getvalue()))
 
 
 def one_chunk(letters, longest, k, engine):
