@@ -25,7 +25,7 @@ from kmatch.errors import ClusterError, InputError, KmatchError, NameWarning, he
 from kmatch.genome import COMPRESSION, Genome, Genomes, as_genomes
 from kmatch.jit.folders import digest
 from kmatch.packed.writer import MAGIC, TAIL
-from kmatch.published.registry import ENGINE
+from kmatch.published.registry import ENGINE, choose_algorithm
 from kmatch.results.batches import HitBatch, Origin, joined, no_hits
 from kmatch.search.panel import distinct_patterns
 from kmatch.search.query import Query, Run
@@ -305,7 +305,6 @@ def find_bounds(
 ) -> tuple[Longs, Progress]:
     """The bounds of a group of the starts of primers, int64[n], that a background requires."""
     from kmatch.engine.types import part_of
-    from kmatch.published.run import choose_algorithm
     from kmatch.search.primer import raise_bounds
 
     begin, end = (len(starts.masks) * (group[0] + more) // group[1] for more in (0, 1))

@@ -74,7 +74,6 @@ PRIMERS = {  # what they spill lies outside the loops over columns
 
 PUBLISHED = {  # module, function or maker of one, its constants, signature
     "listing hits": ("", "_list_hits", None, (RESULT, NUMBERS, NUMBERS, NUMBERS)),
-    "the smallest": ("", "_least", None, (RESULT, NUMBERS)),
     "thread": ("liu2012", "_thread", None, (TEXT, TEXT, INT, RESULT)),
     "block-thread": ("liu2012", "_block_thread", None, (TEXT, TEXT, INT, INT, RESULT)),
     "opt-block-thread": ("liu2012", "_opt_block_thread", None, (TEXT, TEXT, INT, RESULT)),
@@ -85,9 +84,7 @@ PUBLISHED = {  # module, function or maker of one, its constants, signature
     "pmasm-thread, several words": ("pmasm2017", "make_thread", (8, False), PANEL),
     "pmasm-block-thread": ("pmasm2017", "_block_thread", None, PANEL),
     "pmasm-shared": ("pmasm2017", "make_thread", (8, True), PANEL),
-    "X in blocks": ("wspasm2017", "_scan_blocks", None, (TEXT, TEXT, TABLE, TABLE)),
-    "X between blocks": ("wspasm2017", "_scan_lasts", None, (TABLE,)),
-    "X as a whole": ("wspasm2017", "_join_scans", None, (TABLE, TABLE)),
+    "the matrix X": ("wspasm2017", "_find_matches", None, (TEXT, TEXT, INT, TABLE)),
     "row 0": ("wspasm2017", "_first_row", None, (TABLE,)),
     "row": ("wspasm2017", "_row", None, (TABLE, INT, INT, TABLE)),
     "the last row": ("wspasm2017", "_report", None, (TABLE, INT, INT, RESULT)),

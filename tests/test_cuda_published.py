@@ -24,7 +24,7 @@ from support.published import (
 )
 
 import kmatch
-from kmatch.bench.measure import Bench, make_case, random_letters
+from kmatch.bench.measure import Bench, Case, cut_patterns, random_letters
 from kmatch.engine.cuda.driver import SIMULATED, cuda, find_devices
 from kmatch.engine.devices import choose_engine
 from kmatch.errors import InputError
@@ -32,7 +32,7 @@ from kmatch.published import cuda as on_cuda
 from kmatch.published.cuda import DeviceText, feuser2018, wspasm2017
 from kmatch.published.cuda.liu2012 import opt_block_thread
 from kmatch.published.registry import find
-from kmatch.published.run import Run
+from kmatch.published.search import Published
 from kmatch.sequences.alphabet import encode
 
 FOUND, REASON = find_devices()
@@ -157,7 +157,9 @@ def test_worked_examples(example):
 def test_a_block_of_four_threads():
     """Liu et al. 2012, Fig. 11, with the BlockDim printed there."""
     engine = choose_engine("cuda")
-    text = Run(engine, find("hamming", "opt-block-thread")).text(encode(LIU_FIG_11[0], "text"))
+    text = Published(engine, find("hamming", "opt-block-thread")).text(
+        encode(LIU_FIG_11[0], "text")
+    )
     table = opt_block_thread(text, encode("TTCA", "pattern"), 2, block_dim=4)
     assert np.where(table.copy_to_host() >= 0, range(8), -1).tolist() == LIU_FIG_11[3][0]
 
@@ -179,7 +181,8 @@ def test_long_states_of_shift_add():
 
 @simulated
 def test_bench_rows():
-    case = make_case("multi", random_letters(100), 6, 2, 2)
+    letters = random_letters(100)
+    case = Case("multi", letters, cut_patterns(letters, 6, 2, 2), 2)
     wanted = {("opt-block-thread", "cuda"), ("pmasm-shared", "cuda"), ("naive", "cpu")}
     rows = list(Bench("cuda", seconds=1e-6, smallest=60).rows(case, wanted))
     assert [(row.algorithm, row.device) for row in rows] == [

@@ -18,6 +18,7 @@ from kmatch.published.machines import (
     diagonals,
     partition,
     read_alone,
+    run,
     run_body,
     simulate,
     sweep,
@@ -61,25 +62,23 @@ def test_parallel_loops(requests, dmm, umm):
 
 
 def test_accesses_in_turns():
-    counts = np.zeros(2, np.int64)
     machine = Machine(True, 4, 5)
-    assert sweep(np.arange(20), 8, machine, counts) == 2 * (2 + 4) + (1 + 4)
-    assert read_alone(np.arange(7), machine, counts) == 7 * 5
+    assert run(sweep(np.arange(20), 8), machine)[0].time == 2 * (2 + 4) + (1 + 4)
+    assert run(read_alone(np.arange(7)), machine)[0].time == 7 * 5
 
 
 def letters(text):
     return np.frombuffer(text.encode(), np.uint8)
 
 
-def closest(x, y, width=4, latency=3):
+def closest(x, y, width=4):
     """ASM(X, Y) by all programs on both machines."""
-    found = set()
-    for unified in (False, True):
-        machine, counts = Machine(unified, width, latency), np.zeros(2, np.int64)
-        for matrix in (D, SLID, THREE_ROWS):
-            found.add(diagonals(letters(x), letters(y), matrix, machine, counts)[1])
-        found.add(partition(letters(x), letters(y), machine, counts)[1])
-    return found
+    programs = [
+        diagonals(letters(x), letters(y), matrix, width) for matrix in (D, SLID, THREE_ROWS)
+    ]
+    machines = Machine(False, width, 3), Machine(True, width, 3)
+    programs.append(partition(letters(x), letters(y), width))
+    return {counted.asm for program in programs for counted in run(program, *machines)}
 
 
 def test_the_worked_example():
@@ -103,22 +102,21 @@ SIZES = [
 
 @pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: "-".join(map(str, sizes)))
 def test_counts_stay_within_a_constant_of_the_bounds(sizes):
-    runs = list(simulate(sizes))
-    assert len({run.asm for run in runs} - {None}) == 1
-    for run in runs:
-        if run.statement in CONSTANTS:
-            assert run.ratio <= CONSTANTS[run.statement], run
-        elif run.program == "diagonals on d":
-            assert run.time >= sizes.n * sizes.m  # no O(nm/w) on the UMM
+    found = list(simulate(sizes))
+    assert len({each.asm for each in found} - {None}) == 1
+    for each in found:
+        if each.statement in CONSTANTS:
+            assert each.ratio <= CONSTANTS[each.statement], each
+        elif each.program == "diagonals on d":
+            assert each.time >= sizes.n * sizes.m  # no O(nm/w) on the UMM
 
 
 def test_the_umm_needs_the_slid_matrix():
     """The wider the memory, the more an anti-diagonal of d costs on the UMM beside one of s."""
     advantage = []
     for width in (4, 16, 64):
-        runs = {
-            (run.program, run.machine): run for run in simulate(Sizes(2048, 256, width, 2, width))
-        }
+        found = simulate(Sizes(2048, 256, width, 2, width))
+        runs = {(each.program, each.machine): each for each in found}
         on_d, on_s = runs["diagonals on d", "UMM"], runs["diagonals on s", "UMM"]
         assert on_d.stages > 0.5 * width and on_s.stages < 2.1
         assert runs["diagonals on d", "DMM"].time < 1.1 * on_s.time

@@ -18,7 +18,7 @@ from kmatch import pictures
 pytest.importorskip("matplotlib", reason="Matplotlib is not installed: pip install matplotlib")
 
 from kmatch.pictures import columns, hits, label, letters, short_count
-from kmatch.pictures.columns import HITS, PRIMERS, Columns, read_table
+from kmatch.pictures.columns import Columns, read_table
 from kmatch.pictures.hits import BINS, SINGLE, classes_of, draw_hits
 from kmatch.pictures.primers import draw_primers
 
@@ -44,7 +44,7 @@ def test_what_kmatch_writes_is_read_back(found, tmp_path, kind, suffix):
     path, rows = tmp_path / f"{kind}.{suffix}", found[kind]
     rows.to_bed(path) if suffix == "bed" else rows.to_tsv(path)
     read, same = read_table(path), getattr(columns, f"columns_of_{kind}")(rows)
-    assert read.size == len(rows) >= 1 and read.nouns is same.nouns
+    assert len(read.start) == len(rows) >= 1 and read.noun == same.noun
     assert [read.names[number] for number in read.record] == rows.record.tolist()
     for name in ("start", "end", "minus", "distance"):
         assert getattr(read, name).tolist() == getattr(same, name).tolist()
@@ -68,7 +68,7 @@ def test_tables_of_several_genomes_and_of_none(tmp_path):
         assert read.names == ["x/a.fa chr", "b.fa chr"] and read.distance.tolist() == [2, 2]
     for text in ("", HEADER, "# nothing\n\n"):
         (tmp_path / "empty").write_text(text)
-        assert read_table(tmp_path / "empty").size == 0
+        assert len(read_table(tmp_path / "empty").start) == 0
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def table(rows, lengths, patterns=("p",)):
     record, start, end, pattern, distance, minus = np.array(rows, np.int64).reshape(-1, 6).T
     names, unknown = [f"r{i}" for i in range(len(lengths))], np.full(len(record), np.nan)
     place = (np.array(lengths, np.int64), record, start, end, minus.astype(bool))
-    return Columns(HITS, names, *place, [*patterns], pattern, distance, unknown, unknown)
+    return Columns("hit", names, *place, [*patterns], pattern, distance, unknown, unknown)
 
 
 def many(count, records=3, seed=1):
@@ -317,7 +317,7 @@ def primers_of(count):
     rows[:, 1], rows[:, 2] = start, start + draw.integers(18, 30, count)
     rows[:, 5] = draw.random(count) < 0.5
     gc = draw.uniform(0.2, 0.8, count)
-    return table(rows, (500,))._replace(nouns=PRIMERS, names=["t"], gc=gc, tm=tm)
+    return table(rows, (500,))._replace(noun="primer", names=["t"], gc=gc, tm=tm)
 
 
 def test_primers():

@@ -32,7 +32,7 @@ from support.published import (
 )
 
 import kmatch
-from kmatch.published import run
+from kmatch.published import registry as run
 from kmatch.published.cpu import nakano2012
 from kmatch.published.cpu.pmasm2017 import look_up_memory
 from kmatch.published.cpu.wspasm2017 import find_matches

@@ -9,15 +9,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-import kmatch
 from kmatch.arrays import Bytes, Longs
 from kmatch.engine.devices import choose_engine
-from kmatch.engine.engine import Engine
 from kmatch.errors import DeviceError, InputError
-from kmatch.genome import as_genomes
+from kmatch.genome import Genome, as_genomes
 from kmatch.published.registry import ENGINE, PUBLISHED, Algorithm
-from kmatch.published.run import Run as Published
-from kmatch.results.table import Hits, Primers
+from kmatch.published.search import Published
 from kmatch.search.primer import PrimerOptions, PrimerSearch
 from kmatch.search.query import Query, Run
 from kmatch.search.search import begin_search
@@ -52,8 +49,8 @@ class Case(NamedTuple):
     @property
     def pairs(self) -> int:
         """Letters of text × patterns; for primers, × letters of background."""
-        others = len(self.patterns) if self.background is None else len(self.background)
-        return len(self.letters) * others
+        others = self.patterns if self.background is None else self.background
+        return len(self.letters) * len(others)
 
     @property
     def cells(self) -> int:
@@ -61,26 +58,18 @@ class Case(NamedTuple):
         return len(self.letters) * sum(map(len, self.patterns))
 
 
-def make_case(command: str, letters: Bytes, length: int, count: int, k: int) -> Case:
-    """The Case of a command for patterns cut from the letters with k changes."""
-    return Case(command, letters, cut_patterns(letters, length, count, k), k)
-
-
 def random_letters(count: int, seed: int = SEED) -> Bytes:
     """Independent letters A, C, G and T, each as often as the others."""
     codes = np.random.default_rng(seed).integers(0, 4, count, np.uint8)
-    letters: Bytes = np.frombuffer(b"ACGT", np.uint8)[codes]
-    return letters
+    return np.frombuffer(b"ACGT", np.uint8)[codes]
 
 
-def read_letters(path: str, count: int | None = None) -> Bytes:
-    """The first `count` letters of a genome file, or all of them, with an N after each record."""
+def read_letters(path: str, count: int) -> Bytes:
+    """The first letters of a genome file, with an N after each record."""
     parts: list[Bytes] = []
-    length = 0
-    for record in kmatch.Genome(path, keep=False).records():
+    for record in Genome(path, keep=False).records():
         parts += [np.asarray(record.letters), np.frombuffer(b"N", np.uint8)]
-        length += len(record.letters) + 1
-        if count is not None and length >= count:
+        if sum(map(len, parts)) >= count:
             break
     letters = np.concatenate(parts)[:count]
     if not encode_text(letters).any():
@@ -115,101 +104,94 @@ def cut_patterns(
 
 
 class Answer(NamedTuple):
-    """Hits as sorted keys, equal for equal hits, and the seconds of a search.
+    """What a search found, in how many seconds.
 
-    kernel: of the kernels alone; call: of the whole call.
+    hits: int64[c, h], equal for equal hits: starts and lengths; patterns and smallest distances; or
+    patterns, positions and distances. kernel: of the kernels alone; call: of the whole call.
     """
 
-    keys: Longs
+    hits: Longs
     kernel: float
     call: float
 
 
-Columns = tuple[Longs, ...]  # start, length; pattern, distance; or pattern, position, distance
-
-
 def by_engine(case: Case, device: str, threads: int | None = None) -> Answer:
     """The engine's Answer: `call` packs the text, `kernel` finds it packed."""
-    genome = kmatch.Genome.from_records([("text", case.letters)])
+    genome = Genome.from_records([("text", case.letters)])
     began = time.perf_counter()
-    columns = _engine_columns(case, _found(case, _search(case, genome, device, threads)))
+    hits = _found(case, _search(case, genome, device, threads))
     call = time.perf_counter() - began
     search = _search(case, genome, device, threads)
     kernels = search.engine.time_kernels()
     _found(case, search)
-    return Answer(_keys(case, columns), kernels.seconds, call)
+    return Answer(hits, kernels.seconds, call)
 
 
-def _search(case: Case, genome: kmatch.Genome, device: str, threads: int | None) -> Any:
+def _search(case: Case, genome: Genome, device: str, threads: int | None) -> Any:
     """The search of a case, to be iterated."""
-    how = Run(device, threads, aligned=False)
+    run = Run(device, threads, aligned=False)
     if case.background is not None:
-        background = kmatch.Genome.from_records([("background", case.background)])
+        background = Genome.from_records([("background", case.background)])
         options = PrimerOptions(background_strand="+")
-        return PrimerSearch(genome, background, case.k, options, how)
+        return PrimerSearch(genome, background, case.k, options, run)
     report = "ends" if case.command == "edit" else None
     query = Query(case.command, load_patterns(case.patterns), case.k, "+", report=report)
-    return begin_search(query, as_genomes(genome), how)
+    return begin_search(query, as_genomes(genome), run)
 
 
-def _found(case: Case, search: Any) -> Any:
-    """The Hits or Primers of a search."""
-    if case.background is not None:
-        return Primers(search, case.k)
+def _found(case: Case, search: Any) -> Longs:
+    """The hits of a search, as an Answer has them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return Hits(search, load_patterns(case.patterns))
-
-
-def _engine_columns(case: Case, hits: Any) -> Columns:
-    """What the published algorithms return, too, as arrays; made when it is first used."""
+        batches = list(search)
     if case.background is not None:
-        return hits.start, hits.length
+        return _sorted([(batch.start, batch.end - batch.start) for batch in batches])
     if case.command == "best":
-        return hits.pattern_number, hits.distance
-    position = hits.end - 1 if case.command == "edit" else hits.start
-    return hits.pattern_number, position, hits.distance
+        return _closest(case, [(batch.pattern, batch.distance) for batch in batches])
+    ends = case.command == "edit"
+    return _sorted(
+        [
+            (batch.pattern, batch.end - 1 if ends else batch.start, batch.distance)
+            for batch in batches
+        ]
+    )
 
 
-def by_published(case: Case, engine: Engine, algorithm: Algorithm) -> Answer:
+def by_published(case: Case, engine: Any, algorithm: Algorithm) -> Answer:
     """The Answer of a published algorithm: `call` goes from masks to hits, both on the host."""
-    run = Published(engine, algorithm)
+    published = Published(engine, algorithm)
     masks = encode_text(case.letters)
     patterns = [encode(pattern, pattern) for pattern in case.patterns]
     began = time.perf_counter()
-    text = run.text(masks)
-    columns = _published_columns(case, run, text, patterns)
-    call = time.perf_counter() - began
-    return Answer(_keys(case, columns), text.seconds, call)
-
-
-def _published_columns(case: Case, run: Published, text: Any, patterns: list[Bytes]) -> Columns:
+    text = published.text(masks)
     if case.background is not None:
-        return run.primers(text, run.text(encode_text(case.background)), case.k)
-    if case.command == "best":
-        smallest = [run.smallest(text, pattern) for pattern in patterns]
-        return np.arange(len(patterns)), np.array(smallest, np.int64)
-    if case.command == "edit":
-        hits = [(i, *run.ends(text, pattern, case.k)) for i, pattern in enumerate(patterns)]
+        background = published.text(encode_text(case.background))
+        hits = _sorted([published.hits(text, background, case.k)])
+    elif case.command == "best":
+        smallest = [published.smallest(text, pattern) for pattern in patterns]
+        hits = _closest(case, [(np.arange(len(patterns)), np.array(smallest))])
     else:
-        hits = list(run.windows(text, patterns, case.k))
-    none = np.zeros(0, np.int64)
-    numbers = [np.full(len(position), number) for number, position, _ in hits]
-    columns = numbers, [hit[1] for hit in hits], [hit[2] for hit in hits]
-    return tuple(np.concatenate([none, *column]) for column in columns)
+        found = published.windows(text, patterns, case.k)
+        hits = _sorted([(np.full(len(at), number), at, far) for number, at, far in found])
+    call = time.perf_counter() - began
+    return Answer(hits, text.seconds, call)
 
 
-def _keys(case: Case, columns: Columns) -> Longs:
-    if case.background is not None:
-        start, length = columns
-        return start * (len(case.letters) + 1) + length
-    if case.command == "best":
-        distances = np.array([len(pattern) for pattern in case.patterns], np.int64)
-        np.minimum.at(distances, *columns)
-        return distances
-    number, position, distance = columns
-    numbered = position.astype(np.int64) * len(case.patterns) + number
-    return np.sort(numbered * (case.k + 1) + distance)
+def _sorted(parts: list[tuple[Any, ...]]) -> Longs:
+    """Columns of hits, part by part, as an Answer has them."""
+    parts = [part for part in parts if len(part[0])]
+    if not parts:
+        return np.zeros((0, 0), np.int64)
+    columns = np.hstack([np.array(part, np.int64) for part in parts])
+    return columns[:, np.lexsort(columns)]
+
+
+def _closest(case: Case, parts: list[tuple[Any, ...]]) -> Longs:
+    """The smallest distance of each pattern, m where it matches nowhere."""
+    distances = np.array(list(map(len, case.patterns)), np.int64)
+    for patterns, distance in parts:
+        np.minimum.at(distances, patterns, distance)
+    return np.array([np.arange(len(distances)), distances])
 
 
 def measured(
@@ -236,7 +218,7 @@ def measured(
     answers = [search(part) for _ in range(REPEAT)] if growth else [answer]
     kernel = statistics.median(answer.kernel for answer in answers)
     call = statistics.median(answer.call for answer in answers)
-    return part, Answer(answer.keys, kernel, call)
+    return part, Answer(answer.hits, kernel, call)
 
 
 @dataclass
@@ -319,21 +301,20 @@ class Bench:
         """
         rates: dict[str, float] = {}  # of the engine, by device
         first: dict[str, float] = {}  # of a paper's sequential algorithm, by paper
-        answers: dict[int, Longs] = {}  # the engine's hits, by letters of text
-        for device in self.devices:
-            row = self._engine_row(case, device)
-            rates[device] = row.rate
-            row.of_engine = 1.0
+        hits: dict[int, Longs] = {}  # the engine's, by letters of text
+        for device, engine in self._engines.items():
+            row = self._row(case, engine, None, hits)
+            rates[device], row.of_engine = row.rate, 1.0
             yield row
+        longest = max(map(len, case.patterns), default=0)
         for algorithm in PUBLISHED[case.command]:
             for device, engine in self._runs_on(algorithm, first):
-                longest = max(map(len, case.patterns), default=0)
                 if algorithm.limit_below(longest, device):
                     continue
                 if wanted is not None and (algorithm.name, device) not in wanted:
                     continue
                 try:
-                    row = self._published_row(case, algorithm, engine, answers)
+                    row = self._row(case, engine, algorithm, hits)
                 except InputError:
                     continue  # its layout does not hold them
                 if device == "cpu":
@@ -350,52 +331,44 @@ class Bench:
             elif device in self._engines:
                 yield device, self._engines[device]
 
-    def _engine_row(self, case: Case, device: str) -> Row:
-        engine = self._engines[device]
-
-        def search(part: Case) -> Answer:
-            return by_engine(part, engine.device, self._threads)
-
-        return _row(case, *self._measured(search, case), engine, ENGINE, "", True)
-
-    def _published_row(
-        self, case: Case, algorithm: Algorithm, engine: Any, answers: dict[int, Longs]
+    def _row(
+        self, case: Case, engine: Any, algorithm: Algorithm | None, hits: dict[int, Longs]
     ) -> Row:
-        head = case.head(TABLE // max(len(case.patterns), 1))
-        part, answer = self._measured(lambda part: by_published(part, engine, algorithm), head)
-        size = len(part.letters)
-        if size not in answers:
-            answers[size] = by_engine(part, next(iter(self._engines.values())).device).keys
-        equal = np.array_equal(answer.keys, answers[size])
-        return _row(case, part, answer, engine, algorithm.name, algorithm.paper, equal)
+        """The Row of a published algorithm, or of the engine; hits: the engine's so far."""
+        if algorithm is None:
+            head = case
 
-    def _measured(self, search: Callable[[Case], Answer], case: Case) -> tuple[Case, Answer]:
+            def search(part: Case) -> Answer:
+                return by_engine(part, engine.device, self._threads)
+        else:
+            head = case.head(TABLE // max(len(case.patterns), 1))
+
+            def search(part: Case) -> Answer:
+                return by_published(part, engine, algorithm)
+
         smallest = self._smallest if case.background is None else 2 * case.k
-        return measured(search, case, self.seconds, smallest)
-
-
-def _row(
-    case: Case, part: Case, answer: Answer, engine: Any, name: str, paper: str, equal: bool
-) -> Row:
-    """The Row of an algorithm on a Case, the part of it that was searched, and the Answer."""
-    return Row(
-        case.command,
-        name,
-        paper,
-        device=engine.name,
-        threads=engine.threads if engine.name == "cpu" else 0,
-        asked=len(case.letters),
-        size=len(part.letters),
-        patterns=len(case.patterns),
-        m=max(map(len, case.patterns), default=0),
-        k=case.k,
-        kernel=answer.kernel,
-        call=answer.call,
-        pairs=part.pairs,
-        cells=part.cells,
-        hits=len(answer.keys),
-        equal=equal,
-    )
+        part, answer = measured(search, head, self.seconds, smallest)
+        size = len(part.letters)
+        if algorithm is not None and size not in hits:
+            hits[size] = by_engine(part, next(iter(self._engines.values())).device).hits
+        return Row(
+            case.command,
+            algorithm.name if algorithm else ENGINE,
+            algorithm.paper if algorithm else "",
+            device=engine.name,
+            threads=engine.threads if engine.name == "cpu" else 0,
+            asked=len(case.letters),
+            size=size,
+            patterns=len(case.patterns),
+            m=max(map(len, case.patterns), default=0),
+            k=case.k,
+            kernel=answer.kernel,
+            call=answer.call,
+            pairs=part.pairs,
+            cells=part.cells,
+            hits=answer.hits.shape[1],
+            equal=algorithm is None or np.array_equal(answer.hits, hits[size]),
+        )
 
 
 def _ratio(rate: float, other: float | None) -> float | None:

@@ -4,9 +4,6 @@ from typing import NamedTuple
 
 CPU, CUDA = "cpu", "cuda"
 
-Column = tuple[str, str, str]
-Printed = float | str
-
 
 class Point(NamedTuple):
     """A row of a figure. cells: its first cells; size: letters of text; m: letters of a pattern."""
@@ -23,8 +20,8 @@ class Figure(NamedTuple):
 
     heads: headings of the points' cells; metric: `throughput` (GB of text a second), `seconds` or
     `speedup` (over the first column); columns: (heading, algorithm, device), followed by the
-    engine's; printed: the paper's figures, a row a point; sets: how many sets of patterns are
-    drawn, whose largest, smallest and average figures are given.
+    engine's; printed: the paper's figures in these columns, a line a point; sets: how many sets of
+    patterns are drawn, whose largest, smallest and average figures are given.
     """
 
     title: str
@@ -32,8 +29,8 @@ class Figure(NamedTuple):
     heads: tuple[str, ...]
     metric: str
     points: tuple[Point, ...]
-    columns: tuple[Column, ...]
-    printed: tuple[tuple[Printed, ...], ...] = ()
+    columns: tuple[tuple[str, str, str], ...]
+    printed: tuple[str, ...] = ()
     sets: int = 1
 
 
@@ -105,9 +102,9 @@ PAPERS: dict[str, tuple[str, *tuple[Figure, ...]]] = {
             ),
             _PMASM,
             (
-                ("4.86/4.30/4.76", "0.24/0.23/0.24", "6.17/5.58/6.11"),
-                ("3.69/3.26/3.55", "0.22/0.20/0.21", "4.59/4.48/4.55"),
-                ("3.41/3.22/3.35", "0.21/0.20/0.21", "4.05/3.79/3.97"),
+                "4.86/4.30/4.76 0.24/0.23/0.24 6.17/5.58/6.11",
+                "3.69/3.26/3.55 0.22/0.20/0.21 4.59/4.48/4.55",
+                "3.41/3.22/3.35 0.21/0.20/0.21 4.05/3.79/3.97",
             ),
             sets=10,
         ),
@@ -115,8 +112,8 @@ PAPERS: dict[str, tuple[str, *tuple[Figure, ...]]] = {
             "Table 2: throughput by text size, 8 patterns of 9, k = 4", "multi", ("text",),
             "throughput", _megabytes(_PMASM_SIZES, 9, 8, 4), _PMASM,
             (
-                (2.90, 0.19, 3.89), (2.83, 0.19, 4.29), (3.28, 0.21, 4.46), (3.35, 0.21, 4.56),
-                (3.43, 0.21, 4.61),
+                "2.9 0.19 3.89", "2.83 0.19 4.29", "3.28 0.21 4.46", "3.35 0.21 4.56",
+                "3.43 0.21 4.61",
             ),
         ),
         Figure(
@@ -128,9 +125,9 @@ PAPERS: dict[str, tuple[str, *tuple[Figure, ...]]] = {
                 ("PMASM CPU", "pmasm", CPU), ("shared-mem", "pmasm-shared", CUDA),
             ),
             (
-                (0.01, 2.31, 0.05, 3.12, 0.06, 3.59), (0.01, 2.32, 0.05, 3.09, 0.06, 3.58),
-                (0.01, 2.57, 0.05, 3.08, 0.06, 3.72), (0.01, 2.66, 0.05, 3.25, 0.06, 3.80),
-                (0.01, 2.67, 0.05, 3.19, 0.06, 3.85),
+                "0.01 2.31 0.05 3.12 0.06 3.59", "0.01 2.32 0.05 3.09 0.06 3.58",
+                "0.01 2.57 0.05 3.08 0.06 3.72", "0.01 2.66 0.05 3.25 0.06 3.8",
+                "0.01 2.67 0.05 3.19 0.06 3.85",
             ),
         ),
     ),
@@ -140,8 +137,8 @@ PAPERS: dict[str, tuple[str, *tuple[Figure, ...]]] = {
             "Table 1: throughput by text size, m = 16, k = 6", "edit", ("text",), "throughput",
             _megabytes((3.14, 4.87, 7.74, 12.88, 17.56, 22.87), 16, 1, 6), _WSPASM,
             (
-                (0.025, 1.59, 1.83, 1.94), (0.026, 1.58, 1.84, 1.95), (0.025, 1.52, 1.87, 1.99),
-                (0.026, 1.61, 1.87, 1.98), (0.026, 1.59, 1.84, 1.97), (0.026, 1.57, 1.84, 1.99),
+                "0.025 1.59 1.83 1.94", "0.026 1.58 1.84 1.95", "0.025 1.52 1.87 1.99",
+                "0.026 1.61 1.87 1.98", "0.026 1.59 1.84 1.97", "0.026 1.57 1.84 1.99",
             ),
         ),
         Figure(

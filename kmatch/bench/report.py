@@ -4,23 +4,14 @@ import json
 import os
 import platform
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 import kmatch
 from kmatch.arrays import Bytes
-from kmatch.bench.measure import (
-    Bench,
-    Case,
-    Row,
-    cut_patterns,
-    make_case,
-    random_letters,
-    read_letters,
-)
-from kmatch.bench.papers import PAPERS, Figure, Point, Printed, headline
+from kmatch.bench.measure import SEED, Bench, Case, Row, cut_patterns, random_letters, read_letters
+from kmatch.bench.papers import PAPERS, Figure, Point, headline
 from kmatch.errors import OutputError
 from kmatch.pictures import load_figure
 from kmatch.published.registry import ENGINE
@@ -76,16 +67,13 @@ class Report:
 
     def commands(self, commands: Iterable[str]) -> None:
         """Measure commands at the sizes of SETTINGS and print a table of each."""
-        size = self._size or max(SIZES[device] for device in self._bench.devices)
-        letters = self._letters(size)
+        letters = self._letters(self._size or max(SIZES[device] for device in self._bench.devices))
         for command in commands:
             if command == "primer":
                 target, background, k = PRIMER
-                case = Case(
-                    command, letters[:target], [], k, random_letters(background, BACKGROUND_SEED)
-                )
+                case = _case(command, letters[:target], background, 0, k)
             else:
-                case = make_case(command, letters, *SETTINGS[command])
+                case = _case(command, letters, *SETTINGS[command])
             rows = list(self._bench.rows(case))
             self._keep(rows)
             self._show(rows_table(rows))
@@ -108,26 +96,6 @@ class Report:
         """Draw the rows to a file."""
         draw(self._tables, path)
 
-    def _show(self, table: Table) -> None:
-        self._console.print(table)
-        if self._path:
-            try:
-                with open(self._path, "w") as handle:
-                    json.dump(self._record(), handle, indent=1)
-            except OSError as error:
-                said = f"{self._path}: cannot be written: {error.strerror}"
-                raise OutputError(said) from error
-
-    def _record(self) -> dict[str, Any]:
-        return {
-            "kmatch": kmatch.__version__,
-            "machine": f"{platform.platform()}, {os.cpu_count()} cores",
-            "devices": self._bench.describe(),
-            "text": self._genome or "random letters",
-            "definitions": self._definitions(),
-            "rows": [row.figures() for rows in self._tables for row in rows],
-        }
-
     def _letters(self, size: int) -> Bytes:
         return read_letters(self._genome, size) if self._genome else random_letters(size)
 
@@ -135,12 +103,37 @@ class Report:
         self._tables.append(rows)
         self.equal &= all(row.equal for row in rows)
 
+    def _show(self, table: Table) -> None:
+        self._console.print(table)
+        if self._path:
+            record = {
+                "kmatch": kmatch.__version__,
+                "machine": f"{platform.platform()}, {os.cpu_count()} cores",
+                "devices": self._bench.describe(),
+                "text": self._genome or "random letters",
+                "definitions": self._definitions(),
+                "rows": [row.figures() for rows in self._tables for row in rows],
+            }
+            try:
+                with open(self._path, "w") as handle:
+                    json.dump(record, handle, indent=1)
+            except OSError as error:
+                said = f"{self._path}: cannot be written: {error.strerror}"
+                raise OutputError(said) from error
+
     def _define(self) -> None:
         for line in self._definitions():
             self._console.print(line)
 
     def _definitions(self) -> list[str]:
         return [line.format(seconds=self._bench.seconds) for line in DEFINITIONS]
+
+
+def _case(command: str, text: Bytes, m: int, patterns: int, k: int, seed: int = SEED) -> Case:
+    """The Case of a command; m: letters of a pattern, or of the background of primers."""
+    if command == "primer":
+        return Case(command, text, [], k, random_letters(m, BACKGROUND_SEED))
+    return Case(command, text, cut_patterns(text, m, patterns, k, seed), k)
 
 
 def rows_table(rows: Sequence[Row]) -> Table:
@@ -156,10 +149,10 @@ def rows_table(rows: Sequence[Row]) -> Table:
             row.algorithm,
             row.device if row.threads != 1 else "cpu, 1 thread",
             f"{row.size:,}{'*' * (row.size < row.asked)}",
-            seconds(row.kernel),
-            seconds(row.call),
-            scaled(row.rate),
-            scaled(row.cups) if row.cells else "",
+            shown(row.kernel, "s"),
+            shown(row.call, "s"),
+            shown(row.rate),
+            shown(row.cups) if row.cells else "",
             ratio(row.of_engine),
             ratio(row.of_sequential),
             f"{row.hits:,}",
@@ -178,52 +171,39 @@ def figure_rows(figure: Figure, bench: Bench, letters: Bytes | None = None) -> I
     for point in figure.points:
         text = random_letters(point.size) if letters is None else letters[: point.size]
         for number in range(figure.sets):
-            rows = bench.rows(_case(figure, point, text, number), wanted)
+            case = _case(figure.command, text, point.m, point.patterns, point.k, SEED + number)
+            rows = bench.rows(case, wanted)
             yield point, number, {(row.algorithm, row.device): row for row in rows}
-
-
-def _case(figure: Figure, point: Point, text: Bytes, number: int) -> Case:
-    if figure.command == "primer":
-        background = random_letters(point.m, BACKGROUND_SEED)
-        return Case(figure.command, text, [], point.k, background)
-    patterns = cut_patterns(text, point.m, point.patterns, point.k, 1 + number)
-    return Case(figure.command, text, patterns, point.k)
 
 
 def figure_table(figure: Figure, results: Sequence[Result], devices: Sequence[str]) -> Table:
     """A Figure as a table: a row a point, with the paper's own figures in brackets."""
     table = Table(title=f"{figure.title} ({UNITS[figure.metric]})", title_justify="left")
-    engines = [(f"{ENGINE}, {device}", ENGINE, device) for device in devices]
-    for head in figure.heads:
-        table.add_column(head, justify="right")
-    for heading, *_ in (*figure.columns, *engines):
+    columns = [*figure.columns, *((f"{ENGINE}, {device}", ENGINE, device) for device in devices)]
+    for heading in (*figure.heads, *(column[0] for column in columns)):
         table.add_column(heading, justify="right")
     by_point: dict[Point, list[Rows]] = {}
     for point, _, rows in results:
         by_point.setdefault(point, []).append(rows)
-    for number, (point, sets) in enumerate(by_point.items()):
-        printed: Sequence[Printed | None] = [None] * len(figure.columns)
-        if figure.printed:
-            printed = figure.printed[number]
-        columns = [*zip(figure.columns, printed, strict=True), *((name, None) for name in engines)]
-        cells = [_cell(figure, sets, column[1:], theirs) for column, theirs in columns]
+    printed = [line.split() for line in figure.printed] or [[]] * len(by_point)
+    for theirs, (point, sets) in zip(printed, by_point.items(), strict=True):
+        cells = [_cell(figure, sets, column[1:]) for column in columns]
+        for number, said in enumerate(theirs):
+            cells[number] += f" ({said})"
         table.add_row(*point.cells, *cells)
     return table
 
 
-def _cell(
-    figure: Figure, sets: Sequence[Rows], column: tuple[str, str], printed: Printed | None
-) -> str:
+def _cell(figure: Figure, sets: Sequence[Rows], column: tuple[str, str]) -> str:
     rows = [rows[column] for rows in sets if column in rows]
-    shown = "–"
-    if rows:
-        values = [_value(figure, row, others) for row, others in zip(rows, sets, strict=True)]
-        if len(values) > 1:
-            values = [max(values), min(values), sum(values) / len(values)]
-        shown = "/".join(_shown(figure.metric, value) for value in values)
-        shown += "*" * any(row.size < row.asked for row in rows)
-        shown += " DIFFERENT HITS" * any(not row.equal for row in rows)
-    return shown if printed is None else f"{shown} ({printed})"
+    if not rows:
+        return "–"
+    values = [_value(figure, row, others) for row, others in zip(rows, sets, strict=True)]
+    if len(values) > 1:
+        values = [max(values), min(values), sum(values) / len(values)]
+    cell = "/".join(shown(value, "s" if figure.metric == "seconds" else "") for value in values)
+    cell += "*" * any(row.size < row.asked for row in rows)
+    return cell + " DIFFERENT HITS" * any(not row.equal for row in rows)
 
 
 def _value(figure: Figure, row: Row, rows: Rows) -> float:
@@ -236,27 +216,15 @@ def _value(figure: Figure, row: Row, rows: Rows) -> float:
     return row.rate / first.rate if first.rate else 0.0
 
 
-def _shown(metric: str, value: float) -> str:
-    if metric == "seconds":
-        return seconds(value)
-    return f"{value:.3g}" if value < 1000 else scaled(value)
-
-
-def scaled(number: float) -> str:
-    """A number in three digits with a prefix: 12.3 G."""
-    prefixes = ["", *"kMGTP"]
-    while abs(number) >= 999.5 and len(prefixes) > 1:
-        number /= 1000
+def shown(number: float, unit: str = "") -> str:
+    """A number in three digits with a prefix: `12.3 G`, and times from μs to s: `12.3 ms`."""
+    prefixes, size = ["", *"kMGTP"], 1.0
+    if unit:
+        prefixes, size = ["μ", "m", ""], 1e-6
+    while abs(number) >= (1000 if unit else 999.5) * size and len(prefixes) > 1:
         del prefixes[0]
-    return f"{number:.3g} {prefixes[0]}".strip()
-
-
-def seconds(number: float) -> str:
-    """A time in three digits: 12.3 ms."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3)):
-        if number >= size:
-            return f"{number / size:.3g} {unit}"
-    return f"{number / 1e-6:.3g} μs"
+        size *= 1000
+    return f"{number / size:.3g} {prefixes[0]}{unit}".strip()
 
 
 def ratio(number: float | None) -> str:

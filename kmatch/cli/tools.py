@@ -129,12 +129,12 @@ def plot(given: Given) -> None:
     from kmatch.pictures import load_figure, write_figure
 
     load_figure("kmatch plot")  # now, not after a long table
-    from kmatch.pictures.columns import PRIMERS, read_table
+    from kmatch.pictures.columns import read_table
     from kmatch.pictures.hits import draw_hits
     from kmatch.pictures.primers import draw_primers
 
     columns = read_table(table, genome)
-    draw = draw_primers if columns.nouns is PRIMERS else draw_hits
+    draw = draw_primers if columns.noun == "primer" else draw_hits
     write_figure(draw(columns, given.records), output, form)
 
 

@@ -15,6 +15,12 @@ from kmatch.sequences.files import StrPath, open_source
 if TYPE_CHECKING:
     from kmatch.results.table import Hits, Primers, Products
 
+_NEEDED = {  # columns of TSV, by what its rows are
+    "hit": ("pattern", "distance", "strand"),
+    "product": ("name", "distance_forward", "distance_reverse", "strand"),
+    "primer": ("gc", "tm"),
+}
+_BED = ("sequence", "start", "end", "pattern", "score", "strand")  # and distances
 _HEADERS = (b"#", b"track", b"browser")
 _SHOWN = 40  # characters of a wrong cell
 _OTHERS = {  # first bytes of what is no table of hits
@@ -27,25 +33,15 @@ _OTHERS = {  # first bytes of what is no table of hits
 _WANTED = "write the hits as TSV (--format tsv) or BED, and plot these"
 
 
-class Nouns(NamedTuple):
-    """What rows are called, and what they are rows of."""
-
-    row: str
-    pattern: str
-
-
-HITS, PRODUCTS, PRIMERS = Nouns("hit", "pattern"), Nouns("product", "pair"), Nouns("primer", "")
-
-
 class Columns(NamedTuple):
     """Hits, products by pair, or primers, n rows; record and pattern number `names` and `patterns`.
 
-    names, lengths: of the records; a length that is unknown ends with the last row. distance: of a
-    product, that of both primers together. gc (shares) and tm (°C): of primers, NaN where they are
-    unknown.
+    noun: `hit`, `product` or `primer`; names, lengths: of the records; a length that is unknown
+    ends with the last row. distance: of a product, that of both primers together. gc (shares) and
+    tm (°C): of primers, NaN where they are unknown.
     """
 
-    nouns: Nouns
+    noun: str
     names: list[str]
     lengths: Longs
     record: Longs
@@ -58,16 +54,12 @@ class Columns(NamedTuple):
     gc: Floats
     tm: Floats
 
-    @property
-    def size(self) -> int:
-        return len(self.start)
-
 
 def columns_of_hits(hits: "Hits") -> Columns:
     """The Columns of Hits: the records that have any, as long as their only genome tells."""
     searched = hits.searched
     several = searched is not None and searched.named
-    columns, numbers = _columns(HITS, hits, several)
+    columns, numbers = _columns("hit", hits, several)
     if searched is not None and not several and searched.can_reread:
         lengths = np.maximum(columns.lengths, searched.genome(0).lengths[numbers])
         columns = columns._replace(lengths=lengths)
@@ -79,19 +71,19 @@ def columns_of_products(products: "Products") -> Columns:
     """The Columns of Products: the records and the pairs that have any."""
     pairs, pair = np.unique(products.name.astype(str), return_inverse=True)
     distance = products.distance_forward + products.distance_reverse
-    columns, _ = _columns(PRODUCTS, products, products.named)
+    columns, _ = _columns("product", products, products.named)
     return columns._replace(patterns=pairs.tolist(), pattern=pair, distance=distance)
 
 
 def columns_of_primers(primers: "Primers") -> Columns:
     """The Columns of Primers: the target's records that have any, in full."""
     sizes = {number: len(each.codes) for each in primers.batches for number in each.names}
-    columns, numbers = _columns(PRIMERS, primers, False)
+    columns, numbers = _columns("primer", primers, False)
     lengths = np.array([sizes[number] for number in numbers.tolist()], np.int64)
     return columns._replace(lengths=lengths, gc=primers.gc, tm=primers.tm)
 
 
-def _columns(nouns: Nouns, found: Any, several: bool) -> tuple[Columns, Longs]:
+def _columns(noun: str, found: Any, several: bool) -> tuple[Columns, Longs]:
     """The Columns of hits, products or primers without their own, and the numbers of their records.
 
     several: whether they come from several genomes, in each of which records count anew.
@@ -107,7 +99,7 @@ def _columns(nouns: Nouns, found: Any, several: bool) -> tuple[Columns, Longs]:
     none, unknown = np.zeros(len(record), np.int64), np.full(len(record), np.nan)
     place = (found.start, found.end, found.strand == "-")
     lengths = _last_ends(record, found.end, len(names))
-    return Columns(nouns, names, lengths, record, *place, (), none, none, unknown, unknown), numbers
+    return Columns(noun, names, lengths, record, *place, (), none, none, unknown, unknown), numbers
 
 
 def _last_ends(record: Longs, end: Longs, records: int) -> Longs:
@@ -121,22 +113,6 @@ def _within_folder(paths: list[str]) -> list[str]:
     """Names of genomes without the folder that all are in."""
     prefix = os.path.commonprefix(paths)  # noqa: RUF071, cut at a slash
     return [path[prefix.rfind("/") + 1 :] for path in paths]
-
-
-class Layout(NamedTuple):
-    """Which column of a table holds what, by number; distances are added up."""
-
-    nouns: Nouns
-    width: int
-    record: int
-    start: int
-    end: int
-    strand: int | None
-    pattern: int | None = None
-    distances: tuple[int, ...] = ()
-    gc: int | None = None
-    tm: int | None = None
-    genome: int | None = None
 
 
 def read_table(path: StrPath, genome: StrPath | None = None) -> Columns:
@@ -169,96 +145,76 @@ class _Table:
     """The rows of a table, added line by line; ValueError says what is wrong with one."""
 
     def __init__(self) -> None:
-        self._layout: Layout | None = None
+        self._noun, self._width = "", 0
+        self._at: dict[str, int] = {}  # the number of each column, by its name
         self._numbers, self._reals = array("q"), array("d")
-        self._records: dict[bytes, int] = {}
+        self._records: dict[tuple[bytes, bytes], int] = {}  # by genome and name
         self._patterns: dict[bytes, int] = {}
-        self._genomes: dict[bytes, int] = {}
 
     def add(self, line: bytes) -> None:
-        if self._layout is None and (what := [_OTHERS[x] for x in _OTHERS if line.startswith(x)]):
+        if not self._noun and (what := [_OTHERS[x] for x in _OTHERS if line.startswith(x)]):
             raise ValueError(f"this is {what[0]}; {_WANTED}")
         if not line.strip() or line.startswith(_HEADERS):
             return
         cells = line.split(b"\t")
-        if self._layout is None:
-            self._layout = _tsv_layout(cells)
-            if self._layout is not None:
-                return
-            self._layout = _bed_layout(cells)
-            if self._layout is None:
-                raise ValueError(f"neither a header nor BED of kmatch's; {_WANTED}")
-        self._add_row(self._layout, cells)
-
-    def _add_row(self, layout: Layout, cells: list[bytes]) -> None:
-        if len(cells) < layout.width:
+        if not self._noun:
+            self._width = len(cells)
+            self._at = {cell.decode("utf-8", "replace"): n for n, cell in enumerate(cells)}
+            for noun, needed in _NEEDED.items():
+                if {"sequence", "start", "end", *needed} <= self._at.keys():
+                    self._noun = noun
+                    return
+            self._expect_bed(cells)
+        if len(cells) < self._width:
             raise ValueError(
-                f"{len(cells)} of the table's {layout.width} columns; complete the line, "
+                f"{len(cells)} of the table's {self._width} columns; complete the line, "
                 "or write the table again"
             )
-        start, end = _whole(cells, layout.start), _whole(cells, layout.end)
+        self._add_row(cells)
+
+    def _expect_bed(self, cells: list[bytes]) -> None:
+        """Take the columns from the first line of BED as kmatch writes it."""
+        counts = sum(cell.isdigit() for cell in cells[6:8])
+        distances = ((), ("distance",), ("distance_forward", "distance_reverse"))[counts]
+        self._at = {name: number for number, name in enumerate((*_BED, *distances))}
+        more = len(cells) - len(self._at)
+        if more == 1:
+            self._at["genome"] = len(cells) - 1
+        kmatchs = counts or b"".join(cells[3:4]).startswith(b"primer_")
+        if not kmatchs or more not in (0, 1) or not (cells[1].isdigit() and cells[2].isdigit()):
+            raise ValueError(f"neither a header nor BED of kmatch's; {_WANTED}")
+        self._noun = ("primer", "hit", "product")[counts]
+
+    def _add_row(self, cells: list[bytes]) -> None:
+        at = self._at
+        start, end = _whole(cells, at["start"]), _whole(cells, at["end"])
         if start >= end:
             raise ValueError(f"starts at {start} and ends before, at {end}")
-        strand = b"+" if layout.strand is None else cells[layout.strand]
+        strand = cells[at["strand"]] if "strand" in at else b"+"
         if strand not in (b"+", b"-"):
             raise ValueError(f"'{_cell(strand)}' is no strand; + and - are")
-        name, pattern = cells[layout.record], b""
-        if layout.genome is not None:
-            self._genomes.setdefault(cells[layout.genome], 0)
-            name = cells[layout.genome] + b" " + name
-        if layout.pattern is not None:
-            pattern = cells[layout.pattern]
-        record = self._records.setdefault(name, len(self._records))
+        genome = cells[at["genome"]] if "genome" in at else b""
+        record = self._records.setdefault((genome, cells[at["sequence"]]), len(self._records))
+        pattern, distance = b"", 0
+        if self._noun != "primer":
+            pattern = cells[at.get("pattern", at.get("name", 0))]
+            columns = ("distance", "distance_forward", "distance_reverse")
+            distance = sum(_whole(cells, at[name]) for name in columns if name in at)
         number = self._patterns.setdefault(pattern, len(self._patterns))
-        distance = sum(_whole(cells, column) for column in layout.distances)
         self._numbers.extend((record, start, end, strand == b"-", number, distance))
-        self._reals.extend((_real(cells, layout.gc), _real(cells, layout.tm)))
+        self._reals.extend((_real(cells, at.get("gc")), _real(cells, at.get("tm"))))
 
     def columns(self) -> Columns:
         numbers = np.array(self._numbers, np.int64).reshape(-1, 6)
         record, start, end, minus, pattern, distance = np.ascontiguousarray(numbers.T)
         gc, tm = np.array(self._reals, np.float64).reshape(-1, 2).T
-        names, genomes = ([_text(x) for x in names] for names in (self._records, self._genomes))
-        if genomes:  # without the folder that all are in
-            folder = len(genomes[0]) - len(_within_folder(genomes)[0])
-            names = [name[folder:] for name in names]
-        nouns = self._layout.nouns if self._layout else HITS
-        lengths = _last_ends(record, end, len(names))
-        place = (record, start, end, minus.astype(bool))
+        names = [_text(name) for _, name in self._records]
+        if "genome" in self._at:
+            genomes = _within_folder([_text(genome) for genome, _ in self._records])
+            names = [f"{genome} {name}" for genome, name in zip(genomes, names, strict=True)]
+        place = (_last_ends(record, end, len(names)), record, start, end, minus.astype(bool))
         patterns = [_text(name) for name in self._patterns]
-        return Columns(nouns, names, lengths, *place, patterns, pattern, distance, gc, tm)
-
-
-def _tsv_layout(cells: list[bytes]) -> Layout | None:
-    """The Layout that a header line of TSV names, or None."""
-    at = {cell.decode("utf-8", "replace"): number for number, cell in enumerate(cells)}
-    if not {"sequence", "start", "end"} <= at.keys():
-        return None
-    place = len(cells), at["sequence"], at["start"], at["end"], at.get("strand")
-    genome = at.get("genome")
-    if {"pattern", "distance", "strand"} <= at.keys():
-        return Layout(HITS, *place, at["pattern"], (at["distance"],), genome=genome)
-    if {"name", "distance_forward", "distance_reverse", "strand"} <= at.keys():
-        both = at["distance_forward"], at["distance_reverse"]
-        return Layout(PRODUCTS, *place, at["name"], both, genome=genome)
-    if {"gc", "tm"} <= at.keys():
-        return Layout(PRIMERS, *place, gc=at["gc"], tm=at["tm"], genome=genome)
-    return None
-
-
-def _bed_layout(cells: list[bytes]) -> Layout | None:
-    """The Layout of BED as kmatch writes it, by its first line, or None."""
-    if len(cells) < 6 or not (cells[1].isdigit() and cells[2].isdigit()):
-        return None
-    counts = sum(cell.isdigit() for cell in cells[6:8])
-    width = 6 + counts
-    genome = width if len(cells) == width + 1 else None
-    if len(cells) > width + 1 or (not counts and not cells[3].startswith(b"primer_")):
-        return None
-    place = len(cells), 0, 1, 2, 5
-    if not counts:
-        return Layout(PRIMERS, *place, genome=genome)
-    return Layout((HITS, PRODUCTS)[counts - 1], *place, 3, (6, 7)[:counts], genome=genome)
+        return Columns(self._noun or "hit", names, *place, patterns, pattern, distance, gc, tm)
 
 
 def _whole(cells: list[bytes], column: int) -> int:

@@ -15,8 +15,9 @@ from kmatch.pictures import (
     position_axis,
     short_count,
 )
-from kmatch.pictures.columns import PRODUCTS, Columns, Lines, lines_of
+from kmatch.pictures.columns import Columns, Lines, lines_of
 
+OF = {"hit": "pattern", "product": "pair"}  # what they are counted by
 RECORDS = 24  # that have a line of their own
 _LINE, _ROW, _BARS = 0.36, 0.19, 2.1  # inches of a record, of a pattern in a table, of bars
 _TALLEST, _SPREAD = 0.9, 2.4  # inches of a record where there are few, and of all of them
@@ -78,35 +79,28 @@ def classes_of(distance: Ints | Longs) -> Classes:
     return Classes(np.arange(least, last + 1, -(-(last + 1 - least) // CLASSES)), last)
 
 
-class Counts(NamedTuple):
-    """Hits of patterns by class of distance, int64[patterns, classes]."""
-
-    names: list[str]
-    hits: Longs
-
-
 def draw_hits(hits: Columns, records: int | None = None) -> Any:
     """A Figure of hits; records: how many, those with the most hits, have a line of their own.
 
     None is RECORDS.
     """
-    if not hits.size:
-        return nothing(f"no {hits.nouns.row}s")
+    if not len(hits.start):
+        return nothing(f"no {hits.noun}s")
     classes = classes_of(hits.distance)
     lines = lines_of(hits, RECORDS if records is None else records)
-    counts = _counts(hits, classes)
+    names, counts = _counts(hits, classes)
     line = min(_TALLEST, max(_LINE, _SPREAD / lines.size))
-    table = _ROW * len(counts.names) if len(counts.names) > FEW else _BARS
+    table = _ROW * len(names) if len(names) > FEW else _BARS
     heights = [line * lines.size + _EDGES, table + _EDGES]
     figure = new_figure(sum(heights))
     above, below = figure.subplots(2, height_ratios=heights)
     figure.get_layout_engine().set(h_pad=0.08, hspace=0.02)
     _draw_along(above, hits, classes, lines)
     _draw_legend(above, classes)
-    (_draw_table if len(counts.names) > FEW else _draw_bars)(below, counts, hits)
+    (_draw_table if len(names) > FEW else _draw_bars)(below, names, counts, hits.noun)
     below.set_xticks(range(classes.size), classes.names(), fontsize=8)
     below.set_xlabel("distance", fontsize=9)
-    found = counted(hits.size, hits.nouns.row), counted(len(hits.patterns), hits.nouns.pattern)
+    found = counted(len(hits.start), hits.noun), counted(len(hits.patterns), OF[hits.noun])
     title = f"{' of '.join(found)} in {counted(len(hits.names), 'record')}"
     figure.suptitle(title, fontsize=11, x=0.01, ha="left")
     return figure
@@ -147,7 +141,7 @@ def _draw_along(axes: Any, hits: Columns, classes: Classes, lines: Lines) -> Non
         axes.plot([0, length], [line, line], color="0.6", linewidth=1.2, solid_capstyle="butt")
         axes.barh(line, length, height=2 * HALF, color="0.955", zorder=0)
     many = (np.bincount(marks.line, minlength=lines.size) > SINGLE)[marks.line]
-    _draw_single(axes, marks.chosen(~many), classes, extent, hits.nouns is PRODUCTS)
+    _draw_single(axes, marks.chosen(~many), classes, extent, hits.noun == "product")
     if many.any():
         _draw_bins(axes, marks.chosen(many), classes, extent)
     axes.set_xlim(-MARGIN * extent, (1 + MARGIN) * extent)
@@ -233,31 +227,34 @@ def _draw_counts(axes: Any, marks: Marks, lines: int) -> None:
             axes.annotate(f"{sign} {count:,}", at, xytext=(4, 0), **place, **style)
 
 
-def _counts(hits: Columns, classes: Classes) -> Counts:
-    """Counts of the patterns, those with the most hits by themselves, the others together."""
+def _counts(hits: Columns, classes: Classes) -> tuple[list[str], Longs]:
+    """The names of patterns and their hits by class of distance, int64[patterns, classes].
+
+    The patterns with the most hits stand by themselves, the others together.
+    """
     shape = (len(hits.patterns), classes.size)
     at = hits.pattern.astype(np.int64) * classes.size + classes.of(hits.distance)
     counts = np.bincount(at, minlength=shape[0] * shape[1]).reshape(shape)
     names = [label(name) for name in hits.patterns]
     if len(names) <= MOST:
-        return Counts(names, counts)
+        return names, counts
     order = np.argsort(-counts.sum(axis=1), kind="stable")
     chosen, rest = np.sort(order[:MOST]), order[MOST:]
     names = [*(names[number] for number in chosen.tolist()), f"{counted(len(rest), 'other')}"]
-    return Counts(names, np.vstack([counts[chosen], counts[rest].sum(axis=0)]))
+    return names, np.vstack([counts[chosen], counts[rest].sum(axis=0)])
 
 
-def _draw_bars(axes: Any, counts: Counts, hits: Columns) -> None:
-    patterns, classes = counts.hits.shape
+def _draw_bars(axes: Any, names: list[str], counts: Longs, noun: str) -> None:
+    patterns, classes = counts.shape
     width = 0.8 / patterns
-    for number, (name, found) in enumerate(zip(counts.names, counts.hits, strict=True)):
+    for number, (name, found) in enumerate(zip(names, counts, strict=True)):
         at = np.arange(classes) + (number - (patterns - 1) / 2) * width
         style = {"color": COLOURS[number], "hatch": HATCHES[number], "edgecolor": "white"}
         bars = axes.bar(at, found, width * 0.94, label=name, linewidth=0, **style)
         texts = [f"{count:,}" if patterns == 1 else short_count(count) for count in found.tolist()]
         if patterns * classes <= 40:
             axes.bar_label(bars, [x if x != "0" else "" for x in texts], fontsize=7, padding=1)
-    some = counts.hits[counts.hits > 0]
+    some = counts[counts > 0]
     if some.max() > FAR * some.min():
         axes.set_yscale("log")
         axes.set_ylim(0.5, 3 * some.max())
@@ -265,24 +262,24 @@ def _draw_bars(axes: Any, counts: Counts, hits: Columns) -> None:
         axes.set_ylim(0, 1.12 * some.max())
         axes.yaxis.get_major_locator().set_params(integer=True)
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value % 1 == 0 else "")
-    axes.set_ylabel(f"{hits.nouns.row}s", fontsize=9)
+    axes.set_ylabel(f"{noun}s", fontsize=9)
     axes.tick_params(axis="y", labelsize=8)
     axes.set_xlim(-0.6, classes - 0.4)
     axes.spines[["right", "top"]].set_visible(False)
-    axes.legend(title=hits.nouns.pattern, ncols=3, **_LEGEND)
+    axes.legend(title=OF[noun], ncols=3, **_LEGEND)
 
 
-def _draw_table(axes: Any, counts: Counts, hits: Columns) -> None:
+def _draw_table(axes: Any, names: list[str], counts: Longs, noun: str) -> None:
     from matplotlib.colors import LogNorm
 
-    own = np.where(np.arange(len(counts.names))[:, None] < MOST, counts.hits, 0)
+    own = np.where(np.arange(len(names))[:, None] < MOST, counts, 0)
     coloured, scale = np.ma.masked_equal(own, 0), LogNorm(0.5, max(int(own.max()), 2))
     axes.imshow(coloured, aspect="auto", cmap="Blues", norm=scale, interpolation="nearest")
-    for (row, column), count in np.ndenumerate(counts.hits):
+    for (row, column), count in np.ndenumerate(counts):
         dark = own[row, column] > 0 and scale(own[row, column]) > 0.6
         colour = "white" if dark else "0.15" if count else "0.7"
         style = {"ha": "center", "va": "center", "fontsize": 7, "color": colour}
         axes.text(column, row, short_count(int(count)), **style)
-    axes.set_yticks(range(len(counts.names)), counts.names, fontsize=8)
+    axes.set_yticks(range(len(names)), names, fontsize=8)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)

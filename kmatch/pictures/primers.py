@@ -40,7 +40,7 @@ def draw_primers(primers: Columns, records: int | None = None) -> Any:
 
     None is RECORDS.
     """
-    if not primers.size:
+    if not len(primers.start):
         return nothing("no primers")
     lines = lines_of(primers, RECORDS if records is None else records)
     # Where each drawn record begins on the axis, and where the last one ends.
@@ -66,11 +66,11 @@ def draw_primers(primers: Columns, records: int | None = None) -> Any:
     _draw_axis(column, primers, lines, begins)
     if primers.minus.any():
         column[0].legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False, title="strand")
-    title = f"{counted(primers.size, 'primer')} in {counted(len(primers.names), 'record')}"
+    title = f"{counted(len(primers.start), 'primer')} in {counted(len(primers.names), 'record')}"
     if lines.others:
         title += f", of which the {len(lines.shown)} with the most primers are drawn"
     figure.suptitle(title, fontsize=11, x=0.01, ha="left")
-    if primers.size > 5 * BINS:
+    if len(primers.start) > 5 * BINS:
         note = f"a point is the median of {letters(int(begins[-1]) / BINS)}, a bar their range"
         column[0].set_title(note, loc="right", fontsize=8, color=GREY)
     return figure

@@ -6,22 +6,26 @@ turn, one request a thread; a warp that waits for its last requests sends no new
 requests enter a pipeline: on the DMM one to each bank at a time, on the UMM those to one address
 group at a time; requests for one address count once. A request is complete after l time units.
 
-A program returns its time units, and the distance that it computes. X has m letters and Y has n,
-uint8; x, y and the matrices follow each other in memory, each at a multiple of w. `counts`,
-int64[2], receives the warps dispatched and their pipeline stages.
+A program yields the bodies of its parallel loops, from one barrier to the next: int64[r, p], the r
+addresses that each of p threads accesses in turn, −1 for none. It may return the distance that it
+computes. X has m letters and Y has n, uint8; x, y and the matrices follow each other in memory,
+each at a multiple of w.
 """
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Generator, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.arrays import Bytes, Longs
 from kmatch.errors import InputError
 from kmatch.jit.kernels import kernel
 
 SEED = 2012
 D, SLID, THREE_ROWS = 0, 1, 2  # the matrices d, s and s'
 ACCESSES = 6  # of a thread for a cell: x, y, three cells read and one written
+
+Program = Generator[Longs, None, int | None]
 
 
 class Machine(NamedTuple):
@@ -34,10 +38,8 @@ class Machine(NamedTuple):
 
 @kernel
 def run_body(requests, machine, counts):
-    """The time units of a parallel loop's body, from one barrier to the next.
-
-    requests: int64[r, p], the r addresses that each of p threads accesses in turn, −1 for none.
-    """
+    """The time units of a parallel loop's body, int64[r, p]; counts, int64[2], is increased by the
+    warps dispatched and by their pipeline stages."""
     rounds, threads = requests.shape
     warps = -(-threads // machine.width)
     following = np.zeros(warps, np.int64)
@@ -80,38 +82,57 @@ def _stages(addresses, machine):
     return stages
 
 
-@kernel
-def sweep(addresses, threads, machine, counts):
-    """The time units in which p threads access n addresses, p at a time, a barrier after each turn.
+class Counted(NamedTuple):
+    """time: units of a program; warps: dispatched; stages: of the pipeline; asm: its distance."""
+
+    time: int
+    warps: int
+    stages: int
+    asm: int | None
+
+
+def run(program: Program, *machines: Machine) -> list[Counted]:
+    """Run a program on machines of one width."""
+    times, counts = [0] * len(machines), np.zeros((len(machines), 2), np.int64)
+    while True:
+        try:
+            requests = next(program)
+        except StopIteration as done:
+            pairs = zip(times, counts.tolist(), strict=True)
+            return [Counted(time, warps, stages, done.value) for time, (warps, stages) in pairs]
+        for number, machine in enumerate(machines):
+            times[number] += int(run_body(requests, machine, counts[number]))
+
+
+def sweep(addresses: Longs, threads: int) -> Program:
+    """p threads access n addresses, p at a time, a barrier after each turn.
 
     Section III: thread i accesses address p·t + i in turn t.
     """
-    time = 0
     for first in range(0, len(addresses), threads):
-        turn = addresses[first : first + threads]
-        time += run_body(turn.reshape((1, len(turn))), machine, counts)
-    return time
+        yield addresses[None, first : first + threads]
+    return None
 
 
-@kernel
-def read_alone(addresses, machine, counts):
-    """The time units in which one thread accesses n addresses."""
-    return run_body(addresses.reshape((len(addresses), 1)), machine, counts)
+def read_alone(addresses: Longs) -> Program:
+    """One thread accesses n addresses."""
+    yield addresses[:, None]
+    return None
 
 
-@kernel
-def contiguous(n, threads, machine, counts):
+def contiguous(n: int, threads: int) -> Program:
     """Contiguous memory access (section III, Lemma 1)."""
-    return sweep(np.arange(n), threads, machine, counts)
+    return sweep(np.arange(n), threads)
 
 
-@kernel
-def contiguous_bank(n, threads, machine, counts):
+def contiguous_bank(n: int, threads: int, width: int) -> Program:
     """Contiguous bank access (Lemma 2): a warp accesses w banks, each in another address group."""
-    groups = -(-n // machine.width)
-    i = np.arange(n)
-    bank, turn = i % machine.width, i // machine.width
-    return sweep((turn + bank) % groups * machine.width + bank, threads, machine, counts)
+    turn, bank = np.divmod(np.arange(n), width)
+    return sweep((turn + bank) % -(-n // width) * width + bank, threads)
+
+
+def _aligned(size: int, width: int) -> int:
+    return -(-size // width) * width
 
 
 class Layout(NamedTuple):
@@ -124,133 +145,89 @@ class Layout(NamedTuple):
     cells: int
     m: int
 
+    def cell(self, i: Longs, j: Longs, first: Longs | int = 0) -> Longs:
+        """The addresses of d[i][j]; −1 for what s' does not keep.
 
-@kernel
-def _aligned(size, width):
-    return -(-size // width) * width
-
-
-@kernel
-def _index(layout, i, j, first):
-    """The index of d[i][j] in a matrix; −1 for what s' does not keep.
-
-    first: letters before the window, and where its columns of s' begin.
-    """
-    if layout.matrix == D:
-        return i * layout.row + j
-    if layout.matrix == SLID:
-        return (i + j) * layout.row + j
-    if i == 0 or j == 0:
-        return -1
-    return (i + j) % 3 * layout.row + first + j % layout.m
+        first: letters before the window, and where its columns of s' begin.
+        """
+        if self.matrix == D:
+            return self.cells + i * self.row + j
+        if self.matrix == SLID:
+            return self.cells + (i + j) * self.row + j
+        at = self.cells + (i + j) % 3 * self.row + first + j % self.m
+        return np.where((i == 0) | (j == 0), -1, at)
 
 
-@kernel
-def _distance(layout, i, j, first, cells):
-    """d[i][j] by formulas (1) and (2), or as stored.
-
-    Only three anti-diagonals are ever read, so `cells` holds three rows of s, in rotation.
-    """
-    if i == 0:
-        return 0
-    if j == 0:
-        return i
-    return cells[_index(layout, i, j, first) % len(cells)]
-
-
-@kernel
-def diagonals(x, y, matrix, machine, counts):
+def diagonals(x: Bytes, y: Bytes, matrix: int, width: int) -> Program:
     """The parallel algorithm on d (section V), s or s' (section VI), with m threads.
 
-    Returns (time units, ASM). On d and s a single thread looks for the smallest distance at the
-    end; s' has lost the last row by then, so thread m keeps it.
-    """
-    m, n, width = len(x), len(y), machine.width
-    row = (_aligned(n + 1, width), n + 1, m)[matrix]
-    at_y = _aligned(m, width)
-    at = at_y + _aligned(n, width)
-    layout = Layout(matrix, row, at_y, at, m)
-    time = 0
-    if matrix != THREE_ROWS:
-        top = np.array([at + _index(layout, 0, j, 0) for j in range(1, n + 1)])
-        left = np.array([at + _index(layout, i, 0, 0) for i in range(m + 1)])
-        time += sweep(top, m, machine, counts) + sweep(left, m, machine, counts)
-    steps, smallest = _windows(x, y, 1, n, layout, machine, counts)
-    time += steps
-    if matrix != THREE_ROWS:
-        last = np.array([at + _index(layout, m, j, 0) for j in range(n + 1)])
-        time += read_alone(last, machine, counts)
-    return time, smallest[0]
-
-
-@kernel
-def partition(x, y, machine, counts):
-    """The improved algorithm of section VII, with m threads for each window of 3m letters.
-
-    The matrices s' of the windows are side by side in one of 3n cells. Returns (time units, ASM).
-    """
-    m, n, width = len(x), len(y), machine.width
-    windows = max(-(-n // m) - 2, 1)
-    at_y = _aligned(m, width)
-    at = at_y + _aligned(n, width)
-    layout = Layout(THREE_ROWS, windows * m, at_y, at, m)
-    time, smallest = _windows(x, y, windows, 3 * m, layout, machine, counts)
-    time += _find_smallest(smallest, m, at + 3 * windows * m, machine, counts)
-    return time, smallest.min()
-
-
-@kernel
-def _windows(x, y, windows, letters, layout, machine, counts):
-    """The anti-diagonals of all windows, m letters apart, each of m threads and so many letters.
-
-    Returns (time units, the smallest distance of the last row of each window).
+    Returns ASM. On d and s a single thread looks for the smallest distance at the end; s' has lost
+    the last row by then, so thread m keeps it.
     """
     m, n = len(x), len(y)
-    rows = m + 1 if layout.matrix == D else 3
-    cells = np.empty(rows * layout.row, np.int32)
-    smallest = np.full(windows, m)
-    requests = np.empty((ACCESSES, windows * m), np.int64)
-    time = 0
-    for step in range(1, letters + m):
-        requests[:] = -1
-        for window in range(windows):
-            last = min(letters, n - window * m)
-            for i in range(max(1, step - last + 1), min(m, step) + 1):
-                distance = _cell(x, y, step, i, window * m, layout, cells, requests)
-                if i == m:
-                    smallest[window] = min(smallest[window], distance)
-        time += run_body(requests, machine, counts)
-    return time, smallest
+    row = (_aligned(n + 1, width), n + 1, m)[matrix]
+    at_y = _aligned(m, width)
+    layout = Layout(matrix, row, at_y, at_y + _aligned(n, width), m)
+    columns, rows = np.arange(n + 1), np.arange(m + 1)
+    if matrix != THREE_ROWS:
+        yield from sweep(layout.cell(0 * columns[1:], columns[1:]), m)
+        yield from sweep(layout.cell(rows, 0 * rows), m)
+    smallest = yield from _windows(x, y, 1, n, layout)
+    if matrix != THREE_ROWS:
+        yield from read_alone(layout.cell(0 * columns + m, columns))
+    return int(smallest[0])
 
 
-@kernel
-def _cell(x, y, step, i, first, layout, cells, requests):
-    """Compute and store a window's cell of a step in row i, and note the requests of its thread."""
-    thread, j = first + i - 1, step - i + 1
-    requests[0, thread] = i - 1
-    requests[1, thread] = layout.y + first + j - 1
-    accessed = ((i, j - 1), (i - 1, j), (i - 1, j - 1), (i, j))
-    for number, (row, column) in enumerate(accessed):
-        index = _index(layout, row, column, first)
-        requests[2 + number, thread] = layout.cells + index if index >= 0 else -1
-    left = _distance(layout, i, j - 1, first, cells)
-    above = _distance(layout, i - 1, j, first, cells)
-    corner = _distance(layout, i - 1, j - 1, first, cells)
-    differs = 0 if x[i - 1] == y[first + j - 1] else 1
-    distance = min(left + 1, above + 1, corner + differs)
-    cells[_index(layout, i, j, first) % len(cells)] = distance
-    return distance
+def partition(x: Bytes, y: Bytes, width: int) -> Program:
+    """The improved algorithm of section VII, with m threads for each window of 3m letters.
 
-
-@kernel
-def _find_smallest(numbers, m, at, machine, counts):
-    """The time units to find the smallest of numbers up to m with an array of m + 1 flags.
-
-    All threads set the flags of their numbers, then one thread looks for the first that is set.
+    The matrices s' of the windows are side by side in one of 3n cells. Returns ASM.
     """
-    time = sweep(at + np.arange(m + 1), len(numbers), machine, counts)
-    time += sweep(at + numbers, len(numbers), machine, counts)
-    return time + read_alone(at + np.arange(numbers.min() + 1), machine, counts)
+    m, n = len(x), len(y)
+    windows = max(-(-n // m) - 2, 1)
+    at_y = _aligned(m, width)
+    layout = Layout(THREE_ROWS, windows * m, at_y, at_y + _aligned(n, width), m)
+    smallest = yield from _windows(x, y, windows, 3 * m, layout)
+    # The smallest of numbers up to m, with an array of m + 1 flags: all threads set the flags of
+    # their numbers, then one thread looks for the first that is set.
+    flags = layout.cells + 3 * windows * m
+    yield from sweep(flags + np.arange(m + 1), windows)
+    yield from sweep(flags + smallest, windows)
+    yield from read_alone(flags + np.arange(smallest.min() + 1))
+    return int(smallest.min())
+
+
+def _windows(
+    x: Bytes, y: Bytes, windows: int, letters: int, layout: Layout
+) -> Generator[Longs, None, Longs]:
+    """The anti-diagonals of all windows, m letters apart, each of m threads and so many letters.
+
+    Returns the smallest distance of the last row of each window. d[i][j] follows from formulas (1)
+    and (2), d[0][j] is 0 and d[i][0] is i.
+    """
+    m, n = len(x), len(y)
+    first, i = m * np.arange(windows)[:, None], np.arange(1, m + 1)
+    last = np.minimum(letters, n - first)
+    smallest = np.full(windows, m)
+    before, here = np.zeros((2, windows, m + 1), np.int64)  # anti-diagonals, by row of d
+    here[:, 1] = 1
+    for step in range(1, letters + m):
+        before, twice = here, before
+        j = step - i + 1
+        inside = (j >= 1) & (j <= last)
+        at_y = np.clip(first + j - 1, 0, n - 1)
+        here = np.minimum(before[:, 1:], before[:, :-1]) + 1
+        here = np.minimum(here, twice[:, :-1] + (x != y[at_y]))
+        here = np.hstack([np.zeros((windows, 1), np.int64), here])
+        if step < m:
+            here[:, step + 1] = step + 1
+        distance = here[:, m]
+        smallest = np.where(inside[:, -1], np.minimum(smallest, distance), smallest)
+        accessed = ((i, j - 1), (i - 1, j), (i - 1, j - 1), (i, j))
+        cells = [layout.cell(row, column, first) for row, column in accessed]
+        requests = np.broadcast_arrays(i - 1, layout.y + first + j - 1, *cells)
+        yield np.where(inside, requests, -1).reshape(ACCESSES, windows * m)
+    return smallest
 
 
 class Sizes(NamedTuple):
@@ -303,21 +280,25 @@ def simulate(sizes: Sizes) -> Iterator[Simulated]:
     cells = n * m / w + n * l
     windows = n * m / w + m * l
     threads = max(-(-n // m) - 2, 1) * m
-    for unified in (False, True):
-        # The UMM has no upper bound here; sections III and VI say what it costs.
-        bank = ("section III", float(n)) if unified else ("Lemma 2", access)
-        on_d = ("section VI", float(n * m)) if unified else ("Lemma 3", cells)
-        programs: tuple[tuple[str, int, str, float, Any, tuple[Any, ...]], ...] = (
-            ("contiguous", p, "Lemma 1", access, contiguous, (n, p)),
-            ("contiguous bank", p, *bank, contiguous_bank, (n, p)),
-            ("diagonals on d", m, *on_d, diagonals, (x, y, D)),
-            ("diagonals on s", m, "Lemma 4", cells, diagonals, (x, y, SLID)),
-            ("diagonals on s'", m, "Theorem 5", cells, diagonals, (x, y, THREE_ROWS)),
-            ("partition", threads, "Theorem 6", windows, partition, (x, y)),
-        )
-        for name, p_of, statement, bound, program, given in programs:
-            counts = np.zeros(2, np.int64)
-            result = program(*given, Machine(unified, w, l), counts)
-            time, asm = result if isinstance(result, tuple) else (result, None)
-            kind, stages = "UMM" if unified else "DMM", int(counts[1]) / int(counts[0])
-            yield Simulated(name, kind, sizes, p_of, int(time), statement, bound, stages, asm)
+    programs: dict[str, tuple[int, Program, str, float]] = {
+        "contiguous": (p, contiguous(n, p), "Lemma 1", access),
+        "contiguous bank": (p, contiguous_bank(n, p, w), "Lemma 2", access),
+        "diagonals on d": (m, diagonals(x, y, D, w), "Lemma 3", cells),
+        "diagonals on s": (m, diagonals(x, y, SLID, w), "Lemma 4", cells),
+        "diagonals on s'": (m, diagonals(x, y, THREE_ROWS, w), "Theorem 5", cells),
+        "partition": (threads, partition(x, y, w), "Theorem 6", windows),
+    }
+    # Two have no upper bound on the UMM; sections III and VI say what they cost.
+    on_umm = {
+        "contiguous bank": ("section III", float(n)),
+        "diagonals on d": ("section VI", float(n * m)),
+    }
+    both = Machine(False, w, l), Machine(True, w, l)
+    counted = [run(program, *both) for _, program, *_ in programs.values()]
+    for number, kind in enumerate(("DMM", "UMM")):
+        for (name, program), found in zip(programs.items(), counted, strict=True):
+            statement, most = on_umm.get(name, program[2:]) if kind == "UMM" else program[2:]
+            time, warps, stages, asm = found[number]
+            yield Simulated(
+                name, kind, sizes, program[0], time, statement, most, stages / warps, asm
+            )

@@ -1,10 +1,16 @@
 """The published algorithms by command and name; imports none of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kmatch.errors import InputError
+from kmatch.errors import DeviceError, InputError
+
+if TYPE_CHECKING:
+    from kmatch.engine.engine import Engine
+    from kmatch.published.search import Published
+    from kmatch.search.query import Run
+    from kmatch.sequences.patterns import Pattern
 
 ENGINE = "bitplane"  # kmatch's own algorithm
 
@@ -116,3 +122,40 @@ def find(command: str, name: str) -> Algorithm | None:
     if name != ENGINE:
         raise InputError(f"unknown algorithm '{name}'; {command} has {', '.join(names(command))}")
     return None
+
+
+def choose_algorithm(
+    command: str, patterns: "Sequence[Pattern]", run: "Run", work: int | None = None
+) -> "tuple[Engine, Published | None]":
+    """The engine of a search, and a published algorithm on its device, None for `bitplane`.
+
+    run: how the search runs; `auto` is the CPU for algorithms that only run there; work: as for
+    `choose_engine`. Raises InputError for an unknown name and for patterns that the algorithm's
+    layout does not hold, DeviceError for a device that cannot be used or on which the algorithm
+    does not run.
+    """
+    from kmatch.engine.devices import choose_engine
+
+    name, device = run.algorithm, run.device
+    algorithm = find(command, name)
+    if algorithm is None:
+        return choose_engine(device, run.threads, work), None
+    if device == "auto" and "cuda" not in algorithm.devices:
+        device = "cpu"
+    engine = choose_engine(device, run.threads)
+    if engine.name not in algorithm.devices:
+        raise DeviceError(
+            f"algorithm '{name}' ({algorithm.paper}) runs on {' or '.join(algorithm.devices)}, "
+            f"and not on {engine.device}; use another --device, or --algorithm {ENGINE}"
+        )
+    if engine.queues > 1:
+        raise DeviceError(f"algorithm '{name}' runs on one GPU, not on {engine.device}; use cuda:N")
+    for pattern in patterns:
+        if limit := algorithm.limit_below(len(pattern), engine.name):
+            raise InputError(
+                f"pattern '{pattern.name}' has {len(pattern)} letters, and algorithm '{name}' "
+                f"holds {limit}; use --algorithm {ENGINE}"
+            )
+    from kmatch.published.search import Published
+
+    return engine, Published(engine, algorithm)

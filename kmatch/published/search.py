@@ -4,6 +4,7 @@ The engine reads the genome and traces alignments; the algorithm finds where pat
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -11,40 +12,155 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs
 from kmatch.engine.codes import Coding
-from kmatch.engine.engine import Engine
 from kmatch.engine.types import FRESH, Starts
-from kmatch.published.run import Run
+from kmatch.published.registry import Algorithm
 from kmatch.results.batches import HitBatch
 from kmatch.search.chunks import PackedChunk
 from kmatch.search.ends import DifferenceSearch
 from kmatch.search.mismatches import window_batches
 from kmatch.search.pam import Pam, united
 from kmatch.search.panel import ReadingPanel, Request, rank_panel
-from kmatch.search.rules import NO_RULES, Rules
+from kmatch.search.rules import Rules
 from kmatch.sequences.alphabet import reverse_complement
-from kmatch.sequences.patterns import Pattern
 
+POSITIONS = 1 << 26  # of a chunk, four bytes of a table each
+PANEL = 1 << 6  # patterns of one length that are searched at a time, a row of the table each
 COLUMN_MASKS = np.array([1, 2, 4, 8, 0, 0], np.uint8)  # of the codes of a background
 
 
-class PublishedWindows:
-    """Every window of chunks within k mismatches, by a published algorithm.
+class Published:
+    """An algorithm on the device of an engine; `layout`: of chunks whose tables fit in memory."""
 
-    engine, run: of `choose_algorithm`; pams: of one length, one of which must stand beside every
-    pattern, or none.
+    def __init__(self, engine: Any, algorithm: Algorithm) -> None:
+        self.engine = engine
+        function = algorithm.load(engine.name)
+        if engine.name == "cpu":
+            from kmatch.published.cpu import on_threads
+
+            function = partial(on_threads, engine.threads, function)
+        self._run = function
+        self._panel = algorithm.panel
+        self.layout = engine.layout.within(POSITIONS // PANEL if algorithm.panel else POSITIONS)
+
+    def text(self, masks: Bytes) -> Any:
+        """A text, masks as uint8[n], on the device."""
+        if self.engine.name == "cpu":
+            from kmatch.published.cpu import HostText
+
+            return HostText(masks)
+        from kmatch.published.cuda import DeviceText
+
+        return DeviceText(masks, self.engine.device)
+
+    def hits(self, text: Any, pattern: Any, k: int) -> tuple[Longs, Longs]:
+        """(position, distance) of the hits of a pattern, uint8[m], in a text; or, where that is
+        the background of primers, (start, length) of those in a target text."""
+        found: tuple[Longs, Longs] = text.hits(self._run(text, pattern, k))
+        return found
+
+    def smallest(self, text: Any, pattern: Bytes) -> int:
+        """The smallest distance of a pattern at any end in a text."""
+        return int(text.smallest(self._run(text, pattern, len(pattern))))
+
+    def windows(
+        self, text: Any, patterns: Sequence[Bytes], k: int
+    ) -> Iterator[tuple[int, Longs, Longs]]:
+        """Yield (number of a pattern, starts, distances) of the hits of patterns in a text."""
+        if not self._panel:
+            for number, masks in enumerate(patterns):
+                yield number, *self.hits(text, masks, k)
+            return
+        lengths = np.array([len(masks) for masks in patterns])
+        for length in np.unique(lengths):
+            numbers = np.flatnonzero(lengths == length)
+            for first in range(0, len(numbers), PANEL):
+                group = numbers[first : first + PANEL]
+                table = self._run(text, np.stack([patterns[number] for number in group]), k)
+                index, distance = text.hits(table)
+                row, start = np.divmod(index, table.shape[1])
+                cuts = np.searchsorted(row, np.arange(1, len(group)))
+                yield from zip(group, np.split(start, cuts), np.split(distance, cuts), strict=True)
+
+    def reading(self, masks: Bytes, panel: ReadingPanel) -> Iterator[tuple[Any, Any, Bytes]]:
+        """Yield (query, text, pattern) for all queries, some of which read the text downwards."""
+        letters = panel.letters
+        for backward in (0, 1):
+            queries = np.flatnonzero(letters.backward == backward)
+            if len(queries):
+                text = self.text(np.ascontiguousarray(masks[::-1]) if backward else masks)
+            for query in queries:
+                planes = letters.letters[letters.begins[query] : letters.begins[query + 1]]
+                yield query, text, letters.bases[planes]
+
+    def masks_of(self, chunk: PackedChunk, beyond: int) -> Bytes:
+        """The letters that a chunk owns, and some beyond, in the halo at most, as masks."""
+        masks = np.empty(chunk.length + beyond, np.uint8)
+        self.engine.read_text(chunk.plain, masks)
+        return masks
+
+    def windows_search(self, request: Request, pams: Sequence[Pam] = ()) -> "PublishedWindows":
+        """A search for windows within k mismatches."""
+        return PublishedWindows(self, request, pams)
+
+    def difference_search(
+        self, panel: ReadingPanel, limits: Longs, report: str, rules: Rules, aligned: bool
+    ) -> DifferenceSearch:
+        """A DifferenceSearch."""
+        return PublishedDifferences(self, panel, limits, report, rules, None, aligned)
+
+    def smallest_distances(
+        self, chunks: Iterable[PackedChunk], panel: ReadingPanel, patterns: int
+    ) -> Longs:
+        """As `kmatch.search.best.smallest_distances`."""
+        distances = np.zeros(patterns, np.int64)
+        distances[panel.pattern] = panel.lengths
+        for chunk in chunks:
+            masks = self.masks_of(chunk, chunk.geometry.halo)
+            for query, text, letters in self.reading(masks, panel):
+                pattern = panel.pattern[query]
+                distances[pattern] = min(distances[pattern], self.smallest(text, letters))
+        return distances
+
+    def extend_primers(
+        self,
+        starts: Starts,
+        columns: Bytes,
+        k: int,
+        on_progress: Callable[[float], object],
+    ) -> None:
+        """As an engine's `extend_primers`.
+
+        Records of the background are parted by k letters that match nothing, so that no alignment
+        across them has fewer than k differences.
+        """
+        masks, begins, limits, bounds = starts
+        background = self.text(np.repeat(COLUMN_MASKS[columns], np.where(columns == FRESH, k, 1)))
+        for number, (first, end) in enumerate(pairwise(begins)):
+            if end > first:
+                start, length = self.hits(self.text(masks[first:end]), background, k)
+                found = limits[first:end] + 1
+                found[start] = np.minimum(found[start], length)
+                np.maximum(bounds[first:end], found, out=bounds[first:end])
+            on_progress((number + 1) / (len(begins) - 1))
+
+
+class PublishedWindows:
+    """Every window of chunks within k mismatches.
+
+    pams: of one length, one of which must stand beside every pattern, or none.
     """
 
-    def __init__(self, engine: Any, run: Run, request: Request, pams: Sequence[Pam] = ()) -> None:
-        self._engine, self._run, self._request = engine, run, request
+    def __init__(self, published: Published, request: Request, pams: Sequence[Pam] = ()) -> None:
+        self._published, self._request = published, request
         pam = united(pams) if pams else None
-        patterns: Sequence[Pattern] = request.patterns
+        patterns = request.patterns
         whole = [pam.join(pattern) for pattern in patterns] if pam else patterns
         self.panel = panel = rank_panel(whole, request.strand)
         self.queries = len(panel.lengths)
-        self._masks, self._required, self._skipped = [], [], np.zeros(len(panel.lengths), np.int64)
+        self._masks, self._required, self._skipped = [], [], np.zeros(self.queries, np.int64)
         for rank, (number, minus) in enumerate(zip(panel.pattern, panel.minus, strict=True)):
             masks = patterns[number].masks
-            exact = [required_letters(masks, request.ends)]
+            exact = [_required_letters(masks, request.ends)]
             if pam:
                 exact = [pam.beside(exact[0], each.masks) for each in pams]
                 self._skipped[rank] = pam.skipped(minus)
@@ -53,24 +169,22 @@ class PublishedWindows:
 
     def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
+        beyond, engine = int(self.panel.lengths.max()) - 1, self._published.engine
+        step = self._published.layout.length
         for chunk in chunks:
-            yield from self._scan(chunk)
+            masks = self._published.masks_of(chunk, beyond)
+            found = [np.zeros(0, np.int64)]
+            for first in range(0, chunk.length, step):
+                text = self._published.text(masks[first : first + step + beyond])
+                windows = self._published.windows(text, self._masks, self._request.k)
+                for rank, start, distance in windows:
+                    position = first + start - self._skipped[rank]
+                    for required in self._required[rank]:
+                        found.append(self._codes(masks, rank, position, distance, required))
+            codes = np.unique(np.concatenate(found))
+            yield from window_batches(codes, chunk, self.panel, self._request, engine)
 
-    def _scan(self, chunk: PackedChunk) -> Iterator[HitBatch]:
-        beyond = int(self.panel.lengths.max()) - 1
-        masks = chunk_masks(chunk, beyond, self._engine)
-        step = self._run.layout.length
-        found = [np.zeros(0, np.int64)]
-        for first in range(0, chunk.length, step):
-            text = self._run.text(masks[first : first + step + beyond])
-            for rank, start, distance in self._run.windows(text, self._masks, self._request.k):
-                position = first + start - self._skipped[rank]
-                for required in self._required[rank]:
-                    found.append(self._window_codes(masks, rank, position, distance, required))
-        codes = np.unique(np.concatenate(found))
-        yield from window_batches(codes, chunk, self.panel, self._request, self._engine)
-
-    def _window_codes(
+    def _codes(
         self, masks: Bytes, rank: int, position: Longs, distance: Longs, required: Bytes
     ) -> Longs:
         """Codes of the windows of one query, int64[h], whose required letters match."""
@@ -79,10 +193,10 @@ class PublishedWindows:
         for offset in np.flatnonzero(required):
             fits = masks[position + offset] & required[offset] != 0
             position, distance = position[fits], distance[fits]
-        return Coding(len(self.panel.lengths), self._request.k).encode(position, rank, distance)
+        return Coding(self.queries, self._request.k).encode(position, rank, distance)
 
 
-def required_letters(masks: Bytes, ends: tuple[int, int]) -> Bytes:
+def _required_letters(masks: Bytes, ends: tuple[int, int]) -> Bytes:
     """The letters that must match, as masks, uint8[m]; 0 elsewhere."""
     offset = np.arange(len(masks))
     exact = (offset < ends[0]) | (offset >= len(masks) - ends[1])
@@ -90,109 +204,23 @@ def required_letters(masks: Bytes, ends: tuple[int, int]) -> Bytes:
 
 
 class PublishedDifferences(DifferenceSearch):
-    """A search for differences, by a published algorithm."""
+    """A search for differences, whose ends a published algorithm finds."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        run: Run,
-        panel: ReadingPanel,
-        limits: Longs,
-        report: str,
-        rules: Rules,
-        aligned: bool = True,
-    ) -> None:
-        super().__init__(engine, panel, limits, report, rules, aligned=aligned)
-        self._run = run
+    def __init__(self, published: Published, *search: Any) -> None:
+        super().__init__(published.engine, *search)
+        self._published = published
 
     def find_codes(self, chunks: Iterable[PackedChunk]) -> Iterator[tuple[PackedChunk, Longs]]:
         """Yield (chunk, codes) of whole chunks, as `DifferenceSearch.find_codes`."""
         for chunk in chunks:
-            yield chunk, self._codes(chunk)
-
-    def _codes(self, chunk: PackedChunk) -> Longs:
-        halo, found, limits = chunk.geometry.halo, [], self._query.limits
-        masks = chunk_masks(chunk, halo, self._engine)
-        for query, text, letters in reading_texts(masks, self._panel, self._run):
-            index, distance = self._run.ends(text, letters, int(limits[query]))
-            if self._panel.letters.backward[query]:
-                position = len(masks) - 1 - index
-                own = position < chunk.length
-            else:
-                position, own = index, index >= halo
-            found.append(self._coding.encode(position, query, distance)[own])
-        return np.sort(np.concatenate(found))
-
-
-def difference_search(
-    engine: Any,
-    run: Run | None,
-    panel: ReadingPanel,
-    limits: Longs,
-    report: str,
-    rules: Rules = NO_RULES,
-    way: str | None = None,
-    aligned: bool = True,
-) -> DifferenceSearch:
-    """The DifferenceSearch of the engine, or of a published algorithm where `run` is not None."""
-    if run:
-        return PublishedDifferences(engine, run, panel, limits, report, rules, aligned)
-    how = (way, aligned)
-    return DifferenceSearch(engine, panel, limits, report, rules, *how)
-
-
-def published_distances(
-    chunks: Iterable[PackedChunk], panel: ReadingPanel, patterns: int, engine: Engine, run: Run
-) -> Longs:
-    """As `kmatch.search.best.smallest_distances`, by a published algorithm."""
-    distances = np.zeros(patterns, np.int64)
-    distances[panel.pattern] = panel.lengths
-    for chunk in chunks:
-        masks = chunk_masks(chunk, chunk.geometry.halo, engine)
-        for query, text, letters in reading_texts(masks, panel, run):
-            pattern = panel.pattern[query]
-            distances[pattern] = min(distances[pattern], run.smallest(text, letters))
-    return distances
-
-
-def reading_texts(masks: Bytes, panel: ReadingPanel, run: Run) -> Iterator[tuple[Any, Any, Bytes]]:
-    """Yield (query, text, pattern) for all queries, some of which read the text downwards."""
-    letters = panel.letters
-    for backward in (0, 1):
-        queries = np.flatnonzero(letters.backward == backward)
-        if len(queries):
-            text = run.text(np.ascontiguousarray(masks[::-1]) if backward else masks)
-        for query in queries:
-            planes = letters.letters[letters.begins[query] : letters.begins[query + 1]]
-            yield query, text, letters.bases[planes]
-
-
-def chunk_masks(chunk: PackedChunk, beyond: int, engine: Engine) -> Bytes:
-    """The letters that a chunk owns, and some beyond, in the halo at most, as masks, uint8[n]."""
-    masks = np.empty(chunk.length + beyond, np.uint8)
-    engine.read_text(chunk.plain, masks)
-    return masks
-
-
-def extend_published(
-    run: Run,
-    starts: Starts,
-    columns: Bytes,
-    k: int,
-    on_progress: Callable[[float], object] | None = None,
-) -> None:
-    """As an engine's `extend_primers`, by a published algorithm.
-
-    Records of the background are parted by k letters that match nothing, so that no alignment
-    across them has fewer than k differences.
-    """
-    masks, begins, limits, bounds = starts
-    background = run.text(np.repeat(COLUMN_MASKS[columns], np.where(columns == FRESH, k, 1)))
-    for number, (first, end) in enumerate(pairwise(begins)):
-        if end > first:
-            start, length = run.primers(run.text(masks[first:end]), background, k)
-            found = limits[first:end] + 1
-            found[start] = np.minimum(found[start], length)
-            np.maximum(bounds[first:end], found, out=bounds[first:end])
-        if on_progress:
-            on_progress((number + 1) / (len(begins) - 1))
+            halo, found, limits = chunk.geometry.halo, [], self._query.limits
+            masks = self._published.masks_of(chunk, halo)
+            for query, text, letters in self._published.reading(masks, self._panel):
+                index, distance = self._published.hits(text, letters, int(limits[query]))
+                if self._panel.letters.backward[query]:
+                    position = len(masks) - 1 - index
+                    own = position < chunk.length
+                else:
+                    position, own = index, index >= halo
+                found.append(self._coding.encode(position, query, distance)[own])
+            yield chunk, np.sort(np.concatenate(found))

@@ -16,11 +16,11 @@ from kmatch.engine.engine import UnderWay
 from kmatch.engine.ways import work_of
 from kmatch.errors import warn
 from kmatch.genome import Genome, Genomes
-from kmatch.published.run import choose_algorithm
-from kmatch.published.search import difference_search, published_distances
+from kmatch.published.registry import choose_algorithm
 from kmatch.results.batches import HitBatch
 from kmatch.search.chunks import Chunking, PackedChunk, plan_reading
 from kmatch.search.circles import Reading, circular_chunks, reading_circles
+from kmatch.search.ends import DifferenceSearch
 from kmatch.search.hamming import checked_ends
 from kmatch.search.panel import (
     ReadingPanel,
@@ -77,7 +77,7 @@ class BestSearch(Search[HitBatch]):
             chunks = circular_chunks(chunking, genome, circles, self.progress.hear)
             chunks = self.noted(chunks, circles)
         if self._published:
-            found = published_distances(chunks, panel, patterns, engine, self._published)
+            found = self._published.smallest_distances(chunks, panel, patterns)
         else:
             found = smallest_distances(chunks, panel, patterns, engine)
         # An alignment may have gone round a short circle more than once.
@@ -118,9 +118,11 @@ class BestSearch(Search[HitBatch]):
         limits: Longs,
         report: str,
         aligned: bool = False,
-    ) -> Any:
-        how = (report, self._rules, self.run.way, aligned)
-        return difference_search(self.engine, self._published, panel, limits, *how)
+    ) -> DifferenceSearch:
+        search = (panel, limits, report, self._rules)
+        if self._published:
+            return self._published.difference_search(*search, aligned)
+        return DifferenceSearch(self.engine, *search, self.run.way, aligned)
 
     def _kept(self, genome: Genome, least: Longs) -> Longs:
         """The smallest distance of each pattern that a hit keeps to the rules at; m where none is.

@@ -7,8 +7,7 @@ import numpy as np
 from kmatch.engine.ways import work_of
 from kmatch.errors import PAM_SIDES, REPORTS, check_choice
 from kmatch.genome import Genome, Genomes
-from kmatch.published.run import choose_algorithm
-from kmatch.published.search import difference_search
+from kmatch.published.registry import choose_algorithm
 from kmatch.results.batches import HitBatch
 from kmatch.search.chunks import Chunking, plan_reading
 from kmatch.search.circles import Reading
@@ -52,9 +51,11 @@ class EditSearch(Search[HitBatch]):
 
     def _make(self, report: str) -> DifferenceSearch:
         # Alignments alone say which of several PAMs stands beside a hit.
-        how = (self.run.way, self.run.aligned or self._rules.unequal)
-        search = (self.engine, self._published, self._panel, self._limits, report)
-        return difference_search(*search, self._rules, *how)
+        aligned = self.run.aligned or self._rules.unequal
+        search = (self._panel, self._limits, report, self._rules)
+        if self._published:
+            return self._published.difference_search(*search, aligned)
+        return DifferenceSearch(self.engine, *search, self.run.way, aligned)
 
     def _find(self, genome: Genome) -> Iterable[HitBatch]:
         chunking, circular = self._chunking, self.genomes.circular

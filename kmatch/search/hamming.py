@@ -10,7 +10,7 @@ from kmatch.arrays import Longs
 from kmatch.engine.ways import work_of
 from kmatch.errors import checked_count
 from kmatch.genome import Genome, Genomes
-from kmatch.published.run import choose_algorithm
+from kmatch.published.registry import choose_algorithm
 from kmatch.results.batches import HitBatch
 from kmatch.search.chunks import Chunking, PackedChunk, plan_chunks
 from kmatch.search.circles import circular_chunks, window_circles, windows_once
@@ -65,22 +65,16 @@ class HammingSearch(WindowsSearch):
         for each in np.unique(distances):
             numbers = np.flatnonzero(distances == each)
             part = Request(distinct.take(numbers), int(each), query.strand, ends, run.aligned)
-            searches.append((numbers, _search(self.engine, published, part)))
+            search = (
+                published.windows_search(part) if published else WindowSearch(self.engine, part)
+            )
+            searches.append((numbers, search))
         lengths = np.concatenate([search.panel.lengths for _, search in searches])
         layout = (published or self.engine).layout
         self._longest = int(lengths.max())
         plan = plan_chunks(self._longest, k, len(lengths), layout)
         self._chunking = Chunking(plan, self.engine)
         self._in_chunks = searches[0][1].run if len(searches) == 1 else partial(_each_k, searches)
-
-
-def _search(engine: Any, published: Any, request: Request) -> Any:
-    """The search for windows by the engine, or by a published algorithm."""
-    if published:
-        from kmatch.published.search import PublishedWindows
-
-        return PublishedWindows(engine, published, request)
-    return WindowSearch(engine, request)
 
 
 def _each_k(

@@ -8,9 +8,7 @@ import numpy as np
 from kmatch.engine.ways import LONGEST, window_way, work_of
 from kmatch.errors import PAM_SIDES, InputError, check_choice, shown
 from kmatch.genome import Genomes
-from kmatch.published.registry import ENGINE
-from kmatch.published.run import choose_algorithm
-from kmatch.published.search import PublishedWindows
+from kmatch.published.registry import ENGINE, choose_algorithm
 from kmatch.results.batches import HitBatch
 from kmatch.search.chunks import Chunking, plan_chunks
 from kmatch.search.edit import EditSearch
@@ -40,7 +38,7 @@ class MultiSearch(WindowsSearch):
         work = work_of(genomes.expected_letters, distinct.lengths, query.strand)
         self.engine, published = choose_algorithm("multi", distinct, run, work)
         if published:
-            search: Any = PublishedWindows(self.engine, published, request, pams)
+            search: Any = published.windows_search(request, pams)
         else:
             search = _search(self.engine, request, pams, run.way)
         self._longest = len(distinct[0]) + (len(pams[0]) if pams else 0)

@@ -1,7 +1,6 @@
 """For each position of a target the shortest substring that differs from all of a background."""
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -11,8 +10,7 @@ from kmatch.arrays import Bytes, Longs, bounds_of
 from kmatch.engine.types import FRESH, UNKNOWN, Starts
 from kmatch.errors import BACKGROUND_STRANDS, InputError, check_choice, check_limits, checked_count
 from kmatch.genome import Genome
-from kmatch.published.run import choose_algorithm
-from kmatch.published.search import extend_published
+from kmatch.published.registry import choose_algorithm
 from kmatch.results.batches import PrimerBatch
 from kmatch.search.panel import wanted_strands
 from kmatch.search.query import RUN, Run
@@ -261,7 +259,7 @@ def raise_bounds(
     engine, published = chosen
     extend: Callable[..., object] = engine.extend_primers
     if published:
-        extend = partial(extend_published, published)
+        extend = published.extend_primers
     columns = Background(background, wanted_strands(options.background_strand), hear)
     for part in columns.parts():
         extend(starts, part, k, on_progress=columns.share)

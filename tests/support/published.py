@@ -5,7 +5,7 @@ import numpy as np
 
 from kmatch.engine.devices import choose_engine
 from kmatch.published.registry import PUBLISHED, find
-from kmatch.published.run import Run
+from kmatch.published.search import Published
 from kmatch.sequences.alphabet import encode
 from support.cases import EDIT, HAMMING, MULTI
 from support.differences import best, edit
@@ -97,7 +97,7 @@ def examples(device):
 
 def check_example(device, name, text, patterns, k, expected):
     """Compare the positions found with the beginning of a paper's result vectors."""
-    run = Run(choose_engine(device), find("multi", name))
+    run = Published(choose_engine(device), find("multi", name))
     on_device = run.text(encode(text, "text"))
     result = np.full((len(patterns), len(text) - len(patterns[0]) + 1), -1)
     masks = [encode(pattern, "pattern") for pattern in patterns]
@@ -152,12 +152,12 @@ def matrices(device):
 
 def check_matrix(device, command, name, text, pattern, matrix):
     """Compare the rows of D, the last ones of the pattern's beginnings, with a paper's."""
-    run = Run(choose_engine(device), find(command, name))
+    run = Published(choose_engine(device), find(command, name))
     on_device = run.text(encode(text, "text"))
     for m in range(1, len(pattern) + 1):
-        end, distance = run.ends(on_device, encode(pattern[:m], "pattern"), m)
+        end, distance = run.hits(on_device, encode(pattern[:m], "pattern"), m)
         assert end.tolist() == list(range(len(text)))
         assert distance.tolist() == matrix[m][1:]
-    end, _ = run.ends(on_device, encode(pattern, "pattern"), 2)
+    end, _ = run.hits(on_device, encode(pattern, "pattern"), 2)
     assert end.tolist() == [j for j, d in enumerate(matrix[-1][1:]) if d <= 2]
     assert run.smallest(on_device, encode(pattern, "pattern")) == min(matrix[-1])

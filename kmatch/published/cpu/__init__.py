@@ -68,14 +68,10 @@ class HostText:
 
     def hits(self, table: Ints) -> tuple[Longs, Longs]:
         """(index, distance) of the entries of a table that are not negative."""
-        return list_hits(table.reshape(-1))
+        flat = table.reshape(-1)
+        index = np.flatnonzero(flat >= 0)
+        return index, flat[index].astype(np.int64)
 
     def smallest(self, table: Ints) -> int:
         """The smallest number in a table."""
         return int(table.min())
-
-
-def list_hits(table: Ints) -> tuple[Longs, Longs]:
-    """(index, distance) of the numbers in a flat table that are not negative."""
-    index = np.flatnonzero(table >= 0)
-    return index, table[index].astype(np.int64)

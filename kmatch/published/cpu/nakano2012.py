@@ -59,85 +59,71 @@ def slid(text: HostText, pattern: Bytes, k: int) -> Ints:
 
 @kernel
 def _slide(text, pattern, k, first, rows, table):
-    """Fill table, int32[n], from `first` on; rows: int32[3·m], the array s'."""
-    m = len(pattern)
-    for step in range(1, len(text) + m):
-        _slide_step(text, pattern, step, rows)
-        _report(step, m, k, first, rows, table)
+    """Fill table, int32[n], from `first` on; rows: int32[3·m], the array s', where column j of s
+    is column j mod m.
 
-
-@kernel
-def _report(step, m, k, first, rows, table):
-    """Write d[m][step−m+1] to the table."""
-    j = step - m + 1
-    if j > first:
-        distance = rows[(step + 1) % 3 * m + j % m]
-        table[j - 1] = distance if distance <= k else TOO_FAR
-
-
-@kernel
-def _slide_step(text, pattern, step, rows):
-    """The cells of a step in s', where column j of s is column j mod m.
-
-    The columns of a step are neighbours in s': those from the last multiple of m on come first,
-    those before it behind them.
+    The columns of a step are neighbours in s': first those from the last multiple of m on, behind
+    them those before it.
     """
-    m = len(pattern)
-    turn = step - step % m
-    _slide_run(text, pattern, step, turn, 0, min(m, step - turn + 1), rows)
-    _slide_run(text, pattern, step, turn - m, step - turn + 1, m, rows)
+    n, m = len(text), len(pattern)
+    for step in range(1, n + m):
+        starts = (step + 1) % 3 * m, step % 3 * m, (step - 1) % 3 * m
+        least, most = max(1, step - m + 1), min(n, step)
+        turn = most - most % m
+        _slide_run(text, pattern, step, turn - m, least, min(most, turn - 1), starts, rows)
+        _slide_run(text, pattern, step, turn, max(least, turn), most, starts, rows)
+        j = step - m + 1
+        if j > first:
+            distance = rows[starts[0] + (j - turn if j >= turn else j - turn + m)]
+            table[j - 1] = distance if distance <= k else TOO_FAR
 
 
 @kernel
-def _slide_run(text, pattern, step, turn, first, last, rows):
-    """Cells of columns turn + first … turn + last − 1 of s."""
-    m = len(pattern)
-    first, last = max(first, 1 - turn), min(last, len(text) + 1 - turn)
-    if first >= last:
-        return
-    here, before, twice = (step + 1) % 3 * m, step % 3 * m, (step - 1) % 3 * m
-    inner, edge = max(first, 1, 2 - turn), min(last, step - turn)
-    if first < inner:
-        rows[here + first] = _edge_cell(text, pattern, step, turn, first, before, twice, rows)
-    if inner < edge:
-        _inner_cells(text, pattern, step, turn, (inner, edge), (here, before, twice), rows)
-    if max(inner, edge) < last:
-        rows[here + last - 1] = _edge_cell(text, pattern, step, turn, last - 1, before, twice, rows)
+def _slide_run(text, pattern, step, turn, least, most, starts, rows):
+    """s[step+1][j] for columns j from `least` to `most`, column j at j − turn in s'.
+
+    starts: in `rows` of this step, of the one before and of that before it.
+    """
+    if least <= most:
+        _end_cell(text, pattern, step, turn, least, starts, rows)
+        if least + 1 < most:
+            _inner_cells(text, pattern, step, turn, least + 1, most, starts, rows)
+        if least < most:
+            _end_cell(text, pattern, step, turn, most, starts, rows)
 
 
 @kernel
-def _edge_cell(text, pattern, step, turn, at, before, twice, rows):
-    """s[k+1][j] where j = 1, where i = 1, or where column j − 1 is at the other end of s'.
+def _end_cell(text, pattern, step, turn, j, starts, rows):
+    """s[step+1][j], also where column j − 1 is at the other end of s', or where i or j is 1.
 
     s[j][j] is 0 and s[i][0] is i; neither is kept.
     """
-    j = turn + at
-    i = step - j + 1
-    edge = at - 1 if at else len(pattern) - 1
-    left = rows[before + edge] if j > 1 else np.int32(i)
+    here, before, twice = starts
+    i, at = step - j + 1, j - turn
+    beside = at - 1 if at else len(pattern) - 1
+    left = rows[before + beside] if j > 1 else np.int32(i)
     above = rows[before + at] if i > 1 else np.int32(0)
-    corner = (rows[twice + edge] if j > 1 else np.int32(i - 1)) if i > 1 else np.int32(0)
+    corner = (rows[twice + beside] if j > 1 else np.int32(i - 1)) if i > 1 else np.int32(0)
     differs = 0 if pattern[i - 1] & text[j - 1] else 1
-    return min(left + 1, above + 1, corner + differs)
+    rows[here + at] = min(left + 1, above + 1, corner + differs)
 
 
 @kernel
-def _inner_cells(text, pattern, step, turn, columns, starts, rows):
-    """s[k+1][j] by formulas (3) to (5) from s[k][j−1], s[k][j] and s[k−1][j−1], for neighbours j.
+def _inner_cells(text, pattern, step, turn, first, end, starts, rows):
+    """s[step+1][j] by formulas (3) to (5) from s[step][j−1], s[step][j] and s[step−1][j−1], for j
+    from `first` to end − 1.
 
-    columns: (first, last + 1); starts: of the rows of this step, the one before and that before it.
     Indices are unsigned, as the loop is vectorised only where none can count from an array's end.
     """
-    first, last = columns
     here, before, twice = starts
-    one, next_one = np.int32(1), np.uint64(1)
-    letter, other = np.uint64(turn + first - 1), np.uint64(step - turn - first)
     here, before, twice = (
-        np.uint64(here + first),
-        np.uint64(before + first),
-        np.uint64(twice + first),
+        np.uint64(here + first - turn),
+        np.uint64(before + first - turn),
+        np.uint64(twice + first - turn),
     )
-    for at in range(np.uint64(last - first)):
+    one, next_one = np.int32(1), np.uint64(1)
+    letter, other = np.uint64(first - 1), np.uint64(step - first)
+    for at in range(np.uint64(end - first)):
         differs = np.int32(text[letter + at] & pattern[other - at] == 0)
         beside = min(rows[before + at - next_one], rows[before + at])
         rows[here + at] = min(beside + one, rows[twice + at - next_one] + differs)

@@ -28,21 +28,28 @@ class LookUp(NamedTuple):
     counters: int
 
 
-def counter_size(m: int) -> int:
+def _counter_size(m: int) -> int:
     """b = ⌈log2(m + 1)⌉ bits, which hold any distance (Eq. 2)."""
     return m.bit_length()
 
 
-def look_up_memory(patterns: Bytes, dtype: DTypeLike, words: int | None = None) -> LookUp:
+def power_of_two(number: int) -> int:
+    """The smallest power of two that is at least a number."""
+    return 1 << (number - 1).bit_length()
+
+
+def look_up_memory(patterns: Bytes, dtype: DTypeLike, padded: bool = False) -> LookUp:
     """The LookUp for patterns, masks as uint8[r, m], in words of an unsigned dtype.
 
     fb_lvl_j_t says for each pattern whether it differs from t at level j. Counters do not cross the
-    border of a word. words: of a bit_vector, at least as many as r patterns need (Eq. 3).
+    border of a word. A bit_vector has as many words as r patterns need (Eq. 3), or, if it is
+    padded, a power of two.
     """
     r, m = patterns.shape
-    size, bits = counter_size(m), 8 * np.dtype(dtype).itemsize
-    counters = bits // size
-    words = words or -(-r // counters)
+    size = _counter_size(m)
+    counters = 8 * np.dtype(dtype).itemsize // size
+    words = -(-r // counters)
+    words = power_of_two(words) if padded else words
     differs = np.zeros((m, ROWS, words * counters), dtype)
     letters = np.arange(ROWS, dtype=np.uint8)[None, :, None]
     differs[:, :, :r] = patterns.T[:, None, :] & letters == 0
@@ -67,11 +74,12 @@ class ShiftAdd(NamedTuple):
     full: np.uint64
 
 
-def shift_add_table(pattern: Bytes, words: int | None = None) -> ShiftAdd:
-    """The ShiftAdd of a pattern, masks as uint8[m]; words: at least as many as it needs."""
-    size = counter_size(len(pattern))
+def shift_add_table(pattern: Bytes, padded: bool = False) -> ShiftAdd:
+    """The ShiftAdd of a pattern, masks as uint8[m]; padded: to a power of two of words."""
+    size = _counter_size(len(pattern))
     counters = 64 // size
-    words = words or -(-len(pattern) // counters)
+    words = -(-len(pattern) // counters)
+    words = power_of_two(words) if padded else words
     differs = np.zeros((ROWS, words * counters), np.uint64)
     letters = np.arange(ROWS, dtype=np.uint8)[:, None]
     differs[:, words * counters - len(pattern) :] = letters & pattern == 0
@@ -79,11 +87,6 @@ def shift_add_table(pattern: Bytes, words: int | None = None) -> ShiftAdd:
     table = np.bitwise_or.reduce(differs.reshape(ROWS, words, counters) << shifts, axis=2)
     full = (1 << size * counters) - 1
     return ShiftAdd(table.reshape(-1), words, np.uint64(size), shifts[-1], np.uint64(full))
-
-
-def words_needed(m: int, bits: int) -> int:
-    """Words of `bits` bits that hold a counter for each of m letters."""
-    return -(-m // (bits // counter_size(m)))
 
 
 @kernel
@@ -107,18 +110,7 @@ def naive(text: HostText, patterns: Bytes, k: int) -> Ints:
 
 
 @kernel
-def _shift_add_word(text, memory, m, k, result):
-    table, _, size, top, full = memory
-    state = np.uint64(0)
-    for i in range(len(text)):
-        state = ((state << size) & full) + table[text[i]]
-        if i + 1 >= m:
-            mismatches = np.int64(state >> top)
-            result[i + 1 - m] = mismatches if mismatches <= k else -1
-
-
-@kernel
-def _shift_add_words(text, memory, m, k, result):
+def _shift_add(text, memory, m, k, result):
     table, words, size, top, full = memory
     state = np.zeros(words, np.uint64)
     for i in range(len(text)):
@@ -140,10 +132,9 @@ def shift_add(text: HostText, pattern: Bytes, k: int) -> Ints:
     """
     m = len(pattern)
     memory = shift_add_table(pattern)
-    search = _shift_add_word if memory.words == 1 else _shift_add_words
     result = text.table(len(text.masks) - m + 1)
     with text.timed():
-        search(text.masks, memory, m, k, result)
+        _shift_add(text.masks, memory, m, k, result)
     return result
 
 

@@ -4,13 +4,11 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
-from numba import int64
 from numpy.typing import DTypeLike, NDArray
 
 from kmatch.arrays import Bytes, Longs
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.driver import DeviceArray, cuda
-from kmatch.published.cpu import list_hits
 
 THREADS = 256
 MOST_BLOCKS = 1024
@@ -27,15 +25,6 @@ def _list_hits(table, index, distance, found):
             if to < len(index):
                 index[to] = at
                 distance[to] = table[at]
-
-
-@cuda.jit(cache=True)
-def _least(table, least):
-    best = int64(least[0])
-    for at in range(cuda.grid(1), len(table), cuda.gridsize(1)):
-        if table[at] < best:
-            best = int64(table[at])
-    cuda.atomic.min(least, 0, best)
 
 
 class DeviceText:
@@ -61,6 +50,13 @@ class DeviceText:
         """A context that times the kernels launched inside."""
         return self._watch.timing(self.stream)
 
+    def launch(
+        self, kernel: Any, blocks: Any, threads: Any, *arguments: Any, shared: int = 0
+    ) -> None:
+        """Launch and time a kernel on a grid; shared: bytes of a block's shared memory."""
+        with self.timed():
+            kernel[blocks, threads, self.stream, shared](*arguments)
+
     def put(self, array: NDArray[Any]) -> DeviceArray:
         """A copy of an array on the GPU."""
         copy = self.empty(array.shape, array.dtype)
@@ -79,32 +75,28 @@ class DeviceText:
             self._table = self.empty(size, np.int32)
         return self._table[:size].reshape(shape)
 
-    def _grid(self, flat: DeviceArray) -> tuple[int, int, driver.Stream]:
-        """The grid that visits an array in strides."""
-        return max(min(-(-len(flat) // THREADS), MOST_BLOCKS), 1), THREADS, self.stream
-
     def hits(self, table: DeviceArray) -> tuple[Longs, Longs]:
         """(index, distance) of the entries of a table that are not negative."""
         flat = table.reshape(table.size)
         space = max(len(flat) // DENSE, 1)
         index, distance = self.empty(space, np.int64), self.empty(space, np.int64)
         found = self.put(np.zeros(1, np.int64))
-        _list_hits[self._grid(flat)](flat, index, distance, found)
+        blocks = max(min(-(-len(flat) // THREADS), MOST_BLOCKS), 1)
+        _list_hits[blocks, THREADS, self.stream](flat, index, distance, found)
         count = int(self.fetch(found)[0])
+        if count > space:
+            whole = self.fetch(flat)
+            listed = np.flatnonzero(whole >= 0)
+            return listed, whole[listed].astype(np.int64)
         if not count:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        if count > space:
-            return list_hits(self.fetch(flat))
         listed, each = self.fetch(index[:count]), self.fetch(distance[:count])
         order = np.argsort(listed)
         return listed[order], each[order]
 
     def smallest(self, table: DeviceArray) -> int:
         """The smallest number in a table."""
-        flat = table.reshape(table.size)
-        least = self.put(np.array([np.iinfo(np.int64).max]))
-        _least[self._grid(flat)](flat, least)
-        return int(self.fetch(least)[0])
+        return int(self.fetch(table).min())
 
     def fetch(self, array: DeviceArray) -> NDArray[Any]:
         """A copy on the host of an array on the GPU."""

@@ -12,7 +12,6 @@ from kmatch.engine.cuda.driver import DeviceArray, cuda
 from kmatch.published.cuda import DeviceText
 
 BLOCK_DIM = 256
-ZERO, ONE = uint64(0), uint64(1)
 
 
 @cuda.jit(cache=True)
@@ -20,20 +19,18 @@ def _thread(text, pattern, k, result):
     """Algorithm 1, Thread-Parallel-Kernel: thread i computes ham(P, T_i) from global memory."""
     i = uint64(cuda.grid(1))
     if i < uint64(len(result)):
-        m, j, mismatches = uint64(len(pattern)), ZERO, ZERO
-        while j < m:
+        mismatches = int32(0)
+        for j in range(uint64(len(pattern))):
             if text[i + j] & pattern[j] == 0:
-                mismatches += ONE
-            j += ONE
-        result[i] = int32(mismatches) if mismatches <= uint64(k) else int32(-1)
+                mismatches += int32(1)
+        result[i] = mismatches if mismatches <= k else int32(-1)
 
 
 def thread(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     """Algorithm 2, Thread Parallel Algorithm: a thread a position, n − m + 1 of them."""
     positions = len(text.masks) - len(pattern) + 1
     letters, result = text.put(pattern), text.table(positions)
-    with text.timed():
-        _thread[-(-positions // BLOCK_DIM), BLOCK_DIM, text.stream](text.masks, letters, k, result)
+    text.launch(_thread, -(-positions // BLOCK_DIM), BLOCK_DIM, text.masks, letters, k, result)
     return result
 
 
@@ -48,12 +45,12 @@ def _block_thread(text, pattern, k, half, result):
     m, half = uint64(cuda.blockDim.x), uint64(half)
     num[j] = 1 if text[i + j] & pattern[j] == 0 else 0
     cuda.syncthreads()
-    while half > ZERO:
+    while half > uint64(0):
         if j < half and j + half < m:
             num[j] += num[j + half]
         cuda.syncthreads()
-        half >>= ONE
-    if j == ZERO:
+        half >>= uint64(1)
+    if j == uint64(0):
         result[i] = num[0] if num[0] <= k else -1
 
 
@@ -66,8 +63,7 @@ def block_thread(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     positions = len(text.masks) - m + 1
     letters, result = text.put(pattern), text.table(positions)
     half = 1 << (m - 1).bit_length() >> 1
-    with text.timed():
-        _block_thread[positions, m, text.stream, 4 * m](text.masks, letters, k, half, result)
+    text.launch(_block_thread, positions, m, text.masks, letters, k, half, result, shared=4 * m)
     return result
 
 
@@ -82,23 +78,18 @@ def _opt_block_thread(text, pattern, k, result):
     m, n = uint64(len(pattern)), uint64(len(text))
     j, dim = uint64(cuda.threadIdx.x), uint64(cuda.blockDim.x)
     first = uint64(cuda.blockIdx.x) * dim
-    at = j
-    while at < m:
+    for at in range(j, m, dim):
         shared[at] = pattern[at]
-        at += dim
-    at = j
-    while at < dim + m - ONE:
+    for at in range(j, dim + m - uint64(1), dim):
         if first + at < n:
             shared[m + at] = text[first + at]
-        at += dim
     cuda.syncthreads()
     if first + j < uint64(len(result)):
-        at, mismatches = ZERO, ZERO
-        while at < m:
+        mismatches = int32(0)
+        for at in range(m):
             if shared[m + j + at] & shared[at] == 0:
-                mismatches += ONE
-            at += ONE
-        result[first + j] = int32(mismatches) if mismatches <= uint64(k) else int32(-1)
+                mismatches += int32(1)
+        result[first + j] = mismatches if mismatches <= k else int32(-1)
 
 
 def opt_block_thread(
@@ -110,8 +101,7 @@ def opt_block_thread(
     """
     m = len(pattern)
     positions = len(text.masks) - m + 1
-    letters, result = text.put(pattern), text.table(positions)
-    grid = (-(-positions // block_dim), block_dim, text.stream, block_dim + 2 * m - 1)
-    with text.timed():
-        _opt_block_thread[grid](text.masks, letters, k, result)
-    return result
+    arguments = text.masks, text.put(pattern), k, text.table(positions)
+    blocks, shared = -(-positions // block_dim), block_dim + 2 * m - 1
+    text.launch(_opt_block_thread, blocks, block_dim, *arguments, shared=shared)
+    return arguments[-1]

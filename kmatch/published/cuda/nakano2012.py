@@ -30,13 +30,10 @@ def diagonal(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     banks for m ≤ 191.
     """
     m = len(pattern)
-    table = text.table(len(text.masks))
-    pattern = text.put(pattern)
+    letters, table = text.put(pattern), text.table(len(text.masks))
     width = SHARED_CELLS // (m + 1) // WARP * WARP
-    with text.timed():
-        _diagonals[1, _threads(m), text.stream, 4 * width * (m + 1)](
-            text.masks, pattern, k, width, table
-        )
+    arguments, shared = (text.masks, letters, k, width, table), 4 * width * (m + 1)
+    text.launch(_diagonals, 1, _threads(m), *arguments, shared=shared)
     return table
 
 
@@ -47,9 +44,7 @@ def slid(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     """
     m = len(pattern)
     rows, table = text.empty(3 * m, np.int32), text.table(len(text.masks))
-    pattern = text.put(pattern)
-    with text.timed():
-        _slide[1, _threads(m), text.stream](text.masks, pattern, k, rows, table)
+    text.launch(_slide, 1, _threads(m), text.masks, text.put(pattern), k, rows, table)
     return table
 
 
@@ -60,16 +55,11 @@ def partition(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     holds 3m cells for m ≤ 4096.
     """
     n, m = len(text.masks), len(pattern)
-    table = text.table(n)
-    pattern = text.put(pattern)
-    windows = max(-(-n // m) - 2, 1)
-    together = max(WINDOW_THREADS // m, 1)
-    shape = min(m, MOST_THREADS), together
-    with text.timed():
-        _windows[-(-windows // together), shape, text.stream, 4 * 3 * m * together](
-            text.masks, pattern, k, windows, table
-        )
-    return table
+    windows, together = max(-(-n // m) - 2, 1), max(WINDOW_THREADS // m, 1)
+    grid = -(-windows // together), (min(m, MOST_THREADS), together)
+    arguments = text.masks, text.put(pattern), k, windows, text.table(n)
+    text.launch(_windows, *grid, *arguments, shared=4 * 3 * m * together)
+    return arguments[-1]
 
 
 def _threads(m: int) -> int:

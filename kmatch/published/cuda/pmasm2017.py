@@ -15,43 +15,33 @@ from numba import int32, uint8, uint32, uint64
 
 from kmatch.arrays import Bytes
 from kmatch.engine.cuda.driver import DeviceArray, cuda
-from kmatch.published.cpu.pmasm2017 import (
-    ROWS,
-    LookUp,
-    counter_size,
-    look_up_memory,
-    shift_add_table,
-    words_needed,
-)
+from kmatch.engine.cuda.words import smaller
+from kmatch.published.cpu.pmasm2017 import ROWS, LookUp, look_up_memory, shift_add_table
 from kmatch.published.cuda import DeviceText
 
 THREADS = 256
 MOST_WORDS = 8
 SHORTEST_STRETCH = 32
 LETTERS = uint64(ROWS)
-ZERO, ONE = uint64(0), uint64(1)
 
 
 @cuda.jit(cache=True)
 def _naive(text, patterns, k, result):
-    i, q = uint64(cuda.grid(1)), ZERO
-    r, m = uint64(patterns.shape[0]), uint64(patterns.shape[1])
-    while i < uint64(result.shape[1]) and q < r:
-        j, mismatches = ZERO, ZERO
-        while j < m:
-            if text[i + j] & patterns[q, j] == 0:
-                mismatches += ONE
-            j += ONE
-        result[q, i] = int32(mismatches) if mismatches <= uint64(k) else int32(-1)
-        q += ONE
+    i = uint64(cuda.grid(1))
+    if i < uint64(result.shape[1]):
+        for q in range(uint64(patterns.shape[0])):
+            mismatches = int32(0)
+            for j in range(uint64(patterns.shape[1])):
+                if text[i + j] & patterns[q, j] == 0:
+                    mismatches += int32(1)
+            result[q, i] = mismatches if mismatches <= k else int32(-1)
 
 
 def naive(text: DeviceText, patterns: Bytes, k: int) -> DeviceArray:
     """The naive algorithm of Table 3 on CUDA: a thread per position, pattern by pattern."""
     result, positions = _result_table(text, patterns)
     letters = text.put(patterns)
-    with text.timed():
-        _naive[-(-positions // THREADS), THREADS, text.stream](text.masks, letters, k, result)
+    text.launch(_naive, -(-positions // THREADS), THREADS, text.masks, letters, k, result)
     return result
 
 
@@ -75,23 +65,19 @@ def make_shift_add(words: int) -> Any:
     def kernel(text, table, shape, result):
         size, top, full, m, k, stretch = shape
         state = cuda.local.array(words, uint64)
-        at = uint64(cuda.grid(1)) * uint64(stretch)
-        first = at + uint64(m)
-        end = at + uint64(stretch) + uint64(m) - ONE
-        if end > uint64(len(text)):
-            end = uint64(len(text))
+        first, before = uint64(cuda.grid(1)) * uint64(stretch), uint64(m) - uint64(1)
+        end = smaller(first + uint64(stretch) + before, uint64(len(text)))
         for w in range(words):
-            state[w] = ZERO
-        while at < end:
-            row, carry = uint64(text[at]) * uint64(words), ZERO
+            state[w] = uint64(0)
+        for at in range(first, end):
+            row, carry = uint64(text[at]) * uint64(words), uint64(0)
             for w in range(words):
                 word = state[w]
                 state[w] = ((word << size) & full | carry) + table[row + uint64(w)]
                 carry = word >> top
-            at += ONE
-            if at >= first:
+            if at >= first + before:
                 mismatches = state[words - 1] >> top
-                result[at - uint64(m)] = int32(mismatches) if mismatches <= uint64(k) else int32(-1)
+                result[at - before] = int32(mismatches) if mismatches <= uint64(k) else int32(-1)
 
     return kernel
 
@@ -102,14 +88,12 @@ def shift_add(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     The paper does not say how its own shift-add was made parallel.
     """
     m = len(pattern)
-    words = 1 << (words_needed(m, 64) - 1).bit_length()
-    memory = shift_add_table(pattern, words)
+    memory = shift_add_table(pattern, padded=True)
     positions, stretch = len(text.masks) - m + 1, max(SHORTEST_STRETCH, 2 * m)
     table, result = text.put(memory.table), text.table(positions)
     blocks = -(-positions // (stretch * THREADS))
     shape = ShiftAdd(memory.size, memory.top, memory.full, m, k, stretch)
-    with text.timed():
-        make_shift_add(words)[blocks, THREADS, text.stream](text.masks, table, shape, result)
+    text.launch(make_shift_add(memory.words), blocks, THREADS, text.masks, table, shape, result)
     return result
 
 
@@ -124,28 +108,21 @@ def _passes(
 ) -> Iterator[tuple[DeviceArray, LookUp, DeviceArray]]:
     """Yield (look-up memory on the GPU, LookUp, rows of result) for as many patterns as fit."""
     r, m = patterns.shape
-    fitting = MOST_WORDS * (32 // counter_size(m))
+    fitting = MOST_WORDS * (32 // m.bit_length())
     for first in range(0, r, fitting):
-        group = patterns[first : first + fitting]
-        words = 1 << (-(-len(group) // (32 // counter_size(m))) - 1).bit_length()
-        memory = look_up_memory(group, np.uint32, words)
-        yield text.put(memory.table), memory, result[first : first + len(group)]
+        memory = look_up_memory(patterns[first : first + fitting], np.uint32, padded=True)
+        yield text.put(memory.table), memory, result[first : first + fitting]
 
 
 @cuda.jit(device=True)
 def _split(vector, word, size, counters, k, result, i):
     """Split a word of the bit_vector into distances and compare them with k."""
     mask = (uint32(1) << uint32(size)) - uint32(1)
-    q = uint64(word) * uint64(counters)
-    end = q + uint64(counters)
-    if end > uint64(result.shape[0]):
-        end = uint64(result.shape[0])
-    shift = uint32(size) * uint32(counters)
-    while q < end:
+    first, shift = uint64(word) * uint64(counters), uint32(size) * uint32(counters)
+    for q in range(first, smaller(first + uint64(counters), uint64(result.shape[0]))):
         shift -= uint32(size)
         mismatches = int32((vector >> shift) & mask)
         result[q, i] = mismatches if mismatches <= k else int32(-1)
-        q += ONE
 
 
 @cache
@@ -160,22 +137,19 @@ def make_thread(words: int, shared: bool) -> Any:
         i = uint64(cuda.grid(1))
         if shared:
             chunk = cuda.shared.array(0, uint8)
-            first, at = i - thread, thread
-            while at < q + uint64(m) - ONE:
+            first = i - thread
+            for at in range(thread, q + uint64(m) - uint64(1), q):
                 if first + at < uint64(len(text)):
                     chunk[at] = text[first + at]
-                at += q
             cuda.syncthreads()
         if i < uint64(result.shape[1]):
             for w in range(words):
                 bit_vector[w] = uint32(0)
-            j = ZERO
-            while j < uint64(m):
+            for j in range(uint64(m)):
                 letter = chunk[thread + j] if shared else text[i + j]
                 at = (j * LETTERS + uint64(letter)) * uint64(words)
                 for w in range(words):
                     bit_vector[w] += table[at + uint64(w)]
-                j += ONE
             for w in range(words):
                 _split(bit_vector[w], w, size, counters, k, result, i)
 
@@ -196,11 +170,10 @@ def pmasm_shared(text: DeviceText, patterns: Bytes, k: int) -> DeviceArray:
 def _by_threads(text: DeviceText, patterns: Bytes, k: int, shared: bool) -> DeviceArray:
     result, positions = _result_table(text, patterns)
     m = patterns.shape[1]
-    grid = (-(-positions // THREADS), THREADS, text.stream, (THREADS + m - 1) * shared)
+    grid, size = (-(-positions // THREADS), THREADS), (THREADS + m - 1) * shared
     for table, memory, rows in _passes(text, patterns, result):
-        shape = (m, memory.size, memory.counters, k)
-        with text.timed():
-            make_thread(memory.words, shared)[grid](text.masks, table, *shape, rows)
+        kernel, shape = make_thread(memory.words, shared), (m, memory.size, memory.counters, k)
+        text.launch(kernel, *grid, text.masks, table, *shape, rows, shared=size)
     return result
 
 
@@ -210,19 +183,14 @@ def _block_thread(text, table, words, size, counters, k, result):
     i, j = uint64(cuda.blockIdx.x), uint64(cuda.threadIdx.x)
     m, words = uint64(cuda.blockDim.x), uint64(words)
     at = (j * LETTERS + uint64(text[i + j])) * words
-    w = ZERO
-    while w < words:
+    for w in range(words):
         fb_vec_rlt[j * words + w] = table[at + w]
-        w += ONE
     cuda.syncthreads()
-    w = j
-    while w < words:
-        bit_vector, level = uint32(0), ZERO
-        while level < m:
+    for w in range(j, words, m):
+        bit_vector = uint32(0)
+        for level in range(m):
             bit_vector += fb_vec_rlt[level * words + w]
-            level += ONE
         _split(bit_vector, w, size, counters, k, result, i)
-        w += m
 
 
 def pmasm_block_thread(text: DeviceText, patterns: Bytes, k: int) -> DeviceArray:
@@ -234,8 +202,6 @@ def pmasm_block_thread(text: DeviceText, patterns: Bytes, k: int) -> DeviceArray
     result, positions = _result_table(text, patterns)
     m = patterns.shape[1]
     for table, memory, rows in _passes(text, patterns, result):
-        grid = (positions, m, text.stream, 4 * m * memory.words)
-        shape = (memory.words, memory.size, memory.counters, k)
-        with text.timed():
-            _block_thread[grid](text.masks, table, *shape, rows)
+        shape, shared = (*memory[1:], k), 4 * m * memory.words
+        text.launch(_block_thread, positions, m, text.masks, table, *shape, rows, shared=shared)
     return result

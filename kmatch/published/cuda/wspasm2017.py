@@ -62,10 +62,8 @@ def _by_shuffles(
     blocks, table = _overlapping_blocks(text, pattern, k), text.table(len(text.masks))
     x, letters = _matches(text, pattern)
     letters, masks = text.put(letters.astype(np.int32)), text.put(pattern)
-    with text.timed():
-        kernel[blocks, BLOCK, text.stream](
-            text.masks, masks, letters, x, k, len(pattern) + k, table, *rows
-        )
+    arguments = text.masks, masks, letters, x, k, len(pattern) + k, table, *rows
+    text.launch(kernel, blocks, BLOCK, *arguments)
     return table
 
 
@@ -88,79 +86,26 @@ def _matches(text: DeviceText, pattern: Bytes) -> tuple[DeviceArray, Longs]:
     """Equation (2): the matrix X, int32[a, n+1], and the row of it that each letter of the pattern
     has.
 
-    Letters take turns in the grid's second dimension. In the paper one thread per letter goes along
-    the whole text; here blocks scan it.
+    In the paper one thread per letter goes along the whole text; here one per letter and column
+    goes back to the last match, at most m columns: what lies further back costs more than m.
     """
-    n, stream = len(text.masks), text.stream
     alphabet, letters = np.unique(pattern, return_inverse=True)
-    grid = -(-n // BLOCK), len(alphabet)
-    x, last = text.empty((len(alphabet), n + 1), np.int32), text.empty(grid[::-1], np.int32)
-    masks = text.put(alphabet)
-    with text.timed():
-        _scan_blocks[grid, BLOCK, stream](text.masks, masks, x, last)
-        _scan_lasts[(1, len(alphabet)), BLOCK, stream](last)
-        _join_scans[grid, BLOCK, stream](last, x)
+    columns = len(text.masks) + 1
+    x = text.empty((len(alphabet), columns), np.int32)
+    grid = (-(-columns // THREADS), len(alphabet)), THREADS
+    text.launch(_find_matches, *grid, text.masks, text.put(alphabet), len(pattern), x)
     return x, letters
 
 
-@cuda.jit(device=True)
-def _running_max(values, thread, value):
-    """The largest value of the block's threads up to this one; values: int32[2, BLOCK], shared."""
-    side = 0
-    values[side, thread] = value
-    cuda.syncthreads()
-    step = 1
-    while step < BLOCK:
-        if thread >= step:
-            value = larger(value, values[side, thread - step])
-        side = 1 - side
-        values[side, thread] = value
-        cuda.syncthreads()
-        step *= 2
-    return value
-
-
 @cuda.jit(cache=True)
-def _scan_blocks(text, alphabet, x, last):
-    """X as far as a block knows it, and the last match in each block, int32[a, blocks]."""
-    values = cuda.shared.array((2, BLOCK), int32)
-    thread, letter = cuda.threadIdx.x, cuda.blockIdx.y
-    j = cuda.blockIdx.x * BLOCK + thread + 1
-    here = j <= len(text) and text[j - 1] & alphabet[letter] != 0
-    match = _running_max(values, thread, int32(j if here else 0))
+def _find_matches(text, alphabet, m, x):
+    """Column j of X, a thread each; rows along the grid's second dimension."""
+    j, letter = cuda.grid(1), cuda.blockIdx.y
     if j <= len(text):
+        match = j
+        while match > 0 and text[match - 1] & alphabet[letter] == 0:
+            match = match - 1 if j - match < m else 0
         x[letter, j] = match
-    if j == 1:
-        x[letter, 0] = 0
-    if thread == BLOCK - 1:
-        last[letter, cuda.blockIdx.x] = match
-
-
-@cuda.jit(cache=True)
-def _scan_lasts(last):
-    """The last match up to the end of each block, in place, by one block a letter."""
-    values = cuda.shared.array((2, BLOCK), int32)
-    thread, letter = cuda.threadIdx.x, cuda.blockIdx.y
-    before = int32(0)
-    for first in range(0, last.shape[1], BLOCK):
-        at = first + thread
-        value = last[letter, at] if at < last.shape[1] else int32(0)
-        value = _running_max(values, thread, larger(value, before))
-        if at < last.shape[1]:
-            last[letter, at] = value
-        values[0, thread] = value
-        cuda.syncthreads()
-        before = values[0, BLOCK - 1]
-        cuda.syncthreads()
-
-
-@cuda.jit(cache=True)
-def _join_scans(last, x):
-    """Give the last match of the blocks before to the columns that have none in their own."""
-    letter = cuda.blockIdx.y
-    j = cuda.blockIdx.x * BLOCK + cuda.threadIdx.x + 1
-    if cuda.blockIdx.x > 0 and j < x.shape[1] and x[letter, j] == 0:
-        x[letter, j] = last[letter, cuda.blockIdx.x - 1]
 
 
 @cuda.jit(device=True)
