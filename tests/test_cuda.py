@@ -128,7 +128,7 @@ def geometry(monkeypatch):
     """Of packed genomes, the rows of which are spread; in the simulator by few threads."""
     if not driver.SIMULATED:
         return {"length": 100, "halo": 128}
-    for name, value in (("NARROW", 1), ("SPREAD_BLOCKS", 1), ("THREADS", 8)):
+    for name, value in (("NARROW", 1), ("THREADS", 8)):
         monkeypatch.setattr(text, name, value)
     return {"length": 64, "halo": 64, "words": 1}
 

@@ -15,7 +15,7 @@ from support.shares import PANEL, TEXTS
 
 import kmatch
 from kmatch.engine import devices
-from kmatch.engine.cuda import device, driver, engine, hamming, recurrence, strips, text, words
+from kmatch.engine.cuda import device, driver, engine, hamming, recurrence, text, words
 from kmatch.engine.cuda import edit as edit_scan
 from kmatch.engine.cuda import primer as primers
 from kmatch.engine.cuda.driver import cuda
@@ -32,7 +32,7 @@ if not driver.SIMULATED:
     pytest.skip("test_simulator.py runs this", allow_module_level=True)
 
 AT_0 = PROBLEMS["hamming"].cases["at 0"]
-SPREAD = {"NARROW": 1, "SPREAD_BLOCKS": 1, "THREADS": 8}  # rows of one word, by few threads
+SPREAD = {"NARROW": 1, "THREADS": 8}  # rows of one word, by few threads
 TWO = "cuda:0,0"
 
 
@@ -93,26 +93,27 @@ def test_a_tile_takes_every_word_of_its_part_once(pairs, planes, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("module", "values", "pattern"),
+    ("values", "pattern"),
     [
-        (strips, {"SPAN": 8}, "ACGTTGCATTAGCCAGTACTGAACCGGTTAAGCT"),  # 34 letters
-        (edit_scan, {"memory": lambda: (1, 1)}, "ACGTTGCATTAGCCAGTACTGAACCGGTTAAGC"),
+        ({"SPAN": 8}, "ACGTTGCATTAGCCAGTACTGAACCGGTTAAGCT"),  # 34 letters
+        ({"memory": lambda: (1, 1)}, "ACGTTGCATTAGCCAGTACTGAACCGGTTAAGC"),
     ],
     ids=["short spans", "little memory"],
 )
-def test_strips(module, values, pattern, monkeypatch):
-    patch(monkeypatch, module, **values)
-    strips.make_scan.cache_clear()
+def test_strips(values, pattern, monkeypatch):
+    patch(monkeypatch, edit_scan, **values)
+    edit_scan.make_strips.cache_clear()
     records = [("r", "GATT" + pattern[:20] + "C" + pattern[20:] + "TTAC")]
     assert check("edit", (records, [pattern], 1, {"strand": "+"}), device="cuda")
-    assert strips.make_scan.cache_info().currsize
-    strips.make_scan.cache_clear()
+    assert edit_scan.make_strips.cache_info().currsize
+    edit_scan.make_strips.cache_clear()
 
 
 def test_stretches_cover_all_rows():
     geometry = Geometry(1, 37, 24)
     reading = reading_arrays(np.ones(20, np.uint8), np.array([0, 20]), np.zeros(1, np.uint8))
-    (plan,) = edit_scan.plan_searches(24, reading, np.array([3]), np.array([0]))
+    searches = edit_scan.Searches(24, reading, np.array([3]), np.array([0]), 3, driver.new_stream())
+    (plan,) = searches.plans
     stretch, blocks = edit_scan.divide(geometry.text(None), plan)
     assert blocks * stretch >= geometry.rows > (blocks - 1) * stretch and blocks > 1
 

@@ -86,17 +86,17 @@ class Written:
 
 def test_no_deltas_are_read_before_they_are_written(monkeypatch):
     """Those of a record's beginning too, which are loaded ahead though nothing looks at them."""
-    launch, borders, written = primer.Extension.launch, primer_tile.Borders, set()
+    launch, stretch, written = primer.Extension.launch, primer_tile.Stretch, set()
 
     def launched(*arguments):
         written.clear()
         return launch(*arguments)
 
-    def watched(deltas, *indices):
-        return borders(Written(deltas, written), *indices)
+    def watched(*given):
+        return stretch(*given[:4], Written(given[4], written), *given[5:])
 
     monkeypatch.setattr(primer.Extension, "launch", launched)
-    monkeypatch.setattr(primer_tile, "Borders", watched)
+    monkeypatch.setattr(primer_tile, "Stretch", watched)
     monkeypatch.setattr(primer, "DEEPEST", 32)
     background = records("GG" + TEXT + "TA", "", "ACG", TEXT[3:] + "C")
     check("primer", (records(TEXT, "ACCGT"), background, 2, PLUS), device="cuda")

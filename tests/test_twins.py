@@ -10,8 +10,6 @@ ENGINE, PUBLISHED = PACKAGE / "engine", PACKAGE / "published"
 
 # Names that mean other things on either side, each with a reason.
 UNLIKE = {
-    "Planned": "of patterns that are looked up on a CPU, of a plan's arrays on a GPU",
-    "Strip": "a strip of a CPU is in memory, one of a GPU in shared memory",
     "settle": "of a strip of rows on a CPU, of bounds between pieces of a background on a GPU",
 }
 

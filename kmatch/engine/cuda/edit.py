@@ -1,7 +1,12 @@
 """k differences over striped text: every anchored end within k, or the smallest distance.
 
 A thread takes one word of lanes along a stretch of text rows. The whole column of a pattern of up
-to 32 letters is in registers; see `strips` for longer ones.
+to 32 letters is in registers. The rows of a longer one go in strips: a thread takes SPAN columns at
+a time through one strip after the other. Device memory keeps the horizontal deltas at a strip's
+lower border, and the vertical deltas of its rows between two spans, those of neighbouring threads
+in neighbouring words. A strip without a value within k, below one that stays above k, is skipped as
+in Ukkonen's cut-off: values within k enter it over its upper border only, and upper bounds are
+enough to start it again. All threads of a block take the same strips.
 """
 
 import math
@@ -10,10 +15,9 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import int64, uint32, uint64
+from numba import int32, int64, uint32, uint64
 
-from kmatch.arrays import Ints, Longs, Planes, bounds_of, gather
-from kmatch.engine.cuda import strips
+from kmatch.arrays import Longs, Planes, bounds_of, gather
 from kmatch.engine.cuda.driver import (
     DeviceArray,
     Stream,
@@ -27,24 +31,33 @@ from kmatch.engine.cuda.recurrence import (
     COLUMNS,
     THREADS,
     Ends,
+    Kept,
+    Own,
     State,
     Tile,
     Way,
     add,
     advance,
     counter_bits,
+    cross,
+    holds,
+    load_counter,
+    load_strip,
     put_number,
+    save_counter,
+    save_strip,
     smallest,
     stage,
     write,
 )
-from kmatch.engine.cuda.words import ALL_ONES, NONE, Coding, HitBuffer, reserve
+from kmatch.engine.cuda.words import ALL_ONES, NONE, Coding, HitBuffer, reserve, smaller
 from kmatch.engine.geometry import Text, halo_of
 from kmatch.engine.queries import ReadingArrays
 
 SHORT = 32  # letters of a pattern whose column stays in registers
 STEP = 4  # the rows of short patterns are rounded up to a multiple of this
-STRIP_ROWS = (24, 26, 28)  # rows of a strip of a longer pattern
+STRIP_ROWS = (28, 26, 24)  # rows of a strip of a longer pattern
+SPAN = 128  # columns of a strip before the next; a multiple of COLUMNS
 BUSY = 6  # blocks that keep a multiprocessor busy, when short patterns are searched
 BUSY_STRIPS = 4  # and when longer ones are
 MOST = 24  # blocks of a multiprocessor at the most
@@ -56,13 +69,13 @@ TOGETHER = 8  # blocks of a launch for every multiprocessor, where there are str
 class Shape(NamedTuple):
     """A chunk and the work in it, as a kernel takes them.
 
-    plane_words, words, rows: of a Text; halo: rows of the next lane that a lane repeats; planes:
-    that are read; stretch: rows of a lane that a thread owns; queries, factor: see `Coding`.
+    halo: rows of the next lane that a lane repeats; planes: that are read; stretch: rows of a lane
+    that a thread owns; queries, factor: see `Coding`; others: see Text.
     """
 
-    plane_words: int
     words: int
     rows: int
+    plane_words: int
     halo: int
     planes: int
     stretch: int
@@ -71,20 +84,23 @@ class Shape(NamedTuple):
 
 
 class SearchPlan(NamedTuple):
-    """Queries of the same number of rows, for texts of any length.
+    """Queries of the same number of rows, for texts of any length, on the GPU.
 
-    rows: of a strip; strips: of a pattern; planes: of the text that are read; letters: int8[n,
-    strips·rows], the plane of each letter, at the front letters that match everywhere and fill a
-    pattern up; searches: int32[n, 5], the rank of a query, its length, whether the text is read
-    downwards, its warm-up in columns and its limit; shared_bytes: of a block.
+    rows: of a strip; strips: of a pattern; bits: of a counter; planes: of the text that are read;
+    queries: how many; warm: the longest of their warm-ups; letters: int8[n, strips·rows], the
+    plane of each letter, at the front letters that match everywhere and fill a pattern up;
+    searches: int32[n, 5], the rank of a query, its length, whether the text is read downwards, its
+    warm-up in columns and its limit.
     """
 
     rows: int
     strips: int
+    bits: int
     planes: int
-    letters: Planes
-    searches: Ints
-    shared_bytes: int
+    queries: int
+    warm: int
+    letters: DeviceArray
+    searches: DeviceArray
 
 
 def strips_of(length: int) -> tuple[int, int]:
@@ -92,66 +108,148 @@ def strips_of(length: int) -> tuple[int, int]:
     if length <= SHORT:
         return -(-length // STEP) * STEP, 1
     # The fewest rows in all, and among equals the tallest strips.
-    return min(((rows, -(-length // rows)) for rows in reversed(STRIP_ROWS)), key=math.prod)
+    return min(((rows, -(-length // rows)) for rows in STRIP_ROWS), key=math.prod)
 
 
-def plan_searches(
-    halo: int, reading: ReadingArrays, limits: Longs, chosen: Longs
-) -> Iterator[SearchPlan]:
-    """Yield the SearchPlans of the chosen queries, each within its limit; halo: of the texts."""
-    planes = max(int(reading.letters.max()) + 1, 4)
-    lengths, kind = np.unique(np.diff(reading.begins)[chosen], return_inverse=True)
-    alike: dict[tuple[int, int], list[int]] = {}
-    for number, length in enumerate(lengths.tolist()):
-        alike.setdefault(strips_of(length), []).append(number)
-    for (rows, many), numbers in alike.items():
-        queries = chosen[np.isin(kind, numbers)]
-        for first in range(0, len(queries), MOST_QUERIES):
-            part = queries[first : first + MOST_QUERIES]
-            letters = _letters(rows * many, planes, part, reading)
-            searches = _searches(part, halo, reading, limits)
-            shared_bytes = 8 * ((planes + 1) * COLUMNS * THREADS + rows)
-            yield SearchPlan(rows, many, planes, letters, searches, shared_bytes)
+class Searches:
+    """Searches on the GPU, planned once for texts of any length.
+
+    halo: of the texts; limits: int64[Q], the k of each query; chosen: int64, the queries to search;
+    k: the largest limit; stream: in which they run; lowering: whether to find smallest distances
+    instead of all ends.
+    """
+
+    def __init__(
+        self,
+        halo: int,
+        reading: ReadingArrays,
+        limits: Longs,
+        chosen: Longs,
+        k: int,
+        stream: Stream,
+        lowering: bool = False,
+    ) -> None:
+        self._stream, self._lowering, self._coding = stream, lowering, (len(limits), k + 1)
+        self._queries = halo, reading, limits
+        self.plans = list(self._plan(chosen))
+        # Memory of strips and the blocks that it is for; one search follows the other.
+        self._kept: dict[tuple[int, ...], tuple[int, Kept]] = {}
+
+    def _plan(self, chosen: Longs) -> Iterator[SearchPlan]:
+        """Yield the SearchPlans of the chosen queries."""
+        halo, reading, limits = self._queries
+        lengths, kind = np.unique(np.diff(reading.begins)[chosen], return_inverse=True)
+        alike: dict[tuple[int, int], list[int]] = {}
+        for number, length in enumerate(lengths.tolist()):
+            alike.setdefault(strips_of(length), []).append(number)
+        planes = max(int(reading.letters.max()) + 1, 4)
+        for (rows, strips), numbers in alike.items():
+            queries = chosen[np.isin(kind, numbers)]
+            for first in range(0, len(queries), MOST_QUERIES):
+                part = queries[first : first + MOST_QUERIES]
+                length, limit = np.diff(reading.begins)[part], limits[part]
+                warm = np.minimum(halo, length + limit)
+                columns = (part, length, reading.backward[part], warm, limit)
+                searches = np.stack(columns, axis=1).astype(np.int32)
+                # The smallest distances lower a limit to 0 while they are sought.
+                least = 0 if self._lowering else int(limit.min())
+                yield SearchPlan(
+                    *(rows, strips, counter_bits(rows * strips, least, int(limit.max()))),
+                    *(planes, len(part), int(warm.max())),
+                    on_device(_letters(rows * strips, planes, part, reading), self._stream),
+                    on_device(searches, self._stream),
+                )
+
+    def run(self, text: Text, buffer: HitBuffer) -> None:
+        """Start to find every anchored end within its query's limit.
+
+        text: a chunk whose planes are on the GPU; buffer: receives the codes; see
+        `Engine.start_edit` for the positions that a query owns. When lowering, the codes are not
+        used, and the counts, int64[Q], become the smallest distances if these are smaller.
+        """
+        for plan in self.plans:
+            stretch, blocks = divide(text, plan)
+            shape = Shape(*text[1:], halo_of(text), plan.planes, stretch, *self._coding)
+            arguments = (text.planes, shape, plan.letters, plan.searches, buffer)
+            shared_bytes = 8 * ((plan.planes + 1) * COLUMNS * THREADS + plan.rows)
+            launch = (THREADS, self._stream, shared_bytes)
+            if plan.strips == 1:
+                kernel = make_scan(plan.rows, plan.bits, self._lowering)
+                kernel[(blocks, plan.queries), *launch](*arguments)
+                continue
+            kernel = make_strips(plan.rows, plan.bits, self._lowering)
+            units = blocks * plan.queries
+            kept = self._memory(plan, units)
+            together = len(kept.borders) // (2 * SPAN * THREADS)
+            for first in range(0, units, together):
+                kernel[min(together, units - first), *launch](*arguments, first, kept)
+
+    def _memory(self, plan: SearchPlan, units: int) -> Kept:
+        """Memory for the strips of all blocks that are started together, fewer where it is short.
+
+        It is kept for later runs. units: blocks of all queries.
+        """
+        kind = plan.rows, plan.strips, plan.bits
+        most, kept = self._kept.get(kind, (0, None))
+        if kept is None or units > most:
+            rows = 2 * plan.strips * plan.rows, 2 * SPAN, plan.strips * plan.bits
+            fitting = int(memory()[0] * MEMORY_SHARE) // (8 * sum(rows) * THREADS)
+            blocks = max(min(units, fitting, TOGETHER * multiprocessors()), 1)
+            kept = Kept(*(empty(many * blocks * THREADS, np.uint64, self._stream) for many in rows))
+            self._kept[kind] = units, kept
+        return kept
 
 
 def _letters(rows: int, planes: int, queries: Longs, reading: ReadingArrays) -> Planes:
     """The plane of each letter, int8[n, rows]; in front the plane behind all others fills up."""
     lengths = np.diff(reading.begins)[queries]
-    letters = gather(reading.letters, reading.begins[queries], bounds_of(lengths))
     filled = np.full((len(queries), rows), planes, np.int8)
-    if (lengths == lengths[0]).all():
-        filled[:, rows - lengths[0] :] = letters.reshape(len(queries), -1)
-    else:
-        filled[np.arange(rows) >= rows - lengths[:, None]] = letters
+    own = np.arange(rows) >= rows - lengths[:, None]
+    filled[own] = gather(reading.letters, reading.begins[queries], bounds_of(lengths))
     return filled
 
 
-def _searches(queries: Longs, halo: int, reading: ReadingArrays, limits: Longs) -> Ints:
-    """See SearchPlan."""
-    lengths, limits = np.diff(reading.begins)[queries], limits[queries]
-    warm = np.minimum(halo, lengths + limits)
-    columns = (queries, lengths, reading.backward[queries], warm, limits)
-    return np.stack(columns, axis=1).astype(np.int32)
-
-
 def divide(text: Text, plan: SearchPlan) -> tuple[int, int]:
-    """How a text is divided: rows of a lane that a thread owns, and blocks of a query."""
-    across, warm = -(-text.words // THREADS), int(plan.searches[:, 3].max())
-    stretch = _stretch(across * len(plan.searches), text.rows, warm, plan.strips)
+    """How a text is divided: rows of a lane that a thread owns, and blocks of a query.
+
+    Short stretches balance the work, long ones warm up less often. A multiprocessor with fewer than
+    `busy` blocks finishes none of them sooner, and all wait for the last block for about the time
+    that one takes.
+    """
+    across, processors = -(-text.words // THREADS), multiprocessors()
+    blocks, busy = across * plan.queries, BUSY if plan.strips == 1 else BUSY_STRIPS
+    stretches = np.arange(1, min(max(MOST * processors // blocks, 1), text.rows) + 1)
+    rows = -(-text.rows // stretches)
+    load = -(-blocks * -(-text.rows // rows) // processors)
+    stretch = int(rows[np.argmin((np.maximum(load, busy) + 1) * (rows + plan.warm))])
     return stretch, across * -(-text.rows // stretch)
 
 
-def _stretch(blocks: int, lane_rows: int, warm: int, strips: int) -> int:
-    """Rows of a stretch: short ones balance the work, long ones warm up less often.
+class Task(NamedTuple):
+    """What a thread has to do: its word of a row; the first row of the text that it reads, the step
+    to the next, and how many; how the query is searched, see SearchPlan."""
 
-    A multiprocessor with fewer than `busy` blocks finishes none of them sooner, and all wait for
-    the last block for about the time that one takes.
-    """
-    processors, busy = multiprocessors(), BUSY if strips == 1 else BUSY_STRIPS
-    stretches = np.arange(1, min(max(MOST * processors // blocks, 1), lane_rows) + 1)
-    rows = -(-lane_rows // stretches)
-    load = -(-blocks * -(-lane_rows // rows) // processors)
-    return int(rows[np.argmin((np.maximum(load, busy) + 1) * (rows + warm))])
+    word: int
+    row: int
+    step: int
+    columns: int
+    query: int
+    length: int
+    warm: int
+    limit: int
+
+
+@cuda.jit(device=True)
+def _task(shape, search, block, thread):
+    """The Task of a thread of a block; search: a row of the searches."""
+    across = (shape.words + THREADS - 1) // THREADS
+    word = block % across * THREADS + thread
+    begin = block // across * shape.stretch
+    end = begin + shape.stretch if begin + shape.stretch < shape.rows else shape.rows
+    backward, warm = search[2], search[3]
+    row = end - 1 + warm if backward else begin + shape.halo - warm
+    step = -1 if backward else 1
+    return Task(word, row, step, warm + end - begin, search[0], search[1], warm, int64(search[4]))
 
 
 @cuda.jit(device=True)
@@ -205,7 +303,7 @@ def make_scan(rows: int, bits: int, lowering: bool) -> Any:
     """The kernel for patterns of up to `rows` letters and counters of `bits` bits."""
 
     @cuda.jit(cache=True)
-    def kernel(text, shape, letters, searches, codes, count):
+    def kernel(text, shape, letters, searches, buffer):
         shared = cuda.shared.array(0, uint64)
         staged = cuda.shared.array(rows, uint32)
         state = State(
@@ -215,35 +313,26 @@ def make_scan(rows: int, bits: int, lowering: bool) -> Any:
             cuda.local.array(COLUMNS, uint64),
             cuda.local.array(bits, uint64),
         )
-        buffer = HitBuffer(codes, count)
         thread = cuda.threadIdx.x
         tile = Tile(shared, staged, uint32(thread))
-        across = (shape.words + THREADS - 1) // THREADS
-        word = cuda.blockIdx.x % across * THREADS + thread
-        begin = cuda.blockIdx.x // across * shape.stretch
-        end = begin + shape.stretch if begin + shape.stretch < shape.rows else shape.rows
-        search = searches[cuda.blockIdx.y]
-        query, length, backward, warm = search[0], search[1], search[2], search[3]
-        limit = int64(search[4])
+        task = _task(shape, searches[cuda.blockIdx.y], cuda.blockIdx.x, thread)
         if thread < rows:
             staged[thread] = uint32(letters[cuda.blockIdx.y, thread]) * uint32(COLUMNS * THREADS)
         for c in range(COLUMNS):
             shared[(shape.planes * COLUMNS + c) * THREADS + thread] = ALL_ONES
         cuda.syncthreads()
-        if word >= shape.words:
+        if task.word >= shape.words:
             return
+        limit, query, warm = task.limit, task.query, task.warm
         if lowering:
             # Only a smaller distance than the known one is of interest.
-            known = count[query]
-            limit = known - 1 if known <= limit else limit
+            limit = smaller(buffer.count[query] - 1, limit)
             if limit < 0:
                 return
-        _begin(state, rows, bits, length, limit)
+        _begin(state, rows, bits, task.length, limit)
         coding = Coding(shape.queries, query, shape.factor, limit)
-        row = end - 1 + warm if backward else begin + shape.halo - warm
-        step = -1 if backward else 1
-        columns = warm + end - begin
-        at = row * shape.words + word
+        row, step, columns = task.row, task.step, task.columns
+        at = row * shape.words + task.word
         way = Way(text, shape.planes, shape.plane_words, at, step * shape.words)
         for t in range(0, columns, COLUMNS):
             stage(way, t, columns - t, tile)
@@ -255,83 +344,120 @@ def make_scan(rows: int, bits: int, lowering: bool) -> Any:
             for c in range(COLUMNS):
                 low |= add(state.counter, bits, state.ph[c], state.mh[c])
             if low and warm < t + COLUMNS:
-                ends = Ends(64 * word * shape.rows + row, step, shape.rows, ALL_ONES)
-                _report(
-                    state, bits, lowering, (warm - t, columns - t), ends, coding, buffer,
-                )  # fmt: skip
+                ends = Ends(64 * task.word * shape.rows + row, step, shape.rows, ALL_ONES)
+                counted = warm - t, columns - t
+                _report(state, bits, lowering, counted, ends, coding, buffer)
             row += step * COLUMNS
 
     return kernel
 
 
-class Searches:
-    """Searches on the GPU, planned once for texts of any length.
+@cuda.jit(device=True)
+def _report_border(counter, bits, lowering, columns, own, ends, coding, buffer):
+    """Go over the last border of a span once more, to find the ends within k.
 
-    halo: of the texts; limits: int64[Q], the k of each query; chosen: int64, the queries to search;
-    k: the largest limit; stream: in which they run; lowering: whether to find smallest distances
-    instead of all ends.
+    columns: of the warm-up, and of the span; ends: Ends of the span's first column.
     """
+    warm, span = columns
+    for t in range(span):
+        here = own.at + 2 * t * own.apart
+        plus, minus = own.borders[uint64(here)], own.borders[uint64(here + own.apart)]
+        left = add(counter, bits, plus, minus) & ends.owned
+        if left and warm <= t:
+            if lowering:
+                distance = smallest(counter, bits, left) + coding.limit + 1
+                cuda.atomic.min(buffer.count, coding.query, distance)
+            else:
+                to = reserve(buffer.count, 0, int(cuda.popc(left)))
+                write(counter, bits, left, ends, t, coding, buffer, to)
 
-    def __init__(
-        self,
-        halo: int,
-        reading: ReadingArrays,
-        limits: Longs,
-        chosen: Longs,
-        k: int,
-        stream: Stream,
-        lowering: bool = False,
-    ) -> None:
-        self._stream, self._lowering, self._coding = stream, lowering, (len(limits), k + 1)
-        # Each plan with the bits of its counters, and its letters and searches on the GPU.
-        self._planned: list[tuple[SearchPlan, int, DeviceArray, DeviceArray]] = []
-        # Memory of strips and the blocks that it is for; one search follows the other.
-        self._kept: dict[tuple[int, ...], tuple[int, strips.Kept]] = {}
-        for plan in plan_searches(halo, reading, limits, chosen):
-            least, most = plan.searches[:, 4].min(), plan.searches[:, 4].max()
-            # The smallest distances lower a limit to 0 while they are sought.
-            bits = counter_bits(plan.rows * plan.strips, 0 if lowering else int(least), int(most))
-            arrays = on_device(plan.letters, stream), on_device(plan.searches, stream)
-            self._planned.append((plan, bits, *arrays))
 
-    def run(self, text: Text, buffer: HitBuffer) -> None:
-        """Start to find every anchored end within its query's limit.
+@cache
+def make_strips(rows: int, bits: int, lowering: bool) -> Any:
+    """The kernel for strips of `rows` rows and counters of `bits` bits."""
+    top = bits - 1
 
-        text: a chunk whose planes are on the GPU; buffer: receives the codes; see
-        `Engine.start_edit` for the positions that a query owns. When lowering, the codes are not
-        used, and the counts, int64[Q], become the smallest distances if these are smaller.
-        """
-        size = text.plane_words, text.words, text.rows, halo_of(text)
-        for plan, bits, letters, searches in self._planned:
-            stretch, blocks = divide(text, plan)
-            shape = Shape(*size, plan.planes, stretch, *self._coding)
-            arguments = (text.planes, shape, letters, searches, *buffer)
-            launch = (THREADS, self._stream, plan.shared_bytes)
-            if plan.strips == 1:
-                kernel = make_scan(plan.rows, bits, self._lowering)
-                kernel[(blocks, len(plan.searches)), *launch](*arguments)
-                continue
-            kernel = strips.make_scan(plan.rows, bits, self._lowering)
-            units = blocks * len(plan.searches)
-            kept = self._memory(plan, bits, units)
-            together = len(kept.borders) // (2 * strips.SPAN * THREADS)
-            for first in range(0, units, together):
-                kernel[min(together, units - first), *launch](*arguments, first, kept)
+    @cuda.jit(cache=True)
+    def kernel(text, shape, letters, searches, buffer, first_unit, kept):
+        shared = cuda.shared.array(0, uint64)
+        staged = shared[(shape.planes + 1) * COLUMNS * THREADS :]
+        known = cuda.shared.array(1, int64)
+        state = State(
+            cuda.local.array(rows, uint64),
+            cuda.local.array(rows, uint64),
+            cuda.local.array(COLUMNS, uint64),
+            cuda.local.array(COLUMNS, uint64),
+            cuda.local.array(bits, uint64),
+        )
+        counter = state.counter
+        thread = cuda.threadIdx.x
+        tile = Tile(shared, staged, uint64(thread))
+        me = cuda.blockIdx.x * THREADS + thread
+        own = Own(kept.deltas, kept.borders, kept.totals, me, cuda.gridDim.x * THREADS)
+        across = (shape.words + THREADS - 1) // THREADS
+        blocks = (shape.rows + shape.stretch - 1) // shape.stretch * across
+        unit = first_unit + cuda.blockIdx.x
+        search = unit // blocks
+        task = _task(shape, searches[search], unit % blocks, thread)
+        owned = ALL_ONES if task.word < shape.words else NONE
+        word = task.word if task.word < shape.words else shape.words - 1
+        query, warm = task.query, task.warm
+        limit = task.limit
+        if lowering:  # a block goes by one limit
+            if thread == 0:
+                known[0] = smaller(buffer.count[query] - 1, limit)
+            cuda.syncthreads()
+            limit = known[0]
+            if limit < 0:
+                return
+        coding = Coding(shape.queries, query, shape.factor, limit)
+        for c in range(COLUMNS):
+            shared[(shape.planes * COLUMNS + c) * THREADS + thread] = ALL_ONES
+        row, step, columns = task.row, task.step, task.columns
+        strips = letters.shape[1] // rows
+        missing = strips * rows - task.length
+        put_number(counter, bits, rows - missing - limit - 1)
+        save_counter(counter, bits, own, 0, 0)
+        last = 0  # the lowest strip that takes part
+        fresh = 0  # the strip that starts anew
+        for base in range(0, columns, SPAN):
+            span = smaller(SPAN, columns - base)
+            at = row * shape.words + word
+            way = Way(text, shape.planes, shape.plane_words, at, step * shape.words)
+            strip = 0
+            while strip <= last:
+                cuda.syncthreads()
+                if thread < rows:
+                    plane = letters[search, strip * rows + thread]
+                    staged[thread] = uint64(plane) * uint64(COLUMNS * THREADS)
+                cuda.syncthreads()
+                load_strip(state, rows, own, strip, strip == fresh, missing)
+                if strip == fresh:
+                    fresh = -1
+                load_counter(counter, bits, own, strip)
+                low = counter[top]
+                if strip == last and strip + 1 < strips:
+                    save_counter(counter, bits, own, strip + 1, rows)
+                low |= cross(state, rows, bits, strip, span, way, own, tile)
+                save_strip(state, rows, own, strip)
+                if strip + 1 == strips and low & owned:
+                    load_counter(counter, bits, own, strip)
+                    ends = Ends(64 * word * shape.rows + row, step, shape.rows, owned)
+                    counted = warm - base, span
+                    _report_border(counter, bits, lowering, counted, own, ends, coding, buffer)
+                save_counter(counter, bits, own, strip, 0)
+                if strip == last:
+                    if strip + 1 < strips and cuda.syncthreads_or(int32(low != NONE)):
+                        last += 1
+                        fresh = last
+                    else:
+                        # The strip's deltas are in memory: is any value in it still within k?
+                        if strip and not cuda.syncthreads_or(
+                            int32(holds(counter, rows, bits, own, strip))
+                        ):
+                            last -= 1
+                        break
+                strip += 1
+            row += step * span
 
-    def _memory(self, plan: SearchPlan, bits: int, units: int) -> strips.Kept:
-        """Memory for the strips of all blocks that are started together, fewer where it is short.
-
-        It is kept for later runs. units: blocks of all queries.
-        """
-        kind = plan.rows, plan.strips, bits
-        most, kept = self._kept.get(kind, (0, None))
-        if kept is None or units > most:
-            words = plan.strips * (2 * plan.rows + bits) + 2 * strips.SPAN  # a thread
-            fitting = int(memory()[0] * MEMORY_SHARE) // (8 * words * THREADS)
-            blocks = max(min(units, fitting, TOGETHER * multiprocessors()), 1)
-            rows = 2 * plan.strips * plan.rows, 2 * strips.SPAN, plan.strips * bits
-            kept = strips.Kept(
-                *(empty(many * blocks * THREADS, np.uint64, self._stream) for many in rows)
-            )
-            self._kept[kind] = units, kept
-        return kept
+    return kernel

@@ -3,7 +3,7 @@
 A block of threads copies its tile of text, and the rows below it into which windows reach, to
 shared memory and runs all queries over it, or a part of them where the text has few tiles. A thread
 has one word and `depth` rows of the tile and counts in registers; as many loads share the addresses
-of a letter. Letters that are not in the tile, those far from the window's start and rare IUPAC
+of a letter. Groups that are not in the tile, those far from the window's start and rare IUPAC
 letters, are read from device memory for the windows that are still within k.
 
 Mismatch counters are bit-sliced and kept complemented, as on the CPU: text planes say where a
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import int64, uint64
 
-from kmatch.arrays import Bools, Ints, Longs, Planes, Words
+from kmatch.arrays import Bools, Ints, Longs, Planes
 from kmatch.engine.cuda.driver import (
     DeviceArray,
     Stream,
@@ -28,7 +28,7 @@ from kmatch.engine.cuda.driver import (
     multiprocessors,
     on_device,
 )
-from kmatch.engine.cuda.text import Part, Size, copy_tile, finish_copies, tile_indices
+from kmatch.engine.cuda.text import Part, Size, copy_tile, tile_indices, wait_for_copies
 from kmatch.engine.cuda.words import (
     ALL_ONES,
     NONE,
@@ -86,40 +86,46 @@ BROAD = Tile(16, 14)
 DEEP = Tile(8, 8)  # reaches further, and leaves registers for wider counters
 
 
-class QueryPlan(NamedTuple):
-    """Queries over a tile of `planes` planes and `tile_rows` rows.
+class Groups(NamedTuple):
+    """The letters of queries in groups of four, on the GPU.
+
+    planes, shifts: int8[4·G] and int32[4·G], plane numbers or ALWAYS, and offsets from the window's
+    start; codes: uint64[G], four letters each, 16 bits a letter: the index of its word in shared
+    memory, less the thread's number.
+    """
+
+    planes: DeviceArray
+    shifts: DeviceArray
+    codes: DeviceArray
+
+
+class Queries(NamedTuple):
+    """Queries within k, planned for a tile of a Size, on the GPU.
 
     bits: of a counter; ones: words before the tile that match everywhere, 0 unless a letter is
-    ALWAYS; letters, shifts: int8[4·G] and int32[4·G], plane numbers or ALWAYS, and offsets from the
-    window's start; codes: uint64[G], four letters each, 16 bits a letter: the index of its word in
-    shared memory, less the thread's number; steps: int32[Q, 6], groups of four letters: the first,
-    and the ends of those counted without a look, of those counted in the tile, of all counted, of
-    those required in the tile, and of all; shared_bytes: of a block.
+    ALWAYS; steps: int32[Q, 6], groups of letters, see Step.
     """
 
     tile: Tile
+    size: Size
     bits: int
-    planes: int
-    tile_rows: int
     ones: int
-    letters: Planes
-    shifts: Ints
-    codes: Words
-    steps: Ints
-    shared_bytes: int
+    k: int
+    letters: Groups
+    steps: DeviceArray
 
 
-def plan_queries(query: QueryArrays, k: int) -> QueryPlan:
-    """The QueryPlan of queries that are searched within k."""
+def upload(query: QueryArrays, k: int, stream: Stream) -> Queries:
+    """The Queries of some that are searched within k."""
     bounds, bits = query.bounds, max(int(k).bit_length(), 1)
     last_unseen = bounds[:, 3] - 1  # counted letters come first, in the order of their offsets
     needed = int(query.shifts[last_unseen[last_unseen >= bounds[:, 0]]].max(initial=0))
     tile, planes, reach = _tile(query, needed, bits)
-    tile_rows = tile.rows + reach
+    size = Size(planes, tile.rows + reach, tile.words)
     letters, shifts, (begin, exact, end) = _in_groups(query)
     ones = 0 if len(letters) == len(query.planes) else tile.ones
     near = ((letters < planes) & (shifts <= reach)).view(np.uint32) == ALL_OF_GROUP
-    at = tile_indices(letters, shifts, tile_rows, tile.words) + np.uint16(ones)
+    at = tile_indices(letters, shifts, size) + np.uint16(ones)
     at[letters == ALWAYS] = 0
     codes = at.view(np.uint64)
     codes[~near] = 0
@@ -127,8 +133,8 @@ def plan_queries(query: QueryArrays, k: int) -> QueryPlan:
     required = np.minimum(_first_far(near, exact), end)
     unseen = np.minimum(begin + (bounds[:, 3] - bounds[:, 0]) // GROUP, counted)
     steps = np.stack([begin, unseen, counted, exact, required, end], axis=1).astype(np.int32)
-    shared = 8 * (ones + planes * tile_rows * tile.words)
-    return QueryPlan(tile, bits, planes, tile_rows, ones, letters, shifts, codes, steps, shared)
+    given = Groups(*(on_device(array, stream) for array in (letters, shifts, codes)))
+    return Queries(tile, size, bits, ones, k, given, on_device(steps, stream))
 
 
 def _tile(query: QueryArrays, needed: int, bits: int) -> tuple[Tile, int, int]:
@@ -144,7 +150,7 @@ def _tile(query: QueryArrays, needed: int, bits: int) -> tuple[Tile, int, int]:
 
 
 def _in_groups(query: QueryArrays) -> tuple[Planes, Ints, tuple[Longs, Longs, Longs]]:
-    """Letters and shifts in whole groups, and where the groups of each query begin.
+    """Groups and shifts in whole groups, and where the groups of each query begin.
 
     These are the first counted ones, the first exact ones, and the ends.
     """
@@ -168,33 +174,18 @@ def _first_far(near: Bools, begin: Longs) -> Longs:
     return far[np.searchsorted(far, begin)]
 
 
-class Shape(NamedTuple):
-    """A chunk and a QueryPlan as the kernel takes them.
-
-    rows: that a lane owns; plane_rows: with those of the halo; others: see Text and QueryPlan.
-    """
-
-    words: int
-    rows: int
-    plane_rows: int
-    planes: int
-    tile_rows: int
-    ones: int
-    k: int
-
-
 @cuda.jit(device=True)
-def begin(live, counters, bits, row, first_count):
+def begin(state, bits, row, first_count):
     """Begin a row: every lane is live, every counter at its start."""
-    live[row] = ALL_ONES
+    state.live[row] = ALL_ONES
     for b in range(bits):
-        counters[row * bits + b] = NONE if (first_count >> b) & 1 else ALL_ONES
+        state.counters[row * bits + b] = NONE if (first_count >> b) & 1 else ALL_ONES
 
 
 @cuda.jit(device=True)
-def add_four(live, counters, bits, row, a, b, c, d):
+def add_four(state, bits, row, a, b, c, d):
     """Count the mismatches of four letters."""
-    at = row * bits
+    live, counters, at = state.live, state.counters, row * bits
     ones = counters[at]
     first = majority(ones, a, b)
     ones = parity(ones, a, b)
@@ -224,27 +215,15 @@ def mismatches(counters, bits, row, bit, first_count):
     return count - first_count
 
 
-class Planned(NamedTuple):
-    """Letters of all queries: a QueryPlan's arrays on the GPU."""
-
-    planes: DeviceArray
-    shifts: DeviceArray
-    codes: DeviceArray
-
-
 class Lanes(NamedTuple):
-    """The lanes of a thread: those of one word, in every `apart`-th row from `row` on."""
+    """The lanes of a thread: those of one word, in every `apart`-th row from `row` on; tile: words
+    in shared memory; thread: the number of this one."""
 
+    tile: DeviceArray
+    thread: int
     row: int
     apart: int
     word: int
-
-
-class Shared(NamedTuple):
-    """Shared memory, and the number of the thread that reads it."""
-
-    words: DeviceArray
-    thread: int
 
 
 class State(NamedTuple):
@@ -255,7 +234,8 @@ class State(NamedTuple):
 
 
 class Step(NamedTuple):
-    """The groups of a query's letters, see QueryPlan."""
+    """Groups of a query's letters: the first, and the ends of those counted without a look, of
+    those counted in the tile, of all counted, of those required in the tile, and of all."""
 
     begin: int
     unseen: int
@@ -266,23 +246,23 @@ class Step(NamedTuple):
 
 
 @cuda.jit(device=True)
-def _count_staged(state, bits, depth, tile, code):
-    w = (code & CODE) + tile.thread
-    x = ((code >> uint64(16)) & CODE) + tile.thread
-    y = ((code >> uint64(32)) & CODE) + tile.thread
-    z = (code >> uint64(48)) + tile.thread
+def _count_staged(state, bits, depth, lanes, code):
+    tile = lanes.tile
+    w = (code & CODE) + lanes.thread
+    x = ((code >> uint64(16)) & CODE) + lanes.thread
+    y = ((code >> uint64(32)) & CODE) + lanes.thread
+    z = (code >> uint64(48)) + lanes.thread
     for i in range(depth):
         s = uint64(i * THREADS)
-        a, b, c, d = tile.words[w + s], tile.words[x + s], tile.words[y + s], tile.words[z + s]
-        add_four(state.live, state.counters, bits, i, a, b, c, d)
+        add_four(state, bits, i, tile[w + s], tile[x + s], tile[y + s], tile[z + s])
 
 
 @cuda.jit(device=True)
-def _require_staged(depth, tile, code, live):
+def _require_staged(live, depth, lanes, code):
     for j in range(4):
-        at = ((code >> uint64(16 * j)) & CODE) + tile.thread
+        at = ((code >> uint64(16 * j)) & CODE) + lanes.thread
         for i in range(depth):
-            live[i] &= tile.words[at + uint64(i * THREADS)]
+            live[i] &= lanes.tile[at + uint64(i * THREADS)]
 
 
 @cuda.jit(device=True)
@@ -304,11 +284,11 @@ def _count_far(state, bits, depth, text, lanes, letters, first):
             x = _far(text, letters, first + 1, row, lanes.word)
             y = _far(text, letters, first + 2, row, lanes.word)
             z = _far(text, letters, first + 3, row, lanes.word)
-            add_four(state.live, state.counters, bits, i, w, x, y, z)
+            add_four(state, bits, i, w, x, y, z)
 
 
 @cuda.jit(device=True)
-def _require_far(depth, text, lanes, letters, letter, live):
+def _require_far(live, depth, text, lanes, letters, letter):
     for i in range(depth):
         row = lanes.row + i * lanes.apart
         if live[i] and row < text.rows:
@@ -316,25 +296,25 @@ def _require_far(depth, text, lanes, letters, letter, live):
 
 
 @cuda.jit(device=True)
-def _search(state, bits, depth, text, lanes, tile, letters, step):
+def _search(state, bits, depth, text, lanes, letters, step):
     """Count the mismatches of one query; leaves the lanes where it matches in `live`."""
     live, codes = state.live, letters.codes
     for g in range(step.begin, step.unseen):
-        _count_staged(state, bits, depth, tile, codes[g])
+        _count_staged(state, bits, depth, lanes, codes[g])
     g = step.unseen
     while g < step.counted and any_live(depth, live):
-        _count_staged(state, bits, depth, tile, codes[g])
+        _count_staged(state, bits, depth, lanes, codes[g])
         g += 1
     while g < step.exact and any_live(depth, live):
         _count_far(state, bits, depth, text, lanes, letters, 4 * g)
         g += 1
     g = step.exact
     while g < step.required and any_live(depth, live):
-        _require_staged(depth, tile, codes[g], live)
+        _require_staged(live, depth, lanes, codes[g])
         g += 1
     letter = 4 * step.required
     while letter < 4 * step.end and any_live(depth, live):
-        _require_far(depth, text, lanes, letters, letter, live)
+        _require_far(live, depth, text, lanes, letters, letter)
         letter += 1
 
 
@@ -369,55 +349,47 @@ def make_scan(bits: int, tile_words: int, depth: int, pairs: bool) -> Any:
     block_rows = apart * depth
 
     @cuda.jit(cache=True)
-    def kernel(planes, shape, letter_planes, shifts, groups, steps, codes, count):
-        text = Text(planes, shape.words, shape.rows, shape.plane_rows * shape.words)
-        letters, buffer = Planned(letter_planes, shifts, groups), HitBuffer(codes, count)
+    def kernel(text, plane_rows, size, ones, k, letters, steps, buffer):
         shared = cuda.shared.array(0, uint64)
         state = State(cuda.local.array(depth, uint64), cuda.local.array(counter_words, uint64))
-        across = (shape.words + tile_words - 1) // tile_words
+        across = (text.words + tile_words - 1) // tile_words
         thread = cuda.threadIdx.x
         band = cuda.blockIdx.x // across
         left = (cuda.blockIdx.x - band * across) * tile_words
         word = left + thread % tile_words
         row = band * block_rows
-        for i in range(thread, shape.ones, THREADS):
+        for i in range(thread, ones, THREADS):
             shared[uint64(i)] = ALL_ONES
-        part = Part(row, left, shape.plane_rows)
-        size = Size(shape.planes, shape.tile_rows, tile_words)
-        copy_tile(pairs, text, part, size, thread, THREADS, shared, shape.ones)
-        finish_copies(pairs)
+        part = Part(row, left, plane_rows)
+        copy_tile(
+            pairs,
+            text,
+            part,
+            Size(size.planes, size.rows, tile_words),
+            thread,
+            THREADS,
+            shared,
+            ones,
+        )
+        if pairs:
+            wait_for_copies()
         cuda.syncthreads()
         row += thread // tile_words
-        if word >= shape.words or row >= shape.rows:
+        if word >= text.words or row >= text.rows:
             return
-        tile, lanes = Shared(shared, uint64(thread)), Lanes(row, apart, word)
-        first_count = (1 << bits) - (shape.k + 1)
+        lanes = Lanes(shared, uint64(thread), row, apart, word)
+        first_count = (1 << bits) - (k + 1)
         for q in range(cuda.blockIdx.y, len(steps), cuda.gridDim.y):
             for i in range(depth):
-                begin(state.live, state.counters, bits, i, first_count)
+                begin(state, bits, i, first_count)
             s = steps[q]
             step = Step(s[0], s[1], s[2], s[3], s[4], s[5])
-            _search(state, bits, depth, text, lanes, tile, letters, step)
+            _search(state, bits, depth, text, lanes, letters, step)
             if any_live(depth, state.live):
-                coding = Coding(len(steps), q, shape.k + 1, shape.k)
+                coding = Coding(len(steps), q, k + 1, k)
                 _collect(state, bits, depth, text, lanes, coding, buffer)
 
     return kernel
-
-
-class Queries(NamedTuple):
-    """Queries on the GPU: their plan, k, and the plan's arrays there."""
-
-    plan: QueryPlan
-    k: int
-    arrays: tuple[DeviceArray, ...]
-
-
-def upload(query: QueryArrays, k: int, stream: Stream) -> Queries:
-    """Plan queries that are searched within k, and copy the plan to the GPU."""
-    plan = plan_queries(query, k)
-    arrays = (plan.letters, plan.shifts, plan.codes, plan.steps)
-    return Queries(plan, k, tuple(on_device(array, stream) for array in arrays))
 
 
 def query_parts(tiles: int, queries: int) -> int:
@@ -432,12 +404,10 @@ def scan(text: Text, queries: Queries, buffer: HitBuffer, stream: Stream) -> Non
 
     text: a chunk whose planes are on the GPU.
     """
-    plan, (planes, words, rows, plane_words) = queries.plan, text
-    pairs = words % 2 == 0 and copies_in_background()
-    kernel = make_scan(plan.bits, plan.tile.words, plan.tile.depth, pairs)
-    blocks = -(-words // plan.tile.words) * -(-rows // plan.tile.rows)
-    parts = query_parts(blocks, len(plan.steps))
-    plane_rows = plane_words // words
-    shape = Shape(words, rows, plane_rows, plan.planes, plan.tile_rows, plan.ones, queries.k)
-    launch = kernel[(blocks, parts), THREADS, stream, plan.shared_bytes]
-    launch(planes, shape, *queries.arrays, *buffer)
+    tile, size, bits, ones, k, letters, steps = queries
+    pairs = text.words % 2 == 0 and copies_in_background()
+    tiles = -(-text.words // tile.words) * -(-text.rows // tile.rows)
+    shared_bytes = 8 * (ones + size.planes * size.rows * size.width)
+    grid = tiles, query_parts(tiles, len(steps))
+    launch = make_scan(bits, *tile, pairs)[grid, THREADS, stream, shared_bytes]
+    launch(text, text.plane_words // text.words, size, ones, k, letters, steps, buffer)

@@ -14,11 +14,9 @@ from typing import Any, NamedTuple
 from numba import uint64
 
 from kmatch.engine.cuda.driver import cuda
-from kmatch.engine.cuda.recurrence import COLUMNS, add_four, cell, put_number
+from kmatch.engine.cuda.recurrence import COLUMNS, add_four, advance_by, cell, put_number
 from kmatch.engine.cuda.words import ALL_ONES, NONE, any_of_warp, or_both
 from kmatch.engine.types import FRESH
-
-LAST, GATHERED = range(2)  # rows that a sweep counts: the last, or each lane's own
 
 
 class State(NamedTuple):
@@ -39,33 +37,48 @@ class State(NamedTuple):
     counter: Any
 
 
-class Strip(NamedTuple):
-    """A strip in shared memory as a thread sees it.
+class Tile(NamedTuple):
+    """A tile of starts, and a strip of its rows, as a thread sees them.
 
-    width: words of a tile; planes: letter p of row i at (p·rows + i)·width; masks: the lanes of
-    which row i is the row of interest, at i·width; lane: the thread's word; base: top row − k;
-    carried: D − k above the strip before its first column, bit b of it at `at` + b.
+    limits, bounds: of all starts; first: of the 64 starts that are the thread's word; width: words
+    of a tile; word: the thread's; the rest is in shared memory: planes: letter p of row i at
+    (p·rows + i)·width; masks: the lanes of which row i is the row of interest, at i·width;
+    interest: uint8, these rows, of lane i at i·width, counted from 1, with 0 for the last row of
+    the strip above; deeper: the lanes whose limits are below the strip; passing: those that were
+    alive down to the strip's top, which are looked for at its last row first; carried: D − k above
+    the strip before its first column, bit b of it at `at` + b.
     """
 
+    limits: Any
+    bounds: Any
+    first: int
     width: int
+    word: int
     planes: Any
     masks: Any
-    lane: int
-    base: int
+    interest: Any
+    deeper: Any
+    passing: Any
     carried: Any
     at: int
 
 
 class Stretch(NamedTuple):
-    """Columns of the background, four letters a number, and which of them, first and end.
+    """A stretch of the background on its way through a strip.
 
-    origin: the column that the first deltas in device memory belong to.
+    columns: four letters a number; begin, end: those that are taken; base: the strip's top row − k;
+    deltas: horizontal ones in device memory, from column `origin` on; above, below: the indices of
+    those above the strip and below it, −1 for none.
     """
 
     columns: Any
-    origin: int
     begin: int
     end: int
+    base: int
+    deltas: Any
+    origin: int
+    above: int
+    below: int
 
 
 class Watch(NamedTuple):
@@ -82,86 +95,52 @@ class Watch(NamedTuple):
     seen: Any
 
 
-class Borders(NamedTuple):
-    """Horizontal deltas in device memory: the indices of those above a strip and of those below it,
-    −1 for none."""
-
-    deltas: Any
-    source: int
-    target: int
-
-
 @cuda.jit(device=True)
-def _row(state, gather, strip, i):
-    wanted = strip.masks[strip.lane + uint64(i * strip.width)] if gather else NONE
+def _row(state, source, i):
+    tile, gather = source
+    wanted = tile.masks[uint64(tile.word) + uint64(i * tile.width)] if gather else NONE
     for c in range(COLUMNS):
-        cell(state, strip.planes[state.planes[c] + uint64(i * strip.width)], i, c)
+        cell(state, tile.planes[state.planes[c] + uint64(i * tile.width)], i, c)
         if gather:
             state.rose[c] = or_both(state.rose[c], state.ph[c], wanted)
             state.fell[c] = or_both(state.fell[c], state.mh[c], wanted)
 
 
-@cuda.jit(device=True)
-def _rows_4(state, gather, strip, i):
-    _row(state, gather, strip, i)
-    _row(state, gather, strip, i + 1)
-    _row(state, gather, strip, i + 2)
-    _row(state, gather, strip, i + 3)
+_advance = advance_by(_row)
 
 
 @cuda.jit(device=True)
-def _rows_8(state, gather, strip, i):
-    _rows_4(state, gather, strip, i)
-    _rows_4(state, gather, strip, i + 4)
-
-
-@cuda.jit(device=True)
-def _advance(state, rows, gather, strip):
-    """Take COLUMNS columns down the rows of a strip, a multiple of 4 up to 28; see `advance`."""
-    i = 0
-    if rows & 16:
-        _rows_8(state, gather, strip, 0)
-        _rows_8(state, gather, strip, 8)
-        i += 16
-    if rows & 8:
-        _rows_8(state, gather, strip, i)
-        i += 8
-    if rows & 4:
-        _rows_4(state, gather, strip, i)
-
-
-@cuda.jit(device=True)
-def begin_rows(state, rows, bits, kind, strip, fresh):
+def begin_rows(state, rows, bits, gather, tile, base, fresh):
     """Begin a column that grows by one a row, and counters at the rows of interest.
 
-    fresh: whether a record begins, so that the column's number at the top is the top row.
+    fresh: whether a record begins, so that D − k above the strip is `base`.
     """
     for i in range(rows):
         state.pv[i] = ALL_ONES
         state.mv[i] = NONE
     counted = ALL_ONES
-    if kind == LAST:
-        put_number(state.counter, bits, rows)
-    if kind == GATHERED:
+    if gather:
         counted = NONE
         put_number(state.counter, bits, 0)
         for i in range(rows):
-            wanted = strip.masks[strip.lane + uint64(i * strip.width)]
+            wanted = tile.masks[uint64(tile.word) + uint64(i * tile.width)]
             counted |= wanted
             for b in range(bits):
                 if ((i + 1) >> b) & 1:
                     state.counter[b] |= wanted
-    _add_above(state.counter, bits, strip, fresh, counted)
+    else:
+        put_number(state.counter, bits, rows)
+    _add_above(state.counter, bits, tile, base, fresh, counted)
 
 
 @cuda.jit(device=True)
-def _add_above(counter, bits, strip, fresh, counted):
+def _add_above(counter, bits, tile, base, fresh, counted):
     """Add D − k above the strip to a counter, in the lanes counted."""
     carry = NONE
     for b in range(bits):
-        above = strip.carried[strip.at + b]
+        above = tile.carried[tile.at + b]
         if fresh:
-            above = ALL_ONES if (strip.base >> b) & 1 else NONE
+            above = ALL_ONES if (base >> b) & 1 else NONE
         above &= counted
         old = counter[b]
         counter[b] = old ^ above ^ carry
@@ -169,79 +148,58 @@ def _add_above(counter, bits, strip, fresh, counted):
 
 
 @cuda.jit(device=True)
-def carry_down(state, rows, bits, strip, stretch, borders, begun):
+def carry_down(state, rows, bits, tile, stretch, begun):
     """Find D − k above a strip before its first column, in every lane.
 
-    begun: the first column of the strip above, where `strip.carried` is D − k above that one.
+    begun: the first column of the strip above, where `tile.carried` is D − k above that one.
     """
-    if borders.source < 0:
-        put_number(state.counter, bits, strip.base)
+    if stretch.above < 0:
+        put_number(state.counter, bits, stretch.base)
     else:
         put_number(state.counter, bits, rows)
-        _add_above(state.counter, bits, strip, False, ALL_ONES)
-    t = begun
-    while t < stretch.begin:
-        letters = _load_letters(state, strip, stretch, borders, t)
+        _add_above(state.counter, bits, tile, stretch.base, False, ALL_ONES)
+    for t in range(begun, stretch.begin, COLUMNS):
+        letters = _load_letters(state, tile.width, stretch, t)
         if letters & 7 == FRESH:
-            put_number(state.counter, bits, strip.base)
+            put_number(state.counter, bits, stretch.base)
         else:
             add_four(state.counter, bits, state.next_ph, state.next_mh)
-        t += COLUMNS
     for b in range(bits):
-        strip.carried[strip.at + b] = state.counter[b]
+        tile.carried[tile.at + b] = state.counter[b]
 
 
 @cuda.jit(device=True)
-def _load_letters(state, strip, stretch, borders, t):
+def _load_letters(state, width, stretch, t):
     """The letters of COLUMNS columns from t on; begins to load the deltas above them."""
-    if borders.source >= 0:
-        first = borders.source + (t - stretch.origin) * 2 * strip.width
+    if stretch.above >= 0:
+        first = stretch.above + (t - stretch.origin) * 2 * width
         for c in range(COLUMNS):
-            at = first + 2 * c * strip.width
-            state.next_ph[c] = borders.deltas[uint64(at)]
-            state.next_mh[c] = borders.deltas[uint64(at + strip.width)]
+            at = first + 2 * c * width
+            state.next_ph[c] = stretch.deltas[uint64(at)]
+            state.next_mh[c] = stretch.deltas[uint64(at + width)]
     return stretch.columns[uint64(t) // uint64(COLUMNS)]
 
 
 @cuda.jit(device=True)
-def _begin_columns(state, rows, strip, letters):
-    """Begin COLUMNS columns, of which letters and deltas were loaded, at the strip's top."""
-    for c in range(COLUMNS):
-        letter = (uint64(letters) >> uint64(8 * c)) & uint64(7)
-        state.planes[c] = letter * uint64(rows * strip.width) + strip.lane
-        state.ph[c] = state.next_ph[c]
-        state.mh[c] = state.next_mh[c]
-        state.rose[c] = NONE
-        state.fell[c] = NONE
-
-
-@cuda.jit(device=True)
-def _hand_down(state, width, borders, here):
-    """Store the deltas below COLUMNS columns."""
-    if borders.target >= 0:
+def _hand_down(state, width, stretch, t):
+    """Store the deltas below COLUMNS columns from t on."""
+    if stretch.below >= 0:
         for c in range(COLUMNS):
-            at = borders.target + here + 2 * c * width
-            borders.deltas[uint64(at)] = state.ph[c]
-            borders.deltas[uint64(at + width)] = state.mh[c]
+            at = stretch.below + (t - stretch.origin) * 2 * width + 2 * c * width
+            stretch.deltas[uint64(at)] = state.ph[c]
+            stretch.deltas[uint64(at + width)] = state.mh[c]
 
 
 @cuda.jit(device=True)
-def _count(state, bits, kind):
-    """Count the deltas of COLUMNS columns; returns the lanes alive there."""
-    if kind == LAST:
-        return add_four(state.counter, bits, state.ph, state.mh)
-    return add_four(state.counter, bits, state.rose, state.fell)
-
-
-@cuda.jit(device=True)
-def sweep(state, rows, bits, kind, strip, stretch, borders, watch):
+def sweep(state, rows, bits, gather, tile, stretch, watch):
     """Take a stretch through a strip; returns the lanes alive at the rows of interest.
 
-    kind: LAST or GATHERED. One lane of `watch` is enough for LAST, unless all columns count. A
-    sweep that counts nothing is no kind of its own: with less code the kernel is faster.
+    gather: whether these are each lane's own, or the strip's last, for which one lane of `watch` is
+    enough, unless all columns count. A sweep that counts nothing is no kind of its own: with less
+    code the kernel is faster.
     """
-    alive, t = NONE, stretch.begin
-    counting = kind == GATHERED or watch.counting
+    alive, t, width = NONE, stretch.begin, tile.width
+    counting = gather or watch.counting
     for c in range(COLUMNS):
         state.next_ph[c] = NONE
         state.next_mh[c] = NONE
@@ -249,29 +207,37 @@ def sweep(state, rows, bits, kind, strip, stretch, borders, watch):
         # Records have a loop each: one loop with new rows in it would copy all of them every time.
         letters = stretch.columns[uint64(t) // uint64(COLUMNS)]
         fresh = letters & 7 == FRESH
-        begin_rows(state, rows, bits, kind, strip, fresh)
+        begin_rows(state, rows, bits, gather, tile, stretch.base, fresh)
         if fresh:
             for c in range(COLUMNS):  # the strip below loads them ahead, and looks at none
                 state.ph[c] = NONE
                 state.mh[c] = NONE
-            _hand_down(state, strip.width, borders, (t - stretch.origin) * 2 * strip.width)
+            _hand_down(state, width, stretch, t)
             t += COLUMNS
         if t < stretch.end:
-            letters = _load_letters(state, strip, stretch, borders, t)
+            letters = _load_letters(state, width, stretch, t)
         while t < stretch.end:
             if letters & 7 == FRESH:
                 break
-            here = (t - stretch.origin) * 2 * strip.width
-            _begin_columns(state, rows, strip, letters)
+            for c in range(COLUMNS):
+                letter = (uint64(letters) >> uint64(8 * c)) & uint64(7)
+                state.planes[c] = letter * uint64(rows * width) + uint64(tile.word)
+                state.ph[c] = state.next_ph[c]
+                state.mh[c] = state.next_mh[c]
+                state.rose[c] = NONE
+                state.fell[c] = NONE
             following = t + COLUMNS if t + COLUMNS < stretch.end else t
-            letters = _load_letters(state, strip, stretch, borders, following)
-            _advance(state, rows, kind == GATHERED, strip)
-            _hand_down(state, strip.width, borders, here)
+            letters = _load_letters(state, width, stretch, following)
+            _advance(state, rows, (tile, gather))
+            _hand_down(state, width, stretch, t)
             if counting:
-                now = _count(state, bits, kind)
+                if gather:
+                    now = add_four(state.counter, bits, state.rose, state.fell)
+                else:
+                    now = add_four(state.counter, bits, state.ph, state.mh)
                 alive |= now
-                looking = kind == LAST or watch.noting
-                if looking and any_of_warp(strip.width, now & watch.wanted):
+                looking = watch.noting or not gather
+                if looking and any_of_warp(width, now & watch.wanted):
                     if watch.noting:
                         note(watch.seen, t)
                     else:
@@ -290,11 +256,12 @@ def note(seen, t):
 
 
 @cuda.jit(device=True)
-def stage(rows, width, text, plane_words, word, top, threads, planes):
-    """Copy the planes of a strip, see Strip, each row shifted by its number.
+def stage(rows, text, plane_words, word, top, threads, tile):
+    """Copy the planes of a strip to a tile, each row shifted by its number.
 
     word: the tile's first; top: the strip's first row; threads: the number of this one, and of all.
     """
+    width, planes = tile.width, tile.planes
     for to in range(threads[0], 4 * rows * width, threads[1]):
         row = top + to // width % rows
         source = to // (rows * width) * plane_words + word + to % width + row // 64

@@ -16,18 +16,7 @@ from typing import Any, NamedTuple
 from numba import int32, int64, uint8, uint64
 
 from kmatch.engine.cuda.driver import cuda, jit
-from kmatch.engine.cuda.primer_strips import (
-    GATHERED,
-    LAST,
-    Borders,
-    State,
-    Stretch,
-    Strip,
-    Watch,
-    carry_down,
-    stage,
-    sweep,
-)
+from kmatch.engine.cuda.primer_strips import State, Stretch, Tile, Watch, carry_down, stage, sweep
 from kmatch.engine.cuda.recurrence import COLUMNS
 from kmatch.engine.cuda.words import NONE, ONE, larger, lowest, smaller
 from kmatch.engine.types import UNKNOWN
@@ -68,50 +57,25 @@ class Outcome(NamedTuple):
     tally: Any
 
 
-class Starts(NamedTuple):
-    """Limits and bounds of all starts, and the first of the 64 that are a thread's word."""
-
-    limits: Any
-    bounds: Any
-    first: int
-
-
-class Interest(NamedTuple):
-    """The rows of interest of a word's lanes, in shared memory.
-
-    width, word: of the tile; rows: uint8, of lane i at i·width, counted from 1, with 0 for the last
-    row of the strip above; masks: as in Strip; deeper: the lanes whose limits are below the strip;
-    passing: those that were alive down to the strip's top, which are looked for at its last row
-    first.
-    """
-
-    width: int
-    word: int
-    rows: Any
-    masks: Any
-    deeper: Any
-    passing: Any
-
-
 @cuda.jit(device=True)
-def _aim(rows, top, passed, starts, interest):
+def _aim(rows, top, passed, tile):
     """Find the rows of interest of a word's lanes; returns whether one is the row of a bound.
 
     passed: see Shape.
     """
-    width, word, masks = interest.width, interest.word, interest.masks
+    width, word, masks = tile.width, tile.word, tile.masks
     for i in range(rows):
         masks[i * width + word] = NONE
     below, within, passing = NONE, 0, NONE
     for bit in range(64):
-        bound = int64(starts.bounds[starts.first + bit])
-        limit = int64(starts.limits[starts.first + bit])
+        bound = int64(tile.bounds[tile.first + bit])
+        limit = int64(tile.limits[tile.first + bit])
         row = NOWHERE
         if bound <= limit and bound > passed and bound > top:
             lane = ONE << uint64(bit)
             row = smaller(bound - top, rows)
             aimed = row
-            if bound == top + 1 and interest.passing[word] & lane:
+            if bound == top + 1 and tile.passing[word] & lane:
                 row, aimed = 0, smaller(limit - top, rows)
                 passing |= lane
             masks[(aimed - 1) * width + word] |= lane
@@ -119,27 +83,27 @@ def _aim(rows, top, passed, starts, interest):
                 below |= lane
             if bound <= top + rows:
                 within = 1
-        interest.rows[bit * width + word] = row
-    interest.deeper[word] = below
-    interest.passing[word] = passing
+        tile.interest[bit * width + word] = row
+    tile.deeper[word] = below
+    tile.passing[word] = passing
     return within
 
 
 @cuda.jit(device=True)
-def _aim_further(rows, top, step, rising, starts, interest):
+def _aim_further(rows, top, step, rising, tile):
     """Move the rows of interest of lanes `step` rows down, or to the last row for step 0.
 
     Returns the lanes that have such a row.
     """
-    width, word, masks = interest.width, interest.word, interest.masks
+    width, word, masks = tile.width, tile.word, tile.masks
     for i in range(rows):
         masks[i * width + word] = NONE
     aimed = NONE
     while rising:
         bit = lowest(rising)
         rising &= rising - ONE
-        row = int64(interest.rows[bit * width + word])
-        last = smaller(int64(starts.limits[starts.first + bit]) - top, rows)
+        row = int64(tile.interest[bit * width + word])
+        last = smaller(int64(tile.limits[tile.first + bit]) - top, rows)
         further = row + step if step else last
         if row < further and further <= last:
             masks[(further - 1) * width + word] |= ONE << uint64(bit)
@@ -148,38 +112,30 @@ def _aim_further(rows, top, step, rising, starts, interest):
 
 
 @cuda.jit(device=True)
-def _move(rows, top, step, moved, starts, interest):
+def _move(rows, top, step, moved, tile):
     """Keep the rows of interest of lanes where `_aim_further` moved them."""
     while moved:
         bit = lowest(moved)
         moved &= moved - ONE
-        at = bit * interest.width + interest.word
-        last = smaller(int64(starts.limits[starts.first + bit]) - top, rows)
-        interest.rows[at] = int64(interest.rows[at]) + step if step else last
+        at = bit * tile.width + tile.word
+        last = smaller(int64(tile.limits[tile.first + bit]) - top, rows)
+        tile.interest[at] = int64(tile.interest[at]) + step if step else last
 
 
 @cuda.jit(device=True)
-def _raise(rows, top, risen, starts, interest):
+def _raise(rows, top, risen, tile):
     """Raise the bounds of lanes that are alive at their rows of interest; note those passing."""
     passing = NONE
     while risen:
         bit = lowest(risen)
         risen &= risen - ONE
-        row = int64(interest.rows[bit * interest.width + interest.word])
+        row = int64(tile.interest[bit * tile.width + tile.word])
         bound = top + row + 1
         if row == rows:
             passing |= ONE << uint64(bit)
-        if starts.bounds[starts.first + bit] < bound:
-            cuda.atomic.max(starts.bounds, starts.first + bit, int32(bound))
-    interest.passing[interest.word] = passing
-
-
-@cuda.jit(device=True)
-def _united(width, words, word):
-    together = NONE
-    for stretch in range(STRETCHES):
-        together |= words[stretch * width + word]
-    return together
+        if tile.bounds[tile.first + bit] < bound:
+            cuda.atomic.max(tile.bounds, tile.first + bit, int32(bound))
+    tile.passing[tile.word] = passing
 
 
 @cuda.jit(device=True)
@@ -225,7 +181,7 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
         deeper = cuda.shared.array(width, uint64)
         passing = cuda.shared.array(width, uint64)
         alive_words = cuda.shared.array(threads, uint64)
-        rows_of_interest = cuda.shared.array(tile_lanes, uint8)
+        interest = cuda.shared.array(tile_lanes, uint8)
         carried = cuda.shared.array(carried_size, uint64)
         lives = cuda.shared.array(STRETCHES, int32)
         ticket = cuda.shared.array(1, int64)
@@ -245,7 +201,6 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
         thread = int64(cuda.threadIdx.x)
         word = thread % width
         mine = thread // width  # the stretch
-        interest = Interest(width, word, rows_of_interest, masks, deeper, passing)
         border_size = (stretch + warm) * 2 * width
         border = (int64(cuda.blockIdx.x) * STRETCHES + mine) * 2 * border_size + word
         for i in range(thread, size, threads):
@@ -258,46 +213,55 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
             unit = ticket[0]
             if unit >= len(units):
                 break
-            tile, first, stop = units[unit, 0], units[unit, 1], units[unit, 2]
+            number, first, stop = units[unit, 0], units[unit, 1], units[unit, 2]
+            starts = (number * width + word) * 64
+            tile = Tile(
+                limits,
+                bounds,
+                starts,
+                width,
+                word,
+                planes,
+                masks,
+                interest,
+                deeper,
+                passing,
+                carried,
+                thread * bits,
+            )
             begin = first + mine * _stretch_of(stop - first)
             end = smaller(begin + _stretch_of(stop - first), stop)
             origin = larger(begin - warm, 0)
-            span = Stretch(columns, origin, origin, end)
-            going = begin < stop
-            starts = Starts(limits, bounds, (tile * width + word) * 64)
+            going, column = begin < stop, origin  # the strip's first
             seen[1] = -1
             if mine == 0:
                 passing[word] = NONE
             strip = 0
             while True:
                 top = strip * rows
-                tile_strip = Strip(
-                    width, planes, masks, uint64(word), top - k, carried, thread * bits
-                )
                 noting = strip + 1 == strips
                 last = (rows - 1) * width + word
                 cuda.syncthreads()
-                stage(rows, width, text, plane_words, tile * width, top, (thread, threads), planes)
+                stage(rows, text, plane_words, number * width, top, (thread, threads), tile)
                 within = 0
                 if mine == 0:
-                    within = _aim(rows, top, passed, starts, interest)
+                    within = _aim(rows, top, passed, tile)
                 within = cuda.syncthreads_or(int32(within))
                 above = border + (strip + 1) % 2 * border_size if strip else -1
                 below = border + strip % 2 * border_size if strip + 1 < strips else -1
-                borders = Borders(deltas, above, below)
+                begun, column = column, larger(begin - warm + top, 0)
+                span = Stretch(columns, column, end, top - k, deltas, origin, above, below)
                 if going:
-                    begun = span.begin
-                    span = Stretch(columns, origin, larger(begin - warm + top, 0), end)
-                    carry_down(state, rows, bits, tile_strip, span, borders, begun)
+                    carry_down(state, rows, bits, tile, span, begun)
                     if word == 0:
-                        cuda.atomic.add(tally, CELLS, span.end - span.begin)
+                        cuda.atomic.add(tally, CELLS, end - column)
                 left = NONE  # lanes that need the strips below
                 if not within:
                     if going:
                         left = masks[last]
                         counting = top + rows >= k or noting
                         watch = Watch(left & deeper[word], counting, noting, seen)
-                        alive = sweep(state, rows, bits, LAST, tile_strip, span, borders, watch)
+                        alive = sweep(state, rows, bits, False, tile, span, watch)
                         if counting:
                             left &= alive
                 else:
@@ -307,12 +271,10 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
                     while trial < trials:
                         alive = NONE
                         if sweeping:
-                            borders = Borders(deltas, above, below)
                             watch = Watch(masks[last] & deeper[word], True, noting, seen)
-                            alive = sweep(
-                                state, rows, bits, GATHERED, tile_strip, span, borders, watch
-                            )
-                        below = -1  # the first sweep wrote the border
+                            alive = sweep(state, rows, bits, True, tile, span, watch)
+                        # The first sweep wrote the border below.
+                        span = Stretch(columns, column, end, top - k, deltas, origin, above, -1)
                         alive_words[thread] = alive
                         left |= alive & masks[last]
                         if trial < 0:
@@ -320,11 +282,13 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
                             sweeping = _any(lives, mine, waits if going else NONE)
                         cuda.syncthreads()
                         if mine == 0:
-                            together = _united(width, alive_words, word)
+                            together = NONE
+                            for each in range(STRETCHES):
+                                together |= alive_words[each * width + word]
                             if trial < 0:
                                 rising = together | passing[word]
                                 together &= passing[word]
-                            _move(rows, top, step, together, starts, interest)
+                            _move(rows, top, step, together, tile)
                         while trial < trials:
                             # The last row first, then further and further by halves.
                             trial += 1
@@ -332,13 +296,13 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
                             aimed = NONE
                             if mine == 0 and trial < trials:
                                 lanes = rising & ~passing[word] if step == 0 else rising
-                                aimed = _aim_further(rows, top, step, lanes, starts, interest)
+                                aimed = _aim_further(rows, top, step, lanes, tile)
                             if cuda.syncthreads_or(int32(aimed != NONE)):
                                 break
                         if sweeping and word == 0 and trial < trials:
-                            cuda.atomic.add(tally, CELLS, span.end - span.begin)
+                            cuda.atomic.add(tally, CELLS, end - column)
                     if mine == 0:
-                        _raise(rows, top, rising, starts, interest)
+                        _raise(rows, top, rising, tile)
                 going = _any(lives, mine, left & deeper[word])
                 strip += 1
                 going_on = cuda.syncthreads_or(int32(going))

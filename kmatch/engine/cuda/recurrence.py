@@ -109,56 +109,55 @@ def _row(state, tile, i):
         cell(state, tile.words[at + uint64(c * THREADS)], i, c)
 
 
-@cuda.jit(device=True)
-def _rows_2(state, tile, i):
-    _row(state, tile, i)
-    _row(state, tile, i + 1)
+def _twice(step, size):
+    """What takes twice as many rows as step(state, source, i), which takes `size` from row i on."""
+
+    @cuda.jit(device=True)
+    def steps(state, source, i):
+        step(state, source, i)
+        step(state, source, i + size)
+
+    return steps
 
 
-@cuda.jit(device=True)
-def _rows_4(state, tile, i):
-    _rows_2(state, tile, i)
-    _rows_2(state, tile, i + 2)
+def advance_by(row):
+    """What takes COLUMNS columns down `rows` rows, a constant of the kernel below 64, each of them
+    by row(state, source, i).
 
-
-@cuda.jit(device=True)
-def _rows_8(state, tile, i):
-    _rows_4(state, tile, i)
-    _rows_4(state, tile, i + 4)
-
-
-@cuda.jit(device=True)
-def _rows_16(state, tile, i):
-    _rows_8(state, tile, i)
-    _rows_8(state, tile, i + 8)
-
-
-@cuda.jit(device=True)
-def advance(state, rows, tile):
-    """Take COLUMNS columns down `rows` rows, a constant of the kernel, at most 32.
-
-    The rows are written out by halves: the compiler does not unroll a loop of so many, and deltas
-    with an index that it does not know cannot be in registers.
+    They are written out by halves: the compiler does not unroll a loop of so many, and deltas with
+    an index that it does not know cannot be in registers.
     """
-    i = 0
-    if rows & 32:
-        _rows_16(state, tile, 0)
-        _rows_16(state, tile, 16)
-        i += 32
-    if rows & 16:
-        _rows_16(state, tile, i)
-        i += 16
-    if rows & 8:
-        _rows_8(state, tile, i)
-        i += 8
-    if rows & 4:
-        _rows_4(state, tile, i)
-        i += 4
-    if rows & 2:
-        _rows_2(state, tile, i)
-        i += 2
-    if rows & 1:
-        _row(state, tile, i)
+    two = _twice(row, 1)
+    four = _twice(two, 2)
+    eight = _twice(four, 4)
+    sixteen = _twice(eight, 8)
+
+    @cuda.jit(device=True)
+    def advance(state, rows, source):
+        i = 0
+        if rows & 32:
+            sixteen(state, source, 0)
+            sixteen(state, source, 16)
+            i += 32
+        if rows & 16:
+            sixteen(state, source, i)
+            i += 16
+        if rows & 8:
+            eight(state, source, i)
+            i += 8
+        if rows & 4:
+            four(state, source, i)
+            i += 4
+        if rows & 2:
+            two(state, source, i)
+            i += 2
+        if rows & 1:
+            row(state, source, i)
+
+    return advance
+
+
+advance = advance_by(_row)
 
 
 class Ends(NamedTuple):
@@ -268,3 +267,98 @@ def write(counter, bits, left, ends, column, coding, buffer, to):
             distance = coding.limit + 1 + read(counter, bits, bit)
             buffer.codes[to] = encode(first + bit * ends.lane_rows, distance, coding)
         to += 1
+
+
+class Kept(NamedTuple):
+    """What device memory keeps of patterns whose rows go in strips, uint64 each.
+
+    deltas: vertical ones of all rows; borders: horizontal deltas at the last lower border; totals:
+    counters at the upper border of every strip.
+    """
+
+    deltas: DeviceArray
+    borders: DeviceArray
+    totals: DeviceArray
+
+
+class Own(NamedTuple):
+    """A thread's own part of Kept: the words from `at` on, each `apart` words from the next."""
+
+    deltas: DeviceArray
+    borders: DeviceArray
+    totals: DeviceArray
+    at: int
+    apart: int
+
+
+@cuda.jit(device=True)
+def load_strip(state, rows, own, strip, fresh, missing):
+    """Load a strip's vertical deltas; a fresh strip has a column that grows by one a row."""
+    if fresh:
+        for i in range(rows):
+            state.pv[i] = NONE if strip * rows + i < missing else ALL_ONES
+            state.mv[i] = NONE
+    else:
+        here = own.at + 2 * strip * rows * own.apart
+        for i in range(rows):
+            state.pv[i] = own.deltas[uint64(here)]
+            state.mv[i] = own.deltas[uint64(here + own.apart)]
+            here += 2 * own.apart
+
+
+@cuda.jit(device=True)
+def save_strip(state, rows, own, strip):
+    here = own.at + 2 * strip * rows * own.apart
+    for i in range(rows):
+        own.deltas[uint64(here)] = state.pv[i]
+        own.deltas[uint64(here + own.apart)] = state.mv[i]
+        here += 2 * own.apart
+
+
+@cuda.jit(device=True)
+def load_counter(counter, bits, own, strip):
+    for b in range(bits):
+        counter[b] = own.totals[uint64(own.at + (strip * bits + b) * own.apart)]
+
+
+@cuda.jit(device=True)
+def save_counter(counter, bits, own, strip, number):
+    """Store the counter plus a number."""
+    carry = NONE
+    for b in range(bits):
+        old = counter[b]
+        bit = ALL_ONES if (number >> b) & 1 else NONE
+        own.totals[uint64(own.at + (strip * bits + b) * own.apart)] = old ^ bit ^ carry
+        carry = (old & bit) | (carry & (old | bit))
+
+
+@cuda.jit(device=True)
+def holds(counter, rows, bits, own, strip):
+    """Whether a value of a strip's rows in the last column is within k in any lane."""
+    load_counter(counter, bits, own, strip - 1)
+    low = NONE
+    here = own.at + 2 * strip * rows * own.apart
+    end = here + 2 * rows * own.apart
+    while here < end:
+        low |= add(counter, bits, own.deltas[uint64(here)], own.deltas[uint64(here + own.apart)])
+        here += 2 * own.apart
+    return low != NONE
+
+
+@cuda.jit(device=True)
+def cross(state, rows, bits, strip, span, way, own, tile):
+    """Take a span's columns through one strip; returns the lanes within k at its lower border."""
+    low = NONE
+    for t in range(0, span, COLUMNS):
+        stage(way, t, span - t, tile)
+        for c in range(COLUMNS):
+            here = own.at + 2 * (t + c) * own.apart
+            state.ph[c] = own.borders[uint64(here)] if strip else NONE
+            state.mh[c] = own.borders[uint64(here + own.apart)] if strip else NONE
+        advance(state, rows, tile)
+        for c in range(COLUMNS):
+            low |= add(state.counter, bits, state.ph[c], state.mh[c])
+            here = own.at + 2 * (t + c) * own.apart
+            own.borders[uint64(here)] = state.ph[c]
+            own.borders[uint64(here + own.apart)] = state.mh[c]
+    return low

@@ -10,8 +10,7 @@ third faster than those of one. Indices are unsigned, as Numba checks signed one
 the end.
 """
 
-from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -19,7 +18,7 @@ from numba import types, uint64
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from kmatch.arrays import Bytes, Planes
+from kmatch.arrays import Bytes, Ints, Planes
 from kmatch.engine.cuda.driver import (
     SIMULATED,
     DeviceArray,
@@ -32,47 +31,32 @@ from kmatch.engine.cuda.words import NONE, ONE, smaller
 from kmatch.engine.geometry import Text, halo_of
 
 THREADS = 256
-BLOCKS = 8  # for every multiprocessor, of kernels that pack and unite
-SPREAD_BLOCKS = 4096  # at the most; beyond, a thread takes more than one word
+BLOCKS = 32  # for every multiprocessor
 PARTS = 8  # of a lane
 NARROW = 8  # words in a row of planes that are spread
 OCTET = uint64(0xFF)
-UPPER = 0xDF  # clears the bit that makes a letter lower case
-UPPER_T_OR_U = 0xDE
 GLOBAL, SHARED = 1, 3  # address spaces of NVVM
 
 
-@cache
-def make_unite() -> Any:
-    """The kernel that copies planes and adds unions of them."""
-
-    @cuda.jit(cache=True)
-    def kernel(planes, plane_words, masks, united):
-        for at in range(cuda.grid(1), plane_words, cuda.gridsize(1)):
-            a, c = planes[at], planes[at + plane_words]
-            g, t = planes[at + 2 * plane_words], planes[at + 3 * plane_words]
-            united[at] = a
-            united[at + plane_words] = c
-            united[at + 2 * plane_words] = g
-            united[at + 3 * plane_words] = t
-            for x in range(len(masks)):
-                mask = masks[x]
-                union = a if mask & 1 else NONE
-                union |= c if mask & 2 else NONE
-                union |= g if mask & 4 else NONE
-                union |= t if mask & 8 else NONE
-                united[at + (4 + x) * plane_words] = uint64(union)
-
-    return kernel
+@cuda.jit(cache=True)
+def _unite(planes, plane_words, masks, united):
+    for at in range(cuda.grid(1), plane_words, cuda.gridsize(1)):
+        for p in range(4):
+            united[at + p * plane_words] = planes[at + p * plane_words]
+        for x in range(len(masks)):
+            union = NONE
+            for p in range(4):
+                union |= planes[at + p * plane_words] if (masks[x] >> p) & 1 else NONE
+            united[at + (4 + x) * plane_words] = union
 
 
 def unite(text: Text, masks: Bytes, united: DeviceArray, stream: Stream) -> None:
-    """Copy planes A, C, G, T of a Text on the GPU and append those of IUPAC letters.
+    """Copy planes A, C, G and T of a Text on the GPU and append those of IUPAC letters.
 
     masks: uint8[x] on the host, the bases of planes 4 … 4+x−1; united: uint64[≥ (4+x)·plane_words],
     filled here.
     """
-    launch = make_unite()[BLOCKS * multiprocessors(), THREADS, stream]
+    launch = _unite[BLOCKS * multiprocessors(), THREADS, stream]
     launch(text.planes, text.plane_words, on_device(masks, stream), united)
 
 
@@ -84,26 +68,20 @@ def _apart(octet):
     return (octet | octet << uint64(7)) & uint64(0x0101010101010101)
 
 
-@cache
-def make_spread() -> Any:
-    """The kernel that writes planes with more lanes."""
-
-    @cuda.jit(cache=True)
-    def kernel(text, planes, words, rows, halo, out):
-        broad, short = words * PARTS, rows // PARTS
-        plane_words = (short + halo) * broad
-        for i in range(cuda.grid(1), planes * plane_words, cuda.gridsize(1)):
-            plane, offset = i // plane_words, i % plane_words
-            row, word = offset // broad, offset % broad
-            at = (plane * (rows + halo) + row) * words + word // PARTS
-            shift = uint64(8 * (word % PARTS))
-            lanes = NONE
-            for part in range(PARTS):
-                octet = (text[at + part * short * words] >> shift) & OCTET
-                lanes |= _apart(octet) << uint64(part)
-            out[i] = lanes
-
-    return kernel
+@cuda.jit(cache=True)
+def _spread(text, words, rows, halo, out):
+    broad, short = words * PARTS, rows // PARTS
+    plane_words = (short + halo) * broad
+    for i in range(cuda.grid(1), 4 * plane_words, cuda.gridsize(1)):
+        plane, offset = i // plane_words, i % plane_words
+        row, word = offset // broad, offset % broad
+        at = (plane * (rows + halo) + row) * words + word // PARTS
+        shift = uint64(8 * (word % PARTS))
+        lanes = NONE
+        for part in range(PARTS):
+            octet = (text[at + part * short * words] >> shift) & OCTET
+            lanes |= _apart(octet) << uint64(part)
+        out[i] = lanes
 
 
 def spreads(text: Text) -> bool:
@@ -118,10 +96,9 @@ def spread_text(text: Text, planes: DeviceArray) -> Text:
 
 
 def spread(text: Text, broad: Text, stream: Stream) -> None:
-    """Fill the planes of `broad`, see `spread_text`; both are on the GPU."""
-    planes, words, rows, _ = text
-    blocks = min(-(-4 * broad.plane_words // THREADS), SPREAD_BLOCKS)
-    make_spread()[blocks, THREADS, stream](planes, 4, words, rows, halo_of(text), broad.planes)
+    """Fill planes A, C, G and T of `broad`, see `spread_text`; both are on the GPU."""
+    launch = _spread[BLOCKS * multiprocessors(), THREADS, stream]
+    launch(text.planes, text.words, text.rows, halo_of(text), broad.planes)
 
 
 if SIMULATED:
@@ -188,18 +165,16 @@ class Size(NamedTuple):
     width: int
 
 
-def tile_indices(
-    planes: Planes, offsets: NDArray[np.integer], rows: int, width: int
-) -> NDArray[np.uint16]:
+def tile_indices(planes: Planes, offsets: Ints, size: Size) -> NDArray[np.uint16]:
     """The index in a tile of the words of letters, less the thread's number; it means nothing for a
     letter that is not in the tile.
 
-    planes: of each letter; offsets: from the window's first row; rows, width: see Size.
+    planes: of each letter; offsets: from the window's first row.
     """
     at = planes.astype(np.uint16)
-    at *= np.uint16(rows)
+    at *= np.uint16(size.rows)
     at += offsets.astype(np.uint16)
-    at *= np.uint16(width)
+    at *= np.uint16(size.width)
     return at
 
 
@@ -243,17 +218,10 @@ def copy_tile(pairs, text, part, size, thread, threads, tile, to):
     """Begin to copy a thread's share of a tile of every plane to shared memory.
 
     pairs: a constant of the kernel, whether words are copied by twos in the background, which is
-    done after `finish_copies` of all threads; their number in a row is even then. text: Text; part:
-    Part; size: Size; to: where the tile begins.
+    done after `wait_for_copies` of all threads; their number in a row is even then; text: Text;
+    part: Part; size: Size; to: where the tile begins.
     """
     for p in range(0, size.planes - 3, 4):
         _copy_planes(pairs, 4, text, part, size, p, thread, threads, tile, to)
     for p in range(size.planes // 4 * 4, size.planes):  # those of IUPAC letters
         _copy_planes(pairs, 1, text, part, size, p, thread, threads, tile, to)
-
-
-@cuda.jit(device=True)
-def finish_copies(pairs):
-    """Wait until all copies that this thread began are done."""
-    if pairs:
-        wait_for_copies()

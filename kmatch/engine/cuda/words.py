@@ -76,43 +76,8 @@ def larger(a, b):
     return a if a > b else b
 
 
-def parity(a, b, c):
-    """a ^ b ^ c"""
-    return a ^ b ^ c
-
-
-def majority(a, b, c):
-    """Bits set in at least two of three words."""
-    return (a & b) | (c & (a | b))
-
-
-def any_of(a, b, c):
-    """a | b | c"""
-    return a | b | c
-
-
-def all_of(a, b, c):
-    """a & b & c"""
-    return a & b & c
-
-
-def or_neither(a, b, c):
-    """a | ~(b | c)"""
-    return a | ~(b | c)
-
-
-def and_alike(a, b, c):
-    """a & ~(b ^ c)"""
-    return a & ~(b ^ c)
-
-
-def or_both(a, b, c):
-    """a | (b & c)"""
-    return a | (b & c)
-
-
 def _lop3(function):
-    """Such a function of three words as an operation of the GPU's."""
+    """A function of three words as an operation of the GPU's."""
     table = function(*INPUTS) & 0xFF
     code = (
         "{ .reg .b32 a, b, c, d, e, f; "
@@ -131,6 +96,20 @@ def _lop3(function):
         return types.uint64(types.uint64, types.uint64, types.uint64), generate
 
     return operation
+
+
+_FUNCTIONS = (
+    lambda a, b, c: a ^ b ^ c,
+    lambda a, b, c: (a & b) | (c & (a | b)),  # the bits that are set in two of them
+    lambda a, b, c: a | b | c,
+    lambda a, b, c: a & b & c,
+    lambda a, b, c: a | ~(b | c),
+    lambda a, b, c: a & ~(b ^ c),
+    lambda a, b, c: a | (b & c),
+)
+parity, majority, any_of, all_of, or_neither, and_alike, or_both = (
+    _FUNCTIONS if SIMULATED else map(_lop3, _FUNCTIONS)
+)
 
 
 if SIMULATED:
@@ -152,8 +131,6 @@ if SIMULATED:
         return to
 
 else:
-    parity, majority, any_of, all_of = map(_lop3, (parity, majority, any_of, all_of))
-    or_neither, and_alike, or_both = map(_lop3, (or_neither, and_alike, or_both))
 
     @cuda.jit(device=True)
     def lowest(word):
