@@ -28,11 +28,12 @@ from kmatch.results.limit import check_limit, limited
 from kmatch.results.output import open_output
 from kmatch.results.table import Hits, Primers, Products
 from kmatch.search.alignments import with_alignments
-from kmatch.search.panel import check_ends, check_pam, pattern_distances
+from kmatch.search.panel import pattern_distances
 from kmatch.search.pcr import PRODUCT, PcrOptions, PcrSearch, site_query
 from kmatch.search.primer import PrimerOptions
 from kmatch.search.query import Query, Run
 from kmatch.search.regions import RegionsGiven, load_regions
+from kmatch.search.rules import check_ends, check_pam
 from kmatch.sequences.patterns import Patterns, load_patterns
 from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress

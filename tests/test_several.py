@@ -221,7 +221,7 @@ class TestCommands:
         assert (found.status, found.out) == (0, expected) and expected.count(b"\n") == 2
 
     def test_a_panel_is_built_once(self, folder):
-        from kmatch.search import mismatches as compared
+        from kmatch.search import windows as compared
 
         with mock.patch.object(compared, "build_panel", wraps=compared.build_panel) as built:
             assert here("hamming", "@list", "-p", PATTERN, "-k", 1).status == 0

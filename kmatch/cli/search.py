@@ -165,7 +165,7 @@ class HitSearch(PatternSearch):
     def __init__(self, given: Given, **more: bool) -> None:
         _check_summary(given)
         super().__init__(given, **more)
-        from kmatch.search.panel import check_ends, check_pam
+        from kmatch.search.rules import check_ends, check_pam
 
         ends = {"--exact-5p": given.exact_5p, "--exact-3p": given.exact_3p}
         check_ends(self.panel, ends)

@@ -17,10 +17,10 @@ from kmatch.published.registry import Algorithm
 from kmatch.results.batches import HitBatch
 from kmatch.search.chunks import PackedChunk
 from kmatch.search.ends import DifferenceSearch
-from kmatch.search.mismatches import window_batches
-from kmatch.search.pam import Pam, united
-from kmatch.search.panel import ReadingPanel, Request, rank_panel
-from kmatch.search.rules import Rules
+from kmatch.search.panel import ReadingPanel, build_panel
+from kmatch.search.query import Query
+from kmatch.search.rules import Pam, Rules, united
+from kmatch.search.windows import window_batches
 from kmatch.sequences.alphabet import reverse_complement
 
 POSITIONS = 1 << 26  # of a chunk, four bytes of a table each
@@ -98,9 +98,11 @@ class Published:
         self.engine.read_text(chunk.plain, masks)
         return masks
 
-    def windows_search(self, request: Request, pams: Sequence[Pam] = ()) -> "PublishedWindows":
+    def windows_search(
+        self, query: Query, pams: Sequence[Pam], aligned: bool
+    ) -> "PublishedWindows":
         """A search for windows within k mismatches."""
-        return PublishedWindows(self, request, pams)
+        return PublishedWindows(self, query, pams, aligned)
 
     def difference_search(
         self, panel: ReadingPanel, limits: Longs, report: str, rules: Rules, aligned: bool
@@ -150,17 +152,17 @@ class PublishedWindows:
     pams: of one length, one of which must stand beside every pattern, or none.
     """
 
-    def __init__(self, published: Published, request: Request, pams: Sequence[Pam] = ()) -> None:
-        self._published, self._request = published, request
-        pam = united(pams) if pams else None
-        patterns = request.patterns
-        whole = [pam.join(pattern) for pattern in patterns] if pam else patterns
-        self.panel = panel = rank_panel(whole, request.strand)
+    def __init__(
+        self, published: Published, query: Query, pams: Sequence[Pam], aligned: bool
+    ) -> None:
+        self._published, self._k, self._aligned = published, int(query.k), aligned
+        pam, patterns = united(pams) if pams else None, query.patterns
+        self.panel = panel = build_panel(pam.join(patterns) if pam else patterns, query.strand)
         self.queries = len(panel.lengths)
         self._masks, self._required, self._skipped = [], [], np.zeros(self.queries, np.int64)
         for rank, (number, minus) in enumerate(zip(panel.pattern, panel.minus, strict=True)):
             masks = patterns[number].masks
-            exact = [_required_letters(masks, request.ends)]
+            exact = [_required_letters(masks, query.ends)]
             if pam:
                 exact = [pam.beside(exact[0], each.masks) for each in pams]
                 self._skipped[rank] = pam.skipped(minus)
@@ -176,13 +178,13 @@ class PublishedWindows:
             found = [np.zeros(0, np.int64)]
             for first in range(0, chunk.length, step):
                 text = self._published.text(masks[first : first + step + beyond])
-                windows = self._published.windows(text, self._masks, self._request.k)
+                windows = self._published.windows(text, self._masks, self._k)
                 for rank, start, distance in windows:
                     position = first + start - self._skipped[rank]
                     for required in self._required[rank]:
                         found.append(self._codes(masks, rank, position, distance, required))
             codes = np.unique(np.concatenate(found))
-            yield from window_batches(codes, chunk, self.panel, self._request, engine)
+            yield from window_batches(codes, chunk, self.panel, self._k, engine, self._aligned)
 
     def _codes(
         self, masks: Bytes, rank: int, position: Longs, distance: Longs, required: Bytes
@@ -193,7 +195,7 @@ class PublishedWindows:
         for offset in np.flatnonzero(required):
             fits = masks[position + offset] & required[offset] != 0
             position, distance = position[fits], distance[fits]
-        return Coding(self.queries, self._request.k).encode(position, rank, distance)
+        return Coding(self.queries, self._k).encode(position, rank, distance)
 
 
 def _required_letters(masks: Bytes, ends: tuple[int, int]) -> Bytes:

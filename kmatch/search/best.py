@@ -21,7 +21,6 @@ from kmatch.results.batches import HitBatch
 from kmatch.search.chunks import Chunking, PackedChunk, plan_reading
 from kmatch.search.circles import Reading, circular_chunks, reading_circles
 from kmatch.search.ends import DifferenceSearch
-from kmatch.search.hamming import checked_ends
 from kmatch.search.panel import (
     ReadingPanel,
     build_reading_panel,
@@ -52,7 +51,7 @@ class BestSearch(Search[HitBatch]):
         super().__init__(genomes, run, regions)
         self._patterns, self._copies = distinct_patterns(query.patterns)
         self._strand = query.strand
-        self._rules = Rules(ends=checked_ends(query.exact_5p, query.exact_3p))
+        self._rules = Rules(ends=query.ends)
         work = work_of(genomes.expected_letters, self._patterns.lengths, query.strand)
         self.engine, self._published = choose_algorithm("best", self._patterns, run, work)
         self._panel = build_reading_panel(self._patterns, query.strand)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from kmatch.engine.ways import work_of
-from kmatch.errors import PAM_SIDES, REPORTS, check_choice
+from kmatch.errors import REPORTS, check_choice
 from kmatch.genome import Genome, Genomes
 from kmatch.published.registry import choose_algorithm
 from kmatch.results.batches import HitBatch
@@ -14,27 +14,30 @@ from kmatch.search.circles import Reading
 from kmatch.search.ends import DifferenceSearch
 from kmatch.search.panel import (
     build_reading_panel,
+    check_lengths,
     distinct_patterns,
     pattern_distances,
     with_copies,
 )
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
-from kmatch.search.rules import Rules, checked_bounds, rules_of, smallest_k
+from kmatch.search.rules import checked_rules
 from kmatch.search.scan import hits_ahead
 from kmatch.search.search import Search
 
 
 class EditSearch(Search[HitBatch]):
-    """The search of a Query `edit`."""
+    """The search of a Query `edit`, or `multi` beside PAMs of several lengths."""
 
     def __init__(
         self, query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
     ) -> None:
         super().__init__(genomes, run, regions)
         distinct, self._copies = distinct_patterns(query.patterns)
+        if query.problem == "multi":
+            check_lengths(distinct)
         distances = pattern_distances(distinct, query.k)
-        self._rules, k = _rules(query, int(distances.max()))
+        self._rules, k = checked_rules(query, int(distances.max()))
         self._report = query.report or ("ends" if self._rules.pams else "minima")
         check_choice("report", self._report, REPORTS)
         work = work_of(genomes.expected_letters, distinct.lengths, query.strand)
@@ -65,11 +68,3 @@ class EditSearch(Search[HitBatch]):
             return with_copies(found, self._copies)
         found = self._reading.run(genome, circular, chunking, self, self._report)
         return with_copies(found, self._copies)
-
-
-def _rules(query: Query, k: int) -> tuple[Rules, int]:
-    """The Rules that a query makes, and the k that they leave."""
-    check_choice("side of the PAM", query.pam_side, PAM_SIDES)
-    rules = rules_of(query)
-    bounds = checked_bounds(k, rules.bounds)
-    return rules._replace(bounds=bounds), smallest_k(k, bounds)

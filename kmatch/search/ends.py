@@ -38,7 +38,7 @@ from kmatch.search.plateaus import (
     make_rows,
     split_rows,
 )
-from kmatch.search.rules import NO_RULES, Rules, make_constraints
+from kmatch.search.rules import Rules, make_constraints
 from kmatch.search.scan import Scanner, code_batches, codes_ahead, rows_ahead, rows_at_once
 
 fill_columns = entry("kmatch.search.kernels", "fill_columns")
@@ -78,7 +78,7 @@ class DifferenceSearch:
         panel: ReadingPanel,
         limits: Longs,
         report: str,
-        rules: Rules = NO_RULES,
+        rules: Rules,
         way: str | None = None,
         aligned: bool = True,
     ) -> None:
@@ -271,7 +271,8 @@ class DifferenceSearch:
         return Released(ready, dict(self._chunks))
 
     def _before(self, coordinate: int) -> RowArray:
-        rows, self._waiting = split_rows(self._waiting, coordinate)
+        before = self._waiting["start"] < coordinate
+        rows, self._waiting = split_rows(self._waiting, before)
         return rows
 
     def _loci(self, coordinate: int) -> RowArray:
@@ -284,8 +285,8 @@ class DifferenceSearch:
         rows = rows[standing]
         is_open = rows["reach"] > coordinate
         ready = ~is_open & (rows["start"] < rows["first"][is_open].min(initial=coordinate))
-        self._waiting = rows[~ready]
-        return rows[ready]
+        ready, self._waiting = split_rows(rows, ready)
+        return ready
 
     def _batch(self, sources: dict[int, PackedChunk], rows: RowArray) -> HitBatch:
         """The hits of rows, sorted, of one chunk; sources: chunks by number, with that one."""

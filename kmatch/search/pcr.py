@@ -13,7 +13,6 @@ from kmatch.errors import PAIRINGS, InputError, check_choice, checked_count, war
 from kmatch.genome import Genome
 from kmatch.results.batches import HitBatch, PrimerSites, ProductBatch, Texts, numbers_of
 from kmatch.search.alignments import GenomeTexts
-from kmatch.search.panel import check_ends
 from kmatch.search.products import (
     Groups,
     Limits,
@@ -26,6 +25,7 @@ from kmatch.search.products import (
 )
 from kmatch.search.query import Query
 from kmatch.search.regions import Regions
+from kmatch.search.rules import check_ends
 from kmatch.search.search import Search
 from kmatch.sequences.alphabet import encode_text, reverse_complement
 from kmatch.sequences.primer_pairs import PrimerPairs

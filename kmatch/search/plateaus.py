@@ -5,15 +5,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Bytes, Longs
+from kmatch.arrays import Bools, Bytes, Longs
 from kmatch.engine.types import Traced
 from kmatch.engine.workers import Workers, slabs
 from kmatch.jit import entry
 
 close_plateaus = entry("kmatch.search.kernels", "close_plateaus")
 feed_plateaus = entry("kmatch.search.kernels", "feed_plateaus")
-fill_rows = entry("kmatch.search.kernels", "fill_rows")
-separate_rows = entry("kmatch.search.kernels", "separate_rows")
 
 
 # A hit: its coordinates, those of the chain of minima that it stands for, that of its anchored end,
@@ -42,8 +40,12 @@ def make_rows(number: int, base: int, ends: tuple[Longs, Longs, Longs], traced: 
 
     ends: (position, query, distance), int64[n] each, anchored ends; traced: their Traced.
     """
-    rows = np.empty(len(traced.other), ROW)
-    fill_rows(rows, number, base, ends, traced)
+    position, query, distance = ends
+    rows, anchor, other = np.empty(len(position), ROW), base + position, base + traced.other
+    rows["start"] = rows["first"] = np.minimum(anchor, other)
+    rows["end"] = rows["reach"] = np.maximum(anchor, other) + 1
+    rows["query"], rows["distance"], rows["anchor"] = query, distance, anchor
+    rows["size"], rows["source"] = traced.size, number
     return rows
 
 
@@ -55,11 +57,10 @@ def join_rows(*parts: RowArray) -> RowArray:
     return filled[0] if filled else NO_ROWS
 
 
-def split_rows(rows: RowArray, coordinate: int) -> tuple[RowArray, RowArray]:
-    """(rows that start before a coordinate, those that do not), in their order."""
-    before, behind = np.empty(len(rows), ROW), np.empty(len(rows), ROW)
-    count = separate_rows(rows, coordinate, before, behind)
-    return before[:count], behind[: len(rows) - count]
+def split_rows(rows: RowArray, before: Bools) -> tuple[RowArray, RowArray]:
+    """(rows that come before others, bool[n], and these), in their order."""
+    numbers = rows.view(np.int64).reshape(-1, len(ROW))
+    return numbers[before].view(ROW)[:, 0], numbers[~before].view(ROW)[:, 0]
 
 
 def in_order(rows: RowArray, queries: int) -> RowArray:

@@ -13,11 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Longs, bounds_of, gather
-from kmatch.jit import entry
 from kmatch.results.batches import HitBatch, joined, sizes_of
-
-count_products = entry("kmatch.search.kernels", "count_products")
-write_products = entry("kmatch.search.kernels", "write_products")
 
 PRODUCTS = 1 << 15  # yielded together, and any others that start where the last of them does
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kmatch.errors import checked_count
 from kmatch.published.registry import ENGINE
 
 if TYPE_CHECKING:
@@ -32,6 +33,12 @@ class Query(NamedTuple):
     max_mismatches: int | None = None
     max_insertions: int | None = None
     max_deletions: int | None = None
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """How many letters must match at a pattern's beginning and at its end, as ints."""
+        five, three = self.exact_5p, self.exact_3p
+        return checked_count("exact_5p", five), checked_count("exact_3p", three)
 
 
 class Run(NamedTuple):

@@ -1,15 +1,143 @@
-"""Rules for hits beside k: a PAM, exact ends, and bounds for each kind of difference."""
+"""What holds for hits besides k: a PAM beside them, ends that match, and bounds for each kind of
+difference."""
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from kmatch.arrays import Bytes, Ints
 from kmatch.engine.types import Constraints, kind_states, unit_states
-from kmatch.errors import InputError, checked_count
-from kmatch.search.pam import Pam, load_pams
+from kmatch.errors import PAM_SIDES, InputError, check_choice, checked_count, shown, warn
 from kmatch.search.panel import ReadingPanel
 from kmatch.search.query import Query
-from kmatch.sequences.alphabet import complement
+from kmatch.sequences.alphabet import IUPAC, complement, encode, reverse_complement
+from kmatch.sequences.patterns import Pattern, PatternSet
+
+LONGEST = 64  # letters of a PAM
+EXAMPLE = "give its letters, such as NGG"
+
+
+class Pam:
+    """The letters beside each pattern, as `masks`, uint8[p]; leads: whether they stand before it.
+
+    Raises InputError for a letter outside IUPAC.
+    """
+
+    def __init__(self, sequence: str, leads: bool) -> None:
+        self.sequence, self.leads = sequence, leads
+        self.masks = encode(sequence, sequence, "PAM")
+
+    def __len__(self) -> int:
+        return len(self.masks)
+
+    def beside(self, letters: Any, pam: Any, patterns: int = 1) -> Any:
+        """What stands for the letters of patterns of one length, side by side, and what for those
+        of the PAM, joined as they are written."""
+        rows = letters.reshape(patterns, -1)
+        pams = np.broadcast_to(pam, (patterns, len(self)))
+        return np.concatenate([pams, rows] if self.leads else [rows, pams], axis=1).reshape(-1)
+
+    def join(self, patterns: PatternSet) -> PatternSet:
+        """The PatternSet that hits span, of a PatternSet of one length."""
+        before, behind = (self.sequence, "") if self.leads else ("", self.sequence)
+        return PatternSet(
+            patterns.names,
+            [f"{before}{sequence}{behind}" for sequence in patterns.sequences],
+            self.beside(patterns.masks, self.masks, len(patterns)),
+            patterns.begins + len(self) * np.arange(len(patterns.begins)),
+        )
+
+    def site(self, length: int, minus: int) -> tuple[Bytes, Ints]:
+        """The masks of the PAM beside windows of `length` letters, along the forward strand, and
+        how far each is from where window and PAM start."""
+        masks = self.beside(np.zeros(length, np.uint8), self.masks)
+        masks = reverse_complement(masks) if minus else masks
+        shifts = np.flatnonzero(masks)
+        return masks[shifts], shifts.astype(np.int32)
+
+    def skipped(self, minus: Any) -> Any:
+        """Letters of the PAM before the pattern's window, on the forward strand."""
+        return np.where(minus == self.leads, 0, len(self))
+
+
+def load_pams(given: str | Sequence[str] | None, side: str) -> list[Pam]:
+    """The PAMs that a user gives, each once: `NGG`, `NGG,NAG`, or a list of these; none for None.
+
+    Raises InputError for what is no PAM, and for another side than `3p` and `5p`.
+    """
+    check_choice("side of the PAM", side, PAM_SIDES)
+    pams: dict[bytes, Pam] = {}
+    for part in [] if given is None else dict.fromkeys(_parts(given)):
+        if not part:
+            raise InputError(f"the PAM is empty; {EXAMPLE}")
+        if len(part) > LONGEST:
+            raise InputError(
+                f"the PAM {shown(part)} has {len(part)} letters, and kmatch takes {LONGEST}; "
+                "give the letters beside a pattern alone"
+            )
+        pam = Pam(part, side == "5p")
+        pams.setdefault(pam.masks.tobytes(), pam)
+    return list(pams.values())
+
+
+def _parts(given: Any) -> list[str]:
+    try:
+        given = [given] if isinstance(given, str) else list(given)
+    except TypeError:
+        raise InputError(f"the PAM is {given!r}; {EXAMPLE}") from None
+    for part in given:
+        if not isinstance(part, str):
+            raise InputError(f"the PAM is {part!r}; {EXAMPLE}")
+    if not given:
+        raise InputError(f"no PAM was given; {EXAMPLE}")
+    return [part.strip() for text in given for part in text.split(",")]
+
+
+def united(pams: Sequence[Pam]) -> Pam:
+    """A PAM that matches wherever one of several PAMs of one length does, and elsewhere too."""
+    letters = {mask: letter for letter, mask in IUPAC.items() if letter != "U"}
+    masks = np.bitwise_or.reduce([pam.masks for pam in pams])
+    return Pam("".join(letters[mask] for mask in masks.tolist()), pams[0].leads)
+
+
+def check_ends(patterns: PatternSet, ends: Mapping[str, int]) -> None:
+    """Raise InputError for a pattern that is shorter than one of its ends that must match.
+
+    ends: how many letters of each must, by the names that their options have.
+    """
+    for option, letters in ends.items():
+        if len(short := np.flatnonzero(patterns.lengths < checked_count(option, letters))):
+            pattern = patterns[int(short[0])]
+            raise InputError(
+                f"pattern '{shown(pattern.name)}' has {len(pattern)} letters: {option} {letters} "
+                "asks for more to match"
+            )
+
+
+def check_pam(patterns: PatternSet, given: str | Sequence[str] | None, side: str) -> None:
+    """Check whether the patterns contain the PAM, or one of the PAMs, that is to be beside them.
+
+    Raises InputError where two or more all do; a single one, which may by chance, is a warning.
+    """
+    pams = [pam for pam in load_pams(given, side) if not (pam.masks == 15).all()]
+    if not pams or not all(any(_holds(pattern, pam) for pam in pams) for pattern in patterns):
+        return
+    where, ends = ("begin", "begins") if pams[0].leads else ("end", "ends")
+    named = " or ".join(pam.sequence for pam in pams)
+    what = f"the PAM {named}" if len(pams) == 1 else f"a PAM, {named}"
+    if len(patterns) > 1:
+        raise InputError(
+            f"all {len(patterns):,} patterns {where} with {what}, which would have to "
+            "stand there twice; leave it out of the patterns, or search without a PAM"
+        )
+    name = patterns.names[0]
+    warn(f"pattern '{name}' {ends} with {what}; only where it stands there twice is a hit")
+
+
+def _holds(pattern: Pattern, pam: Pam) -> bool:
+    letters = pattern.masks[: len(pam)] if pam.leads else pattern.masks[-len(pam) :]
+    return len(pattern) > len(pam) and not (letters & ~pam.masks).any()
 
 
 class Bounds(NamedTuple):
@@ -49,37 +177,30 @@ class Rules(NamedTuple):
         return any(self.ends) or self.bounds != Bounds()
 
 
-NO_RULES = Rules()
-
-
 def rules_of(query: Query) -> Rules:
     """The Rules that a Query makes for its alignments."""
     bounds = Bounds(query.max_mismatches, query.max_insertions, query.max_deletions)
     if query.problem in ("hamming", "multi"):
         bounds = Bounds(None, 0, 0)
-    ends = checked_count("exact_5p", query.exact_5p), checked_count("exact_3p", query.exact_3p)
-    return Rules(tuple(load_pams(query.pam, query.pam_side)), ends, bounds)
+    return Rules(tuple(load_pams(query.pam, query.pam_side)), query.ends, bounds)
 
 
-def checked_bounds(k: int, bounds: Bounds) -> Bounds:
-    """The Bounds as ints; InputError for what is no number, or more than k."""
-    names = ("max_mismatches", "max_insertions", "max_deletions")
-    checked = []
-    for name, bound in zip(names, bounds, strict=True):
-        if bound is not None and checked_count(name, bound) > k:
-            kind = name.partition("_")[2]
+def checked_rules(query: Query, k: int) -> tuple[Rules, int]:
+    """The same, and k, or what the bounds for all kinds allow together, where that is less.
+
+    Raises InputError for a bound that is no number, or more than k.
+    """
+    rules = rules_of(query)
+    given = {kind: bound for kind, bound in rules.bounds._asdict().items() if bound is not None}
+    for kind, bound in given.items():
+        if checked_count(f"max_{kind}", bound) > k:
             raise InputError(
                 f"{bound} {kind} are more than the k = {k} differences allowed altogether; "
                 f"raise k, or leave the limit on {kind} out"
             )
-        checked.append(None if bound is None else int(bound))
-    return Bounds(*checked)
-
-
-def smallest_k(k: int, bounds: Bounds) -> int:
-    """k, or what the bounds for all kinds allow together, where that is less."""
-    given = [bound for bound in bounds if bound is not None]
-    return min(k, sum(given)) if len(given) == len(bounds) else k
+    bounds = rules.bounds._replace(**{kind: int(bound) for kind, bound in given.items()})
+    rules = rules._replace(bounds=bounds)
+    return rules, min(k, sum(given.values())) if len(given) == len(rules.bounds) else k
 
 
 def make_constraints(rules: Rules, panel: ReadingPanel, k: int) -> Constraints:

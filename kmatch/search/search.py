@@ -9,7 +9,9 @@ from typing import Any, Generic
 import numpy as np
 
 from kmatch.arrays import Longs
+from kmatch.errors import InputError
 from kmatch.genome import Genome, Genomes
+from kmatch.published.registry import ENGINE
 from kmatch.results.batches import HitBatch, SomeBatch, sizes_of
 from kmatch.search.chunks import PackedChunk
 from kmatch.search.query import RUN, Query, Run
@@ -153,18 +155,31 @@ def begin_search(
     query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
 ) -> Search[HitBatch]:
     """The search of a Query in genomes on this machine; only its own modules are imported."""
-    if query.problem == "hamming":
-        from kmatch.search.hamming import HammingSearch
+    if query.problem == "best":
+        from kmatch.search.best import BestSearch
 
-        return HammingSearch(query, genomes, run, regions)
-    if query.problem == "multi":
-        from kmatch.search.multi import multi_search
-
-        return multi_search(query, genomes, run, regions)
-    if query.problem == "edit":
+        return BestSearch(query, genomes, run, regions)
+    if query.problem == "edit" or _has_unequal_pams(query, run):
         from kmatch.search.edit import EditSearch
 
         return EditSearch(query, genomes, run, regions)
-    from kmatch.search.best import BestSearch
+    from kmatch.search.windows import WindowSearch
 
-    return BestSearch(query, genomes, run, regions)
+    return WindowSearch(query, genomes, run, regions)
+
+
+def _has_unequal_pams(query: Query, run: Run) -> bool:
+    """Whether a Query `multi` has PAMs of several lengths, beside which alignments that keep to its
+    rules are searched for; InputError where they do not fit it."""
+    from kmatch.search.rules import load_pams
+
+    pams = load_pams(query.pam, query.pam_side)
+    if len({len(pam) for pam in pams}) < 2:
+        return False
+    if run.algorithm != ENGINE:
+        *others, last = (pam.sequence for pam in pams)
+        raise InputError(
+            f"the PAMs {', '.join(others)} and {last} have different lengths, which algorithm "
+            f"'{run.algorithm}' does not search beside; use --algorithm {ENGINE}, or one PAM"
+        )
+    return True

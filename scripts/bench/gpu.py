@@ -36,7 +36,7 @@ from kmatch.engine.cuda.driver import cuda
 from kmatch.engine.geometry import halo_of
 from kmatch.published.registry import find
 from kmatch.search.chunks import plan_chunks, plan_reading
-from kmatch.search.panel import build_panel, build_reading_panel
+from kmatch.search.panel import build_panel, build_reading_panel, panel_letters
 from kmatch.sequences.patterns import load_patterns
 
 MISMATCH_OPERATIONS, CELL_OPERATIONS = 4, 10  # 32-bit ones, for the 64 positions of a word
@@ -75,7 +75,7 @@ class Bench(GpuBench):
         for count in counts:
             patterns = random_patterns(m, count)
             exact = np.zeros(m * count, bool)
-            letters = build_panel(load_patterns(patterns), k, "+", exact).letters
+            letters = panel_letters(build_panel(load_patterns(patterns), "+"), k, exact)
             queries = hamming.upload(letters, k, stream)
 
             def start(buffer, queries=queries):

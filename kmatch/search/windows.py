@@ -1,0 +1,337 @@
+"""k mismatches: all windows of chunks compared, or those found first that may match.
+
+A way of searching has the `panel` that ranks its queries, `queries`, how many a chunk is compared
+with, and run(chunks), which yields the HitBatches of PackedChunks.
+"""
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kmatch.arrays import Bytes, Ints, Longs, bounds_of
+from kmatch.engine.codes import DROPPED, Coding
+from kmatch.engine.engine import Engine, Scan
+from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Text
+from kmatch.engine.queries import QueryArrays, window_arrays
+from kmatch.engine.types import Columns, Written
+from kmatch.engine.types import Windows as Positions
+from kmatch.engine.ways import LONGEST, window_way, work_of
+from kmatch.engine.workers import Workers, slabs
+from kmatch.genome import Genome, Genomes
+from kmatch.jit import entry
+from kmatch.published.registry import choose_algorithm
+from kmatch.results.batches import HitBatch, hit_batch, joined
+from kmatch.search.chunks import NO_LETTERS, Chunking, PackedChunk, plan_chunks, round_up
+from kmatch.search.circles import circular_chunks, window_circles, windows_once
+from kmatch.search.panel import (
+    Panel,
+    build_panel,
+    check_lengths,
+    distinct_patterns,
+    exact_ends,
+    panel_letters,
+    pattern_distances,
+    wanted_strands,
+    with_copies,
+)
+from kmatch.search.query import RUN, Query, Run
+from kmatch.search.regions import Regions
+from kmatch.search.rules import Pam, load_pams, united
+from kmatch.search.scan import (
+    OrScan,
+    Scanner,
+    code_batches,
+    codes_ahead,
+    hits_ahead,
+    rows_at_once,
+)
+from kmatch.search.search import Search
+
+place_windows = entry("kmatch.search.kernels", "place_windows")
+split_windows = entry("kmatch.search.kernels", "split_windows")
+
+CODES = np.zeros(16, np.uint8)  # of the masks of one base; of others that of A
+CODES[[1, 2, 4, 8]] = range(4)
+UNPACKED = 256  # positions for each of which there may be a site before a chunk is unpacked
+
+
+class WindowSearch(Search[HitBatch]):
+    """The search of a Query `hamming`, or `multi`, whose patterns and whose PAMs have one length
+    each."""
+
+    def __init__(
+        self, query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
+    ) -> None:
+        super().__init__(genomes, run, regions)
+        distinct, self._copies = distinct_patterns(query.patterns)
+        if query.problem == "multi":
+            check_lengths(distinct)
+        distances, pams = pattern_distances(distinct, query.k), load_pams(query.pam, query.pam_side)
+        work = work_of(genomes.expected_letters, distinct.lengths, query.strand)
+        self.engine, published = choose_algorithm(query.problem, distinct, run, work)
+        self._ways: list[tuple[Longs, Any]] = []  # numbers of patterns, and how they are searched
+        for k in np.unique(distances).tolist():
+            numbers = np.flatnonzero(distances == k)
+            part = query._replace(patterns=distinct.take(numbers), k=k)
+            for some, way in _ways(self.engine, published, part, pams, run):
+                self._ways.append((numbers[some], way))
+        self._longest = max(int(way.panel.lengths.max()) for _, way in self._ways)
+        queries = sum(way.queries for _, way in self._ways)
+        layout = (published or self.engine).layout
+        plan = plan_chunks(self._longest, int(distances.max()), queries, layout)
+        self._chunking = Chunking(plan, self.engine)
+
+    def _find(self, genome: Genome) -> Iterable[HitBatch]:
+        threads, hear = self.engine.threads, self.progress.hear
+        if self.genomes.circular is None:
+            chunks = self.noted(self._chunking.chunks(genome, hear))
+            return with_copies(hits_ahead(self._in_chunks(chunks), threads), self._copies)
+        circles = window_circles(self.genomes.circular, self._longest)
+        chunks = self.noted(circular_chunks(self._chunking, genome, circles, hear), circles)
+        batches = hits_ahead(self._in_chunks(chunks), threads)
+        return with_copies(windows_once(batches, circles), self._copies)
+
+    def _in_chunks(self, chunks: Iterable[PackedChunk]) -> Generator[HitBatch]:
+        """Yield the hits in chunks: those of several ways chunk by chunk, put in order."""
+        if len(self._ways) == 1:
+            yield from self._ways[0][1].run(chunks)
+            return
+        for chunk in chunks:
+            batches = [
+                replace(batch, pattern=numbers[batch.pattern].astype(np.int32))
+                for numbers, way in self._ways
+                for batch in way.run([chunk])
+            ]
+            if batches:
+                hits = joined(batches)
+                order = (hits.pattern, hits.minus, hits.end, hits.start, hits.record)
+                yield hits.picked(np.lexsort(order))
+
+
+def _ways(
+    engine: Any, published: Any, query: Query, pams: Sequence[Pam], run: Run
+) -> list[tuple[Any, Any]]:
+    """The ways to search for patterns within one k, each with the patterns that it is for: that of
+    a published algorithm, the one that is asked for where it serves, or the fastest."""
+    patterns, aligned, way = query.patterns, run.aligned, "scan"
+    if published:
+        return [(slice(None), published.windows_search(query, pams, aligned))]
+    if query.problem == "multi":
+        length, k = len(patterns[0]), int(query.k)
+        way = run.way or window_way(engine.name, len(patterns), length, k, len(pams))
+        if way == "lookup" and (engine.name != "cpu" or length > LONGEST):
+            way = "scan"
+    if len(pams) > 1 or (pams and way != "scan"):
+        return [(slice(None), Sites(engine, query, aligned, pams))]
+    if way != "lookup":
+        return [(slice(None), Windows(engine, query, aligned, pams))]
+    masks = patterns.masks.reshape(len(patterns), -1)
+    plain = (masks & (masks - 1) == 0).all(axis=1)
+    kinds = [(np.flatnonzero(plain), Seeds), (np.flatnonzero(~plain), Windows)]
+    return [
+        (numbers, kind(engine, query._replace(patterns=patterns.take(numbers)), aligned))
+        for numbers, kind in kinds
+        if len(numbers)
+    ]
+
+
+class Windows:
+    """Compares every window of chunks with every pattern.
+
+    engine: of a device; query: of patterns within one k; pams: one that must stand beside every
+    pattern, or none.
+    """
+
+    def __init__(self, engine: Any, query: Query, aligned: bool, pams: Sequence[Pam] = ()) -> None:
+        patterns = query.patterns
+        self._engine, self._k, self._aligned = engine, int(query.k), aligned
+        self._exact = exact_ends(patterns, self._k, query.ends)
+        for pam in pams:
+            self._exact = pam.beside(self._exact, True, len(patterns))
+            patterns = pam.join(patterns)
+        self.panel = build_panel(patterns, query.strand)
+        self.queries = len(self.panel.lengths)
+        self._scanner = Scanner(engine, Coding(self.queries, self._k))
+
+    @cached_property
+    def _letters(self) -> QueryArrays:
+        return panel_letters(self.panel, self._k, self._exact)
+
+    def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
+        """Yield the HitBatches of an iterable of PackedChunks."""
+        found = self._scanner.scan(chunks, self._start)
+        for chunk, codes in codes_ahead(found, self._engine.threads):
+            yield from window_batches(
+                codes, chunk, self.panel, self._k, self._engine, self._aligned
+            )
+
+    def _start(self, chunk: PackedChunk, capacity: int) -> Scan:
+        text = chunk.text(self._letters.masks, self._engine)
+        scan: Scan = self._engine.start_scan(text, self._letters, self._k, capacity)
+        return scan
+
+
+class Seeds(Windows):
+    """Looks patterns of A, C, G and T, of one length, up on the CPU."""
+
+    def __init__(self, engine: Any, query: Query, aligned: bool) -> None:
+        super().__init__(engine, query, aligned)
+        panel, length = self.panel, len(query.patterns[0])
+        codes = CODES[query.patterns.masks.reshape(-1, length)[panel.pattern]]
+        minus, exact = panel.minus == 1, self._exact[:length]
+        codes[minus] = 3 - codes[minus, ::-1]
+        by_rank = np.stack([exact, exact[::-1]])[panel.minus]
+        self._tables = engine.seed_tables(codes, np.arange(self.queries), by_rank, self._k)
+
+    def _start(self, chunk: PackedChunk, capacity: int) -> Scan:
+        lookup = self._engine.start_seeds(chunk.plain, self._tables, self._k, capacity)
+        return OrScan(lookup, lambda: super(Seeds, self)._start(chunk, capacity))
+
+
+def window_batches(
+    codes: Longs, chunk: PackedChunk, panel: Panel, k: int, engine: Engine, aligned: bool
+) -> Iterator[HitBatch]:
+    """Yield the HitBatches of a PackedChunk's sorted codes, whose queries are ranks of a Panel."""
+    ranks = (panel.pattern, panel.minus, panel.lengths)
+    records = (chunk.spans.begins, chunk.spans.lengths)
+    workers, most = Workers(engine.threads), rows_at_once(panel.lengths, aligned)
+    for part in code_batches(codes, engine.threads, most):
+        whole, dropped = tuple(np.empty((3, len(part)), np.int64)), np.zeros(1, np.int64)
+        kinds = (np.int64, np.int32, np.int32, np.int32, np.uint8)
+        parts = tuple(np.empty(len(part), kind) for kind in kinds)
+        split = part, k, ranks, records, chunk.length, whole, parts, dropped
+        workers.run(split_windows, slabs(len(part)), *split)
+        columns: list[Any] = [*whole, *parts]
+        if dropped[0]:
+            kept = whole[2] != DROPPED
+            columns = [column[kept] for column in columns]
+        start, end, record, position, rank, *rest = columns
+        if len(start):
+            found = _align(position, rank, chunk, panel, engine) if aligned else None
+            yield hit_batch(chunk.spans, (record, start, end), rest, found)
+
+
+def _align(
+    position: Longs, rank: Ints, chunk: PackedChunk, panel: Panel, engine: Engine
+) -> Columns:
+    ends = bounds_of(panel.lengths[rank])
+    columns = Columns(ends, np.empty(ends[-1], np.uint8), ends, np.empty(ends[-1], np.uint8))
+    windows = Positions(position, panel.pattern[rank], panel.minus[rank])
+    written = Written(panel.patterns.masks, panel.patterns.begins)
+    engine.align_gapless(chunk.plain, windows, written, columns)
+    return columns
+
+
+class Sites:
+    """Finds PAMs first, and compares the windows beside them.
+
+    engine: of a device; query: of patterns of one length; pams: of one length, any of which may be
+    there.
+    """
+
+    queries = 1  # the sites of a PAM are few, however many the patterns
+
+    def __init__(self, engine: Any, query: Query, aligned: bool, pams: Sequence[Pam]) -> None:
+        self._pam, patterns = united(pams), query.patterns
+        self._engine, self._aligned, self._kinds = engine, aligned, len(pams)
+        self._k, self._length = int(query.k), len(patterns[0])
+        self.panel = build_panel(self._pam.join(patterns), query.strand)
+        self._strands = np.array(wanted_strands(query.strand), np.uint8)
+        sites = [pam.site(self._length, minus) for minus in self._strands for pam in pams]
+        masks, shifts = (np.concatenate(column) for column in zip(*sites, strict=True))
+        bounds = bounds_of([len(each) for each, _ in sites])
+        self._pams = window_arrays(masks, bounds, np.ones(len(masks), bool), 0, shifts)
+        exact = exact_ends(patterns, self._k, query.ends)
+        self._letters = window_arrays(patterns.masks, patterns.begins, exact, self._k)
+        self._patterns = len(patterns)
+        self._site_coding = Coding(len(sites), 0)
+        self._sites = Scanner(engine, self._site_coding)
+        self._hits = Scanner(engine, Coding(len(patterns), self._k))
+
+    def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
+        """Yield the HitBatches of an iterable of PackedChunks."""
+        engine = self._engine
+        found = self._hits.scan(self._site_chunks(chunks), self._match)
+        for sites, codes in codes_ahead(found, engine.threads):
+            if len(codes):  # otherwise there are kernels to load for nothing
+                self._place(codes, sites)
+                rest = (self.panel, self._k, engine, self._aligned)
+                yield from window_batches(codes, sites.chunk, *rest)
+
+    def _site_chunks(self, chunks: Iterable[PackedChunk]) -> Iterator["SiteChunk"]:
+        """Yield the SiteChunks of PackedChunks, in order."""
+        most = max(self._engine.layout.site_letters // self._length, 1)
+        for chunk, codes in self._sites.scan(chunks, self._find):
+            position, query, _ = self._site_coding.decode(codes)
+            strand = query // self._kinds
+            if self._kinds > 1:  # several PAMs at one site
+                new = (np.diff(position, prepend=-1) != 0) | (np.diff(strand, prepend=-1) != 0)
+                position, strand = position[new], strand[new]
+            own = np.searchsorted(position, chunk.length)
+            if own * UNPACKED > chunk.length:
+                chunk.unpack(self._engine)
+            for first in range(0, own, most):
+                rows = slice(first, min(first + most, own))
+                minus = self._strands[strand[rows]]
+                yield SiteChunk(chunk, position[rows], minus, self._pam, self._length, self._engine)
+            chunk.letters = NO_LETTERS
+
+    def _find(self, chunk: PackedChunk, capacity: int) -> Scan:
+        """Start the scan for the PAMs of a PackedChunk."""
+        text = chunk.text(self._pams.masks, self._engine)
+        scan: Scan = self._engine.start_scan(text, self._pams, 0, capacity)
+        return scan
+
+    def _match(self, sites: "SiteChunk", capacity: int) -> Scan:
+        """Start the scan of a SiteChunk for all patterns."""
+        text = sites.text(self._letters.masks, self._engine)
+        scan: Scan = self._engine.start_scan(text, self._letters, self._k, capacity)
+        return scan
+
+    def _place(self, codes: Longs, sites: "SiteChunk") -> None:
+        """Turn codes of sites and patterns into those of windows in the chunk."""
+        at = sites.position, sites.minus - self._strands[0]
+        coding, queries = (self._patterns, self._k + 1), len(self.panel.lengths)
+        workers = Workers(self._engine.threads)
+        workers.run(place_windows, slabs(len(codes)), codes, coding, at, queries)
+
+
+class SiteChunk:
+    """Windows beside some sites of a PAM: a site is a lane, so that all are compared at once.
+
+    chunk: the PackedChunk of the windows; position: int64[n], where they and their PAMs start in
+    it; minus: uint8[n], their strand. `length` is the number of sites.
+    """
+
+    def __init__(
+        self,
+        chunk: PackedChunk,
+        position: Longs,
+        minus: Bytes,
+        pam: Pam,
+        letters: int,
+        engine: Engine,
+    ) -> None:
+        self.chunk, self.position, self.minus = chunk, position, minus
+        self.length = len(position)
+        self._pam, self._letters = pam, letters
+        lanes = round_up(self.length, 2 * LANES_PER_WORD)  # even words: a GPU copies two at once
+        geometry = Geometry(lanes // LANES_PER_WORD, letters, 0)
+        windows = np.zeros(geometry.letters + LANES_PER_WORD, np.uint8)
+        begins = position + pam.skipped(minus)
+        engine.read_sites(chunk.plain, chunk.letters, begins, minus, letters, windows)
+        self._text = geometry.text(engine.planes(4 * geometry.plane_words + SPARE))
+        engine.pack(windows, self._text)
+
+    def text(self, masks: Bytes, engine: Engine) -> Text:
+        """The Text of one row, with the planes of `masks` behind A, C, G and T."""
+        return engine.unite(self._text, masks)._replace(rows=1)
+
+    def part(self, begin: int, end: int, engine: Engine) -> "SiteChunk":
+        """The SiteChunk of sites begin … end−1."""
+        rows = slice(begin, end)
+        sites = (self.position[rows], self.minus[rows])
+        return SiteChunk(self.chunk, *sites, self._pam, self._letters, engine)
