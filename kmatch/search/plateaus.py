@@ -59,7 +59,7 @@ def join_rows(*parts: RowArray) -> RowArray:
 
 def split_rows(rows: RowArray, before: Bools) -> tuple[RowArray, RowArray]:
     """(rows that come before others, bool[n], and these), in their order."""
-    numbers = rows.view(np.int64).reshape(-1, len(ROW))
+    numbers = rows.view(np.int64).reshape(-1, len(_FIELDS.split()))
     return numbers[before].view(ROW)[:, 0], numbers[~before].view(ROW)[:, 0]
 
 
