@@ -1,3 +1,3 @@
-"""The search of `windows.py`, under the name that scripts outside of the repository still import."""
+"""The search of `windows.py`, under a name that scripts elsewhere still import."""
 
 from kmatch.search.windows import WindowSearch as WindowSearch
