@@ -187,7 +187,7 @@ def test_records_and_letters_are_counted(client, data):
 
 
 def test_workers_that_do_not_see_files(client, data, tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster.SharedFile, "is_here", lambda file: False)
+    monkeypatch.setattr(cluster.SharedFile, "opened", lambda file, label: None)
     for kind in ("packed", "list"):
         assert check(partial(SEARCHES["edit"], genomes(data)[kind]), client, tmp_path / "hits.tsv")
 
@@ -206,9 +206,10 @@ def test_tasks_are_whole_records_and_groups():
     letters = [np.full(size, 78, np.uint8) for size in (9, 1, 1, 30, 2)]
     stretches = [stretch_of(f"r{number}", each) for number, each in enumerate(letters)]
     genome = kmatch.Genome.of_stretches("g", stretches)
-    tasks = list(cluster.tasks_of(Genomes([genome], named=False), 10, 3))
-    found = [(task.pieces[0].first, task.pieces[0].last, task.groups) for task in tasks]
-    assert found == [(0, 2, 1), (2, 3, 1), (3, 4, 3), (4, 5, 1)]
+    pieces = list(cluster.pieces_of(Genomes([genome], named=False), 10))
+    found = [(piece.first, piece.last, piece.letters) for piece in pieces]
+    assert found == [(0, 2, 10), (2, 3, 1), (3, 4, 30), (4, 5, 2)]
+    assert list(cluster.together(pieces, 11)) == [pieces[:1], pieces[1:2], pieces[2:]]
 
 
 def test_a_worker_that_dies_costs_time_alone(data, tmp_path):
@@ -245,7 +246,7 @@ def test_errors_end_a_search(client, data, tmp_path, monkeypatch):
         found = here("multi", genome, patterns, "-k", 1, "--scheduler", address, "-o", out)
         failed(found, *said)
     tried = []
-    monkeypatch.setattr(cluster, "_opened", lambda *piece: [tried.append(piece), 1 / 0])
+    monkeypatch.setattr(cluster.Piece, "opened", lambda piece: [tried.append(piece), 1 / 0])
     found = here("multi", data / "s1.fa", panel, "-k", 1, "--scheduler", address, "-o", out)
     failed(found, "s1.fa failed 3 times, the last time ZeroDivisionError")
     assert len(tried) == cluster.TRIES and not out.exists()
@@ -256,7 +257,7 @@ def test_errors_end_a_search(client, data, tmp_path, monkeypatch):
 
 
 def test_another_version_is_refused():
-    found = cluster.search_task(("0.0.9", b""), [], (0, 1))
+    found = cluster.search_pieces(("0.0.9", b""), [], (0, 1))
     assert isinstance(found, kmatch.ClusterError)
     assert kmatch.__version__ in str(found) and "0.0.9" in str(found)
 

@@ -112,6 +112,7 @@ class Search(ABC, Generic[SomeBatch]):
         regions = self.regions
         for batch in self.everywhere():
             yield regions.inside(batch) if regions and len(batch) else batch
+        self.genomes.check_circular()
         if regions:
             regions.check(self.genomes.label)
 
@@ -124,7 +125,6 @@ class Search(ABC, Generic[SomeBatch]):
                 if genomes.named:
                     batch = replace(batch, origin=batch.origin._replace(number=number, name=name))
                 yield batch
-        genomes.check_circular()
 
     @abstractmethod
     def _find(self, genome: Genome) -> Iterable[SomeBatch]:

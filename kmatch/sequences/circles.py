@@ -22,13 +22,6 @@ class Circular:
     def __init__(self, names: Sequence[str] | None = None) -> None:
         self._names = None if names is None else set(names)
         self.missing = dict.fromkeys(names or ())
-        self._of_part = False
-
-    def of_part(self) -> "Circular":
-        """The same for some of the genomes, which need not have all of the names."""
-        part = Circular(None if self._names is None else list(self._names))
-        part._of_part = True
-        return part
 
     def hear(self, missing: Container[str]) -> None:
         """Take what is missing from a part of the genomes."""
@@ -46,7 +39,7 @@ class Circular:
 
     def check(self) -> None:
         """Raise InputError for names that no record had so far."""
-        if self.missing and not self._of_part:
+        if self.missing:
             raise InputError(
                 f"circular: no record is named {listed(list(self.missing))}; give the first word "
                 "of its header"
