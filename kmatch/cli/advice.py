@@ -7,94 +7,59 @@ import click
 
 # Names of commands, and what to use.
 COMMANDS = {
-    "search find locate grep agrep match scan query map sassy patman fuzznuc align blast bowtie "
-    "edlib": "kmatch hamming counts mismatches, kmatch edit insertions and deletions too, "
-    "kmatch best finds the closest",
-    "crispr offtarget offtargets off-target off-targets guides cas-offinder pam": (
+    "search find locate grep agrep match scan query map align blast": (
+        "kmatch hamming counts mismatches, kmatch edit insertions and deletions too, kmatch best "
+        "finds the closest"
+    ),
+    "crispr offtarget off-target offtargets off-targets cas-offinder guides pam": (
         "kmatch multi --pam NGG counts mismatches, kmatch edit --pam NGG finds bulges too"
     ),
-    "amplicon ispcr epcr insilico-pcr in-silico-pcr products": (
-        "kmatch pcr finds the products of primers"
-    ),
-    "primers primer3 design": (
+    "primers primer3 design amplicon ispcr in-silico-pcr products": (
         "kmatch primer finds where primers can lie, kmatch pcr what known primers make"
     ),
-    "index build faidx convert": (
-        "kmatch needs no index; kmatch pack writes a genome that is read faster"
-    ),
-    "count counts summary": (
-        "give a search --summary FILE, which counts the hits of each pattern by distance"
-    ),
+    "index build faidx": "kmatch needs no index; kmatch pack writes a genome that is read faster",
+    "count counts summary": "hits by pattern and distance are a search's --summary FILE",
     "view show": "give a search --format view",
-    "benchmark time": "kmatch bench times the algorithms",
-    "devices gpu": "kmatch info shows versions and devices",
-    "version": "kmatch --version shows it",
-    "help man": "kmatch --help lists the commands, kmatch hamming --help explains one",
-    "panel many": "kmatch multi searches a panel of patterns of one length",
-    "closest nearest": "kmatch best finds the closest occurrences",
-    "draw picture figure": "kmatch plot draws the table that a search has written",
 }
 # Options, and what to use where the command has the option before it, or any command where it is
 # empty.
 _FILES = ("", "files need no option: {usage}")
 OPTIONS = {
-    "--mismatches --mismatch --max-mismatch --max-mm --mm -m --substitutions --max-mismatches": [
+    "--mismatches --mismatch --max-mismatch --mm -m --substitutions --max-mismatches": [
         ("--max-mismatches", "differences are -k N, the mismatches among them --max-mismatches N"),
         ("-k", "the mismatches allowed are -k N"),
     ],
-    "-e --errors --error --max-errors --error-rate --distance --max-distance --edit-distance "
-    "--differences -n -K --threshold": [
+    "-e --errors --error-rate --max-errors --distance --edit-distance --differences -n": [
         ("-k", "the differences allowed are -k N, or as a share -k 10%"),
     ],
     "-k": [("", "it finds the closest at any distance; kmatch edit -k N finds all within N")],
     "--identity --similarity": [("-k", "-k 10% allows what an identity of 90% does")],
-    "--bulge --bulges --bulge-size --max-bulge --dna-bulge --rna-bulge --deletions --insertions": [
+    "--bulge --bulges --bulge-size --dna-bulge --rna-bulge --indels --gaps --no-indels": [
         ("", "kmatch edit finds bulges: of DNA --max-deletions N, of RNA --max-insertions N"),
     ],
-    "--indels --max-indels --gaps --no-indels --hamming --edit --levenshtein": [
-        ("", "kmatch edit counts insertions and deletions, and kmatch hamming mismatches alone"),
-    ],
-    "--rc --revcomp --reverse --reverse-complement --no-rc --both --both-strands --forward --plus "
-    "--minus -s -r": [
+    "--rc --revcomp --reverse-complement --no-rc --both --both-strands --forward -s -r": [
         ("--strand", "both strands are searched unless --strand + or --strand - says which"),
         ("--product", "products are found both ways round"),
     ],
-    "-j --jobs --cores --cpus --num-threads -T --parallel --workers": [
-        ("--threads", "threads are -t N")
-    ],
-    "--gpu --cuda --use-gpu -G": [("--device", "a GPU is --device cuda")],
-    "--cpu --no-gpu -C": [("--device", "the CPU is --device cpu")],
-    "--out --outfile --output-file": [("--output", "the output is -o FILE")],
-    "--bed --tsv --sam --gff3 --view --csv --json --outfmt --output-format": [
+    "-j --jobs --cores --cpus -T --parallel": [("--threads", "threads are -t N")],
+    "--gpu --cuda --cpu": [("--device", "devices are --device cuda and --device cpu")],
+    "--out --outfile --force --overwrite": [("--output", "-o FILE writes over a file that exists")],
+    "--bed --tsv --sam --gff3 --view --csv --json --outfmt": [
         ("--limit", "formats are --format bed, tsv, sam, gff3 or view"),
         ("--format", "formats are --format bed or tsv"),
     ],
-    "--force --overwrite": [("--output", "-o writes over a file that exists")],
-    "-f --file --pattern-file --patterns --query --fasta --guides --input --in -i -g --genome "
-    "--ref --reference --db --target --primers": [_FILES],
-    "--sequence --seq --guide --motif --adapter -a": [("--pattern", "a pattern is -p SEQ"), _FILES],
-    "--ignore-case --iupac --degenerate -d -I": [
-        ("", "case never matters, and IUPAC letters in patterns need no option")
+    "-f --file --pattern-file --patterns --query --fasta --input -i -g --genome --db --target": [
+        _FILES
     ],
-    "--all --overlapping --best --top --first --max-hits --max-count -M": [
+    "--sequence --seq --guide --motif -a": [("--pattern", "a pattern is -p SEQ"), _FILES],
+    "--all --overlapping --best --top --first --max-hits -M": [
         ("--limit", "every hit is written unless --limit N asks for the N closest of a pattern"),
     ],
-    "--region --bed-file --targets": [("--regions", "regions are --regions BED")],
-    "--seed --seed-length --anchor --3p": [
+    "--region --bed-file": [("--regions", "regions are --regions BED")],
+    "--seed --anchor --3p": [
         ("--exact-3p", "--exact-3p N lets the last N letters match alone, --exact-5p N the first"),
     ],
-    "--pams --pam-sequence": [("--pam", "the PAM is --pam NGG")],
-    "--silent --no-progress": [("--quiet", "-q leaves progress and summary out")],
-    "--regex --use-regexp": [("", "patterns are IUPAC letters: R stands for [AG]")],
-    "--tmp --memory --batch-size": [("", "memory and chunks need no option")],
-    "--size-range --product-size --min-size --max-size --amplicon": [
-        ("", "kmatch pcr has --product MIN-MAX, the letters of a product"),
-    ],
-    "--index --no-index": [("", "kmatch needs no index; kmatch pack saves reading")],
-    "--count --counts -c --stats": [
-        ("--summary-only", "hits by pattern and distance are --summary-only"),
-    ],
-    "--version": [("", "kmatch --version shows it")],
+    "--count --counts -c": [("--summary-only", "hits by pattern and distance: --summary-only")],
 }
 # Values of options, and what to use.
 VALUES = {

@@ -19,19 +19,16 @@ from kmatch.cli.options import (
     Number,
     NumberRange,
     algorithm,
-    check_outputs,
     distance,
-    format_of,
     regions,
     sizes,
 )
-from kmatch.cli.search import PatternSearch, Search, check_inputs
+from kmatch.cli.search import Search, check_inputs
 from kmatch.errors import BACKGROUND_STRANDS, PAIRINGS
 
 if TYPE_CHECKING:
     from kmatch.results.batches import ProductBatch
     from kmatch.search.search import Search as FoundSearch
-    from kmatch.sequences.patterns import PatternSet
 
 
 @command(
@@ -83,48 +80,36 @@ def pcr(given: Given) -> None:
 
     A product reaches from a site of one primer on + to a site of its partner on - that faces it.
     """
-    search = _PcrSearch(given, rereads=given.sequence)
+    inputs = (given.genome.removeprefix("@"), given.primers, given.regions)
+    search = Search(given, inputs, {})
+    check_inputs(given, "PRIMERS", given.primers)
+    if given.sequence and search.form != "tsv":
+        raise click.UsageError("--sequence adds a column to TSV; give --format tsv too")
+    from kmatch.cluster import begin_anywhere
     from kmatch.results.columns import ProductRows
     from kmatch.results.formats import FORMATS
     from kmatch.results.output import open_output
+    from kmatch.search.pcr import PcrOptions, PcrSearch, check_pcr, site_query
+    from kmatch.sequences.primer_pairs import load_pairs
+
+    by_name = {f"pair_{n}": pair for n, pair in enumerate(given.sequences, 1)}
+    pairs, options = load_pairs(given.primers or by_name), given.made(PcrOptions)
+    check_pcr(pairs, options, "--exact-3p")
+    search.search_for(pairs.primers, rereads=given.sequence)
+    search.aligned = search.form != "bed"
+
+    def begin() -> "FoundSearch[ProductBatch]":
+        sites = begin_anywhere(site_query(pairs, given.k, options), search.genomes, search.run)
+        return PcrSearch(sites, pairs, options, search.regions)
 
     with open_output(given.output) as handle:
-        rows = ProductRows(search.pairs, given.sequence, search.genomes.named)
+        rows = ProductRows(pairs, given.sequence, search.genomes.named)
         writer = FORMATS[search.form](handle, rows)
-        with search.found(search.begin) as found:
+        with search.batches(begin, search.genomes.label) as found:
             for batch in found:
                 writer.write(batch)
             writer.finish()
-    search.conclude(f"{counted(search.rows, 'product')} of {counted(len(search.pairs), 'pair')}")
-
-
-class _PcrSearch(PatternSearch):
-    """A search for the products of primers."""
-
-    of_hits = False
-
-    def load_panel(self) -> "PatternSet":
-        given = self.given
-        check_inputs(given, "PRIMERS", given.primers)
-        if given.sequence and self.form != "tsv":
-            raise click.UsageError("--sequence adds a column to TSV; give --format tsv too")
-        from kmatch.search.pcr import PcrOptions, check_pcr
-        from kmatch.sequences.primer_pairs import load_pairs
-
-        by_name = {f"pair_{n}": pair for n, pair in enumerate(given.sequences, 1)}
-        self.pairs = load_pairs(given.primers or by_name)
-        check_pcr(self.pairs, given.made(PcrOptions), "--exact-3p")
-        return self.pairs.primers
-
-    def begin(self) -> "FoundSearch[ProductBatch]":
-        """The search of products."""
-        from kmatch.cluster import begin_anywhere
-        from kmatch.search.pcr import PcrOptions, PcrSearch, site_query
-
-        options = self.given.made(PcrOptions)
-        query = site_query(self.pairs, self.given.k, options)
-        sites = begin_anywhere(query, self.genomes, self.run)
-        return PcrSearch(sites, self.pairs, options, self.regions)
+    search.conclude(f"{counted(search.rows, 'product')} of {counted(len(pairs), 'pair')}")
 
 
 @command(
@@ -190,9 +175,7 @@ def primer(given: Given) -> None:
                 f"{name} is one file, and not a list of files as {path} is elsewhere; join them: "
                 "cat *.fa | kmatch primer TARGET - -k N"
             )
-    form = format_of(given.output, given.form)
-    check_outputs(paths, {"-o": given.output or "-", "--regions": given.regions})
-    search = Search(given)
+    search = Search(given, paths, {"--regions": given.regions})
     from kmatch.cluster import primers_anywhere
     from kmatch.genome import Genome
     from kmatch.results.columns import PrimerRows, RegionRows
@@ -205,17 +188,18 @@ def primer(given: Given) -> None:
     begin = partial(primers_anywhere, target, background, given.k, options, search.run)
     with ExitStack() as stack:
         handles = [stack.enter_context(open_output(given.output))]
-        writer = FORMATS[form](handles[0], PrimerRows(given.k, given.both_strands))
+        writer = FORMATS[search.form](handles[0], PrimerRows(given.k, given.both_strands))
+        regions = None
         if given.regions:
             handles.append(stack.enter_context(open_output(given.regions)))
             regions = FORMATS["bed"](handles[1], RegionRows(given.both_strands))
         with search.batches(begin, given.background) as found:
             for batch in found:
                 writer.write(batch)
-                if given.regions:
+                if regions:
                     regions.write(batch.in_regions())
             writer.finish()
-        if given.regions:
+        if regions:
             regions.finish()
         flush_all(*handles)
     search.conclude(counted(search.rows, "primer"))
