@@ -83,10 +83,6 @@ class Argument(click.Argument):
 class Given(SimpleNamespace):
     """The values of a command's options and arguments, by name."""
 
-    def get(self, name: str, default: Any = None) -> Any:
-        """One of them, or the default where the command has no such option."""
-        return getattr(self, name, default)
-
     def made(self, kind: type[Fields]) -> Fields:
         """A NamedTuple of those that its fields name; other fields keep their defaults."""
         return kind(**self.values(getattr(kind, "_fields", ())))

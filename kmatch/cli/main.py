@@ -1,11 +1,10 @@
 """The `kmatch` command, its standard streams, and what its errors look like."""
 
-import io
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TextIO
+from typing import Any
 
 from kmatch import interrupts
 
@@ -88,71 +87,55 @@ def standard_streams() -> Iterator[None]:
     before = sys.stdout, sys.stderr
     # Closed, standard error leaves its number to the next file, and libraries may write there.
     null = None if sys.stderr else open(os.devnull, "w")  # noqa: SIM115
-    sys.stdout = _wrapped(sys.stdout, _StandardOutput)
-    sys.stderr = _wrapped(null or sys.stderr, _StandardError)
+    streams: list[Any] = [_Stream(sys.stderr or null, lambda error: None)]
+    if sys.stdout is not None:
+        streams.append(_Stream(sys.stdout, _report))
+    sys.stderr, sys.stdout = (*streams, None)[:2]
     try:
         yield
     finally:
-        wrapped = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = before
-        for stream in wrapped:
-            if isinstance(stream, _StandardError):
-                stream.end()
+        for stream in streams:
+            stream.end()
         if null:
             null.close()
 
 
-def _wrapped(stream: TextIO, kind: "type[_StandardError]") -> TextIO:
-    """The stream with another way to fail, or as it is where there are no bytes below it."""
-    if not isinstance(getattr(stream, "buffer", None), io.BufferedIOBase | io.RawIOBase):
-        return stream
-    with suppress(OSError):
-        stream.flush()
-    return kind(
-        stream.buffer,
-        encoding=stream.encoding,
-        errors=stream.errors,
-        line_buffering=bool(stream.line_buffering),
-        write_through=getattr(stream, "write_through", False),
-    )
+class _Stream:
+    """A standard stream, of whose failures `fail` hears."""
 
+    def __init__(self, stream: Any, fail: Callable[[OSError], None]) -> None:
+        self._stream, self._fail = stream, fail
 
-class _StandardError(io.TextIOWrapper):
-    """Standard error; only what it cannot take is lost."""
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
         try:
-            return super().write(text)
+            return int(self._stream.write(text))
         except OSError as error:
             self._fail(error)
             return len(text)
 
     def flush(self) -> None:
         try:
-            super().flush()
+            self._stream.flush()
         except OSError as error:
             self._fail(error)
 
     def end(self) -> None:
-        """Restore the stream below, or a null stream if it fails: Python flushes it once more at
-        its end, and would complain."""
+        """Flush the stream, or have a null stream in its place if it fails: Python flushes it once
+        more at its end, and would complain."""
         try:
-            super().flush()
+            self._stream.flush()
         except OSError:
             with suppress(OSError):
                 null = os.open(os.devnull, os.O_WRONLY)
-                os.dup2(null, self.fileno())
+                os.dup2(null, self._stream.fileno())
                 os.close(null)
-        self.detach()
-
-    def _fail(self, error: OSError) -> None:
-        pass
 
 
-class _StandardOutput(_StandardError):
-    """Standard output, whose failures are OutputErrors."""
+def _report(error: OSError) -> None:
+    from kmatch.results.output import STANDARD, output_error
 
-    def _fail(self, error: OSError) -> None:
-        from kmatch.results.output import STANDARD, output_error
-
-        raise output_error(STANDARD, error) from error
+    raise output_error(STANDARD, error) from error

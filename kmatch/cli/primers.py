@@ -23,7 +23,7 @@ from kmatch.cli.options import (
     regions,
     sizes,
 )
-from kmatch.cli.search import Search, check_inputs
+from kmatch.cli.searches import Search, check_inputs
 from kmatch.errors import BACKGROUND_STRANDS, PAIRINGS
 
 if TYPE_CHECKING:
