@@ -3,19 +3,16 @@
 import gc
 import threading
 import time
+from types import SimpleNamespace
 
-import naive
 import numpy as np
 import pytest
 from support.devices import PROBLEMS, check
-from support.hooks import hamming_batches
-from support.mismatches import rows
-from support.packing import packed
 from support.shares import PANEL, TEXTS
 
 import kmatch
 from kmatch.engine import devices
-from kmatch.engine.cuda import device, driver, engine, hamming, recurrence, text, words
+from kmatch.engine.cuda import device, driver, hamming, recurrence, text, words
 from kmatch.engine.cuda import edit as edit_scan
 from kmatch.engine.cuda import primer as primers
 from kmatch.engine.cuda.driver import cuda
@@ -23,10 +20,7 @@ from kmatch.engine.cuda.engine import GpuQueue
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import Done
 from kmatch.engine.geometry import SPARE, Geometry, Text
-from kmatch.engine.queries import reading_arrays
 from kmatch.errors import DeviceError
-from kmatch.results.table import Hits
-from kmatch.sequences.patterns import load_patterns
 
 if not driver.SIMULATED:
     pytest.skip("test_simulator.py runs this", allow_module_level=True)
@@ -46,15 +40,6 @@ def test_blocks_share_the_queries_of_a_short_text(fewest, parts, monkeypatch):
     monkeypatch.setattr(hamming, "FEWEST_QUERIES", fewest)
     assert hamming.query_parts(1, 12) == parts
     assert check("hamming", (TEXTS, [*PANEL, "GATTACA", "RATTACN"], 1, {}), device="cuda")
-
-
-@pytest.mark.parametrize(("problem", "name"), [("hamming", "at 0"), ("edit", "records apart")])
-def test_every_thread_of_a_block_has_lanes_of_a_short_text(problem, name, monkeypatch):
-    monkeypatch.setattr(engine, "LAYOUT", LAYOUT)
-    check(problem, PROBLEMS[problem].cases[name], device="cuda")
-
-
-LAYOUT = engine.LAYOUT  # with rows that are not narrow
 
 
 def test_a_thread_can_reserve_codes_for_all_its_positions():
@@ -109,35 +94,6 @@ def test_strips(values, pattern, monkeypatch):
     edit_scan.make_strips.cache_clear()
 
 
-def test_stretches_cover_all_rows():
-    geometry = Geometry(1, 37, 24)
-    reading = reading_arrays(np.ones(20, np.uint8), np.array([0, 20]), np.zeros(1, np.uint8))
-    searches = edit_scan.Searches(24, reading, np.array([3]), np.array([0]), 3, driver.new_stream())
-    (plan,) = searches.plans
-    stretch, blocks = edit_scan.divide(geometry.text(None), plan)
-    assert blocks * stretch >= geometry.rows > (blocks - 1) * stretch and blocks > 1
-
-
-def test_queries_are_planned_once_for_chunks_of_any_length(monkeypatch):
-    planned, layouts = [], set()
-    begin, run = edit_scan.Searches.__init__, edit_scan.Searches.run
-
-    def spy_begin(self, *arguments, **options):
-        planned.append(self)
-        begin(self, *arguments, **options)
-
-    def spy_run(self, chunk, *arguments):
-        layouts.add(chunk[1:])
-        run(self, chunk, *arguments)
-
-    patch(monkeypatch, edit_scan.Searches, __init__=spy_begin, run=spy_run)
-    long = "ACGTTGCATTAGACCAGGATACGTTGCATTAGACCAG"  # goes in strips, whose memory grows
-    records = [("long", long * 9), ("longer", "T" + long * 14), ("short", long)]
-    case = records, [long, long[:12]], 1, {"strand": "+", "report": "ends"}
-    assert check("edit", case, device="cuda", chunk_length=400)
-    assert len(planned) == 1 and len(layouts) > 1
-
-
 def test_planes_not_used_for_longest_make_room(monkeypatch):
     gpu = device.Gpu(0)
     planes = [driver.pinned(3) for _ in range(2)]
@@ -159,15 +115,9 @@ def test_planes_not_used_for_longest_make_room(monkeypatch):
     again = gpu.fetch(planes[1])
     again.arrived()
     assert again.copy.copy_to_host().tolist() == [7, 7, 7]
-
-
-def test_planes_end_with_those_of_the_host():
-    gpu, planes = device.Gpu(0), driver.pinned(3)
-    gpu.keep(planes, pageable=False)
-    gpu.fetch(planes)
-    del planes
+    del planes, array
     gc.collect()
-    assert not gpu._kept
+    assert not gpu._kept  # it ends with the planes of the host
 
 
 def test_each_scan_has_a_buffer_of_its_own():
@@ -196,35 +146,6 @@ def test_planes_are_taken_by_other_searches_when_they_are_spread(monkeypatch):
     broad = gpu.text(geometry.text(planes), masks)
     other.join()
     assert taken[0].planes is broad.planes
-
-
-def test_parts_of_packed_chunks_are_scanned_apart(monkeypatch):
-    patch(monkeypatch, text, **SPREAD)
-    records, panel = [("r", "ACG" + 200 * "T" + "ACG")], load_patterns(["ACG"])
-    genome = packed(records, length=4000, halo=64, words=1)
-    options = {"device": "cuda", "strand": "+", "capacity": 1}
-    found = Hits(hamming_batches(genome, panel, 0, **options), panel)
-    assert rows(found) == naive.hamming(records, ["ACG"], 0, strand="+")
-
-
-def test_planes_are_spread_over_more_lanes(monkeypatch):
-    patch(monkeypatch, text, **SPREAD)
-    random, lane_rows, halo = np.random.default_rng(1), 16, 10
-    bits = random.integers(0, 2, (4, 128 * lane_rows + halo), dtype=np.uint8)
-    narrow, expected = (striped(bits, width, halo) for width in (2, 16))
-    stream = driver.new_stream()
-    source = Geometry(2, lane_rows, halo).text(driver.on_device(narrow, stream))
-    broad = text.spread_text(source, driver.empty(expected.size, np.uint64, stream))
-    assert broad == Geometry(16, 2, halo).text(broad.planes)
-    text.spread(source, broad, stream)
-    assert np.array_equal(broad.planes.copy_to_host(), expected)
-
-
-def striped(bits, width, halo):
-    """Planes, `width` words a row, of bits, uint8[planes, letters], the halo among these."""
-    lane_rows = (bits.shape[1] - halo) // (64 * width)
-    positions = np.arange(64 * width) * lane_rows + np.arange(lane_rows + halo)[:, None]
-    return np.packbits(bits[:, positions], axis=2, bitorder="little").view(np.uint64).reshape(-1)
 
 
 # Several GPUs
@@ -290,13 +211,6 @@ def test_threads_end_with_the_search(two):
     assert not any(thread.is_alive() for thread in threads)
 
 
-def test_a_search_that_is_given_up(two):
-    genome, panel = kmatch.Genome.from_records(TEXTS), load_patterns(PANEL)
-    batches = hamming_batches(genome, panel, 1, device=two, chunk_length=20)
-    next(batches)
-    batches.close()
-
-
 def test_gpus_that_cannot_be_had(monkeypatch):
     for named, message in [
         *((f"cuda:{named}", "unknown device") for named in ("", "0,", ",0", "all,0", "0;1")),
@@ -325,35 +239,27 @@ class Clock:
         time.sleep(delay)  # of the host
         self.taken += 1
         self.free = max(self.free, time.monotonic()) + self.seconds
-        return Until(self.free)
+        end = self.free
+        return SimpleNamespace(found=lambda: time.sleep(max(end - time.monotonic(), 0)))
 
 
-class Until:
-    def __init__(self, end):
-        self.end = end
-
-    def found(self):
-        time.sleep(max(self.end - time.monotonic(), 0))
-
-
-def shares(gpus, many, ahead=5):
-    """How many of the scans each GPU takes, of which the host hands out some ahead."""
+@pytest.mark.parametrize(
+    ("seconds", "many", "least", "most"),
+    [
+        *(((0.01, 0.01), many, many // 2, many // 2) for many in (2, 8, 16)),
+        ((0.005, 0.06), 30, 20, 29),
+    ],
+)
+def test_gpus_take_work_by_what_they_have_to_do(seconds, many, least, most, monkeypatch):
+    monkeypatch.setattr(driver, "SIMULATED", False)  # clocks run side by side
+    gpus = [Clock(each) for each in seconds]
     queue, under_way = GpuQueue(gpus), []
     for number in range(many):
-        # The host takes longer for some than for others.
-        delay = 0.004 if number % 3 else 0.0
+        delay = 0.004 if number % 3 else 0.0  # the host takes longer for some than for others
         under_way.append(queue.hand_out(lambda gpu, delay=delay: gpu.scan(delay), 1))
-        if len(under_way) > ahead:
+        if len(under_way) > 5:  # are handed out ahead
             under_way.pop(0).found()
     for scan in under_way:
         scan.found()
     queue.close()
-    return [gpu.taken for gpu in gpus]
-
-
-def test_gpus_take_work_by_what_they_have_to_do(monkeypatch):
-    monkeypatch.setattr(driver, "SIMULATED", False)  # clocks run side by side
-    for many in (2, 8, 16):
-        assert shares([Clock(0.01), Clock(0.01)], many) == [many // 2] * 2
-    fast, slow = shares([Clock(0.005), Clock(0.06)], 30)
-    assert fast >= 2 * slow > 0
+    assert least <= gpus[0].taken <= most and sum(gpu.taken for gpu in gpus) == many

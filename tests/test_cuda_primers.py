@@ -15,7 +15,7 @@ from support.primers import records
 from support.primers import rows as rows_of_primers
 
 from kmatch.engine import devices
-from kmatch.engine.cuda import driver, primer, primer_strips, primer_tile
+from kmatch.engine.cuda import driver, primer
 from kmatch.engine.cuda.engine import CudaEngine
 from kmatch.engine.cuda.recurrence import COLUMNS
 from kmatch.engine.devices import choose_engine
@@ -67,40 +67,6 @@ def test_parts_of_a_target_on_several_gpus(monkeypatch):
     case = records(text, text[10:20] + "A", ""), background, 2, {"max_length": 9}
     assert check("primer", case, device="cuda:0,0")
     assert shares == sorted(shares) and shares[0] < 1 == pytest.approx(shares[-1])
-
-
-class Written:
-    """Deltas in device memory, of which none may be read that its launch has not written."""
-
-    def __init__(self, deltas, written):
-        self._deltas, self._written = deltas, written
-
-    def __getitem__(self, index):
-        assert index in self._written
-        return self._deltas[index]
-
-    def __setitem__(self, index, value):
-        self._written.add(index)
-        self._deltas[index] = value
-
-
-def test_no_deltas_are_read_before_they_are_written(monkeypatch):
-    """Those of a record's beginning too, which are loaded ahead though nothing looks at them."""
-    launch, stretch, written = primer.Extension.launch, primer_tile.Stretch, set()
-
-    def launched(*arguments):
-        written.clear()
-        return launch(*arguments)
-
-    def watched(*given):
-        return stretch(*given[:4], Written(given[4], written), *given[5:])
-
-    monkeypatch.setattr(primer.Extension, "launch", launched)
-    monkeypatch.setattr(primer_tile, "Stretch", watched)
-    monkeypatch.setattr(primer, "DEEPEST", 32)
-    background = records("GG" + TEXT + "TA", "", "ACG", TEXT[3:] + "C")
-    check("primer", (records(TEXT, "ACCGT"), background, 2, PLUS), device="cuda")
-    assert written
 
 
 @njit
@@ -180,35 +146,18 @@ def test_all_columns_go_down_as_many_rows_as_they_must(case, deepest, cells, str
     assert found == rows_of_primers(search_primers(target, background, k))
 
 
-def test_columns_of_several_sweeps_are_noted():
-    seen = [0, -1]
-    for group in (8, 16, 4, 12):
-        primer_strips.note(seen, group)
-    assert seen == [4, 16]
-
-
 def test_counters_of_all_lengths_are_compiled_ahead(monkeypatch):
     """Those of the kernels that searches launch, for the rows taken first and for those below."""
-    compiled = set()
-
-    class Nothing:
-        def __getitem__(self, key):
-            return lambda *arguments: None
-
-    def make(height, bits, width):
-        compiled.add((height, bits))
-        return Nothing()
-
     for name, value in REAL.items():
         monkeypatch.setattr(primer, name, value)
-    monkeypatch.setattr(primer, "make_extend", make)
-    gpu = choose_engine("cuda")
-    for length in (16, *rehearsal.LENGTHS):  # primers of 9 letters are searched for too
-        gpu.compile_primers(length)
-    needed = set()
+    nothing = mock.MagicMock()
+    with mock.patch.object(primer, "make_extend", nothing):
+        for length in (16, *rehearsal.LENGTHS):  # primers of 9 letters are searched for too
+            choose_engine("cuda").compile_primers(length)
+    compiled, needed = {call.args[1] for call in nothing.call_args_list}, set()
     for k in (2, 6, 30, 100, 300):
         for limit in (9, 30, 60, 100, 300, 1000, 3000, 10000):
             for rows in (primer.ROWS * k + primer.MORE, primer.DEEPEST):
                 rows = primer._up(min(rows, limit), primer.HEIGHT)
-                needed.add((primer.HEIGHT, primer.counter_bits(rows, k - 1, k - 1)))
+                needed.add(primer.counter_bits(rows, k - 1, k - 1))
     assert needed == compiled
