@@ -137,12 +137,12 @@ def test_planes_are_taken_by_other_searches_when_they_are_spread(monkeypatch):
     masks = np.zeros(0, np.uint8)
     other = threading.Thread(target=lambda: taken.append(gpu.text(geometry.text(planes), masks)))
 
-    def spread(*_):
+    def fill(*_):
         other.start()
         other.join(0.2)
         assert not taken
 
-    monkeypatch.setattr(device, "spread", spread)
+    monkeypatch.setattr(device, "fill_broad", fill)
     broad = gpu.text(geometry.text(planes), masks)
     other.join()
     assert taken[0].planes is broad.planes

@@ -24,7 +24,7 @@ from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.codes import Found, found_in
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.driver import DeviceArray, Event, Stream
-from kmatch.engine.cuda.text import spread, spread_text, spreads, unite
+from kmatch.engine.cuda.text import broad_text, fill_broad
 from kmatch.engine.cuda.words import HitBuffer
 from kmatch.engine.geometry import SPARE, Text
 from kmatch.errors import DeviceError
@@ -69,15 +69,15 @@ class _Kept:
     """Planes that do not change any more, and what of them is on the GPU.
 
     pageable: whether they are in ordinary memory; copy: their copy, complete after the event that
-    arrived() gives; broad: the same with more lanes; united: that with the planes of `masks`.
+    arrived() gives; broad: the same with more lanes, or with the planes of `masks`.
     """
 
     def __init__(self, pageable: bool) -> None:
-        self.pageable, self.masks = pageable, b""
+        self.pageable = pageable
         self.copy: DeviceArray = None
-        self.broad: DeviceArray = None
-        self.united: DeviceArray = None
         self.arrived: Callable[[], Event]
+        self.broad: DeviceArray = None
+        self.masks = b""
 
 
 class Buffer(NamedTuple):
@@ -163,24 +163,19 @@ class Gpu:
     def text(self, text: Text, masks: Bytes) -> Text:
         """The same Text on the GPU, with rows broad enough for it and the planes of `masks`, see
         `Engine.unite`, behind A, C, G and T."""
+        broad = broad_text(text)
         with self._lock:
             kept = self.fetch(text.planes)
             kept.arrived().wait(self.stream)
-            text = text._replace(planes=kept.copy)
-            if spreads(text):
-                broad = spread_text(text, kept.broad)
-                if kept.broad is None:
-                    kept.broad = self.array(4 * broad.plane_words + SPARE)
-                    broad = broad._replace(planes=kept.broad)
-                    spread(text, broad, self.stream)
-                text = broad
-            if not len(masks):
-                return text
-            if kept.masks != masks.tobytes():
-                united = self.array((4 + len(masks)) * text.plane_words + SPARE)
-                unite(text, masks, united, self.stream)
-                kept.united, kept.masks = united, masks.tobytes()
-            return text._replace(planes=kept.united)
+            if broad is text and not len(masks):
+                return text._replace(planes=kept.copy)
+            if kept.broad is None or kept.masks != masks.tobytes():
+                kept.broad = None
+                planes = self.array((4 + len(masks)) * broad.plane_words + SPARE)
+                here = text._replace(planes=kept.copy)
+                fill_broad(here, broad._replace(planes=planes), masks, self.stream)
+                kept.broad, kept.masks = planes, masks.tobytes()
+            return broad._replace(planes=kept.broad)
 
     def array(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.uint64) -> DeviceArray:
         """An array on the GPU, for which planes are dropped where memory is short.
@@ -201,8 +196,7 @@ class Gpu:
         """Drop the least recently used planes; returns whether there were any."""
         for kept in list(self._kept.values()):  # others end meanwhile
             if kept.copy is not None:
-                kept.copy = kept.broad = kept.united = None
-                kept.masks = b""
+                kept.copy = kept.broad = None
                 return True
         return False
 

@@ -237,7 +237,7 @@ def sweep(state, rows, bits, gather, tile, stretch, watch):
                     now = add_four(state.counter, bits, state.ph, state.mh)
                 alive |= now
                 looking = watch.noting or not gather
-                if looking and any_of_warp(width, now & watch.wanted):
+                if looking and any_of_warp(now & watch.wanted):
                     if watch.noting:
                         note(watch.seen, t)
                     else:

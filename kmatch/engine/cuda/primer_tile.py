@@ -21,7 +21,7 @@ from kmatch.engine.cuda.recurrence import COLUMNS
 from kmatch.engine.cuda.words import NONE, ONE, larger, lowest, smaller
 from kmatch.engine.types import UNKNOWN
 
-WIDTH = 32  # words of a tile
+WIDTH = 32  # words of a tile, those of a warp
 STRETCHES = 2  # of a block
 REGISTERS = 168  # of a thread: six blocks fit a multiprocessor, for a few words that are spilled
 NOWHERE = 255  # for a lane without a row of interest

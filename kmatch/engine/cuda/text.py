@@ -1,4 +1,4 @@
-"""Planes of text on the GPU: united, spread over more lanes, and copied to tiles.
+"""Planes of text on the GPU: spread over more lanes, united, and copied to tiles.
 
 A packed genome has rows of few words, which suits a CPU; a GPU needs broader rows for its threads.
 Lane s of B rows becomes lanes 8·s … 8·s+7 of B/8 rows, so every position keeps its number.
@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from kmatch.arrays import Bytes, Ints, Planes
 from kmatch.engine.cuda.driver import (
     SIMULATED,
-    DeviceArray,
     Stream,
     cuda,
     multiprocessors,
@@ -38,28 +37,6 @@ OCTET = uint64(0xFF)
 GLOBAL, SHARED = 1, 3  # address spaces of NVVM
 
 
-@cuda.jit(cache=True)
-def _unite(planes, plane_words, masks, united):
-    for at in range(cuda.grid(1), plane_words, cuda.gridsize(1)):
-        for p in range(4):
-            united[at + p * plane_words] = planes[at + p * plane_words]
-        for x in range(len(masks)):
-            union = NONE
-            for p in range(4):
-                union |= planes[at + p * plane_words] if (masks[x] >> p) & 1 else NONE
-            united[at + (4 + x) * plane_words] = union
-
-
-def unite(text: Text, masks: Bytes, united: DeviceArray, stream: Stream) -> None:
-    """Copy planes A, C, G and T of a Text on the GPU and append those of IUPAC letters.
-
-    masks: uint8[x] on the host, the bases of planes 4 … 4+x−1; united: uint64[≥ (4+x)·plane_words],
-    filled here.
-    """
-    launch = _unite[BLOCKS * multiprocessors(), THREADS, stream]
-    launch(text.planes, text.plane_words, on_device(masks, stream), united)
-
-
 @cuda.jit(device=True)
 def _apart(octet):
     """The eight bits of an octet, each the lowest of an octet of its own."""
@@ -68,37 +45,49 @@ def _apart(octet):
     return (octet | octet << uint64(7)) & uint64(0x0101010101010101)
 
 
+@cuda.jit(device=True)
+def _spread(planes, at, short, word):
+    """A word of more lanes, from those at `at` and at every `short` words from there on."""
+    shift, lanes = uint64(8 * (word % PARTS)), NONE
+    for part in range(PARTS):
+        lanes |= _apart((planes[at + part * short] >> shift) & OCTET) << uint64(part)
+    return lanes
+
+
 @cuda.jit(cache=True)
-def _spread(text, words, rows, halo, out):
-    broad, short = words * PARTS, rows // PARTS
+def _fill(planes, words, rows, halo, parts, masks, filled):
+    bases = cuda.local.array(4, uint64)
+    broad, short = words * parts, rows // parts
     plane_words = (short + halo) * broad
-    for i in range(cuda.grid(1), 4 * plane_words, cuda.gridsize(1)):
-        plane, offset = i // plane_words, i % plane_words
-        row, word = offset // broad, offset % broad
-        at = (plane * (rows + halo) + row) * words + word // PARTS
-        shift = uint64(8 * (word % PARTS))
-        lanes = NONE
-        for part in range(PARTS):
-            octet = (text[at + part * short * words] >> shift) & OCTET
-            lanes |= _apart(octet) << uint64(part)
-        out[i] = lanes
+    for to in range(cuda.grid(1), plane_words, cuda.gridsize(1)):
+        row, word = to // broad, to % broad
+        for p in range(4):
+            at = (p * (rows + halo) + row) * words + word // parts
+            bases[p] = planes[at] if parts == 1 else _spread(planes, at, short * words, word)
+            filled[to + p * plane_words] = bases[p]
+        for x in range(len(masks)):
+            union = NONE
+            for p in range(4):
+                union |= bases[p] if (masks[x] >> p) & 1 else NONE
+            filled[to + (4 + x) * plane_words] = union
 
 
-def spreads(text: Text) -> bool:
-    """Whether the planes of a Text need to be spread."""
-    return text.words == NARROW and text.rows % PARTS == 0
-
-
-def spread_text(text: Text, planes: DeviceArray) -> Text:
-    """The Text that a text becomes when it is spread into some planes."""
+def broad_text(text: Text) -> Text:
+    """A Text as a GPU takes it, spread over more lanes where its rows have few words."""
+    if text.words != NARROW or text.rows % PARTS:
+        return text
     words, rows = text.words * PARTS, text.rows // PARTS
-    return Text(planes, words, rows, (rows + halo_of(text)) * words)
+    return Text(text.planes, words, rows, (rows + halo_of(text)) * words)
 
 
-def spread(text: Text, broad: Text, stream: Stream) -> None:
-    """Fill planes A, C, G and T of `broad`, see `spread_text`; both are on the GPU."""
-    launch = _spread[BLOCKS * multiprocessors(), THREADS, stream]
-    launch(text.planes, text.words, text.rows, halo_of(text), broad.planes)
+def fill_broad(text: Text, broad: Text, masks: Bytes, stream: Stream) -> None:
+    """Fill the planes of `broad`, see `broad_text`, and behind them those of IUPAC letters.
+
+    Planes are on the GPU; masks: uint8[x] on the host, the bases of planes 4 … 4+x−1.
+    """
+    launch = _fill[BLOCKS * multiprocessors(), THREADS, stream]
+    parts, given = broad.words // text.words, on_device(masks, stream)
+    launch(text.planes, text.words, text.rows, halo_of(text), parts, given, broad.planes)
 
 
 if SIMULATED:

@@ -20,7 +20,7 @@ from kmatch.engine.cuda.driver import SIMULATED, DeviceArray, cuda
 ALL_ONES = uint64(0xFFFFFFFFFFFFFFFF)
 NONE = uint64(0)
 ONE = uint64(1)
-WARP, WHOLE = 32, 0xFFFFFFFF
+WHOLE = 0xFFFFFFFF  # all threads of a warp
 BITS = 10  # of what `reserve` adds: a thread has fewer than 1,024 positions
 INPUTS = 0xF0, 0xCC, 0xAA  # truth tables of the three inputs of LOP3
 
@@ -119,7 +119,7 @@ if SIMULATED:
         """Number of the lowest set bit of a uint64 that is not 0."""
         return (int(word) & -int(word)).bit_length() - 1
 
-    def any_of_warp(width, lanes):
+    def any_of_warp(lanes):
         """Whether this thread has lanes; a warp is never in step here."""
         return lanes != NONE
 
@@ -138,14 +138,9 @@ else:
         return int64(cuda.ffs(word)) - 1
 
     @cuda.jit(device=True)
-    def any_of_warp(width, lanes):
-        """Whether this thread has lanes, or another of its warp, if the warp is in step.
-
-        width: threads that are, at least; no more than this thread where they are not all of it.
-        """
-        if width % WARP == 0:
-            return cuda.any_sync(WHOLE, lanes != NONE)
-        return lanes != NONE
+    def any_of_warp(lanes):
+        """Whether a thread of the warp, all of which is in step, has lanes."""
+        return cuda.any_sync(WHOLE, lanes != NONE)
 
     @cuda.jit(device=True)
     def reserve(counts, at, many):
