@@ -103,6 +103,7 @@ class SearchPlan(NamedTuple):
     searches: DeviceArray
 
 
+@cache
 def strips_of(length: int) -> tuple[int, int]:
     """(rows of a strip, strips) of a pattern."""
     if length <= SHORT:
@@ -138,16 +139,14 @@ class Searches:
     def _plan(self, chosen: Longs) -> Iterator[SearchPlan]:
         """Yield the SearchPlans of the chosen queries."""
         halo, reading, limits = self._queries
-        lengths, kind = np.unique(np.diff(reading.begins)[chosen], return_inverse=True)
+        lengths, planes = np.diff(reading.begins), max(int(reading.letters.max()) + 1, 4)
         alike: dict[tuple[int, int], list[int]] = {}
-        for number, length in enumerate(lengths.tolist()):
-            alike.setdefault(strips_of(length), []).append(number)
-        planes = max(int(reading.letters.max()) + 1, 4)
-        for (rows, strips), numbers in alike.items():
-            queries = chosen[np.isin(kind, numbers)]
+        for query in chosen.tolist():
+            alike.setdefault(strips_of(int(lengths[query])), []).append(query)
+        for (rows, strips), queries in alike.items():
             for first in range(0, len(queries), MOST_QUERIES):
-                part = queries[first : first + MOST_QUERIES]
-                length, limit = np.diff(reading.begins)[part], limits[part]
+                part = np.array(queries[first : first + MOST_QUERIES])
+                length, limit = lengths[part], limits[part]
                 warm = np.minimum(halo, length + limit)
                 columns = (part, length, reading.backward[part], warm, limit)
                 searches = np.stack(columns, axis=1).astype(np.int32)
