@@ -81,6 +81,7 @@ def test_worked_matrices(example):
     check_matrix("cuda", *example)
 
 
+@simulated
 def test_what_a_block_cannot_hold():
     with pytest.raises(InputError, match=r"20 letters within k = 12 .* use row"):
         wspasm2017.row_shuffle(None, np.ones(20, np.uint8), 12)

@@ -2,8 +2,7 @@
 
 `result_table` has a row for each pattern; it holds distances where the paper's holds positions,
 which are its indices. A bit_vector has up to MOST_WORDS words of 32 bits (the paper's int); larger
-panels take several launches. Indices are unsigned, as Numba would otherwise look at each access
-whether to count from the end.
+panels take several launches. Indices are unsigned and inner loops `while`, as in `liu2012`.
 """
 
 from collections.abc import Iterator
@@ -23,18 +22,21 @@ THREADS = 256
 MOST_WORDS = 8
 SHORTEST_STRETCH = 32
 LETTERS = uint64(ROWS)
+ZERO, ONE = uint64(0), uint64(1)
 
 
 @cuda.jit(cache=True)
 def _naive(text, patterns, k, result):
     i = uint64(cuda.grid(1))
-    if i < uint64(result.shape[1]):
-        for q in range(uint64(patterns.shape[0])):
-            mismatches = int32(0)
-            for j in range(uint64(patterns.shape[1])):
-                if text[i + j] & patterns[q, j] == 0:
-                    mismatches += int32(1)
-            result[q, i] = mismatches if mismatches <= k else int32(-1)
+    q, r, m = ZERO, uint64(patterns.shape[0]), uint64(patterns.shape[1])
+    while i < uint64(result.shape[1]) and q < r:
+        j, mismatches = ZERO, ZERO
+        while j < m:
+            if text[i + j] & patterns[q, j] == 0:
+                mismatches += ONE
+            j += ONE
+        result[q, i] = int32(mismatches) if mismatches <= uint64(k) else int32(-1)
+        q += ONE
 
 
 def naive(text: DeviceText, patterns: Bytes, k: int) -> DeviceArray:
@@ -65,12 +67,12 @@ def make_shift_add(words: int) -> Any:
     def kernel(text, table, shape, result):
         size, top, full, m, k, stretch = shape
         state = cuda.local.array(words, uint64)
-        first, before = uint64(cuda.grid(1)) * uint64(stretch), uint64(m) - uint64(1)
+        first, before = uint64(cuda.grid(1)) * uint64(stretch), uint64(m) - ONE
         end = smaller(first + uint64(stretch) + before, uint64(len(text)))
         for w in range(words):
-            state[w] = uint64(0)
+            state[w] = ZERO
         for at in range(first, end):
-            row, carry = uint64(text[at]) * uint64(words), uint64(0)
+            row, carry = uint64(text[at]) * uint64(words), ZERO
             for w in range(words):
                 word = state[w]
                 state[w] = ((word << size) & full | carry) + table[row + uint64(w)]
@@ -118,11 +120,13 @@ def _passes(
 def _split(vector, word, size, counters, k, result, i):
     """Split a word of the bit_vector into distances and compare them with k."""
     mask = (uint32(1) << uint32(size)) - uint32(1)
-    first, shift = uint64(word) * uint64(counters), uint32(size) * uint32(counters)
-    for q in range(first, smaller(first + uint64(counters), uint64(result.shape[0]))):
+    q, shift = uint64(word) * uint64(counters), uint32(size) * uint32(counters)
+    end = smaller(q + uint64(counters), uint64(result.shape[0]))
+    while q < end:
         shift -= uint32(size)
         mismatches = int32((vector >> shift) & mask)
         result[q, i] = mismatches if mismatches <= k else int32(-1)
+        q += ONE
 
 
 @cache
@@ -137,19 +141,22 @@ def make_thread(words: int, shared: bool) -> Any:
         i = uint64(cuda.grid(1))
         if shared:
             chunk = cuda.shared.array(0, uint8)
-            first = i - thread
-            for at in range(thread, q + uint64(m) - uint64(1), q):
+            first, at = i - thread, thread
+            while at < q + uint64(m) - ONE:
                 if first + at < uint64(len(text)):
                     chunk[at] = text[first + at]
+                at += q
             cuda.syncthreads()
         if i < uint64(result.shape[1]):
             for w in range(words):
                 bit_vector[w] = uint32(0)
-            for j in range(uint64(m)):
+            j = ZERO
+            while j < uint64(m):
                 letter = chunk[thread + j] if shared else text[i + j]
                 at = (j * LETTERS + uint64(letter)) * uint64(words)
                 for w in range(words):
                     bit_vector[w] += table[at + uint64(w)]
+                j += ONE
             for w in range(words):
                 _split(bit_vector[w], w, size, counters, k, result, i)
 
@@ -183,14 +190,19 @@ def _block_thread(text, table, words, size, counters, k, result):
     i, j = uint64(cuda.blockIdx.x), uint64(cuda.threadIdx.x)
     m, words = uint64(cuda.blockDim.x), uint64(words)
     at = (j * LETTERS + uint64(text[i + j])) * words
-    for w in range(words):
+    w = ZERO
+    while w < words:
         fb_vec_rlt[j * words + w] = table[at + w]
+        w += ONE
     cuda.syncthreads()
-    for w in range(j, words, m):
-        bit_vector = uint32(0)
-        for level in range(m):
+    w = j
+    while w < words:
+        bit_vector, level = uint32(0), ZERO
+        while level < m:
             bit_vector += fb_vec_rlt[level * words + w]
+            level += ONE
         _split(bit_vector, w, size, counters, k, result, i)
+        w += m
 
 
 def pmasm_block_thread(text: DeviceText, patterns: Bytes, k: int) -> DeviceArray:
