@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from threading import Condition, Thread
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from kmatch.errors import InputError
 
@@ -53,69 +53,48 @@ def run_ahead(
     The thread stops while items that weigh more than `capacity` together wait. What it raises is
     raised here, behind the items before. When this generator is closed, the thread closes `items`.
     """
-    queue: _Queue[Item] = _Queue(capacity)
-    thread = Thread(target=_produce, args=(items, weigh, queue), name=name, daemon=True)
-    thread.start()
-    try:
-        while (one := queue.take()) is not None:
-            yield one[0]
-    finally:
-        queue.close()
-        thread.join(PATIENCE)
+    waiting: deque[tuple[Item, int]] = deque()
+    changed = Condition()
+    weight, closed, ended = 0, False, False
+    failed: BaseException | None = None
 
+    def may_go_on() -> bool:
+        return closed or weight <= capacity
 
-def _produce(items: Generator[Item], weigh: Callable[[Item], int], queue: "_Queue[Item]") -> None:
-    try:
-        for item in items:
-            if not queue.put(item, weigh(item)):
-                return
-        queue.end(None)
-    except BaseException as error:
-        queue.end(error)
-    finally:
+    def produce() -> None:
+        nonlocal weight, ended, failed
+        try:
+            for item in items:
+                with changed:
+                    waiting.append((item, weigh(item)))
+                    weight += waiting[-1][1]
+                    changed.notify()
+                    changed.wait_for(may_go_on)
+                    if closed:
+                        break
+        except BaseException as error:
+            failed = error
+        with changed:
+            ended = True
+            changed.notify()
         items.close()
 
-
-class _Queue(Generic[Item]):
-    """Items between two threads, and what they weigh."""
-
-    def __init__(self, capacity: int) -> None:
-        self._changed = Condition()
-        self._items: deque[tuple[Item, int]] = deque()
-        self._weight, self._capacity = 0, capacity
-        self._ended = self._closed = False
-        self._error: BaseException | None = None
-
-    def put(self, item: Item, weight: int) -> bool:
-        """Add an item, and wait until more may be made; False once closed."""
-        with self._changed:
-            self._items.append((item, weight))
-            self._weight += weight
-            self._changed.notify()
-            self._changed.wait_for(lambda: self._closed or self._weight <= self._capacity)
-            return not self._closed
-
-    def end(self, error: BaseException | None) -> None:
-        """Take note that no item comes any more, and of the error that is the reason."""
-        with self._changed:
-            self._ended, self._error = True, error
-            self._changed.notify()
-
-    def take(self) -> tuple[Item, int] | None:
-        """The next item and its weight, None at the end; raises the other thread's error."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._items or self._ended)
-            if self._items:
-                item, weight = self._items.popleft()
-                self._weight -= weight
-                self._changed.notify()
-                return item, weight
-            if self._error:
-                raise self._error
-            return None
-
-    def close(self) -> None:
-        """Let the other thread end."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify()
+    thread = Thread(target=produce, name=name, daemon=True)
+    thread.start()
+    try:
+        while True:
+            with changed:
+                changed.wait_for(lambda: waiting or ended)
+                if not waiting:
+                    break
+                item, less = waiting.popleft()
+                weight -= less
+                changed.notify()
+            yield item
+        if failed:
+            raise failed
+    finally:
+        with changed:
+            closed = True
+            changed.notify()
+        thread.join(PATIENCE)

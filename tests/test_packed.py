@@ -6,6 +6,8 @@ import struct
 import subprocess
 import warnings
 from functools import partial
+from itertools import product
+from pathlib import Path
 from zlib import crc32
 
 import numpy as np
@@ -13,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.cases import EDIT, HAMMING, MULTI, edit_cases, hamming_cases, multi_cases, reports
-from support.commands import KMATCH, compressed, fasta, here, random_letters
+from support.commands import KMATCH, compressed, failed, fasta, here, misused, random_letters
 from support.hooks import hooked
 from support.packing import packed
 
@@ -62,24 +64,21 @@ def same(search, records, layout, *arguments, **options):
     assert table(search, packed(records, **layout), *arguments, **options) == expected
 
 
-@pytest.mark.parametrize("layout", [TINY, {"length": 100, "halo": 0}, {}])
-@pytest.mark.parametrize("name", HAMMING)
-def test_mismatches(name, layout):
-    records, patterns, k, options = HAMMING[name]
-    same(hamming, records, layout, patterns, k, **options)
+CASES = [
+    (search, case, layout)
+    for searches, cases, layouts in (
+        ([hamming], HAMMING, [TINY, {"length": 100, "halo": 0}, {}]),
+        ([multi], MULTI, [TINY]),
+        ([edit, best], EDIT, [TINY]),
+    )
+    for search, case, layout in product(searches, cases.items(), layouts)
+]
 
 
-@pytest.mark.parametrize("name", MULTI)
-def test_panels(name):
-    records, patterns, k, options = MULTI[name]
-    same(multi, records, TINY, patterns, k, **options)
-
-
-@pytest.mark.parametrize("name", EDIT)
-def test_differences(name):
-    records, patterns, k, options = EDIT[name]
-    same(edit, records, TINY, patterns, k, **options)
-    same(best, records, TINY, patterns, **options)
+@pytest.mark.parametrize("search, case, layout", CASES, ids=lambda value: str(value)[:40])
+def test_known_cases(search, case, layout):
+    _, (records, patterns, k, options) = case
+    same(search, records, layout, patterns, *(() if search is best else (k,)), **options)
 
 
 @given(hamming_cases(), multi_cases(), edit_cases(), layouts, reports)
@@ -123,33 +122,26 @@ def unused(*_):
     raise AssertionError("not the way to search this")
 
 
-def test_a_genome_is_searched_where_it_lies(monkeypatch):
-    genome = packed([("r", random_letters(9000))], length=4096, halo=64)
+def test_a_genome_is_searched_where_it_lies_and_often(monkeypatch):
+    records = [("r", random_letters(9000))]
+    genome, whole = packed(records, length=4096, halo=64), kmatch.Genome.from_records(records)
+    searches = [(kmatch.edit, [pattern], 1) for pattern in ("ACGTAC", "NRYAC", "ACGTAC")]
+    searches += [(kmatch.hamming, ["ACGTAC"], 1), (kmatch.best, ["ACGTA"])]
+    searches += [(partial(kmatch.multi, pam="NGG"), ["ACG"], 0)]
+    for search, *arguments in searches:
+        assert table(search, genome, *arguments) == table(search, whole, *arguments)
     monkeypatch.setattr(PackedFile, "letters", unused)
-    assert len(kmatch.hamming(genome, ["ACGTAC"], 1)) and len(kmatch.edit(genome, ["ACGTAC"], 1))
-    assert len(kmatch.multi(genome, ["ACG"], 0, pam="NGG")) and len(kmatch.best(genome, ["ACGTA"]))
+    assert all(len(search(genome, *arguments)) for search, *arguments in searches)
 
 
 @pytest.mark.parametrize(("length", "k"), [(65, 2), (60, 5), (20, 16)])
 def test_a_search_that_needs_more_unpacks(length, k, monkeypatch):
     records = [("r", random_letters(900)), ("s", random_letters(900, 2))]
-    patterns = [records[0][1][50 : 50 + length]]
     monkeypatch.setattr(chunks, "stored_chunks", unused)
-    same(edit, records, {"length": 500, "halo": 64, "gap": 16}, patterns, k)
-
-
-def test_many_queries_unpack(monkeypatch):
-    monkeypatch.setattr(chunks, "stored_chunks", unused)
-    records, patterns = [("r", random_letters(9000))], ["ACGTAC", "NRY"]
-    same(hamming, records, {"length": 4096, "halo": 64}, patterns, 1, chunk_length=200)
-
-
-def test_a_genome_is_searched_often():
-    records = [("r", random_letters(9000))]
-    genome = packed(records, length=4096, halo=64)
-    for patterns in (["ACGTAC"], ["NRYAC"], ["ACGTAC"]):
-        expected = table(kmatch.edit, kmatch.Genome.from_records(records), patterns, 1)
-        assert table(kmatch.edit, genome, patterns, 1) == expected
+    layout = {"length": 500, "halo": 64, "gap": 16}
+    same(edit, records, layout, [records[0][1][50 : 50 + length]], k)
+    layout = {"length": 4096, "halo": 64}  # for many queries, chunks are short
+    same(hamming, records, layout, ["ACGTAC", "NRY"], 1, chunk_length=200)
 
 
 # Names, sizes
@@ -256,33 +248,23 @@ def genome(tmp_path):
 PATTERNS = ("-p", "ACGTTGNA", "-p", "ACGUACNT")
 
 
-def test_every_command_and_format(genome):
-    assert here("pack", genome) == (0, b"", b"")
-    searches = (
-        ("hamming", "-k", 2),
-        ("multi", "-k", 1, "--pam", "NGG"),
-        ("multi", "-k", 1, "--summary-only"),
-        ("edit", "-k", 2, "--report", "loci"),
-        ("best",),
-    )
-    for command, *options in searches:
-        forms = ("bed", "tsv") if "--summary-only" not in options else (None,)
-        for form in forms:
-            chosen = (*options, *(("--format", form) if form else ()), "-t", 2)
-            expected = here(command, genome, *PATTERNS, *chosen)
-            assert expected.status == 0 and expected.out
-            assert here(command, f"{genome}.kmatch", *PATTERNS, *chosen) == expected
-
-
-def test_primers(genome, tmp_path):
+def test_every_command_and_format(genome, tmp_path):
     (tmp_path / "target.fa").write_bytes(fasta([("t", random_letters(900, 3))]))
     for path in (genome, tmp_path / "target.fa"):
-        assert here("pack", path).status == 0
-    target, background = tmp_path / "target.fa", genome
-    expected = here("primer", target, background, "-k", 4)
-    assert expected.status == 0 and expected.out
-    packed = [f"{path}.kmatch" for path in (target, background)]
-    assert here("primer", *packed, "-k", 4) == expected
+        assert here("pack", path) == (0, b"", b"")
+    searches = [
+        ("hamming", genome, *PATTERNS, "-k", 2),
+        ("multi", genome, *PATTERNS, "-k", 1, "--pam", "NGG", "--format", "tsv"),
+        ("multi", genome, *PATTERNS, "-k", 1, "--summary-only"),
+        ("edit", genome, *PATTERNS, "-k", 2, "--report", "loci", "--format", "tsv", "-t", 2),
+        ("best", genome, *PATTERNS),
+        ("primer", tmp_path / "target.fa", genome, "-k", 4),
+    ]
+    for words in searches:
+        expected = here(*words)
+        assert expected.status == 0 and expected.out
+        packed = [f"{word}.kmatch" if isinstance(word, Path) else word for word in words]
+        assert here(*packed) == expected
 
 
 def test_pipes_and_compression(genome, tmp_path):
@@ -297,40 +279,32 @@ def test_pipes_and_compression(genome, tmp_path):
         assert here("edit", tmp_path / "small", *PATTERNS, "-k", 2) == expected
     assert here("pack", tmp_path / "named", "-o", tmp_path / "again").status == 0
     assert (tmp_path / "again").read_bytes() == data
-    cut = here("edit", "-", *PATTERNS, "-k", 2, stdin=data[:-1])
-    assert cut.status == 1 and cut.err.startswith(b"kmatch: error: standard input: the packed")
+    failed(here("edit", "-", *PATTERNS, "-k", 2, stdin=data[:-1]), "standard input: the packed")
 
 
-def test_standard_input_that_is_a_file(genome):
+def test_processes_at_once_and_standard_input_that_is_a_file(genome):
     here("pack", genome)
-    with open(f"{genome}.kmatch", "rb") as handle:
-        command = [*KMATCH, "hamming", "-", *PATTERNS, "-k", "2"]
-        done = subprocess.run(command, stdin=handle, capture_output=True)
-    assert (done.returncode, done.stdout, done.stderr) == here(
-        "hamming", genome, *PATTERNS, "-k", 2
-    )
+    expected = here("hamming", genome, *PATTERNS, "-k", 3).out
+    words = [*PATTERNS, "-k", "3"]
+    commands = [[*KMATCH, "hamming", path, *words] for path in (f"{genome}.kmatch", "-", "-")]
+    with open(f"{genome}.kmatch", "rb") as first, open(first.name, "rb") as second:
+        running = [
+            subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE)
+            for command, stdin in zip(commands, (None, first, second), strict=True)
+        ]
+        assert [process.communicate()[0] for process in running] == 3 * [expected]
 
 
 def test_wrong_usage(genome):
     other = os.path.join(genome.parent, ".", "genome.fa")
     for arguments in (("-",), (genome, "-o", genome), (genome, "-o", other)):
-        result = here("pack", *arguments)
-        assert result.status == 2 and b"Error: " in result.err
+        misused(here("pack", *arguments))
 
 
 def test_failure_leaves_nothing(genome, tmp_path):
     genome.write_bytes(genome.read_bytes() + b">\nACGT\n")
-    result = here("pack", genome)
-    assert result.status == 1 and b"has no name" in result.err
+    failed(here("pack", genome), "has no name")
     assert [path.name for path in tmp_path.iterdir()] == ["genome.fa"]
-
-
-def test_processes_at_once(genome):
-    here("pack", genome)
-    expected = here("hamming", genome, *PATTERNS, "-k", 3).out
-    command = [*KMATCH, "hamming", f"{genome}.kmatch", *PATTERNS, "-k", "3"]
-    running = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
-    assert [process.communicate()[0] for process in running] == 3 * [expected]
 
 
 # Files that are cut, changed or of a newer version
@@ -345,70 +319,45 @@ def whole(tmp_path_factory):
     file = packed(TEXT, length=2000, halo=64).file
     assert len(file.lengths) == 3
     path.write_bytes(file._data)
-    assert found(path)[0] == 0
+    assert found(path).status == 0
     return path.read_bytes()
 
 
 def found(path):
-    result = here("hamming", path, "-p", "ACGTNACGTN", "-k", 2)
-    return result.status, result.out, result.err
+    return here("hamming", path, "-p", "ACGTNACGTN", "-k", 2)
 
 
-def refused(path):
-    """The error of a search, of one line that names the file."""
-    status, _, error = found(path)
-    assert status == 1 and error.count(b"\n") == 1
-    assert error.startswith(f"kmatch: error: {path}: ".encode())
-    return error
+def refused(path, data, *words):
+    """A search of a file with this content ends with an error."""
+    path.write_bytes(data)
+    failed(found(path), f"{path}: ", *words)
 
 
-def test_cut(whole, tmp_path):
-    places = {len(HEADER) - 1, len(HEADER), len(whole) - 1, *range(20, len(whole), 2999)}
-    for place in sorted(places):
-        path = tmp_path / "cut"
-        path.write_bytes(whole[:place])
-        assert b"is cut" in refused(path)
+def changed(data, place, by=255):
+    return data[:place] + bytes([data[place] ^ by]) + data[place + 1 :]
 
 
-def test_longer(whole, tmp_path):
-    (tmp_path / "longer").write_bytes(whole + b"\n")
-    assert b"is cut or damaged" in refused(tmp_path / "longer")
-
-
-def test_any_byte_changed(whole, tmp_path):
-    index = len(whole) - 900
+def test_damage(whole, tmp_path):
+    path, index = tmp_path / "changed", len(whole) - 900
+    for place in sorted({len(HEADER) - 1, len(HEADER), len(whole) - 1, *range(20, index, 2999)}):
+        refused(path, whole[:place], "is cut")
+    refused(path, whole + b"\n", "is cut or damaged")
     places = {*range(len(HEADER)), *range(len(HEADER), index, 997), *range(index, len(whole), 7)}
-    path = tmp_path / "changed"
     for place in sorted(places):
-        path.write_bytes(
-            whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :]
-        )
-        assert refused(path)
-    assert b"in its chunk" in refused_at(whole, len(HEADER) + 5, path)
-
-
-def refused_at(whole, place, path):
-    path.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
-    return refused(path)
+        refused(path, changed(whole, place, 1 << place % 8))
+    newer = changed(whole, whole.index(bytes([VERSION, 0, 0, 0])), VERSION ^ (VERSION + 1))
+    refused(path, newer, "of version 2, and this kmatch reads version 1; use a newer")
+    refused(path, changed(whole, len(HEADER) + 5), "in its chunk")
 
 
 def test_damage_is_found_without_hits_and_in_every_command(whole, tmp_path):
     path = tmp_path / "changed"
-    refused_at(whole, len(whole) // 2, path)
+    path.write_bytes(changed(whole, len(whole) // 2))
     for command in ("hamming", "multi", "edit", "best"):
         k = () if command == "best" else ("-k", 0)
-        result = here(command, path, "-p", "A" * 40, *k)
-        assert result.status == 1 and b"is damaged in its chunk 1" in result.err
-    result = here("pack", path, "-o", tmp_path / "again")
-    assert result.status == 1 and not (tmp_path / "again").exists()
-
-
-def test_a_newer_version(whole, tmp_path):
-    at = whole.index(bytes([VERSION, 0, 0, 0]))
-    (tmp_path / "newer").write_bytes(whole[:at] + bytes([VERSION + 1]) + whole[at + 1 :])
-    assert b"of version 2, and this kmatch reads version 1; use a newer" in refused(
-        tmp_path / "newer"
-    )
+        failed(here(command, path, "-p", "A" * 40, *k), "is damaged in its chunk 1")
+    failed(here("pack", path, "-o", tmp_path / "again"))
+    assert not (tmp_path / "again").exists()
 
 
 NO_PLACE = (3, 7)  # numbers of the index that lead nowhere: the gap, and one that is not used
@@ -424,7 +373,8 @@ def test_an_index_with_a_right_checksum_is_not_believed(whole, tmp_path, number)
         changed = whole[:place] + struct.pack("<q", number) + whole[place + 8 : end]
         tail = TAIL.pack(begin, crc32(changed[begin:]), version, magic)
         path.write_bytes(changed + tail)
-        if found(path)[0]:
-            refused(path)
+        result = found(path)
+        if result.status:
+            failed(result, f"{path}: ")
         else:
             assert number == 1 or field in NO_PLACE or changed == whole[:end]

@@ -109,12 +109,11 @@ class GenomeTexts:
 def _pieces(parts: Iterable[Stretch]) -> Generator[_Piece]:
     number, begin = -1, 0
     for part in gathered(parts):
-        bounds = bounds_of(part.lengths).tolist()
-        for index, (first, last) in enumerate(pairwise(bounds)):
-            if index or not part.goes_on:
+        for record in part.each():
+            if not part.goes_on:
                 number, begin = number + 1, 0
-            yield _Piece(number, begin, part.letters[first:last])
-            begin += last - first
+            yield _Piece(number, begin, record.letters)
+            begin += len(record.letters)
 
 
 def _changed(genomes: Genomes, genome: int) -> InputError:
