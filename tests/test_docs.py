@@ -1,5 +1,6 @@
 """What the README and docs/ show is what happens, and what they name exists."""
 
+import ast
 import doctest
 import re
 from importlib.util import find_spec
@@ -157,6 +158,27 @@ def test_every_page_is_linked():
 
 def test_the_design_names_files():
     assert len(paths_of(ROOT / "docs" / "design.md")) > 40
+
+
+@pytest.mark.parametrize(
+    "kind, example, most", [("column", "match", 2), ("format", "gff3", 3), ("search", "pcr", 6)]
+)
+def test_what_is_added_takes_the_files_that_are_named(kind, example, most):
+    """CONTRIBUTING names all files in which a column, a format or a search stands."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    named = set(
+        re.findall(r"`kmatch/([\w./]+\.py)`", text.split(f"**A {kind}.**")[1].split("\n\n")[0])
+    )
+    holding = {
+        path.relative_to(ROOT / "kmatch").as_posix()
+        for path in (ROOT / "kmatch").rglob("*.py")
+        if any(
+            isinstance(node, ast.Constant | ast.FunctionDef)
+            and example in (getattr(node, "value", None), getattr(node, "name", None))
+            for node in ast.walk(ast.parse(path.read_bytes()))
+        )
+    }
+    assert holding - {"cli/advice.py"} <= named and len(named) <= most  # advice helps with mistakes
 
 
 def test_every_record_is_described():
