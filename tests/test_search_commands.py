@@ -6,7 +6,7 @@ import os
 import naive
 import naive_bounds
 import pytest
-from support.commands import compressed, failed, fasta, here, process, random_letters
+from support.commands import compressed, failed, fasta, here, random_letters
 
 import kmatch
 from kmatch.errors import InputError
@@ -49,60 +49,37 @@ def tables(hits):
     return {"bed": bed.encode(), "tsv": naive.edit_tsv(RECORDS, list(PANEL), hits).encode()}
 
 
-@pytest.fixture(scope="module")
-def minima():
-    return tables(naive.edit(RECORDS, LETTERS, 2, "minima"))
-
-
-@pytest.mark.parametrize("report", ["minima", "ends", "loci"])
-def test_reports(report):
-    expected = tables(naive.edit(RECORDS, LETTERS, 2, report))
-    assert expected["bed"].count(b"\n") > 20
-    for form, table in expected.items():
-        search = (*EDIT, "--report", report, "--format", form)
-        assert here(*search) == (0, table, b"")
-        assert here(*search, "-t", 2, "--device", "cpu").out == table
-
-
-def test_what_edit_writes_where(folder, minima):
-    assert process(*EDIT) == (0, minima["bed"], b"")
-    for name in ("hits.bed", "hits.tsv", "hits.tsv.gz", "hits"):
-        assert here(*EDIT, "-o", name) == (0, b"", b"")
-        data = (folder / name).read_bytes()
-        data = gzip.decompress(data) if name.endswith(".gz") else data
-        assert data == minima["tsv" if "tsv" in name else "bed"]
-    for sign in "+-":
-        rows = minima["bed"].splitlines(keepends=True)
-        expected = b"".join(row for row in rows if row.split(b"\t")[5] == sign.encode())
-        assert here(*EDIT, "--strand", sign) == (0, expected, b"") and expected
-    whole = (0, minima["bed"], b"")
-    data = compressed("gz", FILES["genome.fa"])
-    assert here("edit", "-", "panel.txt", "-k", 2, stdin=data) == whole
-    assert here("edit", "genome.fa", "-", "-k", 2, stdin=FILES["panel.txt"]) == whole
-    none = here("edit", "genome.fa", "-p", "ACGTTGCA" * 5, "-k", 1, "--format", "tsv")
-    assert none.status == 0 and none.out.startswith(b"sequence") and none.out.count(b"\n") == 1
-
-
 @pytest.mark.parametrize(
     "words, rules",
     [
-        (("--pam", "NGG"), {"pam": "NGG"}),
+        ("", {}),
+        ("--report ends", {"report": "ends"}),
+        ("--report loci --device cpu -t 2", {"report": "loci"}),
+        ("--strand -", {"strand": "-"}),
+        ("--pam NGG", {"pam": "NGG"}),
         (
-            ("--pam", "NGG", "--pam", "TTN,AAAA", "--pam-side", "5p"),
+            "--pam NGG --pam TTN,AAAA --pam-side 5p",
             {"pam": ["NGG", "TTN", "AAAA"], "pam_side": "5p"},
         ),
-        (("--exact-3p", 2, "--exact-5p", 1), {"exact_3p": 2, "exact_5p": 1}),
+        ("--exact-3p 2 --exact-5p 1", {"exact_3p": 2, "exact_5p": 1}),
         (
-            ("--max-mismatches", 1, "--max-insertions", 0, "--max-deletions", 1),
+            "--max-mismatches 1 --max-insertions 0 --max-deletions 1",
             {"max_mismatches": 1, "max_insertions": 0, "max_deletions": 1},
         ),
     ],
 )
-def test_rules(words, rules):
+def test_edit(folder, words, rules):
     expected = tables(naive_bounds.edit(RECORDS, LETTERS, 2, **rules))
-    assert expected["bed"]
+    assert expected["bed"].count(b"\n") > 5
     for form, table in expected.items():
-        assert here(*EDIT, *words, "--format", form).out == table
+        search = (*EDIT, *words.split())
+        assert here(*search, "--format", form) == (0, table, b"")
+        assert here(*search, "-o", f"hits.{form}.gz") == (0, b"", b"")
+        assert gzip.decompress((folder / f"hits.{form}.gz").read_bytes()) == table
+    if not words:
+        data = compressed("gz", FILES["genome.fa"])
+        assert here("edit", "-", "panel.txt", "-k", 2, stdin=data).out == expected["bed"]
+        assert here("edit", "genome.fa", "-", "-k", 2, stdin=FILES["panel.txt"]) == here(*EDIT)
 
 
 def test_exact_ends():
@@ -119,20 +96,6 @@ def test_exact_ends():
         search = ("hamming", "-", "-p", "ACGT", "-k", 1, *words)
         found = here(*search, stdin=b">r\nACGA\n>s\nTCGT\n").out.decode().splitlines()
         assert [(*row[:2], row[5]) for row in map(str.split, found)] == expected
-
-
-@pytest.mark.parametrize("command", [("edit", "-k", 1), ("best",)])
-def test_messages(command):
-    search = (*command, "genome.fa", "-p", "AATGGAATGG")
-    result = here(*search, "-v", "--device", "cpu")
-    said = result.err.decode()
-    hits = len(result.out.splitlines())
-    assert hits and "device: cpu" in said and f"{hits:,} hits" in said
-    assert here(*search, "-q") == (0, result.out, b"")
-    twice = here(*search, "-p", "AATGGAATGG")
-    assert b"warning: 'AATGGAATGG': the name stands for more than one pattern" in twice.err
-    lines = twice.out.splitlines()
-    assert lines[::2] == lines[1::2] != []
 
 
 # What cannot be used, and what is said of it.
@@ -179,27 +142,14 @@ MISTAKES = (
 
 @pytest.mark.parametrize("words, message", MISTAKES)
 def test_what_cannot_be_used_leaves_no_file(folder, words, message):
-    (folder / "old.bed").write_bytes(b"what was here before\n")
-    for output in ("new.bed", "old.bed"):
-        failed(here(*words, "-o", output), message)
-    assert {path.name for path in folder.iterdir()} == {*FILES, "old.bed"}
-    assert (folder / "old.bed").read_bytes() == b"what was here before\n"
+    failed(here(*words, "-o", "new.bed"), message)
+    assert {path.name for path in folder.iterdir()} == {*FILES}
 
 
 @pytest.mark.parametrize("text, words", PAIRS_OF)
 def test_files_of_primers_that_cannot_be_used(folder, text, words):
     (folder / "pairs.txt").write_text(text)
     failed(here(*PCR), *words, "" if "partner" in words[0] else "pairs.txt: ")
-
-
-def test_dense_results_flow(folder):
-    (folder / "long.fa").write_bytes(fasta([("r", random_letters(120_000, 3))]))
-    pattern = "ACGTTGCATTAG"
-    result = here("edit", "long.fa", "-p", pattern, "-k", 6, "--report", "ends")
-    hits = kmatch.edit("long.fa", [pattern], 6, report="ends")
-    rows = [line.split(b"\t") for line in result.out.splitlines()]
-    assert [int(row[1]) for row in rows] == hits.start.tolist() and len(rows) > 60_000
-    assert [int(row[6]) for row in rows] == hits.distance.tolist()
 
 
 PRODUCTS = "chr\t500\t620\tone\t1000\t+\t0\t0\nchr\t920\t1120\ttwo\t1000\t+\t0\t0\n"
@@ -305,11 +255,16 @@ def test_primers_from_python():
 
 
 @pytest.mark.parametrize("both", [False, True])
-def test_primers(both):
+def test_primers(folder, both):
     found = naive.primers(TARGET, BACKGROUND, K, both_strands=both)
     bed = naive.primers_bed(TARGET, K, found).encode()
     options = ["--both-strands"] if both else []
     assert len(found) > 100 and here(*PRIMER, *options) == (0, bed, b"")
+    assert here(*PRIMER, *options, "-o", "p.bed.gz", "-t", 1) == (0, b"", b"")
+    assert gzip.decompress((folder / "p.bed.gz").read_bytes()) == bed
+    for place, name in ((1, "target.fa"), (2, "background.fa.gz")):
+        words = [*PRIMER[:place], "-", *PRIMER[place + 1 :], *options]
+        assert here(*words, stdin=FILES[name]).out == bed
     table = here(*PRIMER, "--format", "tsv", *options).out
     header, *rows = (line.split("\t") for line in table.decode().splitlines())
     assert header == ["sequence", "start", "end", "length", "gc", "tm"] + both * ["strand"]
@@ -319,18 +274,7 @@ def test_primers(both):
     assert {row[5] == "NA" for row in rows} == {True, False}
 
 
-def test_what_primer_writes_where(folder):
-    bed = here(*PRIMER, "-v", "--device", "cpu")
-    assert f"{len(bed.out.splitlines()):,} primers" in bed.err.decode()
-    plain = (0, bed.out, b"")
-    assert process(*PRIMER) == here(*PRIMER, "-q") == here(*PRIMER, "-t", 1) == plain
-    words = ("-k", K)
-    assert here("primer", "-", PRIMER[2], *words, stdin=FILES["target.fa"]) == plain
-    assert here("primer", PRIMER[1], "-", *words, stdin=FILES["background.fa.gz"]) == plain
-    for name in ("p.bed", "p.bed.gz", "p"):
-        assert here(*PRIMER, "-o", name) == (0, b"", b"")
-        data = (folder / name).read_bytes()
-        assert (gzip.decompress(data) if name.endswith(".gz") else data) == bed.out
+def test_published_primers(folder):
     (folder / "t.fa").write_bytes(b">t\nACTG\n")
     (folder / "b.fa").write_bytes(b">b\nAGCAAG\n")
     published = here("primer", "t.fa", "b.fa", "-k", 2, "--background-strand", "+")

@@ -1,6 +1,7 @@
 """What a terminal shows, as it draws it: progress, the last line, hits for eyes, completion."""
 
 import os
+import re
 import shutil
 import sys
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from support.commands import HEAVY, fasta, here, loaded, process, random_letters
 from support.package_copy import copy_package
 from support.terminals import Terminal, shown
 
-SIZES = pytest.mark.parametrize("columns", [80, 200])
+SIZES = pytest.mark.parametrize("columns", [20, 80, 200])
 PLAIN = {"NO_COLOR": "1"}
 PATH = f"{'a folder with a long name/' * 4}genome_{'of_somebody_' * 4}grch38.fa"
 SEARCH = ("-p", "ACGTACGT", "-k", 0)
@@ -70,12 +71,14 @@ def test_the_summary_of_products_and_primers(folder):
     assert last.startswith("kmatch: 0 primers; 2 records, 7 bp in ")
 
 
-@pytest.mark.parametrize("columns, colours", [(80, PLAIN), (200, {})])
-def test_view(folder, columns, colours):
+@pytest.mark.parametrize("environment", [{}, PLAIN, {"TERM": "dumb"}])
+def test_view(folder, environment):
     search = ("edit", "g.fa", "-p", "ACTTGCAGR", "-k", 1, "--format", "view", "-q")
-    terminal = shown(*search, columns=columns, cwd=folder, **colours)
+    terminal = shown(*search, cwd=folder, **environment)
     assert terminal.text.split("\n") == here(*search).out.decode().rstrip("\n").split("\n")
-    assert terminal.colours() == (set() if colours else {("red", True)})
+    assert terminal.colours() == (set() if environment else {("red", True)})
+    coloured = re.findall(b"\x1b\\[1;31m(.)\x1b\\[0m", terminal.seen)
+    assert coloured == ([] if environment else [b"-", b"G", b"C", b"-"])
 
 
 @SIZES

@@ -1,11 +1,7 @@
 """Hits for eyes."""
 
-import os
-import re
-import subprocess
-
 import pytest
-from support.commands import fasta, here, on_terminal
+from support.commands import fasta, here
 
 TEXT = "GGTACGTTGCAGGTTTTTTCCTGCAATGG"
 VIEW = """\
@@ -33,53 +29,16 @@ def folder(tmp_path, monkeypatch):
 SEARCH = ("edit", "g.fa", "p.txt", "-k", 1, "--format", "view")
 
 
-def shown(folder, *words, columns=80, **more):
-    """What a terminal shows of `kmatch WORDS`; messages go elsewhere."""
-    environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-    environment |= {"TERM": "xterm", "COLUMNS": str(columns), **more}
-    quiet = {"messages": subprocess.DEVNULL, "cwd": folder}
-    return on_terminal(*words, environment=environment, **quiet)
-
-
 def test_by_hand(folder):
     assert here(*SEARCH) == (0, VIEW.encode(), b"")
     assert here(*SEARCH, "-o", "hits.txt") == (0, b"", b"")
     assert (folder / "hits.txt").read_text() == VIEW
 
 
-def test_colour_is_for_terminals(folder):
-    text = shown(folder, *SEARCH)
-    assert re.sub("\x1b\\[[0-9;]*m", "", text) == VIEW
-    assert re.findall("\x1b\\[1;31m(.)\x1b\\[0m", text) == ["-", "G", "C", "-"]
-    assert shown(folder, *SEARCH, NO_COLOR="1") == VIEW
-    assert shown(folder, *SEARCH, TERM="dumb") == VIEW
-
-
 def test_nothing_is_around_in_a_pipe(folder):
     result = here("edit", "-", *SEARCH[2:], stdin=(folder / "g.fa").read_bytes())
     lines = result.out.decode().splitlines()
     assert lines[1:4] == ["pattern AC-TTGCAGR", "        || |||||||", "text    ACGTTGCAGG"]
-
-
-def test_lines_are_as_wide_as_the_terminal(folder):
-    (folder / "p.txt").write_text(f"long\t{TEXT[2:22]}\n")
-    text = shown(folder, *SEARCH, "--strand", "+", columns=20)
-    assert (
-        text
-        == f"""\
-one:2-22 + long, distance 0
-pattern   {TEXT[2:12]}
-          {"|" * 10}
-text    gg{TEXT[2:12]}
-pattern {TEXT[12:22]}
-        {"|" * 10}
-text    {TEXT[12:22]}{TEXT[22:24].lower()}
-pattern
-
-text    {TEXT[24:27].lower()}
-
-"""
-    )
 
 
 @pytest.mark.parametrize("side, pam, place", [("3p", "GNT", "6-14"), ("5p", "TAC", "2-9")])

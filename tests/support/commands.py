@@ -7,7 +7,6 @@ import lzma
 import os
 import subprocess
 import sys
-from contextlib import suppress
 from typing import NamedTuple
 from unittest import mock
 
@@ -73,26 +72,6 @@ def here(*arguments, stdin=b""):
         stream.flush()
         written.append(stream.buffer.getvalue())
     return Result(status, *written)
-
-
-def on_terminal(*words, environment, messages=None, **options):
-    """Run `kmatch WORDS`, its output going to a terminal; the text that this gets.
-
-    messages: where standard error goes, by default to the same terminal.
-    """
-    ours, theirs = os.openpty()
-    command = [*KMATCH, *map(str, words)]
-    options |= {"env": environment, "stdin": subprocess.DEVNULL, "stdout": theirs}
-    options["stderr"] = theirs if messages is None else messages
-    with subprocess.Popen(command, **options) as running:
-        os.close(theirs)
-        seen = b""
-        with suppress(OSError):  # the other end is closed
-            while part := os.read(ours, 1 << 16):
-                seen += part
-        os.close(ours)
-        assert running.wait(60) == 0, seen
-    return seen.decode().replace("\r\n", "\n")
 
 
 def random_letters(length, seed=1):
