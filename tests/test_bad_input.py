@@ -27,6 +27,8 @@ from support.commands import (
 )
 
 import kmatch
+from kmatch.jit import folders
+from kmatch.jit.rehearsal import compiling_beside
 from kmatch.sequences.fasta import LONGEST_HEADER
 from kmatch.sequences.files import seekable_copy
 from kmatch.sequences.others import read_parts
@@ -206,25 +208,22 @@ def test_a_bad_genome_leaves_no_new_file_and_no_rows(folder):
     failed(process("hamming", "input", *SEARCH, "-o", "new.tsv.gz"), "input")
     failed(process("hamming", "input", *DENSE), "input")
     assert sorted(os.listdir()) == ["good.fa", "input"]
-
-
-def test_bad_standard_input():
     failed(process("hamming", "-", *SEARCH, stdin=b""), "standard input", "empty")
     failed(here("hamming", "-", *SEARCH, stdin=cut("gz")), "standard input", "truncated")
 
 
 @pytest.mark.parametrize("role", ["genome", "patterns"])
 def test_paths(folder, role):
-    def search(path):
-        given = {"genome": "good.fa", "patterns": "good.fa"} | {role: path}
-        return unprivileged("hamming", given["genome"], given["patterns"], "-k", 1)
-
-    failed(search("missing.fa"), "missing.fa", "No such file")
-    failed(search(folder), folder, "directory")
     (folder / "closed.fa").write_bytes(FASTA)
     (folder / "closed.fa").chmod(0)
-    failed(search("closed.fa"), "closed.fa", "ermission")
-    failed(search("https://example.org/x"), "download it first")
+    for path, *words in (
+        ("missing.fa", "missing.fa", "No such file"),
+        (folder, folder, "directory"),
+        ("closed.fa", "closed.fa", "ermission"),
+        ("https://example.org/x", "download it first"),
+    ):
+        given = {"genome": "good.fa", "patterns": "good.fa"} | {role: path}
+        failed(unprivileged("hamming", given["genome"], given["patterns"], "-k", 1), *words)
 
 
 def test_patterns_on_the_command_line():
@@ -234,29 +233,29 @@ def test_patterns_on_the_command_line():
     failed(here("pcr", "good.fa", "-", "-k", 1, stdin=b">a_F\nACGT\n"), "without a partner: 'a_F'")
 
 
-USAGE = {
-    "negative k": ("good.fa", "-p", "ACGT", "-k", "-1"),
-    "no k": ("good.fa", "-p", "ACGT"),
-    "k is no number": ("good.fa", "-p", "ACGT", "-k", "one"),
-    "no genome": ("-k", "1"),
-    "patterns twice": ("good.fa", "good.fa", "-p", "ACGT", "-k", "1"),
-    "no patterns": ("good.fa", "-k", "1"),
-    "standard input twice": ("-", "-", "-k", "1"),
-    "strand": ("good.fa", *SEARCH, "--strand", "plus"),
-    "format": ("good.fa", *SEARCH, "--format", "xml"),
-    "device": ("good.fa", *SEARCH, "--device", "gpu"),
-    "device number": ("good.fa", *SEARCH, "--device", "cuda:first"),
-    "algorithm": ("good.fa", *SEARCH, "--algorithm", "magic"),
-    "threads": ("good.fa", *SEARCH, "-t", "0"),
-    "exact end": ("good.fa", *SEARCH, "--exact-3p", "-1"),
-    "option": ("good.fa", *SEARCH, "--mismatches", "2"),
-    "a column of no file": ("good.fa", *SEARCH, "--column", "seq"),
-}
+USAGE = """
+good.fa -p ACGT -k -1
+good.fa -p ACGT
+good.fa -p ACGT -k one
+-k 1
+good.fa good.fa -p ACGT -k 1
+good.fa -k 1
+- - -k 1
+good.fa -p ACGT -k 1 --strand plus
+good.fa -p ACGT -k 1 --format xml
+good.fa -p ACGT -k 1 --device gpu
+good.fa -p ACGT -k 1 --device cuda:first
+good.fa -p ACGT -k 1 --algorithm magic
+good.fa -p ACGT -k 1 -t 0
+good.fa -p ACGT -k 1 --exact-3p -1
+good.fa -p ACGT -k 1 --mismatches 2
+good.fa -p ACGT -k 1 --column seq
+""".strip().splitlines()
 
 
-@pytest.mark.parametrize("name", USAGE)
-def test_usage(name):
-    misused(here("hamming", *USAGE[name]), "Usage: kmatch hamming")
+@pytest.mark.parametrize("words", USAGE)
+def test_usage(words):
+    misused(here("hamming", *words.split()), "Usage: kmatch hamming")
 
 
 # Files cut anywhere
@@ -303,29 +302,25 @@ def test_a_file_that_changes_while_it_is_read(folder, change):
         list(parts)
 
 
-WRONG = b"EFIJLOPQZefijlopqz0123456789"
-
-
-@pytest.mark.parametrize("letter", [bytes([letter]) for letter in WRONG], ids=bytes.decode)
+@pytest.mark.parametrize("letter", "EFIJLOPQZefijlopqz0123456789")
 def test_letters_that_no_nucleotide_has(folder, monkeypatch, letter):
-    text = (b"ACGTN" * 500)[:2_345]
-    records = [("first one", "ACGT"), ("second", (text + letter + b"ACGT").decode())]
-    words = ("record 2, 'second', has", repr(letter.decode()), "position 2346,", "protein")
+    records = [("first one", "ACGT"), ("second", ("ACGTN" * 500)[:2_345] + letter + "ACGT")]
+    words = f"record 2, 'second', has {letter!r} at position 2346, .*protein"
 
-    def says(call, *words):
-        with pytest.raises(kmatch.InputError) as error:
+    def says(call):
+        with pytest.raises(kmatch.InputError, match=words):
             call()
-        assert all(word in str(error.value) for word in words), str(error.value)
 
     path = folder / "input"
     for block in (64, 2_400, 1 << 20):
         monkeypatch.setattr("kmatch.sequences.fasta.BLOCK", block)
         for width in (60, 3_000):
             path.write_bytes(fasta(records, width))
-            says(lambda: names_in(path), *words)
-    says(lambda: kmatch.Genome.from_records(records), *words)
+            says(lambda: names_in(path))
+    says(lambda: kmatch.Genome.from_records(records))
+    words = words.replace(repr(letter), repr(letter.upper()))
     path.write_bytes(genbank([("first", "ACGT"), records[1]]))
-    says(lambda: names_in(path), words[0], *words[2:])
+    says(lambda: names_in(path))
 
 
 # Inputs without an end
@@ -399,17 +394,23 @@ def test_names_in_errors_are_short_and_plain(folder):
 # The machine
 
 
-def test_closed_streams_and_unreadable_places(folder):
+def test_closed_streams_and_unreadable_places():
     failed(shell('"$@" <&-', "hamming", "-", *SEARCH), "standard input")
     failed(shell('"$@" >&-', "hamming", "good.fa", *SEARCH), "standard output")
 
 
-def test_a_copy_is_in_memory_without_temporary_files(folder, monkeypatch):
+def test_where_nothing_can_be_written(monkeypatch):
     def none(*arguments, **options):
         raise FileNotFoundError("No usable temporary directory found")
 
-    monkeypatch.setattr(tempfile, "TemporaryFile", none)
+    for name in ("gettempdir", "mkdtemp", "TemporaryFile"):
+        monkeypatch.setattr(tempfile, name, none)
     assert seekable_copy(io.BytesIO(b"ACGT")).read() == b"ACGT"
+    monkeypatch.setattr(folders.numba.config, "CACHE_DIR", "")
+    monkeypatch.setattr(folders, "_writable", lambda folder: False)
+    assert folders._base.__wrapped__() == folders.BESIDE
+    with compiling_beside("hamming") as begin:
+        begin(None)
 
 
 @pytest.mark.skipif(HAS_GPU, reason="there is a GPU, which --device cuda may use")

@@ -1,5 +1,6 @@
-"""A Genome: opened at once, read when asked, shared by threads."""
+"""A Genome: opened at once, read when asked, shared by threads; and the names of its records."""
 
+import io
 import os
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -7,26 +8,42 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from support.api import GENOME, RECORDS, TEXT, call
-from support.commands import fasta, fastq, random_letters
+from support.commands import fasta, fastq, genbank, here, random_letters, twobit
 
 import kmatch
+from kmatch.packed.writer import write_packed
+from kmatch.sequences.patterns import load_patterns
+from kmatch.sequences.records import stretch_of
 
 
-def test_a_missing_file_is_told_at_once(tmp_path):
-    with pytest.raises(kmatch.InputError, match=r"none\.fa: cannot be read: No such file"):
-        kmatch.Genome(tmp_path / "none.fa")
-    with pytest.raises(kmatch.InputError, match="cannot be read: Is a directory"):
-        kmatch.Genome(tmp_path)
-    with pytest.raises(kmatch.InputError, match="download it first"):
-        kmatch.Genome("https://genomes/one.fa")
-    with pytest.raises(kmatch.InputError, match="null"):
-        kmatch.Genome("genome\0.fa")
-
-
-@pytest.mark.parametrize("path", [None, 0, b"genome.fa", ["genome.fa"]])
-def test_what_is_no_path(path):
-    with pytest.raises(kmatch.InputError, match=r"a genome is .*; give a path or a Genome; "):
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("none.fa", r"none\.fa: cannot be read: No such file"),
+        (os.curdir, "cannot be read: Is a directory"),
+        ("https://genomes/one.fa", "download it first"),
+        ("genome\0.fa", "null"),
+        ("ACGTACGTACGT", r"Genome\.from_records"),
+        *((path, r"a genome is .*; give a path") for path in (None, 0, b"g.fa", ["g.fa"])),
+    ],
+)
+def test_what_cannot_be_opened_is_told_at_once(path, words):
+    with pytest.raises(kmatch.InputError, match=words):
         kmatch.Genome(path)
+
+
+@pytest.mark.parametrize(
+    ("records", "words"),
+    [
+        ("ACGT", "give pairs"),
+        ({"a": "ACGT"}, "give pairs"),
+        ([(5, "ACGT")], "the name of record 1 is 5"),
+        ([("a", 5)], "record 'a': the sequence must be str"),
+    ],
+)
+def test_what_are_no_records(records, words):
+    with pytest.raises(kmatch.InputError, match=words):
+        kmatch.Genome.from_records(records)
 
 
 def test_a_pipe_is_not_opened_before_it_is_read(tmp_path):
@@ -44,14 +61,17 @@ def test_what_is_in_it(tmp_path, source):
     genome = GENOME if source == "memory" else kmatch.Genome(path, keep=source != "read anew")
     if source != "memory":
         assert repr(genome) == f"<Genome '{path}', not read yet>"
-    assert len(genome) == 3 and genome.names == ["one", "two", "three"]
+    expected = list(call(kmatch.hamming, GENOME, [TEXT[5:25]], 1))
+    assert list(call(kmatch.hamming, genome, [TEXT[5:25]], 1)) == expected and expected
+    assert len(genome) == 3 and genome.names == ["one", "two", "three"] == genome.sizes()[0]
     assert genome.lengths.tolist() == [1_000, 0, 2_000] and genome.lengths.dtype == np.int64
     label = "records in memory" if source == "memory" else path
     assert repr(genome) == (f"<Genome '{label}': 3 records (one, two, three), 3,000 letters>")
-    assert len(call(kmatch.hamming, genome, [TEXT[5:25]], 0)) == 1
+    again = pickle.loads(pickle.dumps(genome))  # as other processes take it
+    assert list(call(kmatch.hamming, again, [TEXT[5:25]], 1)) == expected
 
 
-def test_many_records():
+def test_many_records_and_none():
     genome = kmatch.Genome.from_records([(f"r{i}", "ACGT") for i in range(9)])
     shown = "<Genome 'records in memory': 9 records (r0, r1, r2, r3, …), 36 letters>"
     assert repr(genome) == shown
@@ -60,29 +80,12 @@ def test_many_records():
     assert none and not len(none) and not len(call(kmatch.hamming, none, ["ACGT"], 0))
 
 
-def test_long_records_come_in_parts(tmp_path):
-    path = tmp_path / "long.fa"
-    path.write_bytes(fasta([("long", random_letters(3_000_000)), ("short", "ACGT")]))
-    genome = kmatch.Genome(path)
-    assert genome.names == ["long", "short"] and genome.lengths.tolist() == [3_000_000, 4]
-
-
-def test_a_packed_genome_knows_lengths_after_a_search_too(tmp_path):
-    kmatch.pack(GENOME, tmp_path / "genome.kmatch", threads=1)
-    genome = kmatch.Genome(tmp_path / "genome.kmatch")
-    assert len(call(kmatch.hamming, genome, [TEXT[5:25]], 0)) == 1
-    assert genome.lengths.tolist() == [1_000, 0, 2_000] and genome.sizes()[0] == genome.names
-
-
-def test_other_processes_take_it(tmp_path):
-    path = tmp_path / "genome.kmatch"
-    kmatch.pack(GENOME, path, threads=1)
-    expected = call(kmatch.hamming, GENOME, [TEXT[5:25]], 1)
-    opened = kmatch.Genome(path)
-    assert opened.names == GENOME.names
-    for genome in (GENOME, opened):
-        again = pickle.loads(pickle.dumps(genome))
-        assert list(call(kmatch.hamming, again, [TEXT[5:25]], 1)) == list(expected)
+def test_letters_are_counted_and_guessed(tmp_path):
+    (tmp_path / "long.fa").write_bytes(fasta([("a", random_letters(3_000_000)), ("b", "ACGT")]))
+    genome = kmatch.Genome(tmp_path / "long.fa")
+    assert genome.names == ["a", "b"] and genome.lengths.tolist() == [3_000_000, 4]
+    (tmp_path / "reads.fq").write_bytes(fastq(RECORDS))
+    assert 3_000 < kmatch.Genome(tmp_path / "reads.fq").expected_letters < 3_100
 
 
 def test_threads_read_it_once(tmp_path, monkeypatch):
@@ -100,11 +103,109 @@ def test_threads_read_it_once(tmp_path, monkeypatch):
     assert names == 8 * [GENOME.names] and len(read) == 1
 
 
-def test_names_are_str():
-    with pytest.raises(kmatch.InputError, match="the name of record 1 is 5"):
-        kmatch.Genome.from_records([(5, "ACGT")])
+# Names
+
+SEARCH = ("-p", "ACGT", "-k", 0, "--strand", "+")
 
 
-def test_a_genome_guesses_the_letters_of_reads(tmp_path):
-    (tmp_path / "reads.fq").write_bytes(fastq(RECORDS))
-    assert 3_000 < kmatch.Genome(tmp_path / "reads.fq").expected_letters < 3_100
+def records_found(data, *arguments):
+    result = here("hamming", "-", *SEARCH, *arguments, stdin=data)
+    assert result.status == 0
+    return [line.split(b"\t")[0].decode() for line in result.out.splitlines()], result.err.decode()
+
+
+@pytest.mark.parametrize("blank", ["\u00a0", "\u2003", "\u3000", "\u2028"], ids=ascii)
+def test_names_end_at_ascii_blanks_only(tmp_path, blank):
+    for end in ("", " note", "\tnote", "\vnote", "\fnote", " "):
+        title = f"a{blank}b{blank}{end}"
+        names, err = records_found(f">{title}\nACGT\n>{blank}\nACGT\n".encode())
+        assert (names, err) == ([f"a{blank}b{blank}", blank], "")
+        (tmp_path / "panel.fa").write_text(f">{title}\nACGT\n")
+        assert load_patterns(tmp_path / "panel.fa").names == [f"a{blank}b{blank}"]
+
+
+@pytest.mark.parametrize("name", ["Zürich", "voilà", "染色体", "a|b:1-2;x=y#"])
+def test_other_names_stay_as_they_are(name):
+    assert records_found(f">{name} note\nACGT\n".encode()) == ([name], "")
+
+
+CONTROLS = {
+    "FASTA": (b">fine\nACGT\n>a\x1b]0;b\x07\nACGT\n>c\x7f\nACGT\n", ["fine", "a_]0;b_", "c_"]),
+    "C1": (">fine\nACGT\n>a\x85\x9b\nACGT\n>c\x1c\nACGT\n".encode(), ["fine", "a__", "c_"]),
+    "2bit": (twobit([("fine", "ACGT"), ("a\tb", "ACGT"), ("\n", "ACGT")]), ["fine", "a_b", "_"]),
+    "GenBank": (genbank([("fine", "ACGT")]).replace(b"fine", b"f\x07ne"), ["f_ne"]),
+}
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+def test_control_characters_of_records(tmp_path, name):
+    data, expected = CONTROLS[name]
+    names, err = records_found(data)
+    assert names == expected and err.count("\n") == 1 and "'_'" in err
+    number = 1 + next(i for i, name in enumerate(expected) if "_" in name)
+    warned = f"standard input: the name of record {number} holds control characters"
+    assert err.startswith(f"kmatch: warning: {warned}")
+    assert records_found(data, "-q") == (expected, "")
+    for command in (("edit", "-p", "ACGT", "-k", 0), ("best", "-p", "ACGT"), ("multi", *SEARCH)):
+        result = here(command[0], "-", *command[1:], stdin=data)
+        assert result.status == 0 and result.err.count(b"warning") == 1
+    packed = tmp_path / "packed"
+    assert here("pack", "-", "-o", packed, stdin=data).err.count(b"warning") == 1
+    assert here("hamming", packed, *SEARCH).err == b""
+
+
+def test_control_characters_of_a_packed_genome(tmp_path):
+    packed = tmp_path / "packed"
+    with open(packed, "wb") as handle:
+        write_packed([stretch_of("a\tb", np.frombuffer(b"ACGT", np.uint8))], handle)
+    result = here("hamming", packed, *SEARCH)
+    assert result.out.startswith(b"a_b\t0\t4\t") and result.err.count(b"record 1 ") == 1
+    piped = here("hamming", "-", *SEARCH, stdin=packed.read_bytes())
+    assert piped.out == result.out and piped.err.count(b"record 1 ") == 1
+
+
+def test_control_characters_from_python():
+    with pytest.warns(UserWarning, match="record 2") as told:
+        genome = kmatch.Genome.from_records([("a b", "ACGT"), ("a\tb", "ACGT"), ("\n", "ACGT")])
+    assert len(told) == 1
+    with pytest.warns(UserWarning, match="pattern 1") as told:
+        hits = kmatch.hamming(genome, {"p\tq": "ACGT", "r\r": "ACGT"}, 0, strand="+")
+    assert len(told) == 1
+    hits.to_bed(table := io.StringIO())
+    rows = [line.split("\t")[:4] for line in table.getvalue().splitlines()]
+    assert [row[0] for row in rows] == ["a b", "a b", "a_b", "a_b", "_", "_"]
+    assert [row[3] for row in rows] == ["p_q", "r_"] * 3
+
+
+def test_control_characters_of_patterns(tmp_path):
+    (tmp_path / "panel").write_bytes(b"a\x1b[31m\tACGT\nb\tACGT\n")
+    result = here("hamming", "-", tmp_path / "panel", *SEARCH[2:], stdin=b">r\nACGT\n")
+    assert [line.split(b"\t")[3] for line in result.out.splitlines()] == [b"a_[31m", b"b"]
+    assert result.err.startswith(b"kmatch: warning: ") and result.err.count(b"\n") == 1
+    assert b"panel: line 1: the name of pattern 1" in result.err and b"\x1b" not in result.err
+
+
+@pytest.mark.parametrize("far", [0, 30_000])
+def test_records_far_apart_have_one_warning_of_a_kind(tmp_path, far):
+    path, between = tmp_path / "input", "ACGT" * far
+    path.write_text(
+        f">one\n{between}ACGT\n" + ">r\nACGT\n" * far + ">a\ab\nACGT\n>one\nAC\n" * (far + 1)
+    )
+    genome = kmatch.Genome(path, keep=False)
+    with pytest.warns(UserWarning) as told:
+        for _ in range(2):
+            assert sum(record.name == "a_b" for record in genome.records()) == far + 1
+    control, repeated = sorted(str(each.message) for each in told)
+    assert f"the name of record {far + 2} holds control characters" in control
+    repeats = "r" if far else "one"
+    said = f"two records or more are named '{repeats}'; rows do not tell them apart"
+    assert repeated == f"{path}: {said}"
+
+
+def test_names_are_compared_in_memory_and_in_packed_genomes(tmp_path):
+    with pytest.warns(UserWarning, match="named 'one'"):
+        genome = kmatch.Genome.from_records([("one", "ACGT"), ("two", "ACGTA"), ("one", "ACG")])
+    with open(tmp_path / "twice.kmatch", "wb") as handle:
+        write_packed(genome.parts(), handle)
+    with pytest.warns(UserWarning, match="named 'one'"):
+        assert len(kmatch.Genome(tmp_path / "twice.kmatch")) == 3

@@ -1,7 +1,6 @@
 """Inputs and arguments that are ambiguous, incomplete, or changed while they are read."""
 
 import pickle
-import tempfile
 from unittest import mock
 
 import numpy as np
@@ -13,16 +12,10 @@ import kmatch
 from kmatch.errors import InputError
 
 
-def _write(path, text):
-    path.write_text(text)
-    return path
-
-
-def test_a_row_that_begins_like_a_comment_needs_no_record(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    _write(tmp_path / "g.fa", ">#1\nACGTACGT\n>b\nACGTACGT\n")
-    _write(tmp_path / "r.bed", "#1\t0\t4\nb\t4\t8\n#b\t0\t4\n")
-    done = here("hamming", "g.fa", "-p", "ACGT", "-k", 0, "--strand", "+", "--regions", "r.bed")
+def test_a_row_that_begins_like_a_comment_needs_no_record(tmp_path):
+    (tmp_path / "r.bed").write_text("#1\t0\t4\nb\t4\t8\n#b\t0\t4\n")
+    search = ("hamming", "-", "-p", "ACGT", "-k", 0, "--strand", "+", "--regions")
+    done = here(*search, tmp_path / "r.bed", stdin=b">#1\nACGTACGT\n>b\nACGTACGT\n")
     rows = [line.split("\t")[:3] for line in done.out.decode().splitlines()]
     assert rows == [["#1", "0", "4"], ["b", "4", "8"]] and done.err == b""
 
@@ -51,12 +44,9 @@ def test_hits_and_products_are_pickled():
     [
         (lambda hits: hits[99999], IndexError, "no row 99999"),
         (lambda hits: hits.to_tsv(None), kmatch.OutputError, "give a path or an open handle"),
-        (lambda hits: kmatch.Genome("ACGTACGTACGT"), InputError, "Genome.from_records"),
         (lambda hits: call(kmatch.best, np.zeros(4, np.uint8), ["AC"]), InputError, "from_records"),
         (lambda hits: call(kmatch.best, [None], ["AC"]), InputError, "from_records"),
         (lambda hits: call(kmatch.best, GENOME, ["AC"], circular=1), InputError, "circular is 1"),
-        (lambda hits: kmatch.Genome.from_records("ACGT"), InputError, "give pairs"),
-        (lambda hits: kmatch.Genome.from_records({"a": "ACGT"}), InputError, "give pairs"),
     ],
 )
 def test_wrong_arguments_have_plain_messages(ask, error, words):
@@ -94,19 +84,3 @@ def test_very_many_products_have_a_warning():
     ):
         call(kmatch.pcr, genome, {"x": ("A" * 10, "T" * 10)}, 0, product=(50, 90))
     assert len(warned) == 1
-
-
-def test_where_nothing_can_be_written(tmp_path, monkeypatch):
-    from kmatch.jit import folders
-    from kmatch.jit.rehearsal import compiling_beside
-
-    def none(*arguments, **options):
-        raise FileNotFoundError("No usable temporary directory found")
-
-    for name in ("gettempdir", "mkdtemp", "TemporaryFile"):
-        monkeypatch.setattr(tempfile, name, none)
-    monkeypatch.setattr(folders.numba.config, "CACHE_DIR", "")
-    monkeypatch.setattr(folders, "_writable", lambda folder: False)
-    assert folders._base.__wrapped__() == folders.BESIDE
-    with compiling_beside("hamming") as begin:
-        begin(None)
