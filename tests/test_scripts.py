@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from bench import cpu, scale, whole
-from harness import processes, workloads
+from harness import common, workloads
 from support.commands import here
 
 SASSY = find_spec("sassy") is not None
@@ -23,7 +23,7 @@ class Runs:
 
     def __init__(self, monkeypatch, folder):
         self._patch, self.folder = monkeypatch, folder
-        monkeypatch.setattr(processes, "run", self._run)
+        monkeypatch.setattr(common, "run", self._run)
         self.genome = self.write("genome.fa", f">r\n{letters_of(4_000)}\n")
         text = workloads.Text("text", np.frombuffer(letters_of(4_000).encode(), np.uint8))
         guides = workloads.guide_panel(text, 3)

@@ -27,50 +27,36 @@ wspasm2017.BLOCK = on_cuda.THREADS = wspasm2017.THREADS = liu2012.THREADS = pmas
 """
 GPU = """
 import gpu as bench
-from harness import gpu as harness
-harness.CAPACITY = 1 << 12
-harness.REPEAT = bench.REPEAT = bench.TURNS = 1
+bench.CAPACITY = 1 << 12
+bench.REPEAT = bench.TURNS = 1
 bench.HAMMING, bench.EDIT = (8, 1, (1, 2)), ("8,1,1",)
 bench.DENSE, bench.DENSE_PANELS = (4, 1, 40), ((2, 5, 3),)
 bench.PUBLISHED["edit"] = "row"  # the simulator has no warps
+primer.WIDTH, primer.HEIGHT, primer.ROWS, primer.MORE, primer.DEEPEST = 1, 4, 1, 4, 64
+bench.WARM = bench.SAMPLE = 4
+bench.CASES = (bench.Primers("tiny", ("", 0, 12), ("", 0, 20), 2, 8, True, 1),)
 
 def start_up(bench_):
     exec(bench.BEGIN.format(call="hamming").replace("* 100", ""), {})
 
 bench.start_up = start_up
-bench.main()
-"""
-GPU_PRIMER = """
-import gpu_primer as bench
-primer.WIDTH, primer.HEIGHT, primer.ROWS, primer.MORE, primer.DEEPEST = 1, 4, 1, 4, 64
-bench.WARM = bench.SAMPLE = 4
-bench.CASES = (bench.Case("tiny", ("", 0, 12), ("", 0, 20), 2, 8, True, 1),)
 raise SystemExit(bench.main())
 """
 
 
-def simulated(script, path, *words):
-    """The rows of a script that ran in the CUDA simulator."""
-    command = (sys.executable, "-c", SIMULATED + script, BENCH, *words, "--json", path)
+def test_searches_and_primers_on_a_gpu(tmp_path):
+    path, words = tmp_path / "r.json", ("--length", 60, "--repeat", 1, "--samples", 1)
+    command = (sys.executable, "-c", SIMULATED + GPU, BENCH, *words, "--json", path)
     environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}
     done = subprocess.run([*map(str, command)], env=environment, capture_output=True, text=True)
     assert not done.returncode, done.stderr[-3_000:]
-    return json.loads(path.read_text())["rows"]
-
-
-def test_searches_on_a_gpu(tmp_path):
-    rows = {row["name"]: row for row in simulated(GPU, tmp_path / "r.json", "--length", 60)}
-    assert len(rows) == 8
+    rows = {row["name"]: row for row in json.loads(path.read_text())["rows"]}
+    assert len(rows) == 9 and all(row.get("equal", True) for row in rows.values())
     dense = rows["dense, 2 patterns of 5, k=3, beside pmasm-thread"]
     assert dense["hits"] > 30 and dense["mbp_s"] > 0 and dense["published_mbp_s"] > 0
-    assert all(row.get("equal", True) for row in rows.values())
     assert rows["edit m=4 k=1 patterns=1"]["kernel_hits"] > 0
-
-
-def test_primers_on_a_gpu(tmp_path):
-    words = ("--repeat", 1, "--samples", 1)
-    (row,) = simulated(GPU_PRIMER, tmp_path / "r.json", *words)
-    assert row["equal"] and row["cells"] > 0 and row["seconds"] > 0
+    primers = rows["primers tiny, k = 2"]
+    assert primers["cells"] > 0 and primers["seconds"] > 0
 
 
 def test_the_check_of_a_gpu_keeps_what_failed(tmp_path, monkeypatch):

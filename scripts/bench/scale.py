@@ -17,9 +17,17 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from harness.options import is_wanted, plain_parser
-from harness.processes import kmatch_command, python_command, usage, write_panel
-from harness.records import Table, write_results
+from harness.common import (
+    Table,
+    count_lines,
+    is_wanted,
+    kmatch_command,
+    plain_parser,
+    python_command,
+    usage,
+    write_panel,
+    write_results,
+)
 from harness.workloads import cut_panel, random_text, write_fasta
 
 RECORDS, RECORD = 10_000_000, 100  # number, letters
@@ -127,7 +135,7 @@ def measure(folder, name, words, expected, stream):
             used = usage(command, stdin=source.stdout)
     else:
         used = usage(command)
-    found = count_lines_of(output)
+    found = count_lines(output)
     if isinstance(expected, int):
         equal = found == expected if "hits" in name else found >= expected
     else:
@@ -136,12 +144,6 @@ def measure(folder, name, words, expected, stream):
     output.unlink()
     figures = {"seconds": used.seconds, "cpu": used.cpu, "mb": used.peak / 1e6}
     return {"case": name, **figures, "hits": found, "equal": "yes" if equal else "NO"}
-
-
-def count_lines_of(path):
-    """The lines of a file that need not fit into memory."""
-    with open(path, "rb") as handle:
-        return sum(part.count(b"\n") for part in iter(partial(handle.read, 1 << 24), b""))
 
 
 def main():

@@ -28,18 +28,18 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
-from harness.anchors import read_bed
-from harness.options import plain_parser, repeat_panel
-from harness.processes import (
+from harness.common import (
     CpuCounted,
+    Table,
     count_lines,
     kmatch_command,
+    plain_parser,
     process_seconds,
     python_command,
     write_panel,
+    write_results,
 )
-from harness.records import Table, write_results
-from harness.workloads import cut_panel, file_text, write_fasta
+from harness.workloads import cut_panel, file_panel, file_text, write_fasta
 
 import kmatch
 
@@ -99,7 +99,7 @@ def panels(genome, options):
     text = file_text(genome)
     for count in (count for count in COUNTS if count <= options.most):
         yield f"{count:,} cut", cut_panel(text, count, LENGTH)
-    guides = repeat_panel(options)
+    guides = file_panel(options.repeats) if options.repeats else []
     if guides and str(genome) in options.genomes:
         yield f"{len(guides):,} repeats", guides
 
@@ -174,6 +174,15 @@ def differing(genome, patterns, tables):
         for hit in ours ^ theirs
         if is_plain(letters[hit[0]][max(hit[3] - reach, 0) : hit[3] + reach])
     ]
+
+
+def read_bed(path, patterns):
+    """Yield (record, number of the pattern, on the strand -, start, end, distance) of each row."""
+    numbers = {pattern: number for number, pattern in enumerate(patterns)}
+    with open(path) as table:
+        for line in table:
+            record, start, end, name, _, strand, distance = line.rstrip("\n").split("\t")
+            yield record, numbers[name], strand == "-", int(start), int(end), int(distance)
 
 
 def is_plain(letters):

@@ -1,1 +1,1 @@
-"""What the measurements share: options, workloads, processes, records, and Sassy's hits."""
+"""What the measurements share."""

@@ -9,17 +9,60 @@ mismatches, and with the PAM beside them, have to be the same.
 
 import os
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
-from harness.anchors import Anchors
-from harness.timing import timed
+from harness.common import timed
 from harness.workloads import COMPLEMENT, LETTERS
 
 MODES = (("dna", "single"), ("iupac", "single"), ("iupac", "batch_patterns"))
 PROBE, PROBED = 1 << 16, 0.05  # letters and seconds of the searches that compare modes
 CHECKED = 4e8  # letters × patterns × strands on which mismatches are checked
 STRANDS = 2
+
+
+class Anchors(NamedTuple):
+    """Hits by their anchored ends, int64[n] each.
+
+    pattern: its number; minus: 1 for the strand -; position: the hit's end on the strand +, its
+    start on -; distance.
+    """
+
+    pattern: np.ndarray
+    minus: np.ndarray
+    position: np.ndarray
+    distance: np.ndarray
+
+    @classmethod
+    def of_hits(cls, hits, beyond=0):
+        """Of a kmatch.Hits. beyond: letters of a hit after its pattern."""
+        minus = hits.strand == "-"
+        position = np.where(minus, hits.start + beyond, hits.end - beyond)
+        columns = (hits.pattern_number, minus, position, hits.distance)
+        return cls(*(np.asarray(column, np.int64) for column in columns))
+
+    @classmethod
+    def of_matches(cls, matches, pattern=None):
+        """Of Sassy's matches. pattern: its number where all are of one pattern."""
+        rows = [
+            (
+                m.pattern_idx if pattern is None else pattern,
+                m.strand == "-",
+                m.text_start if m.strand == "-" else m.text_end,
+                m.cost,
+            )
+            for m in matches
+        ]
+        return cls(*np.array(rows, np.int64).reshape(-1, 4).T)
+
+    def only(self, rows):
+        """The hits that an index or a mask selects."""
+        return Anchors(*(column[rows] for column in self))
+
+    def sorted(self):
+        """int64[4, n], equal for equal sets."""
+        return np.array(self)[:, np.lexsort(self)]
 
 
 @cache

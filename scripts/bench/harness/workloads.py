@@ -83,11 +83,6 @@ def file_panel(path):
     return [pattern.sequence for pattern in load_patterns(path)]
 
 
-def random_panel(count, length=20, seed=SEED):
-    rng = random.Random(seed)
-    return ["".join(rng.choices("ACGT", k=length)) for _ in range(count)]
-
-
 def cut_panel(text, count, length=20, seed=SEED):
     """Windows of a text without N, at random positions and on random strands."""
     return _cut(text, count, (length, 0), seed, lambda window: True)
@@ -155,24 +150,17 @@ class TooFew(ValueError):
     """A text has no such panel."""
 
 
-def write_fasta(path, length, records=1, width=60, newline=b"\n", lower=False, seed=1):
+def write_fasta(path, length, records=1, width=60, seed=1):
     """Write random records of one length, `length` letters in all."""
     rng = np.random.default_rng(seed)
-    bases = np.frombuffer(b"acgt" if lower else b"ACGT", np.uint8)
     each = length // records
     with open(path, "wb") as handle:
         for number in range(records):
-            handle.write(b">random%d of one length" % number + newline)
+            handle.write(b">random%d of one length\n" % number)
             for first in range(0, each, step := width * max(1, (1 << 22) // width)):
-                letters = bases[rng.integers(0, 4, min(step, each - first), np.uint8)]
-                handle.write(fasta_lines(letters, width, newline))
-
-
-def fasta_lines(letters, width=60, newline=b"\n"):
-    """Letters in lines of one width."""
-    whole = len(letters) - len(letters) % width
-    lines = np.empty((whole // width, width + len(newline)), np.uint8)
-    lines[:, :width] = letters[:whole].reshape(-1, width)
-    lines[:, width:] = np.frombuffer(newline, np.uint8)
-    rest = letters[whole:].tobytes() + newline if whole < len(letters) else b""
-    return lines.tobytes() + rest
+                letters = LETTERS[rng.integers(0, 4, min(step, each - first), np.uint8)]
+                whole = len(letters) - len(letters) % width
+                lines = np.full((whole // width, width + 1), ord("\n"), np.uint8)
+                lines[:, :width] = letters[:whole].reshape(-1, width)
+                rest = letters[whole:].tobytes()
+                handle.write(lines.tobytes() + (rest and rest + b"\n"))
