@@ -43,7 +43,7 @@ def found():
 def test_what_kmatch_writes_is_read_back(found, tmp_path, kind, suffix):
     path, rows = tmp_path / f"{kind}.{suffix}", found[kind]
     rows.to_bed(path) if suffix == "bed" else rows.to_tsv(path)
-    read, same = read_table(path), getattr(columns, f"columns_of_{kind}")(rows)
+    read, same = read_table(path), columns.columns_of(rows)
     assert len(read.start) == len(rows) >= 1 and read.noun == same.noun
     assert [read.names[number] for number in read.record] == rows.record.tolist()
     for name in ("start", "end", "minus", "distance"):

@@ -180,7 +180,7 @@ def primer(given: Given) -> None:
     from kmatch.genome import Genome
     from kmatch.results.columns import PrimerRows, RegionRows
     from kmatch.results.formats import FORMATS
-    from kmatch.results.output import flush_all, open_output
+    from kmatch.results.output import open_output
     from kmatch.search.primer import PrimerOptions
 
     target, background = (Genome(path, keep=False) for path in paths)
@@ -201,5 +201,6 @@ def primer(given: Given) -> None:
             writer.finish()
         if regions:
             regions.finish()
-        flush_all(*handles)
+        for handle in handles:  # if one fails, none gets its final name
+            handle.flush()
     search.conclude(counted(search.rows, "primer"))

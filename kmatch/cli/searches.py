@@ -319,7 +319,7 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     from kmatch.results.columns import HitRows
     from kmatch.results.formats import FORMATS
     from kmatch.results.limit import Counts, limited
-    from kmatch.results.output import flush_all, open_output
+    from kmatch.results.output import open_output
     from kmatch.search.panel import pattern_distances
     from kmatch.search.rules import check_ends, check_pam
 
@@ -348,7 +348,8 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
                 writer.finish()
         if given.summary or given.summary_only:
             counts.write(handles[-1])
-        flush_all(*handles)
+        for handle in handles:  # if one fails, none gets its final name
+            handle.flush()
     some = int(counts.hits.any(axis=1).sum())
     part = f"{some:,} of " if 0 < some < len(panel) else ""
     search.conclude(f"{counted(search.rows, 'hit')} of {part}{counted(len(panel), 'pattern')}")

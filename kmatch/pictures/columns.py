@@ -4,16 +4,13 @@ import os
 from array import array
 from collections.abc import Sequence
 from math import isfinite, nan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kmatch.arrays import Bools, Floats, Ints, Longs
 from kmatch.errors import MOST, InputError, checked_count, shown
 from kmatch.sequences.files import StrPath, open_source
-
-if TYPE_CHECKING:
-    from kmatch.results.table import Hits, Primers, Products
 
 _NEEDED = {  # columns of TSV, by what its rows are
     "hit": ("pattern", "distance", "strand"),
@@ -55,32 +52,26 @@ class Columns(NamedTuple):
     tm: Floats
 
 
-def columns_of_hits(hits: "Hits") -> Columns:
-    """The Columns of Hits: the records that have any, as long as their only genome tells."""
-    searched = hits.searched
-    several = searched is not None and searched.named
-    columns, numbers = _columns("hit", hits, several)
-    if searched is not None and not several and searched.can_reread:
-        lengths = np.maximum(columns.lengths, searched.genome(0).lengths[numbers])
+def columns_of(found: Any) -> Columns:
+    """The Columns of Hits, Products or Primers: the records that have any, as long as the only
+    genome of hits tells, and those of primers in full; the pairs that have any products."""
+    several = hasattr(found, "genome")
+    columns, numbers = _columns(found.noun, found, several)
+    if found.noun == "product":
+        pairs, pair = np.unique(found.name.astype(str), return_inverse=True)
+        distance = found.distance_forward + found.distance_reverse
+        return columns._replace(patterns=pairs.tolist(), pattern=pair, distance=distance)
+    if found.noun == "primer":
+        sizes = {number: len(each.codes) for each in found.batches for number in each.names}
+        lengths = np.array([sizes[number] for number in numbers.tolist()], np.int64)
+        return columns._replace(lengths=lengths, gc=found.gc, tm=found.tm)
+    if found.searched is not None and not several and found.searched.can_reread:
+        lengths = np.maximum(columns.lengths, found.searched.genome(0).lengths[numbers])
         columns = columns._replace(lengths=lengths)
-    patterns = [pattern.name for pattern in hits.patterns]
-    return columns._replace(patterns=patterns, pattern=hits.pattern_number, distance=hits.distance)
-
-
-def columns_of_products(products: "Products") -> Columns:
-    """The Columns of Products: the records and the pairs that have any."""
-    pairs, pair = np.unique(products.name.astype(str), return_inverse=True)
-    distance = products.distance_forward + products.distance_reverse
-    columns, _ = _columns("product", products, products.named)
-    return columns._replace(patterns=pairs.tolist(), pattern=pair, distance=distance)
-
-
-def columns_of_primers(primers: "Primers") -> Columns:
-    """The Columns of Primers: the target's records that have any, in full."""
-    sizes = {number: len(each.codes) for each in primers.batches for number in each.names}
-    columns, numbers = _columns("primer", primers, False)
-    lengths = np.array([sizes[number] for number in numbers.tolist()], np.int64)
-    return columns._replace(lengths=lengths, gc=primers.gc, tm=primers.tm)
+    patterns = [pattern.name for pattern in found.patterns]
+    return columns._replace(
+        patterns=patterns, pattern=found.pattern_number, distance=found.distance
+    )
 
 
 def _columns(noun: str, found: Any, several: bool) -> tuple[Columns, Longs]:

@@ -51,12 +51,6 @@ def open_output(path: Path | None = None) -> Iterator[Any]:  # a NamedHandle
             yield handle
 
 
-def flush_all(*handles: "NamedHandle") -> None:
-    """Write what several outputs still buffer: if one fails, none gets its final name."""
-    for handle in handles:
-        handle.flush()
-
-
 def is_standard_output(path: Path) -> bool:
     """Whether a path is standard output by another name: /dev/stdout may be a file that is being
     appended to, and opening it would cut it."""

@@ -33,7 +33,7 @@ class Table(Generic[SomeBatch, Row]):
     _row: Any
     _listed: Any = None
     _more: Sequence[str] = ()
-    _noun: str
+    noun: str
 
     def __init__(self, batches: Iterable[SomeBatch], rows: Rows) -> None:
         self.batches, self._rows = list(batches), rows
@@ -117,11 +117,17 @@ class Table(Generic[SomeBatch, Row]):
     def _repr_html_(self) -> str:
         """What a notebook shows: the first rows as a table."""
         rows: Any = self[:PAGE]
-        cells = ([_cell(value) for value in row] for row in rows)
-        return html_table(self._size(), self._row._fields, cells, max(0, len(self) - PAGE))
+        lines = [f"<p>{self._size()}</p>", "<table>"]
+        for tag, row in (("th", self._row._fields), *(("td", row) for row in rows)):
+            cells = (f"<{tag}>{escape(_cell(value))}</{tag}>" for value in row)
+            lines.append(f"<tr>{''.join(cells)}</tr>")
+        lines.append("</table>")
+        if len(self) > PAGE:
+            lines.append(f"<p>… and {len(self) - PAGE:,} more</p>")
+        return "\n".join(lines)
 
     def _size(self) -> str:
-        return f"{len(self):,} {self._noun}{'' if len(self) == 1 else 's'}"
+        return f"{len(self):,} {self.noun}{'' if len(self) == 1 else 's'}"
 
     def to_bed(self, target: Any) -> None:
         """Write BED lines to a path or to a text or binary handle.
@@ -134,6 +140,21 @@ class Table(Generic[SomeBatch, Row]):
     def to_tsv(self, target: Any) -> None:
         """Write a header line and TSV lines to a path or to a handle, as `to_bed` does."""
         self._write("tsv", target)
+
+    def plot(self, *, records: int | None = None) -> Any:
+        """A Matplotlib Figure: hits and products along their records by strand and distance, and
+        their numbers by pattern or pair and distance; primers by length, GC and Tm along the
+        target.
+
+        records: how many, those with the most rows, are drawn by themselves; 24 by default, of
+        primers 12. Raises OutputError where Matplotlib is not installed.
+        """
+        from kmatch.pictures.columns import columns_of
+        from kmatch.pictures.hits import draw_hits
+        from kmatch.pictures.primers import draw_primers
+
+        draw = draw_primers if self.noun == "primer" else draw_hits
+        return draw(columns_of(self), records)
 
     def to_dataframe(self) -> Any:
         """The columns as a pandas.DataFrame. Raises OutputError where pandas is not installed."""
@@ -182,7 +203,7 @@ class Hits(Table[HitBatch, Hit]):
     `hits[numbers]` give Hits.
     """
 
-    _row, _listed, _noun = Hit, ListedHit, "hit"
+    _row, _listed, noun = Hit, ListedHit, "hit"
     record: Objects
     start: Longs
     end: Longs
@@ -227,18 +248,6 @@ class Hits(Table[HitBatch, Hit]):
     def to_gff3(self, target: Any) -> None:
         """Write GFF3 to a path or to a handle, as `to_bed` does."""
         self._write("gff3", target)
-
-    def plot(self, *, records: int | None = None) -> Any:
-        """A Matplotlib Figure: hits along their records by strand and distance, and their numbers
-        by pattern and distance.
-
-        records: how many, those with the most hits, are drawn by themselves; 24 by default. Raises
-        OutputError where Matplotlib is not installed.
-        """
-        from kmatch.pictures.columns import columns_of_hits
-        from kmatch.pictures.hits import draw_hits
-
-        return draw_hits(columns_of_hits(self), records)
 
     def __getattr__(self, name: str) -> Any:
         if name in ("cigar", "match"):
@@ -295,7 +304,7 @@ class Products(Table[ProductBatch, Product]):
     `products[products.length < 400]` and `products[numbers]` give Products.
     """
 
-    _row, _listed, _noun = Product, ListedProduct, "product"
+    _row, _listed, noun = Product, ListedProduct, "product"
     _more = ("length", *(name for name in SITES if not name.startswith("distance")))
     record: Objects
     start: Longs
@@ -332,18 +341,6 @@ class Products(Table[ProductBatch, Product]):
         self.pairs, self.named, self._has_text = pairs, named, has_text
         super().__init__(batches, ProductRows(pairs, has_text, named))
 
-    def plot(self, *, records: int | None = None) -> Any:
-        """A Matplotlib Figure: products along their records by strand and by the distance of both
-        primers together, and their numbers by pair and distance.
-
-        records: how many, those with the most products, are drawn by themselves; 24 by default.
-        Raises OutputError where Matplotlib is not installed.
-        """
-        from kmatch.pictures.columns import columns_of_products
-        from kmatch.pictures.hits import draw_hits
-
-        return draw_hits(columns_of_products(self), records)
-
     def _like(self, batches: Iterable[ProductBatch]) -> Self:
         return type(self)(batches, self.pairs, self._has_text, self.named)
 
@@ -371,7 +368,7 @@ class Primers(Table[PrimerBatch, Primer]):
     `primers[primers.tm > 60]` and `primers[numbers]` give Primers.
     """
 
-    _row, _noun = Primer, "primer"
+    _row, noun = Primer, "primer"
     record: Objects
     start: Longs
     end: Longs
@@ -393,17 +390,6 @@ class Primers(Table[PrimerBatch, Primer]):
         """
         regions = (batch.in_regions() for batch in self._searched)
         _write(target, "bed", RegionRows(self.both_strands), regions)
-
-    def plot(self, *, records: int | None = None) -> Any:
-        """A Matplotlib Figure: length, GC and Tm of the primers along the target.
-
-        records: how many of the target, those with the most primers, are drawn; 12 by default.
-        Raises OutputError where Matplotlib is not installed.
-        """
-        from kmatch.pictures.columns import columns_of_primers
-        from kmatch.pictures.primers import draw_primers
-
-        return draw_primers(columns_of_primers(self), records)
 
     @staticmethod
     def _whole(batch: PrimerBatch) -> int:
@@ -436,17 +422,3 @@ def _write(target: Any, form: str, rows: Rows, batches: Iterable[Any]) -> None:
 def _cell(value: Any) -> str:
     text = f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
     return text if len(text) <= CELL else text[: CELL - 1] + "…"
-
-
-def html_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], more: int) -> str:
-    """A table of cells that may hold anything; more: how many rows there are besides these."""
-    lines = [f"<p>{escape(title)}</p>", "<table>", _line("th", columns)]
-    lines += [_line("td", row) for row in rows]
-    lines.append("</table>")
-    if more:
-        lines.append(f"<p>… and {more:,} more</p>")
-    return "\n".join(lines)
-
-
-def _line(tag: str, cells: Sequence[str]) -> str:
-    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
