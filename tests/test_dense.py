@@ -27,7 +27,7 @@ SEARCHES = {
     "beside a PAM": ("edit", [2], {"pam": "NGG"}),
     "best": ("best", [], {}),
 }
-NAMES = ("kmatch scan", "kmatch minima", "kmatch rows", "kmatch hits")
+NAMES = ("kmatch scan", "kmatch rows", "kmatch hits")
 
 
 def beside():
@@ -53,22 +53,6 @@ def test_threads_ahead_find_the_same(monkeypatch, name):
         monkeypatch.setattr(dense, "HITS_AHEAD", ahead)
         assert lines(hooked(command, genome, PANEL, *k, threads=threads, **options)) == expected
     assert len(expected) > len(PANEL) and beside() == []
-
-
-def test_minima_are_found_ahead_where_there_are_more_than_two_threads(monkeypatch):
-    monkeypatch.setattr(dense, "MANY", 0)
-    monkeypatch.setenv("NUMBA_NUM_THREADS", "4")
-    names, run_ahead = [], dense.run_ahead
-
-    def spy(items, weigh, capacity, name):
-        names.append(name)
-        return run_ahead(items, weigh, capacity, name)
-
-    monkeypatch.setattr(dense, "run_ahead", spy)
-    genome = kmatch.Genome.from_records(RECORDS)
-    for threads in (2, 4):
-        hooked("edit", genome, PANEL, 2, threads=threads)
-        assert ("kmatch minima" in names) == (threads > 2)
 
 
 def test_ends_are_taken_apart_by_several_threads(monkeypatch):

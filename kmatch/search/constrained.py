@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs
+from kmatch.arrays import Bools, Bytes, Longs
 from kmatch.engine import ways
 from kmatch.engine.codes import Coding
 from kmatch.engine.engine import Scan
@@ -17,7 +17,7 @@ from kmatch.engine.geometry import likeness
 from kmatch.engine.queries import DifferenceQuery
 from kmatch.engine.types import Columns, Constraints, Ends, Traced, View
 from kmatch.search.chunks import NO_LETTERS, PackedChunk
-from kmatch.search.plateaus import make_rows
+from kmatch.search.plateaus import RowArray, make_rows
 from kmatch.search.rules import Rules
 from kmatch.search.scan import OrScan
 
@@ -123,33 +123,35 @@ class DifferenceScans:
         return scan
 
 
-class ConstrainedEnds:
-    """Selects the ends that satisfy the rules, chunk by chunk.
+class AnchoredEnds:
+    """What becomes of ends, chunk by chunk: whether they satisfy the rules, the rows of their hits,
+    and alignments.
 
-    engine: of a device; query, constraints: of the search; reach: letters beside an end that are
-    looked at.
+    engine: of a device; query, constraints, rules: of the search; bound: whether rules decide.
     """
 
     def __init__(
         self, engine: Any, query: DifferenceQuery, constraints: Constraints, rules: Rules
     ) -> None:
-        self._engine, self._query, self._rules = engine, query, rules
+        self._engine, self._query, self._binding = engine, query, rules.bind_alignments
+        self.bound, self._reach = bool(rules.pams) or self._binding, rules.reach
         self._backward, self._constraints = query.reading.backward != 0, constraints
-        self.reach = rules.reach
         self.begin_genome()
 
     def begin_genome(self) -> None:
         """Begin with a genome."""
         # By number of a chunk the letters in front of it; its hits are read back later.
         self._before: dict[int, Bytes] = {}
-        self._next = np.zeros(self.reach, np.uint8)  # those in front of the chunk to come
+        self._next = np.zeros(self._reach, np.uint8)  # those in front of the chunk to come
         self._held = NO_ENDS  # ends of the last chunk, which does not show enough behind them
         self._owned = 0  # its positions
 
     def begin(self, number: int, chunk: PackedChunk) -> Longs:
         """Go on to a chunk; returns the ends that waited for it, int64[3, n]."""
+        if not self.bound:
+            return NO_ENDS
         self._before[number] = self._next
-        owned = np.empty(min(self.reach, chunk.length), np.uint8)
+        owned = np.empty(min(self._reach, chunk.length), np.uint8)
         view = self._view(number, chunk)
         self._engine.read_stretch(view, chunk.length - len(owned), owned)
         self._next = np.concatenate([self._next, owned])[len(owned) :]
@@ -160,12 +162,14 @@ class ConstrainedEnds:
 
     def rest(self, number: int, chunk: PackedChunk) -> Longs:
         """The ends that wait, where no chunk comes after this one; as `kept` gives them."""
-        return self._chosen(number, chunk, self._held)
+        return self._chosen(number, chunk, self._held) if self.bound else NO_ENDS
 
     def kept(self, number: int, chunk: PackedChunk, ends: Longs) -> Longs:
         """The ends, of int64[3, n], that satisfy the rules, with their distances; a fourth row is
         what `_beside` counts."""
-        hidden = ends[0] + self.reach >= chunk.length + chunk.geometry.halo
+        if not self.bound:
+            return ends
+        hidden = ends[0] + self._reach >= chunk.length + chunk.geometry.halo
         hidden &= ~self._backward[ends[1]]
         if hidden.any():
             self._held = np.concatenate([self._held, ends[:, hidden]], axis=1)
@@ -176,36 +180,43 @@ class ConstrainedEnds:
         ends = np.ascontiguousarray(ends)
         beside = self._beside(number, chunk, ends)
         ends = np.compress(beside >= 0, [*ends, beside], axis=1)
-        search = (self._view(number, chunk), self._query, self._constraints)
-        if self._rules.bind_alignments and ends.size:
-            limits = record_limits(chunk, ends[0], self._backward[ends[1]])
-            self._engine.constrained_distances(*search, Ends(ends[0], ends[1], ends[2], limits))
+        if self._binding and ends.size:
+            search = (self._view(number, chunk), self._query, self._constraints)
+            self._engine.constrained_distances(*search, self._limited(chunk, ends))
             ends = np.ascontiguousarray(ends[:, ends[2] >= 0])
         return ends
 
-    def rows(self, number: int, chunk: PackedChunk, ends: Any) -> Any:
-        """ROW[n] of ends, with their other ends and their PAMs.
-
-        ends: (position, query, distance), int64[n] each, and what `_beside` counts, if known.
-        """
-        ends, known = ends[:3], ends[3:]
-        backward = self._backward[ends[1]]
-        if self._rules.bind_alignments:
-            *traced, beside = self._trace(number, chunk, ends, NO_COLUMNS)
-        else:
-            (beside,) = known or (self._beside(number, chunk, ends),)
-            traced = self._trace_freely(chunk, ends)
-            traced[1][:] += beside
-        rows = make_rows(number, chunk.base, ends, Traced(*traced))
-        for name in ("start", "first"):
-            rows[name] -= np.where(backward, beside, 0)
-        for name in ("end", "reach"):
-            rows[name] += np.where(backward, 0, beside)
-        return rows
+    def rows(self, number: int, chunk: PackedChunk, ends: Longs) -> RowArray:
+        """ROW[n] of ends in a chunk, int64[3 or 4, n], with their other ends and their PAMs."""
+        backward, count = self._backward[ends[1]], ends.shape[1]
+        if self._binding:
+            other, size, beside = self._trace(number, chunk, ends, NO_COLUMNS)
+            rows = make_rows(number, chunk.base, ends, Traced(other, size))
+            return _beside_pams(rows, beside, backward)
+        traced = Traced(*np.empty((2, count), np.int64))
+        text = (chunk.plain, chunk.letters)
+        self._engine.trace(*text, self._query, self._limited(chunk, ends), traced, NO_COLUMNS)
+        rows = make_rows(number, chunk.base, ends, traced)
+        if not self.bound:
+            return rows
+        beside = ends[3] if len(ends) > 3 else self._beside(number, chunk, ends)
+        rows["size"] += beside
+        return _beside_pams(rows, beside, backward)
 
     def align(self, number: int, chunk: PackedChunk, ends: Any, columns: Columns) -> None:
-        """Fill the Columns of ends."""
-        self._trace(number, chunk, ends, columns)
+        """Fill the Columns of ends, (position, query, distance)."""
+        if self.bound:
+            self._trace(number, chunk, ends, columns)
+            return
+        traced = Traced(*np.empty((2, len(ends[0])), np.int64))
+        text = (chunk.plain, chunk.letters)
+        self._engine.trace(*text, self._query, self._limited(chunk, ends), traced, columns)
+
+    def _trace(self, number: int, chunk: PackedChunk, ends: Any, columns: Columns) -> Any:
+        traced = tuple(np.empty((3, len(ends[0])), np.int64))
+        search = (self._view(number, chunk), self._query, self._constraints)
+        self._engine.trace_constrained(*search, self._limited(chunk, ends), traced, columns)
+        return traced
 
     def _beside(self, number: int, chunk: PackedChunk, ends: Any) -> Longs:
         """Letters of the PAM beside ends, −1 where there is none or a required letter differs."""
@@ -214,35 +225,23 @@ class ConstrainedEnds:
         self._engine.stand_beside(*search, (ends[0], ends[1]), beside)
         return beside
 
-    def _trace_freely(self, chunk: PackedChunk, ends: Any) -> Any:
-        """(other, size) of ends whose alignments only k bounds."""
-        position, query, distance = ends
-        limits = record_limits(chunk, position, self._backward[query])
-        traced = Traced(*np.empty((2, len(position)), np.int64))
-        wanted = Ends(position, query, distance, limits)
-        text = (chunk.plain, chunk.letters)
-        self._engine.trace(*text, self._query, wanted, traced, NO_COLUMNS)
-        return traced
-
-    def _trace(self, number: int, chunk: PackedChunk, ends: Any, columns: Columns) -> Any:
-        position, query, distance = ends
-        limits = record_limits(chunk, position, self._backward[query])
-        traced = tuple(np.empty((3, len(position)), np.int64))
-        search = (self._view(number, chunk), self._query, self._constraints)
-        wanted = Ends(position, query, distance, limits)
-        self._engine.trace_constrained(*search, wanted, traced, columns)
-        return traced
+    def _limited(self, chunk: PackedChunk, ends: Any) -> Ends:
+        """Ends with the last positions that alignments may use, in the records that they are in."""
+        position, query, distance = ends[:3]
+        span = np.searchsorted(chunk.spans.begins, position, side="right") - 1
+        begin = chunk.spans.begins[span]
+        last = np.minimum(begin + chunk.spans.lengths[span], chunk.geometry.letters) - 1
+        limit = np.where(self._backward[query], last, np.maximum(begin, 0))
+        return Ends(position, query, distance, limit)
 
     def _view(self, number: int, chunk: PackedChunk) -> View:
         return view_of(chunk, self._before[number])
 
 
-def record_limits(chunk: PackedChunk, position: Longs, backward: Any) -> Longs:
-    """The last positions that alignments may use: those of the records that ends are in.
-
-    position: int64[n], anchored ends; backward: bool[n], whether they are read downwards.
-    """
-    span = np.searchsorted(chunk.spans.begins, position, side="right") - 1
-    begin = chunk.spans.begins[span]
-    last = np.minimum(begin + chunk.spans.lengths[span], chunk.geometry.letters) - 1
-    return np.where(backward, last, np.maximum(begin, 0))
+def _beside_pams(rows: RowArray, beside: Longs, backward: Bools) -> RowArray:
+    """The rows, with the letters of their PAMs."""
+    for name in ("start", "first"):
+        rows[name] -= np.where(backward, beside, 0)
+    for name in ("end", "reach"):
+        rows[name] += np.where(backward, 0, beside)
+    return rows

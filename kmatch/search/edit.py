@@ -22,7 +22,7 @@ from kmatch.search.panel import (
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.rules import checked_rules
-from kmatch.search.scan import hits_ahead
+from kmatch.search.scan import ahead
 from kmatch.search.search import Search
 
 
@@ -64,7 +64,7 @@ class EditSearch(Search[HitBatch]):
         chunking, circular = self._chunking, self.genomes.circular
         if circular is None:
             chunks = self.noted(chunking.chunks(genome, self.progress.hear))
-            found: Iterable[HitBatch] = hits_ahead(self._search.run(chunks), self.engine.threads)
+            found: Iterable[HitBatch] = ahead(self._search.run(chunks), self.engine.threads)
             return with_copies(found, self._copies)
         found = self._reading.run(genome, circular, chunking, self, self._report)
         return with_copies(found, self._copies)

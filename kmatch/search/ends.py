@@ -13,17 +13,15 @@ from kmatch.arrays import Longs, bounds_of
 from kmatch.engine.codes import DROPPED, Coding
 from kmatch.engine.engine import Engine
 from kmatch.engine.queries import difference_query
-from kmatch.engine.types import Columns, Ends, Traced
+from kmatch.engine.types import Columns
 from kmatch.engine.workers import Workers, slabs
 from kmatch.jit import entry
 from kmatch.results.batches import HitBatch, hit_batch
 from kmatch.search.chunks import NO_LETTERS, PackedChunk
 from kmatch.search.constrained import (
-    NO_COLUMNS,
     NO_ENDS,
-    ConstrainedEnds,
+    AnchoredEnds,
     DifferenceScans,
-    record_limits,
 )
 from kmatch.search.panel import ReadingPanel
 from kmatch.search.plateaus import (
@@ -35,26 +33,16 @@ from kmatch.search.plateaus import (
     by_source,
     in_order,
     join_rows,
-    make_rows,
     split_rows,
 )
 from kmatch.search.rules import Rules, make_constraints
-from kmatch.search.scan import Scanner, code_batches, codes_ahead, rows_ahead, rows_at_once
+from kmatch.search.scan import Scanner, ahead, code_batches, codes_ahead, rows_at_once
 
 fill_columns = entry("kmatch.search.kernels", "fill_columns")
 join_chains = entry("kmatch.search.kernels", "join_chains")
 split_ends = entry("kmatch.search.kernels", "split_ends")
 
 UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
-
-
-class Decided(NamedTuple):
-    """Ends that are to be reported, as `DifferenceSearch._decide` takes them, int64[3 or 4, n],
-    and a place before which no later hit begins.
-    """
-
-    ends: Longs
-    begin: int
 
 
 class Released(NamedTuple):
@@ -91,25 +79,23 @@ class DifferenceSearch:
         self._reach = rules.reach  # letters of a hit beyond its anchored end
         self._workers = Workers(engine.threads)
         self._plateaus = Plateaus(panel.letters.backward, self._workers)
-        self._constrained = None
         constraints = make_constraints(rules, panel, self._query.k)
-        if rules.pams or rules.bind_alignments:
-            self._constrained = ConstrainedEnds(engine, self._query, constraints, rules)
+        self._anchored = AnchoredEnds(engine, self._query, constraints, rules)
         masks = panel.letters.masks
         self._scans = DifferenceScans(engine, self._query, masks, constraints, way)
         self._begin()
 
     def _begin(self) -> None:
         """Begin with a genome."""
-        if self._constrained:
-            self._constrained.begin_genome()
-        self._chunks: dict[int, PackedChunk] = {}  # by number, as long as rows of theirs wait
+        self._anchored.begin_genome()
+        # By number, as long as hits of theirs wait, or ends that may or may not be minima.
+        self._chunks: dict[int, PackedChunk] = {}
         self._waiting = NO_ROWS  # hits that a later one may precede
-        self._suspended = NO_ROWS  # ends that may or may not be minima
 
     def run(self, chunks: Iterable[PackedChunk]) -> Generator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
-        for rows, sources in rows_ahead(self._released(chunks), self._engine.threads):
+        released = self._released(chunks)
+        for rows, sources in ahead(released, self._engine.threads, "kmatch rows", _rows_of):
             for part in by_source(in_order(rows, len(self._query.limits))):
                 for first in range(0, len(part), self._most):
                     yield self._batch(sources, part[first : first + self._most])
@@ -122,14 +108,12 @@ class DifferenceSearch:
             self._chunks[number] = chunk
             if len(codes) * UNPACKED > chunk.length:
                 chunk.unpack(self._engine)
-            yield from self._take(number, codes)
-            self._suspend(number)
+            for ends in self._ends(number, codes):
+                yield self._report_ends(number, *ends)
             self._forget(number)
-        if number >= 0 and self._constrained:
-            rest = self._constrained.rest(number, self._chunks[number])
-            yield self._report_ends(number, self._decide(number, rest, FOREVER, FOREVER))
-        elif number >= 0:
-            yield self._report_ends(number, self._decide(number, NO_ENDS, FOREVER, FOREVER))
+        if number >= 0:
+            rest = self._anchored.rest(number, self._chunks[number])
+            yield self._report_ends(number, rest, FOREVER, FOREVER)
 
     def find_codes(self, chunks: Iterable[PackedChunk]) -> Iterator[tuple[PackedChunk, Longs]]:
         """Yield (chunk, codes): chunks or parts of them, in order, and their sorted codes."""
@@ -140,9 +124,8 @@ class DifferenceSearch:
                 yield chunk
 
         found = self._scanner.scan(looked_at(), self._scans.start)
-        if self._constrained:  # which holds on to chunks
-            return found
-        return codes_ahead(found, self._engine.threads)
+        # What rules decide about holds on to chunks.
+        return found if self._anchored.bound else codes_ahead(found, self._engine.threads)
 
     def smallest(self, chunks: Iterable[PackedChunk]) -> Longs:
         """The smallest distance of each query over all chunks that is within its limit, int64[Q];
@@ -153,32 +136,18 @@ class DifferenceSearch:
             self._chunks = {number: chunk}
             for ends, _, _ in self._ends(number, codes):
                 np.minimum.at(found, ends[1], ends[2])
-        if self._chunks and self._constrained:
-            ((number, chunk),) = self._chunks.items()
-            _, query, distance, _ = self._constrained.rest(number, chunk)
-            np.minimum.at(found, query, distance)
+        for number, chunk in self._chunks.items():
+            rest = self._anchored.rest(number, chunk)
+            np.minimum.at(found, rest[1], rest[2])
         return found
 
-    def _take(self, number: int, codes: Longs) -> Iterator[Released]:
-        """Report the hits that the ends in a chunk make certain."""
-        # Two cores are busy without that; a constrained search holds on to ends.
-        threads = 1 if self._constrained or self._engine.threads <= 2 else self._engine.threads
-        for decided in rows_ahead(self._decide_all(number, codes), threads, "kmatch minima"):
-            yield self._report_ends(number, decided)
-
-    def _decide_all(self, number: int, codes: Longs) -> Generator[Decided]:
-        for ends in self._ends(number, codes):
-            yield self._decide(number, *ends)
-
     def _ends(self, number: int, codes: Longs) -> Iterator[tuple[Longs, int, int]]:
-        """Yield (ends, forward_end, backward_end) of a chunk's codes; see `_decide`."""
+        """Yield (ends, forward_end, backward_end) of a chunk's codes; see `_report_ends`."""
         chunk, k = self._chunks[number], self._query.k
         halo, base = chunk.geometry.halo, chunk.base
         spans = (chunk.spans.begins, chunk.spans.lengths)
         before, owned, backward = -1, (halo, chunk.length), self._panel.letters.backward
-        if self._constrained:
-            held = self._constrained.begin(number, chunk)
-            yield held, base, base
+        yield self._anchored.begin(number, chunk), base, base
         for batch in code_batches(codes, self._engine.threads):
             ends, dropped = np.empty((3, len(batch)), np.int64), np.zeros(1, np.int64)
             split = batch, before, k, backward, spans, owned, tuple(ends), dropped
@@ -188,82 +157,48 @@ class DifferenceSearch:
             seen = base + min(int(last[0]), chunk.length)  # more may come at its position
             if dropped[0]:
                 ends = np.compress(ends[1] != DROPPED, ends, axis=1)
-            if self._constrained:
-                ends = self._constrained.kept(number, chunk, ends)
-            yield ends, seen, seen
+            yield self._anchored.kept(number, chunk, ends), seen, seen
         own = base + chunk.length
         yield NO_ENDS, own + halo - self._reach, own
 
-    def _decide(self, number: int, ends: Longs, forward_end: int, backward_end: int) -> Decided:
-        """Take ends of a chunk; all before forward_end have come then, backward_end if read so.
+    def _report_ends(
+        self, number: int, ends: Longs, forward_end: int, backward_end: int
+    ) -> Released:
+        """Take ends of a chunk, trace those that are decided now, and release the hits that no
+        later one precedes.
 
         ends: (position, query, distance), int64[3, n]; where rules select them, a fourth row says
-        what is beside them.
+        what is beside them. All before forward_end have come then, backward_end if read so.
         """
         chunk = self._chunks[number]
+        position = ends[0] + chunk.base
         if self._report != "ends":
-            position, query, distance, *_ = ends
-            query, coordinate, distance = self._plateaus.feed(
-                query, position + chunk.base, distance, forward_end, backward_end
+            query, position, distance = self._plateaus.feed(
+                ends[1], position, ends[2], forward_end, backward_end
             )
-            ends = np.stack([coordinate - chunk.base, query, distance])
+            ends = np.stack([position - chunk.base, query, distance])
+        for earlier in sorted(self._chunks):
+            source = self._chunks[earlier]
+            stop = source.base + source.length if earlier < number else FOREVER
+            inside = (position >= source.base) & (position < stop)
+            if inside.any():
+                some = np.ascontiguousarray(ends if inside.all() else ends[:, inside])
+                some[0] += chunk.base - source.base
+                rows = self._anchored.rows(earlier, source, some)
+                self._waiting = join_rows(self._waiting, rows)
         # A later hit starts behind what its halo shows, or where a minimum may be.
-        _, undecided, _ = self._plateaus.undecided()
         begin = min(backward_end, forward_end - chunk.geometry.halo)
-        return Decided(ends, min(begin, undecided.min(initial=FOREVER)) - self._reach)
-
-    def _report_ends(self, number: int, decided: Decided) -> Released:
-        """Trace what is decided in a chunk, and release the hits that no later one precedes."""
-        ends, begin = decided
-        position, query, *_ = ends
-        known = position >= 0
-        resumed = np.isin(self._suspended["query"], query[~known])
-        rows = self._traced(number, *(column[known] for column in ends))
-        again, self._suspended = self._suspended[resumed], self._suspended[~resumed]
-        # Those of a query by their anchors, as beside PAMs of several lengths ends may be equal.
-        self._waiting = join_rows(self._waiting, again, rows)
-        return self._release(begin)
-
-    def _suspend(self, number: int) -> None:
-        """Trace ends that may become minima while their chunk is at hand."""
-        query, coordinate, distance = self._plateaus.undecided()
-        base = self._chunks[number].base
-        new = coordinate >= base
-        kept = self._suspended[np.isin(self._suspended["query"], query[~new])]
-        rows = self._traced(number, coordinate[new] - base, query[new], distance[new])
-        self._suspended = join_rows(kept, rows)
+        undecided = self._plateaus.undecided().min(initial=FOREVER)
+        return self._release(min(begin, undecided) - self._reach)
 
     def _forget(self, number: int) -> None:
-        sources = np.concatenate([rows["source"] for rows in (self._waiting, self._suspended)])
-        used = {number, *np.unique(sources).tolist()}
+        """Let go of the chunks of which nothing waits."""
+        numbers = np.array(sorted(self._chunks))
+        bases = np.array([self._chunks[each].base for each in numbers.tolist()])
+        undecided = numbers[np.searchsorted(bases, self._plateaus.undecided(), side="right") - 1]
+        used = {number, *np.unique(np.concatenate([self._waiting["source"], undecided])).tolist()}
         for unused in self._chunks.keys() - used:
             self._chunks.pop(unused).letters = NO_LETTERS
-
-    def _traced(self, number: int, *ends: Longs) -> RowArray:
-        """Rows of ends in a chunk, as `_report_ends` takes them, with their other ends."""
-        if not len(ends[0]):
-            return NO_ROWS
-        chunk = self._chunks[number]
-        if self._constrained:
-            return self._constrained.rows(number, chunk, ends)
-        position, query, distance = ends
-        traced = self._trace(chunk, position, query, distance, NO_COLUMNS)
-        return make_rows(number, chunk.base, (position, query, distance), traced)
-
-    def _trace(
-        self,
-        chunk: PackedChunk,
-        position: Longs,
-        query: Longs,
-        distance: Longs,
-        columns: Columns,
-    ) -> Traced:
-        """The other ends and the numbers of columns of ends in a chunk; fills columns, if any."""
-        limit = record_limits(chunk, position, self._panel.letters.backward[query] != 0)
-        ends = Ends(position, query, distance, limit)
-        traced = Traced(*np.empty((2, len(position)), np.int64))
-        self._engine.trace(chunk.plain, chunk.letters, self._query, ends, traced, columns)
-        return traced
 
     def _release(self, coordinate: int) -> Released:
         """The waiting hits that start before a coordinate; no later hit does."""
@@ -307,8 +242,9 @@ class DifferenceSearch:
         columns = Columns(op_ends, ops, text_ends, text)
         query, distance = (rows[name].copy() for name in ("query", "distance"))
         position = rows["anchor"] - chunk.base
-        if self._constrained:
-            self._constrained.align(number, chunk, (position, query, distance), columns)
-        else:
-            self._trace(chunk, position, query, distance, columns)
+        self._anchored.align(number, chunk, (position, query, distance), columns)
         return columns
+
+
+def _rows_of(released: Released) -> int:
+    return len(released.rows)

@@ -35,12 +35,12 @@ PLATEAU = np.dtype(
 )
 
 
-def make_rows(number: int, base: int, ends: tuple[Longs, Longs, Longs], traced: Traced) -> RowArray:
+def make_rows(number: int, base: int, ends: Longs, traced: Traced) -> RowArray:
     """Rows, ROW[n], of the ends in chunk `number`, whose first letter has the coordinate `base`.
 
-    ends: (position, query, distance), int64[n] each, anchored ends; traced: their Traced.
+    ends: (position, query, distance, …), int64[3 or more, n], anchored ends; traced: their Traced.
     """
-    position, query, distance = ends
+    position, query, distance = ends[:3]
     rows, anchor, other = np.empty(len(position), ROW), base + position, base + traced.other
     rows["start"] = rows["first"] = np.minimum(anchor, other)
     rows["end"] = rows["reach"] = np.maximum(anchor, other) + 1
@@ -131,11 +131,11 @@ class Plateaus:
         close_plateaus(state, forward_end, backward_end, out, count)
         return out[:, : count[0]]
 
-    def undecided(self) -> tuple[Longs, Longs, Longs]:
-        """Backward queries on a plateau that may be a minimum, as (query, coordinate, distance)."""
+    def undecided(self) -> Longs:
+        """Where the ends are of plateaus that may be minima of backward queries, coordinates."""
         backward, plateaus = self._state
-        queries = np.flatnonzero(plateaus["is_open"] & plateaus["fell"] & backward)
-        return queries, plateaus["first"][queries], plateaus["height"][queries]
+        first: Longs = plateaus["first"][plateaus["is_open"] & plateaus["fell"] & backward != 0]
+        return first
 
 
 class Chains(NamedTuple):

@@ -103,44 +103,58 @@ def _joined(parts: list[Bytes]) -> Bytes:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-class TargetStarts:
+class PrimerOptions(NamedTuple):
+    """min_length, max_length: letters a primer has at least (a shorter one is lengthened) and at
+    most; gc: (least, most) share of G and C; tm: (least, most) melting temperature in °C, which a
+    primer with an N has not; both_strands: also the primers of the target's strand `-`;
+    background_strand: `both` or `+`. None sets no limit."""
+
+    min_length: int | None = None
+    max_length: int | None = None
+    gc: tuple[float, float] | None = None
+    tm: tuple[float, float] | None = None
+    both_strands: bool = False
+    background_strand: str = "both"
+
+
+OPTIONS = PrimerOptions()
+
+
+class PrimerStarts:
     """The starts of all target records; those of the strand `-` follow, in reversed order.
 
-    known: the Starts of all of them, whose bounds engines raise; lengths: the letters that a primer
-    has at least, and at most or None.
+    known: the Starts of all of them, whose bounds engines raise; spans: the records, as those of a
+    chunk that holds all. Raises InputError for options that do not fit.
     """
 
-    def __init__(self, target: Genome, lengths: tuple[int, int | None], both: bool) -> None:
+    def __init__(self, target: Genome, k: int, options: PrimerOptions) -> None:
+        k, self._options = _checked(k, options)
         stretches = list(target.whole_parts())
         self._names = [name for stretch in stretches for name in stretch.names]
         self._bounds = bounds_of(np.concatenate([_NONE, *(part.lengths for part in stretches)]))
         found = [LETTER_CODES[part.letters] for part in stretches]
         self._codes: Bytes = np.concatenate([np.zeros(0, np.uint8), *found])
-        self._both = both
-        least, most = lengths
         codes, begins = self._codes, self._bounds
-        if both:  # as the reverse complement of the whole
+        self.spans = Spans(0, self._names, begins[:-1], np.diff(begins))
+        if options.both_strands:  # as the reverse complement of the whole
             codes = np.concatenate([codes, COMPLEMENT[codes[::-1]]])
             begins = np.concatenate([begins, 2 * begins[-1] - begins[-2::-1]])
         masks = np.where(codes < UNKNOWN, 1 << codes, 0).astype(np.uint8)
         limits = np.repeat(begins[1:], np.diff(begins)) - np.arange(len(codes))
-        if most is not None:
-            np.minimum(limits, most, out=limits)
+        if self._options.max_length is not None:
+            np.minimum(limits, self._options.max_length, out=limits)
         # The engine goes on from the bounds known so far.
+        least = max(k, self._options.min_length or 0)
         self.known = Starts(masks, begins, limits, np.minimum(least, limits + 1))
 
-    @property
-    def spans(self) -> Spans:
-        """The records, as those of a chunk that holds all."""
-        return Spans(0, self._names, self._bounds[:-1], np.diff(self._bounds))
-
     def batches(self) -> Iterator[PrimerBatch]:
-        """Yield the PrimerBatch of each record that has primers."""
+        """Yield the PrimerBatch of each record with primers, of those that the options allow."""
         first = 0
         while first < len(self._names):
             upto = np.searchsorted(self._bounds, self._bounds[first] + TOGETHER, side="right") - 1
             last = max(int(upto), first + 1)
-            yield from self._of_records(first, last)
+            for batch in self._of_records(first, last):
+                yield _select(batch, self._options.gc, self._options.tm)
             first = last
 
     def _of_records(self, first: int, last: int) -> Iterator[PrimerBatch]:
@@ -148,7 +162,7 @@ class TargetStarts:
         whole = self._bounds[[first, last]].tolist()
         start, end = self._found(*whole)
         minus = np.zeros(len(start), np.uint8)
-        if self._both:
+        if self._options.both_strands:
             turned = self._turned(*whole)
             minus = np.repeat(np.arange(2, dtype=np.uint8), [len(start), len(turned[0])])
             start, end = np.concatenate([start, turned[0]]), np.concatenate([end, turned[1]])
@@ -196,23 +210,6 @@ def _regions(start: Longs, end: Longs, minus: Bytes, bounds: Longs) -> Longs:
     last = np.append(begins, len(first))[1:] - 1
     runs = np.stack([first[begins], first[last] + 1, minus[begins]], axis=1).astype(np.int64)
     return runs[np.lexsort((runs[:, 2], runs[:, 1], runs[:, 0]))]
-
-
-class PrimerOptions(NamedTuple):
-    """min_length, max_length: letters a primer has at least (a shorter one is lengthened) and at
-    most; gc: (least, most) share of G and C; tm: (least, most) melting temperature in °C, which a
-    primer with an N has not; both_strands: also the primers of the target's strand `-`;
-    background_strand: `both` or `+`. None sets no limit."""
-
-    min_length: int | None = None
-    max_length: int | None = None
-    gc: tuple[float, float] | None = None
-    tm: tuple[float, float] | None = None
-    both_strands: bool = False
-    background_strand: str = "both"
-
-
-OPTIONS = PrimerOptions()
 
 
 class PrimerSearch:
@@ -264,26 +261,6 @@ def raise_bounds(
     for part in columns.parts():
         extend(starts, part, k, on_progress=columns.share)
     return starts.bounds
-
-
-class PrimerStarts:
-    """The starts of all records of a target.
-
-    known: the Starts of all of them, whose bounds engines raise; spans: of the records. Raises
-    InputError for options that do not fit.
-    """
-
-    def __init__(self, target: Genome, k: int, options: PrimerOptions) -> None:
-        k, self._options = _checked(k, options)
-        lengths = (max(k, self._options.min_length or 0), self._options.max_length)
-        self._starts = TargetStarts(target, lengths, options.both_strands)
-        self.known = self._starts.known
-        self.spans = self._starts.spans
-
-    def batches(self) -> Iterator[PrimerBatch]:
-        """Yield a PrimerBatch for each record with primers, of those that the options allow."""
-        for batch in self._starts.batches():
-            yield _select(batch, self._options.gc, self._options.tm)
 
 
 def _checked(k: int, options: PrimerOptions) -> tuple[int, PrimerOptions]:

@@ -8,14 +8,13 @@ becomes denser.
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from typing import Any, Protocol, Self, TypeVar
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
 from kmatch.arrays import Longs
 from kmatch.engine.codes import Coding, Found
 from kmatch.engine.engine import Engine, Scan
-from kmatch.results.batches import HitBatch
 from kmatch.threads import run_ahead
 
 CAPACITY: int | None = None  # hit codes of a scan, None for the engine's own; tests make it tiny
@@ -31,7 +30,6 @@ CODES_AHEAD = 1 << 18  # that may wait
 HITS_AHEAD = 1 << 16
 
 Item = TypeVar("Item")
-Rows = TypeVar("Rows", bound=tuple[Any, ...])  # rows first
 
 
 class Divided(Protocol):
@@ -136,39 +134,29 @@ class OrScan:
 
 
 def codes_ahead(found: Generator[tuple[Item, Longs]], threads: int) -> Iterator[tuple[Item, Longs]]:
-    """Yield what `Scanner.scan` yields; chunks behind one with many hits are scanned ahead.
-
-    threads: that the search may use; with one nothing is done ahead.
-    """
-    return _ahead(found, threads, lambda each: len(each[1]), CODES_AHEAD, "kmatch scan")
+    """Yield what `Scanner.scan` yields; chunks behind one with many hits are scanned ahead."""
+    return ahead(found, threads, "kmatch scan", lambda each: len(each[1]), CODES_AHEAD)
 
 
-def rows_ahead(found: Generator[Rows], threads: int, name: str = "kmatch rows") -> Iterator[Rows]:
-    """Yield rows of hits with what belongs to them; those behind many are found ahead.
-
-    threads: as above; name: of the thread.
-    """
-    return _ahead(found, threads, lambda each: len(each[0]), HITS_AHEAD, name)
-
-
-def hits_ahead(batches: Generator[HitBatch], threads: int) -> Iterator[HitBatch]:
-    """Yield HitBatches; those behind one of many hits are made ahead. threads: as above."""
-    return _ahead(batches, threads, len, HITS_AHEAD, "kmatch hits")
-
-
-def _ahead(
+def ahead(
     items: Generator[Item],
     threads: int,
-    weigh: Callable[[Item], int],
-    capacity: int,
-    name: str,
+    name: str = "kmatch hits",
+    weigh: Callable[[Item], int] = len,  # type: ignore[assignment]
+    capacity: int | None = None,
 ) -> Iterator[Item]:
+    """Yield items; those behind one of many hits are made ahead, by a thread called `name`.
+
+    threads: that the search may use; with one nothing is done ahead. weigh(item): its hits;
+    capacity: hits that may wait, None for HITS_AHEAD.
+    """
     for item in items:
         weight = weigh(item)
         yield item
         if threads > 1 and weight >= MANY:
             del item
-            yield from run_ahead(items, weigh, capacity, name)
+            most = HITS_AHEAD if capacity is None else capacity
+            yield from run_ahead(items, weigh, most, name)
             return
 
 

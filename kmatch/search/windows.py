@@ -43,9 +43,9 @@ from kmatch.search.rules import Pam, load_pams, united
 from kmatch.search.scan import (
     OrScan,
     Scanner,
+    ahead,
     code_batches,
     codes_ahead,
-    hits_ahead,
     rows_at_once,
 )
 from kmatch.search.search import Search
@@ -88,10 +88,10 @@ class WindowSearch(Search[HitBatch]):
         threads, hear = self.engine.threads, self.progress.hear
         if self.genomes.circular is None:
             chunks = self.noted(self._chunking.chunks(genome, hear))
-            return with_copies(hits_ahead(self._in_chunks(chunks), threads), self._copies)
+            return with_copies(ahead(self._in_chunks(chunks), threads), self._copies)
         circles = window_circles(self.genomes.circular, self._longest)
         chunks = self.noted(circular_chunks(self._chunking, genome, circles, hear), circles)
-        batches = hits_ahead(self._in_chunks(chunks), threads)
+        batches = ahead(self._in_chunks(chunks), threads)
         return with_copies(windows_once(batches, circles), self._copies)
 
     def _in_chunks(self, chunks: Iterable[PackedChunk]) -> Generator[HitBatch]:
