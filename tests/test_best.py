@@ -1,33 +1,14 @@
 """The closest occurrences against the oracle."""
 
-import io
-
 import naive
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from support.cases import EDIT, edit_cases, edit_geometries
+from support.cases import edit_cases, edit_geometries
 from support.commands import fasta, here, random_letters, shell
 from support.differences import best, check_alignments, edit, edited, last_row, planted, rows
 
 import kmatch
-
-
-@pytest.mark.parametrize("geometry", [{}, {"chunk_length": 7}, {"chunk_length": 64}])
-@pytest.mark.parametrize("name", EDIT)
-def test_cases(name, geometry):
-    records, patterns, _, options = EDIT[name]
-    found = best(records, patterns, **options, **geometry)
-    assert rows(found) == naive.best(records, patterns, **options)
-
-
-@given(edit_cases(), edit_geometries, st.integers(1, 3))
-def test_any_text_and_geometry(case, geometry, threads):
-    records, patterns, _, options = case
-    found = rows(best(records, patterns, threads=threads, **options, **geometry))
-    assert found == naive.best(records, patterns, **options)
-    check_alignments(records, patterns, found)
 
 
 @given(edit_cases(), edit_geometries)
@@ -110,13 +91,6 @@ def test_patterns_that_match_nowhere_are_absent(letters):
     assert {row[3] for row in found} == {0, 1, 2}
 
 
-def test_a_single_letter_that_matches_is_a_hit():
-    records, patterns = [("r", "TTTTTCTTTT")], ["CGGGGGGGGG"]
-    expected = naive.best(records, patterns, "+")
-    assert {row[4] for row in expected} == {9}
-    assert rows(best(records, patterns, strand="+")) == expected
-
-
 def test_patterns_that_match_nowhere_are_reported():
     genome = kmatch.Genome.from_records([("r", "ATATTATA"), ("s", "NNNN")])
     with pytest.warns(UserWarning) as told:
@@ -124,35 +98,6 @@ def test_patterns_that_match_nowhere_are_reported():
     assert set(hits.pattern) == {"here"}
     said = " ".join(str(warning.message) for warning in told)
     assert "nowhere" in said and "neither" in said and "'here'" not in said
-
-
-def test_patterns_as_a_dict_and_as_a_file(tmp_path):
-    text = random_letters(2_000)
-    panel = {"first": text[300:325], "second": naive.reverse_complement(text[900:930])}
-    (tmp_path / "genome.fa").write_bytes(fasta([("chr", text)]))
-    (tmp_path / "panel.txt").write_text("".join(f"{n}\t{s}\n" for n, s in panel.items()))
-    for genome in (tmp_path / "genome.fa", kmatch.Genome.from_records([("chr", text)])):
-        for patterns in (panel, tmp_path / "panel.txt"):
-            hits = kmatch.best(genome, patterns)
-            assert hits.pattern.tolist() == ["first", "second"]
-            assert hits.start.tolist() == [300, 900] and hits.end.tolist() == [325, 930]
-            assert hits.strand.tolist() == ["+", "-"] and hits.distance.tolist() == [0, 0]
-
-
-@given(edit_cases(), st.sampled_from(["bed", "tsv"]))
-def test_tables(case, form):
-    records, patterns, _, options = case
-    names = [f"p{i}" for i in range(len(patterns))]
-    expected = naive.best(records, patterns, **options)
-    table = (
-        naive.edit_bed(records, names, patterns, expected)
-        if form == "bed"
-        else naive.edit_tsv(records, names, expected)
-    )
-    hits = best(records, dict(zip(names, patterns, strict=True)), **options)
-    written = io.StringIO()
-    getattr(hits, f"to_{form}")(written)
-    assert written.getvalue() == table
 
 
 class TestCommand:

@@ -1,14 +1,8 @@
 """k differences against the oracle: agreed cases, then whatever Hypothesis thinks of."""
 
-import io
-from functools import cache
-
 import naive
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from support.cases import EDIT, edit_cases, edit_geometries, reports
 from support.commands import random_letters
 from support.differences import (
     anchors,
@@ -22,100 +16,10 @@ from support.differences import (
     planted,
     rows,
 )
-from support.hooks import edit_batches
 
 import kmatch
-from kmatch.results.table import Hits
-from kmatch.sequences.patterns import checked_patterns
 
 REPORTS = ["minima", "ends", "loci"]
-filters = st.sampled_from(["filter", "lookup", "scan", None])
-
-
-@cache
-def expected_of(name, report):
-    records, patterns, k, options = EDIT[name]
-    return naive.edit(records, patterns, k, report, **options)
-
-
-@pytest.mark.parametrize("way", ["filter", "scan"])
-@pytest.mark.parametrize("geometry", [{}, {"chunk_length": 7}, {"chunk_length": 64}])
-@pytest.mark.parametrize("report", REPORTS)
-@pytest.mark.parametrize("name", EDIT)
-def test_cases(name, report, geometry, way):
-    records, patterns, k, options = EDIT[name]
-    found = edit(records, patterns, k, report=report, way=way, **options, **geometry)
-    assert rows(found) == expected_of(name, report)
-
-
-@pytest.mark.parametrize("name", EDIT)
-def test_the_estimate_and_the_public_function_say_the_same(name):
-    records, patterns, k, options = EDIT[name]
-    genome = kmatch.Genome.from_records(records)
-    assert rows(kmatch.edit(genome, patterns, k, **options)) == expected_of(name, "minima")
-
-
-@given(edit_cases(), edit_geometries, reports, filters, st.integers(1, 3))
-def test_any_text_and_geometry(case, geometry, report, way, threads):
-    records, patterns, k, options = case
-    expected = naive.edit(records, patterns, k, report, **options)
-    options |= geometry | {"way": way, "threads": threads}
-    assert rows(edit(records, patterns, k, report=report, **options)) == expected
-
-
-@given(edit_cases(longest=90), edit_geometries, reports, filters)
-def test_patterns_of_several_words(case, geometry, report, way):
-    records, patterns, k, options = case
-    patterns = ["ACGTTGCATTAGCCAGTA" * 4 + pattern for pattern in patterns]
-    records = [(name, patterns[0][9:] + text) for name, text in records]
-    expected = naive.edit(records, patterns, k, report, **options)
-    options |= geometry | {"way": way}
-    assert rows(edit(records, patterns, k, report=report, **options)) == expected
-
-
-@given(edit_cases(), edit_geometries, reports)
-def test_tables(case, geometry, report):
-    records, patterns, k, options = case
-    names = [f"p{i % 2}" for i in range(len(patterns))]  # names may repeat
-    panel = checked_patterns(names, patterns, lambda message: None)
-    genome = kmatch.Genome.from_records(records)
-    hits = Hits(edit_batches(genome, panel, k, report=report, **options, **geometry), panel)
-    expected = naive.edit(records, patterns, k, report, **options)
-    bed, tsv = io.StringIO(), io.BytesIO()
-    hits.to_bed(bed)
-    hits.to_tsv(tsv)
-    assert bed.getvalue() == naive.edit_bed(records, names, patterns, expected)
-    assert tsv.getvalue().decode() == naive.edit_tsv(records, names, expected)
-
-
-@given(edit_cases(), st.sampled_from([1, 8, 40]), reports, filters)
-def test_no_hit_is_dropped_when_room_is_short(case, capacity, report, way):
-    records, patterns, k, options = case
-    expected = naive.edit(records, patterns, k, report, **options)
-    options |= {"capacity": capacity, "chunk_length": 150, "way": way}
-    assert rows(edit(records, patterns, k, report=report, **options)) == expected
-
-
-@given(edit_cases(), edit_geometries, reports)
-def test_the_mirror_image_has_the_mirrored_hits(case, geometry, report):
-    records, patterns, k, options = case
-    turned = turn(records)
-    there = dict(options, strand={"+": "-", "-": "+"}.get(options["strand"], "both"))
-    found = rows(edit(records, patterns, k, report=report, **options, **geometry))
-    mirror = rows(edit(turned, patterns, k, report=report, **there, **geometry))
-    assert mirror == mirrored(records, found)
-
-
-def turn(records):
-    return [(name, naive.reverse_complement(naive.known(text))) for name, text in records]
-
-
-@given(edit_cases(), reports)
-def test_alignments_replayed(case, report):
-    records, patterns, k, options = case
-    found = rows(edit(records, patterns, k, report=report, **options))
-    check_alignments(records, patterns, found)
-    assert all(start < end and distance <= k for _, start, end, _, distance, *_ in found)
 
 
 def test_k_mismatches_are_k_differences():
@@ -246,13 +150,6 @@ def test_very_long_patterns(sign, report):
             assert len(found) == 1 and found[0][4] == least
         else:
             assert [(row[2], row[4]) for row in found] == minima
-
-
-def test_very_long_patterns_and_short_ones():
-    text = random_letters(12_000, 8)
-    patterns = [text[500:10_500], text[3_000:3_020]]
-    expected = [(0, 500, 10_500, 0, 0, "+", "10000="), (0, 3_000, 3_020, 1, 0, "+", "20=")]
-    assert rows(edit([("r", text)], patterns, 0)) == expected
 
 
 @pytest.mark.parametrize("unit", ["A", "GT", "AATGG", "N", "ACGTTGCATTAGCCAGTACCTGATCA"])

@@ -6,11 +6,8 @@ import pickle
 import naive
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from support.cases import edit_cases, edit_geometries, geometries, multi_cases, reports
 from support.commands import here
-from support.hooks import best_batches, edit_batches, hamming_batches, multi_batches
+from support.hooks import edit_batches, hamming_batches
 
 import kmatch
 from kmatch.errors import KmatchWarning
@@ -19,58 +16,11 @@ from kmatch.results.table import Hits
 from kmatch.search.panel import distinct_patterns, with_copies
 from kmatch.sequences.patterns import load_patterns
 
-orders = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["", "U", "lower"])), max_size=6)
-
-
-def with_repeats(patterns, order):
-    """Patterns and further copies of them, with U for T or in lower case."""
-    copies = [(patterns[number % len(patterns)], how) for number, how in order]
-    written = {"": str, "U": lambda p: p.replace("T", "U"), "lower": str.lower}
-    return [*patterns, *(written[how](pattern) for pattern, how in copies)]
-
 
 def tsv(batches, panel):
     table = io.StringIO()
     Hits(batches, panel).to_tsv(table)
     return table.getvalue()
-
-
-@given(multi_cases(), orders, geometries, st.sampled_from(["lookup", "scan"]))
-def test_mismatches(case, order, geometry, way):
-    records, patterns, k, options = case
-    patterns = with_repeats(patterns, order)
-    names = [f"p{number}" for number in range(len(patterns))]
-    panel = load_patterns(dict(zip(names, patterns, strict=True)))
-    text = kmatch.Genome.from_records(records)
-    options |= geometry
-    found = Hits(multi_batches(text, panel, k, way=way, **options), panel)
-    pam = options.pop("pam"), options.pop("pam_side")
-    ends = {name: options[name] for name in ("strand", "exact_5p", "exact_3p")}
-    if pam[0]:
-        expected = naive.multi(records, patterns, k, *pam, **ends)
-    else:
-        expected = naive.hamming(records, patterns, k, **ends)
-    columns = (found.record_number, found.start, found.end, found.pattern_number, found.distance)
-    columns = (*(column.tolist() for column in columns), found.strand.tolist())
-    assert list(zip(*columns, strict=True)) == expected
-    expected = naive.hamming(records, patterns, k, **ends)
-    table = tsv(hamming_batches(text, panel, k, **options), panel)
-    assert table == naive.tsv(records, names, patterns, expected)
-
-
-@given(edit_cases(), orders, edit_geometries, reports)
-def test_differences(case, order, geometry, report):
-    records, patterns, k, options = case
-    patterns = with_repeats(patterns, order)
-    names = [f"p{number}" for number in range(len(patterns))]
-    panel = load_patterns(dict(zip(names, patterns, strict=True)))
-    text = kmatch.Genome.from_records(records)
-    expected = naive.edit(records, patterns, k, report, **options)
-    batches = edit_batches(text, panel, k, report=report, **options, **geometry)
-    assert tsv(batches, panel) == naive.edit_tsv(records, names, expected)
-    expected = naive.best(records, patterns, **options)
-    batches = best_batches(text, panel, **options, **geometry)
-    assert tsv(batches, panel) == naive.edit_tsv(records, names, expected)
 
 
 def cut(batches, sizes):
