@@ -119,11 +119,19 @@ def by_engine(case: Case, device: str, threads: int | None = None) -> Answer:
     """The engine's Answer: `call` packs the text, `kernel` finds it packed."""
     genome = Genome.from_records([("text", case.letters)])
     began = time.perf_counter()
-    hits = _found(case, _search(case, genome, device, threads))
+    batches = _batches(_search(case, genome, device, threads))
     call = time.perf_counter() - began
     search = _search(case, genome, device, threads)
     kernels = search.engine.time_kernels()
-    _found(case, search)
+    _batches(search)
+    if case.background is not None:
+        hits = _sorted([(batch.start, batch.end - batch.start) for batch in batches])
+    elif case.command == "best":
+        hits = _closest(case, [(batch.pattern, batch.distance) for batch in batches])
+    elif case.command == "edit":
+        hits = _sorted([(batch.pattern, batch.end - 1, batch.distance) for batch in batches])
+    else:
+        hits = _sorted([(batch.pattern, batch.start, batch.distance) for batch in batches])
     return Answer(hits, kernels.seconds, call)
 
 
@@ -139,22 +147,10 @@ def _search(case: Case, genome: Genome, device: str, threads: int | None) -> Any
     return begin_search(query, as_genomes(genome), run)
 
 
-def _found(case: Case, search: Any) -> Longs:
-    """The hits of a search, as an Answer has them."""
+def _batches(search: Any) -> list[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        batches = list(search)
-    if case.background is not None:
-        return _sorted([(batch.start, batch.end - batch.start) for batch in batches])
-    if case.command == "best":
-        return _closest(case, [(batch.pattern, batch.distance) for batch in batches])
-    ends = case.command == "edit"
-    return _sorted(
-        [
-            (batch.pattern, batch.end - 1 if ends else batch.start, batch.distance)
-            for batch in batches
-        ]
-    )
+        return list(search)
 
 
 def by_published(case: Case, engine: Any, algorithm: Algorithm) -> Answer:
@@ -164,17 +160,20 @@ def by_published(case: Case, engine: Any, algorithm: Algorithm) -> Answer:
     patterns = [encode(pattern, pattern) for pattern in case.patterns]
     began = time.perf_counter()
     text = published.text(masks)
+    parts: list[tuple[Any, ...]]
     if case.background is not None:
         background = published.text(encode_text(case.background))
-        hits = _sorted([published.hits(text, background, case.k)])
+        parts = [published.hits(text, background, case.k)]
     elif case.command == "best":
-        smallest = [published.smallest(text, pattern) for pattern in patterns]
-        hits = _closest(case, [(np.arange(len(patterns)), np.array(smallest))])
+        parts = [(number, published.smallest(text, x)) for number, x in enumerate(patterns)]
     else:
-        found = published.windows(text, patterns, case.k)
-        hits = _sorted([(np.full(len(at), number), at, far) for number, at, far in found])
+        parts = list(published.windows(text, patterns, case.k))
     call = time.perf_counter() - began
-    return Answer(hits, text.seconds, call)
+    if case.command == "best":
+        return Answer(_closest(case, parts), text.seconds, call)
+    if case.background is None:
+        parts = [(np.full(len(at), number), at, distance) for number, at, distance in parts]
+    return Answer(_sorted(parts), text.seconds, call)
 
 
 def _sorted(parts: list[tuple[Any, ...]]) -> Longs:
