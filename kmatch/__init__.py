@@ -7,24 +7,13 @@ __version__ = "1.0.0"
 # Loaded on first use: `kmatch --help` must not wait for NumPy and Numba.
 _HOMES = {
     "Genome": "kmatch.genome",
-    "Hit": "kmatch.results.table",
-    "Hits": "kmatch.results.table",
-    "hamming": "kmatch.api",
-    "multi": "kmatch.api",
-    "edit": "kmatch.api",
-    "best": "kmatch.api",
-    "Primer": "kmatch.results.table",
-    "Primers": "kmatch.results.table",
-    "Product": "kmatch.results.table",
-    "Products": "kmatch.results.table",
-    "pcr": "kmatch.api",
-    "primer": "kmatch.api",
-    "pack": "kmatch.api",
-    "ClusterError": "kmatch.errors",
-    "KmatchError": "kmatch.errors",
-    "InputError": "kmatch.errors",
-    "DeviceError": "kmatch.errors",
-    "OutputError": "kmatch.errors",
+    **dict.fromkeys(("hamming", "multi", "edit", "best", "pcr", "primer", "pack"), "kmatch.api"),
+    **dict.fromkeys(("Hit", "Hits"), "kmatch.results.hits"),
+    **dict.fromkeys(("Primer", "Primers"), "kmatch.results.primers"),
+    **dict.fromkeys(("Product", "Products"), "kmatch.results.products"),
+    **dict.fromkeys(
+        ("ClusterError", "KmatchError", "InputError", "DeviceError", "OutputError"), "kmatch.errors"
+    ),
 }
 
 __all__ = ["__version__", *_HOMES]

@@ -24,7 +24,6 @@ import kmatch
 from kmatch.arrays import Longs
 from kmatch.errors import ClusterError, KmatchError, NameWarning, hearing, warn
 from kmatch.genome import Genome, Genomes, as_genomes
-from kmatch.jit.folders import digest
 from kmatch.packed.writer import write_packed
 from kmatch.published.registry import ENGINE, choose_algorithm
 from kmatch.results.batches import HitBatch, Origin, joined, no_hits
@@ -69,6 +68,8 @@ def primers_anywhere(target: Genome, background: Genome, k: int, options: Any, r
 
 def version() -> str:
     """The version of kmatch, with a digest of its sources: workers need the same one."""
+    from kmatch.jit.folders import digest  # which imports Numba
+
     return f"{kmatch.__version__} ({digest(kmatch.__version__)[:8]})"
 
 
@@ -142,20 +143,6 @@ def packed(stretches: Iterable[Stretch]) -> bytes:
     return handle.getvalue()
 
 
-class Job(NamedTuple):
-    """What all tasks of a search have in common.
-
-    find(genomes, job, group): gives what is found, and the Progress of the search; view, circular:
-    of the Genomes; regions: that are searched; run: how.
-    """
-
-    find: Callable[..., tuple[Any, Progress]]
-    view: Callable[[Genome], Genome]
-    regions: Regions | None
-    circular: Any
-    run: Run
-
-
 class Answer(NamedTuple):
     """What a task found, and met: its Progress, warnings of names, names of circular records that
     there were not, and the records that regions name, with their letters."""
@@ -174,10 +161,12 @@ class Answer(NamedTuple):
 def search_pieces(
     told: tuple[str, bytes], pieces: list[Piece], group: Group
 ) -> "list[Answer | None] | KmatchError":
-    """Search pieces for a group of the patterns; told: the client's version and a pickled Job.
+    """Search pieces for a group of the patterns.
 
-    An error that another try cannot mend is an answer, too; None is that for a piece whose file
-    this worker has not got.
+    told: the client's version and, pickled, find(genomes, regions, group), which gives what is
+    found and the Progress of the search, and the view, circular records and regions of genomes. An
+    error that another try cannot mend is an answer, too; None is that for a piece whose file this
+    worker has not got.
     """
     if told[0] != version():
         return ClusterError(
@@ -185,7 +174,7 @@ def search_pieces(
             "version there, or stop that worker"
         )
     try:
-        return [_search_piece(pickle.loads(told[1]), piece, group) for piece in pieces]
+        return [_search_piece(piece, group, *pickle.loads(told[1])) for piece in pieces]
     except KmatchError as error:
         said = str(error)
         for piece in pieces:
@@ -194,14 +183,15 @@ def search_pieces(
         return type(error)(said)
 
 
-def _search_piece(job: Job, piece: Piece, group: Group) -> Answer | None:
-    regions, circular = job.regions, job.circular
+def _search_piece(
+    piece: Piece, group: Group, find: Any, view: Any, circular: Any, regions: Regions | None
+) -> Answer | None:
     with hearing() as heard:
         if (genome := piece.opened()) is None:
             return None
         genomes = Genomes([genome])
-        genomes.view, genomes.circular = job.view, circular
-        found, progress = job.find(genomes, job, group)
+        genomes.view, genomes.circular = view, circular
+        found, progress = find(genomes, regions, group)
     return Answer(
         found,
         progress,
@@ -212,21 +202,23 @@ def _search_piece(job: Job, piece: Piece, group: Group) -> Answer | None:
     )
 
 
-def find_hits(query: Query, genomes: Genomes, job: Job, group: Group) -> tuple[HitBatch, Progress]:
+def find_hits(
+    query: Query, run: Run, genomes: Genomes, regions: Regions | None, group: Group
+) -> tuple[HitBatch, Progress]:
     """The hits of a group of the patterns of a Query."""
     distinct, copies = distinct_patterns(query.patterns)
     begin, end = (len(distinct) * (group[0] + more) // group[1] for more in (0, 1))
     # Copies stay together, as their hits share an order.
     numbers = np.sort(copies.numbers[copies.bounds[begin] : copies.bounds[end]])
     part = query._replace(patterns=query.patterns.take(numbers))
-    search = begin_search(part, genomes, job.run)
-    search.regions = job.regions  # of which it meets the records
+    search = begin_search(part, genomes, run)
+    search.regions = regions  # of which it meets the records
     batch = joined([no_hits(), *search.everywhere()])
     return replace(batch, pattern=numbers[batch.pattern]), search.progress
 
 
 def find_bounds(
-    starts: Any, k: int, options: Any, genomes: Genomes, job: Job, group: Group
+    starts: Any, k: int, options: Any, run: Run, genomes: Genomes, regions: None, group: Group
 ) -> tuple[Longs, Progress]:
     """The bounds of a group of the starts of primers, int64[n], that a background requires."""
     from kmatch.engine.types import part_of
@@ -234,7 +226,7 @@ def find_bounds(
 
     begin, end = (len(starts.masks) * (group[0] + more) // group[1] for more in (0, 1))
     part = part_of(starts, begin, end)
-    chosen = choose_algorithm("primer", (), job.run)
+    chosen = choose_algorithm("primer", (), run)
     bounds = raise_bounds(part, genomes.genome(0), k, options, chosen)
     return bounds[: end - begin], Progress()
 
@@ -249,7 +241,8 @@ class Cluster:
     """
 
     def __init__(self, run: Run, genomes: Genomes, units: int) -> None:
-        self._run, self._genomes = run, genomes
+        self.run = run._replace(scheduler=None, threads=run.threads or 1)  # of a worker
+        self._genomes = genomes
         self._units = units if run.algorithm == ENGINE else 1
         self._connected = ExitStack()
         self._client = client = self._connected.enter_context(connected(run.scheduler))
@@ -264,11 +257,10 @@ class Cluster:
         self, find: Callable[..., Any], regions: Regions | None = None
     ) -> Iterator[tuple[Piece, list[Any]]]:
         """Yield each Piece with what was found for its groups, in order."""
-        genomes, run = self._genomes, self._run
+        genomes = self._genomes
         with self._connected:
             self._count_threads()
-            run = run._replace(scheduler=None, threads=run.threads or 1)
-            job = Job(find, genomes.view, regions, genomes.circular, run)
+            job = pickle.dumps((find, genomes.view, genomes.circular, regions))
             for number, (piece, answers) in enumerate(self._in_order(job), 1):
                 met = answers[0]  # as all groups have met it
                 for warning in met.warnings if piece.file and piece.file.checksum is None else ():
@@ -282,13 +274,13 @@ class Cluster:
                 self.progress.reach(*(done if genomes.named else (number, None)))
                 yield piece, [answer.found for answer in answers]
 
-    def _in_order(self, job: Job) -> Iterator[tuple[Piece, list[Answer]]]:
+    def _in_order(self, job: bytes) -> Iterator[tuple[Piece, list[Answer]]]:
         """Yield each Piece with the answers of its groups, of which a window is in flight."""
         letters, size = self._genomes.expected_letters, MOST
         if letters is not None:
             size = min(max(letters // (SHARES * self._threads), LEAST), MOST)
-        told: Any = (version(), pickle.dumps(job))
-        if len(told[1]) > SMALL:
+        told: Any = (version(), job)
+        if len(job) > SMALL:
             told = self._submit(_given, told)
             with suppress(Exception):  # or tasks would go to the worker that has it first
                 self._client.replicate([told], callback_timeout=CONNECT)
@@ -534,7 +526,8 @@ class ClusterSearch(Search[HitBatch]):
         """Yield the hits of each piece, or a HitBatch without rows, in order."""
         genomes = self.genomes
         circles: dict[int, int] = {}  # letters of circular records, by number
-        for piece, parts in self.engine.answers(partial(find_hits, self._query), self.regions):
+        find = partial(find_hits, self._query, self.engine.run)
+        for piece, parts in self.engine.answers(find, self.regions):
             batch = joined(parts)
             if len(parts) > 1:  # equal rows are of one group
                 keys = (batch.pattern, batch.minus, batch.end, batch.start, batch.record)
@@ -574,8 +567,8 @@ class ClusterPrimerSearch:
 
         self._starts = PrimerStarts(target, k, options)
         known = self._starts.known
-        self._find = partial(find_bounds, known, k, options)
         self.engine = Cluster(run, as_genomes(background), max(len(known.masks) // STARTS, 1))
+        self._find = partial(find_bounds, known, k, options, self.engine.run)
         self.progress = self.engine.progress
         self.progress.add(self._starts.spans)
 

@@ -104,7 +104,7 @@ class Genome:
     def of_stretches(cls, label: str, stretches: Iterable[Stretch]) -> Self:
         """A Genome of Stretches of whole records, whose names are clean."""
         genome = cls.__new__(cls)
-        genome._begin(label, label, True)
+        genome._begin("", label, True)  # which is no path
         genome._kept = list(stretches)
         return genome
 
