@@ -10,7 +10,7 @@ from support.packing import packed
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
-from kmatch.search.chunks import packed_chunks, plan_chunks
+from kmatch.search.chunks import Chunking, plan_chunks
 from kmatch.sequences.alphabet import IUPAC
 
 TEXT = random_letters(2000)
@@ -35,7 +35,7 @@ def chunk():
     genome = kmatch.Genome.from_records([("r", TEXT)])
     engine = CpuEngine(1)
     plan = plan_chunks(20, 2, 1, engine.layout)._replace(length=4000)
-    (chunk,) = packed_chunks(genome, plan, engine)
+    (chunk,) = Chunking(plan, engine).chunks(genome)
     return chunk
 
 

@@ -109,12 +109,10 @@ class PackedChunk:
             spans.begins[first:last] - begin,
             spans.lengths[first:last],
         )
-        spare = LANES_PER_WORD * (_widest(self._words, engine) + 1)
-        letters = np.zeros(len(masks) + spare, np.uint8)
+        letters = np.zeros(len(masks) + _spare(self._words, engine), np.uint8)
         letters[: len(masks)] = look_up(masks, LETTERS)
-        plan = ChunkPlan(end - begin, halo, 0)
         chunk = LetterChunk(self.base + begin, letters, end - begin, inside)
-        part = _pack(chunk, plan, engine, self._words)
+        part = _pack(chunk, halo, engine, self._words)
         part.letters = masks
         return part
 
@@ -128,66 +126,47 @@ class Chunking(NamedTuple):
     words: int | None = None
 
     def chunks(self, genome: Genome, hear: Progress | None = None) -> Iterator[PackedChunk]:
-        """The PackedChunks of a genome, as `packed_chunks`."""
-        return packed_chunks(genome, self.plan, self.engine, self.words or WORDS, hear)
+        """Yield the PackedChunks of a genome; a genome that is kept packs itself once for a plan.
+
+        A packed genome is searched as it is, where its chunks serve; otherwise it is unpacked and
+        packed anew. hear(read, size) hears of bytes read.
+        """
+        words, engine = self.words or WORDS, self.engine
+        if genome.file is not None and serves(genome.file, self.plan, words):
+            for stored in stored_chunks(genome.file, engine, hear, genome.named):
+                yield PackedChunk(*stored, words)
+            return
+        key = (self.plan, words, engine.device)
+        kept_for, ready = _KEPT.get(genome, (None, []))
+        if kept_for == key:
+            for number, chunk in enumerate(ready):
+                for soon in ready[number : number + 2]:
+                    engine.fetch(soon.planes)
+                yield chunk
+            return
+        keep = genome.keep and genome.file is None
+        kept: list[PackedChunk] = []
+        for packed in self.fresh(genome.parts(hear)):
+            if keep:
+                kept.append(packed)
+            yield packed
+        if keep:
+            _KEPT[genome] = key, kept  # chunks of other plans would only take memory
 
     def fresh(self, parts: Iterable[Stretch]) -> Iterator[PackedChunk]:
         """The PackedChunks of Records and Stretches, packed anew."""
         words = self.words or WORDS
-        spare = LANES_PER_WORD * (_widest(words, self.engine) + 1)
-        for chunk in join_records(parts, self.plan, spare):
-            yield _pack(chunk, self.plan, self.engine, words)
+        for chunk in join_records(parts, self.plan, _spare(words, self.engine)):
+            yield _pack(chunk, self.plan.halo, self.engine, words)
 
 
-def packed_chunks(
-    genome: Genome,
-    plan: ChunkPlan,
-    engine: Engine,
-    words: int | None = None,
-    hear: Progress | None = None,
-) -> Iterator[PackedChunk]:
-    """Yield the PackedChunks of a genome; a genome that is kept packs itself once for a plan.
-
-    A packed genome is searched as it is, where its chunks serve; otherwise it is unpacked and
-    packed anew. hear(read, size) hears of bytes read.
-    """
-    if genome.file is not None and serves(genome.file, plan, words):
-        for stored in stored_chunks(genome.file, engine, hear, genome.named):
-            chunk, geometry, planes = stored
-            yield PackedChunk(chunk, geometry, planes, words)
-        return
-    keep = genome.keep and genome.file is None
-    key = (plan, words, engine.device)
-    kept_for, ready = _KEPT.get(genome, (None, []))
-    if kept_for == key:
-        yield from _one_ahead(ready, engine)
-        return
-    kept: list[PackedChunk] = []
-    spare = LANES_PER_WORD * (_widest(words, engine) + 1)
-    for chunk in join_records(genome.parts(hear), plan, spare):
-        packed = _pack(chunk, plan, engine, words)
-        if keep:
-            kept.append(packed)
-        yield packed
-    if keep:
-        _KEPT[genome] = key, kept  # chunks of other plans would only take memory
-
-
-def _one_ahead(chunks: list[PackedChunk], engine: Engine) -> Iterator[PackedChunk]:
-    """The chunks one by one, the next one being fetched while one is searched."""
-    for number, chunk in enumerate(chunks):
-        for soon in chunks[number : number + 2]:
-            engine.fetch(soon.planes)
-        yield chunk
-
-
-def _pack(chunk: LetterChunk, plan: ChunkPlan, engine: Engine, words: int | None) -> PackedChunk:
-    geometry = geometry_for(chunk.length, plan.halo, engine.layout, words)
+def _pack(chunk: LetterChunk, halo: int, engine: Engine, words: int | None) -> PackedChunk:
+    geometry = geometry_for(chunk.length, halo, engine.layout, words)
     planes = engine.planes(4 * geometry.plane_words + SPARE)
     engine.pack(chunk.letters, geometry.text(planes))
     return PackedChunk(chunk, geometry, planes, words)
 
 
-def _widest(words: int | None, engine: Engine) -> int:
-    """The most words that a row of a chunk can have."""
-    return max(words or 0, engine.layout.words)
+def _spare(words: int | None, engine: Engine) -> int:
+    """Letters that engines read behind a chunk, whose rows may have so many words."""
+    return LANES_PER_WORD * (max(words or 0, engine.layout.words) + 1)

@@ -41,7 +41,6 @@ class Progress:
         self._joined = [0, 0]  # records and letters of other searches
         self._before = 0  # records of the genomes before
         self._first = self._gone = 0  # the first of the records in the last chunk, letters before
-        self._letters_before: dict[int, int] = {}  # letters before the first record of each chunk
         self._lengths: Longs = np.zeros(0, np.int64)
 
     def go_to(self, number: int) -> None:
@@ -73,11 +72,9 @@ class Progress:
         """Take the records in a chunk of the genome at hand."""
         self.longest = max(self.longest, int(spans.lengths.max(initial=0)))
         first = self._before + spans.first
-        if first not in self._letters_before:
-            gone = self._gone + int(self._lengths[: first - self._first].sum())
-            self._letters_before[first] = gone
-        self._first, self._lengths = first, spans.lengths
-        self._gone = self._letters_before[first]
+        if first >= self._first:  # or the genome is read again
+            self._gone += int(self._lengths[: first - self._first].sum())
+            self._first, self._lengths = first, spans.lengths
 
     @property
     def records(self) -> int:

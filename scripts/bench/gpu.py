@@ -41,7 +41,7 @@ from kmatch.engine.devices import choose_engine
 from kmatch.engine.geometry import halo_of
 from kmatch.engine.types import FRESH, Starts
 from kmatch.published.registry import find
-from kmatch.search.chunks import packed_chunks, plan_chunks, plan_reading
+from kmatch.search.chunks import Chunking, plan_chunks, plan_reading
 from kmatch.search.panel import build_panel, build_reading_panel, panel_letters
 from kmatch.search.primer import CODES, COMPLEMENT
 from kmatch.sequences.alphabet import encode_text
@@ -145,7 +145,7 @@ class Bench:
         """The one chunk of the beginning of the text, in the layout of the engine."""
         words = self.engine.layout.reading_words
         plan = plan._replace(length=length)
-        return next(packed_chunks(self.genome(length), plan, self.engine, words))
+        return next(Chunking(plan, self.engine, words).chunks(self.genome(length)))
 
     def on_gpu(self, chunk, masks):
         """The Text of a chunk on the GPU, as the engine's kernels take it."""

@@ -4,7 +4,7 @@ import io
 
 import kmatch
 from kmatch.packed.writer import PackedLayout, write_packed
-from kmatch.search.chunks import packed_chunks, plan_reading
+from kmatch.search.chunks import Chunking, plan_reading
 
 
 def packed(records, **geometry):
@@ -19,4 +19,4 @@ def one_chunk(letters, longest, k, engine):
     """Letters as one PackedChunk for a search for k differences of up to `longest` letters."""
     genome = kmatch.Genome.from_records([("r", letters)])
     plan = plan_reading(longest, k, k + 1, len(letters), engine.layout)
-    return next(packed_chunks(genome, plan, engine, engine.layout.reading_words))
+    return next(Chunking(plan, engine, engine.layout.reading_words).chunks(genome))
