@@ -575,5 +575,5 @@ class ClusterPrimerSearch:
     def __iter__(self) -> Iterator[Any]:
         bounds = self._starts.known.bounds
         for _, found in self.engine.answers(self._find):
-            np.maximum(bounds, np.concatenate(found), bounds)
+            np.maximum(bounds, np.concatenate(found), out=bounds)
         yield from self._starts.batches()
