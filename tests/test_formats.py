@@ -1,4 +1,4 @@
-"""SAM and GFF3: by hand, against slow formatters, and as samtools reads them."""
+"""SAM, GFF3 and hits for eyes: by hand, against slow formatters, and as samtools reads them."""
 
 import io
 import os
@@ -31,6 +31,8 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     records = [("chr1 first", CHR), ("empty", ""), ("a(2)", "GGGG")]
     (tmp_path / "genome.fa").write_bytes(fasta(records))
+    (tmp_path / "g.fa").write_bytes(fasta([("one", VIEWED)]))
+    (tmp_path / "p.txt").write_text("a\tACTTGCAGR\n")
     return tmp_path
 
 
@@ -145,23 +147,22 @@ class TestHeaders:
         expected = "\n".join(left) + "\n" if form == "sam" else "\n\n".join(left) + "\n\n"
         assert result.out.decode() == expected and len(left) > 1
 
-    def test_an_old_index_is_not_read(self, folder):
+    @pytest.mark.parametrize(
+        "index, age",
+        [
+            ("chr1\t3\t0\t60\t61\n", 1),  # older than the genome
+            ("chr1\t13\t0\t60\t61\n", None),  # of another file
+            ("chr2\t30\t0\t60\t61\n", None),
+            ("chr1\tx\n", None),
+        ],
+    )
+    def test_an_index_that_is_not_read(self, folder, index, age):
         expected = self.search().out
-        (folder / "genome.fa.fai").write_text("chr1\t3\t0\t60\t61\n")
-        os.utime(folder / "genome.fa.fai", (1, 1))
-        assert self.search().out == expected
-
-    @pytest.mark.parametrize("index", ["chr1\t13\t0\t60\t61\n", "chr2\t30\t0\t60\t61\n"])
-    def test_an_index_of_another_file(self, folder, index):
         (folder / "genome.fa.fai").write_text(index)
-        result = self.search()
-        assert result.status == 0 and b"@SQ\tSN:chr1\tLN:30\n@SQ\tSN:a(2)\tLN:4\n" in result.out
-        assert self.search(form="bed").status == 0
-
-    def test_a_damaged_index_is_not_read(self, folder):
-        expected = self.search().out
-        (folder / "genome.fa.fai").write_text("chr1\tx\n")
+        if age:
+            os.utime(folder / "genome.fa.fai", (age, age))
         assert self.search().out == expected
+        assert self.search(form="bed").status == 0
 
     def test_a_pipe_does_not_tell(self, folder):
         result = shell('cat genome.fa | "$@"', "hamming", "-", "-p", "ACG", "-k", 0, "-o", "h.sam")
@@ -229,3 +230,44 @@ def test_samtools_takes_it(folder):
     counted = run("calmd", "hits.bam", "g.fa").splitlines()
     tags = [[tag for tag in row.split("\t") if tag[:2] == "NM"] for row in counted if row[0] != "@"]
     assert tags == [[tag for tag in row.split("\t") if tag[:2] == "NM"] for row in rows]
+
+
+VIEWED = "GGTACGTTGCAGGTTTTTTCCTGCAATGG"
+VIEW = """\
+one:3-13 + a, distance 1
+pattern    AC-TTGCAGR
+           || |||||||
+text    ggtACGTTGCAGGttttt
+
+one:19-27 - a, distance 1
+pattern   ACTTGCAGR
+          | |||||||
+text    ccA-TTGCAGGaaaaa
+
+"""
+
+
+SEARCH = ("edit", "g.fa", "p.txt", "-k", 1, "--format", "view")
+
+
+def test_views(folder):
+    assert here(*SEARCH) == (0, VIEW.encode(), b"")
+    assert here(*SEARCH, "-o", "hits.txt") == (0, b"", b"")
+    assert (folder / "hits.txt").read_text() == VIEW
+
+
+def test_nothing_is_around_in_a_pipe(folder):
+    result = here("edit", "-", *SEARCH[2:], stdin=(folder / "g.fa").read_bytes())
+    lines = result.out.decode().splitlines()
+    assert lines[1:4] == ["pattern AC-TTGCAGR", "        || |||||||", "text    ACGTTGCAGG"]
+
+
+@pytest.mark.parametrize("side, pam, place", [("3p", "GNT", "6-14"), ("5p", "TAC", "2-9")])
+def test_a_pam_is_shown_as_it_stands(folder, side, pam, place):
+    begin, end = map(int, place.split("-"))
+    whole = VIEWED[begin:end]
+    core = whole[:-3] if side == "3p" else whole[3:]
+    words = ("-p", core, "-k", 0, "--pam", pam, "--pam-side", side, "--strand", "+")
+    result = here("multi", "g.fa", *words, "--format", "view", "-q")
+    assert f"one:{place} + {core}, distance 0\n" in result.out.decode()
+    assert f"\npattern {' ' * min(begin, 5)}{whole}\n" in result.out.decode()
