@@ -130,6 +130,7 @@ def regions(what: str) -> Option:
 
 
 PATTERNS = (
+    GENOME,
     Argument(
         "patterns",
         "FASTA; text with one pattern a line, SEQUENCE, or NAME, a tab and SEQUENCE; BED with the "
@@ -155,8 +156,10 @@ def distance(text: str) -> Option:
 
 
 MISMATCHES = distance("Mismatches allowed: N, or N% of a pattern.")
-EXACT_5P = Option("--exact-5p", NONE, None, "The first N letters must match.", default=0)
-EXACT_3P = Option("--exact-3p", NONE, None, "The last N letters must match.", default=0)
+EXACT = (
+    Option("--exact-5p", NONE, None, "The first N letters must match.", default=0),
+    Option("--exact-3p", NONE, None, "The last N letters must match.", default=0),
+)
 BOUNDS = tuple(
     Option(f"--max-{kind}", NONE, "k", f"At most N {what} among the k differences.")
     for kind, what in (

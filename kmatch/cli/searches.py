@@ -17,9 +17,7 @@ from kmatch.cli.command import Given, Option, command
 from kmatch.cli.messages import Messages, counted
 from kmatch.cli.options import (
     BOUNDS,
-    EXACT_3P,
-    EXACT_5P,
-    GENOME,
+    EXACT,
     HITS,
     MISMATCHES,
     PAMS,
@@ -208,11 +206,9 @@ def check_sequences(sequences: Iterable[str]) -> None:
 
 @command(
     "Every window within k mismatches of a pattern.",
-    GENOME,
     *PATTERNS,
     MISMATCHES,
-    EXACT_5P,
-    EXACT_3P,
+    *EXACT,
     algorithm("hamming"),
     *HITS,
     examples=(
@@ -228,12 +224,10 @@ def hamming(given: Given) -> None:
 
 @command(
     "k mismatches for a panel of equal-length patterns in one pass.",
-    GENOME,
     *PATTERNS,
     MISMATCHES,
     *PAMS,
-    EXACT_5P,
-    EXACT_3P,
+    *EXACT,
     algorithm("multi"),
     *HITS,
     examples=(
@@ -253,7 +247,6 @@ def multi(given: Given) -> None:
 
 @command(
     "Every occurrence within k differences of a pattern.",
-    GENOME,
     *PATTERNS,
     distance("Differences (mismatches, insertions, deletions) allowed: N, or N% of a pattern."),
     Option(
@@ -262,8 +255,7 @@ def multi(given: Given) -> None:
         "minima.",
     ),
     *PAMS,
-    EXACT_5P,
-    EXACT_3P,
+    *EXACT,
     *BOUNDS,
     algorithm("edit"),
     *HITS,
@@ -283,10 +275,8 @@ def edit(given: Given) -> None:
 
 @command(
     "The closest occurrences of each pattern.",
-    GENOME,
     *PATTERNS,
-    EXACT_5P,
-    EXACT_3P,
+    *EXACT,
     algorithm("best"),
     *HITS,
     examples=(
