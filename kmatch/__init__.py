@@ -8,9 +8,9 @@ __version__ = "1.0.0"
 _HOMES = {
     "Genome": "kmatch.genome",
     **dict.fromkeys(("hamming", "multi", "edit", "best", "pcr", "primer", "pack"), "kmatch.api"),
-    **dict.fromkeys(("Hit", "Hits"), "kmatch.results.hits"),
-    **dict.fromkeys(("Primer", "Primers"), "kmatch.results.primers"),
-    **dict.fromkeys(("Product", "Products"), "kmatch.results.products"),
+    **dict.fromkeys(
+        ("Hit", "Hits", "Primer", "Primers", "Product", "Products"), "kmatch.results.table"
+    ),
     **dict.fromkeys(
         ("ClusterError", "KmatchError", "InputError", "DeviceError", "OutputError"), "kmatch.errors"
     ),
