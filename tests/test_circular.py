@@ -1,6 +1,5 @@
 """Circular records: hits over the origin, each once, as if the record had no ends."""
 
-import warnings
 from random import Random
 
 import naive
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 from support.commands import failed, fasta, here, misused, random_letters
 from support.constraints import constrained_cases
 from support.differences import rows as aligned_rows
-from support.hooks import best_batches, edit_batches, hamming_batches, multi_batches, pcr_batches
+from support.hooks import edit_batches, hamming_batches, hooked, multi_batches, pcr_batches
 from support.mismatches import rows
 from support.packing import packed
 from support.pcr import cases as pcr_cases
@@ -56,42 +55,43 @@ def cases(draw):
     return [(f"r{n}", text) for n, text in enumerate(found)], patterns
 
 
-@settings(max_examples=120)
-@given(cases(), tiny, st.integers(0, 3), strands, st.booleans())
-def test_windows(case, geometry, k, strand, pack):
-    records, patterns = case
-    k, panel = min(k, min(map(len, patterns)) - 1), load_patterns(patterns)
-    batches = hamming_batches(
-        circles(records, pack), panel, k, strand=strand, device="cpu", **geometry
-    )
-    expected = naive_circles.hamming(records, patterns, k, strand=strand)
-    assert rows(Hits(batches, panel)) == expected
+@st.composite
+def searches(draw, problem):
+    """(records, patterns, k, options) of a problem on circles."""
+    if problem == "rules":
+        records, patterns, k, options = draw(constrained_cases(longest=6))
+        options["report"] = options["report"] or ("ends" if options.get("pam") else "minima")
+        return [(name, text[:30]) for name, text in records], patterns, k, options
+    records, patterns = draw(cases())
+    shortest, options = min(map(len, patterns)), {}
+    k = min(draw(st.integers(0, 4)), shortest - 1)
+    if problem == "multi":
+        patterns, k = [(pattern * 5)[:5] for pattern in patterns], 1
+        options["pam"] = draw(st.sampled_from(["NGG", "TN", "R"]))
+        options["pam_side"] = draw(st.sampled_from(["3p", "5p"]))
+    elif problem == "best":
+        options["exact_3p"] = min(draw(st.integers(0, 2)), shortest)
+    else:
+        options["strand"] = draw(strands)
+    if problem == "edit":
+        options["report"] = draw(st.sampled_from(["ends", "minima", "loci"]))
+    return records, patterns, k, options
 
 
-@settings(max_examples=60)
-@given(cases(), tiny, st.sampled_from(["NGG", "TN", "R"]), st.sampled_from(["sites", "scan"]),
-       st.sampled_from(["3p", "5p"]))  # fmt: skip
-def test_windows_beside_a_pam(case, geometry, pam, way, side):
-    records, patterns = case
-    patterns = [(pattern * 5)[:5] for pattern in patterns]
-    panel = load_patterns(patterns)
-    batches = multi_batches(
-        circles(records), panel, 1, pam=pam, pam_side=side, way=way, device="cpu",
-        **geometry,
-    )  # fmt: skip
-    assert rows(Hits(batches, panel)) == naive_circles.multi(records, patterns, 1, pam, side)
+WAYS = {"multi": ["sites", "scan"], "rules": ["lookup", "scan"]}
 
 
-@settings(max_examples=100)
-@given(cases(), tiny, st.integers(0, 4), strands, st.sampled_from(["ends", "minima", "loci"]))
-def test_differences(case, geometry, k, strand, report):
-    records, patterns = case
-    k, panel = min(k, min(map(len, patterns)) - 1), load_patterns(patterns)
-    batches = edit_batches(
-        circles(records), panel, k, report=report, strand=strand, device="cpu", **geometry
-    )
-    expected = naive_circles.edit(records, patterns, k, report, strand)
-    assert aligned_rows(Hits(batches, panel)) == expected
+@pytest.mark.filterwarnings("ignore:pattern .* matches nowhere")
+@pytest.mark.parametrize("problem", ["hamming", "multi", "edit", "rules", "best"])
+@given(data=st.data())
+def test_as_the_oracle(problem, data):
+    records, patterns, k, options = data.draw(searches(problem))
+    how = data.draw(tiny) | {"way": data.draw(st.sampled_from(WAYS.get(problem, [None])))}
+    genome, name = circles(records, data.draw(st.booleans())), problem.replace("rules", "edit")
+    k = () if name == "best" else (k,)
+    hits = hooked(name, genome, patterns, *k, device="cpu", **options, **how)
+    expected = getattr(naive_circles, name)(records, patterns, *k, **options)
+    assert (aligned_rows if name in ("edit", "best") else rows)(hits) == expected
 
 
 @st.composite
@@ -112,21 +112,6 @@ def test_loci_of_arcs(case):
     rows = loci_on_circle([Arc(*arc[:3]) for arc in arcs], [arc[3] for arc in arcs], size)
     expected = naive_circles.loci([(*arc, "") for arc in arcs], size)
     assert sorted(arcs[row] for row in rows) == sorted(hit[:4] for hit in expected)
-
-
-@settings(max_examples=40)
-@given(constrained_cases(longest=6), tiny, st.sampled_from(["lookup", "scan"]))
-def test_differences_that_keep_to_rules(case, geometry, way):
-    records, patterns, k, options = case
-    records = [(name, text[:30]) for name, text in records]
-    report = options.pop("report") or ("minima" if options.get("pam") is None else "ends")
-    panel = load_patterns(patterns)
-    batches = edit_batches(
-        circles(records), panel, k, report=report, way=way, device="cpu",
-        **options, **geometry,
-    )  # fmt: skip
-    expected = naive_circles.edit(records, patterns, k, report, **options)
-    assert aligned_rows(Hits(batches, panel)) == expected
 
 
 @pytest.mark.parametrize("side", ["3p", "5p"])
@@ -172,19 +157,6 @@ def test_a_later_pam_with_which_a_hit_fits_its_record(search, side, start, match
     hits = search(kmatch.Genome.from_records([("r", "TA")]), "T", 0, circular=True, **pams)
     assert [tuple(row)[1:3] for row in hits] == [(start, start + 2)] * 2
     assert hits.match.tolist() == [match] * 2 and hits.cigar.tolist() == ["2="] * 2
-
-
-@settings(max_examples=30)
-@given(cases(), tiny, st.integers(0, 2))
-def test_best(case, geometry, exact_3p):
-    records, patterns = case
-    ends = {"exact_3p": exact_3p} if exact_3p <= min(map(len, patterns)) else {}
-    panel = load_patterns(patterns)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        batches = best_batches(circles(records), panel, device="cpu", **ends, **geometry)
-        found = aligned_rows(Hits(batches, panel))
-    assert found == naive_circles.best(records, patterns, **ends)
 
 
 @settings(max_examples=60)

@@ -19,7 +19,7 @@ from kmatch.genome import Genome, Genomes
 from kmatch.published.registry import choose_algorithm
 from kmatch.results.batches import HitBatch
 from kmatch.search.chunks import Chunking, PackedChunk, plan_reading
-from kmatch.search.circles import Reading, circular_chunks, reading_circles
+from kmatch.search.circles import Reading
 from kmatch.search.ends import DifferenceSearch
 from kmatch.search.panel import (
     ReadingPanel,
@@ -33,6 +33,7 @@ from kmatch.search.regions import Regions
 from kmatch.search.rules import Rules
 from kmatch.search.scan import DEEP
 from kmatch.search.search import Search
+from kmatch.sequences.circles import Circles
 
 LONG = 256  # letters of a pattern for which larger and larger distances cost seconds
 
@@ -68,13 +69,12 @@ class BestSearch(Search[HitBatch]):
         panel, patterns, engine = self._panel, len(self._patterns), self.engine
         circular = self.genomes.circular
         longest = int(panel.lengths.max())
-        chunking = self._chunking(longest, longest)
+        chunking, hear = self._chunking(longest, longest), self.progress.hear
         if circular is None:
-            circles, chunks = None, self.noted(chunking.chunks(genome, self.progress.hear))
+            circles, chunks = None, self.noted(chunking.chunks(genome, hear))
         else:
-            circles = reading_circles(circular, 2 * longest)
-            chunks = circular_chunks(chunking, genome, circles, self.progress.hear)
-            chunks = self.noted(chunks, circles)
+            circles = Circles(circular, 2 * longest, unrolled=True)
+            chunks = self.noted(chunking.fresh(circles.parts(genome.parts(hear))), circles)
         if self._published:
             found = self._published.smallest_distances(chunks, panel, patterns)
         else:

@@ -11,32 +11,14 @@ from kmatch.arrays import Bools, Ints, Longs
 from kmatch.engine.types import Columns
 from kmatch.genome import Genome
 from kmatch.results.batches import HitBatch, joined, shortened, sizes_of
-from kmatch.search.chunks import Chunking, PackedChunk
+from kmatch.search.chunks import Chunking
 from kmatch.search.rules import Rules
 from kmatch.search.search import Search
 from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.circles import Circles, Circular
-from kmatch.sequences.records import Progress
 
 Lengths = dict[int, int]
 DELETION = ord("D")  # of a text letter, a column without one of the pattern
-
-
-def window_circles(circular: Circular, longest: int) -> Circles:
-    """The Circles for windows of up to `longest` letters."""
-    return Circles(circular, longest - 1)
-
-
-def reading_circles(circular: Circular, more: int) -> Circles:
-    """The Circles for occurrences that take so many letters at the most."""
-    return Circles(circular, more, unrolled=True)
-
-
-def circular_chunks(
-    chunking: Chunking, genome: Genome, circles: Circles, hear: Progress
-) -> Iterator[PackedChunk]:
-    """The PackedChunks of a genome whose circular records' first letters follow their last ones."""
-    return chunking.fresh(circles.parts(genome.parts(hear)))
 
 
 def windows_once(batches: Iterable[HitBatch], circles: Circles) -> Iterator[HitBatch]:
@@ -74,7 +56,7 @@ class Reading:
 
         whole: the search that this is part of, which takes note of what is searched.
         """
-        circles = reading_circles(circular, self._more)
+        circles = Circles(circular, self._more, unrolled=True)
         for turns, first, parts in circles.runs(genome.parts(whole.progress.hear)):
             search = self._search("ends" if turns else report)
             chunks = whole.noted(chunking.fresh(parts), circles, first)

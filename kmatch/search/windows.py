@@ -25,7 +25,7 @@ from kmatch.jit import entry
 from kmatch.published.registry import choose_algorithm
 from kmatch.results.batches import HitBatch, hit_batch, joined
 from kmatch.search.chunks import NO_LETTERS, Chunking, PackedChunk, plan_chunks, round_up
-from kmatch.search.circles import circular_chunks, window_circles, windows_once
+from kmatch.search.circles import windows_once
 from kmatch.search.panel import (
     Panel,
     build_panel,
@@ -49,6 +49,7 @@ from kmatch.search.scan import (
     rows_at_once,
 )
 from kmatch.search.search import Search
+from kmatch.sequences.circles import Circles
 
 place_windows = entry("kmatch.search.kernels", "place_windows")
 split_windows = entry("kmatch.search.kernels", "split_windows")
@@ -89,8 +90,8 @@ class WindowSearch(Search[HitBatch]):
         if self.genomes.circular is None:
             chunks = self.noted(self._chunking.chunks(genome, hear))
             return with_copies(ahead(self._in_chunks(chunks), threads), self._copies)
-        circles = window_circles(self.genomes.circular, self._longest)
-        chunks = self.noted(circular_chunks(self._chunking, genome, circles, hear), circles)
+        circles = Circles(self.genomes.circular, self._longest - 1)
+        chunks = self.noted(self._chunking.fresh(circles.parts(genome.parts(hear))), circles)
         batches = ahead(self._in_chunks(chunks), threads)
         return with_copies(windows_once(batches, circles), self._copies)
 
