@@ -50,24 +50,25 @@ def test_a_wrong_oracle_fails(problem, capsys, monkeypatch):
     assert subprocess.run(command, shell=True, cwd=ROOT, capture_output=True).returncode == 0
 
 
-@pytest.mark.parametrize("oracle", ["hamming", "multi", "edit", "best", "pcr"])
-def test_hits_over_an_origin_are_missed(oracle, capsys, monkeypatch):
-    right = getattr(naive_circles, oracle)
+@pytest.mark.parametrize(
+    "only", ["hamming", "multi beside a PAM", "edit", "best", "pcr", "hamming, list"]
+)
+def test_hits_over_an_origin_and_genomes_are_told_apart(only, capsys, monkeypatch):
+    name = only.split()[0]
+    right = oracles.listed if "list" in only else getattr(naive_circles, name)
 
     def linear(records, *given, **options):
         found = right(records, *given, **options)
         return [hit for hit in found if hit[2] <= len(records[hit[0]][1])]
 
-    monkeypatch.setattr(naive_circles, oracle, linear)
-    only = "multi beside a PAM, circular" if oracle == "multi" else f"{oracle}, circular"
-    assert fuzz("--failures", "1", "--only", only) == 1 and "made up" in capsys.readouterr().out
-
-
-def test_the_genomes_of_a_list_are_told_apart(capsys, monkeypatch):
-    right = oracles.listed
-    monkeypatch.setattr(oracles, "listed", lambda search, paths: right(search, paths[::-1]))
-    assert fuzz("--failures", "1", "--only", "hamming, list") == 1
-    assert "not what the oracle says" in capsys.readouterr().out
+    if "list" in only:
+        monkeypatch.setattr(oracles, "listed", lambda search, paths: right(search, paths[::-1]))
+    else:
+        monkeypatch.setattr(naive_circles, name, linear)
+        only += ", circular"
+    assert fuzz("--failures", "1", "--only", only) == 1
+    said = capsys.readouterr().out
+    assert "not what the oracle says" in said and ("made up" in said or "list" in only)
 
 
 def test_a_traceback_fails_and_its_input_is_made_small(capsys, monkeypatch):

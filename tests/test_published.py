@@ -1,6 +1,5 @@
 """Published algorithms give the engine's hits, and refuse what they were not made for."""
 
-import io
 import subprocess
 import sys
 from unittest import mock
@@ -71,22 +70,6 @@ def test_any_windows(algorithm, case, panel, geometry):
 def test_any_differences(data, case, length):
     command, algorithm = data.draw(st.sampled_from(DIFFERENCES))
     check(command, algorithm, *case, device="cpu", chunk_length=length)
-
-
-@pytest.mark.parametrize(("command", "algorithm"), ON_CPU, ids=label)
-def test_tables_are_the_same(command, algorithm):
-    text = random_letters(3_000)
-    records = [("one", text[:1_700]), ("two", text[1_700:] + "NNN" + text[:40])]
-    search, k = getattr(kmatch, command), () if command == "best" else (4,)
-    wanted = {"a": text[5:20], "b": text[900:915], "c": "ACGTNRYACGTTGCA"}
-    tables = []
-    for name in ("bitplane", algorithm.name):
-        genome = kmatch.Genome.from_records(records)
-        hits = search(genome, wanted, *k, device="cpu", algorithm=name)
-        table = io.StringIO()
-        hits.to_tsv(table)
-        tables.append(table.getvalue())
-    assert tables[0].count("\n") > 3 and tables[0] == tables[1]
 
 
 @pytest.mark.parametrize("example", examples("cpu"), ids=lambda example: example[0])
@@ -166,30 +149,29 @@ def plain_primers(target, background, k):
     return np.array([-1 if length is None else length for length in found], np.int32)
 
 
-@pytest.fixture
-def limited(monkeypatch):
+def test_what_it_was_not_made_for(monkeypatch):
     """Stand-ins: `short` holds 5 letters, `gpu` runs on CUDA alone."""
     fakes = {
         "short": Algorithm("short", "A et al. 2000", cpu="liu2012.sequential", longest=5),
         "gpu": Algorithm("gpu", "B et al. 2001", cuda="liu2012.thread"),
     }
     monkeypatch.setattr(run, "find", lambda command, name: fakes[name])
-
-
-def test_patterns_beyond_a_layout(limited):
-    genome, patterns = kmatch.Genome.from_records([("r", "ACGTACGT")]), {"p": "ACGTA"}
-    assert len(kmatch.hamming(genome, patterns, 0, algorithm="short")) == 2
-    with pytest.raises(kmatch.InputError, match="'q' has 6 letters, and algorithm 'short' holds 5"):
-        kmatch.hamming(genome, patterns | {"q": "ACGTAC"}, 1, algorithm="short")
-
-
-def test_devices_it_was_not_made_for(limited):
     genome = kmatch.Genome.from_records([("r", "ACGTACGT")])
-    with pytest.raises(kmatch.DeviceError, match=r"'gpu' .* runs on cuda, and not on cpu"):
-        kmatch.hamming(genome, ["ACGT"], 1, algorithm="gpu", device="cpu")
-    with pytest.raises(kmatch.DeviceError, match="cuda"):
-        kmatch.hamming(genome, ["ACGT"], 1, algorithm="short", device="cuda")
-    assert len(kmatch.hamming(genome, ["ACGT"], 0, algorithm="short", device="auto")) == 4
+    for patterns, hits in (["ACGTA"], 2), (["ACGT"], 4):
+        assert len(kmatch.hamming(genome, patterns, 0, algorithm="short", device="auto")) == hits
+    for name, pattern, device, error, words in (
+        (
+            "short",
+            "ACGTAC",
+            "cpu",
+            "Input",
+            "'ACGTAC' has 6 letters, and algorithm 'short' holds 5",
+        ),
+        ("gpu", "ACGT", "cpu", "Device", r"'gpu' .* runs on cuda, and not on cpu"),
+        ("short", "ACGT", "cuda", "Device", "cuda"),
+    ):
+        with pytest.raises(getattr(kmatch, f"{error}Error"), match=words):
+            kmatch.hamming(genome, [pattern], 1, algorithm=name, device=device)
 
 
 @pytest.mark.parametrize("example", matrices("cpu"), ids=lambda example: example[1])
@@ -213,8 +195,11 @@ def test_anti_diagonals_in_panels(monkeypatch):
 
 @pytest.mark.parametrize("algorithm", primer_algorithms("cpu"), ids=label)
 def test_primers(algorithm):
-    """Among them the example of Feuser and Moreano 2018, "as published"."""
-    for problem in PRIMERS.values():
+    """Among them the example of Feuser and Moreano 2018, "as published", and primers of more rows
+    than conventional-fine holds at a time."""
+    target, background = random_letters(110, seed=3), random_letters(200, seed=4)
+    long = [("t", target)], [("b", background + target[5:80])], 20, {"background_strand": "+"}
+    for problem in (*PRIMERS.values(), long):
         check_primers(algorithm, *problem, device="cpu")
 
 
@@ -222,14 +207,6 @@ def test_primers(algorithm):
 @given(st.sampled_from(primer_algorithms("cpu")), primer_cases(longest=40))
 def test_any_primers(algorithm, case):
     check_primers(algorithm, *case, device="cpu")
-
-
-@pytest.mark.parametrize("algorithm", primer_algorithms("cpu"), ids=label)
-def test_primers_of_several_strips(algorithm):
-    """Primers of more rows than conventional-fine holds at a time."""
-    target, background = random_letters(110, seed=3), random_letters(200, seed=4)
-    case = [("t", target)], [("b", background + target[5:80])], 20
-    check_primers(algorithm, *case, {"background_strand": "+"}, device="cpu")
 
 
 FORKED = """

@@ -46,22 +46,20 @@ def case(command, name, algorithm, device):
     return records, patterns, k, options
 
 
+SEARCHES = {  # by command: the search, its rows, and the oracle
+    "hamming": (hamming, rows, naive.hamming),
+    "multi": (multi, rows, oracle),
+    "edit": (edit, edit_rows, naive.edit),
+    "best": (best, edit_rows, naive.best),
+}
+
+
 def check(command, algorithm, records, patterns, k, options, **where):
     """Search by an algorithm on a device and hold the hits against the oracle's."""
-    where = where | {"algorithm": algorithm.name}
-    if command == "hamming":
-        found = rows(hamming(records, patterns, k, **options, **where))
-        expected = naive.hamming(records, patterns, k, **options)
-    elif command == "multi":
-        found = rows(multi(records, patterns, k, **options, **where))
-        expected = oracle(records, patterns, k, **options)
-    elif command == "edit":
-        found = edit_rows(edit(records, patterns, k, **options, **where))
-        expected = naive.edit(records, patterns, k, **options)
-    else:
-        found = edit_rows(best(records, patterns, **options, **where))
-        expected = naive.best(records, patterns, **options)
-    assert found == expected
+    search, rows_of, expected = SEARCHES[command]
+    given = (records, patterns) if command == "best" else (records, patterns, k)
+    found = rows_of(search(*given, algorithm=algorithm.name, **options, **where))
+    assert found == expected(*given, **options)
 
 
 def check_primers(algorithm, target, background, k, options, **where):
