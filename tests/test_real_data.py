@@ -1,13 +1,18 @@
 """Real genomes, held against independent answers."""
 
 import gzip
+import re
 
 import naive
 import numpy as np
 import pytest
 from support.commands import fasta, here
+from support.differences import anchors, check_alignments, edited, far_ends, rows
+from support.hooks import edit_batches
 
 import kmatch
+from kmatch.results.table import Hits
+from kmatch.sequences.patterns import load_patterns
 
 # The source gives 64_LEFT an end that does not fit its sequence.
 WRONG = "SARS-CoV-2_64_LEFT"
@@ -17,7 +22,7 @@ def read(path):
     """(name, sequence) of each record, without kmatch or Biopython."""
     entries = gzip.decompress(path.read_bytes()).decode().split(">")[1:]
     split = [entry.split("\n", 1) for entry in entries]
-    return [(title.split()[0], "".join(body.split())) for title, body in split]
+    return [(title.split()[0], "".join(body.split()).upper()) for title, body in split]
 
 
 def test_artic_primers_in_place(real):
@@ -84,7 +89,7 @@ def test_a_naive_scan_of_e_coli(real, changed_pieces):
 def test_mers_records_with_iupac_letters(real, tmp_path):
     chosen = []
     for name, sequence in read(real("mers_cov_panel.fa.gz")):
-        odd = [i for i, letter in enumerate(sequence.upper()) if letter in "YMRKW"]
+        odd = [i for i, letter in enumerate(sequence) if letter in "YMRKW"]
         if odd:
             begin = max(odd[0] - 150, 0)
             chosen.append((name, sequence[begin : begin + 400], odd[0] - begin))
@@ -93,8 +98,8 @@ def test_mers_records_with_iupac_letters(real, tmp_path):
     (_, first, at), (_, second, other) = chosen[0], chosen[1]
     # One pattern spans an IUPAC letter of the text, which no letter of it can match.
     patterns = [
-        first[at - 9 : at].upper() + "N" + first[at + 1 : at + 11].upper(),
-        naive.reverse_complement(second[other - 15 : other].upper()),
+        first[at - 9 : at] + "N" + first[at + 1 : at + 11],
+        naive.reverse_complement(second[other - 15 : other]),
     ]
     expected = naive.hamming(records, patterns, 3)
     distances = {row[4] for row in expected}
@@ -114,7 +119,7 @@ def test_mers_records_with_iupac_letters(real, tmp_path):
 def test_runs_of_n_are_no_hits(real):
     path = real("human_mito_rcrs.fa.gz")
     ((name, sequence),) = read(path)
-    unknown = sequence.upper().index("N")
+    unknown = sequence.index("N")
     hits = kmatch.hamming(path, ["N" * 20], k=0)
     windows = set(range(len(sequence) - 19)) - set(range(unknown - 19, unknown + 1))
     assert hits.start[hits.strand == "+"].tolist() == sorted(windows)
@@ -125,13 +130,195 @@ def test_runs_of_n_are_no_hits(real):
 def test_many_records(real):
     path = real("bacillus_anthracis_fragments.fa.gz")
     records = read(path)
-    pattern = records[-1][1][5:25].upper()
+    pattern = records[-1][1][5:25]
     hits = kmatch.hamming(path, [pattern], k=2, strand="+")
     expected = [
         (number, start, distance)
         for number, (_, sequence) in enumerate(records)
-        for start, distance in scan(np.frombuffer(sequence.upper().encode(), np.uint8), pattern, 2)
+        for start, distance in scan(np.frombuffer(sequence.encode(), np.uint8), pattern, 2)
     ]
     found = (hits.record_number, hits.start, hits.distance)
     assert list(zip(*(column.tolist() for column in found), strict=True)) == expected
     assert expected
+
+
+# k differences in real genomes: what was planted is found, and nothing else is.
+
+
+@pytest.fixture
+def e_coli(real):
+    path = real("ecoli_k12_mg1655.fa.gz")
+    ((name, sequence),) = read(path)
+    return kmatch.Genome(path), name, sequence
+
+
+@pytest.mark.parametrize("k", [0, 1, 3, 5])
+def test_pieces_with_edits_are_found_where_they_were_cut(e_coli, k):
+    genome, name, sequence = e_coli
+    rng = np.random.default_rng(k)
+    origins = []
+    for number in range(16):
+        size = int(rng.integers(20, 31))
+        # A few lie at the very ends of the chromosome.
+        start = {0: 0, 1: len(sequence) - size}.get(number, int(rng.integers(len(sequence) - size)))
+        edits = number % (k + 1)
+        pattern = edited(rng, sequence[start : start + size], edits)
+        sign = "+-"[number // 2 % 2]
+        pattern = pattern if sign == "+" else naive.reverse_complement(pattern)
+        origins.append((pattern, sign, start, start + size, edits))
+    patterns = [origin[0] for origin in origins]
+    hits = kmatch.edit(genome, patterns, k)
+    assert set(hits.record) == {name}
+    for number, (_, sign, start, end, edits) in enumerate(origins):
+        mine = (hits.pattern_number == number) & (hits.strand == sign) & (hits.distance <= edits)
+        assert (mine & (hits.start < end) & (hits.end > start)).any(), origins[number]
+    check_alignments([(name, sequence)], patterns, rows(hits))
+    least = kmatch.best(genome, patterns)
+    for number, (*_, edits) in enumerate(origins):
+        mine = least.distance[least.pattern_number == number]
+        assert len(mine) and mine.max() == mine.min() <= edits
+        found = hits.distance[hits.pattern_number == number]
+        assert found.min() == mine.min() and (found == mine.min()).sum() == len(mine)
+
+
+def test_the_filter_and_the_scan_of_e_coli(e_coli):
+    genome, _, sequence = e_coli
+    panel = load_patterns([sequence[40_000:40_020], "GCTGGCGGCAAACGT", sequence[9_999:10_060]])
+    found = [
+        rows(Hits(edit_batches(genome, panel, 2, way=way, report="ends"), panel))
+        for way in ("filter", "lookup", "scan")
+    ]
+    assert found[0] == found[1] and len(found[0]) > 50
+
+
+def test_every_end_in_phage_lambda(real):
+    path = real("lambda_phage.fa.gz")
+    ((_, sequence),) = read(path)
+    assert set(sequence) == set("ACGT")
+    rng = np.random.default_rng(3)
+    patterns = [edited(rng, sequence[at : at + 24], 2) for at in (0, 11_000, len(sequence) - 24)]
+    patterns.append(edited(rng, sequence[30_000:30_150], 9))
+    for k, few in ((4, False), (8, True)):
+        found = rows(kmatch.edit(path, patterns, k, report="ends"))
+        assert anchors(found) == far_ends(sequence, patterns, k)
+        check_alignments([("lambda", sequence)], patterns, found)
+        assert {row[3] for row in found} == {0, 1, 2} if not few else len(found) > 100
+
+
+def test_minima_and_loci_of_phix(real):
+    path = real("phix174.fa.gz")
+    ((_, sequence),) = read(path)
+    rng = np.random.default_rng(5)
+    patterns = [edited(rng, sequence[2_000:2_018], 2), naive.reverse_complement(sequence[-12:])]
+    for report in ("minima", "loci"):
+        found = rows(kmatch.edit(path, patterns, 4, report=report))
+        assert found == naive.edit([("phix", sequence)], patterns, 4, report)
+        assert len(found) > 20
+    assert rows(kmatch.best(path, patterns)) == naive.best([("phix", sequence)], patterns)
+
+
+def test_nothing_is_found_in_runs_of_n(real):
+    path = real("human_mito_rcrs.fa.gz")
+    ((_, sequence),) = read(path)
+    unknown = sequence.index("N")
+    pattern = sequence[unknown - 12 : unknown] + "A" + sequence[unknown + 1 : unknown + 13]
+    ((*place, cigar),) = rows(kmatch.edit(path, [pattern], 2))
+    assert place == [0, unknown - 12, unknown + 13, 0, 1, "+"] and cigar == "12=1X12="
+
+
+# Products in real genomes, held against what is known of them.
+
+
+SCHEME, VIRUS = "tables/artic_ncov_V4.1.primer.bed", "sarscov2_mn908947.fa.gz"
+
+
+def pairs_of(text, count, seed, lengths):
+    """Pairs cut from a text at known distances, name → (forward, reverse), and their products."""
+    rng = np.random.default_rng(seed)
+    pairs, places = {}, []
+    while len(pairs) < count:
+        start, length = int(rng.integers(len(text) - 6000)), int(rng.integers(*lengths))
+        product = text[start : start + length]
+        if "N" not in product:
+            places.append((start, start + length, f"p{len(pairs)}"))
+            pairs[f"p{len(pairs)}"] = product[:22], naive.reverse_complement(product[-22:])
+    return pairs, places
+
+
+def exact_products(text, pairs):
+    """(start, end, name) of the products of pairs that match without a mismatch."""
+    hits = []
+    for number, primer in enumerate(primer for pair in pairs.values() for primer in pair):
+        for strand, letters in (("+", primer), ("-", naive.reverse_complement(primer))):
+            hits += [
+                (0, found.start(), found.start() + len(primer), number, 0, strand)
+                for found in re.finditer(f"(?={letters})", text)
+            ]
+    roles = [(name, role) for name in pairs for role in "FR"]
+    made = naive.pcr(hits, roles, (50, 5000))
+    return [(start, end, roles[one[3]][0]) for _, start, end, _, one, _ in made]
+
+
+def test_the_amplicons_of_artic(real):
+    products = kmatch.pcr(real(VIRUS), real(SCHEME), k=0, product=(300, 500))
+    rows = [line.split("\t") for line in real(SCHEME).read_text().splitlines()]
+    assert set(products.name) == {f"SARS-CoV-2_{number}" for number in range(1, 100)}
+    assert set(products.strand) == {"+"} and set(products.distance_forward) == {0}
+    # Every pairing of alternates, within the lengths asked for; 64_LEFT has a wrong end in the
+    # source, and its start is right.
+    left, right = {}, {}
+    for _, start, end, name, _, strand, _ in rows:
+        sites, place = (left, start) if strand == "+" else (right, end)
+        number = name.split("_")[1]
+        sites.setdefault(number, []).append(int(place))
+    expected = {
+        (start, end, f"SARS-CoV-2_{number}")
+        for number, starts in left.items()
+        for start in starts
+        for end in right[number]
+        if 300 <= end - start <= 500
+    }
+    found = zip(products.start.tolist(), products.end.tolist(), products.name, strict=True)
+    assert set(found) == expected
+    assert len(products) == len(expected) == 113
+
+
+def test_what_else_a_pool_makes(real):
+    options = {"k": 0, "product": (50, 2000)}
+    own = kmatch.pcr(real(VIRUS), real(SCHEME), **options)
+    every = kmatch.pcr(real(VIRUS), real(SCHEME), pairs="any", **options)
+    partners = np.array(["+" not in name for name in every.name])
+    assert list(every[partners]) == list(own)
+    assert ("SARS-CoV-2_2_LEFT+SARS-CoV-2_1_RIGHT", 324, 431) in zip(
+        every.name, every.start.tolist(), every.end.tolist(), strict=True
+    )
+    assert (~partners).sum() > 500
+
+
+def test_products_at_known_distances(real):
+    path = real("ecoli_k12_mg1655.fa.gz")
+    ((_, text),) = read(path)
+    pairs, places = pairs_of(text, 20, 8, (60, 5000))
+    products = kmatch.pcr(path, pairs, k=0, sequence=True)
+    found = list(zip(products.start.tolist(), products.end.tolist(), products.name, strict=True))
+    assert set(places) <= set(found)
+    for start, end, strand, sequence in zip(
+        products.start, products.end, products.strand, products.sequence, strict=True
+    ):
+        stretch = text[start:end]
+        assert sequence == (stretch if strand == "+" else naive.reverse_complement(stretch))
+    assert found == exact_products(text, pairs)
+    turned = {name: pair[::-1] for name, pair in pairs.items()}
+    mirrored = kmatch.pcr(path, turned, k=0)
+    assert mirrored.start.tolist() == products.start.tolist()
+    assert (mirrored.strand != products.strand).all()
+
+
+def test_a_multiplex_on_a_chromosome(real):
+    path = real("human_grch37_chr20.fa.gz")
+    ((_, text),) = read(path)
+    pairs, places = pairs_of(text, 200, 4, (100, 1000))
+    products = kmatch.pcr(path, pairs, k=3, exact_3p=5)
+    found = zip(products.start.tolist(), products.end.tolist(), products.name, strict=True)
+    assert set(places) <= set(found)
+    assert (products.distance_forward <= 3).all() and (products.distance_reverse <= 3).all()
