@@ -1,19 +1,31 @@
-"""Chunks are scanned once, however many hits they hold, and twice where that was not foreseen."""
+"""Dense texts: chunks are scanned once or twice, and threads that scan ahead change nothing."""
 
-from itertools import chain
+import io
+import threading
+from contextlib import closing
+from itertools import chain, product
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.hooks import edit_batches, hamming_batches, multi_batches
+from support.hooks import edit_batches, hamming_batches, hooked
 
 import kmatch
 from kmatch.engine.codes import Coding, Found
 from kmatch.engine.cpu.engine import CpuEngine
+from kmatch.engine.workers import SLAB
+from kmatch.search import scan
 from kmatch.search.scan import Scanner
 from kmatch.sequences.patterns import load_patterns
+
+LETTERS = "".join(np.random.default_rng(8).choice(list("ACGT"), 3_000))
+DENSE = "AATGG" * 900 + LETTERS + "A" * 4_000 + "AATGC" * 300
+RECORDS = [("dense", DENSE), ("short", "AATGGAATG"), ("other", "TTACC" * 500)]
+GENOME = kmatch.Genome.from_records(RECORDS)
+PANEL = ["AATGGAATGGAA", "AAAAAAAAA", "TTCCATTCCATT", "AATGGNATG"]
+NINE = ["AATGGAATG", "AAAAAAAAA", "TTCCATTCC", "AATGGNATG"]
 
 
 class Chunk:
@@ -26,39 +38,17 @@ class Chunk:
         return Chunk(self.hits[begin:end], self.begin + begin)
 
 
-class Scan:
-    """A scan that gives up beyond its capacity; like a kernel's, it takes all lanes together."""
-
-    LANES = 100
-
-    def __init__(self, chunk, capacity):
-        order = np.argsort(np.arange(chunk.length) % -(-chunk.length // self.LANES), kind="stable")
-        codes, lost, seen = [], 0, 0
-        for position in order.tolist():
-            seen += 1
-            codes += [10 * position + i for i in range(chunk.hits[position])]
-            if len(codes) > capacity:
-                lost = len(codes) - capacity
-                break
-        self.positions = seen
-        codes = np.sort(np.array(codes[:capacity], np.int64))
-        self._found = Found(codes, lost, seen / chunk.length)
-
-    def found(self):
-        return self._found
-
-
-class Scans:
-    """Starts Scans, and counts them and the positions they took."""
-
-    def __init__(self):
-        self.positions = self.started = 0
-
-    def __call__(self, chunk, capacity):
-        scan = Scan(chunk, capacity)
-        self.started += 1
-        self.positions += scan.positions
-        return scan
+def scan_of(chunk, capacity):
+    """A scan that gives up beyond its capacity; like a kernel's, it takes 100 lanes together."""
+    order = np.argsort(np.arange(chunk.length) % -(-chunk.length // 100), kind="stable")
+    codes, seen = [], 0
+    while len(codes) <= capacity and seen < chunk.length:
+        position = int(order[seen])
+        codes += [10 * position + i for i in range(chunk.hits[position])]
+        seen += 1
+    lost = max(len(codes) - capacity, 0)
+    found = Found(np.sort(np.array(codes[:capacity], np.int64)), lost, seen / chunk.length)
+    return SimpleNamespace(found=lambda: found)
 
 
 lists = st.lists(st.integers(0, 9), min_size=1, max_size=60)
@@ -66,77 +56,118 @@ lists = st.lists(st.integers(0, 9), min_size=1, max_size=60)
 
 @given(st.lists(lists, min_size=1, max_size=5), st.integers(1, 40), st.sampled_from([1, 3]))
 def test_all_codes_come_in_order(texts, capacity, queues):
-    found = []
-    engine = SimpleNamespace(queues=queues, capacity=capacity)
-    scanner = Scanner(engine, Coding(10, 0))
-    for chunk, codes in scanner.scan(map(Chunk, texts), Scans()):
+    scanner, found = Scanner(SimpleNamespace(queues=queues, capacity=capacity), Coding(10, 0)), []
+    for chunk, codes in scanner.scan(map(Chunk, texts), scan_of):
         assert len(codes) <= max(capacity, 9 + 9)
         found.append((codes + 10 * chunk.begin).tolist())
-    expected = [
+    every = [
         [10 * position + i for position, many in enumerate(hits) for i in range(many)]
         for hits in texts
     ]
-    assert list(chain(*found)) == list(chain(*expected))
+    assert list(chain(*found)) == list(chain(*every))
 
 
-@pytest.mark.parametrize("each", [1, 4])
-def test_a_dense_text_is_scanned_twice_at_the_most_and_then_once(each):
-    scans = Scans()
-    texts = [[each] * 4000] * 6
-    scanner = Scanner(SimpleNamespace(queues=1, capacity=400), Coding(10, 0))
-    parts = list(scanner.scan(map(Chunk, texts), scans))
-    # Scans that are under way when the first is seen to be dense are given up as well.
-    given_up = 4000 * 3
-    assert scans.positions <= 24_000 + given_up
-    assert scans.started <= 1.1 * len(parts) + 3
-
-
-def dense_genome():
+@pytest.mark.parametrize(
+    ("problem", "options"),
+    [
+        ("hamming", {}),
+        ("multi", {"way": "lookup"}),
+        ("edit", {"way": "scan"}),
+        ("edit", {"way": "filter"}),
+        ("multi", {"pam": "N", "way": "sites"}),
+    ],
+)
+def test_rows_scanned_do_not_grow_with_the_hits(problem, options, monkeypatch):
+    """Rows of chunks that kernels are given, and how often: the dense text against the sparse."""
     random = np.random.default_rng(3)
     unit = "".join(random.choice(list("ACGT"), 40))
-    sparse = "".join(random.choice(list("ACGT"), 60_000))
-    return {"sparse": sparse, "dense": unit * 1500}
+    panel = [(2 * unit)[i : i + 20] for i in range(0, 40, 5)]
+    started, start = [], CpuEngine._start
 
+    def counting(self, workers, kernel, items, capacity, text, *arguments, **more):
+        started.append(text.words * text.rows)
+        return start(self, workers, kernel, items, capacity, text, *arguments, **more)
 
-SEARCHES = {
-    "hamming": (hamming_batches, {}),
-    "multi": (multi_batches, {"way": "lookup"}),
-    "edit": (edit_batches, {"way": "scan"}),
-    "edit, filtered": (edit_batches, {"way": "filter"}),
-    "beside a PAM": (multi_batches, {"pam": "N", "way": "sites"}),
-}
-
-
-@pytest.mark.parametrize("name", SEARCHES)
-def test_rows_scanned_do_not_grow_with_the_hits(name, monkeypatch):
-    """Rows of chunks that kernels are given, and how often: the dense text against the sparse."""
-    search, options = SEARCHES[name]
-    texts = dense_genome()
-    panel = load_patterns([texts["dense"][i : i + 20] for i in range(0, 40, 5)])
-    rows = {}
-    for kind, text in texts.items():
-        started = []
-
-        class Counting(CpuEngine):
-            def start_scan(self, text, *arguments, started=started):
-                started.append(text.words * text.rows)
-                return super().start_scan(text, *arguments)
-
-            def start_seeds(self, text, *arguments, started=started):
-                started.append(text.words * text.rows)
-                return super().start_seeds(text, *arguments)
-
-            def start_edit(self, text, *arguments, started=started):
-                started.append(text.words * text.rows)
-                return super().start_edit(text, *arguments)
-
-        monkeypatch.setattr("kmatch.engine.cpu.engine.CpuEngine", Counting)
-        genome = kmatch.Genome.from_records([("r", text)])
-        options |= {"device": "cpu", "chunk_length": 6000, "capacity": 2000}
-        hits = sum(map(len, search(genome, panel, 3, **options)))
-        rows[kind] = hits, sum(started), len(started)
-        monkeypatch.undo()
-    (few, sparse, _), (many, dense, launches) = rows["sparse"], rows["dense"]
+    monkeypatch.setattr(CpuEngine, "_start", counting)
+    rows = []
+    for text in ("".join(random.choice(list("ACGT"), 60_000)), unit * 1500):
+        started.clear()
+        genome, sizes = kmatch.Genome.from_records([("r", text)]), {"chunk_length": 6000}
+        hits = len(hooked(problem, genome, panel, 3, **options, **sizes, capacity=2000))
+        rows.append((hits, sum(started), len(started)))
+    (few, sparse, _), (many, dense, launches) = rows
     assert many > 100 * max(few, 10)
     assert dense <= 2.2 * sparse
     assert launches <= 10 * many / 2000 + 120
+
+
+def beside():
+    """Threads that run ahead."""
+    names = ("kmatch scan", "kmatch rows", "kmatch hits")
+    return [thread for thread in threading.enumerate() if thread.name in names]
+
+
+def lines(hits):
+    hits.to_tsv(handle := io.BytesIO())
+    return handle.getvalue().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("problem", "panel", "k", "options"),
+    [
+        ("hamming", PANEL, [3], {}),
+        ("edit", PANEL, [2], {}),
+        ("edit", PANEL, [2], {"report": "ends"}),
+        ("edit", PANEL, [2], {"report": "loci"}),
+        ("edit", PANEL, [2], {"pam": "NGG"}),
+        ("best", PANEL, [], {}),
+        *(("multi", NINE, [8], {"pam": "NGG", "strand": strand}) for strand in ("both", "+", "-")),
+    ],
+)
+def test_threads_ahead_find_the_same(monkeypatch, problem, panel, k, options):
+    options = options | {"chunk_length": 1_500, "capacity": 20_000}
+    ways = ["scan", "lookup"] if problem == "multi" else [None, None]
+    expected = lines(hooked(problem, GENOME, panel, *k, way=ways[0], **options))
+    monkeypatch.setattr(scan, "MANY", 0)
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "4")  # as if there were so many cores
+    for ahead, threads in product((0, 10_000), (2, 4)):
+        monkeypatch.setattr(scan, "CODES_AHEAD", ahead)
+        monkeypatch.setattr(scan, "HITS_AHEAD", ahead)
+        found = hooked(problem, GENOME, panel, *k, way=ways[1], threads=threads, **options)
+        assert lines(found) == expected
+    assert len(expected) > len(panel) and beside() == []
+
+
+def test_ends_are_taken_apart_by_several_threads(monkeypatch):
+    """A run of one letter has more ends than an item of work holds."""
+    genome = kmatch.Genome.from_records([("a", "A" * 9_000 + "C" + "A" * 9_000), *RECORDS])
+    monkeypatch.setattr(scan, "BATCH", 8 * SLAB)
+    for report in ("minima", "ends", "loci"):
+        one, two = (lines(kmatch.edit(genome, PANEL, 2, report=report, threads=n)) for n in (1, 2))
+        assert one == two and (len(one) > 8 * SLAB or report != "ends")
+
+
+@pytest.mark.parametrize("batches", [hamming_batches, edit_batches])
+def test_threads_end_with_the_search(monkeypatch, batches):
+    monkeypatch.setattr(scan, "MANY", 0)
+    monkeypatch.setattr(scan, "HITS_AHEAD", 0)
+    with closing(batches(GENOME, load_patterns(PANEL), 2, chunk_length=300)) as found:
+        assert len(next(found)) and len(next(found))
+        assert beside()
+    assert beside() == []
+
+
+def test_what_fails_ahead_is_raised_behind_the_hits_before(monkeypatch):
+    monkeypatch.setattr(scan, "MANY", 0)
+    finish, chunks, found = Scanner._finish, [], []
+
+    def failing(self, chunk, *others):
+        chunks.append(chunk)
+        if len(chunks) == 4:
+            raise MemoryError("none left")
+        return finish(self, chunk, *others)
+
+    monkeypatch.setattr(Scanner, "_finish", failing)
+    with pytest.raises(MemoryError, match="none left"):
+        found.extend(hamming_batches(GENOME, load_patterns(PANEL), 2, chunk_length=300))
+    assert len(chunks) == 4 and beside() == []

@@ -1,17 +1,18 @@
 """The constant rules by which a way and a device are chosen, and where they are overridden."""
 
+import naive
 import numpy as np
 import pytest
 from support.commands import random_letters
-from support.mismatches import rows, search_panel
+from support.differences import edit, edited, rows
+from support.mismatches import search_panel
 
 import kmatch
 from kmatch.engine import devices, ways
 from kmatch.engine.cpu.engine import CpuEngine
-from kmatch.engine.cuda.engine import LAYOUT
-from kmatch.engine.geometry import CACHE_LINE, geometry_for
 from kmatch.errors import DeviceError
 from kmatch.genome import as_genomes
+from kmatch.search.constrained import DifferenceScans
 from kmatch.search.query import Query
 from kmatch.search.search import begin_search
 from kmatch.sequences.patterns import load_patterns
@@ -107,37 +108,99 @@ def test_letters_are_expected_by_the_file(tmp_path):
     assert kmatch.Genome.from_records([("r", "ACGT")]).expected_letters == 4
 
 
-@pytest.mark.parametrize("others", [[], ["ACGTNRACGTACGTACGTAC"]])
-def test_a_scan_takes_over_where_repeats_have_too_many_candidates(others, monkeypatch):
-    """All patterns begin as the repeat does; other chunks are looked up."""
-    started, start = [], CpuEngine.start_scan
-
-    def spy(self, text, query, *arguments):
-        started.append(len(query.bounds))
-        return start(self, text, query, *arguments)
-
-    core = random_letters(10, seed=1)
-    panel = [core + random_letters(10, seed=number) for number in range(2, 300)] + others
-    plain = random_letters(20_000, seed=1)
-    records = [("one", plain + panel[0] + plain[:3_960] + (core + "AAATGG") * 500)]
-    expected = rows(search_panel(records, panel, 2, way="scan"))
-    monkeypatch.setattr(CpuEngine, "start_scan", spy)
-    found = rows(search_panel(records, panel, 2, way="lookup", chunk_length=8_000))
-    assert found == expected != []
-    assert started.count(2 * 298) == 1 and len(started) == 1 + 4 * len(others)
+@pytest.fixture
+def unscanned(monkeypatch):
+    """Nothing is scanned, however many candidates there are."""
+    monkeypatch.setattr(ways, "SHARE", 1e-9)
+    monkeypatch.setattr(CpuEngine, "start_edit", None)
 
 
-@pytest.mark.parametrize("words", [1, 3, 999, 100_000])
-def test_planes_begin_on_a_cache_line(words):
-    planes = CpuEngine(1).planes(words)
-    assert len(planes) == words and planes.ctypes.data % (8 * CACHE_LINE) == 0
+CASES = [
+    ([20], 4, {"pam": "NGG"}),
+    ([18, 20, 24], 3, {"pam": "TTTV", "pam_side": "5p"}),
+    ([12], 2, {"pam": ["NGG", "NAG"], "strand": "-"}),
+    ([20], 5, {"pam": "NGG", "max_deletions": 1, "exact_3p": 2}),
+    ([58], 6, {"pam": "GG", "report": "minima"}),
+    ([11], 1, {}),
+    ([9, 12], 2, {"report": "ends"}),
+    ([14], 3, {"report": "loci", "strand": "-"}),
+    ([13], 0, {"strand": "+"}),
+    ([16], 3, {"exact_3p": 4}),
+    ([16], 3, {"max_insertions": 0, "strand": "+"}),
+]
+
+
+@pytest.mark.parametrize(("lengths", "k", "options"), CASES)
+def test_look_ups_find_what_a_scan_finds(lengths, k, options, request):
+    rng, panel, parts = np.random.default_rng(k), [], ["N" * 9 + "NACNGGT"]
+    for number in range(60):
+        panel.append(random_letters(lengths[number % len(lengths)], seed=number))
+        site = "TTTC" + edited(rng, panel[-1], number % (k + 1)) + "CGG"
+        site = naive.reverse_complement(site) if number % 2 else site
+        parts += [random_letters(300, seed=100 + number), site]
+    records = [("one", "".join(parts[:70])), ("none", ""), ("two", "".join([*parts[70:], "ACCN"]))]
+    expected = rows(edit(records, panel, k, **options, way="scan"))
+    assert len(expected) > 20
+    request.getfixturevalue("unscanned")
+    for more in ({}, {"chunk_length": 3_000, "threads": 2}):
+        assert rows(edit(records, panel, k, **options, **more, way="lookup")) == expected
+
+
+@pytest.mark.parametrize("panel", [["ACGTN"], ["N" * 20, "ACGTACGTAC"], [random_letters(70)]])
+def test_patterns_that_cannot_be_looked_up_are_scanned_for(panel):
+    records = [("one", random_letters(2_000) + random_letters(70) + "TGG")]
+    for pam in ({}, {"pam": "NGG"}):
+        found = rows(edit(records, panel, 2, way="lookup", **pam))
+        assert found == rows(edit(records, panel, 2, way="scan", **pam)) != []
 
 
 @pytest.mark.parametrize(
-    ("length", "halo", "words"),
-    [(50, 128, 1), (1_000, 128, 15), (60_000, 128, 64), (1 << 24, 128, 512), (60_000, 10_048, 6)],
+    ("problem", "options"),
+    [("multi", {}), ("edit", {}), ("edit", {"pam": "NGG"})],
 )
-def test_a_gpu_has_broad_rows_in_short_texts_too(length, halo, words):
-    geometry = geometry_for(length, halo, LAYOUT)
-    assert geometry.words == words and geometry.positions >= length
-    assert geometry_for(length, halo, LAYOUT, 8).words == 8
+def test_a_scan_takes_over_where_repeats_have_too_many_candidates(problem, options, monkeypatch):
+    """All patterns have a piece of the repeat; other chunks are looked up."""
+    started, start = [], CpuEngine._start
+
+    def spy(self, workers, kernel, *arguments, **more):
+        started.append(kernel.name)
+        return start(self, workers, kernel, *arguments, **more)
+
+    core = random_letters(10, seed=1)
+    panel = [random_letters(10, seed=number) + core for number in range(2, 300)]
+    plain = random_letters(20_000, seed=1)
+    records = [("one", plain + panel[0] + "AGG" + plain[:3_957] + (core + "TGGAAA") * 500)]
+    find = edit if problem == "edit" else search_panel
+    expected = rows(find(records, panel, 2, way="scan", **options))
+    monkeypatch.setattr(CpuEngine, "_start", spy)
+    assert rows(find(records, panel, 2, way="lookup", chunk_length=8_000, **options)) == expected
+    scans = sum(name != "scan_lookup" for name in started)
+    assert expected and 1 <= scans <= 2 < len(started)  # of five chunks
+
+
+@pytest.mark.parametrize("slow", ["_look_up", "_scan_beside"])
+def test_what_takes_longer_in_a_trial_is_not_chosen(slow, monkeypatch):
+    panel = [random_letters(20, seed=number) for number in range(60)]
+    text = random_letters(3_000, seed=1)
+    records = [("one", text + panel[0] + "AGG" + text)]
+    expected = rows(edit(records, panel, 3, pam="NGG", way="scan"))
+    clock, started, run = [0.0], [], getattr(DifferenceScans, slow)
+
+    def slowly(self, *arguments):
+        clock[0] += 1.0
+        return run(self, *arguments)
+
+    monkeypatch.setattr(ways, "TRIAL", 1_000)
+    monkeypatch.setattr("kmatch.search.constrained.thread_time", lambda: clock[0])
+    monkeypatch.setattr(DifferenceScans, slow, slowly)
+    for name in ("start_edit", "start_lookup"):
+        make = getattr(CpuEngine, name)
+
+        def spy(*arguments, name=name, make=make):
+            started.append(name)
+            return make(*arguments)
+
+        monkeypatch.setattr(CpuEngine, name, spy)
+    assert rows(edit(records, panel, 3, pam="NGG", chunk_length=2_000)) == expected != []
+    other = "start_edit" if slow == "_look_up" else "start_lookup"
+    assert set(started[-3:]) == {other} and {"start_edit"} < {*started, "none"}

@@ -11,24 +11,24 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Generic, Protocol, TypeVar
 
-from kmatch.arrays import Bytes, Longs, Words
+from kmatch.arrays import Bools, Bytes, Longs, Words
 from kmatch.engine.codes import Found
+from kmatch.engine.cpu.items import pack_items
 from kmatch.engine.geometry import Layout, Text
+from kmatch.engine.host import stand_in
 from kmatch.engine.queries import DifferenceQuery, QueryArrays, ReadingArrays
-from kmatch.engine.types import Columns, Constraints, Ends, Starts, Traced, View, Windows, Written
+from kmatch.engine.types import Columns, Constraints, Ends, Starts, Traced, View
 from kmatch.engine.workers import Workers, slabs
 from kmatch.jit import entry
 from kmatch.threads import kernel_threads
 
+pack = entry("kmatch.engine.cpu.pack", "pack")
 read_text = entry("kmatch.engine.letters", "read_text")
-read_sites = entry("kmatch.engine.letters", "read_sites")
-align_gapless = entry("kmatch.engine.letters", "align_gapless")
+read_windows = entry("kmatch.engine.letters", "read_windows")
+read_view = entry("kmatch.engine.trace", "read_view")
+stand_beside = entry("kmatch.engine.trace", "stand_beside")
+constrained_distances = entry("kmatch.engine.trace", "constrained_distances")
 trace = entry("kmatch.engine.trace", "trace")
-read_stretch = entry("kmatch.engine.trace_rules", "read_stretch")
-stand_beside = entry("kmatch.engine.trace_rules", "stand_beside")
-constrained_distances = entry("kmatch.engine.trace_rules", "constrained_distances")
-trace_constrained = entry("kmatch.engine.trace_rules", "trace_constrained")
-
 
 Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
@@ -122,13 +122,17 @@ class Engine(ABC):
     def fetch(self, planes: Words) -> None:  # noqa: B027
         """Begin to copy planes that will be scanned soon to the device; returns at once."""
 
-    @abstractmethod
     def pack(self, letters: Bytes, text: Text) -> None:
         """Fill the planes A, C, G and T of a chunk.
 
         letters: uint8[≥ 64·words·rows + halo + 64·(words + 1)], ASCII in any case, 0 beyond the
         text; text: with planes of at least 4·plane_words words, filled here.
         """
+        if pack_instead := stand_in():
+            pack_instead(letters, text)
+        else:
+            items = pack_items(text.words, text.plane_words)
+            self._workers.run(pack, items, letters, text)
 
     @abstractmethod
     def unite(self, text: Text, masks: Bytes) -> Text:
@@ -184,57 +188,29 @@ class Engine(ABC):
 
     def read_text(self, text: Text, letters: Bytes) -> None:
         """Fill `letters`, uint8[n], with the masks of a chunk's first n letters."""
-
         self._workers.run(read_text, text.words, text, letters)
 
-    def read_sites(
+    def read_windows(
         self,
         text: Text,
         letters: Bytes,
         positions: Longs,
         minus: Bytes,
-        length: int,
+        bounds: Longs,
         windows: Bytes,
     ) -> None:
         """Write windows of a chunk one after another, each in the direction of its strand.
 
-        letters: as for `trace`; positions: int64[n], where the windows start; minus: uint8[n];
-        length: letters of a window; windows: uint8[≥ n·length], ASCII, filled here.
+        letters: the chunk's, as masks, empty to read them from the planes; positions: int64[n],
+        where the windows start; minus: uint8[n], 1 reads the reverse complement; bounds:
+        int64[n+1], where each is among `windows`, uint8, masks, filled here.
         """
-
         items = slabs(len(positions))
-        self._workers.run(read_sites, items, text, letters, positions, minus, length, windows)
-
-    def align_gapless(
-        self, text: Text, windows: Windows, written: Written, columns: Columns
-    ) -> None:
-        """Write the alignments of windows with the patterns that they match into `columns`."""
-
-        items = slabs(len(windows.position))
-        self._workers.run(align_gapless, items, text, windows, written, columns)
-
-    def trace(
-        self,
-        text: Text,
-        letters: Bytes,
-        query: DifferenceQuery,
-        ends: Ends,
-        traced: Traced,
-        columns: Columns,
-    ) -> None:
-        """Find the other end of each anchored end, and write the alignments if asked for.
-
-        letters: the chunk's letters as masks, empty to read them from the planes; traced, columns:
-        filled here; an empty op_ends asks for no alignments.
-        """
-
-        items = slabs(len(ends.position))
-        self._workers.run(trace, items, text, letters, query, ends, traced, columns)
+        self._workers.run(read_windows, items, text, letters, positions, minus, bounds, windows)
 
     def read_stretch(self, view: View, position: int, letters: Bytes) -> None:
         """Fill `letters` with the masks of a View's letters from a position on."""
-
-        read_stretch(view, position, letters)
+        read_view(view, position, 1, letters)
 
     def stand_beside(
         self,
@@ -242,36 +218,33 @@ class Engine(ABC):
         query: DifferenceQuery,
         constraints: Constraints,
         ends: tuple[Longs, Longs],
-        beside: Longs,
+        stands: Bools,
     ) -> None:
-        """Fill `beside` with the letters of the PAM beside each anchored end, (position, query); −1
-        where there is no PAM, or a required letter does not match."""
-
-        items = slabs(len(beside))
-        self._workers.run(stand_beside, items, view, query, constraints, ends, beside)
+        """Note whether there is a PAM beside each anchored end, (position, query), and the required
+        letters match."""
+        items = slabs(len(stands))
+        self._workers.run(stand_beside, items, view, query, constraints, ends, stands)
 
     def constrained_distances(
         self, view: View, query: DifferenceQuery, constraints: Constraints, ends: Ends
     ) -> None:
         """Replace the distances of anchored ends by those of alignments within constraints, −1
         where none is within the query's limit."""
-
         items = slabs(len(ends.position))
         self._workers.run(constrained_distances, items, view, query, constraints, ends)
 
-    def trace_constrained(
+    def trace(
         self,
         view: View,
         query: DifferenceQuery,
         constraints: Constraints,
         ends: Ends,
-        traced: tuple[Longs, Longs, Longs],
+        traced: Traced,
         columns: Columns,
     ) -> None:
-        """As `trace`, for alignments within constraints, with the PAM among the columns.
+        """Find the other end of each anchored end, and write the alignments if asked for.
 
-        traced: (other, size, letters of the PAM), int64[n] each.
+        traced, columns: filled here; an empty op_ends asks for no alignments.
         """
-
         items = slabs(len(ends.position))
-        self._workers.run(trace_constrained, items, view, query, constraints, ends, traced, columns)
+        self._workers.run(trace, items, view, query, constraints, ends, traced, columns)

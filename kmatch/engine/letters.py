@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kmatch.engine.types import COMPLEMENT, LETTERS, MATCH, MISMATCH
+from kmatch.engine.types import COMPLEMENT
 from kmatch.engine.workers import SLAB
 from kmatch.engine.workers_kernels import next_item
 from kmatch.jit.kernels import kernel
@@ -34,20 +34,6 @@ def decode(text, position, step, count, letters):
             lane, row = lane - 1, lane_rows - 1
         elif row == lane_rows and lane < 64 * words - 1:
             lane, row = lane + 1, 0
-
-
-@kernel
-def read_window(text, position, minus, window):
-    """Fill a window, uint8[m], with the masks of its bases in the direction of its strand.
-
-    position: where the window starts in the chunk; minus: not 0 reads the reverse complement.
-    """
-    length = len(window)
-    first, step = (position + length - 1, -1) if minus else (position, 1)
-    decode(text, first, step, length, window)
-    if minus:
-        for j in range(length):
-            window[j] = COMPLEMENT[window[j]]
 
 
 @kernel
@@ -94,62 +80,20 @@ def read_text(work, text, letters):
 
 
 @kernel
-def spell(work, masks, letters):
-    """Fill `letters`, uint8[≥ n], with those of masks, uint8[n], of which an item is a slab."""
-    item = next_item(work)
-    while item >= 0:
-        for i in range(item * SLAB, min((item + 1) * SLAB, len(masks))):
-            letters[i] = LETTERS[masks[i]]
-        item = next_item(work)
-
-
-@kernel
-def _copy_window(letters, position, minus, window):
-    """Fill a window from the letters of a chunk, as `read_window` does from the planes."""
-    last = len(window) - 1
-    for j in range(len(window)):
-        letter = letters[position + (last - j if minus else j)]
-        window[j] = COMPLEMENT[letter] if minus else letter
-
-
-@kernel
-def read_sites(work, text, letters, positions, minus, length, windows):
-    """Write windows of a chunk one after another, each in the direction of its strand.
-
-    work: see `slabs`; text: Text of a chunk whose halo is at least `length`; letters: uint8, its
-    letters as masks, empty to read them from the planes; positions: int64[n], where the windows
-    start; minus: uint8[n], 1 reads the reverse complement; length: letters of a window; windows:
-    uint8[≥ n·length], ACGT and N, filled here.
-    """
+def read_windows(work, text, letters, positions, minus, bounds, windows):
+    """See `Engine.read_windows`; work: see `slabs`."""
     slab = next_item(work)
     while slab >= 0:
         for i in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
-            window = windows[i * length : (i + 1) * length]
-            if len(letters) > 0:
-                _copy_window(letters, positions[i], minus[i], window)
+            window = windows[bounds[i] : bounds[i + 1]]
+            last = len(window) - 1
+            if len(letters) == 0:
+                first, step = (positions[i] + last, -1) if minus[i] else (positions[i], 1)
+                decode(text, first, step, last + 1, window)
             else:
-                read_window(text, positions[i], minus[i], window)
-            for j in range(length):
-                window[j] = LETTERS[window[j]]
-        slab = next_item(work)
-
-
-@kernel
-def align_gapless(work, text, windows, written, columns):
-    """Write the alignments of Windows of a chunk; see `Engine.align_gapless`.
-
-    work: see `slabs`; columns: Columns whose op_ends and text_ends are the same, filled here.
-    """
-    positions, patterns, minus = windows
-    ends, ops, _, letters = columns
-    slab = next_item(work)
-    while slab >= 0:
-        for i in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
-            window = letters[ends[i] : ends[i + 1]]
-            read_window(text, positions[i], minus[i], window)
-            first = written.begins[patterns[i]]
-            for j in range(len(window)):
-                matches = window[j] & written.masks[first + j]
-                ops[ends[i] + j] = MATCH if matches else MISMATCH
-                window[j] = LETTERS[window[j]]
+                for j in range(last + 1):
+                    window[j] = letters[positions[i] + (last - j if minus[i] else j)]
+            if minus[i]:
+                for j in range(last + 1):
+                    window[j] = COMPLEMENT[window[j]]
         slab = next_item(work)

@@ -4,35 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Ints, Longs
+from kmatch.arrays import Bytes, Longs
 from kmatch.engine.geometry import Text
 
 LETTERS = np.frombuffer(b"NACNGNNNTNNNNNNN", np.uint8)  # by mask; the text has no IUPAC letters
 COMPLEMENT = np.array([0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15], np.uint8)
 MATCH, MISMATCH = np.uint8(ord("=")), np.uint8(ord("X"))
 SKIP_TEXT, SKIP_PATTERN = np.uint8(ord("D")), np.uint8(ord("I"))
-
-
-class Written(NamedTuple):
-    """P patterns as they are written.
-
-    masks: uint8[L], letters side by side; begins: int64[P+1], pattern p has those from begins[p] to
-    begins[p+1].
-    """
-
-    masks: Bytes
-    begins: Longs
-
-
-class Windows(NamedTuple):
-    """n windows of a chunk.
-
-    position: int64[n], where each starts; pattern: int32[n]; minus: uint8[n], 1 for the strand `-`.
-    """
-
-    position: Longs
-    pattern: Ints
-    minus: Bytes
 
 
 class Ends(NamedTuple):
@@ -52,11 +30,12 @@ class Traced(NamedTuple):
     """The result of tracing n ends, int64[n] each.
 
     other: the position of the alignment's letter farthest from the anchored end; size: the number
-    of its columns.
+    of its columns; beside: of these the ones of the PAM.
     """
 
     other: Longs
     size: Longs
+    beside: Longs
 
 
 class Columns(NamedTuple):

@@ -8,12 +8,10 @@ kernel.
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Longs
 from kmatch.threads import pool
 
 SLAB = 2048  # windows or hits to an item of work
@@ -26,8 +24,6 @@ def slabs(count: int) -> int:
 
 Kernel = Callable[..., object]
 
-Shares = list[Future[object]]
-
 
 class Workers:
     """`threads` threads; all Workers of as many threads share them. One means the caller's own."""
@@ -37,76 +33,42 @@ class Workers:
 
     def run(self, kernel: Kernel, items: int, *arguments: Any) -> None:
         """Do all items of a kernel; the calling thread takes part."""
-        work = np.array([0, items], np.int64)
-        others = self._share(kernel, work, arguments, min(self.threads, items) - 1)
+        job = self._share(kernel, items, arguments, min(self.threads, items) - 1)
         try:
-            kernel(work, *arguments)
-            for share in others:
-                if not share.cancel():
-                    share.result()
+            kernel(job.work, *arguments)
         finally:
-            work[0] = items
+            job.stop()
 
-    def start(
-        self,
-        kernel: Kernel,
-        items: int,
-        *arguments: Any,
-        after: Callable[[], object] | None = None,
-    ) -> "Job":
-        """Start all items of a kernel, and return their Job at once.
+    def start(self, kernel: Kernel, items: int, *arguments: Any) -> "Job":
+        """Start all items of a kernel, and return their Job at once; one thread does them first."""
+        if self.threads > 1:
+            return self._share(kernel, items, arguments, max(min(self.threads, items), 1))
+        job = Job(items, [])
+        kernel(job.work, *arguments)
+        return job
 
-        after(): called by the thread that ends last.
-        """
-        work = np.array([0, items], np.int64)
-        shares = max(min(self.threads, items), 1)
-        last = _last_of(shares)
-
-        def share(*arguments: Any) -> None:
-            kernel(*arguments)
-            if last() and after:
-                after()
-
-        if self.threads == 1:
-            share(work, *arguments)
-            return Job(work, [])
-        return Job(work, self._share(share, work, arguments, shares))
-
-    def _share(
-        self, kernel: Kernel, work: Longs, arguments: tuple[Any, ...], threads: int
-    ) -> Shares:
-        if threads <= 0:
-            return []
-        submit = pool(self.threads, "kmatch").submit
-        return [submit(kernel, work, *arguments) for _ in range(threads)]
-
-
-def _last_of(many: int) -> Callable[[], bool]:
-    """A function that returns whether this is the last of `many` calls of it."""
-    lock, left = Lock(), [many]
-
-    def is_last() -> bool:
-        with lock:
-            left[0] -= 1
-            return left[0] == 0
-
-    return is_last
+    def _share(self, kernel: Kernel, items: int, arguments: tuple[Any, ...], threads: int) -> "Job":
+        job = Job(items, [])
+        if threads > 0:
+            submit = pool(self.threads, "kmatch").submit
+            job.shares += [submit(kernel, job.work, *arguments) for _ in range(threads)]
+        return job
 
 
 class Job:
-    """A kernel under way on several threads."""
+    """A kernel under way; work: int64[2], what it takes; shares: what threads do of it."""
 
-    def __init__(self, work: Longs, shares: Shares) -> None:
-        self._work, self._shares = work, shares
+    def __init__(self, items: int, shares: list[Future[object]]) -> None:
+        self.work, self.shares = np.array([0, items], np.int64), shares
 
     def wait(self) -> None:
         """Wait until all items are done; raises what a thread raised."""
-        for share in self._shares:
+        for share in self.shares:
             share.result()
 
     def stop(self) -> None:
-        """Leave out the items that no thread has begun, and wait for the others."""
-        self._work[0] = self._work[1]
-        for share in self._shares:
+        """Leave out the items that no thread has begun, and wait for the others, as `wait`."""
+        self.work[0] = self.work[1]
+        for share in self.shares:
             if not share.cancel():
-                share.exception()
+                share.result()

@@ -13,7 +13,7 @@ from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import Text
 from kmatch.engine.queries import difference_query
-from kmatch.engine.types import MATCH, Columns, Ends, View
+from kmatch.engine.types import MATCH, Columns, Ends, Traced, View
 from kmatch.errors import InputError
 from kmatch.genome import Genomes
 from kmatch.results.batches import HitBatch, Texts, join_rows, take_rows
@@ -158,13 +158,13 @@ def _columns(
     # Whatever the text, an alignment has no more columns than its letters and the pattern's.
     slots = bounds_of(panel.lengths[query] + np.diff(text.ends))
     found = Columns(slots, np.empty(slots[-1], np.uint8), text.ends, np.empty_like(text.letters))
-    other, size, beside = np.empty((3, len(hits)), np.int64)
+    traced = Traced(*np.empty((3, len(hits)), np.int64))
     view = View(NO_TEXT, encode_text(text.letters), NO_LETTERS, len(text.letters))
     constraints = make_constraints(rules, panel, k)
-    engine.trace_constrained(view, search, constraints, ends, (other, size, beside), found)
-    bounds = bounds_of(size)
-    ops = gather(found.ops, slots[:-1] if rules.leads else slots[1:] - size, bounds)
+    engine.trace(view, search, constraints, ends, traced, found)
+    bounds = bounds_of(traced.size)
+    ops = gather(found.ops, slots[:-1] if rules.leads else slots[1:] - traced.size, bounds)
     differences = np.add.reduceat((ops != MATCH).astype(np.int64), bounds[:-1])
-    if (differences != hits.distance).any() or (other != np.where(backward, last, begin)).any():
+    if (differences != hits.distance).any() or (traced.other != ends.limit).any():
         return None
     return Columns(bounds, ops, text.ends, found.text)

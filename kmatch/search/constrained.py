@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Longs
+from kmatch.arrays import Bytes, Longs
 from kmatch.engine import ways
 from kmatch.engine.codes import Coding
 from kmatch.engine.engine import Scan
@@ -97,9 +97,9 @@ class DifferenceScans:
         found = self._scan(chunk, engine, engine.capacity).found()
         if len(self._constraints.sizes):
             position, query, _ = Coding(len(self._query.limits), self._query.k).decode(found.codes)
-            beside = np.empty(len(position), np.int64)
+            stands = np.empty(len(position), np.bool_)
             search = view_of(chunk), self._query, self._constraints
-            engine.stand_beside(*search, (position, query), beside)
+            engine.stand_beside(*search, (position, query), stands)
         return len(found.codes) + found.lost
 
     def _look_up(self, chunk: PackedChunk, tables: Any, engine: Any) -> None:
@@ -165,8 +165,7 @@ class AnchoredEnds:
         return self._chosen(number, chunk, self._held) if self.bound else NO_ENDS
 
     def kept(self, number: int, chunk: PackedChunk, ends: Longs) -> Longs:
-        """The ends, of int64[3, n], that satisfy the rules, with their distances; a fourth row is
-        what `_beside` counts."""
+        """The ends, of int64[3, n], that satisfy the rules, with their distances."""
         if not self.bound:
             return ends
         hidden = ends[0] + self._reach >= chunk.length + chunk.geometry.halo
@@ -178,56 +177,35 @@ class AnchoredEnds:
 
     def _chosen(self, number: int, chunk: PackedChunk, ends: Longs) -> Longs:
         ends = np.ascontiguousarray(ends)
-        beside = self._beside(number, chunk, ends)
-        ends = np.compress(beside >= 0, [*ends, beside], axis=1)
+        search = (self._view(number, chunk), self._query, self._constraints)
+        stands = np.empty(ends.shape[1], np.bool_)
+        self._engine.stand_beside(*search, (ends[0], ends[1]), stands)
+        ends = np.compress(stands, ends, axis=1)
         if self._binding and ends.size:
-            search = (self._view(number, chunk), self._query, self._constraints)
             self._engine.constrained_distances(*search, self._limited(chunk, ends))
             ends = np.ascontiguousarray(ends[:, ends[2] >= 0])
         return ends
 
     def rows(self, number: int, chunk: PackedChunk, ends: Longs) -> RowArray:
-        """ROW[n] of ends in a chunk, int64[3 or 4, n], with their other ends and their PAMs."""
-        backward, count = self._backward[ends[1]], ends.shape[1]
-        if self._binding:
-            other, size, beside = self._trace(number, chunk, ends, NO_COLUMNS)
-            rows = make_rows(number, chunk.base, ends, Traced(other, size))
-            return _beside_pams(rows, beside, backward)
-        traced = Traced(*np.empty((2, count), np.int64))
-        text = (chunk.plain, chunk.letters)
-        self._engine.trace(*text, self._query, self._limited(chunk, ends), traced, NO_COLUMNS)
-        rows = make_rows(number, chunk.base, ends, traced)
-        if not self.bound:
-            return rows
-        beside = ends[3] if len(ends) > 3 else self._beside(number, chunk, ends)
-        rows["size"] += beside
-        return _beside_pams(rows, beside, backward)
+        """ROW[n] of ends in a chunk, int64[3, n], with their other ends and their PAMs."""
+        wanted, traced = self._trace(number, chunk, ends, NO_COLUMNS)
+        return make_rows(number, chunk.base, self._backward, wanted, traced)
 
     def align(self, number: int, chunk: PackedChunk, ends: Any, columns: Columns) -> None:
         """Fill the Columns of ends, (position, query, distance)."""
-        if self.bound:
-            self._trace(number, chunk, ends, columns)
-            return
-        traced = Traced(*np.empty((2, len(ends[0])), np.int64))
-        text = (chunk.plain, chunk.letters)
-        self._engine.trace(*text, self._query, self._limited(chunk, ends), traced, columns)
+        self._trace(number, chunk, ends, columns)
 
-    def _trace(self, number: int, chunk: PackedChunk, ends: Any, columns: Columns) -> Any:
-        traced = tuple(np.empty((3, len(ends[0])), np.int64))
+    def _trace(
+        self, number: int, chunk: PackedChunk, ends: Any, columns: Columns
+    ) -> tuple[Ends, Traced]:
+        wanted, traced = self._limited(chunk, ends), Traced(*np.empty((3, len(ends[0])), np.int64))
         search = (self._view(number, chunk), self._query, self._constraints)
-        self._engine.trace_constrained(*search, self._limited(chunk, ends), traced, columns)
-        return traced
-
-    def _beside(self, number: int, chunk: PackedChunk, ends: Any) -> Longs:
-        """Letters of the PAM beside ends, −1 where there is none or a required letter differs."""
-        beside = np.empty(len(ends[0]), np.int64)
-        search = (self._view(number, chunk), self._query, self._constraints)
-        self._engine.stand_beside(*search, (ends[0], ends[1]), beside)
-        return beside
+        self._engine.trace(*search, wanted, traced, columns)
+        return wanted, traced
 
     def _limited(self, chunk: PackedChunk, ends: Any) -> Ends:
         """Ends with the last positions that alignments may use, in the records that they are in."""
-        position, query, distance = ends[:3]
+        position, query, distance = ends
         span = np.searchsorted(chunk.spans.begins, position, side="right") - 1
         begin = chunk.spans.begins[span]
         last = np.minimum(begin + chunk.spans.lengths[span], chunk.geometry.letters) - 1
@@ -235,13 +213,4 @@ class AnchoredEnds:
         return Ends(position, query, distance, limit)
 
     def _view(self, number: int, chunk: PackedChunk) -> View:
-        return view_of(chunk, self._before[number])
-
-
-def _beside_pams(rows: RowArray, beside: Longs, backward: Bools) -> RowArray:
-    """The rows, with the letters of their PAMs."""
-    for name in ("start", "first"):
-        rows[name] -= np.where(backward, beside, 0)
-    for name in ("end", "reach"):
-        rows[name] += np.where(backward, 0, beside)
-    return rows
+        return view_of(chunk, self._before.get(number, NO_LETTERS))

@@ -167,8 +167,8 @@ class DifferenceSearch:
         """Take ends of a chunk, trace those that are decided now, and release the hits that no
         later one precedes.
 
-        ends: (position, query, distance), int64[3, n]; where rules select them, a fourth row says
-        what is beside them. All before forward_end have come then, backward_end if read so.
+        ends: (position, query, distance), int64[3, n]. All before forward_end have come then,
+        backward_end if read so.
         """
         chunk = self._chunks[number]
         position = ends[0] + chunk.base

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmatch.arrays import Bools, Bytes, Longs
-from kmatch.engine.types import Traced
+from kmatch.engine.types import Ends, Traced
 from kmatch.engine.workers import Workers, slabs
 from kmatch.jit import entry
 
@@ -35,16 +35,17 @@ PLATEAU = np.dtype(
 )
 
 
-def make_rows(number: int, base: int, ends: Longs, traced: Traced) -> RowArray:
-    """Rows, ROW[n], of the ends in chunk `number`, whose first letter has the coordinate `base`.
+def make_rows(number: int, base: int, backward: Bools, ends: Ends, traced: Traced) -> RowArray:
+    """Rows, ROW[n], of traced ends in chunk `number`, whose first letter has the coordinate `base`.
 
-    ends: (position, query, distance, …), int64[3 or more, n], anchored ends; traced: their Traced.
+    backward: bool[Q], of the queries.
     """
-    position, query, distance = ends[:3]
-    rows, anchor, other = np.empty(len(position), ROW), base + position, base + traced.other
-    rows["start"] = rows["first"] = np.minimum(anchor, other)
-    rows["end"] = rows["reach"] = np.maximum(anchor, other) + 1
-    rows["query"], rows["distance"], rows["anchor"] = query, distance, anchor
+    rows = np.empty(len(ends.position), ROW)
+    anchor, other = base + ends.position, base + traced.other
+    before = np.where(backward[ends.query], traced.beside, 0)
+    rows["start"] = rows["first"] = np.minimum(anchor, other) - before
+    rows["end"] = rows["reach"] = np.maximum(anchor, other) + 1 + traced.beside - before
+    rows["query"], rows["distance"], rows["anchor"] = ends.query, ends.distance, anchor
     rows["size"], rows["source"] = traced.size, number
     return rows
 

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Ints, Longs, bounds_of
+from kmatch.arrays import Bytes, Ints, Longs, bounds_of, gather, look_up
 from kmatch.engine.codes import DROPPED, Coding
 from kmatch.engine.engine import Engine, Scan
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Text
 from kmatch.engine.queries import QueryArrays, window_arrays
-from kmatch.engine.types import Columns, Written
-from kmatch.engine.types import Windows as Positions
+from kmatch.engine.types import LETTERS, MATCH, MISMATCH, Columns
 from kmatch.engine.ways import LONGEST, window_way, work_of
 from kmatch.engine.workers import Workers, slabs
 from kmatch.genome import Genome, Genomes
@@ -26,6 +25,7 @@ from kmatch.published.registry import choose_algorithm
 from kmatch.results.batches import HitBatch, hit_batch, joined
 from kmatch.search.chunks import NO_LETTERS, Chunking, PackedChunk, plan_chunks, round_up
 from kmatch.search.circles import windows_once
+from kmatch.search.constrained import view_of
 from kmatch.search.panel import (
     Panel,
     build_panel,
@@ -54,8 +54,6 @@ from kmatch.sequences.circles import Circles
 place_windows = entry("kmatch.search.kernels", "place_windows")
 split_windows = entry("kmatch.search.kernels", "split_windows")
 
-CODES = np.zeros(16, np.uint8)  # of the masks of one base; of others that of A
-CODES[[1, 2, 4, 8]] = range(4)
 UNPACKED = 256  # positions for each of which there may be a site before a chunk is unpacked
 
 
@@ -180,15 +178,13 @@ class Seeds(Windows):
 
     def __init__(self, engine: Any, query: Query, aligned: bool) -> None:
         super().__init__(engine, query, aligned)
-        panel, length = self.panel, len(query.patterns[0])
-        codes = CODES[query.patterns.masks.reshape(-1, length)[panel.pattern]]
-        minus, exact = panel.minus == 1, self._exact[:length]
-        codes[minus] = 3 - codes[minus, ::-1]
-        by_rank = np.stack([exact, exact[::-1]])[panel.minus]
-        self._tables = engine.seed_tables(codes, np.arange(self.queries), by_rank, self._k)
+        length, strands = len(query.patterns[0]), wanted_strands(query.strand)
+        masks, exact = query.patterns.masks.reshape(-1, length), self._exact[:length]
+        self._tables = engine.window_tables(masks, exact, self._k, strands)
 
     def _start(self, chunk: PackedChunk, capacity: int) -> Scan:
-        lookup = self._engine.start_seeds(chunk.plain, self._tables, self._k, capacity)
+        chunk.unpack(self._engine)
+        lookup = self._engine.start_lookup(view_of(chunk), self._tables, capacity)
         return OrScan(lookup, lambda: super(Seeds, self)._start(chunk, capacity))
 
 
@@ -218,12 +214,12 @@ def window_batches(
 def _align(
     position: Longs, rank: Ints, chunk: PackedChunk, panel: Panel, engine: Engine
 ) -> Columns:
-    ends = bounds_of(panel.lengths[rank])
-    columns = Columns(ends, np.empty(ends[-1], np.uint8), ends, np.empty(ends[-1], np.uint8))
-    windows = Positions(position, panel.pattern[rank], panel.minus[rank])
-    written = Written(panel.patterns.masks, panel.patterns.begins)
-    engine.align_gapless(chunk.plain, windows, written, columns)
-    return columns
+    ends, patterns = bounds_of(panel.lengths[rank]), panel.patterns
+    text = np.empty(ends[-1], np.uint8)
+    engine.read_windows(chunk.plain, chunk.letters, position, panel.minus[rank], ends, text)
+    wanted = gather(patterns.masks, patterns.begins[panel.pattern[rank]], ends)
+    ops = np.where(text & wanted, MATCH, MISMATCH)
+    return Columns(ends, ops, ends, look_up(text, LETTERS))
 
 
 class Sites:
@@ -323,9 +319,10 @@ class SiteChunk:
         geometry = Geometry(lanes // LANES_PER_WORD, letters, 0)
         windows = np.zeros(geometry.letters + LANES_PER_WORD, np.uint8)
         begins = position + pam.skipped(minus)
-        engine.read_sites(chunk.plain, chunk.letters, begins, minus, letters, windows)
+        bounds = letters * np.arange(self.length + 1)
+        engine.read_windows(chunk.plain, chunk.letters, begins, minus, bounds, windows)
         self._text = geometry.text(engine.planes(4 * geometry.plane_words + SPARE))
-        engine.pack(windows, self._text)
+        engine.pack(look_up(windows, LETTERS), self._text)
 
     def text(self, masks: Bytes, engine: Engine) -> Text:
         """The Text of one row, with the planes of `masks` behind A, C, G and T."""

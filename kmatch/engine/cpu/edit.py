@@ -1,14 +1,200 @@
-"""k differences over striped bit planes: every anchored end within k, or the smallest distance."""
+"""k differences over striped bit planes: every anchored end within k, or the smallest distance.
+
+A tile is WORDS words of the rows, which are 64·WORDS lanes. Columns are taken in blocks, pattern
+rows in groups. A group without a value within k, below one that stays above k, is skipped as in
+Ukkonen's cut-off: values within k enter a group over its upper border only. When it is entered
+again it starts from upper bounds (the border's value and one more a row). These are enough: values
+within k come out exact, and others above k.
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 
 from kmatch.engine.codes import HitBuffer
-from kmatch.engine.cpu.hits import give_up, leave, new_writer
+from kmatch.engine.cpu.distances import (
+    add,
+    add_number,
+    copy,
+    counter_bits,
+    follow,
+    put_number,
+    read,
+    smallest,
+)
+from kmatch.engine.cpu.hits import give_up, leave, new_writer, put
 from kmatch.engine.cpu.items import WORDS
 from kmatch.engine.cpu.pieces import filter_rows, new_memory
-from kmatch.engine.cpu.tile import Tile, Way, search_tile
+from kmatch.engine.cpu.recurrence import PAIR, advance
+from kmatch.engine.cpu.vectors import NONE, ONE, aligned, fill, load, lowest, nonzero, store
 from kmatch.engine.workers_kernels import next_item
 from kmatch.jit.kernels import kernel
+
+BLOCK = 64  # columns in a block, whose border and planes stay in the L1 cache
+
+GROUP = 32  # pattern rows in a group after the first
+
+
+class Way(NamedTuple):
+    """Text rows that are read as columns of the matrix.
+
+    row: the first; step: 1 to read upwards, −1 downwards; warm: columns of the warm-up, whose hits
+    do not count; columns: all that are read.
+    """
+
+    row: int
+    step: int
+    warm: int
+    columns: int
+
+
+class Tile(NamedTuple):
+    """A tile under a query: its first lane, the rows of a lane, and the number of the query."""
+
+    lane: int
+    rows: int
+    query: int
+
+
+@kernel
+def groups(length, k):
+    """Ends of the groups of pattern rows (int64); random text exceeds k within the first."""
+    first = (2 * k + 24) // 8 * 8
+    if first + GROUP // 2 > length:
+        return np.array([length])
+    count = 1 + (length - first + GROUP - 1) // GROUP
+    ends = first + GROUP * np.arange(count)
+    ends[-1] = length
+    return ends
+
+
+@kernel
+def _clear(state, first, pairs):
+    """Clear pairs: no horizontal deltas, or vertical deltas of a column that grows by one a row."""
+    for at in range(first, first + PAIR * pairs, WORDS):
+        store(state, at, fill(NONE))
+
+
+@kernel
+def _alive(state, above, spare, bits, top, bottom):
+    """Whether a value of the rows top … bottom − 1 of the last column is at most k in a lane."""
+    copy(state, above, spare, bits)
+    low = fill(NONE)
+    for row in range(top, bottom):
+        plus, minus = ~load(state, PAIR * row), load(state, PAIR * row + WORDS)
+        low = low | add(state, spare, bits, plus, minus)
+    return nonzero(low) != 0
+
+
+@kernel
+def _emit(state, counter, bits, row, tile, limit, writer):
+    """Write the codes of the lanes that are within k in the column of a text row."""
+    sign = counter + (bits - 1) * WORDS
+    for word in range(WORDS):
+        left = state[sign + word]
+        while left != 0:
+            bit = lowest(left)
+            left &= left - ONE
+            position = (tile.lane + 64 * word + bit) * tile.rows + row
+            distance = limit + 1 + read(state, counter, bits, word, bit)
+            put(writer, position, tile.query, distance)
+
+
+@kernel
+def _lower(state, counters, bits, count, limit):
+    """Lower k, limit[0], below the smallest distance in the last counter, which is within k."""
+    low = smallest(state, counters + (count - 1) * bits * WORDS, bits)
+    for group in range(count):
+        add_number(state, counters + group * bits * WORDS, bits, -low)
+    limit[0] += low
+
+
+@kernel
+def _finish(state, counter, bits, border, seen, tile, limit, writer):
+    """Follow the pattern's last row through a block and write the hits; seen: a Way."""
+    for c in range(seen.columns):
+        h = border + PAIR * c
+        sign = add(state, counter, bits, load(state, h), load(state, h + WORDS))
+        if c >= seen.warm and nonzero(sign) != 0:
+            _emit(state, counter, bits, seen.row + seen.step * c, tile, limit, writer)
+
+
+@kernel
+def _finish_lowering(state, counters, bits, count, border, seen, limit):
+    """Follow the pattern's last row through a block and lower k below the distances there."""
+    counter = counters + (count - 1) * bits * WORDS
+    for c in range(seen.columns):
+        h = border + PAIR * c
+        sign = add(state, counter, bits, load(state, h), load(state, h + WORDS))
+        if c >= seen.warm and nonzero(sign) != 0:
+            _lower(state, counters, bits, count, limit)
+            if limit[0] < 0:
+                return
+
+
+@kernel
+def search_tile(text, pattern, way, tile, limit, lowering, writer):
+    """Search one tile for one pattern.
+
+    text: Text; pattern: int64, for each letter the index in its planes of row 0 at the tile's first
+    word; way: Way, of all columns; tile: Tile; limit: int64[1], k; lowering: write no hits, and
+    lower k to one less than the smallest distance, −1 where the pattern occurs; writer: Writer,
+    receives the hits.
+    """
+    planes, words = text.planes, text.words
+    row, step, warm, columns = way
+    if limit[0] < 0:
+        return
+    length = pattern.size
+    least = 0 if lowering else limit[0]
+    ends = groups(length, least)
+    bits = counter_bits(length, least)
+    size = bits * WORDS
+    border = PAIR * length
+    carries = border + PAIR * BLOCK
+    counters = carries + PAIR * BLOCK
+    spare = counters + ends.size * size
+    state = aligned(spare + size)
+    _clear(state, 0, ends[0])
+    put_number(state, counters, bits, ends[0] - limit[0] - 1)
+    offsets = np.empty(BLOCK, np.int64)
+    last = 0  # the lowest group that takes part
+    for begin in range(0, columns, BLOCK):
+        many = min(BLOCK, columns - begin)
+        here = offsets[:many]
+        for c in range(many):
+            here[c] = (row + step * (begin + c)) * words
+        _clear(state, border, many)
+        group = top = 0
+        while True:
+            advance(planes, state, pattern, top, ends[group], PAIR * top, border, border, here)
+            counter = counters + group * size
+            copy(state, counter, spare, bits)
+            low = follow(state, counter, bits, border, carries, many)
+            if group == ends.size - 1:
+                if low:
+                    copy(state, spare, counter, bits)
+                    seen = Way(row + step * begin, step, warm - begin, many)
+                    if lowering:
+                        _finish_lowering(state, counters, bits, ends.size, border, seen, limit)
+                        if limit[0] < 0:  # nothing is closer
+                            return
+                    else:
+                        _finish(state, counter, bits, border, seen, tile, limit[0], writer)
+                break
+            if group == last:
+                if not low:
+                    break
+                _clear(state, PAIR * ends[group], ends[group + 1] - ends[group])
+                copy(state, spare, counter + size, bits)
+                add_number(state, counter + size, bits, ends[group + 1] - ends[group])
+                last += 1
+            top = ends[group]
+            group += 1
+        while last > 0 and not _alive(
+            state, counters + (last - 1) * size, spare, bits, ends[last - 1], ends[last]
+        ):
+            last -= 1
 
 
 @kernel

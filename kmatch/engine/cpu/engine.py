@@ -1,7 +1,6 @@
 """The CPU's kernels as searches call them, run on the number of threads asked for."""
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,21 +8,18 @@ import numpy as np
 from kmatch.arrays import Bools, Bytes, Longs, Words
 from kmatch.engine import ways
 from kmatch.engine.codes import Found, HitBuffer, found_in, make_buffer
-from kmatch.engine.cpu.items import pack_items, seed_items, spans, stretches, tiling_of, written
+from kmatch.engine.cpu.items import spans, stretches, tiling_of, written
 from kmatch.engine.cpu.primer import extend_primers
-from kmatch.engine.cpu.tables import plan_lookup, seed_tables
+from kmatch.engine.cpu.tables import Tables, plan_lookup, window_tables
 from kmatch.engine.engine import Done, Engine
 from kmatch.engine.geometry import CACHE_LINE, LANES_PER_WORD, SPARE, Layout, Text, likeness
-from kmatch.engine.host import stand_in
 from kmatch.engine.queries import DifferenceQuery, QueryArrays, ReadingArrays
 from kmatch.engine.types import Constraints, Starts, View
 from kmatch.engine.workers import Job, Kernel, Workers
 from kmatch.jit import entry
 
-pack = entry("kmatch.engine.cpu.pack", "pack")
 unite = entry("kmatch.engine.cpu.pack", "unite")
 scan = entry("kmatch.engine.cpu.hamming", "scan")
-scan_seeds = entry("kmatch.engine.cpu.seeds", "scan_seeds")
 scan_lookup = entry("kmatch.engine.cpu.lookup", "scan_lookup")
 scan_edit = entry("kmatch.engine.cpu.edit", "scan_edit")
 smallest_edit = entry("kmatch.engine.cpu.edit", "smallest_edit")
@@ -35,14 +31,6 @@ CAPACITY = 1 << 20  # hit codes of a chunk: 8 MB, and as much again to sort them
 ASKED = 4  # survivors of a filter for a position where it is asked for
 
 FEW = 1 << 14  # words times queries that are searched before another thread has woken up
-
-
-def pack_by(workers: Workers, letters: Bytes, text: Text) -> None:
-    """Pack on the threads of Workers, or by the function that stands in for the kernel."""
-    if pack_instead := stand_in():
-        pack_instead(letters, text)
-    else:
-        workers.run(pack, pack_items(text.words, text.plane_words), letters, text)
 
 
 class CpuEngine(Engine):
@@ -62,9 +50,6 @@ class CpuEngine(Engine):
         skip = -(whole.ctypes.data // whole.itemsize) % CACHE_LINE  # the filter runs half as fast
         return whole[skip : skip + size]  # again where its loads cross cache lines
 
-    def pack(self, letters: Bytes, text: Text) -> None:
-        pack_by(self._workers, letters, text)
-
     def unite(self, text: Text, masks: Bytes) -> Text:
         if not len(masks):
             return text
@@ -82,25 +67,6 @@ class CpuEngine(Engine):
         """An engine of the calling thread alone."""
         return CpuEngine(1)
 
-    def seed_tables(self, codes: Bytes, ranks: Longs, exact: Bools, k: int) -> Any:
-        """The tables of queries as they are read along the forward text, for `start_seeds`.
-
-        codes: uint8[Q, m], letters 0 to 3; ranks: int64[Q], those of the queries among R; exact:
-        bool[R, m], letters that must match, by rank.
-        """
-        return seed_tables(codes, ranks, exact, k)
-
-    def start_seeds(self, text: Text, tables: Any, k: int, capacity: int) -> "Scan":
-        """A Scan for the windows within k mismatches of the queries of some tables, by rank.
-
-        tables: from `seed_tables`. It gives a chunk up that has too many candidates (see `Found`).
-        """
-        items = seed_items(text.words, text.rows)
-        left = _candidates(LANES_PER_WORD * text.words * text.rows, len(tables.exact))
-        return self._start(
-            self._workers, scan_seeds, items, capacity, text, tables, k, left, left=left
-        )
-
     def lookup(
         self, query: DifferenceQuery, constraints: Constraints, alike: float, positions: int
     ) -> Any:
@@ -110,6 +76,14 @@ class CpuEngine(Engine):
         alike: see `geometry.likeness`; positions: that are searched, about.
         """
         return plan_lookup(query, constraints, alike, positions)
+
+    def window_tables(self, masks: Bytes, exact: Bools, k: int, strands: Sequence[int]) -> Tables:
+        """The Tables for windows within k mismatches of P patterns of A, C, G and T.
+
+        masks: uint8[P, m]; exact: bool[m], the letters that must match; strands: 0 for `+`, 1 for
+        `-`, of which each has its queries behind those of the one before.
+        """
+        return window_tables(masks, exact, k, strands)
 
     def start_lookup(self, view: View, tables: Any, capacity: int) -> "Scan":
         """A Scan for the ends within the limits of their queries, as `start_edit`, beside PAMs and
@@ -172,12 +146,11 @@ class CpuEngine(Engine):
         left: Longs | None = None,
     ) -> "Scan":
         buffer = make_buffer(capacity)
-        start = partial(workers.start, kernel, items, text, *arguments, buffer)
         with self._timed():
-            scan = Scan(buffer, items, start, left)
+            job = workers.start(kernel, items, text, *arguments, buffer)
             if self._watch:
-                scan.wait()
-        return scan
+                job.wait()
+        return Scan(job, buffer, left)
 
 
 def _candidates(positions: int, queries: int) -> Longs:
@@ -186,35 +159,19 @@ def _candidates(positions: int, queries: int) -> Longs:
 
 
 class Scan:
-    """A scan of a chunk under way; start(after=function) starts its Job; left: int64[1], how many
-    candidates a look-up may still have, below 0 where it gave the chunk up."""
+    """A scan of a chunk under way; left: int64[1], how many candidates a look-up may still have,
+    below 0 where it gave the chunk up."""
 
-    def __init__(
-        self,
-        buffer: HitBuffer,
-        items: int,
-        start: Callable[..., Job],
-        left: Longs | None = None,
-    ) -> None:
-        self._buffer, self._items, self._left = buffer, items, left
-        self._found: Found | None = None
-        self._job = start(after=self._sort)
-
-    def _sort(self) -> None:
-        if self._left is not None and self._left[0] < 0:
-            self._found = Found(self._buffer.codes[:0], 0, 0.0)
-            return
-        _, lost, begun = self._buffer.tally.tolist()
-        self._found = found_in(written(self._buffer), lost, (begun or self._items) / self._items)
-
-    def wait(self) -> None:
-        """Wait until the kernel is done and the codes are sorted."""
-        self._job.wait()
+    def __init__(self, job: Job, buffer: HitBuffer, left: Longs | None) -> None:
+        self._job, self._buffer, self._left = job, buffer, left
 
     def found(self) -> Found:
-        self.wait()
-        assert self._found is not None
-        return self._found
+        self._job.wait()
+        if self._left is not None and self._left[0] < 0:
+            return Found(self._buffer.codes[:0], 0, 0.0)
+        _, lost, begun = self._buffer.tally.tolist()
+        items = int(self._job.work[1])
+        return found_in(written(self._buffer), lost, (begun or items) / items)
 
     def stop(self) -> None:
         self._job.stop()

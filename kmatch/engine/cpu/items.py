@@ -55,14 +55,6 @@ def pack_items(words: int, plane_words: int) -> int:
     return -(-(plane_words // words) // PACK_ROWS) * words
 
 
-SEED_ROWS = 64  # rows of a lane taken at a time
-
-
-def seed_items(words: int, rows: int) -> int:
-    """Items of work in a look-up over a chunk: 64 lanes by SEED_ROWS rows each."""
-    return -(-rows // SEED_ROWS) * words
-
-
 SPAN = 1 << 13  # positions of an item of work
 
 

@@ -1,9 +1,9 @@
-"""Look-up for differences, beside a PAM or everywhere.
+"""Look-ups, beside a PAM or everywhere, and the tables that they read.
 
 Letters of a block of text become words, a bit a position, in which PAMs are found 64 positions at a
 time. The windows beside them, or all windows where there is no PAM, are looked up (see
-`kmatch.engine.cpu.tables`), and what is found is compared, a vector of candidates at a time,
-anchored at their first letters.
+`kmatch.engine.cpu.tables`), and what is found is compared: letter by letter for mismatches, and for
+differences anchored at their first letters, a vector of candidates at a time.
 
 A word says for each diagonal of the matrix where window and pattern differ. The row that a diagonal
 reaches with e differences follows from those that its neighbours reach with e − 1, and goes on to
@@ -14,8 +14,6 @@ below, 2·k + 1 that say where window and pattern differ, and 2·k + 3 how far e
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba.extending import intrinsic
 
 from kmatch.arrays import Ints, Longs, Words
 from kmatch.engine.cpu.hits import give_up, leave, new_writer, put
@@ -32,7 +30,9 @@ from kmatch.engine.cpu.vectors import (
     lowest,
     minus,
     plus,
+    popcount,
     prefetch,
+    reverse_bits,
     smaller,
     store,
     trailing_zeros,
@@ -135,18 +135,6 @@ class Candidates(NamedTuple):
     serial: Longs
 
 
-@intrinsic
-def _reversed(typingctx, word):
-    """The bits of a word in reverse order."""
-
-    def build(context, builder, signature, arguments):
-        kind = ir.FunctionType(ir.IntType(64), [ir.IntType(64)])
-        function = builder.module.declare_intrinsic("llvm.bitreverse", [ir.IntType(64)], kind)
-        return builder.call(function, arguments)
-
-    return word(word), build
-
-
 @kernel
 def _new_windows():
     words = np.empty((3, SPAN), np.uint64)
@@ -240,7 +228,7 @@ def _window(bits, at, backward):
         return _word(bits[0], at), _word(bits[1], at), _word(bits[2], at)
     first = at - 63
     low, high, other = _word(bits[0], first), _word(bits[1], first), _word(bits[2], first)
-    return _reversed(~low), _reversed(~high), _reversed(other)
+    return reverse_bits(~low), reverse_bits(~high), reverse_bits(other)
 
 
 @inlined
@@ -252,15 +240,15 @@ def _hidden(position, shown, wide, backward):
 
 
 @kernel
-def _read_windows(bits, span, strand, constraints, windows):
+def _read_windows(bits, span, strand, pams, sizes, windows):
     """Read the windows beside the sites of a strand; returns how many.
 
     span: (first, last, shown): positions that are searched, and of the View; bits begin MARGIN
-    letters before the block's first one; strand: (minus, backward).
+    letters before the block's first one; strand: (minus, backward); pams, sizes: see Tables.
     """
     first, last, shown = span
     minus, backward = strand
-    pams, sizes = constraints.pams[minus], constraints.sizes
+    pams = pams[minus]
     step, wide = -1 if backward else 1, pams.shape[1]
     block, count = first // SPAN * SPAN - MARGIN, 0
     for position in range(first // 64 * 64, last, 64):
@@ -343,8 +331,9 @@ def _gather(found, begin, end, seeds, candidates):
 
 
 @kernel
-def _compare(windows, seeds, candidates, count, first_query, state, writer):
-    """Compare candidates, and write those within their limits; state: see `diagonals`."""
+def _compare(windows, seeds, candidates, count, query, state, writer):
+    """Compare candidates for differences, and write those within their limits; query: of the
+    strand's first pattern; state: see `distances`."""
     k = seeds.k
     for first in range(0, count, WORDS):
         many = min(WORDS, count - first)
@@ -361,19 +350,32 @@ def _compare(windows, seeds, candidates, count, first_query, state, writer):
             window, pattern = candidates.window[first + c], candidates.pattern[first + c]
             distance = np.int64(state[c])
             if distance <= seeds.limits[pattern]:
-                put(writer, windows.position[window], first_query + pattern, distance)
+                put(writer, windows.position[window], query + pattern, distance)
 
 
 @kernel
-def scan_lookup(work, text, view, constraints, seeds, strands, left, buffer):
-    """Find the patterns of AnchorSeeds within their limits beside PAMs.
+def _compare_gapless(windows, seeds, candidates, count, query, shift, writer):
+    """The same for mismatches; shift: of the window's start from its position."""
+    used = ~NONE >> np.uint64(64 - seeds.gapless)
+    for c in range(count):
+        window, pattern = candidates.window[c], candidates.pattern[c]
+        wrong = windows.low[window] ^ seeds.low[pattern] | windows.other[window]
+        wrong = (wrong | windows.high[window] ^ seeds.high[pattern]) & used
+        distance = popcount(wrong)
+        if distance <= seeds.k and wrong & seeds.exact == NONE:
+            put(writer, windows.position[window] - shift, query + pattern, distance)
 
-    work: see `spans`; text, view: Text and View of a chunk with its letters; constraints:
-    Constraints; strands: int64[S, 2], (minus, backward) of each strand, as queries go by strands;
-    left: int64[1], candidates that there may still be: below 0 all is given up; buffer: HitBuffer,
-    receives the codes.
+
+@kernel
+def scan_lookup(work, text, view, pams, sizes, strands, seeds, left, buffer):
+    """Find the patterns of Seeds within their limits.
+
+    work: see `spans`; text, view: Text and View of a chunk with its letters; pams, sizes, strands,
+    seeds: Tables; left: int64[1], candidates that there may still be: below 0 all is given up;
+    buffer: HitBuffer, receives the codes.
     """
     halo = text.plane_words // text.words - text.rows
+    lead = seeds.gapless - 1 if seeds.gapless else halo  # positions that are not owned
     patterns, shown = len(seeds.low), view.shown
     writer = new_writer(buffer, len(strands) * patterns, seeds.k)
     bits = np.empty((3, (SPAN + 2 * MARGIN) // 64 + 1), np.uint64)
@@ -385,11 +387,12 @@ def scan_lookup(work, text, view, constraints, seeds, strands, left, buffer):
         _fill_bits(view.letters[:shown], first - MARGIN, bits)
         for number in range(len(strands)):
             strand = strands[number, 0], strands[number, 1]
-            owned = (0, shown - halo) if strand[1] else (halo, shown)
-            span = (max(first, owned[0]), min(first + SPAN, owned[1]), shown)
-            count = _read_windows(bits, span, strand, constraints, windows)
+            before = 0 if strand[1] else lead
+            last = min(first + SPAN, before + shown - halo)
+            span = (max(first, before), last, shown)
+            count = _read_windows(bits, span, strand, pams, sizes, windows)
             _find_hot(windows, count, seeds, found.hot)
-            window = 0
+            window, query = 0, number * patterns
             while window < count:
                 looked_up, window, more = _look_up(windows, window, count, seeds, found)
                 if fetch_add(left, 0, -more) < more:
@@ -398,9 +401,136 @@ def scan_lookup(work, text, view, constraints, seeds, strands, left, buffer):
                 done = 0
                 while done < looked_up:
                     many, done = _gather(found, done, looked_up, seeds, candidates)
-                    query = number * patterns
-                    _compare(windows, seeds, candidates, many, query, state, writer)
+                    if seeds.gapless:
+                        _compare_gapless(windows, seeds, candidates, many, query, before, writer)
+                    else:
+                        _compare(windows, seeds, candidates, many, query, state, writer)
             candidates.serial[0] += count
         give_up(work, writer)
         item = next_item(work)
     leave(writer)
+
+
+@inlined
+def _ones(count):
+    return (ONE << np.uint64(count)) - ONE
+
+
+@kernel
+def _continue(words, state, code, depth, size, differences, found, count):
+    """Note the texts that match a piece from letter `state` on; code: (low, high) of the letters
+    up to `depth`. Letters behind the piece may be any. Returns the count."""
+    left = np.int64(min(size - depth, size - state))
+    low = code[0] | ((words[0] >> np.uint64(state)) & _ones(left)) << np.uint64(depth)
+    high = code[1] | ((words[1] >> np.uint64(state)) & _ones(left)) << np.uint64(depth)
+    free = np.uint64(size - depth - left)
+    behind = np.uint64(depth + left)
+    for filling in range(np.int64(ONE << (free + free))):
+        rest = np.uint64(filling)
+        lows, highs = low | (rest & _ones(free)) << behind, high | (rest >> free) << behind
+        count = _note(lows, highs, size, differences, found, count)
+    return count
+
+
+@inlined
+def _note(low, high, size, differences, found, count):
+    if count < len(found):
+        found[count] = np.int64(low | high << np.uint64(size)) << TAG_BITS | differences
+    return count + 1
+
+
+@inlined
+def _step(rows, depth, letters, end):
+    """The states after one more text letter; letters: where the piece has it; returns the fewest
+    differences of any, and the states with the most."""
+    errors = rows.shape[1] - 3
+    fewest = errors + 1
+    above = new = NONE
+    for t in range(errors + 1):
+        here = rows[depth, t]
+        new = (here & letters) << ONE | here & end | above | above << ONE | new << ONE
+        new &= end | (end - ONE)
+        rows[depth + 1, t] = new
+        if new != NONE and t < fewest:
+            fewest = t
+        above = here
+    return fewest, new
+
+
+@kernel
+def walk(words, size, errors, memory, found):
+    """Note all texts of `size` letters that begin with a piece within some differences.
+
+    words: (low, high) of the piece. Some come twice. A letter more in `rows` are the code's two
+    words; returns how many there are, of which `found` holds code·2^TAG_BITS + differences.
+    """
+    rows, tried = memory
+    end, count = ONE << np.uint64(size), 0
+    low, high = words
+    start = (NONE, NONE)
+    for t in range(errors + 1):
+        rows[0, t] = _ones(min(t, size) + 1)
+    rows[0, errors + 1] = rows[0, errors + 2] = NONE
+    if errors == 0:
+        return _continue(words, 0, start, 0, size, 0, found, count)
+    depth = tried[0] = 0
+    while depth >= 0:
+        letter = tried[depth]
+        tried[depth] += 1
+        if letter == 4:
+            depth -= 1
+            continue
+        one, two = np.uint64(letter & 1), np.uint64(letter >> 1)
+        same = ~(low ^ (NONE - one)) & ~(high ^ (NONE - two)) & (end - ONE)
+        fewest, states = _step(rows, depth, same, end)
+        lows = rows[depth, errors + 1] | one << np.uint64(depth)
+        highs = rows[depth, errors + 2] | two << np.uint64(depth)
+        depth += 1
+        rows[depth, errors + 1], rows[depth, errors + 2] = lows, highs
+        tried[depth] = 0
+        if fewest < errors and depth < size:
+            continue
+        if depth == size:
+            if fewest <= errors:
+                count = _note(lows, highs, size, fewest, found, count)
+        else:
+            while states != NONE:
+                state = lowest(states)
+                states &= states - ONE
+                count = _continue(words, state, (lows, highs), depth, size, errors, found, count)
+        depth -= 1
+    return count
+
+
+@inlined
+def _piece(words, p, piece):
+    mask = _ones(piece[1])
+    offset = np.uint64(piece[0])
+    return (words[0][p] >> offset) & mask, (words[1][p] >> offset) & mask
+
+
+@kernel
+def list_codes(words, piece, memory, every, bounds):
+    """List what `walk` notes of each pattern; returns how much. bounds: int64[P+1], filled."""
+    for p in range(len(words[0])):
+        here = _piece(words, p, piece)
+        beyond = every[min(bounds[p], len(every)) :]
+        bounds[p + 1] = bounds[p] + walk(here, piece[1], piece[2], memory, beyond)
+    return bounds[-1]
+
+
+@kernel
+def sort_entries(every, bounds, starts, entries):
+    """Write the entries in the order of their codes.
+
+    every, bounds: from `list_codes`; starts: zeros, then where the entries of each code begin.
+    """
+    for i in range(len(entries)):
+        starts[(every[i] >> TAG_BITS) + 2] += 1
+    for code in range(2, len(starts)):
+        starts[code] += starts[code - 1]
+    for p in range(len(bounds) - 1):
+        for i in range(bounds[p], bounds[p + 1]):
+            code = (every[i] >> TAG_BITS) + 1
+            entries[starts[code]] = (p << TAG_BITS) | (every[i] & MOST_ERRORS)
+            starts[code] += 1

@@ -18,9 +18,8 @@ from kmatch.engine.cpu.items import LANES
 from kmatch.engine.types import Starts
 from kmatch.jit import entry
 
-climb = entry("kmatch.engine.cpu.primer_tile", "climb")
-extend_tile = entry("kmatch.engine.cpu.primer_tile", "extend_tile")
-
+climb = entry("kmatch.engine.cpu.primer_kernels", "climb")
+extend_tile = entry("kmatch.engine.cpu.primer_kernels", "extend_tile")
 
 # Borders and strips of a tile stay in the L2 cache; short strips waste fewer rows, tall ones are
 # faster.
@@ -69,8 +68,7 @@ def extend_primers(
     planes = target_planes(target, int(limits.max(initial=0)) + HEIGHT)
     stretches = _stretches(target.size, int(limits.max(initial=0)) + k, columns.size, threads)
     items = [(first, *ends) for first in range(0, target.size, LANES) for ends in stretches]
-    watches = np.zeros((len(items), 2), np.int64)
-    tally = np.zeros((len(items), 3), np.int64)
+    watches = np.zeros((len(items), 3), np.int64)
 
     def work(number: int) -> tuple[int, Longs]:
         first, begin, end = items[number]
@@ -79,7 +77,7 @@ def extend_primers(
         tile = Tile(
             planes, first, own, _padded(limits[rows]), _padded(opens[rows]), k, HEIGHT, BLOCK
         )
-        extend_tile(tile, columns[begin:end], watches[number], tally[number])
+        extend_tile(tile, columns[begin:end], watches[number])
         watches[number, 0] = end - begin
         return first, own
 
@@ -105,7 +103,7 @@ def extend_primers(
         except BaseException:
             watches[:, 1] = 1
             raise
-    return int(tally[:, 0].sum())
+    return int(watches[:, 2].sum())
 
 
 def target_planes(target: Bytes, beyond: int) -> Words:

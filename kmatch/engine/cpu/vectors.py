@@ -141,15 +141,27 @@ def nonzero(typingctx, value):
     return types.int64(value), build
 
 
-@intrinsic
-def lowest(typingctx, word):
-    """Number of the lowest set bit of a word that is not zero (int64)."""
+def _of_word(operation, kind):
+    """A function of a word: operation(builder, word) gives a `kind`."""
 
-    def build(context, builder, signature, arguments):
-        unsigned = context.cast(builder, arguments[0], signature.args[0], types.uint64)
-        return builder.cttz(unsigned, ir.Constant(ir.IntType(1), 1))
+    @intrinsic
+    def operate(typingctx, word):
+        def build(context, builder, signature, arguments):
+            unsigned = context.cast(builder, arguments[0], signature.args[0], types.uint64)
+            return operation(builder, unsigned)
 
-    return types.int64(word), build
+        return kind(word), build
+
+    return operate
+
+
+def _count_zeros(builder, word):
+    return builder.cttz(word, ir.Constant(ir.IntType(1), 1))
+
+
+lowest = _of_word(_count_zeros, types.int64)  # number of the lowest set bit, of which there is one
+popcount = _of_word(lambda builder, word: builder.ctpop(word), types.int64)
+reverse_bits = _of_word(lambda builder, word: builder.bitreverse(word), types.uint64)
 
 
 def binary(name):
@@ -173,29 +185,16 @@ def _not(typingctx, value):
     return value(value), build
 
 
-_and, _or, _xor = binary("and_"), binary("or_"), binary("xor")
+def _overload(operation, function):
+    @overload(operation)
+    def choose(left, right):
+        if isinstance(left, Vector) and left == right:
+            return lambda left, right: function(left, right)
 
 
-def _alike(left, right):
-    return isinstance(left, Vector) and left == right
-
-
-@overload(operator.and_)
-def _overload_and(left, right):
-    if _alike(left, right):
-        return lambda left, right: _and(left, right)
-
-
-@overload(operator.or_)
-def _overload_or(left, right):
-    if _alike(left, right):
-        return lambda left, right: _or(left, right)
-
-
-@overload(operator.xor)
-def _overload_xor(left, right):
-    if _alike(left, right):
-        return lambda left, right: _xor(left, right)
+_overload(operator.and_, binary("and_"))
+_overload(operator.or_, binary("or_"))
+_overload(operator.xor, binary("xor"))
 
 
 @overload(operator.invert)

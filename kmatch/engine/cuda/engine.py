@@ -104,11 +104,6 @@ class CudaEngine(Engine):
             self._gpus[0].use()
             self._gpus[0].fetch(planes)
 
-    def pack(self, letters: Bytes, text: Text) -> None:
-        from kmatch.engine.cpu.engine import pack_by
-
-        pack_by(self._workers, letters, text)
-
     def unite(self, text: Text, masks: Bytes) -> Text:
         """The same Text: a GPU makes the planes of IUPAC letters when it scans."""
         return text
