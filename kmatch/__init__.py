@@ -7,9 +7,12 @@ __version__ = "1.0.0"
 # Loaded on first use: `kmatch --help` must not wait for NumPy and Numba.
 _HOMES = {
     "Genome": "kmatch.genome",
-    **dict.fromkeys(("hamming", "multi", "edit", "best", "pcr", "primer", "pack"), "kmatch.api"),
     **dict.fromkeys(
-        ("Hit", "Hits", "Primer", "Primers", "Product", "Products"), "kmatch.results.table"
+        ("hamming", "multi", "edit", "best", "pcr", "primer", "guides", "pack"), "kmatch.api"
+    ),
+    **dict.fromkeys(
+        ("Hit", "Hits", "Primer", "Primers", "Product", "Products", "Guides"),
+        "kmatch.results.table",
     ),
     **dict.fromkeys(
         ("ClusterError", "KmatchError", "InputError", "DeviceError", "OutputError"), "kmatch.errors"
@@ -22,6 +25,7 @@ TYPE_CHECKING = False  # what type checkers take to be true
 if TYPE_CHECKING:
     from kmatch.api import best as best
     from kmatch.api import edit as edit
+    from kmatch.api import guides as guides
     from kmatch.api import hamming as hamming
     from kmatch.api import multi as multi
     from kmatch.api import pack as pack
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from kmatch.errors import KmatchError as KmatchError
     from kmatch.errors import OutputError as OutputError
     from kmatch.genome import Genome as Genome
+    from kmatch.results.table import Guides as Guides
     from kmatch.results.table import Hit as Hit
     from kmatch.results.table import Hits as Hits
     from kmatch.results.table import Primer as Primer

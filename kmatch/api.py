@@ -18,25 +18,30 @@ failed ClusterError; all are KmatchError.
 import os
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from kmatch.cluster import begin_anywhere, primers_anywhere
-from kmatch.errors import check_threads
+from kmatch.errors import check_choice, check_threads, checked_count
 from kmatch.genome import Genome, Genomes, as_genome, as_genomes
 from kmatch.packed.writer import write_packed
+from kmatch.results.columns import SCORES, GuideRows
 from kmatch.results.limit import check_limit, limited
 from kmatch.results.output import open_output
-from kmatch.results.table import Hits, Primers, Products
-from kmatch.search.alignments import with_alignments
+from kmatch.results.table import Guides, Hits, Primers, Products
+from kmatch.search.alignments import BESIDE, GenomeTexts, with_alignments
+from kmatch.search.guides import GuideOptions, GuideSearch
 from kmatch.search.panel import pattern_distances
 from kmatch.search.pcr import PRODUCT, PcrOptions, PcrSearch, site_query
 from kmatch.search.primer import PrimerOptions
 from kmatch.search.query import Query, Run
 from kmatch.search.regions import RegionsGiven, load_regions
-from kmatch.search.rules import check_ends, check_pam
+from kmatch.search.rules import check_ends, check_pam, make_scorer
 from kmatch.sequences.patterns import Patterns, load_patterns
 from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress
+
+if TYPE_CHECKING:
+    from kmatch.results.annotation import Annotation
 
 Path = str | os.PathLike[str]
 Searched = Genome | Path | Sequence[Genome | Path]
@@ -44,6 +49,7 @@ Strand = Literal["both", "+", "-"]
 Report = Literal["minima", "ends", "loci"]
 Side = Literal["3p", "5p"]
 Pams = str | Sequence[str]
+Score = Literal["cfd", "mit"]
 Pairing = Literal["own", "any"]
 Limits = tuple[float, float]
 Scheduler = Any  # an address, a scheduler file, or a distributed.Client
@@ -60,6 +66,7 @@ def hamming(
     circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
     limit: int | None = None,
+    annotate: Path | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -84,6 +91,8 @@ def hamming(
         start, end).
     limit: hits of a pattern in a genome at the most, those with the smallest distances, the first
         in the genome of these; a UserWarning tells how many there were. None for all.
+    annotate: GFF3, GTF or BED, of which the hits have columns: `gene`, the names of what they
+        overlap, and `region`, `exon`, `intron` or `intergenic`.
     device: `cpu`, `cuda`, `cuda:N`, or `auto`, the one that is expected to finish first.
     threads: of the CPU, None for one a core.
     algorithm: `bitplane`, or the name of a published one.
@@ -100,7 +109,7 @@ def hamming(
     """
     query = Query("hamming", load_patterns(patterns), k, strand, exact_5p, exact_3p)
     run = Run(device, threads, algorithm, scheduler=scheduler)
-    return _hits(query, run, genome, circular, regions, limit, on_progress)
+    return _hits(query, run, genome, circular, regions, limit, on_progress, annotate)
 
 
 def multi(
@@ -116,6 +125,8 @@ def multi(
     circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
     limit: int | None = None,
+    score: Score | Sequence[Score] = (),
+    annotate: Path | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -127,8 +138,9 @@ def multi(
     The patterns, up to hundreds of thousands, have one length. pam: IUPAC letters that must stand,
     without mismatch, beside a pattern: after it (pam_side `3p`, as NGG) or before it (`5p`, as
     TTTV). Of several, a list or `NGG,NAG`, the first that stands beside a pattern is its PAM. A hit
-    spans the pattern and the PAM; its distance counts the pattern alone. The other arguments are
-    those of `hamming`.
+    spans the pattern and the PAM; its distance counts the pattern alone. score: `cfd`, `mit` or
+    both, columns of hits of guides beside Cas9's PAMs, NaN where a score is undefined. The other
+    arguments are those of `hamming`.
 
     Raises InputError and DeviceError as `hamming` does, and InputError for patterns of unequal
     length and for several patterns that all hold the PAM themselves; where a single one does, that
@@ -140,7 +152,7 @@ def multi(
     ends = (exact_5p, exact_3p)
     query = Query("multi", load_patterns(patterns), k, strand, *ends, pam, pam_side)
     run = Run(device, threads, algorithm, scheduler=scheduler)
-    return _hits(query, run, genome, circular, regions, limit, on_progress)
+    return _hits(query, run, genome, circular, regions, limit, on_progress, annotate, score)
 
 
 def edit(
@@ -160,6 +172,8 @@ def edit(
     circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
     limit: int | None = None,
+    score: Score | Sequence[Score] = (),
+    annotate: Path | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -171,7 +185,7 @@ def edit(
     Differences are mismatches, insertions and deletions; 0 ≤ k < m for a pattern of m letters.
     report: `ends` gives an occurrence for every position where one ends, `minima` the best of
     neighbouring ends, `loci` the best of overlapping minima; by default it is `ends` beside a PAM
-    and `minima` elsewhere. pam, pam_side: as for `multi`. exact_5p, exact_3p: how many of a
+    and `minima` elsewhere. pam, pam_side, score: as for `multi`. exact_5p, exact_3p: how many of a
     pattern's first and last letters must match, with nothing skipped in them or beside them.
     max_mismatches, max_insertions (of pattern letters that are skipped), max_deletions (of text
     letters): the most of each kind among the k differences; None is k. The other arguments, and
@@ -184,7 +198,7 @@ def edit(
     bounds = (max_mismatches, max_insertions, max_deletions)
     query = Query("edit", load_patterns(patterns), k, strand, *rules, *bounds)
     run = Run(device, threads, algorithm, scheduler=scheduler)
-    return _hits(query, run, genome, circular, regions, limit, on_progress)
+    return _hits(query, run, genome, circular, regions, limit, on_progress, annotate, score)
 
 
 def best(
@@ -197,6 +211,7 @@ def best(
     circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
     limit: int | None = None,
+    annotate: Path | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -214,7 +229,7 @@ def best(
     """
     query = Query("best", load_patterns(patterns), 0, strand, exact_5p, exact_3p)
     run = Run(device, threads, algorithm, scheduler=scheduler)
-    return _hits(query, run, genome, circular, regions, limit, on_progress)
+    return _hits(query, run, genome, circular, regions, limit, on_progress, annotate)
 
 
 def pcr(
@@ -301,6 +316,59 @@ def primer(
     return Primers(search, k, both_strands)
 
 
+def guides(
+    target: Genome | Path,
+    genome: Searched,
+    k: int,
+    *,
+    pam: Pams = "NGG",
+    pam_side: Side = "3p",
+    length: int = 20,
+    max_insertions: int = 0,
+    max_deletions: int = 0,
+    score: Score | Sequence[Score] = (),
+    best: int | None = None,
+    regions: RegionsGiven | None = None,
+    annotate: Path | None = None,
+    circular: bool | Sequence[str] = False,
+    device: str = "auto",
+    threads: int | None = None,
+    scheduler: Scheduler | None = None,
+    on_progress: Progress | None = None,
+) -> Guides:
+    """Find the guides of a target, and how many sites each has in a genome.
+
+    A guide is every window of `length` letters A, C, G and T beside a PAM, on both strands of the
+    target; target and genome may be one. k: mismatches of a site, 0 ≤ k < length; where there may
+    be bulges, max_insertions of the guide or max_deletions of the site, differences. score: `mit`,
+    for a column `specificity_mit` too. best: only so many guides, the most specific first. regions:
+    only the guides inside one of them. annotate: as for `hamming`, of the guides in the target. The
+    other arguments are those of `multi`. The specificity, 1 / (1 + the sum of CFD of all sites but
+    one that is perfect), depends on k, bulges and PAMs.
+
+    Raises InputError for a target without guides, and otherwise what `multi` does.
+
+        guides = kmatch.guides("gene.fa", "genome.fa", k=3)
+        guides[guides.d0 == 1].to_tsv("guides.tsv")
+    """
+    names = _scores(score)
+    given = {"k": k, "length": length}
+    given |= {"max_insertions": max_insertions, "max_deletions": max_deletions}
+    counts = {name: checked_count(name, number) for name, number in given.items()}
+    best = check_limit(best)
+    options = GuideOptions(pam=pam, pam_side=pam_side, score=names, best=best, **counts)
+    run = Run(device, threads, scheduler=scheduler)
+    genomes = _searched(genome, circular, scheduler)
+    search = GuideSearch(as_genome(target), genomes, options, run, load_regions(regions))
+    search.progress.tell = on_progress
+    for _ in search:
+        pass
+    rows = GuideRows(options.k, "mit" in names)
+    if annotate is not None:
+        rows.annotate(_annotation(annotate))
+    return Guides([search.guides()], rows)
+
+
 def pack(
     genome: Genome | Path,
     path: Path,
@@ -330,6 +398,20 @@ def _searched(
     return as_genomes(genome, check=scheduler is None).with_circular(circular)
 
 
+def _scores(given: str | Sequence[str]) -> list[str]:
+    """The names of scores that are asked for."""
+    names = [given] if isinstance(given, str) else list(given)
+    for name in names:
+        check_choice("score", name, SCORES)
+    return names
+
+
+def _annotation(path: Path) -> "Annotation":
+    from kmatch.results.annotation import Annotation
+
+    return Annotation(path)
+
+
 def _hits(
     query: Query,
     run: Run,
@@ -338,11 +420,16 @@ def _hits(
     regions: RegionsGiven | None,
     limit: int | None,
     on_progress: Progress | None,
+    annotate: Path | None,
+    score: str | Sequence[str] = (),
 ) -> Hits:
     """The Hits of a Query, `limit` of a pattern, aligned where somebody asks for that."""
     patterns = query.patterns
     check_ends(patterns, {"exact_5p": query.exact_5p, "exact_3p": query.exact_3p})
     check_pam(patterns, query.pam, query.pam_side)
+    names = _scores(score)
+    scorer = make_scorer(query) if names else None
+    annotation = None if annotate is None else _annotation(annotate)
     genomes = _searched(genome, circular, run.scheduler)
     run = run._replace(aligned=not genomes.can_reread)
     search = begin_anywhere(query, genomes, run, load_regions(regions))
@@ -350,4 +437,6 @@ def _hits(
     closest = list(limited(search, patterns, check_limit(limit)))
     k_each = pattern_distances(patterns, query.k) if isinstance(query.k, str) else None
     align = partial(with_alignments, query=query, genomes=genomes, threads=run.threads)
-    return Hits(closest, patterns, genomes, query.pam_side == "5p", k_each, align)
+    letters = GenomeTexts(genomes, 2 * int(patterns.lengths.max()) + BESIDE).letters
+    hits = Hits(closest, patterns, genomes, query.pam_side == "5p", k_each, align)
+    return hits.dress(letters if genomes.can_reread else None, scorer, names, annotation)

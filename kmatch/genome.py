@@ -220,6 +220,22 @@ class Genome:
             return size // 2 or None  # the other half of FASTQ are qualities
         return (size * COMPRESSION if compressed else size) or None
 
+    def letters(self, record: str | int, start: int = 0, end: int | None = None) -> str:
+        """The letters of a record, by name or number, from start to end, in upper case.
+
+        Raises InputError where there is no such record, and where it has no such letters.
+        """
+        for number, each in enumerate(self.records()):
+            if record in (number, each.name):
+                size = len(each.letters)
+                if not 0 <= start <= (size if end is None else end) <= size:
+                    raise InputError(
+                        f"'{shown(each.name)}' of {self.label} has {size:,} letters, and none from "
+                        f"{start:,} to {size if end is None else end:,}"
+                    )
+                return each.letters[start:end].tobytes().decode("latin-1").upper()
+        raise InputError(f"{self.label} has no record {record!r}")
+
     def records(self, on_progress: Progress | None = None) -> Iterator[Record]:
         """Iterate over the Records; `on_progress(consumed, size)` hears of bytes read."""
         return whole_records(self.parts(on_progress))

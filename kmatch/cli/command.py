@@ -20,6 +20,7 @@ COMMANDS = {
     "Searches": {
         **dict.fromkeys(("hamming", "multi", "edit", "best"), "searches"),
         **dict.fromkeys(("pcr", "primer"), "primers"),
+        "guides": "guides",
     },
     "Files": dict.fromkeys(("pack", "plot"), "tools"),
     "Studies": dict.fromkeys(("bench", "model", "info"), "tools"),

@@ -12,14 +12,14 @@ from typing import Any
 
 import click
 
-from kmatch.cli.command import OUTPUT, RUNNING, WHERE, Argument, Option, grouped
+from kmatch.cli.command import OUTPUT, RUNNING, WHERE, Argument, Given, Option, grouped
 from kmatch.errors import MOST, PAM_SIDES, STRANDS, InputError, checked_share
 from kmatch.published.registry import ENGINE, names
-from kmatch.results.output import is_special
+from kmatch.results.output import COMPRESSED, is_special
 
-TABLES = ("bed", "tsv")
+TABLES = ("bed", "tsv", "csv")
 FORMATS = (*TABLES, "sam", "gff3", "view")
-_SUFFIXES = {"": None, ".bed": "bed", ".tsv": "tsv", ".txt": None}
+_SUFFIXES = {"": None, ".bed": "bed", ".tsv": "tsv", ".csv": "csv", ".txt": None}
 _OF_HITS = {".sam": "sam", ".gff3": "gff3", ".gff": "gff3"}
 _DIGITS = re.compile(r"[+-]?\d+", re.ASCII)  # int() takes 1_0 too
 _DEVICES = ("auto", "cpu", "cuda")  # that shells complete, of which some part words at colons
@@ -181,6 +181,12 @@ PAMS = (
         "The PAM follows the pattern (3p: NGG) or comes before it (5p: TTTV).",
     ),
 )
+SCORE = Option(
+    *("--score", ("cfd", "mit"), "none"),
+    "Add the column of a score of Cas9's sites, and to --summary the specificity; can be repeated.",
+    multiple=True,
+    group=OUTPUT,
+)
 
 
 def algorithm(*commands: str) -> Option:
@@ -191,11 +197,11 @@ def algorithm(*commands: str) -> Option:
     return Option("--algorithm", known, None, text, metavar="NAME", group=RUNNING)
 
 
-FILE, FORM, FORM_OF_HITS, *COUNTS = grouped(
+FILE, FORM, FORM_OF_HITS, COLUMNS, ANNOTATE, JSON, *COUNTS = grouped(
     OUTPUT,
     Option(
         *("-o --output", "FILE", "standard output"),
-        "Write to FILE, whole or not at all; .gz compresses.",
+        "Write to FILE, whole or not at all; .gz and .zst compress.",
     ),
     *(
         Option(
@@ -204,6 +210,15 @@ FILE, FORM, FORM_OF_HITS, *COUNTS = grouped(
         )
         for formats in (TABLES, FORMATS)
     ),
+    Option(
+        *("--columns", "LIST", "those of the table"),
+        "The columns of TSV or CSV and their order, parted by commas; a wrong name lists them all.",
+    ),
+    Option(
+        *("--annotate", "FILE", "none"),
+        "Add columns gene and region, by the features of GFF3, GTF or BED.",
+    ),
+    Option("--json", "FILE", "none", "Also write what was searched and found as JSON."),
     Option("--limit", ONE, "all", "Write only the N closest hits of a pattern."),
     Option("--summary", "FILE", "none", "Also write how many hits each pattern has by distance."),
     Option("--summary-only", bool, None, "Write that table, to -o if given, in place of the hits."),
@@ -241,27 +256,48 @@ RUN = DEVICE, THREADS, SCHEDULER, QUIET, VERBOSE, DEBUG = grouped(
     Option("--debug", bool, None, "Show a traceback when something fails.", expose_value=False),
 )
 # Where the table of products, of primers or of hits goes, and how the search for them runs.
-TABLE = (FILE, FORM, *RUN)
-HITS = (FILE, FORM_OF_HITS, *COUNTS, STRAND, CIRCULAR, *RUN)
+MORE = (COLUMNS, ANNOTATE, JSON)
+TABLE = (FILE, FORM, *MORE, *RUN)
+HITS = (FILE, FORM_OF_HITS, *MORE, *COUNTS, STRAND, CIRCULAR, *RUN)
 
 
-def format_of(output: str | None, form: str | None, of_hits: bool = False) -> str:
-    """The format of a table: the one asked for, else by the file's suffix, else bed.
+def format_of(given: Given, of_hits: bool = False, default: str = "bed") -> str:
+    """The format of a table: the one asked for, else by the file's suffix, else the default, or tsv
+    where columns are asked for.
 
     of_hits: whether the formats of hits are known too. Raises UsageError for a file whose suffix
-    names no format.
+    names no format, and for columns that a format has not.
     """
+    asked = {
+        "--columns": given.columns,
+        "--annotate": given.annotate,
+        "--score": getattr(given, "score", None),
+    }
+    option = next((option for option, value in asked.items() if value), None)
+    form = given.form or format_by_name(given.output, of_hits) or ("tsv" if option else default)
+    if option and form not in ("tsv", "csv") and not getattr(given, "summary_only", False):
+        raise click.UsageError(
+            f"{option} is for columns of TSV and CSV, and this is {form}; give --format tsv"
+        )
+    return form
+
+
+def format_by_name(output: str | None, of_hits: bool = False) -> str | None:
+    """The format that a file's suffix names."""
     if output is None or output == "-" or is_special(output):
-        return form or "bed"
-    name = os.path.basename(output).lower().removesuffix(".gz")
+        return None
+    name = os.path.basename(output).lower()
+    for ending in COMPRESSED:
+        name = name.removesuffix(f".{ending}")
     suffix = os.path.splitext(name)[1]
     suffixes = _SUFFIXES | (_OF_HITS if of_hits else {})
     if suffix not in suffixes:
         known = " and ".join(", ".join(filter(None, suffixes)).rsplit(", ", 1))
         raise click.UsageError(
-            f"-o {output}: '{suffix}' names no format; {known} do, and these with .gz"
+            f"-o {output}: '{suffix}' names no format; {known} do, and these with "
+            ".gz or .zst; or give --format"
         )
-    return form or suffixes[suffix] or "bed"
+    return suffixes[suffix]
 
 
 def check_outputs(inputs: Iterable[str | None], outputs: Mapping[str, str | None]) -> None:

@@ -83,7 +83,7 @@ def pcr(given: Given) -> None:
     inputs = (given.genome.removeprefix("@"), given.primers, given.regions)
     search = Search(given, inputs, {})
     check_inputs(given, "PRIMERS", given.primers)
-    if given.sequence and search.form != "tsv":
+    if given.sequence and search.form not in ("tsv", "csv"):
         raise click.UsageError("--sequence adds a column to TSV; give --format tsv too")
     from kmatch.cluster import begin_anywhere
     from kmatch.results.columns import ProductRows
@@ -96,14 +96,14 @@ def pcr(given: Given) -> None:
     pairs, options = load_pairs(given.primers or by_name), given.made(PcrOptions)
     check_pcr(pairs, options, "--exact-3p")
     search.search_for(pairs.primers, rereads=given.sequence)
-    search.aligned = search.form != "bed"
+    rows = ProductRows(pairs, given.sequence, search.genomes.named)
+    search.dress(rows)
 
     def begin() -> "FoundSearch[ProductBatch]":
         sites = begin_anywhere(site_query(pairs, given.k, options), search.genomes, search.run)
         return PcrSearch(sites, pairs, options, search.regions)
 
     with open_output(given.output) as handle:
-        rows = ProductRows(pairs, given.sequence, search.genomes.named)
         writer = FORMATS[search.form](handle, rows)
         with search.batches(begin, search.genomes.label) as found:
             for batch in found:
@@ -188,7 +188,9 @@ def primer(given: Given) -> None:
     begin = partial(primers_anywhere, target, background, given.k, options, search.run)
     with ExitStack() as stack:
         handles = [stack.enter_context(open_output(given.output))]
-        writer = FORMATS[search.form](handles[0], PrimerRows(given.k, given.both_strands))
+        rows = PrimerRows(given.k, given.both_strands)
+        search.dress(rows)
+        writer = FORMATS[search.form](handles[0], rows)
         regions = None
         if given.regions:
             handles.append(stack.enter_context(open_output(given.regions)))

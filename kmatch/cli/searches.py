@@ -6,7 +6,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -22,25 +22,26 @@ from kmatch.cli.options import (
     MISMATCHES,
     PAMS,
     PATTERNS,
+    SCORE,
+    TABLES,
     algorithm,
     check_outputs,
     distance,
     format_of,
 )
-from kmatch.errors import REPORTS, listed, warn
+from kmatch.errors import REPORTS, InputError, listed, warn
 from kmatch.search.query import Query, Run
 
 if TYPE_CHECKING:
     from kmatch.engine.engine import Engine
     from kmatch.results.batches import HitBatch
-    from kmatch.results.columns import HitRows
+    from kmatch.results.columns import HitRows, Rows
     from kmatch.results.limit import Counts
     from kmatch.search.regions import Regions
     from kmatch.sequences.patterns import PatternSet
 
 _SEQUENCE = re.compile(r"[ACGTURYSWKMBDHVN]{4,}", re.IGNORECASE)
 _REGION = re.compile(r".+:[\d,]+(-|\.\.)[\d,]+")
-BESIDE = 100  # letters of a PAM and around a hit, at the most
 DIFFERS = (
     "hamming counts mismatches; multi does so for a panel of one length, beside a PAM too; edit "
     "counts insertions and deletions as well; best finds the closest and takes no k."
@@ -50,8 +51,8 @@ DIFFERS = (
 class Search:
     """A search of a command: how it runs, and what it says.
 
-    inputs: paths that it reads; second: the second output, by its option; formats: those of its
-    table. form: the one it has; is_standard: whether its rows go to standard output, where the
+    inputs: paths that it reads; second: the second output, by its option; of_hits, default: see
+    `format_of`. form: of its table; is_standard: whether its rows go to standard output, where the
     progress bar may be; aligned: whether they need alignments; rows: how many there were so far.
     Raises UsageError for outputs that cannot be used.
     """
@@ -62,11 +63,13 @@ class Search:
         inputs: Iterable[str | None],
         second: dict[str, str | None],
         of_hits: bool = False,
+        default: str = "bed",
     ) -> None:
         self.given, self.messages = given, Messages(given.quiet, given.verbose)
-        self.form = format_of(given.output, given.form, of_hits)
-        self._outputs = {"-o": given.output or "-", **second}
-        check_outputs(inputs, self._outputs)
+        self.form = format_of(given, of_hits, default)
+        self._outputs = {"-o": given.output or "-", "--json": given.json, **second}
+        self._inputs = [path for path in (*inputs, given.annotate) if path]
+        check_outputs(self._inputs, self._outputs)
         self.is_standard = given.output in (None, "-")
         self.aligned, self.rows = False, 0
         self._began, self._device = time.perf_counter(), ""
@@ -131,9 +134,22 @@ class Search:
             self.rows += len(batch)
             yield batch
 
-    def conclude(self, found: str) -> None:
+    def dress(self, rows: "Rows") -> None:
+        """Give rows of a table the columns that are asked for."""
+        if self.given.annotate:
+            from kmatch.results.annotation import Annotation
+
+            rows.annotate(Annotation(self.given.annotate))
+        if self.given.columns:
+            try:
+                rows.choose([name.strip() for name in self.given.columns.split(",")])
+            except InputError as error:
+                raise click.UsageError(f"--columns: {error}") from error
+        self.aligned = self.form != "bed" and (self.form not in TABLES or rows.aligned)
+
+    def conclude(self, found: str, counts: "Counts | None" = None) -> None:
         """Say what was found, in how much, how fast and on which device, and warn of patterns that
-        are longer than every record."""
+        are longer than every record; counts: of the hits, for --json."""
         progress, several = self.progress, ""
         if self._panel is not None:
             long = [pattern for pattern in self._panel if len(pattern) > progress.longest]
@@ -149,6 +165,12 @@ class Search:
                 several = f"{counted(len(self.genomes), 'genome')}, "
         records, letters = counted(progress.records, "record"), f"{progress.letters:,} bp"
         seconds = time.perf_counter() - self._began
+        if self.given.json:
+            from kmatch.results.report import write_report
+
+            facts = {"device": self._device.removeprefix(" on "), "seconds": round(seconds, 3)}
+            facts |= {"records": progress.records, "letters": progress.letters, "hits": self.rows}
+            write_report(self.given.json, counts, inputs=self._inputs, **facts)
         searched = f"{several}{records}, {letters} in {seconds:.1f} s{self._device}"
         self.messages.conclude(f"{found}; {searched}")
 
@@ -158,7 +180,11 @@ def _compiling_beside(given: Given) -> "AbstractContextManager[Callable[[Engine]
     from kmatch.jit.folders import nothing_compiled
     from kmatch.published.registry import ENGINE
 
-    if given.scheduler is not None or given.algorithm != ENGINE or not nothing_compiled():
+    if (
+        given.scheduler is not None
+        or getattr(given, "algorithm", ENGINE) != ENGINE
+        or not nothing_compiled()
+    ):
         return nullcontext(lambda engine: None)
     from kmatch.jit.rehearsal import compiling_beside
 
@@ -227,6 +253,7 @@ def hamming(given: Given) -> None:
     *PATTERNS,
     MISMATCHES,
     *PAMS,
+    SCORE,
     *EXACT,
     algorithm("multi"),
     *HITS,
@@ -255,6 +282,7 @@ def multi(given: Given) -> None:
         "minima.",
     ),
     *PAMS,
+    SCORE,
     *EXACT,
     *BOUNDS,
     algorithm("edit"),
@@ -306,7 +334,7 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     panel = _panel(given)
     search.search_for(panel, rereads)
     from kmatch.cluster import begin_anywhere
-    from kmatch.results.columns import HitRows
+    from kmatch.results.columns import FLANKS, HitRows
     from kmatch.results.formats import FORMATS
     from kmatch.results.limit import Counts, limited
     from kmatch.results.output import open_output
@@ -321,11 +349,14 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     shares = each if isinstance(query.k, str) else None
     rows = HitRows(panel, search.genomes, query.pam_side == "5p", shares)
     rows.threads = given.threads
-    search.aligned = search.form != "bed" and not given.summary_only
+    if scores := getattr(given, "score", None):
+        _score(scores, query, rows, counts)
+    search.dress(rows)
+    search.aligned = bool(scores) or (search.aligned and not given.summary_only)
     begin = partial(begin_anywhere, query, search.genomes, search.run, search.regions)
     with ExitStack() as stack:
         handles = [stack.enter_context(open_output(given.output))]
-        if search.form == "view":
+        if search.form == "view" or not set(FLANKS).isdisjoint(rows.tsv):
             _look_around(rows, search, stack)
         writer = None if given.summary_only else FORMATS[search.form](handles[0], rows)
         if given.summary:
@@ -342,7 +373,22 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
             handle.flush()
     some = int(counts.hits.any(axis=1).sum())
     part = f"{some:,} of " if 0 < some < len(panel) else ""
-    search.conclude(f"{counted(search.rows, 'hit')} of {part}{counted(len(panel), 'pattern')}")
+    search.conclude(
+        f"{counted(search.rows, 'hit')} of {part}{counted(len(panel), 'pattern')}", counts
+    )
+
+
+def _score(names: Sequence[str], query: Query, rows: "HitRows", counts: "Counts") -> None:
+    """Have hits scored, for their rows and for the specificity of their patterns."""
+    from kmatch.results.scores import Specificity
+    from kmatch.search.rules import make_scorer
+
+    try:
+        scorer = make_scorer(query)
+    except InputError as error:
+        raise click.UsageError(f"--score: {error}") from error
+    rows.score(scorer, names)
+    counts.scores = {name: Specificity(name, scorer) for name in names}
 
 
 def _panel(given: Given) -> "PatternSet":
@@ -378,7 +424,7 @@ def _look_around(rows: "HitRows", search: Search, stack: ExitStack) -> None:
         colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         rows.screen = Screen(shutil.get_terminal_size().columns, colour)
     if search.genomes.can_reread:
-        from kmatch.search.alignments import GenomeTexts
+        from kmatch.search.alignments import BESIDE, GenomeTexts
 
         # As long as an occurrence, a PAM and letters around them can be.
         texts = GenomeTexts(search.genomes, 2 * int(rows.panel.lengths.max()) + BESIDE)

@@ -106,6 +106,23 @@ class HitBatch(Batch):
         return self.columns
 
 
+@dataclass(frozen=True)
+class GuideBatch(Batch):
+    """Guides of a target beside their PAMs, n rows.
+
+    minus: uint8[n]; guide, pam: bytes, S[n], as the guide's strand reads them; counts: int64[n,
+    k+1], sites in the genome by distance; specificity, specificity_mit: float64[n], NaN where there
+    is none.
+    """
+
+    minus: Bytes
+    guide: Any
+    pam: Any
+    counts: Longs
+    specificity: Floats
+    specificity_mit: Floats
+
+
 class PrimerSites(NamedTuple):
     """The sites of one primer of each of n products.
 

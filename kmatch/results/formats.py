@@ -20,12 +20,14 @@ _IN_VALUE = re.compile(rb"[\x00-\x1f\x7f%;=&,]")
 class BedWriter(Writer):
     """Writes BED, in which a row over the origin of its record is two."""
 
+    between = "\t"
+
     def fields(self, batch: Batch) -> Fields:
         return self._tabbed(self.rows.bed, cut_at_origin(batch))
 
     def _tabbed(self, names: Iterable[str], batch: Batch) -> Fields:
         return [
-            ("\t" if number else "", self.rows.cells(name, batch))
+            (self.between if number else "", self.rows.cells(name, batch))
             for number, name in enumerate(names)
         ]
 
@@ -34,10 +36,22 @@ class TsvWriter(BedWriter):
     """Writes TSV below a line of headings."""
 
     def header(self) -> str:
-        return "\t".join(HEADINGS.get(name, name) for name in self.rows.tsv) + "\n"
+        return self.between.join(HEADINGS.get(name, name) for name in self.rows.tsv) + "\n"
 
     def fields(self, batch: Batch) -> Fields:
         return self._tabbed(self.rows.tsv, batch)
+
+
+class CsvWriter(TsvWriter):
+    """Writes the same with commas, and quotes where words hold one."""
+
+    between = ","
+
+    def fields(self, batch: Batch) -> Fields:
+        return [
+            (mark, cells._replace(names=cells.names.quoted) if isinstance(cells, Named) else cells)
+            for mark, cells in super().fields(batch)
+        ]
 
 
 class Gff3Writer(Writer):
@@ -104,10 +118,11 @@ def _escaper(unfit: re.Pattern[bytes]) -> Callable[[str], str]:
     return escape
 
 
-# By name, each made with (handle, rows). Hits have all, products and primers BED and TSV.
+# By name, each made with (handle, rows). Hits have all, products and primers BED, TSV and CSV.
 FORMATS: dict[str, Callable[[Any, Any], Writer]] = {
     "bed": BedWriter,
     "tsv": TsvWriter,
+    "csv": CsvWriter,
     "sam": SamWriter,
     "gff3": Gff3Writer,
     "view": ViewWriter,

@@ -1,15 +1,19 @@
 """How many hits each pattern has at each distance, and the closest of them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kmatch.arrays import Ints, Longs
 from kmatch.errors import InputError, checked_count, warn
 from kmatch.results.batches import HitBatch, joined
+from kmatch.results.columns import worded
 from kmatch.sequences.patterns import Pattern, pattern_set
+
+if TYPE_CHECKING:
+    from kmatch.results.scores import Specificity
 
 FEW = 1 << 16  # hits beyond those kept that may wait until the farther ones are dropped
 
@@ -17,12 +21,18 @@ FEW = 1 << 16  # hits beyond those kept that may wait until the farther ones are
 class Counts:
     """Counts the hits of patterns by distance; `hits` is int64[P, k+1].
 
-    k: the largest distance, None for that of the hits.
+    k: the largest distance, None for that of the hits; scores: by name, what scores hits and sums
+    that up to the specificity of each pattern.
     """
 
-    def __init__(self, patterns: Sequence[Pattern], k: int | None = None) -> None:
-        self._names = pattern_set(patterns).names
-        self.hits = np.zeros((len(self._names), (k or 0) + 1), np.int64)
+    def __init__(
+        self,
+        patterns: Sequence[Pattern],
+        k: int | None = None,
+        scores: "Mapping[str, Specificity] | None" = None,
+    ) -> None:
+        self.names, self.scores = pattern_set(patterns).names, scores or {}
+        self.hits = np.zeros((len(self.names), (k or 0) + 1), np.int64)
 
     def add(self, batch: HitBatch) -> None:
         """Count the hits of a HitBatch."""
@@ -31,13 +41,19 @@ class Counts:
             self.hits = np.pad(self.hits, ((0, 0), (0, more)))
         at = batch.pattern.astype(np.int64) * self.hits.shape[1] + batch.distance
         np.add.at(self.hits.reshape(-1), at, 1)
+        for specificity in self.scores.values():
+            specificity.add(batch)
 
     def write(self, handle: Any) -> None:
         """Write `pattern d0 … dk total` as TSV to a binary handle, a row a pattern."""
         distances = [f"d{distance}" for distance in range(self.hits.shape[1])]
         counts = np.column_stack([self.hits, self.hits.sum(axis=1)]).tolist()
-        rows = [["pattern", *distances, "total"]]
-        rows += [[name, *row] for name, row in zip(self._names, counts, strict=True)]
+        rows: list[list[Any]] = [["pattern", *distances, "total"]]
+        rows += [[name, *row] for name, row in zip(self.names, counts, strict=True)]
+        for score, specificity in self.scores.items():
+            words = map(worded("g"), specificity.values.tolist())
+            for row, word in zip(rows, (f"specificity_{score}", *words), strict=True):
+                row.append(word)
         text = "".join("\t".join(map(str, row)) + "\n" for row in rows)
         handle.write(text.encode("utf-8", "surrogateescape"))
 

@@ -14,6 +14,7 @@ from kmatch.errors import ClosedPipe, OutputError
 
 Path = str | os.PathLike[str]
 STANDARD = "standard output"
+COMPRESSED = ("gz", "zst")  # suffixes of names
 _SEPARATORS = (os.sep, os.altsep or os.sep)  # of folders
 _SUFFIX = ".{}.partial"
 _DIGITS = 8  # hexadecimal ones, of which no two runs choose the same
@@ -26,9 +27,9 @@ def open_output(path: Path | None = None) -> Iterator[Any]:  # a NamedHandle
 
     A file is written under a temporary name and renamed when the block ends well; otherwise
     nothing is left of it. It has the mode and, as far as that may be given, the owner of the file
-    that it replaces. `.gz` in the name compresses. Devices and pipes are written to as they are.
-    Raises OutputError where opening, writing or closing fails, ClosedPipe where nobody reads the
-    pipe any more; what else the block raises passes through.
+    that it replaces. `.gz` and `.zst` in the name compress. Devices and pipes are written to as
+    they are. Raises OutputError where opening, writing or closing fails, ClosedPipe where nobody
+    reads the pipe any more; what else the block raises passes through.
     """
     if path in (None, "-") or is_standard_output(path):
         label = STANDARD if path in (None, "-") else str(path)
@@ -76,11 +77,12 @@ def _whole_file(path: str, label: str) -> Iterator["NamedHandle"]:
         with writing(label, advice):
             raw = _create(partial, path)
         with _closed_at_end(raw, label) as handle:
-            if label.lower().endswith(".gz"):
+            kind = os.path.splitext(label.lower())[1].removeprefix(".")
+            if kind in COMPRESSED:
                 from xopen import xopen
 
                 with writing(label):
-                    packed = xopen(raw, "wb", threads=0, format="gz")
+                    packed = xopen(raw, "wb", threads=0, format=kind)
                 with _closed_at_end(packed, label) as handle:
                     yield handle
             else:

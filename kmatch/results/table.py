@@ -3,18 +3,32 @@
 import os
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from html import escape
-from typing import Any, Generic, NamedTuple, Self, TypeVar, overload
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar, cast, overload
 
 import numpy as np
 
 from kmatch.arrays import Floats, Ints, Longs, Objects, Strings, bounds_of
-from kmatch.errors import OutputError
+from kmatch.errors import InputError, OutputError
 from kmatch.genome import Genome, Genomes, as_genomes
-from kmatch.results.batches import HitBatch, PrimerBatch, ProductBatch, SomeBatch, taken
-from kmatch.results.columns import SITES, HitRows, PrimerRows, ProductRows, RegionRows, Rows
-from kmatch.sequences.patterns import Pattern
+from kmatch.results.batches import GuideBatch, HitBatch, PrimerBatch, ProductBatch, SomeBatch, taken
+from kmatch.results.columns import (
+    GuideRows,
+    HitRows,
+    Letters,
+    PrimerRows,
+    ProductRows,
+    RegionRows,
+    Rows,
+)
+from kmatch.sequences.patterns import Pattern, pattern_set
 from kmatch.sequences.primer_pairs import PrimerPairs
+
+if TYPE_CHECKING:
+    from kmatch.results.annotation import Annotation
+    from kmatch.results.scores import Scorer
 
 SHOWN = 6  # rows of a repr
 PAGE = 10  # rows in a notebook
@@ -26,13 +40,12 @@ Row = TypeVar("Row")
 class Table(Generic[SomeBatch, Row]):
     """Rows of batches. Columns, by the names that `rows` has, are made when first used.
 
-    Rows are `_row`s, those of several genomes `_listed`; of their columns and `_more` a data frame
-    is made.
+    Rows are `_row`s, those of several genomes `_listed`; of their columns and those of TSV a data
+    frame is made.
     """
 
     _row: Any
     _listed: Any = None
-    _more: Sequence[str] = ()
     noun: str
 
     def __init__(self, batches: Iterable[SomeBatch], rows: Rows) -> None:
@@ -156,16 +169,37 @@ class Table(Generic[SomeBatch, Row]):
         draw = draw_primers if self.noun == "primer" else draw_hits
         return draw(columns_of(self), records)
 
+    def to_csv(self, target: Any) -> None:
+        """Write the columns of TSV with commas to a path or to a handle, as `to_bed` does."""
+        self._write("csv", target)
+
     def to_dataframe(self) -> Any:
         """The columns as a pandas.DataFrame. Raises OutputError where pandas is not installed."""
-        try:
-            from pandas import DataFrame
-        except ImportError as error:
-            raise OutputError(
-                "to_dataframe() needs pandas; install it with: pip install pandas"
-            ) from error
-        names = (*self._row._fields, *self._more)
-        return DataFrame({name: getattr(self, name) for name in names})
+        return _imported("pandas", "to_dataframe()").DataFrame(self._series())
+
+    def to_polars(self) -> Any:
+        """The columns as a polars.DataFrame. Raises OutputError where polars is not installed."""
+        series = self._series()
+        texts = {name: each.tolist() for name, each in series.items() if each.dtype.kind in "OU"}
+        return _imported("polars", "to_polars()").DataFrame(series | texts)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The columns as a stream of Arrow, which Polars, DuckDB and others read.
+
+        Raises OutputError where pyarrow is not installed.
+        """
+        series = self._series()
+        texts = {name: each.tolist() for name, each in series.items() if each.dtype.kind in "OU"}
+        table = _imported("pyarrow", "a stream of Arrow").table(series | texts)
+        return table.__arrow_c_stream__(requested_schema)
+
+    def column(self, name: str) -> Any:
+        """A column by its name, of TSV or of an attribute. Raises InputError for another name."""
+        return getattr(self, self._rows.known(name))
+
+    def _series(self) -> dict[str, Any]:
+        names = dict.fromkeys((*self._row._fields, *self._rows.tsv))
+        return {name: getattr(self, name) for name in names}
 
     def _write(self, form: str, target: Any) -> None:
         _write(target, form, self._rows, self.batches)
@@ -197,7 +231,8 @@ class Hits(Table[HitBatch, Hit]):
     the patterns, as names may repeat. Of several genomes there are also `genome`, names (object),
     and `genome_number`. `patterns` are those of the search, `searched` are its Genomes, and
     `pam_first` says whether a PAM stands before the patterns. Where k was a share of a pattern's
-    letters, `k` (int64) is what it came to.
+    letters, `k` (int64) is what it came to. `cfd` and `mit` (float64), `gene` and `region` (str)
+    are there where they were asked for; by `column` there are those of `--columns`.
 
     Iteration gives rows, `hits[3]` a row, as a Hit; `hits[:10]`, `hits[hits.distance == 0]` and
     `hits[numbers]` give Hits.
@@ -217,6 +252,10 @@ class Hits(Table[HitBatch, Hit]):
     genome: Objects
     genome_number: Longs
     k: Longs
+    cfd: Floats
+    mit: Floats
+    gene: Objects
+    region: Objects
 
     def __init__(
         self,
@@ -232,7 +271,6 @@ class Hits(Table[HitBatch, Hit]):
         self.searched = None if searched is None else as_genomes(searched)
         self.patterns, self.pam_first, self._align = patterns, pam_first, align
         self._of = HitRows(patterns, self.searched, pam_first, k_each)
-        self._more = ("cigar", "match", *("k",) * (k_each is not None))
         super().__init__(batches, self._of)
 
     def to_sam(self, target: Any) -> None:
@@ -250,9 +288,33 @@ class Hits(Table[HitBatch, Hit]):
         self._write("gff3", target)
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("cigar", "match"):
+        column = HitRows.columns.get(name)
+        if column and column.aligned:
             self._make_alignments()
         return super().__getattr__(name)
+
+    def __add__(self, other: "Hits") -> "Hits":
+        """The hits of both, one behind the other, of searches of the same genomes.
+
+        Patterns that differ come one behind the other too. Raises InputError for other genomes.
+        """
+        labels = [hits.searched and hits.searched.label for hits in (self, other)]
+        if labels[0] != labels[1] or self.pam_first != other.pam_first:
+            raise InputError(
+                "the hits are of searches of different genomes, or of PAMs on different sides; "
+                "search both genomes at once: give a list"
+            )
+        for hits in (self, other):
+            hits._make_alignments()
+        mine, others = pattern_set(self.patterns), pattern_set(other.patterns)
+        if (mine.names, mine.sequences) == (others.names, others.sequences):
+            return self._like([*self.batches, *other.batches])
+        shares = None
+        if self._of.k is not None and other._of.k is not None:
+            shares = np.concatenate([self._of.k, other._of.k])
+        more = [replace(batch, pattern=batch.pattern + len(mine)) for batch in other.batches]
+        patterns = pattern_set([*mine, *others])
+        return Hits([*self.batches, *more], patterns, self.searched, self.pam_first, shares)
 
     def __getstate__(self) -> dict[str, Any]:
         """What another process needs: it has the alignments, and maybe not the genome."""
@@ -270,7 +332,24 @@ class Hits(Table[HitBatch, Hit]):
 
     def _like(self, batches: Iterable[HitBatch]) -> Self:
         common = self.patterns, self.searched, self.pam_first, self._of.k, self._align
-        return type(self)(batches, *common)
+        found = type(self)(batches, *common)
+        found._of = found._rows = self._of
+        return found
+
+    def dress(
+        self,
+        letters: Letters | None,
+        scorer: "Scorer | None",
+        scores: Sequence[str],
+        annotation: "Annotation | None",
+    ) -> Self:
+        """The same hits, with the columns of scores and of an annotation; letters: see HitRows."""
+        self._of.letters = letters
+        if scorer:
+            self._of.score(scorer, scores)
+        if annotation:
+            self._of.annotate(annotation)
+        return self
 
 
 class Product(NamedTuple):
@@ -305,7 +384,6 @@ class Products(Table[ProductBatch, Product]):
     """
 
     _row, _listed, noun = Product, ListedProduct, "product"
-    _more = ("length", *(name for name in SITES if not name.startswith("distance")))
     record: Objects
     start: Longs
     end: Longs
@@ -401,6 +479,38 @@ class Primers(Table[PrimerBatch, Primer]):
         return found
 
 
+class Guides(Table[GuideBatch, Any]):
+    """The guides of a target, in its order, or the best first.
+
+    Columns are NumPy arrays of one length: `record` holds names (object), `start` and `end` int64,
+    of guide and PAM, 0-based and half-open on the forward strand, `guide` and `pam` str (object) as
+    the guide's strand reads them, `strand` `+` or `-`, `gc` the share of G and C, `d0`, `d1` …
+    sites in the genome by distance (int64), `specificity` by CFD (float64), NaN where it is
+    undefined.
+
+    Iteration gives rows; `guides[:10]`, `guides[guides.specificity > 0.5]` and `guides[numbers]`
+    give Guides.
+    """
+
+    noun = "guide"
+    record: Objects
+    start: Longs
+    end: Longs
+    guide: Objects
+    pam: Objects
+    strand: Strings
+    gc: Floats
+    specificity: Floats
+    specificity_mit: Floats
+
+    def __init__(self, batches: Iterable[GuideBatch], rows: GuideRows) -> None:
+        self._row = _tuple("Guide", rows.tsv)
+        super().__init__(batches, rows)
+
+    def _like(self, batches: Iterable[GuideBatch]) -> Self:
+        return type(self)(batches, cast("GuideRows", self._rows))
+
+
 def _write(target: Any, form: str, rows: Rows, batches: Iterable[Any]) -> None:
     """Write batches to a path or to a handle."""
     if isinstance(target, str | os.PathLike):
@@ -417,6 +527,16 @@ def _write(target: Any, form: str, rows: Rows, batches: Iterable[Any]) -> None:
     for batch in batches:
         writer.write(batch)
     writer.finish()
+
+
+def _imported(package: str, wanted: str) -> Any:
+    """A package that only one output needs."""
+    try:
+        return import_module(package)
+    except ImportError as error:
+        raise OutputError(
+            f"{wanted} needs {package}; install it with: pip install {package}"
+        ) from error
 
 
 def _cell(value: Any) -> str:

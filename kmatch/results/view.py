@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 from kmatch.results.batches import HitBatch
-from kmatch.results.columns import HitRows, Screen, listed
+from kmatch.results.columns import HitRows, Screen, flanks, listed
 from kmatch.results.writer import Fields, Writer
 
 GAP = "-"
@@ -14,7 +14,6 @@ AROUND = 5  # letters of the text on either side
 LEAST = 10  # columns of an alignment in a line, even on a narrow screen
 FILE = Screen(80, False)
 _TITLES = ("pattern ", "        ", "text    ")
-_COMPLEMENT = str.maketrans("acgturyswkmbdhvn", "tgcaayrswmkvhdbn")
 
 
 class ViewWriter(Writer):
@@ -39,16 +38,19 @@ class ViewWriter(Writer):
         letters, bases = ops.tobytes().decode(), text.tobytes().decode()
         columns = (batch.record, batch.start, batch.end, batch.minus, batch.pattern, batch.distance)
         parts = (pairwise(op_ends.tolist()), pairwise(text_ends.tolist()))
-        for *hit, op, base in zip(*(each.tolist() for each in columns), *parts, strict=True):
-            yield self._lines(batch, hit, letters[slice(*op)], bases[slice(*base)])
+        hits = zip(*(each.tolist() for each in columns), *parts, strict=True)
+        for (*hit, op, base), beside in zip(hits, flanks(batch, self.rows, AROUND), strict=True):
+            yield self._lines(batch, hit, letters[slice(*op)], bases[slice(*base)], beside)
 
-    def _lines(self, batch: HitBatch, hit: list[int], ops: str, text: str) -> Iterator[str]:
+    def _lines(
+        self, batch: HitBatch, hit: list[int], ops: str, text: str, beside: tuple[str, str]
+    ) -> Iterator[str]:
         record, start, end, minus, pattern, distance = hit
         genome = "" if batch.origin.name is None else f"{batch.origin.name} "
         where = f"{genome}{batch.names[record]}:{start}-{end} {'-' if minus else '+'}"
         yield f"{where} {self.rows.labels.words[pattern]}, distance {distance}"
         above, below = laid_out(ops, self._patterns[pattern], text, self.rows.pam_first)
-        before, behind = self._around((batch.origin.number, record), start, end, minus)
+        before, behind = map(str.lower, beside)
         marks = "".join("|" if op == "=" else " " for op in ops)
         lines = [f"{' ' * len(before)}{line}{' ' * len(behind)}" for line in (above, marks)]
         lines.append(before + below + behind)
@@ -59,22 +61,6 @@ class ViewWriter(Writer):
             for title, line in zip(_TITLES, lines, strict=True):
                 coloured = self._coloured(line[part], ops[part]) if title.strip() else line[part]
                 yield f"{title}{coloured}".rstrip()
-
-    def _around(self, record: tuple[int, int], start: int, end: int, minus: int) -> tuple[str, str]:
-        """Letters before and behind a hit, as the pattern reads them.
-
-        record: the numbers of the genome and of the record.
-        """
-        if self.rows.letters is None:
-            return "", ""
-        first = max(start - AROUND, 0)
-        letters = (
-            self.rows.letters(*record, first, end + AROUND).tobytes().decode("latin-1").lower()
-        )
-        before, behind = letters[: start - first], letters[end - first :]
-        if minus:
-            return behind[::-1].translate(_COMPLEMENT), before[::-1].translate(_COMPLEMENT)
-        return before, behind
 
     def _coloured(self, letters: str, ops: str) -> str:
         if not self._screen.colour:

@@ -27,6 +27,7 @@ from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.records import Stretch, gathered
 
 NEAR = 20  # bits of a position, of which stretches that differ in others are read one by one
+BESIDE = 100  # letters of a PAM and around a hit, at the most
 ROWS = 1 << 15  # aligned at a time
 NO_TEXT = Text(np.zeros(0, np.uint64), 1, 1, 1)
 
@@ -54,6 +55,9 @@ class GenomeTexts:
         self._genomes, self._longest = genomes, longest
         self._asked = (-1, 0, 0)  # for last: genome, record and start
         self._pieces, self._near = _pieces(()), deque[_Piece]()
+
+    def __reduce__(self) -> Any:
+        return GenomeTexts, (self._genomes, self._longest)  # which another process reads anew
 
     def close(self) -> None:
         """Read no further."""

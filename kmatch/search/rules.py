@@ -2,17 +2,20 @@
 difference."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from kmatch.arrays import Bytes, Ints
 from kmatch.engine.types import Constraints, kind_states, unit_states
-from kmatch.errors import PAM_SIDES, InputError, check_choice, checked_count, shown, warn
+from kmatch.errors import MOST, PAM_SIDES, InputError, check_choice, checked_count, shown, warn
 from kmatch.search.panel import ReadingPanel
 from kmatch.search.query import Query
 from kmatch.sequences.alphabet import IUPAC, complement, encode, reverse_complement
 from kmatch.sequences.patterns import Pattern, PatternSet
+
+if TYPE_CHECKING:
+    from kmatch.results.scores import Scorer
 
 LONGEST = 64  # letters of a PAM
 EXAMPLE = "give its letters, such as NGG"
@@ -79,6 +82,23 @@ def load_pams(given: str | Sequence[str] | None, side: str) -> list[Pam]:
         pam = Pam(part, side == "5p")
         pams.setdefault(pam.masks.tobytes(), pam)
     return list(pams.values())
+
+
+def make_scorer(query: Query) -> "Scorer":
+    """The Scorer of the hits of a search. Raises InputError where its PAM is not Cas9's."""
+    from kmatch.results.scores import Bounds, Scorer, is_cas9
+
+    pams = load_pams(query.pam, query.pam_side)
+    if not pams or pams[0].leads or not all(is_cas9(pam.sequence) for pam in pams):
+        raise InputError(
+            "scores are for Cas9: give a PAM of three letters that begins with N and stands behind "
+            "the pattern, such as NGG"
+        )
+    most = (query.max_mismatches, query.max_insertions, query.max_deletions)
+    bounds = (None, 0, 0) if query.problem == "multi" else most
+    return Scorer(
+        query.patterns.sequences, Bounds(*(MOST if bound is None else bound for bound in bounds))
+    )
 
 
 def _parts(given: Any) -> list[str]:

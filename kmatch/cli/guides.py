@@ -1,0 +1,109 @@
+"""The search for guides: `kmatch guides`."""
+
+from contextlib import ExitStack
+
+from kmatch.cli.command import OUTPUT, Argument, Given, Option, command
+from kmatch.cli.messages import counted
+from kmatch.cli.options import (
+    CIRCULAR,
+    GENOME,
+    NONE,
+    ONE,
+    READ,
+    SCORE,
+    TABLE,
+    format_by_name,
+    regions,
+)
+from kmatch.cli.searches import Search
+from kmatch.errors import PAM_SIDES
+
+
+@command(
+    "Guides of a target, and their sites in a genome.",
+    Argument("target", f"Where guides are to cut, or GENOME itself. {READ}"),
+    GENOME,
+    Option("-k", NONE, None, "Mismatches of a site; with bulges, differences.", required=True),
+    Option(
+        *("--pam", "SEQ", None),
+        "What stands beside a guide; NGG,NAG for one of several.",
+        default="NGG",
+    ),
+    Option(
+        *("--pam-side", PAM_SIDES, None),
+        "The PAM follows the guide (3p: NGG) or comes before it (5p: TTTV).",
+    ),
+    Option("--length", ONE, None, "Letters of a guide.", default=20),
+    Option("--max-insertions", NONE, None, "Guide letters that a site may lack.", default=0),
+    Option("--max-deletions", NONE, None, "Site letters that a guide may lack.", default=0),
+    Option("--best", ONE, "all", "Only the N most specific guides, the best first."),
+    regions("guides of TARGET"),
+    SCORE,
+    Option(
+        "--hits",
+        "FILE",
+        "none",
+        "Also write the sites, as BED or by its suffix TSV or CSV.",
+        group=OUTPUT,
+    ),
+    CIRCULAR,
+    *TABLE,
+    examples=(
+        "kmatch guides virus.fa genome.fa.gz -k 3 --best 10",
+        "kmatch guides virus.fa genome.fa.gz -k 4 --max-deletions 1 --hits sites.tsv",
+    ),
+    differs="guides finds guides in a target and counts their sites; multi and edit search for "
+    "guides that are known.",
+)
+def guides(given: Given) -> None:
+    """Find every guide of TARGET, and how many sites each has in GENOME.
+
+    A guide is a window of A, C, G and T beside a PAM, on either strand. Its specificity is 1 / (1 +
+    the sum of CFD of all its sites but one that is perfect).
+    """
+    inputs = (given.target, given.genome.removeprefix("@"), given.regions)
+    search = Search(given, inputs, {"--hits": given.hits}, default="tsv")
+    from kmatch.genome import Genome, as_genomes
+    from kmatch.results.columns import GuideRows
+    from kmatch.results.formats import FORMATS
+    from kmatch.results.output import open_output
+    from kmatch.search.guides import GuideOptions, GuideSearch
+    from kmatch.search.regions import load_regions
+
+    rows = GuideRows(given.k, "mit" in given.score)
+    search.dress(rows)
+    circular = given.circular is not None and (
+        given.circular.split(",") if given.circular else True
+    )
+    genomes = as_genomes(given.genome, check=given.scheduler is None).with_circular(circular)
+    target = Genome(given.target, keep=False)
+    options, where = given.made(GuideOptions), load_regions(given.regions)
+    made: list[GuideSearch] = []
+
+    def begin() -> GuideSearch:
+        made.append(GuideSearch(target, genomes, options, search.run, where))
+        return made[0]
+
+    with ExitStack() as stack:
+        handles = [stack.enter_context(open_output(given.output))]
+        if given.hits:
+            handles.append(stack.enter_context(open_output(given.hits)))
+        with search.batches(begin, genomes.label) as found:
+            sites = made[0]
+            writer = None
+            if given.hits:
+                if sites.scorer:
+                    sites.rows.score(sites.scorer, tuple(dict.fromkeys(("cfd", *given.score))))
+                writer = FORMATS[format_by_name(given.hits) or "bed"](handles[1], sites.rows)
+            for batch in found:
+                if writer:
+                    writer.write(batch)
+            if writer:
+                writer.finish()
+        table = FORMATS[search.form](handles[0], rows)
+        batch = sites.guides()
+        table.write(batch)
+        table.finish()
+        for handle in handles:  # if one fails, none gets its final name
+            handle.flush()
+    search.conclude(f"{counted(len(batch), 'guide')} with {counted(search.rows, 'site')}")

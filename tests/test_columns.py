@@ -1,0 +1,209 @@
+"""Columns by name, CSV, reports and what other libraries read, against the alignments."""
+
+import csv
+import io
+import json
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from support.commands import fasta, here, random_letters
+from xopen import xopen
+
+import kmatch
+from kmatch.errors import InputError
+
+LETTERS = random_letters(3_000, 9)
+PATTERNS = {"first": "ACGTRCA", "a,b": "TTGACCA"}
+
+
+def refused(*arguments) -> str:
+    """What a command says that gives up."""
+    done = here(*arguments)
+    assert done.status in (1, 2) and not done.out
+    return done.err.decode()
+
+
+@pytest.fixture
+def genome(tmp_path):
+    path = tmp_path / "genome.fa"
+    path.write_bytes(
+        fasta([("chr1", LETTERS[:1_500] + "N" + LETTERS[1_500:]), ("chr2", LETTERS[:70])])
+    )
+    return path
+
+
+def expected(hit, cigar, match, query, leads) -> dict[str, object]:
+    """The columns of a hit, from its alignment letter by letter."""
+    ops = "".join(int(n) * op for n, op in re.findall(r"(\d+)([=XID])", cigar))
+    beside = len(ops.replace("D", "")) - len(query)
+    position, places = (-beside if leads else 0), []
+    for op in ops:
+        position += op != "D"
+        if op != "=":
+            places.append(position)
+    cut = ""
+    if beside and not leads:
+        cut = str(hit.end - beside - 3 if hit.strand == "+" else hit.start + beside + 3)
+    return {
+        "query": query,
+        "mismatches": ops.count("X"),
+        "insertions": ops.count("I"),
+        "deletions": ops.count("D"),
+        "positions": ",".join(map(str, places)),
+        "differences_3p": sum(place > len(query) - 5 for place in places),
+        "unknown": match.count("N"),
+        "cut": cut,
+    }
+
+
+@pytest.mark.parametrize("options", [(), ("--pam", "NG"), ("--pam", "TN,G", "--pam-side", "5p")])
+def test_columns_of_differences(genome, options):
+    patterns = [part for name, word in PATTERNS.items() for part in ("-p", word)]
+    names = (
+        "sequence",
+        "start",
+        "end",
+        "strand",
+        "pattern",
+        "cigar",
+        "match",
+        *expected(None, "", "", "", True),
+    )
+    done = here(
+        "edit",
+        genome,
+        *patterns,
+        "-k",
+        2,
+        *options,
+        "--format",
+        "csv",
+        "--columns",
+        ",".join(names),
+    )
+    rows = list(csv.DictReader(io.StringIO(done.out.decode())))
+    assert len(rows) > 50
+    for row in rows:
+        hit = SimpleNamespace(start=int(row["start"]), end=int(row["end"]), strand=row["strand"])
+        want = expected(hit, row["cigar"], row["match"], row["pattern"], "5p" in options)
+        assert {name: row[name] for name in want} == {
+            name: str(value) for name, value in want.items()
+        }
+
+
+def test_flanks_run_in_the_direction_of_the_pattern(genome):
+    hits = kmatch.hamming(genome, PATTERNS, k=1, device="cpu")
+    before, behind = hits.column("flank_5p"), hits.column("flank_3p")
+    texts = {name: kmatch.Genome(genome).letters(name) for name in ("chr1", "chr2")}
+    for hit, one, other in zip(hits, before, behind, strict=True):
+        text = texts[hit.record]
+        left, right = text[max(hit.start - 10, 0) : hit.start], text[hit.end : hit.end + 10]
+        if hit.strand == "-":
+            turn = str.maketrans("ACGTN", "TGCAN")
+            left, right = right[::-1].translate(turn), left[::-1].translate(turn)
+        assert (one, other) == (left, right)
+
+
+def test_columns_are_chosen_and_ordered(genome):
+    done = here("hamming", genome, "-p", "ACGTACA", "-k", 1, "--columns", "end,sequence,score")
+    header, *lines = done.out.decode().splitlines()
+    assert header == "end\tsequence\tscore"
+    hits = kmatch.hamming(genome, ["ACGTACA"], k=1, device="cpu")
+    assert [line.split("\t")[:2] for line in lines] == [[str(h.end), h.record] for h in hits]
+
+
+def test_names_that_hold_commas_are_quoted(genome, tmp_path):
+    (tmp_path / "patterns.txt").write_text("a,b\tACGTACA\n")
+    out = tmp_path / "hits.csv.zst"
+    here("hamming", genome, tmp_path / "patterns.txt", "-k", 1, "-o", out)
+    with xopen(out, "rt", threads=0) as handle:
+        assert {row["pattern"] for row in csv.DictReader(handle)} == {"a,b"}
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        (("--columns", "start,what"), "there is no column 'what'; give"),
+        (("--columns", "cfd"), "there is no column 'cfd'"),
+        (("--columns", "start", "--format", "sam"), "--columns is for columns of TSV and CSV"),
+    ],
+)
+def test_wrong_columns(genome, options, part):
+    assert part in refused("hamming", genome, "-p", "ACGTACA", "-k", 1, *options)
+
+
+def test_score_needs_a_pam_of_cas9(genome):
+    for options in ((), ("--pam", "TTTV", "--pam-side", "5p"), ("--pam", "NNGRRT")):
+        message = refused("multi", genome, "-p", "ACGTACA", "-k", 1, "--score", "cfd", *options)
+        assert "scores are for Cas9" in message
+
+
+def test_scores_and_specificity_in_tables(genome, tmp_path):
+    guide = LETTERS[100:120]
+    summary = tmp_path / "summary.tsv"
+    options = ("-k", 4, "--pam", "NNN", "--score", "cfd", "--score", "mit", "--summary", summary)
+    rows = here("multi", genome, "-p", guide, *options).out.decode().splitlines()
+    assert rows[0].endswith("match\tcfd\tmit")
+    hits = kmatch.multi(genome, [guide], 4, pam="NNN", score=("cfd", "mit"), device="cpu")
+    assert [row.split("\t")[-2] for row in rows[1:]] == [f"{x:g}" for x in hits.cfd.tolist()]
+    header, line = summary.read_text().splitlines()
+    assert header.endswith("total\tspecificity_cfd\tspecificity_mit")
+    total = 1 / (1 + hits.cfd.sum() - hits.cfd[hits.distance == 0].max())
+    assert float(line.split("\t")[-2]) == pytest.approx(total, rel=1e-5)
+
+
+def test_report(genome, tmp_path):
+    path = tmp_path / "report.json"
+    here("hamming", genome, "-p", "ACGTACA", "-p", "TTTTTTTTT", "-k", 1, "--json", path)
+    report = json.loads(path.read_text())
+    schema = json.loads(Path("docs/report.schema.json").read_text())
+    assert report.keys() <= schema["properties"].keys()
+    assert set(schema["required"]) <= report.keys()
+    kinds = {"integer": int, "number": (int, float), "string": str, "array": list, "object": dict}
+    for name, value in report.items():
+        assert isinstance(value, kinds[schema["properties"][name]["type"]])
+    hits = kmatch.hamming(genome, ["ACGTACA", "TTTTTTTTT"], k=1, device="cpu")
+    assert report["hits"] == len(hits)
+    counts = np.bincount(hits.distance[hits.pattern_number == 0], minlength=2).tolist()
+    assert report["patterns"][0] == {
+        "pattern": "ACGTACA",
+        "hits": sum(counts),
+        "hits_by_distance": counts,
+    }
+    assert report["letters"] == 3_071
+
+
+def test_hits_are_joined(genome):
+    one, other = (
+        kmatch.hamming(genome, [word], k=1, device="cpu") for word in ("ACGTACA", "TTGACCA")
+    )
+    both = one + other
+    assert [*both] == [*one, *other]
+    assert both.cigar.tolist() == [*one.cigar, *other.cigar]
+    assert [*(one + one)] == [*one, *one]
+    with pytest.raises(InputError, match="different genomes"):
+        one + kmatch.hamming(
+            kmatch.Genome.from_records([("r", "ACGTACA")]), ["ACGTACA"], k=0, device="cpu"
+        )
+
+
+def test_other_libraries_get_the_columns(genome, monkeypatch):
+    hits = kmatch.hamming(genome, ["ACGTACA"], k=1, device="cpu")
+    given = []
+    monkeypatch.setitem(sys.modules, "polars", SimpleNamespace(DataFrame=given.append))
+    hits.to_polars()
+    assert given[0]["record"] == hits.record.tolist()
+    assert given[0]["start"].tolist() == hits.start.tolist()
+    assert {"cigar", "match"} <= given[0].keys()
+
+
+def test_letters_of_a_genome(genome):
+    found = kmatch.Genome(genome)
+    assert found.letters("chr2", 3, 9) == LETTERS[3:9] == found.letters(1, 3, 9)
+    for wrong in (("chr3",), ("chr2", 60, 90), ("chr2", 5, 3)):
+        with pytest.raises(InputError):
+            found.letters(*wrong)

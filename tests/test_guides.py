@@ -1,0 +1,157 @@
+"""`kmatch guides` and `kmatch.guides`, against plain enumeration."""
+
+import random
+from collections import Counter
+
+import naive_scores
+import numpy as np
+import pytest
+from support.commands import fasta, here, random_letters
+
+import kmatch
+from kmatch.errors import InputError
+
+pytestmark = pytest.mark.filterwarnings("ignore:pattern")
+
+
+def rows(table) -> list[tuple]:
+    columns = ("record", "start", "end", "guide", "pam", "strand")
+    return list(zip(*(getattr(table, name).tolist() for name in columns), strict=True))
+
+
+def test_guides_of_small_targets():
+    rng = random.Random(38)
+    for _ in range(60):
+        records = [
+            (f"r{i}", "".join(rng.choice("ACGTGGN") for _ in range(rng.randrange(60))))
+            for i in range(3)
+        ]
+        pams, side = (
+            rng.choice([["NGG"], ["TTV"], ["NGG", "NAG"], ["NG", "NGG"]]),
+            rng.choice(["3p", "5p"]),
+        )
+        circular, length = rng.random() < 0.5, rng.choice([4, 8])
+        expected = naive_scores.guides(records, length, pams, side, circular)
+        genome = kmatch.Genome.from_records(records)
+        how = {"pam": pams, "pam_side": side, "length": length, "circular": circular}
+        if not expected:
+            with pytest.raises(InputError, match="there is no guide"):
+                kmatch.guides(genome, genome, 1, device="cpu", **how)
+            continue
+        found = kmatch.guides(genome, genome, 1, device="cpu", **how)
+        assert rows(found) == expected
+        hits = kmatch.multi(
+            genome,
+            [*sorted(set(found.guide)), "A" * length],  # which does not end with a PAM
+            1,
+            pam=pams,
+            pam_side=side,
+            circular=circular,
+            device="cpu",
+        )
+        counts = Counter(zip(hits.pattern.tolist(), hits.distance.tolist(), strict=True))
+        for distance in (0, 1):
+            assert getattr(found, f"d{distance}").tolist() == [
+                counts[g, distance] for g in found.guide
+            ]
+
+
+def refused(*arguments) -> str:
+    """What a command says that gives up."""
+    done = here(*arguments)
+    assert done.status in (1, 2) and not done.out
+    return done.err.decode()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A target and a genome that holds it, with some of its sites changed."""
+    folder = tmp_path_factory.mktemp("guides")
+    target = random_letters(400, seed=3)
+    text = target
+    near = text[:150].replace("ACG", "AGG") + text[200:].replace("TTC", "TC")
+    genome = [
+        ("chr1", random_letters(2_000, 5) + target),
+        ("chr2", near + random_letters(500, 6)),
+    ]
+    (folder / "target.fa").write_bytes(fasta([("gene", target)]))
+    (folder / "genome.fa").write_bytes(fasta(genome))
+    (folder / "genes.bed").write_bytes(b"gene\t0\t200\tfirst\ngene\t100\t400\tsecond\n")
+    return folder
+
+
+@pytest.mark.parametrize("bulges", [(0, 0), (1, 1)])
+def test_specificity_is_that_of_all_sites(files, bulges):
+    target, genome = files / "target.fa", files / "genome.fa"
+    found = kmatch.guides(
+        target, genome, 3, max_insertions=bulges[0], max_deletions=bulges[1], device="cpu"
+    )
+    search = kmatch.edit if any(bulges) else kmatch.multi
+    how = {"max_insertions": bulges[0], "max_deletions": bulges[1]} if any(bulges) else {}
+    guides = list(dict.fromkeys(found.guide.tolist()))
+    hits = search(genome, guides, 3, pam="NGG", score="cfd", device="cpu", **how)
+    for guide, specificity, exact in zip(found.guide, found.specificity, found.d0, strict=True):
+        mine = hits[hits.pattern == guide]
+        scores = np.nan_to_num(mine.cfd).tolist()
+        scores.remove(max(scores[i] for i in np.flatnonzero(mine.distance == 0)))
+        assert specificity == pytest.approx(1 / (1 + sum(scores)))
+        assert exact == (mine.distance == 0).sum()
+
+
+def test_command_writes_guides_and_their_sites(files, tmp_path):
+    sites = tmp_path / "sites.tsv"
+    args = ("guides", files / "target.fa", files / "genome.fa", "-k", 2, "--hits", sites)
+    lines = (
+        here(*args, "--score", "mit", "--annotate", files / "genes.bed").out.decode().splitlines()
+    )
+    assert lines[0].split("\t") == [
+        *("sequence", "start", "end", "guide", "pam", "strand", "gc", "d0", "d1", "d2"),
+        *("specificity", "specificity_mit", "gene", "region"),
+    ]
+    table = kmatch.guides(files / "target.fa", files / "genome.fa", 2, score="mit", device="cpu")
+    cells = [line.split("\t") for line in lines[1:]]
+    assert [row[3] for row in cells] == table.guide.tolist()
+    assert [int(row[8]) for row in cells] == table.d1.tolist()
+    assert {row[12] for row in cells} <= {"first", "first,second", "second"}
+    counted = Counter(line.split("\t")[3] for line in sites.read_text().splitlines()[1:])
+    total = table.d0 + table.d1 + table.d2
+    assert dict(counted) == dict(zip(table.guide.tolist(), total.tolist(), strict=True))
+
+
+def test_best_are_the_most_specific(files):
+    args = (files / "target.fa", files / "genome.fa", 3)
+    every, best = (kmatch.guides(*args, best=n, device="cpu") for n in (None, 5))
+    keys = list(
+        zip(
+            -every.specificity,
+            every.d0,
+            every.d1,
+            every.d2,
+            every.d3,
+            range(len(every)),
+            strict=True,
+        )
+    )
+    assert rows(best) == [rows(every)[key[-1]] for key in sorted(keys)[:5]]
+
+
+def test_regions_of_the_target(files):
+    whole = kmatch.guides(files / "target.fa", files / "genome.fa", 1, device="cpu")
+    inside = kmatch.guides(
+        files / "target.fa", files / "genome.fa", 1, regions=[("gene", 100, 300)], device="cpu"
+    )
+    assert rows(inside) == [row for row in rows(whole) if row[1] >= 100 and row[2] <= 300]
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        (("--pam", "GGGGGGGGGGGGGGGGG"), "there is no guide: no 20 letters"),
+        (("--length", 390, "--pam", "NNNNNNNNNNNNNNNNNN"), "there is no guide"),
+        (("--pam", "TTTV", "--score", "cfd"), "scores are for Cas9"),
+        (("--format", "bed", "--columns", "guide"), "--columns is for columns of TSV"),
+        (("--columns", "guide,what"), "there is no column 'what'"),
+    ],
+)
+def test_hopeless_input_gets_a_line(files, options, part):
+    assert part in refused("guides", files / "target.fa", files / "genome.fa", "-k", 2, *options)
