@@ -14,7 +14,7 @@ from support.pcr import cases, expected, plain, products, rows
 
 import kmatch
 from kmatch.errors import InputError
-from kmatch.search import products as joins
+from kmatch.search import pcr as joins
 from kmatch.sequences.primer_pairs import load_pairs
 
 FORWARD, REVERSE = "ACGTTGCAGT", "GGATTACCAG"
