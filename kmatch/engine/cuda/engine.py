@@ -82,7 +82,8 @@ class CudaEngine(Engine):
 
     def time_kernels(self) -> Stopwatch:
         """See `Engine.time_kernels`; primers are timed with the host's part."""
-        for gpu in self._gpus:
+        for gpu in reversed(self._gpus):  # the first is the current one in the end
+            gpu.use()
             gpu.watch = driver.Stopwatch()
         return _Slowest(self._gpus)
 
