@@ -53,15 +53,10 @@ CASES = [
     for problem, each in PROBLEMS.items()
     for name in (FEW[problem] if driver.SIMULATED else each.cases)
 ]
-TWO = "cuda:0,0"  # engines that share a GPU
-ON_TWO = [("hamming", "IUPAC"), ("edit", "runs of N"), ("best", "palindrome")]
+ON_TWO = ["hamming-IUPAC", "edit-runs of N", "best-palindrome"]
 if not driver.SIMULATED:
-    ON_TWO += [("multi", "several PAMs"), ("edit", "a locus over many chunks")]
-    ON_TWO += [
-        ("pcr", "differences"),
-        ("primer", "satellites"),
-        ("constraints", "bounds and a PAM"),
-    ]
+    ON_TWO += ["multi-several PAMs", "edit-a locus over many chunks", "pcr-differences"]
+    ON_TWO += ["primer-as published", "constraints-bounds and a PAM"]
 examples = settings(max_examples=3 if driver.SIMULATED else 60)
 on_a_gpu = pytest.mark.gpu  # what is too slow in the simulator
 pytestmark = [] if driver.SIMULATED else pytest.mark.gpu
@@ -79,12 +74,13 @@ def test_cases(problem, name):
     check(problem, PROBLEMS[problem].cases[name], device="cuda")
 
 
-@pytest.mark.parametrize(("problem", "name"), ON_TWO)
-def test_several_gpus(problem, name, monkeypatch):
-    monkeypatch.setattr(devices, "REPEATED", True)
-    for device in (TWO,) if driver.SIMULATED else (TWO, "cuda:all"):
-        chunks = {} if problem == "primer" else {"chunk_length": 60}
-        assert check(problem, PROBLEMS[problem].cases[name], device=device, **chunks)
+@pytest.mark.parametrize("case", ON_TWO)
+@pytest.mark.parametrize("device", ["cuda:0,0", "cuda:all"])
+def test_several_gpus(case, device, monkeypatch):
+    monkeypatch.setattr(devices, "REPEATED", True)  # the first are engines that share a GPU
+    problem, name = case.split("-", 1)
+    chunks = {} if problem == "primer" else {"chunk_length": 60}
+    assert check(problem, PROBLEMS[problem].cases[name], device=device, **chunks)
 
 
 @pytest.mark.parametrize("problem", [name for name, each in PROBLEMS.items() if each.drawn])
@@ -297,39 +293,27 @@ def test_known_off_targets(real):
 
 
 @on_a_gpu
-@pytest.mark.parametrize(
-    ("find", "records", "k", "how"),
-    [
-        (search, REPEATS, (2,), {"capacity": 1_024}),
-        (edit, REPEATS, (2,), {"capacity": 1_024}),
-        *(
-            (find, DESERTS, k, {"chunk_length": 4_096})
-            for find, *k in ((search, 1), (edit, 1), (best,))
-        ),
-    ],
-)
-def test_chunks_that_are_unlike_others(find, records, k, how):
+@pytest.mark.parametrize(("find", "k"), [(search, (2,)), (edit, (2,)), (best, ())])
+def test_chunks_that_are_unlike_others(find, k):
     """Hits far beyond the buffer, or nothing but N."""
-    k = k if isinstance(k, list) else [k]
-    found = [
-        rows(find(records, PATTERNS, *k, device=d, **h)) for d, h in (("cuda", how), ("cpu", {}))
-    ]
-    assert found[0] == found[1] != []
-
-
-FAMILY = [
-    (6, {"max_length": 30}, {}),
-    (6, {"both_strands": True}, {}),
-    (40, {}, {}),
-    (40, {}, {"DEEPEST": 300}),
-    (100, {"background_strand": "+"}, {}),
-    (300, {"background_strand": "+"}, {}),
-]
+    for records, how in ((REPEATS, {"capacity": 1_024}), (DESERTS, {"chunk_length": 4_096})):
+        found = rows(find(records, PATTERNS, *k, device="cuda", **how))
+        assert found == rows(find(records, PATTERNS, *k)) != []
 
 
 @on_a_gpu
-@pytest.mark.parametrize(("k", "options", "sizes"), FAMILY)
-def test_many_primers(records, k, options, sizes, monkeypatch):
+@pytest.mark.parametrize(
+    ("k", "options", "deepest"),
+    [
+        (6, {"max_length": 30}, on_gpu.DEEPEST),
+        (6, {"both_strands": True}, on_gpu.DEEPEST),
+        (40, {}, on_gpu.DEEPEST),
+        (40, {}, 300),
+        (100, {"background_strand": "+"}, on_gpu.DEEPEST),
+        (300, {"background_strand": "+"}, on_gpu.DEEPEST),
+    ],
+)
+def test_many_primers(records, k, options, deepest, monkeypatch):
     """A target of two records, and a background with relatives of parts of it."""
     random, letters = np.random.default_rng(3), records[0][1].tobytes().decode()
     target = letters[:9_000]
@@ -342,8 +326,7 @@ def test_many_primers(records, k, options, sizes, monkeypatch):
         [("one", target), ("two", letters[300_000:303_000])],
         [("a", parts[0] + relatives[0] + parts[1] + relatives[1]), ("b", relatives[2] + parts[2])],
     )
-    for name, value in sizes.items():
-        monkeypatch.setattr(on_gpu, name, value)
+    monkeypatch.setattr(on_gpu, "DEEPEST", deepest)
     found = primer_rows(primer(*family, k, device="cuda", **options))
     assert found == primer_rows(primer(*family, k, **options)) != []
 
