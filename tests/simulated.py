@@ -8,6 +8,7 @@ begins at the other end in the next block: where a barrier is missing, threads r
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import count
+from threading import RLock
 from types import SimpleNamespace
 
 import numpy as np
@@ -80,6 +81,13 @@ def _convert(kind, *given, call=types.Integer.__call__):
 
 
 def pytest_configure(config):
+    launch, lock = kernel.FakeCUDAKernel.__call__, RLock()
+
+    def alone(*given):  # a kernel at a time, which calls functions of its own
+        with lock:
+            return launch(*given)
+
+    kernel.FakeCUDAKernel.__call__ = alone
     kernel.BlockManager = Block
     kernel.swapped_cuda_module = _knowing
     kernelapi.threading = SimpleNamespace(current_thread=getcurrent)

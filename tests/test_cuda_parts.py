@@ -250,8 +250,7 @@ class Clock:
         ((0.005, 0.06), 30, 20, 29),
     ],
 )
-def test_gpus_take_work_by_what_they_have_to_do(seconds, many, least, most, monkeypatch):
-    monkeypatch.setattr(driver, "SIMULATED", False)  # clocks run side by side
+def test_gpus_take_work_by_what_they_have_to_do(seconds, many, least, most):
     gpus = [Clock(each) for each in seconds]
     queue, under_way = GpuQueue(gpus), []
     for number in range(many):

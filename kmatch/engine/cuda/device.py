@@ -246,7 +246,5 @@ def open_gpu(number: int, nth: int = 0) -> Gpu:
 def open_gpus(numbers: Sequence[int]) -> list[Gpu]:
     """The Gpus of some numbers, at the same time, as each takes long; equal ones share a GPU."""
     nths = [list(numbers[:i]).count(number) for i, number in enumerate(numbers)]
-    if len(numbers) == 1 or driver.SIMULATED:
-        return list(map(open_gpu, numbers, nths))
     with ThreadPoolExecutor(len(numbers)) as pool:
         return list(pool.map(open_gpu, numbers, nths))

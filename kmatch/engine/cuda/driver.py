@@ -6,8 +6,7 @@ package after that, numba-cuda-mlir, would be imported here too: docs/install.md
 
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from threading import Lock
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +27,6 @@ if cuda is not None and not SIMULATED:
     adopt_cuda_kernels()
 OLDEST = (5, 0)  # compute capability: the first with three-input logic
 BACKGROUND = (8, 0)  # the first that copies to shared memory in the background
-SIMULATED_PROCESSORS = 2
 
 DeviceArray = Any  # an array on the GPU; Numba does not type its parts for CUDA
 Stream = Any
@@ -117,20 +115,6 @@ if cuda is not None:
         numbers[0] = x
 
 
-_simulator = Lock()  # which runs one kernel at a time
-
-
-def alone() -> AbstractContextManager[object]:
-    """A context in which a thread may launch kernels."""
-    return _simulator if SIMULATED else nullcontext()
-
-
-def jit(max_registers: int, **options: bool) -> Any:
-    """`cuda.jit` for a kernel whose threads have so many registers at the most."""
-    limit = {} if SIMULATED else {"max_registers": max_registers}
-    return cuda.jit(**options, **limit)
-
-
 def use_device(number: int) -> None:
     """Make a GPU the current one of the calling thread."""
     cuda.select_device(number)
@@ -208,7 +192,7 @@ def empty(shape: int | tuple[int, ...], dtype: DTypeLike, stream: Stream) -> Dev
 def multiprocessors() -> int:
     """Multiprocessors of the current GPU."""
     if SIMULATED:
-        return SIMULATED_PROCESSORS
+        return 2
     return cuda.get_current_device().MULTIPROCESSOR_COUNT
 
 

@@ -282,7 +282,7 @@ class GpuQueue:
     def _carry_out(self, number: int, start: Callable[[Gpu], Any]) -> Any:
         gpu = self._gpus[number]
         try:
-            with self._starting[number], driver.alone():
+            with self._starting[number]:
                 gpu.use()
                 started = start(gpu)
             return started.found()

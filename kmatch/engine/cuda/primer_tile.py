@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from numba import int32, int64, uint8, uint64
 
-from kmatch.engine.cuda.driver import cuda, jit
+from kmatch.engine.cuda.driver import SIMULATED, cuda
 from kmatch.engine.cuda.primer_strips import State, Stretch, Tile, Watch, carry_down, stage, sweep
 from kmatch.engine.cuda.recurrence import COLUMNS
 from kmatch.engine.cuda.words import NONE, ONE, larger, lowest, smaller
@@ -23,7 +23,8 @@ from kmatch.engine.types import UNKNOWN
 
 WIDTH = 32  # words of a tile, those of a warp
 STRETCHES = 2  # of a block
-REGISTERS = 168  # of a thread: six blocks fit a multiprocessor, for a few words that are spilled
+# Registers of a thread: six blocks fit a multiprocessor, for a few words that are spilled.
+LIMIT = {} if SIMULATED else {"max_registers": 168}
 NOWHERE = 255  # for a lane without a row of interest
 WAITING, TAKEN, CELLS = range(3)  # what `tally` counts
 
@@ -172,7 +173,7 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
     plane_size, carried_size = (UNKNOWN + 1) * size, threads * bits
     trials = (rows - 1).bit_length() + 1
 
-    @jit(cache=True, max_registers=REGISTERS)
+    @cuda.jit(cache=True, **LIMIT)
     def kernel(text, columns, limits, bounds, units, shape, deltas, outcome):
         plane_words, stretch, warm, k, strips, passed = shape
         waiting, reach, tally = outcome
