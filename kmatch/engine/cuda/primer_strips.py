@@ -67,16 +67,21 @@ class Stretch(NamedTuple):
     """A stretch of the background on its way through a strip.
 
     columns: four letters a number; begin, end: those that are taken; base: the strip's top row − k;
-    deltas: horizontal ones in device memory, from column `origin` on; above, below: the indices of
-    those above the strip and below it, −1 for none.
+    origin: the column that the first deltas in device memory belong to.
     """
 
     columns: Any
     begin: int
     end: int
     base: int
-    deltas: Any
     origin: int
+
+
+class Borders(NamedTuple):
+    """Horizontal deltas in device memory: the indices of those above a strip and of those below it,
+    −1 for none."""
+
+    deltas: Any
     above: int
     below: int
 
@@ -148,18 +153,18 @@ def _add_above(counter, bits, tile, base, fresh, counted):
 
 
 @cuda.jit(device=True)
-def carry_down(state, rows, bits, tile, stretch, begun):
+def carry_down(state, rows, bits, tile, stretch, borders, begun):
     """Find D − k above a strip before its first column, in every lane.
 
     begun: the first column of the strip above, where `tile.carried` is D − k above that one.
     """
-    if stretch.above < 0:
+    if borders.above < 0:
         put_number(state.counter, bits, stretch.base)
     else:
         put_number(state.counter, bits, rows)
         _add_above(state.counter, bits, tile, stretch.base, False, ALL_ONES)
     for t in range(begun, stretch.begin, COLUMNS):
-        letters = _load_letters(state, tile.width, stretch, t)
+        letters = _load_letters(state, tile.width, stretch, borders, t)
         if letters & 7 == FRESH:
             put_number(state.counter, bits, stretch.base)
         else:
@@ -169,29 +174,29 @@ def carry_down(state, rows, bits, tile, stretch, begun):
 
 
 @cuda.jit(device=True)
-def _load_letters(state, width, stretch, t):
+def _load_letters(state, width, stretch, borders, t):
     """The letters of COLUMNS columns from t on; begins to load the deltas above them."""
-    if stretch.above >= 0:
-        first = stretch.above + (t - stretch.origin) * 2 * width
+    if borders.above >= 0:
+        first = borders.above + (t - stretch.origin) * 2 * width
         for c in range(COLUMNS):
             at = first + 2 * c * width
-            state.next_ph[c] = stretch.deltas[uint64(at)]
-            state.next_mh[c] = stretch.deltas[uint64(at + width)]
+            state.next_ph[c] = borders.deltas[uint64(at)]
+            state.next_mh[c] = borders.deltas[uint64(at + width)]
     return stretch.columns[uint64(t) // uint64(COLUMNS)]
 
 
 @cuda.jit(device=True)
-def _hand_down(state, width, stretch, t):
+def _hand_down(state, width, stretch, borders, t):
     """Store the deltas below COLUMNS columns from t on."""
-    if stretch.below >= 0:
+    if borders.below >= 0:
         for c in range(COLUMNS):
-            at = stretch.below + (t - stretch.origin) * 2 * width + 2 * c * width
-            stretch.deltas[uint64(at)] = state.ph[c]
-            stretch.deltas[uint64(at + width)] = state.mh[c]
+            at = borders.below + (t - stretch.origin) * 2 * width + 2 * c * width
+            borders.deltas[uint64(at)] = state.ph[c]
+            borders.deltas[uint64(at + width)] = state.mh[c]
 
 
 @cuda.jit(device=True)
-def sweep(state, rows, bits, gather, tile, stretch, watch):
+def sweep(state, rows, bits, gather, tile, stretch, borders, watch):
     """Take a stretch through a strip; returns the lanes alive at the rows of interest.
 
     gather: whether these are each lane's own, or the strip's last, for which one lane of `watch` is
@@ -212,10 +217,10 @@ def sweep(state, rows, bits, gather, tile, stretch, watch):
             for c in range(COLUMNS):  # the strip below loads them ahead, and looks at none
                 state.ph[c] = NONE
                 state.mh[c] = NONE
-            _hand_down(state, width, stretch, t)
+            _hand_down(state, width, stretch, borders, t)
             t += COLUMNS
         if t < stretch.end:
-            letters = _load_letters(state, width, stretch, t)
+            letters = _load_letters(state, width, stretch, borders, t)
         while t < stretch.end:
             if letters & 7 == FRESH:
                 break
@@ -227,9 +232,9 @@ def sweep(state, rows, bits, gather, tile, stretch, watch):
                 state.rose[c] = NONE
                 state.fell[c] = NONE
             following = t + COLUMNS if t + COLUMNS < stretch.end else t
-            letters = _load_letters(state, width, stretch, following)
+            letters = _load_letters(state, width, stretch, borders, following)
             _advance(state, rows, (tile, gather))
-            _hand_down(state, width, stretch, t)
+            _hand_down(state, width, stretch, borders, t)
             if counting:
                 if gather:
                     now = add_four(state.counter, bits, state.rose, state.fell)

@@ -16,7 +16,16 @@ from typing import Any, NamedTuple
 from numba import int32, int64, uint8, uint64
 
 from kmatch.engine.cuda.driver import SIMULATED, cuda
-from kmatch.engine.cuda.primer_strips import State, Stretch, Tile, Watch, carry_down, stage, sweep
+from kmatch.engine.cuda.primer_strips import (
+    Borders,
+    State,
+    Stretch,
+    Tile,
+    Watch,
+    carry_down,
+    stage,
+    sweep,
+)
 from kmatch.engine.cuda.recurrence import COLUMNS
 from kmatch.engine.cuda.words import NONE, ONE, larger, lowest, smaller
 from kmatch.engine.types import UNKNOWN
@@ -233,7 +242,8 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
             begin = first + mine * _stretch_of(stop - first)
             end = smaller(begin + _stretch_of(stop - first), stop)
             origin = larger(begin - warm, 0)
-            going, column = begin < stop, origin  # the strip's first
+            going = begin < stop
+            span = Stretch(columns, origin, end, -k, origin)
             seen[1] = -1
             if mine == 0:
                 passing[word] = NONE
@@ -250,19 +260,20 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
                 within = cuda.syncthreads_or(int32(within))
                 above = border + (strip + 1) % 2 * border_size if strip else -1
                 below = border + strip % 2 * border_size if strip + 1 < strips else -1
-                begun, column = column, larger(begin - warm + top, 0)
-                span = Stretch(columns, column, end, top - k, deltas, origin, above, below)
+                borders = Borders(deltas, above, below)
                 if going:
-                    carry_down(state, rows, bits, tile, span, begun)
+                    begun = span.begin
+                    span = Stretch(columns, larger(begin - warm + top, 0), end, top - k, origin)
+                    carry_down(state, rows, bits, tile, span, borders, begun)
                     if word == 0:
-                        cuda.atomic.add(tally, CELLS, end - column)
+                        cuda.atomic.add(tally, CELLS, end - span.begin)
                 left = NONE  # lanes that need the strips below
                 if not within:
                     if going:
                         left = masks[last]
                         counting = top + rows >= k or noting
                         watch = Watch(left & deeper[word], counting, noting, seen)
-                        alive = sweep(state, rows, bits, False, tile, span, watch)
+                        alive = sweep(state, rows, bits, False, tile, span, borders, watch)
                         if counting:
                             left &= alive
                 else:
@@ -272,10 +283,10 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
                     while trial < trials:
                         alive = NONE
                         if sweeping:
+                            borders = Borders(deltas, above, below)
                             watch = Watch(masks[last] & deeper[word], True, noting, seen)
-                            alive = sweep(state, rows, bits, True, tile, span, watch)
-                        # The first sweep wrote the border below.
-                        span = Stretch(columns, column, end, top - k, deltas, origin, above, -1)
+                            alive = sweep(state, rows, bits, True, tile, span, borders, watch)
+                        below = -1  # the first sweep wrote the border
                         alive_words[thread] = alive
                         left |= alive & masks[last]
                         if trial < 0:
@@ -301,7 +312,7 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
                             if cuda.syncthreads_or(int32(aimed != NONE)):
                                 break
                         if sweeping and word == 0 and trial < trials:
-                            cuda.atomic.add(tally, CELLS, end - column)
+                            cuda.atomic.add(tally, CELLS, end - span.begin)
                     if mine == 0:
                         _raise(rows, top, rising, tile)
                 going = _any(lives, mine, left & deeper[word])
