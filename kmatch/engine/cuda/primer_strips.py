@@ -82,8 +82,8 @@ class Borders(NamedTuple):
     −1 for none."""
 
     deltas: Any
-    above: int
-    below: int
+    source: int
+    target: int
 
 
 class Watch(NamedTuple):
@@ -158,7 +158,7 @@ def carry_down(state, rows, bits, tile, stretch, borders, begun):
 
     begun: the first column of the strip above, where `tile.carried` is D − k above that one.
     """
-    if borders.above < 0:
+    if borders.source < 0:
         put_number(state.counter, bits, stretch.base)
     else:
         put_number(state.counter, bits, rows)
@@ -176,8 +176,8 @@ def carry_down(state, rows, bits, tile, stretch, borders, begun):
 @cuda.jit(device=True)
 def _load_letters(state, width, stretch, borders, t):
     """The letters of COLUMNS columns from t on; begins to load the deltas above them."""
-    if borders.above >= 0:
-        first = borders.above + (t - stretch.origin) * 2 * width
+    if borders.source >= 0:
+        first = borders.source + (t - stretch.origin) * 2 * width
         for c in range(COLUMNS):
             at = first + 2 * c * width
             state.next_ph[c] = borders.deltas[uint64(at)]
@@ -188,9 +188,9 @@ def _load_letters(state, width, stretch, borders, t):
 @cuda.jit(device=True)
 def _hand_down(state, width, stretch, borders, t):
     """Store the deltas below COLUMNS columns from t on."""
-    if borders.below >= 0:
+    if borders.target >= 0:
         for c in range(COLUMNS):
-            at = borders.below + (t - stretch.origin) * 2 * width + 2 * c * width
+            at = borders.target + (t - stretch.origin) * 2 * width + 2 * c * width
             borders.deltas[uint64(at)] = state.ph[c]
             borders.deltas[uint64(at + width)] = state.mh[c]
 
