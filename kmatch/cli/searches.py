@@ -7,7 +7,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +71,7 @@ class Search:
         self._inputs = [path for path in (*inputs, given.annotate) if path]
         check_outputs(self._inputs, self._outputs)
         self.is_standard = given.output in (None, "-")
-        self.aligned, self.rows = False, 0
+        self.aligned, self.rows, self._warned = False, 0, False
         self._began, self._device = time.perf_counter(), ""
         self._panel: PatternSet | None = None
         self.genomes: Any = None
@@ -96,6 +96,23 @@ class Search:
         if self.genomes.named and any(map(os.path.exists, filter(None, self._outputs.values()))):
             check_outputs(self.genomes.paths, self._outputs)
         wake(self.given.device)  # the search, not imported yet, takes as long
+        self._warn_of_long_patterns(_letters_at_most(self.given.genome))
+
+    def _warn_of_long_patterns(self, longest: int) -> None:
+        """Warn, once, of patterns that are longer than every record.
+
+        longest: letters of the longest record, or more; 0 where that is unknown.
+        """
+        long = [pattern for pattern in self._panel or () if len(pattern) > longest]
+        if not long or not longest or self._warned:
+            return
+        self._warned = True
+        others = f", and {len(long) - 1:,} more, are" if len(long) > 1 else " is"
+        warn(
+            f"pattern '{long[0].name}' of {len(long[0]):,} letters{others} longer than every "
+            f"record of {self.genomes.label}, at most {longest:,}; are genome and patterns "
+            "exchanged?"
+        )
 
     @property
     def run(self) -> Run:
@@ -152,15 +169,8 @@ class Search:
         are longer than every record; counts: of the hits, for --json."""
         progress, several = self.progress, ""
         if self._panel is not None:
-            long = [pattern for pattern in self._panel if len(pattern) > progress.longest]
-            # Of regions only records with any are met, and there may be longer ones.
-            if long and progress.longest and self.regions is None:
-                others = f", and {len(long) - 1:,} more, are" if len(long) > 1 else " is"
-                warn(
-                    f"pattern '{long[0].name}' of {len(long[0]):,} letters{others} longer than "
-                    f"every record of {self.genomes.label}, at most {progress.longest:,}; are "
-                    "genome and patterns exchanged?"
-                )
+            if self.regions is None:  # of regions only records with any are met
+                self._warn_of_long_patterns(progress.longest)
             if self.genomes.named:
                 several = f"{counted(len(self.genomes), 'genome')}, "
         records, letters = counted(progress.records, "record"), f"{progress.letters:,} bp"
@@ -189,6 +199,15 @@ def _compiling_beside(given: Given) -> "AbstractContextManager[Callable[[Engine]
     from kmatch.jit.rehearsal import compiling_beside
 
     return compiling_beside(str(click.get_current_context().command.name))
+
+
+def _letters_at_most(path: str) -> int:
+    """A number of letters that no record of a file exceeds, or 0 where none is known at once."""
+    if path != "-" and os.path.isfile(path):
+        with suppress(OSError), open(path, "rb") as file:
+            if file.read(1) == b">":
+                return os.path.getsize(path)
+    return 0
 
 
 def check_inputs(given: Given, argument: str, path: str | None) -> None:
