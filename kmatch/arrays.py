@@ -1,6 +1,6 @@
 """Types of arrays, rows of unequal length in one array, and look-up tables of bytes."""
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -52,3 +52,15 @@ def look_up(values: Bytes | bytes, table: Bytes) -> Bytes:
     """table[values] for uint8 values and a table of up to 256, without wide indices."""
     whole = table.tobytes().ljust(256, b"\0")
     return np.frombuffer(bytearray(values).translate(whole), np.uint8)
+
+
+def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
+    """The distinct numbers of a flat array, sorted: np.unique, but that imports numpy.ma."""
+    ordered = np.sort(numbers)
+    return np.concatenate([ordered[:1], ordered[1:][ordered[1:] != ordered[:-1]]])
+
+
+def ranked(numbers: NDArray[Any]) -> tuple[NDArray[Any], Longs]:
+    """The distinct numbers of a flat array, sorted, and which of them each is, int64[n]."""
+    known = distinct(numbers)
+    return known, np.searchsorted(known, numbers)

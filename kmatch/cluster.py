@@ -68,7 +68,7 @@ def primers_anywhere(target: Genome, background: Genome, k: int, options: Any, r
 
 def version() -> str:
     """The version of kmatch, with a digest of its sources: workers need the same one."""
-    from kmatch.jit.folders import digest  # which imports Numba
+    from kmatch.jit.folders import digest
 
     return f"{kmatch.__version__} ({digest(kmatch.__version__)[:8]})"
 

@@ -27,8 +27,6 @@ from support.commands import (
 )
 
 import kmatch
-from kmatch.jit import folders
-from kmatch.jit.rehearsal import compiling_beside
 from kmatch.sequences.fasta import LONGEST_HEADER
 from kmatch.sequences.files import seekable_copy
 from kmatch.sequences.others import read_parts
@@ -406,11 +404,6 @@ def test_where_nothing_can_be_written(monkeypatch):
     for name in ("gettempdir", "mkdtemp", "TemporaryFile"):
         monkeypatch.setattr(tempfile, name, none)
     assert seekable_copy(io.BytesIO(b"ACGT")).read() == b"ACGT"
-    monkeypatch.setattr(folders.numba.config, "CACHE_DIR", "")
-    monkeypatch.setattr(folders, "_writable", lambda folder: False)
-    assert folders._base.__wrapped__() == folders.BESIDE
-    with compiling_beside("hamming") as begin:
-        begin(None)
 
 
 @pytest.mark.skipif(HAS_GPU, reason="there is a GPU, which --device cuda may use")

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import FunctionType
 
 import pytest
-from numba import config
 from numba.core.dispatcher import Dispatcher
 from support.package_copy import copy_package
 
@@ -132,7 +131,7 @@ def test_what_numba_is_asked_for_counts(monkeypatch):
     known = {folders.folder_name.__wrapped__()}
     assert known == {folders.folder_name()}
     for name in folders.SETTINGS:
-        monkeypatch.setattr(config, name, 7)
+        monkeypatch.setenv(f"NUMBA_{name}", "7")
         known.add(folders.folder_name.__wrapped__())
     assert len(known) == 1 + len(folders.SETTINGS)
 

@@ -96,10 +96,10 @@ from kmatch.cli.messages import Messages
 
 messages = Messages()
 with messages.announcing_compiling(), messages.progress("a/genome.fa") as advance:
-    from kmatch.engine.tiny import work
+    from kmatch.jit import entry
 
     advance(30, 100)
-    assert work(10) == 21
+    assert entry("kmatch.engine.tiny", "work")(10) == 21
     advance(100, 100)
     messages.make_way()
     print("chr1\\t0\\t10")

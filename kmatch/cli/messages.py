@@ -114,22 +114,22 @@ class Messages:
 
     @contextmanager
     def announcing_compiling(self) -> Iterator[None]:
-        """Say on a terminal, once, that kernels have to be compiled while the block runs."""
-        if not self._is_watched():
-            yield
-            return
-        from kmatch.jit.numba_parts import on_compile
+        """Say, once, that kernels have to be compiled while the block runs; and, with --verbose,
+        why some are compiled by every process."""
+        from kmatch.jit import entries
 
-        announced = False
+        said = self.quiet
 
         def announce(name: str) -> None:
-            nonlocal announced
-            if not announced:
+            nonlocal said
+            if not said:
                 _say("compiling kernels, once a machine; this takes up to half a minute")
-            announced = True
+            said = True
 
-        with on_compile(announce):
+        with entries.on_compile(announce):
             yield
+        if entries.unfit:
+            self.detail(f"kernels are compiled by each process: {entries.unfit[0]}")
 
     def _is_watched(self) -> bool:
         """Whether messages go to a terminal."""

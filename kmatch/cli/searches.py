@@ -7,7 +7,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,6 @@ from kmatch.errors import REPORTS, InputError, listed, warn
 from kmatch.search.query import Query, Run
 
 if TYPE_CHECKING:
-    from kmatch.engine.engine import Engine
     from kmatch.results.batches import HitBatch
     from kmatch.results.columns import HitRows, Rows
     from kmatch.results.limit import Counts
@@ -129,14 +128,12 @@ class Search:
         messages, given = self.messages, self.given
         with (
             messages.announcing_compiling(),
-            _compiling_beside(given) as help_out,
             messages.progress(label, given.scheduler is not None) as advance,
         ):
             search = begin()
             self.progress, described = search.progress, search.engine.description
             self._device = f" on {described.partition(' (')[0].partition(', ')[0]}"
             messages.detail(f"device: {described}")
-            help_out(search.engine)
             search.progress.tell = advance
             found = iter(search)
             try:
@@ -183,22 +180,6 @@ class Search:
             write_report(self.given.json, counts, inputs=self._inputs, **facts)
         searched = f"{several}{records}, {letters} in {seconds:.1f} s{self._device}"
         self.messages.conclude(f"{found}; {searched}")
-
-
-def _compiling_beside(given: Given) -> "AbstractContextManager[Callable[[Engine], None]]":
-    """Let other processes compile for a first search, as `compiling_beside` does; none later."""
-    from kmatch.jit.folders import nothing_compiled
-    from kmatch.published.registry import ENGINE
-
-    if (
-        given.scheduler is not None
-        or getattr(given, "algorithm", ENGINE) != ENGINE
-        or not nothing_compiled()
-    ):
-        return nullcontext(lambda engine: None)
-    from kmatch.jit.rehearsal import compiling_beside
-
-    return compiling_beside(str(click.get_current_context().command.name))
 
 
 def _letters_at_most(path: str) -> int:

@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -160,6 +159,8 @@ VECTOR_FEATURES = ("avx512f", "avx512vl", "avx2", "avx", "sse4.2", "neon", "sve"
 
 def describe_versions() -> Iterator[tuple[str, str]]:
     """Yield (name, value) pairs: the versions of packages, without loading these."""
+    from importlib.metadata import version
+
     yield "kmatch", __version__
     yield "python", f"{platform.python_version()} ({platform.platform()})"
     yield "packages", ", ".join(f"{name} {version(name)}" for name in PACKAGES)

@@ -15,7 +15,6 @@ from kmatch.arrays import Bools, Bytes, Longs, Words
 from kmatch.engine.codes import Found
 from kmatch.engine.cpu.items import pack_items
 from kmatch.engine.geometry import Layout, Text
-from kmatch.engine.host import stand_in
 from kmatch.engine.queries import DifferenceQuery, QueryArrays, ReadingArrays
 from kmatch.engine.types import Columns, Constraints, Ends, Starts, Traced, View
 from kmatch.engine.workers import Workers, slabs
@@ -128,11 +127,8 @@ class Engine(ABC):
         letters: uint8[≥ 64·words·rows + halo + 64·(words + 1)], ASCII in any case, 0 beyond the
         text; text: with planes of at least 4·plane_words words, filled here.
         """
-        if pack_instead := stand_in():
-            pack_instead(letters, text)
-        else:
-            items = pack_items(text.words, text.plane_words)
-            self._workers.run(pack, items, letters, text)
+        items = pack_items(text.words, text.plane_words)
+        self._workers.run(pack, items, letters, text)
 
     @abstractmethod
     def unite(self, text: Text, masks: Bytes) -> Text:

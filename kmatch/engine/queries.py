@@ -15,6 +15,7 @@ from kmatch.arrays import (
     bounds_of,
     look_up,
     offsets_in_rows,
+    ranked,
 )
 
 LOOK_EVERY = 4
@@ -78,7 +79,7 @@ def _lay_out(
     planes, plane_of = _planes_of(masks)
     counted, bases = counts
     most = 1 + int(bases.max(initial=0))
-    kinds, kind = np.unique(counted * most + bases, return_inverse=True)
+    kinds, kind = ranked(counted * most + bases)
     looks = [first_look(*divmod(pair, most), k) for pair in kinds.tolist()]
     starts = bounds[:-1]
     look = starts + np.array(looks, np.int64)[kind]

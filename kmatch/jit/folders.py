@@ -1,26 +1,41 @@
-"""Compiled kernels on disk: a file each, in a folder named by the digest of their sources."""
+"""Compiled kernels on disk: a file each, in a folder named by the digest of their sources.
+
+Processes that want the same kernel at once have one of them compile it.
+"""
 
 import hashlib
 import os
-import pickle
 import re
 import secrets
 import stat
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Hashable, Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO, TypeVar
+from threading import Event, Thread
+from typing import Any
 
-import llvmlite
-import numba
+from llvmlite import binding
 
 from kmatch import __version__
+from kmatch.errors import KmatchWarning
+
+fcntl: Any  # None on Windows
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None
 
 PACKAGE = Path(__file__).parents[1]
+BESIDE = PACKAGE / "__pycache__"
+NAME = re.compile(r"kmatch-[0-9a-f]{24}")
+SUFFIXES = (".kernel", ".part", ".lock", ".lcs", ".nbi", ".nbc")  # of files of kmatch and Numba
 
 # Folders and files above the engine: a file there counts only if it contains one of MAKERS, which
 # make kernels. All other files count. Tests check that no kernel and nothing that kernels import is
@@ -29,7 +44,39 @@ HOST = {"bench", "packed", "results", "search", "sequences"}
 HOST |= {"__main__.py", "api.py", "cluster.py", "genome.py"}
 HOST |= {"jit/rehearsal.py", "published/registry.py", "published/search.py"}
 KERNEL_FREE = {"cli", "pictures"}
-MAKERS = (b"@kernel", b"@parallel_kernel", b"@inlined", b"import numba", b"from numba")
+MAKERS = (
+    b"@kernel",
+    b"@kept_kernel",
+    b"@parallel_kernel",
+    b"@inlined",
+    b"import numba",
+    b"from numba",
+)
+
+# Settings of Numba's: kernels that were compiled with other values are other kernels.
+SETTINGS = (
+    "OPT",
+    "LOOP_VECTORIZE",
+    "SLP_VECTORIZE",
+    "DEBUGINFO",
+    "CPU_NAME",
+    "CPU_FEATURES",
+    "BOUNDSCHECK",
+)
+
+# A folder for other sources or versions is removed a month after its last use; where there are more
+# than FEW newer ones, a day after it. A process that still used it would only compile again.
+MONTH, DAY = 30 * 86400, 86400
+FEW = 4
+
+MARK = b"kmatch kernel 2\n"
+CHECK = 32  # bytes of the digest that follows the mark
+
+PAUSE = 0.02  # seconds between looks at the disk
+BEAT = 0.5  # seconds between signs of life of a process that compiles
+PATIENCE = 4 * BEAT  # seconds without one, after which others compile too
+
+_warned: set[str] = set()
 
 
 def kernel_sources(package: Path = PACKAGE) -> Iterator[tuple[str, bytes]]:
@@ -82,23 +129,6 @@ def _read(package: Path) -> "hashlib.blake2b":
     return summary
 
 
-# The folders of compiled kernels, each named by a digest of the kernels' sources.
-
-
-BESIDE = PACKAGE / "__pycache__"
-NAME = re.compile(r"kmatch-[0-9a-f]{24}")
-SUFFIXES = (".kernel", ".part", ".lcs", ".nbi", ".nbc")  # of the files that kmatch and Numba write
-
-# Of numba.config: kernels that were compiled with other values are other kernels.
-SETTINGS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE")
-
-# A folder for other sources or versions is removed a month after its last use; where there are more
-# than FEW newer ones, a day after it. A process that still used it would only compile again.
-MONTH, DAY = 30 * 86400, 86400
-
-FEW = 4
-
-
 def own_folder() -> Path:
     """The folder for this user's kernels, which is searched first and written to."""
     return _base() / folder_name()
@@ -126,11 +156,6 @@ def mark_used(folder: str) -> None:
         os.utime(folder)
 
 
-def nothing_compiled() -> bool:
-    """Whether no kernel of these sources and versions has been compiled yet."""
-    return not any(any(_kernels(folder)) for folder in kernel_folders())
-
-
 def measure(folder: Path) -> tuple[int, int]:
     """The number of compiled kernels in a folder, and their bytes."""
     sizes = []
@@ -147,10 +172,20 @@ def _kernels(folder: Path) -> Iterator[os.DirEntry[str]]:
 
 @cache
 def folder_name() -> str:
-    """The name of the folders for the sources, as they are at the first call, the versions, and
-    what Numba's environment variables change in all kernels."""
-    settings = (f"{name}={getattr(numba.config, name, None)}" for name in SETTINGS)
-    return f"kmatch-{digest(__version__, numba.__version__, llvmlite.__version__, *settings)}"
+    """The name of the folders for the sources, as they are at the first call, the versions, the
+    processor, and what Numba's environment variables change in all kernels."""
+    settings = (os.environ.get(f"NUMBA_{name}", "") for name in SETTINGS)
+    processor = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
+    versions = (__version__, sys.implementation.cache_tag, *map(_version, ("numba", "llvmlite")))
+    return f"kmatch-{digest(*versions, *processor, *settings)}"
+
+
+def _version(package: str) -> str:
+    """What says an installed package's version, read without an import."""
+    found = find_spec(package)
+    folder = Path(found.origin).parent if found and found.origin else Path()
+    files = (folder / "_version.py", folder / "__init__.py")
+    return next((file.read_text() for file in files if file.is_file()), "")
 
 
 @cache
@@ -160,8 +195,8 @@ def _base() -> Path:
 
     Where none is, the package's own, so that the first attempt to keep a kernel there says so.
     """
-    if numba.config.CACHE_DIR:
-        return Path(numba.config.CACHE_DIR)
+    if named := os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(named)
     if _writable(BESIDE):
         return BESIDE
     with suppress(RuntimeError):  # a user without a home
@@ -222,157 +257,146 @@ def _remove(folder: str) -> None:
         os.rmdir(folder)
 
 
-# Compiled kernels as files: one for each kernel and signature, used only if it is whole.
+# Kernels as files, used only if they are whole.
 
 
-MARK = b"kmatch kernel 1\n"
-CHECK = 32  # bytes of the digest that follows the mark
+def find_or_make(file: str, key: str, make: Callable[[], bytes]) -> bytes:
+    """The object kept in a file under a key, made by make() where there is none, and then kept.
 
-
-class DamagedFile(Exception):
-    """A file differs from what was written."""
-
-
-class KernelFiles(NamedTuple):
-    """The files of one kernel, in one folder; their names begin with `name`.
-
-    dump: makes bytes that pickle can load. There is no index of signatures as Numba writes it: two
-    processes that write at once can leave one that points at the wrong code.
+    Of processes that want it at once one makes it, and the others wait as long as it shows signs of
+    life. What make() raises is raised here.
     """
-
-    folder: str
-    name: str
-    dump: Callable[[object], bytes]
-
-    def load(self, key: Hashable) -> Any:
-        """The data saved under a key, or None. Raises DamagedFile."""
-        path = self.path(key)
-        try:
-            with open(path, "rb") as handle:
-                content = handle.read()
-        except OSError:
-            return None
-        begin = len(MARK) + CHECK
-        kept = memoryview(content)[begin:]
-        if content[:begin] != MARK + _check(kept):
-            raise DamagedFile(path)
-        try:
-            found, data = pickle.loads(kept)
-        except Exception as error:  # pickle's failures are of many classes
-            raise DamagedFile(path) from error
-        return data if found == key else None
-
-    def save(self, key: Hashable, data: object) -> None:
-        """Save data under a key, in place of any older data. An OSError leaves no file behind."""
-        kept = self.dump((key, data))
-        path = self.path(key)
-        part = f"{path}.{secrets.token_hex(8)}.part"
-        try:
-            with open(part, "xb") as handle:
-                handle.write(MARK + _check(kept))
-                handle.write(kept)
-            os.replace(part, path)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(part)
-            raise
-
-    def path(self, key: Hashable) -> str:
-        """The file of a key, which Numba makes of signature, processor and the function's code."""
-        return os.path.join(self.folder, self.file_name(key))
-
-    def file_name(self, key: Hashable) -> str:
-        """The file's name in the folder."""
-        short = hashlib.blake2b(repr(key).encode(), digest_size=12).hexdigest()
-        return f"{self.name}.{short}.kernel"
-
-
-def _check(content: bytes | memoryview) -> bytes:
-    return hashlib.blake2b(content, digest_size=CHECK).digest()
-
-
-# Processes that compile at the same time share the kernels: the first to claim one compiles it.
-#
-# A claim is a file in a folder that all these processes know. Claims cannot deadlock: a process
-# that waits for a kernel is compiling one that calls it, and no kernel calls itself.
-
-
-fcntl: Any  # None on Windows
-
-try:
-    import fcntl
-except ImportError:
-    fcntl = None
-
-PATIENCE = 120.0  # seconds after which a claim is void where there are no locks
-PAUSE = 0.01  # seconds between looks at the disk
-
-_shared: list[str] = []  # the folder of claims, while there is one
-
-_taken: dict[str, TextIO] = {}  # this process's claims by path; their locks end with the process
-
-_Found = TypeVar("_Found")
-
-
-@contextmanager
-def sharing(folder: str) -> Iterator[None]:
-    """While the block runs, share kernels with the processes that use the same folder."""
-    _shared.append(folder)
-    try:
-        yield
-    finally:
-        _shared.remove(folder)
-        for path in [path for path in _taken if os.path.dirname(path) == folder]:
-            _taken.pop(path).close()
-
-
-def take(name: str) -> bool:
-    """Claim a task; whether it is this process's to do. Always True without a folder."""
-    if not _shared:
-        return True
-    path = os.path.join(_shared[-1], name)
-    if path not in _taken:
-        try:
-            file = _taken[path] = open(path, "x")  # noqa: SIM115  open as long as the process lives
-        except FileExistsError:
-            return False
-        except OSError:  # the folder is gone, or the disk full: each process then does all
-            return True
-        with suppress(OSError):
-            if fcntl:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    return True
-
-
-def give_up(name: str) -> None:
-    """Let others take a task that this process claimed and could not do."""
-    if _shared:
-        with suppress(OSError):
-            os.unlink(os.path.join(_shared[-1], name))
-
-
-def await_other(name: str, look: Callable[[], _Found | None]) -> _Found | None:
-    """The first result of look() that is not None, or None where `name` is this process's to do.
-
-    look: returns None until the process that took `name` has done it.
-    """
-    while not take(name):
-        found = look()
-        if found is not None or _abandoned(name):
+    for folder in kernel_folders():
+        mark_used(str(folder))
+        if (found := read(folder / file, key)) is not None:
             return found
-        time.sleep(PAUSE)
+    path = own_folder() / file
+    with suppress(OSError):
+        open_folder(path.parent)
+    with _claim(path) as is_ours:
+        while not is_ours():
+            if (found := read(path, key)) is not None:
+                return found
+            time.sleep(PAUSE)
+        if (found := read(path, key)) is not None:
+            return found
+        made = make()
+        keep(file, key, made)
+        return made
+
+
+def keep(file: str, key: str, content: bytes) -> None:
+    """Keep what was compiled, with a warning where that fails; not where an upgrade has come while
+    this process ran."""
+    own = own_folder()
+    try:
+        open_folder(own)
+        if unchanged():
+            write(own / file, key, content)
+    except OSError as error:
+        warn_once(
+            "keeping",
+            f"{own}: compiled kernels cannot be kept there: {error.strerror or error}; each "
+            "process compiles them again; name another folder in NUMBA_CACHE_DIR",
+        )
+
+
+def read(path: Path, key: str) -> bytes | None:
+    """The object kept in a file under a key; None where there is none. A damaged one is removed."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    begin = len(MARK) + CHECK
+    said = key.encode() + b"\n"
+    kept = content[begin:]
+    if content[:begin] == MARK + _check(kept) and kept.startswith(said):
+        return kept[len(said) :]
+    warn_once("damage", f"{path}: a compiled kernel was damaged; it is compiled again")
+    with suppress(OSError):
+        path.unlink()
     return None
 
 
-def _abandoned(name: str) -> bool:
-    """Whether the process that took a name has died, as far as this one can see."""
+def write(path: Path, key: str, content: bytes) -> None:
+    """Keep an object in a file, in place of any other. An OSError leaves no file behind."""
+    kept = key.encode() + b"\n" + content
+    part = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
     try:
-        with open(os.path.join(_shared[-1], name)) as file:
-            if fcntl:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                return True
-            return time.time() - os.fstat(file.fileno()).st_mtime > PATIENCE
-    except (BlockingIOError, FileNotFoundError):
-        return False
+        part.write_bytes(MARK + _check(kept) + kept)
+        part.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink()
+        raise
+
+
+def short(key: str) -> str:
+    """A short name for a key."""
+    return hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
+
+
+def warn_once(subject: str, message: str) -> None:
+    """Warn of a subject once a process: what fails for one kernel fails for each."""
+    if subject not in _warned:
+        _warned.add(subject)
+        warnings.warn(message, KmatchWarning, stacklevel=2)
+
+
+def _check(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=CHECK).digest()
+
+
+@contextmanager
+def _claim(path: Path) -> Iterator[Callable[[], bool]]:
+    """Yield a function that says whether this process is to make a file, or the one to do so lives.
+
+    A lock ends with its process; one that is stopped gives no signs of life. A process without
+    Numba leaves the next kernel to one that has just compiled another.
+    """
+    lock, seen = path.with_name(f"{path.name}.lock"), path.parent / "compiled.lock"
+    ended = Event()
+
+    def beat() -> None:
+        while not ended.wait(BEAT):
+            with suppress(OSError):
+                os.utime(lock)
+
+    try:
+        file = open(lock, "a")  # noqa: SIM115
     except OSError:
-        return True
+        yield lambda: True
+        return
+    with file:
+
+        def is_ours() -> bool:
+            if fcntl is None:
+                return True
+            if "numba" not in sys.modules and _age(seen) < 2 * BEAT:
+                return False
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                return _age(lock) > PATIENCE
+            if not beating.is_alive():
+                os.utime(lock)
+                beating.start()
+            return True
+
+        beating = Thread(target=beat, daemon=True)
+        try:
+            yield is_ours
+        finally:
+            if beating.is_alive():
+                ended.set()
+                with suppress(OSError):
+                    seen.touch()
+                    lock.unlink()
+
+
+def _age(path: Path) -> float:
+    """Seconds since a file was touched, many where there is none."""
+    try:
+        return time.time() - path.stat().st_mtime
+    except OSError:
+        return PATIENCE * 2

@@ -4,45 +4,43 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+from numba import types
 
-from kmatch.jit import numba_parts
 from kmatch.jit.folders import folder_name
+from kmatch.jit.numba_cache import keep
 
 Decorator = Callable[[Callable[..., Any]], Any]
 
 
-def _kept(by_number: bool = False, **options: bool) -> Decorator:
-    """A decorator that compiles a function on its first call and keeps the result on disk.
+def kernel_by_number(function: Callable[..., Any]) -> Any:
+    """A kernel that is compiled for each number that is written out in a call."""
+    return numba.njit(nogil=True)(function)
 
-    by_number: whether once for each number that is written out in a call, not once for all calls of
-    a type.
-    """
-    compiler = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)
-    if not numba_parts.AS_EXPECTED:
-        return numba_parts.in_numba_cache(numba.njit(nogil=True, cache=True, **options), compiler)
-    inner_compiler = numba.njit(
-        nogil=True,
-        no_cfunc_wrapper=True,
-        no_cpython_wrapper=True,
-        pipeline_class=numba_parts.InnerCompiler,
-        **options,
-    )
 
-    def decorate(function: Callable[..., Any]) -> Any:
-        dispatcher = compiler(function)
-        if not numba.config.DISABLE_JIT:
-            inner = inner_compiler(function)
-            dispatcher._cache = numba_parts.KernelCache(function)
-            inner._cache = numba_parts.KernelCache(function, inner=True)
-            numba_parts.call_within(dispatcher, inner, by_number)
-        return dispatcher
+def kernel(function: Callable[..., Any]) -> Any:
+    """A kernel that host code calls by an Entry, and other kernels by its name."""
+    dispatcher = kernel_by_number(function)
+    plain = getattr(dispatcher, "get_call_template", None)
+    if plain:  # not once for each number, which compiles the same many times
 
-    return decorate
+        def template(args: Any, kws: Any) -> Any:
+            named = {name: types.unliteral(kind) for name, kind in kws.items()}
+            return plain(tuple(map(types.unliteral, args)), named)
 
+        dispatcher.get_call_template = template
+    return dispatcher
+
+
+def kept_kernel(function: Callable[..., Any], parallel: bool = False) -> Any:
+    """A kernel that Python calls as Numba compiles it, which is kept on disk too."""
+    return keep(numba.njit(nogil=True, parallel=parallel)(function))
+
+
+def parallel_kernel(function: Callable[..., Any]) -> Any:
+    """As `kept_kernel`; its `prange` loops run on Numba's threads."""
+    return kept_kernel(function, parallel=True)
+
+
+inlined: Decorator = numba.njit(inline="always")
 
 folder_name()  # of the sources as they are now, just before kernels are imported
-
-kernel = _kept()
-kernel_by_number = _kept(by_number=True)  # where Numba's types for constants make faster code
-parallel_kernel = _kept(parallel=True)  # its `prange` loops run on Numba's threads
-inlined: Decorator = numba.njit(inline="always")

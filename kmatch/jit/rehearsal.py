@@ -1,9 +1,7 @@
-"""Compiling by several processes: all kernels, or those that a running search will need.
+"""All kernels compiled ahead, by several processes: each runs other searches on a tiny genome.
 
-Each process runs other searches on a tiny genome, and so compiles other kernels; a kernel that
-several need is compiled by the first, and the others wait for it (see the claims of
-`kmatch.jit.folders`). The processes are started, not forked, which threads and CUDA would not
-survive.
+A kernel that several need is compiled by one, and the others wait for it (`kmatch.jit.folders`).
+The processes are started, not forked, which threads and CUDA would not survive.
 """
 
 import io
@@ -12,24 +10,17 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from kmatch.api import hamming, pcr, primer
-from kmatch.arrays import Bytes
 from kmatch.engine.devices import choose_engine
-from kmatch.engine.engine import Engine
-from kmatch.engine.geometry import LANES_PER_WORD, Text
-from kmatch.engine.host import packing_by
 from kmatch.errors import DeviceError, KmatchWarning
 from kmatch.genome import Genome, as_genomes
-from kmatch.jit.folders import open_folder, own_folder, sharing, take
-from kmatch.jit.numba_parts import on_compile
+from kmatch.jit.entries import on_compile
 from kmatch.packed.writer import HALO_STEP, PackedLayout, write_packed
 from kmatch.results.table import Hits
 from kmatch.search.query import Query, Run
@@ -40,12 +31,6 @@ from kmatch.threads import cores
 KERNEL, TASK = "kernel", "task"  # what a process reports as done
 CUDA_MEMORY = 1 << 30  # bytes of a GPU's free memory for each process, which takes half of them
 
-# The tasks that compile what a first search needs while it runs. Searches for mismatches need few
-# kernels, one after another: on two busy cores two processes took longer than one.
-NEEDED = {"edit": ("edit", "filter"), "best": ("best", "filter")}
-
-Process = subprocess.Popen[bytes]
-Start = Callable[..., Process | None]
 OnCompiling = Callable[[int, int, int], object]
 
 
@@ -70,145 +55,75 @@ def compile_all(
         if on_progress:
             on_progress(*counts)
 
-    with _claims() as claims:
-        for device in _run_workers(shares, claims, report) if claims and workers > 1 else shares:
-            # Here, where a failure shows its error; what was compiled is only loaded.
-            with on_compile(lambda name: report(KERNEL)):
-                for name in TASKS:
-                    rehearse(device, [name])
-                    report(TASK)
+    for device in _run_workers(shares, report) if workers > 1 else shares:
+        # Here, where a failure shows its error; what was compiled is only loaded.
+        with on_compile(lambda name: report(KERNEL)):
+            for name in TASKS:
+                rehearse(device, [name])
+                report(TASK)
     return counts[0], [*shares]
-
-
-@contextmanager
-def _claims() -> Iterator[str | None]:
-    """Yield a folder for claims; None where no temporary file can be written."""
-    try:
-        folder = tempfile.TemporaryDirectory(prefix="kmatch-claims-")
-    except OSError:
-        yield None
-        return
-    with folder as path:
-        yield path
 
 
 def _cuda_workers(workers: int) -> int:
     """How many processes compile for CUDA beside those for the CPU: as many where the GPU's memory
     suffices, since most of them wait for kernels that another one compiles. Raises DeviceError
     where no GPU can be used."""
-    from kmatch.engine.devices import choose_engine
-
     choose_engine("cuda")
     from kmatch.engine.cuda.driver import memory
 
     return max(min(workers, memory()[0] // CUDA_MEMORY), 1)
 
 
-def _run_workers(
-    shares: dict[str, int], claims: str, report: Callable[[str], None]
-) -> Iterable[str]:
+def _run_workers(shares: dict[str, int], report: Callable[[str], None]) -> Iterable[str]:
     """Have processes do all tasks of all devices at once; the devices for which one of them failed.
 
-    shares: how many processes a device gets.
+    shares: how many processes a device gets, which take the numbers of their tasks from one pipe.
     """
+    program = f"import sys; sys.path[:] = {sys.path}; from {__name__} import work; work()"
     read, write = os.pipe()
-    with open(read) as lines, _processes() as start:
-        running = {
-            device: [start(write, claims, device, *TASKS) for _ in range(many)]
-            for device, many in shares.items()
-        }
-        os.close(write)
-        for line in lines:
-            report(line.strip())
-        return [device for device, processes in running.items() if not all(map(_did, processes))]
-
-
-def _did(process: Process | None) -> bool:
-    """Whether a process was started and did its tasks; waits for its end."""
-    return process is not None and process.wait() == 0
-
-
-@contextmanager
-def _processes() -> Iterator[Start]:
-    """Yield a function that starts work(*arguments) in a process; all end with the block.
-
-    Its first argument is where the process writes to. It returns None if it can start none.
-    """
-    program = (
-        f"import sys; sys.path[:] = {sys.path}; from {__name__} import work; work(*sys.argv[1:])"
-    )
-    running: list[Process] = []
-    none = subprocess.DEVNULL
-
-    def start(output: int, *arguments: str) -> Process | None:
-        command = [sys.executable or "python", "-c", program, *arguments]
-        try:
-            running.append(subprocess.Popen(command, stdin=none, stdout=output, stderr=none))
-        except OSError:
-            return None
-        return running[-1]
-
+    running: list[tuple[str, subprocess.Popen[bytes]]] = []
     try:
-        yield start
+        with open(read) as lines:
+            for device, many in shares.items():
+                tasks, fill = os.pipe()
+                os.write(fill, bytes(range(len(TASKS))))
+                os.close(fill)
+                command = [sys.executable or "python", "-c", program, device]
+                none = subprocess.DEVNULL
+                with suppress(OSError):
+                    for _ in range(many):
+                        process = subprocess.Popen(command, stdin=tasks, stdout=write, stderr=none)
+                        running.append((device, process))
+                os.close(tasks)
+            os.close(write)
+            for line in lines:
+                report(line.strip())
+        started = {device for device, _ in running}
+        failed = {device for device, process in running if process.wait()}
+        return [device for device in shares if device in failed or device not in started]
     finally:
-        for process in running:
+        for _, process in running:
             process.terminate()
-        for process in running:
             process.wait()
 
 
-def work(claims: str, device: str, *tasks: str) -> None:
-    """Run the tasks that no other process took; write a line for each thing done.
+def work() -> None:
+    """Run tasks whose numbers standard input gives; write a line for each thing done.
 
     Fails where kernels cannot be kept, since it would then be of no use.
     """
     warnings.simplefilter("error", KmatchWarning)
-    with sharing(claims), on_compile(lambda name: _say(KERNEL)):
-        for name in tasks:
-            if take(f"{device} {name}"):
-                with nullcontext() if name == FILES else packing_by(_pack):
-                    rehearse(device, [name])
-                _say(TASK)
+    names = list(TASKS)
+    with on_compile(lambda name: _say(KERNEL)):
+        while number := os.read(0, 1):
+            rehearse(sys.argv[1], [names[number[0]]])
+            _say(TASK)
 
 
 def _say(what: str) -> None:
     """Write a line at once, which `print` may write in two pieces."""
     sys.stdout.write(f"{what}\n")
     sys.stdout.flush()
-
-
-def _pack(letters: Bytes, text: Text) -> None:
-    """Pack by NumPy, slowly: all searches would wait for the kernel `pack` to be compiled."""
-    planes, words, rows, plane_words = text
-    lanes = rows * np.arange(LANES_PER_WORD * words)
-    upper = letters[np.arange(plane_words // words)[:, None] + lanes] & 0xDF
-    upper[upper == ord("U")] = ord("T")
-    for plane, base in enumerate(b"ACGT"):
-        bits = np.packbits(upper == base, axis=1, bitorder="little").view(np.uint64)
-        planes[plane * bits.size : (plane + 1) * bits.size] = bits.ravel()
-
-
-@contextmanager
-def compiling_beside(command: str) -> Iterator[Callable[[Engine], None]]:
-    """While a first search runs on the CPU, have other processes compile what it will need.
-
-    command: that of the search. Yields a function to call with the engine once it is known.
-    """
-    with (
-        _claims() as claims,
-        sharing(claims) if claims else nullcontext(),
-        _processes() as start,
-    ):
-
-        def begin(engine: Engine) -> None:
-            if claims is None:
-                return
-            with suppress(OSError):
-                open_folder(own_folder())  # other processes help only where kernels can be kept
-                for name in NEEDED.get(command, ())[: cores() - 1] if engine.name == "cpu" else ():
-                    start(subprocess.DEVNULL, claims, "cpu", name)
-
-        yield begin
 
 
 # Every search once, on a tiny genome, so that all kernels get compiled and kept.

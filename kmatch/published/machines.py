@@ -19,7 +19,7 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs
 from kmatch.errors import InputError
-from kmatch.jit.kernels import kernel
+from kmatch.jit.kernels import kept_kernel
 
 SEED = 2012
 D, SLID, THREE_ROWS = 0, 1, 2  # the matrices d, s and s'
@@ -36,7 +36,7 @@ class Machine(NamedTuple):
     latency: int
 
 
-@kernel
+@kept_kernel
 def run_body(requests, machine, counts):
     """The time units of a parallel loop's body, int64[r, p]; counts, int64[2], is increased by the
     warps dispatched and by their pipeline stages."""
@@ -64,7 +64,7 @@ def run_body(requests, machine, counts):
     return complete.max()
 
 
-@kernel
+@kept_kernel
 def _stages(addresses, machine):
     """Pipeline stages that the requests of a warp take: on the UMM its address groups, on the DMM
     the most addresses of a bank."""

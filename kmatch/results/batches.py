@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Floats, Ints, Longs, bounds_of, gather
+from kmatch.arrays import Bytes, Floats, Ints, Longs, bounds_of, gather, ranked
 from kmatch.engine.types import Columns
 from kmatch.results.melting import gc_fractions, melting_temperatures
 from kmatch.sequences.chunks import Spans
@@ -202,8 +202,7 @@ def numbers_of(records: Longs) -> tuple[Longs, Longs]:
     """The numbers of records, sorted, and which of them each row has; quick if all have one."""
     if len(records) and (records == records[0]).all():
         return records[:1], np.zeros(len(records), np.int64)
-    numbers, which = np.unique(records, return_inverse=True)
-    return numbers, which
+    return ranked(records)
 
 
 def sizes_of(record: Longs, lengths: dict[int, int]) -> Longs:

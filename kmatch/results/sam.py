@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from kmatch import __version__
-from kmatch.arrays import Bytes
+from kmatch.arrays import Bytes, distinct
 from kmatch.errors import InputError
 from kmatch.genome import Genomes
 from kmatch.results.batches import HitBatch, Texts
@@ -89,7 +89,7 @@ class SamWriter(Writer):
                 f"record '{names[which[np.argmax(beyond)]]}' is not as the genome's .fai says; "
                 "make it anew with samtools faidx, or remove it"
             )
-        for name, number in zip(names, np.unique(batch.record).tolist(), strict=True):
+        for name, number in zip(names, distinct(batch.record).tolist(), strict=True):
             if self._numbers.setdefault(name, number) != number:
                 raise _repeated(name)
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, bounds_of, gather
+from kmatch.arrays import Bytes, Longs, bounds_of, gather, ranked
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import Text
@@ -151,7 +151,7 @@ def _columns(
     hits: HitBatch, text: Texts, patterns: PatternSet, rules: Rules, engine: Engine
 ) -> Columns | None:
     """The Columns of hits and their text on the forward strand; None where they do not fit it."""
-    used, number = np.unique(hits.pattern, return_inverse=True)
+    used, number = ranked(hits.pattern)
     panel = build_reading_panel(patterns.take(used), "both", rules.leads)
     query, k = number + len(used) * hits.minus, int(hits.distance.max())
     search = difference_query(panel.letters, np.full(len(panel.lengths), k))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs
+from kmatch.arrays import Bytes, Longs, distinct
 from kmatch.engine import ways
 from kmatch.engine.codes import Coding
 from kmatch.engine.engine import Scan
@@ -48,7 +48,7 @@ class DifferenceScans:
         self._engine, self._query, self._masks = engine, query, masks
         self._constraints, self._way = constraints, way
         self._tables: Any = None
-        strands = len(np.unique(constraints.minus))
+        strands = len(distinct(constraints.minus))
         patterns, pams = len(query.limits) // strands, len(constraints.sizes)
         tried = way is None and ways.try_lookup(engine.name, patterns, query.k, pams)
         self._open = tried or (way == "lookup" and engine.name == "cpu")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Longs, bounds_of
+from kmatch.arrays import Longs, bounds_of, distinct
 from kmatch.engine.codes import DROPPED, Coding
 from kmatch.engine.engine import Engine
 from kmatch.engine.queries import difference_query
@@ -196,7 +196,7 @@ class DifferenceSearch:
         numbers = np.array(sorted(self._chunks))
         bases = np.array([self._chunks[each].base for each in numbers.tolist()])
         undecided = numbers[np.searchsorted(bases, self._plateaus.undecided(), side="right") - 1]
-        used = {number, *np.unique(np.concatenate([self._waiting["source"], undecided])).tolist()}
+        used = {number, *distinct(np.concatenate([self._waiting["source"], undecided])).tolist()}
         for unused in self._chunks.keys() - used:
             self._chunks.pop(unused).letters = NO_LETTERS
 

@@ -12,7 +12,7 @@ from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
-from kmatch.arrays import Longs
+from kmatch.arrays import Longs, distinct
 from kmatch.engine.codes import Coding, Found
 from kmatch.engine.engine import Engine, Scan
 from kmatch.threads import run_ahead
@@ -106,7 +106,7 @@ class Scanner:
             many = min(max(int(seen * MARGIN / self._capacity) + 1, 2), chunk.length)
             sample = found.codes[np.arange(1, many) * len(found.codes) // many]
             cuts, _, _ = self._coding.decode(sample)
-            cuts = np.unique(cuts[(cuts > 0) & (cuts < chunk.length)])
+            cuts = distinct(cuts[(cuts > 0) & (cuts < chunk.length)])
             del found
             parts = self._cut(chunk, cuts if len(cuts) else [chunk.length // 2])
             yield from self._in_turn(parts, start, AHEAD)

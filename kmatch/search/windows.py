@@ -72,7 +72,7 @@ class WindowSearch(Search[HitBatch]):
         work = work_of(genomes.expected_letters, distinct.lengths, query.strand)
         self.engine, published = choose_algorithm(query.problem, distinct, run, work)
         self._ways: list[tuple[Longs, Any]] = []  # numbers of patterns, and how they are searched
-        for k in np.unique(distances).tolist():
+        for k in sorted(set(distances.tolist())):
             numbers = np.flatnonzero(distances == k)
             part = query._replace(patterns=distinct.take(numbers), k=k)
             for some, way in _ways(self.engine, published, part, pams, run):

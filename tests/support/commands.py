@@ -38,12 +38,16 @@ class Result(NamedTuple):
     err: bytes
 
 
+# What a first search says, which tests do not depend on.
+COMPILING = b"kmatch: compiling kernels, once a machine; this takes up to half a minute\n"
+
+
 def process(*arguments, stdin=b"", prefix=(), **options):
     """Run `kmatch ARGUMENTS` in a process of its own, behind the words of `prefix`."""
     command = [*prefix, *KMATCH, *map(str, arguments)]
     options = {"input": stdin, "capture_output": True, "timeout": 60} | options
     done = subprocess.run(command, **options)
-    return Result(done.returncode, done.stdout, done.stderr)
+    return Result(done.returncode, done.stdout, done.stderr.replace(COMPILING, b""))
 
 
 def shell(script, *arguments, **options):
@@ -71,7 +75,7 @@ def here(*arguments, stdin=b""):
     for stream in (streams["stdout"], streams["stderr"]):
         stream.flush()
         written.append(stream.buffer.getvalue())
-    return Result(status, *written)
+    return Result(status, written[0], written[1].replace(COMPILING, b""))
 
 
 def random_letters(length, seed=1):

@@ -26,15 +26,14 @@ def work(x):
     return grow(x) + 1
 """
 RUN = """
-import sys
-from kmatch.engine.tiny import work
-from kmatch.jit.numba_parts import on_compile
+from kmatch.jit import entry, folders
+from kmatch.jit.entries import on_compile
 
 compiled = []
 with on_compile(compiled.append):
-    print(work(10))
+    print(entry("kmatch.engine.tiny", "work")(10))
 print(compiled)
-print(work._cache.cache_path)
+print(folders.own_folder())
 """
 
 # Root writes everywhere by two capabilities, which a process can give up before it runs another.

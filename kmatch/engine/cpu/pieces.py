@@ -227,6 +227,26 @@ def new_memory(letters, most):
 
 
 @kernel
+def _sort(numbers, count):
+    """Sort the first `count` numbers by a heap, in place and without more memory."""
+    begin, end = count // 2, count
+    while end > 1:
+        if begin > 0:
+            begin -= 1
+        else:
+            end -= 1
+            numbers[0], numbers[end] = numbers[end], numbers[0]
+        root, child = begin, 2 * begin + 1
+        while child < end:
+            if child + 1 < end and numbers[child + 1] > numbers[child]:
+                child += 1
+            if numbers[root] >= numbers[child]:
+                break
+            numbers[root], numbers[child] = numbers[child], numbers[root]
+            root, child = child, 2 * child + 1
+
+
+@kernel
 def filter_rows(text, rows, search, query, most, memory, writer):
     """Search the rows first … last−1, (first, last), for one query; returns whether it did.
 
@@ -253,7 +273,7 @@ def filter_rows(text, rows, search, query, most, memory, writer):
         if count > most:
             return False
     if count > 0:
-        centers[:count].sort()
+        _sort(centers, count)
         profile = search.profile
         pattern = Pattern(profile.table, profile.begins[query], m, k, sign, query)
         verify(text, pattern, centers[:count], writer)

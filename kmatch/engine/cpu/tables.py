@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Ints, Longs, Words
+from kmatch.arrays import Bools, Bytes, Ints, Longs, Words, distinct
 from kmatch.engine.queries import DifferenceQuery
 from kmatch.engine.types import COMPLEMENT, Constraints
 from kmatch.jit import entry
@@ -93,7 +93,8 @@ def plan_lookup(
 ) -> Lookup | None:
     """See `CpuEngine.lookup`."""
     reading, k = query.reading, query.k
-    minus, first = np.unique(constraints.minus, return_index=True)
+    minus = distinct(constraints.minus)
+    first = [int(np.argmax(constraints.minus == each)) for each in minus]
     strands = np.stack([minus, reading.backward[first]], axis=1).astype(np.int64)
     # Queries go strand by strand, and letters from the far end to the anchor. What is read upwards
     # is compared by its complement, as its window is the reverse complement of the text.

@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike
 
 from kmatch.arrays import Words
 from kmatch.errors import DeviceError
-from kmatch.jit.numba_parts import adopt_cuda_kernels
+from kmatch.jit.numba_cache import adopt_cuda_kernels
 
 try:
     from numba import cuda as cuda  # kernels import it from here

@@ -11,7 +11,7 @@ import numpy as np
 from numba import prange
 
 from kmatch.arrays import Bytes, Ints
-from kmatch.jit.kernels import kernel, parallel_kernel
+from kmatch.jit.kernels import kept_kernel, parallel_kernel
 from kmatch.published.cpu import HostText
 
 WIDTH = 4096  # columns of d held at a time
@@ -38,7 +38,7 @@ def diagonal(text: HostText, pattern: Bytes, k: int) -> Ints:
     return table
 
 
-@kernel
+@kept_kernel
 def _fill_diagonally(text, pattern, d):
     """Fill d, int32[m+1, ≥ n+1], whose row 0 and column 0 are given."""
     for step in range(1, len(text) + len(pattern)):
@@ -57,7 +57,7 @@ def slid(text: HostText, pattern: Bytes, k: int) -> Ints:
     return table
 
 
-@kernel
+@kept_kernel
 def _slide(text, pattern, k, first, rows, table):
     """Fill table, int32[n], from `first` on; rows: int32[3·m], the array s', where column j of s
     is column j mod m.
@@ -78,7 +78,7 @@ def _slide(text, pattern, k, first, rows, table):
             table[j - 1] = distance if distance <= k else TOO_FAR
 
 
-@kernel
+@kept_kernel
 def _slide_run(text, pattern, step, turn, least, most, starts, rows):
     """s[step+1][j] for columns j from `least` to `most`, column j at j − turn in s'.
 
@@ -92,7 +92,7 @@ def _slide_run(text, pattern, step, turn, least, most, starts, rows):
             _end_cell(text, pattern, step, turn, most, starts, rows)
 
 
-@kernel
+@kept_kernel
 def _end_cell(text, pattern, step, turn, j, starts, rows):
     """s[step+1][j], also where column j − 1 is at the other end of s', or where i or j is 1.
 
@@ -108,7 +108,7 @@ def _end_cell(text, pattern, step, turn, j, starts, rows):
     rows[here + at] = min(left + 1, above + 1, corner + differs)
 
 
-@kernel
+@kept_kernel
 def _inner_cells(text, pattern, step, turn, first, end, starts, rows):
     """s[step+1][j] by formulas (3) to (5) from s[step][j−1], s[step][j] and s[step−1][j−1], for j
     from `first` to end − 1.

@@ -11,7 +11,7 @@ import numpy as np
 from numba import prange
 
 from kmatch.arrays import Bytes, Ints
-from kmatch.jit.kernels import kernel, parallel_kernel
+from kmatch.jit.kernels import kept_kernel, parallel_kernel
 from kmatch.published.cpu import HostText
 
 PARTS_PER_THREAD = 4  # so that a thread that finishes early finds more to do
@@ -26,7 +26,7 @@ def sequential(text: HostText, pattern: Bytes, k: int) -> Ints:
     return table
 
 
-@kernel
+@kept_kernel
 def _columns(text, pattern, k, table):
     column = np.arange(len(pattern) + 1).astype(np.int32)
     for j in range(len(text)):
@@ -93,7 +93,7 @@ def _rows(letters, matches, k, parts, rows, table):
             table[j] = here[j + 2] if here[j + 2] <= k else TOO_FAR
 
 
-@kernel
+@kept_kernel
 def _row_part(matches, above, here, first, last):
     """Equation (3) for columns first … last−1 of a row."""
     for j in range(first, last):
