@@ -193,4 +193,5 @@ def machine() -> Any:
         "features": binding.get_host_cpu_features().flatten(),
     }
     target = binding.Target.from_default_triple()
-    return target.create_target_machine(**processor, opt=3, reloc="pic", codemodel="small")
+    # Code, constants and the C library may be farther apart than a small code model reaches.
+    return target.create_target_machine(**processor, opt=3, reloc="static", codemodel="large")
