@@ -11,7 +11,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-settings.register_profile("kmatch", derandomize=True, deadline=None, max_examples=100)
+settings.register_profile("kmatch", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("fresh", deadline=None, max_examples=200, print_blob=True)
 settings.load_profile("kmatch")
 

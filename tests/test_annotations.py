@@ -5,15 +5,15 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "kmatch"
 # What makes kernels, and what Numba calls while it compiles.
-COMPILED = {"kernel", "kernel_by_number", "parallel_kernel"}
+COMPILED = {"kernel", "kernel_by_number", "kept_kernel", "parallel_kernel"}
 COMPILED |= {"inlined", "njit", "jit", "intrinsic", "overload"}
 # Modules that are all for kernels: Numba types their functions.
 FOR_KERNELS = (
     "engine/cpu/hamming.py",
     "engine/cpu/vectors.py",
+    "engine/cuda/recurrence.py",
     "engine/cuda/text.py",
     "engine/cuda/words.py",
-    "engine/trace.py",
 )
 
 

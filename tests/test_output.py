@@ -409,11 +409,10 @@ def test_devices_take_any_number_of_outputs_and_any_suffix():
 def test_a_suffix_that_names_no_format():
     for command, words in COMMANDS.items():
         more = ("h.sam", "h.gff3", "h.gff.gz") if command in ("primer", "pcr") else ()
-        for name in ("h.csv", "h.csv.gz", "h.bam", "h.tsv.bz2", "a.chr1", *more):
-            for form in ((), ("--format", "bed")):
-                refused(here(command, *words, "-o", name, *form), name, ".tsv")
-                assert not os.path.exists(name)
+        for name in ("h.xls", "h.xls.gz", "h.bam", "h.tsv.bz2", "a.chr1", *more):
+            refused(here(command, *words, "-o", name), name, ".tsv")
+            assert not os.path.exists(name)
     words = ("missing.fa", "missing.txt", "-k", 1)  # of which nothing is read before
-    for output in ("hits.csv", "missing.txt"):
+    for output in ("hits.xls", "missing.txt"):
         assert here("hamming", *words, "-o", output).status == 2
     assert here("multi", *words, "-o", "a.bed", "--summary", "a.bed").status == 2

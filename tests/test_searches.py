@@ -31,7 +31,7 @@ from kmatch.sequences.patterns import checked_patterns
 
 pytestmark = pytest.mark.filterwarnings("ignore:pattern .* matches nowhere")
 REPORTS = ("minima", "ends", "loci")
-SIZES = [{}, {"chunk_length": 7}, {"chunk_length": 64}]
+SIZES = [{}, {"chunk_length": 7}]
 
 
 def differences(records, patterns, k, **options):

@@ -23,13 +23,13 @@ HAMMING g.fa                              | type kmatch hamming
 -k 1 g.fa                                 | the command comes first: kmatch hamming GENOME
 hamming g.fa p.txt -k1 --lim 1            | type --limit
 hamming g.fa p.txt -k1 --LIMIT 1          | type --limit
-hamming g.fa p.txt -k1 --pam NGG          | kmatch multi and kmatch edit have --pam
+hamming g.fa p.txt -k1 --pam NGG          | kmatch multi, kmatch edit and kmatch guides have --pam
 hamming g.fa p.txt -k1 --report ends      | kmatch edit has --report
 hamming g.fa p.txt -k1 -i x               | files need no option: kmatch hamming GENOME [PATTERNS]
 hamming g.fa p.txt –k 1                   | '–k' begins with a dash, not with a hyphen; type -k
 hamming g.fa p.txt -k1 —limit 1           | type --limit
 best g.fa p.txt -k 1                      | kmatch edit -k N finds all within N
-best g.fa p.txt --pam NGG                 | kmatch multi and kmatch edit have --pam
+best g.fa p.txt --pam NGG                 | kmatch multi, kmatch edit and kmatch guides have --pam
 best                                      | as in: kmatch best genome.fa.gz -p
 hamming g.fa p.txt                        | as in: kmatch hamming genome.fa.gz -p
 hamming g.fa p.txt -k 3,5                 | a search has one k, the largest
@@ -45,7 +45,7 @@ hamming g.fa p.txt -k1 --strand x         | 'x' is not one of 'both', '+', '-'
 hamming g.fa p.txt -k1 --device gpu       | type --device cuda
 hamming g.fa p.txt -k1 -t all             | without -t all cores are used
 hamming g.fa p.txt -k1 -t 0               | 0 is not in the range x>=1
-hamming g.fa p.txt -k1 -o h.vcf           | '.vcf' names no format; .bed, .tsv, .txt, .sam
+hamming g.fa p.txt -k1 -o h.vcf           | '.vcf' names no format; .bed, .tsv, .csv, .txt, .sam
 hamming g.fa p.txt -k1 -o p.txt           | the same file as p.txt, which is read
 hamming g.fa p.txt -k1 -o x --summary ./x | -o and --summary cannot be the same file
 hamming g.fa p.txt -k1 --summary-only --limit 1 | leave --limit out
@@ -85,7 +85,7 @@ primer g.fa g.fa -k3 --regions -          | -o and --regions cannot be the same 
 primer g.fa g.fa -k2 --gc 40 60           | GC is two shares of 1: type --gc 0.4 0.6
 primer g.fa g.fa -k2 --gc 0.4-0.6         | type --gc 0.4 0.6
 primer g.fa g.fa -k2 --tm 60              | type --tm 57 63
-primer g.fa g.fa -k2 --strand +           | kmatch hamming and kmatch multi and
+primer g.fa g.fa -k2 --strand +           | kmatch hamming, kmatch multi, kmatch edit and
 primer g.fa @list -k 2                    | BACKGROUND is one file, and not a list
 primer @list g.fa -k 2                    | TARGET is one file, and not a list
 pack -                                    | standard input has no name

@@ -11,7 +11,7 @@ COMMANDS = {
         "kmatch hamming counts mismatches, kmatch edit insertions and deletions too, kmatch best "
         "finds the closest"
     ),
-    "crispr offtarget off-target offtargets off-targets cas-offinder guides pam": (
+    "crispr offtarget off-target offtargets off-targets cas-offinder pam": (
         "kmatch multi --pam NGG counts mismatches, kmatch edit --pam NGG finds bulges too"
     ),
     "primers primer3 design amplicon ispcr in-silico-pcr products": (
@@ -45,8 +45,8 @@ OPTIONS = {
     "--gpu --cuda --cpu": [("--device", "devices are --device cuda and --device cpu")],
     "--out --outfile --force --overwrite": [("--output", "-o FILE writes over a file that exists")],
     "--bed --tsv --sam --gff3 --view --csv --json --outfmt": [
-        ("--limit", "formats are --format bed, tsv, sam, gff3 or view"),
-        ("--format", "formats are --format bed or tsv"),
+        ("--limit", "formats are --format bed, tsv, csv, sam, gff3 or view"),
+        ("--format", "formats are --format bed, tsv or csv"),
     ],
     "-f --file --pattern-file --patterns --query --fasta --input -i -g --genome --db --target": [
         _FILES
@@ -65,7 +65,7 @@ OPTIONS = {
 VALUES = {
     "--strand": {"plus forward fwd f sense 1": "+", "minus reverse rev r antisense -1": "-"},
     "--device": {"gpu nvidia 0": "cuda"},
-    "--format": {"csv table text txt": "tsv", "bam": "sam", "gff gtf": "gff3", "pretty": "view"},
+    "--format": {"table text txt": "tsv", "bam": "sam", "gff gtf": "gff3", "pretty": "view"},
     "--pam-side": {"right 3 end after": "3p", "left 5 start before": "5p"},
 }
 # Options whose values are often wrong, and what is right.
@@ -153,7 +153,8 @@ def _of_option(option: str, context: click.Context) -> str | None:
     if not having:
         begun = [each for each in known_here if each.startswith(option)]
         return f"type {begun[0]}" if len(begun) == 1 else None
-    return f"kmatch {' and kmatch '.join(having)} {'have' if having[1:] else 'has'} {low}"
+    named = " and ".join(", ".join(f"kmatch {name}" for name in having).rsplit(", ", 1))
+    return f"{named} {'have' if having[1:] else 'has'} {low}"
 
 
 def _of_value(parameter: click.Parameter, message: str) -> str | None:

@@ -103,7 +103,7 @@ def _spell(value: Any, at: int, names: dict[str, Any]) -> tuple[str, int]:
     return number if whole else f"np.{type(value).__name__}({number})", at + 1
 
 
-def leave(words, result):
+def leave(words: Any, result: Any) -> Any:
     """In a kernel: leave its result in the first word; returns of what kind it is."""
 
 

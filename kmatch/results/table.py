@@ -60,7 +60,7 @@ class Table(Generic[SomeBatch, Row]):
         if rows is None or name not in rows.columns or name in rows.without:
             raise AttributeError(f"{type(self).__name__} has no column {name!r}")
         column = rows.columns[name]
-        parts = [column.values(batch, rows) for batch in self.batches]
+        parts = [column.values(batch, rows) for batch in self.batches if len(batch)]
         values = np.concatenate([np.zeros(0, column.kind), *parts])
         vars(self)[name] = values
         return values
