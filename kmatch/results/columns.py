@@ -161,7 +161,7 @@ def flanks(batch: HitBatch, rows: "HitRows", size: int) -> Iterator[tuple[str, s
             continue
         first = max(start - size, 0)
         found = rows.letters(batch.origin.number, number, first, end + size)
-        letters = found.tobytes().decode("latin-1").upper().replace("U", "T")
+        letters = found.tobytes().decode("latin-1").upper()
         before, behind = letters[: start - first], letters[end - first :]
         if reverse:
             before, behind = (part[::-1].translate(_COMPLEMENT) for part in (behind, before))
@@ -288,7 +288,7 @@ ANNOTATED = ("gene", "region")
 SCORES = ("cfd", "mit")
 FLANKS = ("flank_5p", "flank_3p")
 FLANK, LAST, CUT = 10, 5, 3  # letters of a flank, of a pattern's end, and from a cut to the PAM
-_COMPLEMENT = str.maketrans("ACGTRYSWKMBDHVN", "TGCAYRSWMKVHDBN")
+_COMPLEMENT = str.maketrans("ACGTURYSWKMBDHVN", "TGCAAYRSWMKVHDBN")
 _GENOME = ("genome", "genome_number")  # which only rows of several genomes have
 _PLACE = {
     "genome": Column(object, lambda batch, _: same(batch.origin.name, batch)),
@@ -461,7 +461,8 @@ class HitRows(Rows):
         self.add(names)
 
     def _flanks(self, batch: HitBatch) -> list[tuple[str, ...]]:
-        return list(zip(*flanks(batch, self, FLANK), strict=True)) or [(), ()]
+        pairs = ([part.replace("U", "T") for part in each] for each in flanks(batch, self, FLANK))
+        return list(zip(*pairs, strict=True)) or [(), ()]
 
 
 class ProductRows(Rows):
