@@ -106,9 +106,7 @@ def pcr(given: Given) -> None:
     with open_output(given.output) as handle:
         writer = FORMATS[search.form](handle, rows)
         with search.batches(begin, search.genomes.label) as found:
-            for batch in found:
-                writer.write(batch)
-            writer.finish()
+            writer.write_all(found)
     search.conclude(f"{counted(search.rows, 'product')} of {counted(len(pairs), 'pair')}")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from html import escape
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
 
@@ -49,10 +49,14 @@ class Table(Generic[SomeBatch, Row]):
     noun: str
 
     def __init__(self, batches: Iterable[SomeBatch], rows: Rows) -> None:
-        self.batches, self._rows = list(batches), rows
-        self._bounds = bounds_of([len(batch) for batch in self.batches])  # rows of the batches
+        self._rows = rows
+        self._take(batches)
         if "genome" not in rows.without:
             self._row = self._listed
+
+    def _take(self, batches: Iterable[SomeBatch]) -> None:
+        self.batches = list(batches)
+        self._bounds = bounds_of([len(batch) for batch in self.batches])  # rows of the batches
 
     def __getattr__(self, name: str) -> Any:
         """A column, from its first use on an attribute."""
@@ -112,8 +116,12 @@ class Table(Generic[SomeBatch, Row]):
         return batch.origin.number
 
     def _like(self, batches: Iterable[SomeBatch]) -> Self:
-        """A table of the same search with other batches."""
-        raise NotImplementedError
+        """A table of the same search with other batches, of which no column is made yet."""
+        found = object.__new__(type(self))
+        made = self._rows.columns.keys()
+        vars(found).update({name: each for name, each in vars(self).items() if name not in made})
+        found._take(batches)
+        return found
 
     def __repr__(self) -> str:
         size = self._size()
@@ -179,27 +187,28 @@ class Table(Generic[SomeBatch, Row]):
 
     def to_polars(self) -> Any:
         """The columns as a polars.DataFrame. Raises OutputError where polars is not installed."""
-        series = self._series()
-        texts = {name: each.tolist() for name, each in series.items() if each.dtype.kind in "OU"}
-        return _imported("polars", "to_polars()").DataFrame(series | texts)
+        return _imported("polars", "to_polars()").DataFrame(self._series(as_lists="OU"))
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The columns as a stream of Arrow, which Polars, DuckDB and others read.
 
         Raises OutputError where pyarrow is not installed.
         """
-        series = self._series()
-        texts = {name: each.tolist() for name, each in series.items() if each.dtype.kind in "OU"}
-        table = _imported("pyarrow", "a stream of Arrow").table(series | texts)
+        table = _imported("pyarrow", "a stream of Arrow").table(self._series(as_lists="OU"))
         return table.__arrow_c_stream__(requested_schema)
 
     def column(self, name: str) -> Any:
         """A column by its name, of TSV or of an attribute. Raises InputError for another name."""
         return getattr(self, self._rows.known(name))
 
-    def _series(self) -> dict[str, Any]:
+    def _series(self, as_lists: str = "") -> dict[str, Any]:
+        """The columns of a data frame; as_lists: the kinds of dtypes that become lists."""
         names = dict.fromkeys((*self._row._fields, *self._rows.tsv))
-        return {name: getattr(self, name) for name in names}
+        columns = {name: getattr(self, name) for name in names}
+        return {
+            name: each.tolist() if each.dtype.kind in as_lists else each
+            for name, each in columns.items()
+        }
 
     def _write(self, form: str, target: Any) -> None:
         _write(target, form, self._rows, self.batches)
@@ -330,12 +339,6 @@ class Hits(Table[HitBatch, Hit]):
             self._make_alignments()
         super()._write(form, target)
 
-    def _like(self, batches: Iterable[HitBatch]) -> Self:
-        common = self.patterns, self.searched, self.pam_first, self._of.k, self._align
-        found = type(self)(batches, *common)
-        found._of = found._rows = self._of
-        return found
-
     def dress(
         self,
         letters: Letters | None,
@@ -416,11 +419,8 @@ class Products(Table[ProductBatch, Product]):
     ) -> None:
         """has_text: whether products come with their text, even where there are none; named:
         whether they come from several genomes."""
-        self.pairs, self.named, self._has_text = pairs, named, has_text
+        self.pairs, self.named = pairs, named
         super().__init__(batches, ProductRows(pairs, has_text, named))
-
-    def _like(self, batches: Iterable[ProductBatch]) -> Self:
-        return type(self)(batches, self.pairs, self._has_text, self.named)
 
 
 class Primer(NamedTuple):
@@ -473,11 +473,6 @@ class Primers(Table[PrimerBatch, Primer]):
     def _whole(batch: PrimerBatch) -> int:
         return next(iter(batch.names))
 
-    def _like(self, batches: Iterable[PrimerBatch]) -> Self:
-        found = type(self)(batches, self.k, self.both_strands)
-        found._searched = self._searched
-        return found
-
 
 class Guides(Table[GuideBatch, Any]):
     """The guides of a target, in its order, or the best first.
@@ -507,9 +502,6 @@ class Guides(Table[GuideBatch, Any]):
         self._row = _tuple("Guide", rows.tsv)
         super().__init__(batches, rows)
 
-    def _like(self, batches: Iterable[GuideBatch]) -> Self:
-        return type(self)(batches, cast("GuideRows", self._rows))
-
 
 def _write(target: Any, form: str, rows: Rows, batches: Iterable[Any]) -> None:
     """Write batches to a path or to a handle."""
@@ -523,10 +515,7 @@ def _write(target: Any, form: str, rows: Rows, batches: Iterable[Any]) -> None:
         raise OutputError(f"cannot write to {target!r}; give a path or an open handle")
     from kmatch.results.formats import FORMATS
 
-    writer = FORMATS[form](target, rows)
-    for batch in batches:
-        writer.write(batch)
-    writer.finish()
+    FORMATS[form](target, rows).write_all(batches)
 
 
 def _imported(package: str, wanted: str) -> Any:

@@ -3,7 +3,7 @@
 import io
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -55,6 +55,12 @@ class Writer(ABC):
                 continue
             self._waiting.append(self._submit(lines_of, fields))
             self._send_until(self._ahead)
+
+    def write_all(self, batches: Iterable[Any]) -> None:
+        """Write batches, and finish."""
+        for batch in batches:
+            self.write(batch)
+        self.finish()
 
     def finish(self) -> None:
         """Send what still waits, after the last batch."""
