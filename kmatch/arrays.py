@@ -36,6 +36,12 @@ def offsets_in_rows(bounds: Longs) -> Ints:
     return offsets.astype(np.int32)
 
 
+def counted_in_rows(flags: Bools, bounds: Longs) -> Longs:
+    """How many flags are set in each row, int64[n]; bounds: int64[n+1]."""
+    totals = bounds_of(flags)
+    return totals[bounds[1:]] - totals[bounds[:-1]]
+
+
 def gather(values: NDArray[_Item], begins: Longs, bounds: Longs) -> NDArray[_Item]:
     """Rows of an array of values, one after another in a new array of bounds[-1] values.
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import kmatch
-from kmatch.results.scores import Bounds, Scorer, Specificity, is_cas9
+from kmatch.results.scores import Scorer, Specificity, is_cas9
+from kmatch.search.rules import Bounds
 
 FREE = Bounds(20, 20, 20)
 

@@ -1,5 +1,6 @@
 """The search for guides: `kmatch guides`."""
 
+from collections import deque
 from contextlib import ExitStack
 
 from kmatch.cli.command import OUTPUT, Argument, Given, Option, command
@@ -63,7 +64,7 @@ def guides(given: Given) -> None:
     """
     inputs = (given.target, given.genome.removeprefix("@"), given.regions)
     search = Search(given, inputs, {"--hits": given.hits}, default="tsv")
-    from kmatch.genome import Genome, as_genomes
+    from kmatch.genome import Genome
     from kmatch.results.columns import GuideRows
     from kmatch.results.formats import FORMATS
     from kmatch.results.output import open_output
@@ -72,38 +73,32 @@ def guides(given: Given) -> None:
 
     rows = GuideRows(given.k, "mit" in given.score)
     search.dress(rows)
-    circular = given.circular is not None and (
-        given.circular.split(",") if given.circular else True
-    )
-    genomes = as_genomes(given.genome, check=given.scheduler is None).with_circular(circular)
+    search.open_genomes()
     target = Genome(given.target, keep=False)
     options, where = given.made(GuideOptions), load_regions(given.regions)
     made: list[GuideSearch] = []
 
     def begin() -> GuideSearch:
-        made.append(GuideSearch(target, genomes, options, search.run, where))
+        made.append(GuideSearch(target, search.genomes, options, search.run, where))
         return made[0]
 
     with ExitStack() as stack:
         handles = [stack.enter_context(open_output(given.output))]
         if given.hits:
             handles.append(stack.enter_context(open_output(given.hits)))
-        with search.batches(begin, genomes.label) as found:
+        with search.batches(begin, search.genomes.label) as found:
             sites = made[0]
             writer = None
             if given.hits:
                 if sites.scorer:
                     sites.rows.score(sites.scorer, tuple(dict.fromkeys(("cfd", *given.score))))
                 writer = FORMATS[format_by_name(given.hits) or "bed"](handles[1], sites.rows)
-            for batch in found:
-                if writer:
-                    writer.write(batch)
             if writer:
-                writer.finish()
-        table = FORMATS[search.form](handles[0], rows)
+                writer.write_all(found)
+            else:
+                deque(found, maxlen=0)
         batch = sites.guides()
-        table.write(batch)
-        table.finish()
+        FORMATS[search.form](handles[0], rows).write_all([batch])
         for handle in handles:  # if one fails, none gets its final name
             handle.flush()
     search.conclude(f"{counted(len(batch), 'guide')} with {counted(search.rows, 'site')}")

@@ -81,12 +81,18 @@ class Search:
 
         rereads: whether the search reads the genome twice.
         """
-        from kmatch.engine.devices import wake
-        from kmatch.genome import as_genomes
         from kmatch.search.regions import load_regions
 
         self._panel = panel
         self.regions = load_regions(self.given.regions)
+        self.open_genomes(rereads)
+        self._warn_of_long_patterns(_letters_at_most(self.given.genome))
+
+    def open_genomes(self, rereads: bool = False) -> None:
+        """Open GENOME, and have the device woken meanwhile; rereads: as for `search_for`."""
+        from kmatch.engine.devices import wake
+        from kmatch.genome import as_genomes
+
         circular, here = self.given.circular, self.given.scheduler is None
         # A cluster's workers open genomes when their turn comes.
         self.genomes = as_genomes(self.given.genome, rereads, check=here).with_circular(
@@ -95,7 +101,6 @@ class Search:
         if self.genomes.named and any(map(os.path.exists, filter(None, self._outputs.values()))):
             check_outputs(self.genomes.paths, self._outputs)
         wake(self.given.device)  # the search, not imported yet, takes as long
-        self._warn_of_long_patterns(_letters_at_most(self.given.genome))
 
     def _warn_of_long_patterns(self, longest: int) -> None:
         """Warn, once, of patterns that are longer than every record.
@@ -350,7 +355,7 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     rows = HitRows(panel, search.genomes, query.pam_side == "5p", shares)
     rows.threads = given.threads
     if scores := getattr(given, "score", None):
-        _score(scores, query, rows, counts)
+        _score(scores, query, rows, counts, bool(given.summary or given.summary_only))
     search.dress(rows)
     search.aligned = bool(scores) or (search.aligned and not given.summary_only)
     begin = partial(begin_anywhere, query, search.genomes, search.run, search.regions)
@@ -378,8 +383,10 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     )
 
 
-def _score(names: Sequence[str], query: Query, rows: "HitRows", counts: "Counts") -> None:
-    """Have hits scored, for their rows and for the specificity of their patterns."""
+def _score(
+    names: Sequence[str], query: Query, rows: "HitRows", counts: "Counts", summed: bool
+) -> None:
+    """Have hits scored for their rows, and summed for the specificity of their patterns."""
     from kmatch.results.scores import Specificity
     from kmatch.search.rules import make_scorer
 
@@ -388,7 +395,8 @@ def _score(names: Sequence[str], query: Query, rows: "HitRows", counts: "Counts"
     except InputError as error:
         raise click.UsageError(f"--score: {error}") from error
     rows.score(scorer, names)
-    counts.scores = {name: Specificity(name, scorer) for name in names}
+    if summed:
+        counts.scores = {name: Specificity(name, scorer) for name in names}
 
 
 def _panel(given: Given) -> "PatternSet":

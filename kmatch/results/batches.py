@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Floats, Ints, Longs, bounds_of, gather, ranked
+from kmatch.arrays import Bytes, Floats, Ints, Longs, bounds_of, counted_in_rows, gather, ranked
 from kmatch.engine.types import Columns
 from kmatch.results.melting import gc_fractions, melting_temperatures
 from kmatch.sequences.chunks import Spans
@@ -121,6 +121,11 @@ class GuideBatch(Batch):
     counts: Longs
     specificity: Floats
     specificity_mit: Floats
+
+
+def letters_beside(columns: Columns, lengths: Longs) -> Longs:
+    """Letters of the PAM in each of n alignments, int64[n]; lengths: int64[n], of the patterns."""
+    return counted_in_rows(columns.ops != ord("D"), columns.op_ends) - lengths
 
 
 class PrimerSites(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Bytes, Floats, Longs, bounds_of
+from kmatch.arrays import Bytes, Floats, Longs, bounds_of, counted_in_rows
 from kmatch.errors import InputError, shown
 from kmatch.genome import Genomes
 from kmatch.results.batches import (
@@ -18,6 +18,7 @@ from kmatch.results.batches import (
     PrimerSites,
     ProductBatch,
     Texts,
+    letters_beside,
     sizes_of,
 )
 from kmatch.sequences.patterns import Pattern, pattern_set
@@ -168,25 +169,17 @@ def flanks(batch: HitBatch, rows: "HitRows", size: int) -> Iterator[tuple[str, s
         yield before, behind
 
 
-def _of_rows(flags: Any, ends: Longs) -> Longs:
-    """How many flags are set in each row, int64[n]; rows have those from ends[i] to ends[i+1]."""
-    totals = bounds_of(flags)
-    return totals[ends[1:]] - totals[ends[:-1]]
-
-
 def _number_of(op: str) -> Column:
     """The column of how many differences of a kind there are."""
 
     def count(batch: HitBatch, _: "HitRows") -> Longs:
-        return _of_rows(batch.aligned.ops == ord(op), batch.aligned.op_ends)
+        return counted_in_rows(batch.aligned.ops == ord(op), batch.aligned.op_ends)
 
     return Column(np.int64, count, aligned=True)
 
 
 def _beside(batch: HitBatch, rows: "HitRows") -> Longs:
-    """Letters of the PAM of each hit, int64[n]."""
-    letters = _of_rows(batch.aligned.ops != ord("D"), batch.aligned.op_ends)
-    return letters - rows.panel.lengths[batch.pattern]
+    return letters_beside(batch.aligned, rows.panel.lengths[batch.pattern])
 
 
 def _differences(batch: HitBatch, rows: "HitRows") -> tuple[Longs, Longs]:
@@ -320,7 +313,7 @@ _HITS = _PLACE | {
     "differences_3p": Column(np.int64, _differences_3p, aligned=True),
     "unknown": Column(
         np.int64,
-        lambda batch, _: _of_rows(batch.aligned.text == ord("N"), batch.aligned.text_ends),
+        lambda batch, _: counted_in_rows(batch.aligned.text == ord("N"), batch.aligned.text_ends),
         aligned=True,
     ),
     "cut": Column(np.float64, _cuts, worded(".0f"), aligned=True),

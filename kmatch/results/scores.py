@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Floats, Longs, look_up
+from kmatch.arrays import Bools, Bytes, Floats, Longs, counted_in_rows, look_up
 from kmatch.results.batches import HitBatch
 
-SCORES = ("cfd", "mit")
 GUIDE, PAM = 20, 3  # letters
 SITE = GUIDE + PAM
 UNKNOWN = 4  # the code of any letter but A, C, G and T
@@ -30,12 +29,7 @@ _CODES = np.full(256, UNKNOWN, np.uint8)
 _CODES[np.frombuffer(b"ACGTU", np.uint8)] = [0, 1, 2, 3, 3]
 
 
-class Bounds(NamedTuple):
-    """The most mismatches, insertions (pattern letters skipped) and deletions (text letters)."""
-
-    mismatches: int
-    insertions: int
-    deletions: int
+Most = tuple[int | None, int | None, int | None]  # mismatches, insertions, deletions
 
 
 class Weights(NamedTuple):
@@ -89,13 +83,14 @@ def is_cas9(pam: str) -> bool:
 class Scorer:
     """Scores the hits of a search for guides, beside PAMs that stand behind them."""
 
-    def __init__(self, guides: list[str], bounds: Bounds) -> None:
-        """guides: the letters of each pattern; bounds: within which its hits were searched."""
+    def __init__(self, guides: list[str], most: Most) -> None:
+        """guides: the letters of each pattern; most: how many differences of each kind their hits
+        were searched with, None where only the distance bounds them."""
         known = [guide_codes(letters) for letters in guides]
         self.defined: Bools = np.array([codes is not None for codes in known], np.bool_)
         blank = np.full(GUIDE, UNKNOWN, np.uint8)
         self._guides = np.array([blank if codes is None else codes for codes in known], np.uint8)
-        self._bounds = bounds
+        self._most = most
 
     def cfd(self, batch: HitBatch) -> Floats:
         """CFD of aligned hits, float64[n], from 0 to 1; NaN where it is undefined.
@@ -104,19 +99,17 @@ class Scorer:
         """
         scores = np.full(len(batch), np.nan)
         for rows, guide, site, distance in self._alike(batch):
-            if site.shape[1] == SITE and (distance < 2 or not self._bounds.insertions):
+            if site.shape[1] == SITE and (distance < 2 or self._most[1] == 0):
                 scores[rows] = _mismatched(guide, site[:, :GUIDE], distance)
             else:
-                scores[rows] = _best_cfd(guide, site[:, :-PAM], distance, self._bounds)
+                scores[rows] = _best_cfd(guide, site[:, :-PAM], distance, self._most)
             scores[rows] *= cfd_weights().pam[site[:, -2], site[:, -1]]
         return scores
 
     def mit(self, batch: HitBatch) -> Floats:
         """MIT's score of aligned hits, float64[n], from 0 to 100; NaN where it is undefined."""
-        bulges = np.add.reduceat(
-            np.append(np.isin(batch.aligned.ops, (ord("I"), ord("D"))), False),
-            batch.aligned.op_ends[:-1],
-        )
+        ops = batch.aligned.ops
+        bulges = counted_in_rows((ops == ord("I")) | (ops == ord("D")), batch.aligned.op_ends)
         scores = np.full(len(batch), np.nan)
         for rows, guide, site, distance in self._alike(batch):
             if site.shape[1] == SITE:
@@ -162,7 +155,7 @@ def _mismatched(guide: Bytes, text: Bytes, mismatches: int) -> Floats:
     return product
 
 
-def _best_cfd(guide: Bytes, text: Bytes, distance: int, bounds: Bounds) -> Floats:
+def _best_cfd(guide: Bytes, text: Bytes, distance: int, most: Most) -> Floats:
     """The greatest product of weights over all alignments of a distance, NaN where none has one.
 
     guide: uint8[r, 20]; text: uint8[r, length].
@@ -170,14 +163,17 @@ def _best_cfd(guide: Bytes, text: Bytes, distance: int, bounds: Bounds) -> Float
     best = np.full(len(guide), np.nan)
     for inserted in range(distance + 1):
         deleted = text.shape[1] - GUIDE + inserted
-        counts = Bounds(distance - inserted - deleted, inserted, deleted)
-        if all(0 <= count <= most for count, most in zip(counts, bounds, strict=True)):
+        counts = (distance - inserted - deleted, inserted, deleted)
+        if all(
+            0 <= count <= (distance if bound is None else bound)
+            for count, bound in zip(counts, most, strict=True)
+        ):
             best = np.fmax(best, _best_of(guide, text, counts))
     return best
 
 
-def _best_of(guide: Bytes, text: Bytes, counts: Bounds) -> Floats:
-    """The same over all alignments with these numbers of differences.
+def _best_of(guide: Bytes, text: Bytes, counts: tuple[int, int, int]) -> Floats:
+    """The same over all alignments with so many mismatches, insertions and deletions.
 
     State (i, a, b, c), before letter i of the guide: the greatest product of those alignments of
     the letters before it that have a insertions, b deletions and c mismatches.

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, bounds_of, gather, ranked
+from kmatch.arrays import Bytes, Longs, bounds_of, counted_in_rows, gather, ranked
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import Text
@@ -168,7 +168,7 @@ def _columns(
     engine.trace(view, search, constraints, ends, traced, found)
     bounds = bounds_of(traced.size)
     ops = gather(found.ops, slots[:-1] if rules.leads else slots[1:] - traced.size, bounds)
-    differences = np.add.reduceat((ops != MATCH).astype(np.int64), bounds[:-1])
+    differences = counted_in_rows(ops != MATCH, bounds)
     if (differences != hits.distance).any() or (traced.other != ends.limit).any():
         return None
     return Columns(bounds, ops, text.ends, found.text)

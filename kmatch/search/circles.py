@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Ints, Longs
-from kmatch.engine.types import Columns
+from kmatch.arrays import Bools, Longs
 from kmatch.genome import Genome
-from kmatch.results.batches import HitBatch, joined, shortened, sizes_of
+from kmatch.results.batches import HitBatch, joined, letters_beside, shortened, sizes_of
 from kmatch.search.chunks import Chunking
 from kmatch.search.rules import Rules
 from kmatch.search.search import Search
@@ -18,7 +17,6 @@ from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.circles import Circles, Circular
 
 Lengths = dict[int, int]
-DELETION = ord("D")  # of a text letter, a column without one of the pattern
 
 
 def windows_once(batches: Iterable[HitBatch], circles: Circles) -> Iterator[HitBatch]:
@@ -104,11 +102,7 @@ class Reading:
         """Letters of the PAM beside each hit: a number for all, or int64[n]."""
         if not self._rules.unequal:
             return self._rules.reach
-        return self._beside_each(hits.aligned, hits.pattern)
-
-    def _beside_each(self, columns: Columns, pattern: Ints) -> Longs:
-        skipped = np.add.reduceat((columns.ops == DELETION).astype(int), columns.op_ends[:-1])
-        return np.diff(columns.op_ends) - skipped - self._lengths[pattern]
+        return letters_beside(hits.aligned, self._lengths[hits.pattern])
 
     def _fitting(self, batch: HitBatch, circles: Circles) -> HitBatch:
         """The hits, each beside the first PAM with which it is no longer than its record, if any.
@@ -123,7 +117,7 @@ class Reading:
             return batch
         leads, columns = self._rules.leads, batch.picked(long).aligned
         letters, begins = encode_text(columns.text), columns.text_ends[:-1]
-        beside = self._beside_each(columns, batch.pattern[long])
+        beside = letters_beside(columns, self._lengths[batch.pattern[long]])
         aligned, less = np.diff(columns.text_ends) - beside, np.zeros(len(batch), np.int64)
         for pam in reversed(self._rules.pams):
             fits = np.flatnonzero(aligned + len(pam) <= size[long])

@@ -14,9 +14,7 @@ from kmatch.search.circles import Reading
 from kmatch.search.ends import DifferenceSearch
 from kmatch.search.panel import (
     build_reading_panel,
-    check_lengths,
-    distinct_patterns,
-    pattern_distances,
+    searched_panel,
     with_copies,
 )
 from kmatch.search.query import RUN, Query, Run
@@ -33,10 +31,7 @@ class EditSearch(Search[HitBatch]):
         self, query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
     ) -> None:
         super().__init__(genomes, run, regions)
-        distinct, self._copies = distinct_patterns(query.patterns)
-        if query.problem == "multi":
-            check_lengths(distinct)
-        distances = pattern_distances(distinct, query.k)
+        distinct, self._copies, distances = searched_panel(query)
         self._rules, k = checked_rules(query, int(distances.max()))
         self._report = query.report or ("ends" if self._rules.pams else "minima")
         check_choice("report", self._report, REPORTS)

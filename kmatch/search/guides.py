@@ -12,10 +12,10 @@ from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import GuideBatch, HitBatch
 from kmatch.results.columns import HitRows
 from kmatch.results.limit import Counts
-from kmatch.results.scores import GUIDE, Specificity, is_cas9
+from kmatch.results.scores import GUIDE, Specificity
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
-from kmatch.search.rules import Pam, load_pams, make_scorer
+from kmatch.search.rules import Pam, has_scores, load_pams, make_scorer, rules_of
 from kmatch.sequences.alphabet import complement, encode_text, letter_masks
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.patterns import PatternSet
@@ -65,8 +65,7 @@ class GuideSearch:
         panel = PatternSet(words, words, letter_masks(words), length * np.arange(len(words) + 1))
         problem, most = ("edit", bulges) if any(bulges) else ("multi", (None, None))
         query = Query(problem, panel, k, "both", 0, 0, pam, side, None, None, *most)
-        pams = load_pams(pam, side)
-        scored = length == GUIDE and side == "3p" and all(is_cas9(each.sequence) for each in pams)
+        scored = length == GUIDE and has_scores(rules_of(query))
         if scores and not scored:
             make_scorer(query)  # which says why
         self.scorer = make_scorer(query) if scored else None

@@ -10,6 +10,7 @@ from kmatch.arrays import Bools, Bytes, Ints, Longs, bounds_of, gather, offsets_
 from kmatch.engine.queries import QueryArrays, ReadingArrays, reading_arrays, window_arrays
 from kmatch.errors import STRANDS, InputError, check_choice, checked_count, checked_share, shown
 from kmatch.results.batches import HitBatch, joined
+from kmatch.search.query import Query
 from kmatch.sequences.alphabet import complement, reverse_complement
 from kmatch.sequences.patterns import PatternSet
 
@@ -172,6 +173,17 @@ def distinct_patterns(patterns: PatternSet) -> tuple[PatternSet, Copies]:
     bounds = bounds_of(np.bincount(kind))
     distinct = patterns.take(numbers[bounds[:-1]].astype(np.int64))
     return distinct, Copies(patterns.names, numbers, bounds)
+
+
+def searched_panel(query: Query) -> tuple[PatternSet, Copies, Longs]:
+    """The distinct patterns of a Query, their Copies, and the k of each, int64[D].
+
+    Raises InputError for a panel of several lengths and for a k that does not fit.
+    """
+    distinct, copies = distinct_patterns(query.patterns)
+    if query.problem == "multi":
+        check_lengths(distinct)
+    return distinct, copies, pattern_distances(distinct, query.k)
 
 
 def with_copies(batches: Iterable[HitBatch], copies: Copies) -> Iterable[HitBatch]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Ints
 from kmatch.engine.types import Constraints, kind_states, unit_states
-from kmatch.errors import MOST, PAM_SIDES, InputError, check_choice, checked_count, shown, warn
+from kmatch.errors import PAM_SIDES, InputError, check_choice, checked_count, shown, warn
 from kmatch.search.panel import ReadingPanel
 from kmatch.search.query import Query
 from kmatch.sequences.alphabet import IUPAC, complement, encode, reverse_complement
@@ -82,23 +82,6 @@ def load_pams(given: str | Sequence[str] | None, side: str) -> list[Pam]:
         pam = Pam(part, side == "5p")
         pams.setdefault(pam.masks.tobytes(), pam)
     return list(pams.values())
-
-
-def make_scorer(query: Query) -> "Scorer":
-    """The Scorer of the hits of a search. Raises InputError where its PAM is not Cas9's."""
-    from kmatch.results.scores import Bounds, Scorer, is_cas9
-
-    pams = load_pams(query.pam, query.pam_side)
-    if not pams or pams[0].leads or not all(is_cas9(pam.sequence) for pam in pams):
-        raise InputError(
-            "scores are for Cas9: give a PAM of three letters that begins with N and stands behind "
-            "the pattern, such as NGG"
-        )
-    most = (query.max_mismatches, query.max_insertions, query.max_deletions)
-    bounds = (None, 0, 0) if query.problem == "multi" else most
-    return Scorer(
-        query.patterns.sequences, Bounds(*(MOST if bound is None else bound for bound in bounds))
-    )
 
 
 def _parts(given: Any) -> list[str]:
@@ -203,6 +186,26 @@ def rules_of(query: Query) -> Rules:
     if query.problem in ("hamming", "multi"):
         bounds = Bounds(None, 0, 0)
     return Rules(tuple(load_pams(query.pam, query.pam_side)), query.ends, bounds)
+
+
+def has_scores(rules: Rules) -> bool:
+    """Whether scores of Cas9's sites are defined beside the PAMs."""
+    from kmatch.results.scores import is_cas9
+
+    return bool(rules.pams) and not rules.leads and all(is_cas9(p.sequence) for p in rules.pams)
+
+
+def make_scorer(query: Query) -> "Scorer":
+    """The Scorer of the hits of a search. Raises InputError where its PAM is not Cas9's."""
+    from kmatch.results.scores import Scorer
+
+    rules = rules_of(query)
+    if not has_scores(rules):
+        raise InputError(
+            "scores are for Cas9: give a PAM of three letters that begins with N and stands behind "
+            "the pattern, such as NGG"
+        )
+    return Scorer(query.patterns.sequences, rules.bounds)
 
 
 def checked_rules(query: Query, k: int) -> tuple[Rules, int]:

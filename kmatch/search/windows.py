@@ -29,11 +29,9 @@ from kmatch.search.constrained import view_of
 from kmatch.search.panel import (
     Panel,
     build_panel,
-    check_lengths,
-    distinct_patterns,
     exact_ends,
     panel_letters,
-    pattern_distances,
+    searched_panel,
     wanted_strands,
     with_copies,
 )
@@ -65,10 +63,8 @@ class WindowSearch(Search[HitBatch]):
         self, query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
     ) -> None:
         super().__init__(genomes, run, regions)
-        distinct, self._copies = distinct_patterns(query.patterns)
-        if query.problem == "multi":
-            check_lengths(distinct)
-        distances, pams = pattern_distances(distinct, query.k), load_pams(query.pam, query.pam_side)
+        distinct, self._copies, distances = searched_panel(query)
+        pams = load_pams(query.pam, query.pam_side)
         work = work_of(genomes.expected_letters, distinct.lengths, query.strand)
         self.engine, published = choose_algorithm(query.problem, distinct, run, work)
         self._ways: list[tuple[Longs, Any]] = []  # numbers of patterns, and how they are searched
