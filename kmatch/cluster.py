@@ -1,8 +1,7 @@
 """Searches on a Dask cluster: whole records go to workers, and what they find comes back in order.
 
-A piece is whole records of one genome; a task searches one, or some small ones, for a group of the
-patterns.
-Nothing of Dask is imported before a search asks for it.
+A piece is whole records of one genome; a task searches one for a group of the patterns. Nothing of
+Dask is imported before a search asks for it.
 """
 
 import io
@@ -22,7 +21,7 @@ import numpy as np
 
 import kmatch
 from kmatch.arrays import Longs
-from kmatch.errors import ClusterError, KmatchError, NameWarning, hearing, warn
+from kmatch.errors import ClusterError, InputError, KmatchError, NameWarning, hearing, warn
 from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.packed.writer import write_packed
 from kmatch.published.registry import ENGINE, choose_algorithm
@@ -32,7 +31,7 @@ from kmatch.search.query import Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.search import Progress, Search, begin_search
 from kmatch.sequences.patterns import PatternSet
-from kmatch.sequences.records import Stretch
+from kmatch.sequences.records import Stretch, whole_stretches
 
 CONNECT = 10.0  # seconds that a scheduler has to answer
 WORKERS = 60.0  # seconds without any worker
@@ -42,7 +41,6 @@ AHEAD = 2  # tasks in flight for each thread of a worker
 SHARES = 4  # tasks for each thread, where there are records or patterns enough
 LEAST, MOST = 1 << 18, 1 << 24  # letters of a piece
 STARTS = 1 << 12  # starts of primers in a group, at least
-SMALL = 1 << 15  # bytes of a job that goes with each task
 ROWS = 1 << 16  # hits handed on at a time
 OPEN = 8  # packed genomes that a worker keeps mapped
 Group = tuple[int, int]  # the number of a group of the patterns, and how many groups there are
@@ -84,9 +82,8 @@ class SharedFile(NamedTuple):
 
     def opened(self, label: str) -> Genome | None:
         """The Genome of the file, named by its label; None where this machine has not got it."""
-        with suppress(OSError):
-            packed = self.checksum is not None
-            genome = _mapped(self, label) if packed else _opened(self, label)
+        with suppress(OSError, InputError):
+            genome = (_opened if self.checksum is None else _mapped)(self.path, label)
             return genome if shared_file(genome) == self else None
         return None
 
@@ -100,8 +97,8 @@ def shared_file(genome: Genome) -> SharedFile | None:
     return SharedFile(path, found.st_size, found.st_mtime_ns, checksum)
 
 
-def _opened(file: SharedFile, label: str) -> Genome:
-    genome = Genome(file.path, keep=False)
+def _opened(path: str, label: str) -> Genome:
+    genome = Genome(path, keep=False)
     genome.label = label
     return genome
 
@@ -112,17 +109,17 @@ _mapped = lru_cache(OPEN)(_opened)  # packed genomes stay mapped
 class Piece(NamedTuple):
     """Whole records of a genome.
 
-    genome: its number among those searched; label: how messages name it; first, last: the number of
-    the first record and that behind the last, None for all; letters: about how many; file: what
-    workers may read; content: a packed genome of the records, where they are sent.
+    genome: its number among those searched; label: how messages name it; letters: about how many;
+    file: what workers may read; first, last: the number of the first record and that behind the
+    last, None for all; content: a packed genome of the records, where they are sent.
     """
 
     genome: int
     label: str
+    letters: int
+    file: SharedFile | None
     first: int = 0
     last: int | None = None
-    letters: int = 0
-    file: SharedFile | None = None
     content: bytes | None = None
 
     def opened(self) -> Genome | None:
@@ -135,12 +132,67 @@ class Piece(NamedTuple):
         parts = genome.file.stretches(None, self.first, self.last)
         return Genome.of_stretches(self.label, parts)
 
+    def sent(self, parts: Iterable[Stretch]) -> "Piece":
+        """The piece with its records."""
+        handle = io.BytesIO()
+        write_packed(parts, handle)
+        return self._replace(content=handle.getvalue())
 
-def packed(stretches: Iterable[Stretch]) -> bytes:
-    """Records as the bytes of a packed genome."""
-    handle = io.BytesIO()
-    write_packed(stretches, handle)
-    return handle.getvalue()
+
+def pieces_of(genomes: Genomes, size: int, narrow: Regions | None = None) -> Iterator[Piece]:
+    """Yield the Pieces of genomes, of about `size` letters each; a longer record is one.
+
+    narrow: Regions, in whose records alone is searched.
+    """
+    for number in range(len(genomes)):
+        genome = genomes.genome(number)
+        packed, file, letters = genome.file, shared_file(genome), genome.expected_letters or 0
+        whole = Piece(number, genome.label, letters, file)
+        parts: Iterable[tuple[int, int, Any]]
+        if file and packed:
+            wanted = [narrow is None or name in narrow for name in packed.names]
+            each = (packed.sizes * wanted).tolist()
+            parts = ((1, letters, None) for letters in each)
+        elif file and genomes.named and 0 < letters <= size:
+            yield whole
+            continue
+        else:
+            stretches = whole_parts(genome, narrow)
+            parts = ((len(part.names), len(part.letters), part) for part in stretches)
+        for first, last, letters, held in _cuts(parts, size):
+            piece = whole._replace(letters=letters, first=first, last=last)
+            if not (file and packed):
+                piece = piece._replace(file=None).sent(held)
+            elif (first, last) == (0, len(packed.names)):
+                piece = piece._replace(last=None)  # it is searched as it lies there
+            yield piece
+
+
+def whole_parts(genome: Genome, narrow: Regions | None) -> Iterator[Stretch]:
+    """The whole records of a genome, of which some may have no letters (see `Regions.narrowed`)."""
+    parts = genome.parts()
+    return whole_stretches(map(narrow.narrowed, parts) if narrow else parts)
+
+
+def _cuts(
+    parts: Iterable[tuple[int, int, Any]], size: int
+) -> Iterator[tuple[int, int, int, list[Any]]]:
+    """Yield (first, last, letters, parts) of records that come together, at least once.
+
+    parts: (records, letters, part) of each.
+    """
+    first = last = letters = 0
+    held: list[Any] = []
+    for records, more, part in parts:
+        if held and letters + more > size:
+            yield first, last, letters, held
+            first, letters, held = last, 0, []
+        held.append(part)
+        last, letters = last + records, letters + more
+    yield first, last, letters, held
+
+
+# What workers do
 
 
 class Answer(NamedTuple):
@@ -150,56 +202,38 @@ class Answer(NamedTuple):
     found: Any
     progress: Progress
     warnings: list[str]
-    missing: set[str]
-    met: set[str]
+    missing: list[str]
     lengths: dict[str, int]
 
 
-# What workers do
+def search_piece(
+    job: tuple[str, bytes], piece: Piece, group: Group
+) -> "Answer | KmatchError | None":
+    """Search a piece for a group of the patterns.
 
-
-def search_pieces(
-    told: tuple[str, bytes], pieces: list[Piece], group: Group
-) -> "list[Answer | None] | KmatchError":
-    """Search pieces for a group of the patterns.
-
-    told: the client's version and, pickled, find(genomes, regions, group), which gives what is
-    found and the Progress of the search, and the view, circular records and regions of genomes. An
-    error that another try cannot mend is an answer, too; None is that for a piece whose file this
-    worker has not got.
+    job: the client's version and, pickled, find(genomes, regions, group), which gives what is found
+    and the Progress of the search, and the circular records and regions of genomes. An error that
+    another try cannot mend is an answer, too; None is that of a worker that has not got the file.
     """
-    if told[0] != version():
+    if job[0] != version():
         return ClusterError(
-            f"a worker has kmatch {version()}, and this is kmatch {told[0]}: install the same "
+            f"a worker has kmatch {version()}, and this is kmatch {job[0]}: install the same "
             "version there, or stop that worker"
         )
+    find, circular, regions = pickle.loads(job[1])
     try:
-        return [_search_piece(piece, group, *pickle.loads(told[1])) for piece in pieces]
+        with hearing() as heard:
+            if (genome := piece.opened()) is None:
+                return None
+            genomes = Genomes([genome])
+            genomes.circular = circular
+            found, progress = find(genomes, regions, group)
     except KmatchError as error:
-        said = str(error)
-        for piece in pieces:
-            if piece.file:
-                said = said.replace(piece.file.path, piece.label, 1)
-        return type(error)(said)
-
-
-def _search_piece(
-    piece: Piece, group: Group, find: Any, view: Any, circular: Any, regions: Regions | None
-) -> Answer | None:
-    with hearing() as heard:
-        if (genome := piece.opened()) is None:
-            return None
-        genomes = Genomes([genome])
-        genomes.view, genomes.circular = view, circular
-        found, progress = find(genomes, regions, group)
-    return Answer(
-        found,
-        progress,
-        [str(each) for each in heard if isinstance(each, NameWarning)],
-        set(circular.missing) if circular else set(),
-        regions.met if regions else set(),
-        regions.lengths if regions else {},
-    )
+        path = piece.file.path if piece.file else piece.label
+        return type(error)(str(error).replace(path, piece.label, 1))
+    names = [str(each) for each in heard if isinstance(each, NameWarning)]
+    missing, lengths = list(circular.missing if circular else ()), regions and regions.lengths
+    return Answer(found, progress, names, missing, lengths or {})
 
 
 def find_hits(
@@ -211,8 +245,7 @@ def find_hits(
     # Copies stay together, as their hits share an order.
     numbers = np.sort(copies.numbers[copies.bounds[begin] : copies.bounds[end]])
     part = query._replace(patterns=query.patterns.take(numbers))
-    search = begin_search(part, genomes, run)
-    search.regions = regions  # of which it meets the records
+    search = begin_search(part, genomes, run, regions)
     batch = joined([no_hits(), *search.everywhere()])
     return replace(batch, pattern=numbers[batch.pattern]), search.progress
 
@@ -247,20 +280,20 @@ class Cluster:
         self._connected = ExitStack()
         self._client = client = self._connected.enter_context(connected(run.scheduler))
         self._address = str(client.scheduler.address if client.scheduler else client)
-        workers = len(self._workers())
-        self.description = f"{workers} worker{'' if workers == 1 else 's'} at {self._address}"
         self.progress = Progress()
-        self._threads = 1  # of all workers
+        workers = self._count_threads()
+        self.description = f"{workers} worker{'' if workers == 1 else 's'} at {self._address}"
         self._sends = False  # whether a worker had not got a file
 
     def answers(
-        self, find: Callable[..., Any], regions: Regions | None = None
+        self, find: Callable[..., Any], regions: Regions | None = None, narrows: bool = False
     ) -> Iterator[tuple[Piece, list[Any]]]:
-        """Yield each Piece with what was found for its groups, in order."""
+        """Yield each Piece with what was found for its groups, in order; narrows: whether records
+        without regions need no search."""
         genomes = self._genomes
+        self._narrow = regions if narrows else None
         with self._connected:
-            self._count_threads()
-            job = pickle.dumps((find, genomes.view, genomes.circular, regions))
+            job = version(), pickle.dumps((find, genomes.circular, regions))
             for number, (piece, answers) in enumerate(self._in_order(job), 1):
                 met = answers[0]  # as all groups have met it
                 for warning in met.warnings if piece.file and piece.file.checksum is None else ():
@@ -268,66 +301,55 @@ class Cluster:
                 if genomes.circular:
                     genomes.circular.hear(met.missing)
                 if regions:
-                    regions.join(met.met, met.lengths)
+                    regions.join(met.lengths)
                 self.progress.join(met.progress)
-                done = (piece.genome + 1, len(genomes))
-                self.progress.reach(*(done if genomes.named else (number, None)))
+                done = (piece.genome + 1, len(genomes)) if genomes.named else (number, None)
+                self.progress.reach(*done)
                 yield piece, [answer.found for answer in answers]
 
-    def _in_order(self, job: bytes) -> Iterator[tuple[Piece, list[Answer]]]:
+    def _in_order(self, job: Any) -> Iterator[tuple[Piece, list[Answer]]]:
         """Yield each Piece with the answers of its groups, of which a window is in flight."""
         letters, size = self._genomes.expected_letters, MOST
         if letters is not None:
             size = min(max(letters // (SHARES * self._threads), LEAST), MOST)
-        told: Any = (version(), job)
-        if len(job) > SMALL:
-            told = self._submit(_given, told)
-            with suppress(Exception):  # or tasks would go to the worker that has it first
-                self._client.replicate([told], callback_timeout=CONNECT)
-        waiting: deque[tuple[list[Piece], list[Any]]] = deque()
+        job = self._submit(_given, job)
+        with suppress(Exception):  # or tasks would go to the worker that has it first
+            self._client.replicate([job], callback_timeout=CONNECT)
+        waiting: deque[tuple[Piece, list[Any]]] = deque()
 
-        def next_answers() -> Iterator[tuple[Piece, list[Answer]]]:
-            pieces, futures = waiting[0]
-            found = [self._outcome(pieces, future) for future in futures]
-            if any(None in answers for answers in found):
+        def next_answers() -> tuple[Piece, list[Answer]]:
+            piece, futures = waiting[0]
+            answers = [self._outcome(piece, future) for future in futures]
+            if None in answers:
                 self._sends = True
-                waiting[0] = self._start(told, pieces, len(futures))
+                waiting[0] = self._start(job, piece, len(futures))
                 return next_answers()
-            waiting.popleft()
-            return zip(pieces, map(list, zip(*found, strict=True)), strict=True)
+            return waiting.popleft()[0], answers
 
         try:
-            for pieces in together(pieces_of(self._genomes, size), size):
-                groups = min(-(-max(piece.letters for piece in pieces) // size), self._units)
-                waiting.append(self._start(told, pieces, max(groups, 1)))
+            for piece in pieces_of(self._genomes, size, self._narrow):
+                groups = min(-(-piece.letters // size), self._units)
+                waiting.append(self._start(job, piece, max(groups, 1)))
                 while sum(len(futures) for _, futures in waiting) > AHEAD * self._threads:
-                    yield from next_answers()
+                    yield next_answers()
             while waiting:
-                yield from next_answers()
+                yield next_answers()
         finally:
             with suppress(Exception):
                 self._client.cancel([future for _, futures in waiting for future in futures])
 
-    def _start(self, told: Any, pieces: list[Piece], groups: int) -> tuple[list[Piece], list[Any]]:
-        """The pieces, with their records where a worker lacked a file, and a future a group."""
-        if self._sends:
-            pieces = list(map(self._filled, pieces))
-        sent: Any = pieces
-        if groups > 1 and any(piece.content is not None for piece in pieces):
-            sent = self._submit(_given, pieces)
-        return pieces, [
-            self._submit(search_pieces, told, sent, (number, groups)) for number in range(groups)
-        ]
-
-    def _filled(self, piece: Piece) -> Piece:
-        """A piece with its records."""
-        if piece.content is not None:
-            return piece
-        genome = self._genomes.genome(piece.genome)
-        parts = genome.whole_parts()
-        if genome.file is not None:
-            parts = genome.file.stretches(None, piece.first, piece.last)
-        return piece._replace(content=packed(parts))
+    def _start(self, job: Any, piece: Piece, groups: int) -> tuple[Piece, list[Any]]:
+        """The piece, with its records where a worker lacked a file, and a future a group."""
+        if self._sends and piece.content is None:
+            genome = self._genomes.genome(piece.genome)
+            if genome.file is not None:
+                piece = piece.sent(genome.file.stretches(None, piece.first, piece.last))
+            else:
+                piece = piece.sent(whole_parts(genome, self._narrow))
+        sent: Any = piece
+        if groups > 1 and piece.content is not None:
+            sent = self._submit(_given, piece)
+        return piece, [self._submit(search_piece, job, sent, (n, groups)) for n in range(groups)]
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         import dask
@@ -336,7 +358,7 @@ class Cluster:
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
             return self._client.submit(function, *arguments, pure=False, retries=TRIES - 1)
 
-    def _outcome(self, pieces: list[Piece], future: Any) -> Any:
+    def _outcome(self, piece: Piece, future: Any) -> Any:
         """Wait for what a task gives; raises where it failed."""
         from distributed import wait
 
@@ -348,10 +370,9 @@ class Cluster:
         try:
             found = future.result()
         except Exception as error:
-            self._workers()  # the scheduler may be gone
-            labels = " to ".join(dict.fromkeys([pieces[0].label, pieces[-1].label]))
+            self._count_threads()  # the scheduler may be gone
             raise ClusterError(
-                f"the search of {labels} failed {TRIES} times, the last time "
+                f"the search of {piece.label} failed {TRIES} times, the last time "
                 f"{type(error).__name__}: {error}; where workers die, give them more memory, or "
                 "search fewer patterns at a time"
             ) from error
@@ -359,31 +380,30 @@ class Cluster:
             raise found
         return found
 
-    def _count_threads(self) -> None:
-        """Count the threads of all workers; waits for the first one."""
+    def _count_threads(self) -> int:
+        """Count the threads of all workers, and wait for the first one; returns how many there
+        are."""
         began = time.monotonic()
-        while not (workers := self._workers()):
+        while True:
+            try:
+                if self._client.status != "running":
+                    raise ConnectionError
+                asked = self._client.scheduler.ncores
+                workers: dict[str, int] = self._client.sync(asked, callback_timeout=CONNECT)
+            except Exception as error:
+                raise ClusterError(
+                    f"the scheduler {self._address} is gone; start it and its workers again, and "
+                    "search once more"
+                ) from error
+            if workers:
+                self._threads = max(sum(workers.values()), 1)
+                return len(workers)
             if time.monotonic() - began > WORKERS:
                 raise ClusterError(
                     f"the scheduler {self._address} has had no worker for {WORKERS:.0f} s; "
                     f"start some with: dask worker {self._address}"
                 )
             time.sleep(TICK / 5)
-        self._threads = max(sum(workers.values()), 1)
-
-    def _workers(self) -> dict[str, int]:
-        """The threads of each worker, by address."""
-        try:
-            if self._client.status != "running":
-                raise ConnectionError
-            asked = self._client.scheduler.ncores
-            found: dict[str, int] = self._client.sync(asked, callback_timeout=CONNECT)
-        except Exception as error:
-            raise ClusterError(
-                f"the scheduler {self._address} is gone; start it and its workers again, and "
-                "search once more"
-            ) from error
-        return found
 
 
 def _given(value: Any) -> Any:
@@ -440,62 +460,6 @@ def connected(scheduler: Any) -> Iterator[Any]:
         log.setLevel(before)
 
 
-def pieces_of(genomes: Genomes, size: int) -> Iterator[Piece]:
-    """Yield the Pieces of genomes, of about `size` letters each; a longer record is one."""
-    for number in range(len(genomes)):
-        genome = genomes.genome(number)
-        file, whole = shared_file(genome), Piece(number, genome.label)
-        letters = genome.expected_letters or 0
-        if file and genomes.named and not genome.file and 0 < letters <= size:
-            yield whole._replace(letters=letters, file=file)
-            continue
-        parts: Iterable[tuple[int, int, Any]]
-        if file and genome.file:
-            named = genome.named or set(genome.file.names)
-            rows = zip(genome.file.names, genome.file.sizes.tolist(), strict=True)
-            parts = ((1, letters * (name in named), None) for name, letters in rows)
-        else:
-            parts = ((len(part.names), len(part.letters), part) for part in genome.whole_parts())
-        for first, last, letters, held in _cuts(parts, size):
-            piece = whole._replace(first=first, last=last, letters=letters, file=file)
-            if not (file and genome.file):
-                piece = piece._replace(content=packed(held), file=None)
-            elif (first, last) == (0, len(genome.file.names)):
-                piece = piece._replace(last=None)  # it is searched as it lies there
-            yield piece
-
-
-def together(pieces: Iterable[Piece], size: int) -> Iterator[list[Piece]]:
-    """Yield pieces that one task searches, of about `size` letters together."""
-    letters = 0
-
-    def task(piece: Piece) -> int:
-        nonlocal letters
-        letters += piece.letters
-        return letters // size
-
-    for _, some in groupby(pieces, task):
-        yield list(some)
-
-
-def _cuts(
-    parts: Iterable[tuple[int, int, Any]], size: int
-) -> Iterator[tuple[int, int, int, list[Any]]]:
-    """Yield (first, last, letters, parts) of records that come together, at least once.
-
-    parts: (records, letters, part) of each.
-    """
-    first = last = letters = 0
-    held: list[Any] = []
-    for records, more, part in parts:
-        if held and letters + more > size:
-            yield first, last, letters, held
-            first, letters, held = last, 0, []
-        held.append(part)
-        last, letters = last + records, letters + more
-    yield first, last, letters, held
-
-
 class ClusterSearch(Search[HitBatch]):
     """The search of a Query on the cluster that its Run names."""
 
@@ -527,7 +491,7 @@ class ClusterSearch(Search[HitBatch]):
         genomes = self.genomes
         circles: dict[int, int] = {}  # letters of circular records, by number
         find = partial(find_hits, self._query, self.engine.run)
-        for piece, parts in self.engine.answers(find, self.regions):
+        for piece, parts in self.engine.answers(find, self.regions, self.narrows):
             batch = joined(parts)
             if len(parts) > 1:  # equal rows are of one group
                 keys = (batch.pattern, batch.minus, batch.end, batch.start, batch.record)

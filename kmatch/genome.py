@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from threading import RLock
 from typing import Any, Self
@@ -56,8 +56,6 @@ class Genome:
         genome = kmatch.Genome("genome.fa.gz")
         small = kmatch.Genome.from_records([("chr1", "ACGTTGCA")])
     """
-
-    named: Container[str] | None = None  # the records that are searched; None for all
 
     def __init__(self, path: Path, *, keep: bool = True) -> None:
         if not isinstance(path, str | os.PathLike):
@@ -353,7 +351,6 @@ class Genomes:
         check: bool = True,
     ) -> None:
         self.circular: Circular | None = None
-        self.view: Callable[[Genome], Genome] = _as_it_is  # how each is searched
         self.named = named
         self._given, self._rereads = list(given), rereads
         for each in given:
@@ -395,7 +392,7 @@ class Genomes:
             path, given = given, Genome(given, keep=_is_kept(given, self._rereads))
             if not os.path.isfile(path):  # a pipe cannot be opened twice
                 self._given[number] = given
-        return self.view(given)
+        return given
 
     @property
     def expected_letters(self) -> int | None:
@@ -428,10 +425,6 @@ class Genomes:
         if len(self.paths) < len(self) or not all(map(os.path.isfile, self.paths)):
             return None
         return list(map(os.path.getsize, self.paths))
-
-
-def _as_it_is(genome: Genome) -> Genome:
-    return genome
 
 
 def _is_kept(path: Path, rereads: bool) -> bool:

@@ -52,11 +52,10 @@ def client():
 
 @pytest.fixture(autouse=True)
 def small_tasks(monkeypatch):
-    """Tasks of few letters, so that records and patterns are apart, and jobs that are held."""
+    """Tasks of few letters, so that records and patterns are apart."""
     monkeypatch.setattr(cluster, "LEAST", 1 << 13)
     monkeypatch.setattr(cluster, "MOST", 1 << 13)
     monkeypatch.setattr(cluster, "STARTS", 1 << 7)
-    monkeypatch.setattr(cluster, "SMALL", 1 << 8)
 
 
 def records(seed=1):
@@ -184,7 +183,8 @@ def test_names_that_change_are_told(client, tmp_path):
 
 
 def test_workers_that_do_not_see_files(client, data, tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster.SharedFile, "opened", lambda file, label: None)
+    shared = cluster.shared_file
+    monkeypatch.setattr(cluster, "shared_file", lambda g: (f := shared(g)) and f._replace(path="x"))
     for kind in ("packed", "list"):
         assert check(partial(SEARCHES["edit"], genomes(data)[kind]), client, tmp_path / "hits.tsv")
 
@@ -206,7 +206,6 @@ def test_tasks_are_whole_records_and_groups():
     pieces = list(cluster.pieces_of(Genomes([genome], named=False), 10))
     found = [(piece.first, piece.last, piece.letters) for piece in pieces]
     assert found == [(0, 2, 10), (2, 3, 1), (3, 4, 30), (4, 5, 2)]
-    assert list(cluster.together(pieces, 11)) == [pieces[:1], pieces[1:2], pieces[2:]]
 
 
 def test_a_worker_that_dies_costs_time_alone(data, tmp_path):
@@ -254,7 +253,7 @@ def test_errors_end_a_search(client, data, tmp_path, monkeypatch):
 
 
 def test_another_version_is_refused():
-    found = cluster.search_pieces(("0.0.9", b""), [], (0, 1))
+    found = cluster.search_piece(("0.0.9", b""), None, (0, 1))
     assert isinstance(found, kmatch.ClusterError)
     assert kmatch.__version__ in str(found) and "0.0.9" in str(found)
 

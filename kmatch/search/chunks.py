@@ -13,6 +13,7 @@ from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Layout, Text
 from kmatch.engine.types import LETTERS
 from kmatch.genome import Genome
 from kmatch.packed.reader import serves, stored_chunks
+from kmatch.search.regions import Regions
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records
 from kmatch.sequences.records import Progress, Stretch
 
@@ -125,16 +126,22 @@ class Chunking(NamedTuple):
     engine: Engine
     words: int | None = None
 
-    def chunks(self, genome: Genome, hear: Progress | None = None) -> Iterator[PackedChunk]:
+    def chunks(
+        self, genome: Genome, hear: Progress | None = None, narrow: Regions | None = None
+    ) -> Iterator[PackedChunk]:
         """Yield the PackedChunks of a genome; a genome that is kept packs itself once for a plan.
 
         A packed genome is searched as it is, where its chunks serve; otherwise it is unpacked and
-        packed anew. hear(read, size) hears of bytes read.
+        packed anew. hear(read, size) hears of bytes read; narrow: Regions, without which records
+        are left out or stay as empty.
         """
         words, engine = self.words or WORDS, self.engine
         if genome.file is not None and serves(genome.file, self.plan, words):
-            for stored in stored_chunks(genome.file, engine, hear, genome.named):
+            for stored in stored_chunks(genome.file, engine, hear, narrow):
                 yield PackedChunk(*stored, words)
+            return
+        if narrow:
+            yield from self.fresh(map(narrow.narrowed, genome.parts(hear)))
             return
         key = (self.plan, words, engine.device)
         kept_for, ready = _KEPT.get(genome, (None, []))

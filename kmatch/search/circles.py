@@ -55,7 +55,7 @@ class Reading:
         whole: the search that this is part of, which takes note of what is searched.
         """
         circles = Circles(circular, self._more, unrolled=True)
-        for turns, first, parts in circles.runs(genome.parts(whole.progress.hear)):
+        for turns, first, parts in circles.runs(whole.parts(genome)):
             search = self._search("ends" if turns else report)
             chunks = whole.noted(chunking.fresh(parts), circles, first)
             batches = _counted_from(first, circles.lengths, search.run(chunks))

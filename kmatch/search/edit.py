@@ -58,7 +58,7 @@ class EditSearch(Search[HitBatch]):
     def _find(self, genome: Genome) -> Iterable[HitBatch]:
         chunking, circular = self._chunking, self.genomes.circular
         if circular is None:
-            chunks = self.noted(chunking.chunks(genome, self.progress.hear))
+            chunks = self.noted(chunking.chunks(genome, self.progress.hear, self.narrow))
             found: Iterable[HitBatch] = ahead(self._search.run(chunks), self.engine.threads)
             return with_copies(found, self._copies)
         found = self._reading.run(genome, circular, chunking, self, self._report)

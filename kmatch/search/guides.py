@@ -139,7 +139,7 @@ def find_guides(
     for number, record in enumerate(target.records()):
         masks = encode_text(np.asarray(record.letters))
         if regions and record.name in regions:
-            regions.join({record.name}, {record.name: len(masks)})
+            regions.join({record.name: len(masks)})
         is_circle = circular is not None and circular.has(record.name)
         strands = (_on_strand(masks, length, pams, minus, is_circle) for minus in (0, 1))
         found = [each for strand in strands for each in strand]

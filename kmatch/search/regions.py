@@ -1,8 +1,7 @@
 """Hits inside regions: the hits of a search of the whole genome that are inside one of them."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property, partial
+from collections.abc import Iterable, Mapping
 from itertools import compress, groupby
 from typing import Any
 
@@ -10,11 +9,10 @@ import numpy as np
 
 from kmatch.arrays import Bools, Longs
 from kmatch.errors import InputError, checked_count, listed, shown, warn
-from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import SomeBatch
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.others import COMMENT, Region, read_regions
-from kmatch.sequences.records import Progress, Stretch
+from kmatch.sequences.records import Stretch
 
 # A path of BED, `-` for standard input, or rows (name of the record, start, end).
 RegionsGiven = str | os.PathLike[str] | Iterable[tuple[str, int, int]]
@@ -29,8 +27,8 @@ class Regions:
         self._furthest: dict[str, Region] = {}  # of each record, the region that ends last
         for name, group in groupby(ordered, key=lambda region: region.record):
             self._furthest[name] = max(group, key=lambda region: region.end)
-        self.met: set[str] = set()  # records of them, with letters or without, that were read
-        self.lengths: dict[str, int] = {}  # letters of those, as far as they were searched
+        # Letters of the records of them that were read, as far as they were searched.
+        self.lengths: dict[str, int] = {}
         self._numbers = {name: number for number, name in enumerate(self._furthest)}
         rows = [(self._numbers[name], start, end) for name, start, end, _ in ordered]
         record, start, end = np.array(rows, np.int64).reshape(-1, 3).T
@@ -54,23 +52,26 @@ class Regions:
         kept = self.hold(*batch.record_names(), batch.start, batch.end)
         return batch if kept.all() else batch.picked(np.flatnonzero(kept))
 
-    def narrow(self, genomes: Genomes) -> None:
-        """Let genomes be searched only in the records that regions name."""
-        genomes.view = partial(NarrowGenome, regions=self)
+    def narrowed(self, part: Stretch) -> Stretch:
+        """A Stretch without the letters of records that no region names; these stay as empty."""
+        named = _named(part.names, self)
+        self.join(dict.fromkeys(compress(part.names, named), 0))
+        if named.all():
+            return part
+        letters = np.zeros(0, np.uint8)
+        if named.any():
+            letters = np.asarray(part.letters)[np.repeat(named, part.lengths)]
+        return part._replace(lengths=np.where(named, part.lengths, 0), letters=letters)
 
     def meet(self, spans: Spans) -> None:
         """Take the records in a chunk."""
         for number in np.flatnonzero(_named(spans.names, self)).tolist():
-            self._meet(spans.names[number], int(spans.lengths[number]))
+            self.join({spans.names[number]: int(spans.lengths[number])})
 
-    def _meet(self, name: str, letters: int) -> None:
-        self.lengths[name] = max(letters, self.lengths.get(name, 0))
-
-    def join(self, met: set[str], lengths: Mapping[str, int]) -> None:
-        """Take what a search of some of the records has met."""
-        self.met |= met
+    def join(self, lengths: Mapping[str, int]) -> None:
+        """Take the letters of records, or of what was searched of them."""
         for name, letters in lengths.items():
-            self._meet(name, letters)
+            self.lengths[name] = max(letters, self.lengths.get(name, 0))
 
     def check(self, label: str) -> None:
         """Compare the regions with the records that there were.
@@ -78,7 +79,6 @@ class Regions:
         Raises InputError for regions beyond the end of a record and where the genomes, of which
         `label` is the name, have none of the records named; warns of those they have not.
         """
-        self.lengths |= dict.fromkeys(self.met - self.lengths.keys(), 0)
         for name, letters in self.lengths.items():
             region = self._furthest[name]
             if region.end > letters:
@@ -119,54 +119,6 @@ def load_regions(regions: "RegionsGiven | Regions | None") -> Regions | None:
     if not found:
         raise InputError("no regions were given")
     return Regions(found)
-
-
-class NarrowGenome(Genome):
-    """A Genome of which only the records that regions name have letters; others stay as empty."""
-
-    def __init__(self, genome: Genome, regions: Regions) -> None:
-        self.__setstate__(genome.__getstate__())
-        self.keep = False  # of what is left out, the whole genome keeps its letters
-        self._whole, self.named = genome, regions
-        self._regions = regions
-        vars(self)["file"] = genome.file
-
-    def sizes(self) -> tuple[list[str], Longs]:
-        """Names and letters of all records of the whole genome."""
-        return self._whole.sizes()
-
-    @property
-    def can_reread(self) -> bool:
-        """Whether the whole genome can be read more than once."""
-        return self._whole.can_reread
-
-    @cached_property
-    def _listed(self) -> tuple[list[str], Longs]:
-        return self._whole._listed
-
-    @property
-    def _known(self) -> tuple[list[str], Longs] | None:
-        return self._whole._known
-
-    @property
-    def expected_letters(self) -> int | None:
-        """About how many letters the whole genome has."""
-        return self._whole.expected_letters
-
-    def parts(self, on_progress: Progress | None = None) -> Iterator[Stretch]:
-        """The Stretches of the whole genome, without the letters that are left out."""
-        return map(self._narrowed, self._whole.parts(on_progress))
-
-    def _narrowed(self, part: Stretch) -> Stretch:
-        named = _named(part.names, self.named)
-        if named.any():
-            self._regions.met.update(compress(part.names, named))
-        if named.all():
-            return part
-        letters = np.zeros(0, np.uint8)
-        if named.any():
-            letters = np.asarray(part.letters)[np.repeat(named, part.lengths)]
-        return part._replace(lengths=np.where(named, part.lengths, 0), letters=letters)
 
 
 def _named(names: list[str], known: Any) -> Bools:

@@ -19,6 +19,7 @@ from kmatch.search.regions import Regions
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.circles import Circles
 from kmatch.sequences.records import Progress as Tell
+from kmatch.sequences.records import Stretch
 
 
 class Progress:
@@ -102,8 +103,6 @@ class Search(ABC, Generic[SomeBatch]):
         self.genomes, self.run, self.regions = genomes, run, regions
         self.engine: Any = None
         self.progress = Progress(genomes)
-        if regions and self.narrows:
-            regions.narrow(genomes)
 
     def __iter__(self) -> Iterator[SomeBatch]:
         regions = self.regions
@@ -127,11 +126,15 @@ class Search(ABC, Generic[SomeBatch]):
     def _find(self, genome: Genome) -> Iterable[SomeBatch]:
         """The batches of one genome."""
 
-    def note(self, spans: Spans) -> None:
-        """Take note of the records in a chunk."""
-        self.progress.add(spans)
-        if self.regions:
-            self.regions.meet(spans)
+    def parts(self, genome: Genome) -> Iterator[Stretch]:
+        """The Stretches of a genome, without letters that need no search."""
+        parts = genome.parts(self.progress.hear)
+        return map(self.narrow.narrowed, parts) if self.narrow else parts
+
+    @property
+    def narrow(self) -> Regions | None:
+        """Regions in whose records alone is searched; None for all records."""
+        return self.regions if self.narrows else None
 
     def noted(
         self, chunks: Iterable[PackedChunk], circles: Circles | None = None, first: int = 0
@@ -144,7 +147,9 @@ class Search(ABC, Generic[SomeBatch]):
                 spans = spans._replace(first=spans.first + first)
                 size = sizes_of(np.arange(len(spans.lengths)) + spans.first, circles.lengths)
                 spans = spans._replace(lengths=np.minimum(spans.lengths, size))
-            self.note(spans)
+            self.progress.add(spans)
+            if self.regions:
+                self.regions.meet(spans)
             yield chunk
 
 

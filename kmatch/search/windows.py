@@ -80,12 +80,12 @@ class WindowSearch(Search[HitBatch]):
         self._chunking = Chunking(plan, self.engine)
 
     def _find(self, genome: Genome) -> Iterable[HitBatch]:
-        threads, hear = self.engine.threads, self.progress.hear
+        threads, chunking = self.engine.threads, self._chunking
         if self.genomes.circular is None:
-            chunks = self.noted(self._chunking.chunks(genome, hear))
+            chunks = self.noted(chunking.chunks(genome, self.progress.hear, self.narrow))
             return with_copies(ahead(self._in_chunks(chunks), threads), self._copies)
         circles = Circles(self.genomes.circular, self._longest - 1)
-        chunks = self.noted(self._chunking.fresh(circles.parts(genome.parts(hear))), circles)
+        chunks = self.noted(chunking.fresh(circles.parts(self.parts(genome))), circles)
         batches = ahead(self._in_chunks(chunks), threads)
         return with_copies(windows_once(batches, circles), self._copies)
 
