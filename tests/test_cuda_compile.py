@@ -10,56 +10,23 @@ from types import SimpleNamespace
 import pytest
 from numba import types
 
-from kmatch.engine.cuda import driver, edit, hamming, primer_tile, text, words
-from kmatch.engine.geometry import Text
+from kmatch.engine.cuda import ahead, driver, edit, hamming
+from kmatch.engine.cuda.ahead import BYTES, INT, INTS, NUMBERS, SHORTS, TABLE, WORDS, bundle
 from kmatch.published.cuda import pmasm2017
 
 OLDEST = "the oldest"
 CAPABILITIES = [OLDEST, (9, 0)]  # what kernels do differently begins between them, at (8, 0)
 OLD = [driver.OLDEST, (6, 0), (7, 0), (7, 5)]  # CUDA 13 compiles for none below (7, 5)
-BYTES, INTS, NUMBERS, WORDS = (
-    kind[::1] for kind in (types.uint8, types.int32, types.int64, types.uint64)
-)
-INT, WORD, SHORT, SMALL = types.int64, types.uint64, types.uint32[::1], types.int8[::1]
-TABLE, UNITS, PATTERNS = types.int32[:, ::1], types.int64[:, ::1], types.uint8[:, ::1]
-
-
-def bundle(kind, *fields):
-    """The type of a NamedTuple whose fields have these types, or are int64 where none are given."""
-    return types.BaseTuple.from_types(fields or [INT] * len(kind._fields), kind)
-
-
-BUFFER = bundle(words.HitBuffer, NUMBERS, NUMBERS)
-LETTERS = bundle(hamming.Groups, SMALL, INTS, WORDS)
-CHUNK = (bundle(Text, WORDS, INT, INT, INT), INT)
-HAMMING = (*CHUNK, bundle(text.Size), INT, INT, LETTERS, TABLE, BUFFER)
-EDIT = (WORDS, bundle(edit.Shape), types.int8[:, ::1], TABLE, BUFFER)
-STRIPS = (*EDIT, INT, bundle(edit.Kept, WORDS, WORDS, WORDS))
-OUTCOME = bundle(primer_tile.Outcome, INTS, UNITS, NUMBERS)
-PRIMER = (WORDS, SHORT, INTS, INTS, UNITS, bundle(primer_tile.Shape), WORDS, OUTCOME)
-PANEL = (BYTES, SHORT, INT, INT, INT, INT, TABLE)
+WORD, PATTERNS = types.uint64, types.uint8[:, ::1]
+PANEL = (BYTES, SHORTS, INT, INT, INT, INT, TABLE)
 STATE = (BYTES, WORDS, bundle(pmasm2017.ShiftAdd, WORD, WORD, WORD, INT, INT, INT), INTS)
 ROWS = (BYTES, BYTES, INTS, TABLE, INT, INT)
-ENGINE, PUBLISHED = "engine.cuda", "published.cuda"
+PUBLISHED = "published.cuda"
 FEUSER, LIU, NAKANO, PMASM, WSPASM = (
     f"{PUBLISHED}.{paper}"
     for paper in ("feuser2018", "liu2012", "nakano2012", "pmasm2017", "wspasm2017")
 )
-KERNELS = {  # module, function or maker of one, its constants, signature
-    "hamming, k = 1": (f"{ENGINE}.hamming", "make_scan", (1, 16, 14, True), HAMMING),
-    "hamming, k = 3": (f"{ENGINE}.hamming", "make_scan", (2, 16, 14, True), HAMMING),
-    "hamming, k = 7": (f"{ENGINE}.hamming", "make_scan", (3, 8, 8, True), HAMMING),
-    "hamming, many mismatches": (f"{ENGINE}.hamming", "make_scan", (5, 8, 8, True), HAMMING),
-    **{
-        f"edit, m = {m}": (f"{ENGINE}.edit", "make_scan", (m, bits, False), EDIT)
-        for m, bits in ((16, 4), (20, 6), (24, 6), (32, 6))
-    },
-    "best": (f"{ENGINE}.edit", "make_scan", (20, 6, True), EDIT),
-    "edit in strips": (f"{ENGINE}.edit", "make_strips", (28, 12, False), STRIPS),
-    "best in strips": (f"{ENGINE}.edit", "make_strips", (24, 8, True), STRIPS),
-    "more lanes": (f"{ENGINE}.text", "_fill", None, (WORDS, INT, INT, INT, INT, BYTES, WORDS)),
-    "primer, k = 6": (f"{ENGINE}.primer_tile", "make_extend", (16, 6, 32), PRIMER),
-    "primer, k = 100": (f"{ENGINE}.primer_tile", "make_extend", (16, 12, 32), PRIMER),
+PUBLISHED_KERNELS = {  # module, function or maker of one, its constants, signature
     "listing hits": (PUBLISHED, "_list_hits", None, (INTS, NUMBERS, NUMBERS, NUMBERS)),
     "thread": (LIU, "_thread", None, (BYTES, BYTES, INT, INTS)),
     "block-thread": (LIU, "_block_thread", None, (BYTES, BYTES, INT, INT, INTS)),
@@ -89,9 +56,11 @@ KERNELS = {  # module, function or maker of one, its constants, signature
         (BYTES, BYTES, INT, INT, INT, NUMBERS, INTS),
     ),
 }
-# Sizes meant for speed, which have to stay in registers; of primers what is spilled lies outside
-# the loops over columns.
-FAST = [name for name in KERNELS if re.match(r"hamming, k|edit, m|primer", name)]
+# Of those of searches, sizes meant for speed, which have to stay in registers, and some others; of
+# primers what is spilled lies outside the loops over columns.
+FAST = ("hamming 1 16 14", "hamming 2 16 14", "hamming 3 8 8", "primer 16 6 32", "primer 16 12 32")
+FAST += tuple(f"edit {rows} 6" for rows in (16, 20, 24, 32))
+KERNELS = (*FAST, "hamming 5 8 8", "strips 28 12", "strips 24 8", "fill", *PUBLISHED_KERNELS)
 
 
 @cache
@@ -111,13 +80,16 @@ def compiled(name, capability):
     from numba import cuda
     from numba.cuda import dispatcher
 
-    module, function, constants, signature = KERNELS[name]
-    kernel = getattr(import_module(f"kmatch.{module}"), function)
-    if constants is not None:
-        if module == f"{ENGINE}.hamming":
-            constants = (*constants[:-1], capability >= driver.BACKGROUND)
-        kernel.cache_clear()  # what it calls was typed for another GPU
-        kernel = kernel(*constants)
+    if name in PUBLISHED_KERNELS:
+        module, function, constants, signature = PUBLISHED_KERNELS[name]
+        make = getattr(import_module(f"kmatch.{module}"), function)
+    else:
+        pairs = capability >= driver.BACKGROUND
+        name = f"{name} {pairs}" if name.startswith("hamming") else name
+        make, constants, signature = ahead.kernels(pairs)[name]
+    if hasattr(make, "cache_clear"):
+        make.cache_clear()  # what its kernel calls was typed for another GPU
+    kernel = make if constants is None else make(*constants)
     # Functions that kernels call are typed for the GPU at hand; here that is none.
     device = SimpleNamespace(compute_capability=capability)
     with pytest.MonkeyPatch.context() as patch:
@@ -139,7 +111,17 @@ def test_kernels_compile(name, capability):
         capability = next(old for old in OLD if failure(old) is None)
     ptx = compiled(name, capability)
     assert ".target sm_{}{}".format(*capability) in ptx
-    assert "lop3.b32" in ptx or not re.match("hamming|edit|best|primer", name)
+    assert "lop3.b32" in ptx or not re.match("hamming|edit|strips|primer", name)
+
+
+@pytest.mark.parametrize("length", [1, 7, 8, 20, 32, 33, 57, 100, 300, 2000])
+def test_kernels_of_all_sizes_are_compiled_ahead(length):
+    names = ahead.kernels()
+    for k in {0, 3, length // 2, length - 1} & set(range(length)):
+        rows, strips = edit.strips_of(length)
+        for least in (0, k):
+            kind = "strips" if strips > 1 else "edit"
+            assert f"{kind} {rows} {edit.counter_bits(rows * strips, least, k)}" in names
 
 
 @pytest.mark.parametrize("name", FAST)
@@ -160,5 +142,5 @@ def test_fast_kernels_stay_in_registers(name, tmp_path):
         assert most < 512 and ".local" not in compiled(name, (9, 0))
     else:
         assert most == 0
-    if name == "hamming, k = 3":  # six blocks have room, as in shared memory: some copy meanwhile
+    if name == "hamming 2 16 14":  # six blocks have room, as in shared memory: some copy meanwhile
         assert 6 * hamming.THREADS * int(registers) <= 1 << 16

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from unittest import mock
 
@@ -344,11 +345,12 @@ def test_processes_for_cuda_fit_into_its_memory(workers, gigabytes, expected, mo
 
 def test_what_processes_fail_to_compile_is_compiled_all_the_same(monkeypatch):
     rehearsed = []
-    monkeypatch.setattr(rehearsal, "rehearse", lambda *task: rehearsed.append(task))
+    tasks = {number: partial(rehearsed.append, number) for number in range(3)}
+    monkeypatch.setattr(rehearsal, "tasks_of", lambda device: tasks if device == "cpu" else {})
     monkeypatch.setattr(rehearsal, "_cuda_workers", mock.Mock(side_effect=DeviceError("none")))
     monkeypatch.setattr(sys, "executable", "/proc/nothing")
     assert rehearsal.compile_all(workers=2) == (0, ["cpu"])
-    assert rehearsed == [("cpu", [name]) for name in rehearsal.TASKS]
+    assert rehearsed == [*tasks]
 
 
 MITO, LAMBDA = "examples/data/human_mito_rcrs.fa.gz", "examples/data/lambda_phage.fa.gz"

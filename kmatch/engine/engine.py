@@ -179,9 +179,6 @@ class Engine(ABC):
         the work that is done.
         """
 
-    def compile_primers(self, length: int) -> None:  # noqa: B027, a CPU's are the same for all
-        """Have compiled what `extend_primers` takes for primers of up to so many letters."""
-
     def read_text(self, text: Text, letters: Bytes) -> None:
         """Fill `letters`, uint8[n], with the masks of a chunk's first n letters."""
         self._workers.run(read_text, text.words, text, letters)

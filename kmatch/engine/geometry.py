@@ -139,5 +139,6 @@ def geometry_for(length: int, halo: int, layout: Layout, words: int | None = Non
         words = min(max(wanted, min(fitting, layout.least_words), 1), layout.words)
         if words > 2 * CACHE_LINE:
             words -= words % CACHE_LINE
+        words += words % min(layout.least_words, 2)  # a GPU copies them by twos
     lanes = LANES_PER_WORD * words
     return Geometry(words, max(-(-length // lanes), 1), halo)

@@ -1,7 +1,8 @@
-"""All kernels compiled ahead, by several processes: each runs other searches on a tiny genome.
+"""All kernels compiled ahead, by several processes.
 
-A kernel that several need is compiled by one, and the others wait for it (`kmatch.jit.folders`).
-The processes are started, not forked, which threads and CUDA would not survive.
+For the CPU each runs other searches on a tiny genome, for a GPU each compiles other kernels. What
+several need is compiled by one, and the others wait for it (`kmatch.jit.folders`). The processes
+are started, not forked, which threads and CUDA would not survive.
 """
 
 import io
@@ -43,11 +44,11 @@ def compile_all(
     tasks done and in all; workers: processes at once, by default one a core. Returns the number of
     functions compiled and the devices.
     """
-    workers = min(workers or cores(), len(TASKS))
-    shares = {"cpu": workers}
+    workers = workers or cores()
+    shares = {"cpu": min(workers, len(TASKS))}
     with suppress(DeviceError):
         shares["cuda"] = _cuda_workers(workers)
-    counts = [0, 0, len(TASKS) * len(shares)]
+    counts = [0, 0, sum(len(tasks_of(device)) for device in shares)]
 
     def report(what: str) -> None:
         counts[0] += what == KERNEL
@@ -58,8 +59,8 @@ def compile_all(
     for device in _run_workers(shares, report) if workers > 1 else shares:
         # Here, where a failure shows its error; what was compiled is only loaded.
         with on_compile(lambda name: report(KERNEL)):
-            for name in TASKS:
-                rehearse(device, [name])
+            for task in tasks_of(device).values():
+                task()
                 report(TASK)
     return counts[0], [*shares]
 
@@ -86,7 +87,7 @@ def _run_workers(shares: dict[str, int], report: Callable[[str], None]) -> Itera
         with open(read) as lines:
             for device, many in shares.items():
                 tasks, fill = os.pipe()
-                os.write(fill, bytes(range(len(TASKS))))
+                os.write(fill, bytes(range(len(tasks_of(device)))))
                 os.close(fill)
                 command = [sys.executable or "python", "-c", program, device]
                 none = subprocess.DEVNULL
@@ -113,10 +114,10 @@ def work() -> None:
     Fails where kernels cannot be kept, since it would then be of no use.
     """
     warnings.simplefilter("error", KmatchWarning)
-    names = list(TASKS)
+    tasks = list(tasks_of(sys.argv[1]).values())
     with on_compile(lambda name: _say(KERNEL)):
         while number := os.read(0, 1):
-            rehearse(sys.argv[1], [names[number[0]]])
+            tasks[number[0]]()
             _say(TASK)
 
 
@@ -135,10 +136,6 @@ PATTERNS = {"plain": UNIT[:20], "letters": "N" + UNIT[21:]}
 PAIR = {"plain": (UNIT[:20], "AACCGGTTCAGTACTGGCTA")}
 PANEL = {"plain": UNIT[:20], "letters": "N" + UNIT[1:20]}
 PAM = UNIT[20:23]  # stands beside them: without hits the kernels for hits are not compiled
-
-# Of primers: a GPU's kernels differ by the bits that count so many, 8, 10, 12 and 14, which are
-# those of every K from 2 on and of all lengths beyond 32.
-LENGTHS = (128, 512, 2048, 8192)
 
 
 def _search(
@@ -159,10 +156,6 @@ def _search(
 def _primer(device: str) -> None:
     tiny = Genome.from_records([("tiny", LETTERS)])
     _write(primer(tiny, tiny, 2, max_length=9, device=device))
-
-
-def _primers_of(length: int, device: str) -> None:
-    choose_engine(device).compile_primers(length)
 
 
 def _pcr(device: str) -> None:
@@ -208,7 +201,6 @@ TASKS: dict[str, Callable[..., None]] = {
     "primer": _primer,
     "edit": partial(_search, "edit", PATTERNS, 2, way="scan", report="loci"),
     "rules": partial(_search, "edit", PANEL, 2, pam=PAM, exact_5p=1),
-    **{f"primers of {length}": partial(_primers_of, length) for length in LENGTHS},
     "filter": partial(_search, "edit", PATTERNS, 2, way="filter"),
     "hamming": partial(_search, "hamming", PATTERNS, 2),
     "best": partial(_search, "best", PATTERNS, way="scan"),
@@ -224,10 +216,14 @@ TASKS: dict[str, Callable[..., None]] = {
 }
 
 
-def rehearse(device: str, names: Iterable[str] = tuple(TASKS)) -> None:
-    """Run tasks on a device, `cpu` or `cuda`, and write what they find in every format.
+def tasks_of(device: str) -> dict[str, Callable[[], None]]:
+    """What compiles all kernels of a device, `cpu` or `cuda`, by name.
 
     Raises DeviceError where the device cannot be used.
     """
-    for name in names:
-        TASKS[name](device=device)
+    if device == "cpu":
+        return {name: partial(task, device=device) for name, task in TASKS.items()}
+    choose_engine(device)
+    from kmatch.engine.cuda.ahead import compile_kernel, kernels
+
+    return {name: partial(compile_kernel, name) for name in kernels()}

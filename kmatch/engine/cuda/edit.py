@@ -18,6 +18,7 @@ import numpy as np
 from numba import int32, int64, uint32, uint64
 
 from kmatch.arrays import Longs, Planes, bounds_of, gather
+from kmatch.engine.cuda import recurrence
 from kmatch.engine.cuda.driver import (
     DeviceArray,
     Stream,
@@ -38,7 +39,6 @@ from kmatch.engine.cuda.recurrence import (
     Way,
     add,
     advance,
-    counter_bits,
     cross,
     holds,
     load_counter,
@@ -57,6 +57,8 @@ from kmatch.engine.queries import ReadingArrays
 SHORT = 32  # letters of a pattern whose column stays in registers
 STEP = 4  # the rows of short patterns are rounded up to a multiple of this
 STRIP_ROWS = (28, 26, 24)  # rows of a strip of a longer pattern
+SHORT_BITS = 6  # of the counter of a short pattern, which holds −32 … 31
+STRIP_BITS = (8, 12, 16)  # of a longer one, the first of these that suffices
 SPAN = 128  # columns of a strip before the next; a multiple of COLUMNS
 BUSY = 6  # blocks that keep a multiprocessor busy, when short patterns are searched
 BUSY_STRIPS = 4  # and when longer ones are
@@ -70,7 +72,8 @@ class Shape(NamedTuple):
     """A chunk and the work in it, as a kernel takes them.
 
     halo: rows of the next lane that a lane repeats; planes: that are read; stretch: rows of a lane
-    that a thread owns; queries, factor: see `Coding`; others: see Text.
+    that a thread owns; lowering: whether smallest distances are sought instead of all ends;
+    queries, factor: see `Coding`; others: see Text.
     """
 
     words: int
@@ -79,6 +82,7 @@ class Shape(NamedTuple):
     halo: int
     planes: int
     stretch: int
+    lowering: int
     queries: int
     factor: int
 
@@ -168,15 +172,16 @@ class Searches:
         """
         for plan in self.plans:
             stretch, blocks = divide(text, plan)
-            shape = Shape(*text[1:], halo_of(text), plan.planes, stretch, *self._coding)
+            how = halo_of(text), plan.planes, stretch, int(self._lowering)
+            shape = Shape(*text[1:], *how, *self._coding)
             arguments = (text.planes, shape, plan.letters, plan.searches, buffer)
             shared_bytes = 8 * ((plan.planes + 1) * COLUMNS * THREADS + plan.rows)
             launch = (THREADS, self._stream, shared_bytes)
             if plan.strips == 1:
-                kernel = make_scan(plan.rows, plan.bits, self._lowering)
+                kernel = make_scan(plan.rows, plan.bits)
                 kernel[(blocks, plan.queries), *launch](*arguments)
                 continue
-            kernel = make_strips(plan.rows, plan.bits, self._lowering)
+            kernel = make_strips(plan.rows, plan.bits)
             units = blocks * plan.queries
             kept = self._memory(plan, units)
             together = len(kept.borders) // (2 * SPAN * THREADS)
@@ -197,6 +202,18 @@ class Searches:
             kept = Kept(*(empty(many * blocks * THREADS, np.uint64, self._stream) for many in rows))
             self._kept[kind] = units, kept
         return kept
+
+
+def counter_bits(rows: int, least: int, most: int) -> int:
+    """Bits of a counter for patterns of up to `rows` letters, within least to most differences.
+
+    A few kernels for all lengths, so that they can be compiled ahead: a bit more is an operation
+    a column.
+    """
+    if rows <= SHORT:
+        return SHORT_BITS
+    needed = recurrence.counter_bits(rows, least, most)
+    return next((bits for bits in STRIP_BITS if bits >= needed), needed)
 
 
 def _letters(rows: int, planes: int, queries: Longs, reading: ReadingArrays) -> Planes:
@@ -298,7 +315,7 @@ def _report(state, bits, lowering, columns, ends, coding, buffer):
 
 
 @cache
-def make_scan(rows: int, bits: int, lowering: bool) -> Any:
+def make_scan(rows: int, bits: int) -> Any:
     """The kernel for patterns of up to `rows` letters and counters of `bits` bits."""
 
     @cuda.jit(cache=True)
@@ -323,7 +340,7 @@ def make_scan(rows: int, bits: int, lowering: bool) -> Any:
         if task.word >= shape.words:
             return
         limit, query, warm = task.limit, task.query, task.warm
-        if lowering:
+        if shape.lowering:
             # Only a smaller distance than the known one is of interest.
             limit = smaller(buffer.count[query] - 1, limit)
             if limit < 0:
@@ -345,7 +362,7 @@ def make_scan(rows: int, bits: int, lowering: bool) -> Any:
             if low and warm < t + COLUMNS:
                 ends = Ends(64 * task.word * shape.rows + row, step, shape.rows, ALL_ONES)
                 counted = warm - t, columns - t
-                _report(state, bits, lowering, counted, ends, coding, buffer)
+                _report(state, bits, shape.lowering, counted, ends, coding, buffer)
             row += step * COLUMNS
 
     return kernel
@@ -372,7 +389,7 @@ def _report_border(counter, bits, lowering, columns, own, ends, coding, buffer):
 
 
 @cache
-def make_strips(rows: int, bits: int, lowering: bool) -> Any:
+def make_strips(rows: int, bits: int) -> Any:
     """The kernel for strips of `rows` rows and counters of `bits` bits."""
     top = bits - 1
 
@@ -402,7 +419,7 @@ def make_strips(rows: int, bits: int, lowering: bool) -> Any:
         word = task.word if task.word < shape.words else shape.words - 1
         query, warm = task.query, task.warm
         limit = task.limit
-        if lowering:  # a block goes by one limit
+        if shape.lowering:  # a block goes by one limit
             if thread == 0:
                 known[0] = smaller(buffer.count[query] - 1, limit)
             cuda.syncthreads()
@@ -443,7 +460,9 @@ def make_strips(rows: int, bits: int, lowering: bool) -> Any:
                     load_counter(counter, bits, own, strip)
                     ends = Ends(64 * word * shape.rows + row, step, shape.rows, owned)
                     counted = warm - base, span
-                    _report_border(counter, bits, lowering, counted, own, ends, coding, buffer)
+                    _report_border(
+                        counter, bits, shape.lowering, counted, own, ends, coding, buffer
+                    )
                 save_counter(counter, bits, own, strip, 0)
                 if strip == last:
                     if strip + 1 < strips and cuda.syncthreads_or(int32(low != NONE)):

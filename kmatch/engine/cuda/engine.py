@@ -196,12 +196,6 @@ class CudaEngine(Engine):
         settle(starts.limits, starts.bounds)
         return cells
 
-    def compile_primers(self, length: int) -> None:
-        from kmatch.engine.cuda.primer import compile_kernel
-
-        self._gpus[0].use()
-        compile_kernel(self._gpus[0], length)
-
     def _extend_on_cpu(self, starts: Starts, columns: Bytes, k: int) -> None:
         from kmatch.engine.cpu.primer import extend_primers
 

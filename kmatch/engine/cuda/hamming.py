@@ -84,6 +84,8 @@ class Tile(NamedTuple):
 # six blocks fit a multiprocessor of an H200, and some copy while others count.
 BROAD = Tile(16, 14)
 DEEP = Tile(8, 8)  # reaches further, and leaves registers for wider counters
+BROAD_BITS = 2  # of counters, the most for a broad tile
+BITS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24)  # the first that suffices: few kernels serve all
 
 
 class Groups(NamedTuple):
@@ -117,7 +119,7 @@ class Queries(NamedTuple):
 
 def upload(query: QueryArrays, k: int, stream: Stream) -> Queries:
     """The Queries of some that are searched within k."""
-    bounds, bits = query.bounds, max(int(k).bit_length(), 1)
+    bounds, bits = query.bounds, next(bits for bits in BITS if k < 1 << bits)
     last_unseen = bounds[:, 3] - 1  # counted letters come first, in the order of their offsets
     needed = int(query.shifts[last_unseen[last_unseen >= bounds[:, 0]]].max(initial=0))
     tile, planes, reach = _tile(query, needed, bits)
@@ -141,7 +143,7 @@ def _tile(query: QueryArrays, needed: int, bits: int) -> tuple[Tile, int, int]:
     """The tile for some queries, its planes and its reach, which is at least `needed` if it can."""
     planes = max(int(query.planes.max(initial=0)) + 1, 4)
     furthest = int(query.shifts.max(initial=0))
-    if planes == 4 and bits <= 2 and needed <= BROAD.reach(planes):
+    if planes == 4 and bits <= BROAD_BITS and needed <= BROAD.reach(planes):
         return BROAD, planes, needed
     furthest = min(furthest, needed + BEYOND_LOOK)
     if DEEP.reach(planes) < min(furthest, NEAREST):

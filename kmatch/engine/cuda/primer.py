@@ -37,6 +37,7 @@ from kmatch.engine.cuda.recurrence import COLUMNS, counter_bits
 from kmatch.engine.types import FRESH, UNKNOWN, Starts, part_of
 
 HEIGHT = 16  # rows of a strip
+BITS = (6, 8, 10, 12, 14)  # of counters, up to those of 10,000 letters
 ROWS, MORE = 3, 64  # a piece is first taken down ROWS·k + MORE rows
 DEEPEST = 1 << 13  # rows below which the CPU goes on
 SEED = 64  # the first piece is this fraction of the background, or as many columns as a warm-up
@@ -77,17 +78,6 @@ def extend_primers(
         if on_progress:
             on_progress(end / len(search.letters))
     return search.cells
-
-
-def compile_kernel(gpu: Gpu, length: int) -> None:
-    """Have the kernel compiled for primers of up to so many letters, by a launch without columns.
-
-    Kernels differ by the bits of counters, which follow from the rows.
-    """
-    one, nothing = np.ones(1, np.int64), np.zeros(1, np.uint8)
-    starts = Starts(nothing, np.arange(2), one, one)
-    search = Extension(gpu, starts, group_columns(nothing), k=2)
-    search.launch(_up(length, HEIGHT), HEIGHT, 0, np.zeros((1, 3), np.int64), search.ends)
 
 
 def group_columns(columns: Bytes) -> Bytes:

@@ -55,7 +55,7 @@ def _spread(planes, at, short, word):
 
 
 @cuda.jit(cache=True)
-def _fill(planes, words, rows, halo, parts, masks, filled):
+def fill(planes, words, rows, halo, parts, masks, filled):
     bases = cuda.local.array(4, uint64)
     broad, short = words * parts, rows // parts
     plane_words = (short + halo) * broad
@@ -85,7 +85,7 @@ def fill_broad(text: Text, broad: Text, masks: Bytes, stream: Stream) -> None:
 
     Planes are on the GPU; masks: uint8[x] on the host, the bases of planes 4 … 4+x−1.
     """
-    launch = _fill[BLOCKS * multiprocessors(), THREADS, stream]
+    launch = fill[BLOCKS * multiprocessors(), THREADS, stream]
     parts, given = broad.words // text.words, on_device(masks, stream)
     launch(text.planes, text.words, text.rows, halo_of(text), parts, given, broad.planes)
 
