@@ -17,6 +17,7 @@ failed ClusterError; all are KmatchError.
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from kmatch.cluster import begin_anywhere, primers_anywhere
@@ -27,6 +28,7 @@ from kmatch.results.columns import SCORES, GuideRows
 from kmatch.results.limit import check_limit, limited
 from kmatch.results.output import open_output
 from kmatch.results.table import Guides, Hits, Primers, Products
+from kmatch.search.alignments import BESIDE, GenomeTexts, with_alignments
 from kmatch.search.guides import GuideOptions, GuideSearch
 from kmatch.search.panel import pattern_distances
 from kmatch.search.pcr import PRODUCT, PcrOptions, PcrSearch, site_query
@@ -34,7 +36,6 @@ from kmatch.search.primer import PrimerOptions
 from kmatch.search.query import Query, Run
 from kmatch.search.regions import RegionsGiven, load_regions
 from kmatch.search.rules import check_ends, check_pam, make_scorer
-from kmatch.search.texts import BESIDE, GenomeTexts
 from kmatch.sequences.patterns import Patterns, load_patterns
 from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress
@@ -422,7 +423,7 @@ def _hits(
     annotate: Path | None,
     score: str | Sequence[str] = (),
 ) -> Hits:
-    """The Hits of a Query, `limit` of a pattern."""
+    """The Hits of a Query, `limit` of a pattern, aligned where somebody asks for that."""
     patterns = query.patterns
     check_ends(patterns, {"exact_5p": query.exact_5p, "exact_3p": query.exact_3p})
     check_pam(patterns, query.pam, query.pam_side)
@@ -430,10 +431,12 @@ def _hits(
     scorer = make_scorer(query) if names else None
     annotation = None if annotate is None else _annotation(annotate)
     genomes = _searched(genome, circular, run.scheduler)
+    run = run._replace(aligned=not genomes.can_reread)
     search = begin_anywhere(query, genomes, run, load_regions(regions))
     search.progress.tell = on_progress
     closest = list(limited(search, patterns, check_limit(limit)))
     k_each = pattern_distances(patterns, query.k) if isinstance(query.k, str) else None
+    align = partial(with_alignments, query=query, genomes=genomes, threads=run.threads)
     letters = GenomeTexts(genomes, 2 * int(patterns.lengths.max()) + BESIDE).letters
-    hits = Hits(closest, patterns, genomes, query.pam_side == "5p", k_each)
+    hits = Hits(closest, patterns, genomes, query.pam_side == "5p", k_each, align)
     return hits.dress(letters if genomes.can_reread else None, scorer, names, annotation)

@@ -181,18 +181,60 @@ UNLIKE = [
 ]
 
 
-@pytest.mark.parametrize("name, k, options", UNLIKE)
-def test_selected_alignments(name, k, options):
-    patterns = (TEXT[100:109] + TEXT[110:118], TEXT[995:1_000] + TEXT[:12], TEXT[1_800:1_817])
-    whole = call(
-        getattr(kmatch, name), GENOME, *([patterns] if k is None else [patterns, k]), **options
-    )
-    mask, order = whole.strand == "-", np.random.default_rng(1).permutation(len(whole))
-    assert len(whole) > 3
-    for rows in (slice(2, 9), mask, order, slice(0, 0), np.append(np.flatnonzero(mask), [0, 1, 2])):
-        for found in (whole[rows], pickle.loads(pickle.dumps(whole[rows]))):
-            for word in ("cigar", "match"):
-                assert getattr(found, word).tolist() == getattr(whole, word)[rows].tolist()
+class TestAlignments:
+    """They are made when somebody asks for them, of the rows that there are then."""
+
+    PATTERNS = (TEXT[100:109] + TEXT[110:118], TEXT[995:1_000] + TEXT[:12], TEXT[1_800:1_817])
+
+    def found(self, name, k, options, genome=GENOME):
+        both = [self.PATTERNS] if k is None else [self.PATTERNS, k]
+        return call(getattr(kmatch, name), genome, *both, **options)
+
+    @pytest.mark.parametrize("name, k, options", UNLIKE)
+    def test_they_are_those_of_a_search_that_makes_them(self, name, k, options, monkeypatch):
+        found = self.found(name, k, options)
+        monkeypatch.setattr(kmatch.genome.Genomes, "can_reread", False)
+        whole = self.found(name, k, options)
+        assert len(found) > 3 and list(found) == list(whole)
+        assert whole.batches[0].columns is not None
+        mask, order = found.strand == "-", np.random.default_rng(1).permutation(len(found))
+        copy = pickle.loads(pickle.dumps(found[::2]))
+        both = pickle.loads(pickle.dumps(found[np.append(np.flatnonzero(mask), [0, 1, 2])]))
+        for word in ("cigar", "match"):
+            expected = getattr(whole, word)
+            for rows in (slice(2, 9), mask, order, slice(0, 0)):
+                assert getattr(found[rows], word).tolist() == expected[rows].tolist()
+            assert getattr(copy, word).tolist() == expected[::2].tolist()
+            assert getattr(both, word).tolist() == [*expected[mask], *expected[:3]]
+        for form in ("tsv", "sam", "gff3")[: 3 if "circular" not in options else 1]:
+            assert lines(self.found(name, k, options), form) == lines(whole, form)
+
+    def test_nothing_is_aligned_before(self, monkeypatch):
+        def fail(*arguments):
+            raise AssertionError
+
+        monkeypatch.setattr("kmatch.search.alignments._columns", fail)
+        for name, k, options in UNLIKE[:2] + UNLIKE[5:6]:
+            found = self.found(name, k, options)
+            assert found[:3].start[0] == found.start[0] and lines(found, "bed") and repr(found)
+            assert all(batch.columns is None for batch in found.batches)
+            with pytest.raises(AssertionError):
+                found.cigar  # noqa: B018
+
+    def test_more_patterns_than_a_byte_counts(self):
+        patterns = [TEXT[i : i + 12] for i in range(300)]
+        found = call(kmatch.hamming, kmatch.Genome.from_records([("r", TEXT)]), patterns, 1)
+        assert len(found) >= 300 and set(found.match[found.distance == 0]) <= set(patterns)
+
+    @pytest.mark.parametrize("text", [TEXT[3:], TEXT[:400]])
+    def test_a_genome_that_changed(self, text, tmp_path):
+        (tmp_path / "g.fa").write_text(f">r\n{TEXT}\n")
+        genome = kmatch.Genome(tmp_path / "g.fa", keep=False)
+        found = self.found("edit", 3, {}, genome)
+        assert found[:1].match.tolist() == [TEXT[found.start[0] : found.end[0]]]
+        (tmp_path / "g.fa").write_text(f">r\n{text}\n")
+        with pytest.raises(kmatch.InputError, match=r"g\.fa has changed since it was searched"):
+            found.cigar  # noqa: B018
 
 
 @pytest.fixture(scope="module")

@@ -57,7 +57,7 @@ def test_wrong_arguments_have_plain_messages(ask, error, words):
 
 def test_products_outside_of_regions_are_not_cut_out(monkeypatch):
     """Neither those of other records, nor those of other places of the same one."""
-    from kmatch.search.texts import GenomeTexts
+    from kmatch.search.alignments import GenomeTexts
 
     read, cut = GenomeTexts.read, []
 

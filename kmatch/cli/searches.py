@@ -432,7 +432,7 @@ def _look_around(rows: "HitRows", search: Search, stack: ExitStack) -> None:
         colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         rows.screen = Screen(shutil.get_terminal_size().columns, colour)
     if search.genomes.can_reread:
-        from kmatch.search.texts import BESIDE, GenomeTexts
+        from kmatch.search.alignments import BESIDE, GenomeTexts
 
         # As long as an occurrence, a PAM and letters around them can be.
         texts = GenomeTexts(search.genomes, 2 * int(rows.panel.lengths.max()) + BESIDE)

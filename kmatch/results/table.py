@@ -2,7 +2,7 @@
 
 import os
 from collections import namedtuple
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from html import escape
 from importlib import import_module
@@ -227,6 +227,7 @@ class Hit(NamedTuple):
 
 _tuple: Any = namedtuple  # of fields that no type checker can know
 ListedHit = _tuple("ListedHit", ("genome", *Hit._fields))
+Align = Callable[[Sequence[HitBatch]], Iterable[HitBatch]]
 
 
 class Hits(Table[HitBatch, Hit]):
@@ -272,10 +273,12 @@ class Hits(Table[HitBatch, Hit]):
         searched: Genome | Genomes | None = None,
         pam_first: bool = False,
         k_each: Longs | None = None,
+        align: Align | None = None,
     ) -> None:
-        """k_each: int64[P], the k of each pattern, where that is a column."""
+        """k_each: int64[P], the k of each pattern, where that is a column; align: gives batches
+        their alignments, of a search without them."""
         self.searched = None if searched is None else as_genomes(searched)
-        self.patterns, self.pam_first = patterns, pam_first
+        self.patterns, self.pam_first, self._align = patterns, pam_first, align
         self._of = HitRows(patterns, self.searched, pam_first, k_each)
         super().__init__(batches, self._of)
 
@@ -293,6 +296,12 @@ class Hits(Table[HitBatch, Hit]):
         """Write GFF3 to a path or to a handle, as `to_bed` does."""
         self._write("gff3", target)
 
+    def __getattr__(self, name: str) -> Any:
+        column = HitRows.columns.get(name)
+        if column and column.aligned:
+            self._make_alignments()
+        return super().__getattr__(name)
+
     def __add__(self, other: "Hits") -> "Hits":
         """The hits of both, one behind the other, of searches of the same genomes.
 
@@ -304,6 +313,8 @@ class Hits(Table[HitBatch, Hit]):
                 "the hits are of searches of different genomes, or of PAMs on different sides; "
                 "search both genomes at once: give a list"
             )
+        for hits in (self, other):
+            hits._make_alignments()
         mine, others = pattern_set(self.patterns), pattern_set(other.patterns)
         if (mine.names, mine.sequences) == (others.names, others.sequences):
             return self._like([*self.batches, *other.batches])
@@ -313,6 +324,20 @@ class Hits(Table[HitBatch, Hit]):
         more = [replace(batch, pattern=batch.pattern + len(mine)) for batch in other.batches]
         patterns = pattern_set([*mine, *others])
         return Hits([*self.batches, *more], patterns, self.searched, self.pam_first, shares)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process needs: it has the alignments, and maybe not the genome."""
+        self._make_alignments()
+        return vars(self)
+
+    def _make_alignments(self) -> None:
+        if self._align:
+            self.batches, self._align = list(self._align(self.batches)), None
+
+    def _write(self, form: str, target: Any) -> None:
+        if form != "bed":
+            self._make_alignments()
+        super()._write(form, target)
 
     def dress(
         self,

@@ -26,11 +26,11 @@ from kmatch.results.batches import (
     numbers_of,
     sizes_of,
 )
+from kmatch.search.alignments import GenomeTexts
 from kmatch.search.query import Query
 from kmatch.search.regions import Regions
 from kmatch.search.rules import check_ends
 from kmatch.search.search import Search
-from kmatch.search.texts import GenomeTexts
 from kmatch.sequences.alphabet import encode_text, reverse_complement
 from kmatch.sequences.primer_pairs import PrimerPairs
 

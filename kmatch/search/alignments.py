@@ -1,22 +1,35 @@
-"""Letters of stretches of genomes, beside a search or after it."""
+"""Letters of stretches of genomes, and the alignments of hits that were found without them."""
 
 from collections import deque
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, bounds_of, gather
+from kmatch.arrays import Bytes, Longs, bounds_of, counted_in_rows, gather, ranked
+from kmatch.engine.devices import choose_engine
+from kmatch.engine.engine import Engine
+from kmatch.engine.geometry import Text
+from kmatch.engine.queries import difference_query
+from kmatch.engine.types import MATCH, Columns, Ends, Traced, View
 from kmatch.errors import InputError
 from kmatch.genome import Genomes
-from kmatch.results.batches import Texts
+from kmatch.results.batches import HitBatch, Texts, join_rows, take_rows
 from kmatch.search.chunks import NO_LETTERS
+from kmatch.search.panel import build_reading_panel
+from kmatch.search.query import Query
+from kmatch.search.rules import Rules, make_constraints, rules_of
+from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.circles import Circles
+from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.records import Stretch, gathered
 
 NEAR = 20  # bits of a position, of which stretches that differ in others are read one by one
 BESIDE = 100  # letters of a PAM and around a hit, at the most
+ROWS = 1 << 15  # aligned at a time
+NO_TEXT = Text(np.zeros(0, np.uint64), 1, 1, 1)
 
 
 class _Piece(NamedTuple):
@@ -109,3 +122,53 @@ def _pieces(parts: Iterable[Stretch]) -> Generator[_Piece]:
 
 def _changed(genomes: Genomes, genome: int) -> InputError:
     return InputError(f"{genomes.names[genome]} has changed since it was searched; search it again")
+
+
+def with_alignments(
+    batches: Sequence[HitBatch], query: Query, genomes: Genomes, threads: int | None
+) -> Iterator[HitBatch]:
+    """The HitBatches of a Query; what has no alignments yet is aligned with the letters between its
+    ends. Raises InputError for a genome that is not the same any more."""
+    reach = max((int((batch.end - batch.start).max(initial=1)) for batch in batches), default=1)
+    texts, rules = GenomeTexts(genomes, reach), rules_of(query)
+    engine = choose_engine("cpu", threads)
+    for batch in batches:
+        if batch.columns is None and len(batch):
+            order = np.lexsort((batch.start, batch.record))
+            parts = []
+            for first in range(0, len(order), ROWS):
+                hits = batch.picked(order[first : first + ROWS])
+                text = texts.read(batch.origin.number, hits.record, hits.start, hits.end)
+                columns = _columns(hits, text, query.patterns, rules, engine)
+                if columns is None:
+                    raise _changed(genomes, batch.origin.number)
+                parts.append(columns)
+            batch = replace(batch, columns=take_rows(join_rows(parts), np.argsort(order)))
+        yield batch
+
+
+def _columns(
+    hits: HitBatch, text: Texts, patterns: PatternSet, rules: Rules, engine: Engine
+) -> Columns | None:
+    """The Columns of hits and their text on the forward strand; None where they do not fit it."""
+    used, number = ranked(hits.pattern)
+    panel = build_reading_panel(patterns.take(used), "both", rules.leads)
+    query, k = number + len(used) * hits.minus.astype(np.int64), int(hits.distance.max())
+    search = difference_query(panel.letters, np.full(len(panel.lengths), k))
+    begin, last = text.ends[:-1], text.ends[1:] - 1
+    backward = panel.letters.backward[query] != 0
+    anchor = np.where(backward, begin + rules.reach, last - rules.reach)
+    ends = Ends(anchor, query, hits.distance.astype(np.int64), np.where(backward, last, begin))
+    # Whatever the text, an alignment has no more columns than its letters and the pattern's.
+    slots = bounds_of(panel.lengths[query] + np.diff(text.ends))
+    found = Columns(slots, np.empty(slots[-1], np.uint8), text.ends, np.empty_like(text.letters))
+    traced = Traced(*np.empty((3, len(hits)), np.int64))
+    view = View(NO_TEXT, encode_text(text.letters), NO_LETTERS, len(text.letters))
+    constraints = make_constraints(rules, panel, k)
+    engine.trace(view, search, constraints, ends, traced, found)
+    bounds = bounds_of(traced.size)
+    ops = gather(found.ops, slots[:-1] if rules.leads else slots[1:] - traced.size, bounds)
+    differences = counted_in_rows(ops != MATCH, bounds)
+    if (differences != hits.distance).any() or (traced.other != ends.limit).any():
+        return None
+    return Columns(bounds, ops, text.ends, found.text)
