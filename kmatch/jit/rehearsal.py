@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kmatch.api import hamming, pcr, primer
+from kmatch.api import guides, hamming, pcr, primer
 from kmatch.engine.devices import choose_engine
 from kmatch.errors import DeviceError, KmatchWarning
 from kmatch.genome import Genome, as_genomes
@@ -163,6 +163,11 @@ def _pcr(device: str) -> None:
     _write(pcr(tiny, PAIR, 2, device=device))
 
 
+def _guides(device: str) -> None:
+    tiny = Genome.from_records([("tiny", LETTERS)])
+    _write(guides(tiny, tiny, 1, score="mit", device=device))
+
+
 def _files(device: str) -> None:
     """Read files, pack one, and search the packed genome."""
     with tempfile.TemporaryDirectory() as folder:
@@ -212,6 +217,7 @@ TASKS: dict[str, Callable[..., None]] = {
     "multi": partial(_search, "multi", PANEL, 2, way="scan"),
     "pam sites": partial(_search, "multi", PANEL, 2, pam=PAM, way="sites"),
     "pcr": _pcr,
+    "guides": _guides,
     "pam": partial(_search, "multi", PANEL, 2, pam=PAM, way="scan"),
 }
 

@@ -99,7 +99,8 @@ class Annotation:
         for exon in exons:
             by_record[exon.record][1].append(exon)
         self._records = {name: _Record(*both) for name, both in by_record.items()}
-        self._met = False  # whether a record of the genome was among them
+        self._met = False  # whether any record with rows was among them
+        self._missed: dict[str, None] = {}  # those that were not
 
     def columns(self, batch: Batch) -> tuple[Objects, Objects]:
         """The columns `gene` and `region` of n rows, str (object).
@@ -111,6 +112,7 @@ class Annotation:
         gene, region = np.full(len(batch), "", object), np.zeros(len(batch), np.int64)
         for number, name in enumerate(names):
             if (record := self._records.get(name)) is None:
+                self._missed[name] = None
                 continue
             self._met = True
             rows = np.flatnonzero(which == number)
@@ -131,13 +133,13 @@ class Annotation:
             return gene, np.full(len(batch), "", object)
         return gene, REGIONS[region]
 
-    def check(self, names: list[str]) -> None:
-        """Warn where no record that had hits is in the file; names: of these records."""
-        if names and not self._met:
+    def check(self) -> None:
+        """Warn where none of the records with rows so far is in the file."""
+        if self._missed and not self._met:
             warn(
-                f"{self._label}: no feature is in a record with hits; the file has "
-                f"{listed(list(self._records), 3)}, hits are in {listed(names, 3)}: names of "
-                "records have to be the same in both"
+                f"{self._label}: no feature is in a record of the table; the file has "
+                f"{listed(list(self._records), 3)}, the table {listed(list(self._missed), 3)}: "
+                "names of records have to be the same in both"
             )
 
 

@@ -381,6 +381,11 @@ class Rows:
         self.annotation, self.annotated = annotation, LastBatch(annotation.columns)
         self.add(ANNOTATED)
 
+    def check(self) -> None:
+        """Warn, behind the last row, of an annotation that knows none of the records."""
+        if self.annotation:
+            self.annotation.check()
+
     def add(self, names: Sequence[str]) -> None:
         """Give rows columns that they lack, and TSV behind its others."""
         self.without = tuple(name for name in self.without if name not in names)

@@ -66,6 +66,7 @@ class Table(Generic[SomeBatch, Row]):
         column = rows.columns[name]
         parts = [column.values(batch, rows) for batch in self.batches if len(batch)]
         values = np.concatenate([np.zeros(0, column.kind), *parts])
+        rows.check()
         vars(self)[name] = values
         return values
 

@@ -16,7 +16,7 @@ from kmatch.results.batches import Texts, take_texts
 from kmatch.results.columns import Cells, Named, Names, Spelt
 from kmatch.threads import cores, pool
 
-fill_lines = entry("kmatch.results.lines", "fill_lines")
+fill_lines = entry("kmatch.results.kernels", "fill_lines")
 
 ROWS = 1 << 15  # formatted at a time
 MANY = 1 << 12  # rows of a batch that is formatted beside the search
@@ -65,6 +65,7 @@ class Writer(ABC):
     def finish(self) -> None:
         """Send what still waits, after the last batch."""
         self._send_until(0)
+        self.rows.check()
 
     def send(self, data: Any) -> None:
         """Write bytes to the handle."""

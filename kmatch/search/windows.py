@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Ints, Longs, bounds_of, gather, look_up
+from kmatch.arrays import Bytes, Ints, Longs, bounds_of, look_up
 from kmatch.engine.codes import DROPPED, Coding
 from kmatch.engine.engine import Engine, Scan
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Text
 from kmatch.engine.queries import QueryArrays, window_arrays
-from kmatch.engine.types import LETTERS, MATCH, MISMATCH, Columns
+from kmatch.engine.types import LETTERS, Columns
 from kmatch.engine.ways import LONGEST, window_way, work_of
 from kmatch.engine.workers import Workers, slabs
 from kmatch.genome import Genome, Genomes
@@ -51,6 +51,7 @@ from kmatch.sequences.circles import Circles
 
 place_windows = entry("kmatch.search.kernels", "place_windows")
 split_windows = entry("kmatch.search.kernels", "split_windows")
+compare_windows = entry("kmatch.search.kernels", "compare_windows")
 
 UNPACKED = 256  # positions for each of which there may be a site before a chunk is unpacked
 
@@ -211,10 +212,10 @@ def _align(
     position: Longs, rank: Ints, chunk: PackedChunk, panel: Panel, engine: Engine
 ) -> Columns:
     ends, patterns = bounds_of(panel.lengths[rank]), panel.patterns
-    text = np.empty(ends[-1], np.uint8)
+    text, ops = np.empty((2, ends[-1]), np.uint8)
     engine.read_windows(chunk.plain, chunk.letters, position, panel.minus[rank], ends, text)
-    wanted = gather(patterns.masks, patterns.begins[panel.pattern[rank]], ends)
-    ops = np.where(text & wanted, MATCH, MISMATCH)
+    begins, workers = patterns.begins[panel.pattern[rank]], Workers(engine.threads)
+    workers.run(compare_windows, slabs(len(rank)), text, ends, patterns.masks, begins, ops)
     return Columns(ends, ops, ends, look_up(text, LETTERS))
 
 

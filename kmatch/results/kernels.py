@@ -1,0 +1,177 @@
+"""Lines of cells and scores of sites, of which there may be millions."""
+
+import numpy as np
+
+from kmatch.jit.kernels import inlined, kernel
+
+NEWLINE = ord("\n")
+TEN, ZERO = np.uint64(10), np.uint64(ord("0"))
+PAM = 3  # letters
+CODE = 7  # bits of an ASCII letter in which A, C, G, T and N differ
+UNKNOWN = ord("N") & CODE
+INSERTED, DELETED = ord("I"), ord("D")
+
+
+@kernel
+def put_number(out, at, number):
+    """Write a number that is not negative; returns where it ends."""
+    rest, bound, end = np.uint64(number), TEN, at + 1  # unsigned: // is then one multiplication
+    while rest >= bound:
+        bound *= TEN
+        end += 1
+    for i in range(end - 1, at - 1, -1):
+        more = rest // TEN
+        out[i] = ZERO + (rest - more * TEN)
+        rest = more
+    return end
+
+
+@kernel
+def put_runs(out, at, ops, first, last):
+    """Write alignment columns as a CIGAR: the length of each run, then its letter."""
+    begin = first
+    for i in range(first, last):
+        if i + 1 == last or ops[i + 1] != ops[i]:
+            at = put_number(out, at, i + 1 - begin)
+            out[at] = ops[i]
+            at += 1
+            begin = i + 1
+    return at
+
+
+@kernel
+def fill_lines(is_number, is_runs, begins, values, ends, letters, out):
+    """Fill `out`, uint8, with n lines of F cells each and return the bytes written.
+
+    values: int64[F·n], those of one cell of all lines side by side: numbers where is_number[f],
+    else which of the texts from number begins[f] on, whose letters are alignment columns where
+    is_runs[f]. Text i is letters[ends[i] … ends[i+1]−1], and text f < F stands before cell f.
+    """
+    cells, at = len(begins), 0
+    rows = len(values) // cells
+    for row in range(rows):
+        for cell in range(cells):
+            value = values[cell * rows + row]
+            for i in range(ends[cell], ends[cell + 1]):
+                out[at] = letters[i]
+                at += 1
+            if is_number[cell]:
+                at = put_number(out, at, value)
+                continue
+            first, last = ends[begins[cell] + value], ends[begins[cell] + value + 1]
+            if is_runs[cell]:
+                at = put_runs(out, at, letters, first, last)
+                continue
+            for i in range(first, last):
+                out[at] = letters[i]
+                at += 1
+        out[at] = NEWLINE
+        at += 1
+    return at
+
+
+@kernel
+def score_cfd(sites, guides, distances, most, weights, best, scores):
+    """Fill `scores`, float64[n], with CFD: the greatest of the alignments of a distance.
+
+    sites: (ends int64[n+1], text uint8) of the letters of each, its PAM behind them; guides:
+    (number int32[n], codes uint8[P, 20]); distances: int32[n]; most: mismatches, insertions and
+    deletions that there may be; weights: see `Weights`; best: float64[2, …] for `_best_cfd`.
+    """
+    ends, text = sites
+    numbers, codes = guides
+    for h in range(len(scores)):  # few slices: each takes as long as half a guide
+        guide, distance, first, pam = numbers[h], distances[h], ends[h], ends[h + 1] - PAM
+        straight = distance < 2 or most[1] == 0 or most[2] == 0
+        if straight and pam - first == codes.shape[1]:
+            score = 1.0
+            for i in range(codes.shape[1]):
+                score *= weights.pairs[i, codes[guide, i], text[first + i] & CODE]
+        else:
+            site = text[first:pam]
+            score = _best_cfd(codes[guide], site, distance, most, weights, best[0], best[1])
+        scores[h] = score * weights.pam[text[pam + 1] & CODE, text[pam + 2] & CODE]
+
+
+@inlined
+def _raise(best, at, value):
+    """Set best[at] to a value that is greater, and no NaN."""
+    if value > best[at]:
+        best[at] = value
+
+
+@kernel
+def _best_cfd(guide, site, distance, most, weights, best, after):
+    """The greatest product of weights over all alignments of a distance, NaN where none has one.
+
+    best, after: float64[a, b, c], before a letter of the guide and behind it: the greatest product
+    of what was aligned with so many insertions, deletions and mismatches, negative for none.
+    """
+    mismatches = min(most[0], distance)
+    insertions, deletions = min(most[1], distance), min(most[2], distance)
+    best[:] = -1.0
+    best[0, 0, 0] = 1.0
+    for i in range(len(guide) + 1):
+        after[:] = -1.0
+        for a in range(insertions + 1):
+            for b in range(deletions + 1):
+                at = i - a + b  # the letters of the site that are used
+                if at < 0 or at > len(site):
+                    continue
+                for c in range(min(mismatches, distance - a - b) + 1):
+                    value = best[a, b, c]
+                    if value < 0:
+                        continue
+                    if at < len(site) and b < deletions:
+                        skipped = weights.skipped_text[i, site[at] & CODE]
+                        _raise(best, (a, b + 1, c), value * skipped)
+                    if i < len(guide) and a < insertions:
+                        skipped = weights.skipped_guide[i, guide[i]]
+                        _raise(after, (a + 1, b, c), value * skipped)
+                    if i < len(guide) and at < len(site):
+                        letter = site[at] & CODE
+                        differs = guide[i] != letter
+                        if not differs or c < mismatches:
+                            weight = weights.pairs[i, guide[i], letter]
+                            _raise(after, (a, b, c + differs), value * weight)
+        if i < len(guide):
+            best, after = after, best
+    found = -1.0
+    for a in range(insertions + 1):
+        b = a + len(site) - len(guide)
+        c = distance - a - b
+        if 0 <= b <= deletions and 0 <= c <= mismatches:
+            found = max(found, best[a, b, c])
+    return found if found >= 0 else np.nan
+
+
+@kernel
+def score_mit(sites, guides, ops, lowering, scores):
+    """Fill `scores`, float64[n], with MIT's; arguments as for `score_cfd`.
+
+    ops: (ends int64[n+1], columns uint8) of the alignments; lowering: float64[20], by how much a
+    mismatch at each position lowers the score.
+    """
+    ends, text = sites
+    numbers, codes = guides
+    for h in range(len(scores)):
+        guide, site = codes[numbers[h]], text[ends[h] : ends[h + 1]]
+        known = guide[0] != UNKNOWN and len(site) == len(guide) + PAM
+        for op in ops[1][ops[0][h] : ops[0][h + 1]]:
+            known &= op != INSERTED and op != DELETED
+        for letter in site:
+            known &= letter & CODE != UNKNOWN
+        scores[h] = np.nan
+        if not known:
+            continue
+        score, mismatches, first, last = 100.0, 0, 0, 0
+        for i in range(len(guide)):
+            if guide[i] != site[i] & CODE:
+                score *= 1 - lowering[i]
+                first = i if mismatches == 0 else first
+                last = i
+                mismatches += 1
+        if mismatches > 1:
+            between, span = (last - first) / (mismatches - 1), len(guide) - 1
+            score /= ((span - between) / span * 4 + 1) * mismatches * mismatches
+        scores[h] = score
