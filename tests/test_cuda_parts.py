@@ -18,7 +18,7 @@ from kmatch.engine.cuda import primer as primers
 from kmatch.engine.cuda.driver import cuda
 from kmatch.engine.cuda.engine import GpuQueue
 from kmatch.engine.devices import choose_engine
-from kmatch.engine.engine import Done
+from kmatch.engine.engine import UnderWay
 from kmatch.engine.geometry import SPARE, Geometry, Text
 from kmatch.errors import DeviceError
 
@@ -99,8 +99,8 @@ def test_planes_not_used_for_longest_make_room(monkeypatch):
     planes = [driver.pinned(3) for _ in range(2)]
     for array in planes:
         array[:] = 7
-        gpu.keep(array, pageable=array is planes[1])
-        assert gpu.fetch(array).arrived()
+        gpu.keep(array)
+        assert gpu.fetch(array).arrived
     gpu.fetch(planes[0])
     empty, failures = driver.empty, [DeviceError("the GPU is out of memory")]
 
@@ -112,9 +112,7 @@ def test_planes_not_used_for_longest_make_room(monkeypatch):
     monkeypatch.setattr(driver, "empty", full_at_first)
     gpu.array(4)
     assert [gpu._kept[id(array)].copy is not None for array in planes] == [True, False]
-    again = gpu.fetch(planes[1])
-    again.arrived()
-    assert again.copy.copy_to_host().tolist() == [7, 7, 7]
+    assert gpu.fetch(planes[1]).copy.copy_to_host().tolist() == [7, 7, 7]
     del planes, array
     gc.collect()
     assert not gpu._kept  # it ends with the planes of the host
@@ -133,7 +131,7 @@ def test_planes_are_taken_by_other_searches_when_they_are_spread(monkeypatch):
     patch(monkeypatch, text, **SPREAD)
     gpu, taken, geometry = device.Gpu(0), [], Geometry(1, 8, 4)
     planes = driver.pinned(4 * geometry.plane_words + SPARE)
-    gpu.keep(planes, pageable=False)
+    gpu.keep(planes)
     masks = np.zeros(0, np.uint8)
     other = threading.Thread(target=lambda: taken.append(gpu.text(geometry.text(planes), masks)))
 
@@ -199,7 +197,7 @@ def test_a_gpu_that_fails_ends_the_search_with_its_name(
 def test_threads_end_with_the_search(two):
     before = set(threading.enumerate())
     several = choose_engine(two)
-    for scan in [several._start(lambda gpu: Done(gpu.number), 1) for _ in range(4)]:
+    for scan in [several._start(lambda gpu: UnderWay(lambda: gpu.number), 1) for _ in range(4)]:
         assert scan.found() == 0
     threads = set(threading.enumerate()) - before
     assert len(threads) >= 2 and several.queues == 2

@@ -73,7 +73,6 @@ def test_all_codes_come_in_order(texts, capacity, queues):
         ("hamming", {}),
         ("multi", {"way": "lookup"}),
         ("edit", {"way": "scan"}),
-        ("edit", {"way": "filter"}),
         ("multi", {"pam": "N", "way": "sites"}),
     ],
 )

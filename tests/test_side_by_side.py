@@ -2,6 +2,7 @@
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from support.packing import packed
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
+from kmatch.engine.workers import Workers
 from kmatch.search.chunks import Chunking, plan_chunks
 from kmatch.sequences.alphabet import IUPAC
 
@@ -61,16 +63,15 @@ def test_planes_are_those_that_were_asked_for(chunk):
 
 
 def test_letters_are_not_seen_before_they_are_there(chunk):
-    class Engine(CpuEngine):
-        def read_text(self, text, letters):
-            letters[:] = 0
-            if not seen:
-                seen.append(0)
-                seen.append(chunk.unpack(self).copy())
-            super().read_text(text, letters)
+    def run(kernel, items, text, letters):
+        letters[:] = 0
+        if not seen:
+            seen.append(0)
+            seen.append(chunk.unpack(engine).copy())
+        Workers(1).run(kernel, items, text, letters)
 
-    seen = []
-    letters = chunk.unpack(Engine(1))
+    seen, engine = [], SimpleNamespace(workers=SimpleNamespace(run=run))
+    letters = chunk.unpack(engine)
     assert letters.any() and np.array_equal(seen[1], letters)
 
 

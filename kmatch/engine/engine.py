@@ -1,62 +1,42 @@
 """What an engine can do: the kernels of a device as searches call them.
 
 Planes, letters and results are arrays in host memory whatever the device. `text` is a chunk whose
-planes no longer change; `capacity` is the most hit codes that a scan keeps. What is read back out
-of planes, and alignments, is the CPU's work for every device.
+planes no longer change; `capacity` is the most hit codes that a scan keeps. Alignments, and what is
+read back out of planes, are the work of `workers` for every device.
 """
 
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
-from kmatch.arrays import Bools, Bytes, Longs, Words
+from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.codes import Found
 from kmatch.engine.cpu.items import pack_items
 from kmatch.engine.geometry import Layout, Text
 from kmatch.engine.queries import DifferenceQuery, QueryArrays, ReadingArrays
-from kmatch.engine.types import Columns, Constraints, Ends, Starts, Traced, View
-from kmatch.engine.workers import Workers, slabs
+from kmatch.engine.types import Starts
+from kmatch.engine.workers import Workers
 from kmatch.jit import entry
 from kmatch.threads import kernel_threads
 
 pack = entry("kmatch.engine.cpu.pack", "pack")
-read_text = entry("kmatch.engine.letters", "read_text")
-read_windows = entry("kmatch.engine.letters", "read_windows")
-read_view = entry("kmatch.engine.trace", "read_view")
-stand_beside = entry("kmatch.engine.trace", "stand_beside")
-constrained_distances = entry("kmatch.engine.trace", "constrained_distances")
-trace = entry("kmatch.engine.trace", "trace")
 
 Result = TypeVar("Result")
-Result_co = TypeVar("Result_co", covariant=True)
 
 
-class UnderWay(Protocol[Result_co]):
-    """Work of a device on a chunk. Its caller ends it by calling one of these, once."""
+class UnderWay(NamedTuple, Generic[Result]):
+    """Work of a device on a chunk. Its caller ends it by calling one of these, once.
 
-    def found(self) -> Result_co:
-        """What was found; waits until all is done."""
+    found(): what was found, once all is done; stop(): gives it up, and waits until none runs.
+    """
 
-    def stop(self) -> None:
-        """Give it up, and wait until none of it runs any more."""
+    found: Callable[[], Result]
+    stop: Callable[[], object] = lambda: None
 
 
 Scan = UnderWay[Found]
-
-
-class Done(Generic[Result]):
-    """Work that is done."""
-
-    def __init__(self, result: Result) -> None:
-        self._result = result
-
-    def found(self) -> Result:
-        return self._result
-
-    def stop(self) -> None:
-        """Nothing is left to stop."""
 
 
 class Stopwatch:
@@ -83,7 +63,7 @@ class Engine(ABC):
     name: `cpu` or `cuda`; device: itself, `cpu` or `cuda:N`; threads: of the CPU, at most one a
     core, None for all cores; description: of the device and why it was chosen, for people; layout:
     the chunks that it is fastest with; capacity: the hit codes of a chunk that it has memory for;
-    queues: how many chunks it works on side by side.
+    queues: how many chunks it works on side by side; workers: its threads of the CPU.
     """
 
     name: str
@@ -96,7 +76,7 @@ class Engine(ABC):
     def __init__(self, threads: int | None = None) -> None:
         self.cores = kernel_threads()
         self.threads = min(threads or self.cores, self.cores)
-        self._workers = Workers(self.threads)
+        self.workers = Workers(self.threads)
         self._watch: Stopwatch | None = None
 
     def time_kernels(self) -> Stopwatch:
@@ -128,7 +108,7 @@ class Engine(ABC):
         text; text: with planes of at least 4·plane_words words, filled here.
         """
         items = pack_items(text.words, text.plane_words)
-        self._workers.run(pack, items, letters, text)
+        self.workers.run(pack, items, letters, text)
 
     @abstractmethod
     def unite(self, text: Text, masks: Bytes) -> Text:
@@ -178,66 +158,3 @@ class Engine(ABC):
         (see `kmatch.engine.types`); k: 1 or more; on_progress(share) is called with the share of
         the work that is done.
         """
-
-    def read_text(self, text: Text, letters: Bytes) -> None:
-        """Fill `letters`, uint8[n], with the masks of a chunk's first n letters."""
-        self._workers.run(read_text, text.words, text, letters)
-
-    def read_windows(
-        self,
-        text: Text,
-        letters: Bytes,
-        positions: Longs,
-        minus: Bytes,
-        bounds: Longs,
-        windows: Bytes,
-    ) -> None:
-        """Write windows of a chunk one after another, each in the direction of its strand.
-
-        letters: the chunk's, as masks, empty to read them from the planes; positions: int64[n],
-        where the windows start; minus: uint8[n], 1 reads the reverse complement; bounds:
-        int64[n+1], where each is among `windows`, uint8, masks, filled here.
-        """
-        items = slabs(len(positions))
-        self._workers.run(read_windows, items, text, letters, positions, minus, bounds, windows)
-
-    def read_stretch(self, view: View, position: int, letters: Bytes) -> None:
-        """Fill `letters` with the masks of a View's letters from a position on."""
-        read_view(view, position, 1, letters)
-
-    def stand_beside(
-        self,
-        view: View,
-        query: DifferenceQuery,
-        constraints: Constraints,
-        ends: tuple[Longs, Longs],
-        stands: Bools,
-    ) -> None:
-        """Note whether there is a PAM beside each anchored end, (position, query), and the required
-        letters match."""
-        items = slabs(len(stands))
-        self._workers.run(stand_beside, items, view, query, constraints, ends, stands)
-
-    def constrained_distances(
-        self, view: View, query: DifferenceQuery, constraints: Constraints, ends: Ends
-    ) -> None:
-        """Replace the distances of anchored ends by those of alignments within constraints, −1
-        where none is within the query's limit."""
-        items = slabs(len(ends.position))
-        self._workers.run(constrained_distances, items, view, query, constraints, ends)
-
-    def trace(
-        self,
-        view: View,
-        query: DifferenceQuery,
-        constraints: Constraints,
-        ends: Ends,
-        traced: Traced,
-        columns: Columns,
-    ) -> None:
-        """Find the other end of each anchored end, and write the alignments if asked for.
-
-        traced, columns: filled here; an empty op_ends asks for no alignments.
-        """
-        items = slabs(len(ends.position))
-        self._workers.run(trace, items, view, query, constraints, ends, traced, columns)

@@ -80,20 +80,25 @@ def read_text(work, text, letters):
 
 
 @kernel
-def read_windows(work, text, letters, positions, minus, bounds, windows):
-    """See `Engine.read_windows`; work: see `slabs`."""
+def read_windows(work, text, letters, positions, minus, bounds, shown, windows):
+    """Write windows of a chunk one after another, each in the direction of its strand.
+
+    work: see `slabs`; text: Text; letters: the chunk's, as masks, empty to read them from the
+    planes; positions: int64[n], where the windows start; minus: uint8[n], 1 reads the reverse
+    complement; bounds: int64[n+1], where each is among `windows`, uint8, filled here; shown:
+    uint8[16], what is written for each mask.
+    """
     slab = next_item(work)
     while slab >= 0:
         for i in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
             window = windows[bounds[i] : bounds[i + 1]]
-            last = len(window) - 1
+            last, back = len(window) - 1, minus[i] != 0
             if len(letters) == 0:
-                first, step = (positions[i] + last, -1) if minus[i] else (positions[i], 1)
+                first, step = (positions[i] + last, -1) if back else (positions[i], 1)
                 decode(text, first, step, last + 1, window)
             else:
                 for j in range(last + 1):
-                    window[j] = letters[positions[i] + (last - j if minus[i] else j)]
-            if minus[i]:
-                for j in range(last + 1):
-                    window[j] = COMPLEMENT[window[j]]
+                    window[j] = letters[positions[i] + (last - j if back else j)]
+            for j in range(last + 1):
+                window[j] = shown[COMPLEMENT[window[j]] if back else window[j]]
         slab = next_item(work)

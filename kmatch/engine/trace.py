@@ -102,7 +102,11 @@ def _read_pattern(search, query, pattern):
 
 @kernel
 def stand_beside(work, view, search, constraints, ends, stands):
-    """See `Engine.stand_beside`; work: see `slabs`."""
+    """Note whether there is a PAM beside each anchored end, (position, query), and the required
+    letters match.
+
+    work: see `slabs`; view: View; search: DifferenceQuery; stands: bool[n], filled here.
+    """
     positions, queries = ends
     near = constraints.near
     letters = np.empty(max(constraints.pams.shape[2], near), np.uint8)
@@ -293,7 +297,8 @@ def _walk_within(constraints, pattern, text, spare, ops):
 
 @kernel
 def constrained_distances(work, view, search, constraints, ends):
-    """See `Engine.constrained_distances`; work: see `slabs`."""
+    """Replace the distances of Ends by those of alignments within constraints, −1 where none is
+    within the query's limit; other arguments as for `stand_beside`."""
     positions, queries, distances, limits = ends
     rows = longest(search.reading.begins)
     pattern, letters = np.empty(rows, np.uint8), np.empty(rows + search.k, np.uint8)
@@ -330,7 +335,11 @@ def _write(leads, beside, ops, text, minus, to):
 
 @kernel
 def trace(work, view, search, constraints, ends, traced, columns):
-    """See `Engine.trace`; work: see `slabs`."""
+    """Find the other end of each of some Ends, and write the alignments if asked for.
+
+    traced, columns: Traced and Columns, filled here; an empty op_ends asks for no alignments; other
+    arguments as for `stand_beside`.
+    """
     positions, queries, distances, limits = ends
     others, sizes, pam_sizes = traced
     op_ends, ops, text_ends, out = columns

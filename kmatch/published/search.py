@@ -15,7 +15,7 @@ from kmatch.engine.codes import Coding
 from kmatch.engine.types import FRESH, Starts
 from kmatch.published.registry import Algorithm
 from kmatch.results.batches import HitBatch
-from kmatch.search.chunks import PackedChunk
+from kmatch.search.chunks import PackedChunk, read_text
 from kmatch.search.ends import DifferenceSearch
 from kmatch.search.panel import ReadingPanel, build_panel
 from kmatch.search.query import Query
@@ -95,7 +95,8 @@ class Published:
     def masks_of(self, chunk: PackedChunk, beyond: int) -> Bytes:
         """The letters that a chunk owns, and some beyond, in the halo at most, as masks."""
         masks = np.empty(chunk.length + beyond, np.uint8)
-        self.engine.read_text(chunk.plain, masks)
+        text = chunk.plain
+        self.engine.workers.run(read_text, text.words, text, masks)
         return masks
 
     def windows_search(

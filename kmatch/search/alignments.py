@@ -14,8 +14,10 @@ from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import Text
 from kmatch.engine.queries import difference_query
 from kmatch.engine.types import MATCH, Columns, Ends, Traced, View
+from kmatch.engine.workers import slabs
 from kmatch.errors import InputError
 from kmatch.genome import Genomes
+from kmatch.jit import entry
 from kmatch.results.batches import HitBatch, Texts, join_rows, take_rows
 from kmatch.search.chunks import NO_LETTERS
 from kmatch.search.panel import build_reading_panel
@@ -25,6 +27,8 @@ from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.circles import Circles
 from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.records import Stretch, gathered
+
+trace = entry("kmatch.engine.trace", "trace")
 
 NEAR = 20  # bits of a position, of which stretches that differ in others are read one by one
 BESIDE = 100  # letters of a PAM and around a hit, at the most
@@ -165,7 +169,8 @@ def _columns(
     traced = Traced(*np.empty((3, len(hits)), np.int64))
     view = View(NO_TEXT, encode_text(text.letters), NO_LETTERS, len(text.letters))
     constraints = make_constraints(rules, panel, k)
-    engine.trace(view, search, constraints, ends, traced, found)
+    given = view, search, constraints, ends, traced, found
+    engine.workers.run(trace, slabs(len(hits)), *given)
     bounds = bounds_of(traced.size)
     ops = gather(found.ops, slots[:-1] if rules.leads else slots[1:] - traced.size, bounds)
     differences = counted_in_rows(ops != MATCH, bounds)

@@ -12,10 +12,13 @@ from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Layout, Text, geometry_for
 from kmatch.engine.types import LETTERS
 from kmatch.genome import Genome
+from kmatch.jit import entry
 from kmatch.packed.reader import serves, stored_chunks
 from kmatch.search.regions import Regions
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records
 from kmatch.sequences.records import Progress, Stretch
+
+read_text = entry("kmatch.engine.letters", "read_text")
 
 # Of a Genome: (plan, words, device), and its PackedChunks.
 _KEPT: WeakKeyDictionary[Genome, tuple[Any, list["PackedChunk"]]] = WeakKeyDictionary()
@@ -94,7 +97,7 @@ class PackedChunk:
         letters = self.letters
         if not len(letters):
             letters = np.empty(self.length + self.geometry.halo, np.uint8)
-            engine.read_text(self.plain, letters)
+            engine.workers.run(read_text, self.plain.words, self.plain, letters)
             self.letters = letters
         return letters
 

@@ -12,14 +12,23 @@ import numpy as np
 from kmatch.arrays import Bytes, Longs, distinct
 from kmatch.engine import ways
 from kmatch.engine.codes import Coding
+from kmatch.engine.cpu.tables import plan_lookup
+from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import Scan
 from kmatch.engine.geometry import likeness
 from kmatch.engine.queries import DifferenceQuery
 from kmatch.engine.types import Columns, Constraints, Ends, Traced, View
+from kmatch.engine.workers import slabs
+from kmatch.jit import entry
 from kmatch.search.chunks import NO_LETTERS, PackedChunk
 from kmatch.search.plateaus import RowArray, make_rows
 from kmatch.search.rules import Rules
-from kmatch.search.scan import OrScan
+from kmatch.search.scan import or_scan
+
+read_view = entry("kmatch.engine.trace", "read_view")
+stand_beside = entry("kmatch.engine.trace", "stand_beside")
+constrained_distances = entry("kmatch.engine.trace", "constrained_distances")
+trace = entry("kmatch.engine.trace", "trace")
 
 NO_COLUMNS = Columns(*(np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2)
 NO_ENDS = np.zeros((3, 0), np.int64)  # positions, queries and distances
@@ -60,7 +69,7 @@ class DifferenceScans:
             return 0.0
         self._open = False
         alike = likeness(chunk.plain)
-        lookup = self._engine.lookup(self._query, self._constraints, alike, chunk.length)
+        lookup = plan_lookup(self._query, self._constraints, alike, chunk.length)
         if lookup is None:
             return 0.0
         if self._way:
@@ -70,7 +79,7 @@ class DifferenceScans:
 
     def _try(self, lookup: Any, chunk: PackedChunk) -> float:
         """Search some positions both ways, on one thread, and keep what takes less time."""
-        engine = self._engine.alone()
+        engine = choose_engine("cpu", threads=1)
         middle = (chunk.length - ways.TRIAL) // 2
         tiny, part = (chunk.part(middle, middle + n, engine) for n in (1, ways.TRIAL))
         self._scan_beside(tiny, engine)  # loads the kernels
@@ -99,7 +108,8 @@ class DifferenceScans:
             position, query, _ = Coding(len(self._query.limits), self._query.k).decode(found.codes)
             stands = np.empty(len(position), np.bool_)
             search = view_of(chunk), self._query, self._constraints
-            engine.stand_beside(*search, (position, query), stands)
+            given = *search, (position, query), stands
+            engine.workers.run(stand_beside, slabs(len(stands)), *given)
         return len(found.codes) + found.lost
 
     def _look_up(self, chunk: PackedChunk, tables: Any, engine: Any) -> None:
@@ -115,7 +125,7 @@ class DifferenceScans:
 
     def _start_lookup(self, chunk: PackedChunk, tables: Any, engine: Any, capacity: int) -> Scan:
         scan = engine.start_lookup(view_of(chunk), tables, capacity)
-        return OrScan(scan, lambda: self._scan(chunk, engine, capacity))
+        return or_scan(scan, lambda: self._scan(chunk, engine, capacity))
 
     def _scan(self, chunk: PackedChunk, engine: Any, capacity: int) -> Scan:
         text = chunk.text(self._masks, engine)
@@ -153,7 +163,7 @@ class AnchoredEnds:
         self._before[number] = self._next
         owned = np.empty(min(self._reach, chunk.length), np.uint8)
         view = self._view(number, chunk)
-        self._engine.read_stretch(view, chunk.length - len(owned), owned)
+        read_view(view, chunk.length - len(owned), 1, owned)
         self._next = np.concatenate([self._next, owned])[len(owned) :]
         held, self._held = self._held, NO_ENDS
         held = held - np.array([[self._owned], [0], [0]])
@@ -179,10 +189,12 @@ class AnchoredEnds:
         ends = np.ascontiguousarray(ends)
         search = (self._view(number, chunk), self._query, self._constraints)
         stands = np.empty(ends.shape[1], np.bool_)
-        self._engine.stand_beside(*search, (ends[0], ends[1]), stands)
+        workers = self._engine.workers
+        workers.run(stand_beside, slabs(len(stands)), *search, (ends[0], ends[1]), stands)
         ends = np.compress(stands, ends, axis=1)
         if self._binding and ends.size:
-            self._engine.constrained_distances(*search, self._limited(chunk, ends))
+            given = *search, self._limited(chunk, ends)
+            workers.run(constrained_distances, slabs(ends.shape[1]), *given)
             ends = np.ascontiguousarray(ends[:, ends[2] >= 0])
         return ends
 
@@ -200,7 +212,8 @@ class AnchoredEnds:
     ) -> tuple[Ends, Traced]:
         wanted, traced = self._limited(chunk, ends), Traced(*np.empty((3, len(ends[0])), np.int64))
         search = (self._view(number, chunk), self._query, self._constraints)
-        self._engine.trace(*search, wanted, traced, columns)
+        given = *search, wanted, traced, columns
+        self._engine.workers.run(trace, slabs(len(ends[0])), *given)
         return wanted, traced
 
     def _limited(self, chunk: PackedChunk, ends: Any) -> Ends:

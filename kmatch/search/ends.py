@@ -14,7 +14,7 @@ from kmatch.engine.codes import DROPPED, Coding
 from kmatch.engine.engine import Engine
 from kmatch.engine.queries import difference_query
 from kmatch.engine.types import Columns
-from kmatch.engine.workers import Workers, slabs
+from kmatch.engine.workers import slabs
 from kmatch.jit import entry
 from kmatch.results.batches import HitBatch, hit_batch
 from kmatch.search.chunks import NO_LETTERS, PackedChunk
@@ -77,7 +77,7 @@ class DifferenceSearch:
         self._coding = Coding(len(limits), self._query.k)
         self._scanner = Scanner(engine, self._coding)
         self._reach = rules.reach  # letters of a hit beyond its anchored end
-        self._workers = Workers(engine.threads)
+        self._workers = engine.workers
         self._plateaus = Plateaus(panel.letters.backward, self._workers)
         constraints = make_constraints(rules, panel, self._query.k)
         self._anchored = AnchoredEnds(engine, self._query, constraints, rules)

@@ -5,7 +5,7 @@ import numpy as np
 
 from kmatch.engine import codes as plain
 from kmatch.engine.codes import DROPPED
-from kmatch.engine.types import MATCH, MISMATCH
+from kmatch.engine.types import LETTERS, MATCH, MISMATCH
 from kmatch.engine.workers import SLAB
 from kmatch.engine.workers_kernels import fetch_add, next_item
 from kmatch.jit.kernels import inlined, kernel
@@ -100,9 +100,9 @@ def place_windows(work, codes, coding, sites, queries):
 def compare_windows(work, text, ends, masks, begins, ops):
     """Compare windows with their patterns; each item of work is a slab.
 
-    text: uint8, the masks of window i from ends[i] to ends[i+1], as its pattern reads it; masks: of
-    patterns, of which begins[i], int64[n], is where that of window i begins; ops: uint8, the
-    columns of the alignments, filled here.
+    text: uint8, the masks of window i from ends[i] to ends[i+1], as its pattern reads it, which
+    become letters; masks: of patterns, of which begins[i], int64[n], is where that of window i
+    begins; ops: uint8, the columns of the alignments, filled here.
     """
     while True:
         item = next_item(work)
@@ -113,6 +113,7 @@ def compare_windows(work, text, ends, masks, begins, ops):
             pattern = masks[begins[i] : begins[i] + len(window)]
             for j in range(len(window)):
                 columns[j] = MATCH if window[j] & pattern[j] else MISMATCH
+                window[j] = LETTERS[window[j]]
 
 
 @kernel

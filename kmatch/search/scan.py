@@ -14,7 +14,7 @@ import numpy as np
 
 from kmatch.arrays import Longs, distinct
 from kmatch.engine.codes import Coding, Found
-from kmatch.engine.engine import Engine, Scan
+from kmatch.engine.engine import Engine, Scan, UnderWay
 from kmatch.threads import run_ahead
 
 CAPACITY: int | None = None  # hit codes of a scan, None for the engine's own; tests make it tiny
@@ -117,20 +117,14 @@ class Scanner:
             yield chunk.part(int(begin), int(end), self._engine)
 
 
-class OrScan:
+def or_scan(lookup: Scan, scan: Callable[[], Scan]) -> Scan:
     """A look-up of a chunk, and the scan that takes over where it gives the chunk up."""
 
-    def __init__(self, lookup: Scan, scan: Callable[[], Scan]) -> None:
-        self._lookup, self._scan = lookup, scan
+    def found() -> Found:
+        found = lookup.found()
+        return found if found.share else scan().found()
 
-    def found(self) -> Found:
-        """What one of them found."""
-        found = self._lookup.found()
-        return found if found.share else self._scan().found()
-
-    def stop(self) -> None:
-        """Give the look-up up."""
-        self._lookup.stop()
+    return UnderWay(found, lookup.stop)
 
 
 def codes_ahead(found: Generator[tuple[Item, Longs]], threads: int) -> Iterator[tuple[Item, Longs]]:

@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Ints, Longs, bounds_of, look_up
+from kmatch.arrays import Bytes, Ints, Longs, bounds_of
 from kmatch.engine.codes import DROPPED, Coding
+from kmatch.engine.cpu.tables import window_tables
 from kmatch.engine.engine import Engine, Scan
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Text
 from kmatch.engine.queries import QueryArrays, window_arrays
 from kmatch.engine.types import LETTERS, Columns
 from kmatch.engine.ways import LONGEST, window_way, work_of
-from kmatch.engine.workers import Workers, slabs
+from kmatch.engine.workers import slabs
 from kmatch.genome import Genome, Genomes
 from kmatch.jit import entry
 from kmatch.published.registry import choose_algorithm
@@ -39,11 +40,11 @@ from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.rules import Pam, load_pams, united
 from kmatch.search.scan import (
-    OrScan,
     Scanner,
     ahead,
     code_batches,
     codes_ahead,
+    or_scan,
     rows_at_once,
 )
 from kmatch.search.search import Search
@@ -52,7 +53,9 @@ from kmatch.sequences.circles import Circles
 place_windows = entry("kmatch.search.kernels", "place_windows")
 split_windows = entry("kmatch.search.kernels", "split_windows")
 compare_windows = entry("kmatch.search.kernels", "compare_windows")
+read_windows = entry("kmatch.engine.letters", "read_windows")
 
+MASKS = np.arange(16, dtype=np.uint8)
 UNPACKED = 256  # positions for each of which there may be a site before a chunk is unpacked
 
 
@@ -177,12 +180,12 @@ class Seeds(Windows):
         super().__init__(engine, query, aligned)
         length, strands = len(query.patterns[0]), wanted_strands(query.strand)
         masks, exact = query.patterns.masks.reshape(-1, length), self._exact[:length]
-        self._tables = engine.window_tables(masks, exact, self._k, strands)
+        self._tables = window_tables(masks, exact, self._k, strands)
 
     def _start(self, chunk: PackedChunk, capacity: int) -> Scan:
         chunk.unpack(self._engine)
         lookup = self._engine.start_lookup(view_of(chunk), self._tables, capacity)
-        return OrScan(lookup, lambda: super(Seeds, self)._start(chunk, capacity))
+        return or_scan(lookup, lambda: super(Seeds, self)._start(chunk, capacity))
 
 
 def window_batches(
@@ -191,7 +194,7 @@ def window_batches(
     """Yield the HitBatches of a PackedChunk's sorted codes, whose queries are ranks of a Panel."""
     ranks = (panel.pattern, panel.minus, panel.lengths)
     records = (chunk.spans.begins, chunk.spans.lengths)
-    workers, most = Workers(engine.threads), rows_at_once(panel.lengths, aligned)
+    workers, most = engine.workers, rows_at_once(panel.lengths, aligned)
     for part in code_batches(codes, engine.threads, most):
         whole, dropped = tuple(np.empty((3, len(part)), np.int64)), np.zeros(1, np.int64)
         kinds = (np.int64, np.int32, np.int32, np.int32, np.uint8)
@@ -213,10 +216,11 @@ def _align(
 ) -> Columns:
     ends, patterns = bounds_of(panel.lengths[rank]), panel.patterns
     text, ops = np.empty((2, ends[-1]), np.uint8)
-    engine.read_windows(chunk.plain, chunk.letters, position, panel.minus[rank], ends, text)
-    begins, workers = patterns.begins[panel.pattern[rank]], Workers(engine.threads)
-    workers.run(compare_windows, slabs(len(rank)), text, ends, patterns.masks, begins, ops)
-    return Columns(ends, ops, ends, look_up(text, LETTERS))
+    windows = chunk.plain, chunk.letters, position, panel.minus[rank], ends, MASKS, text
+    engine.workers.run(read_windows, slabs(len(rank)), *windows)
+    compared = text, ends, patterns.masks, patterns.begins[panel.pattern[rank]], ops
+    engine.workers.run(compare_windows, slabs(len(rank)), *compared)
+    return Columns(ends, ops, ends, text)
 
 
 class Sites:
@@ -289,7 +293,7 @@ class Sites:
         """Turn codes of sites and patterns into those of windows in the chunk."""
         at = sites.position, sites.minus - self._strands[0]
         coding, queries = (self._patterns, self._k + 1), len(self.panel.lengths)
-        workers = Workers(self._engine.threads)
+        workers = self._engine.workers
         workers.run(place_windows, slabs(len(codes)), codes, coding, at, queries)
 
 
@@ -317,9 +321,10 @@ class SiteChunk:
         windows = np.zeros(geometry.letters + LANES_PER_WORD, np.uint8)
         begins = position + pam.skipped(minus)
         bounds = letters * np.arange(self.length + 1)
-        engine.read_windows(chunk.plain, chunk.letters, begins, minus, bounds, windows)
+        given = chunk.plain, chunk.letters, begins, minus, bounds, LETTERS, windows
+        engine.workers.run(read_windows, slabs(self.length), *given)
         self._text = geometry.text(engine.planes(4 * geometry.plane_words + SPARE))
-        engine.pack(look_up(windows, LETTERS), self._text)
+        engine.pack(windows, self._text)
 
     def text(self, masks: Bytes, engine: Engine) -> Text:
         """The Text of one row, with the planes of `masks` behind A, C, G and T."""

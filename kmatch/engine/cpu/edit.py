@@ -237,12 +237,6 @@ def _around(text, reading, query, rows, limit):
 
 
 @kernel
-def _most(budget, k, text, rows):
-    """Survivors among so many rows with which a filter pays; a lone hit has k + 1 at the most."""
-    return k + 1 + budget * rows // text.rows
-
-
-@kernel
 def scan_edit(work, text, search, budgets, parts, buffer):
     """Find every anchored end of each query within its limit.
 
@@ -253,11 +247,7 @@ def scan_edit(work, text, search, budgets, parts, buffer):
     """
     rows, queries = text.rows, len(search.limits)
     writer, limit = new_writer(buffer, queries, search.k), np.zeros(1, np.int64)
-    longest = most = 0
-    for query in range(queries):
-        longest = max(longest, search.reading.begins[query + 1] - search.reading.begins[query])
-        most = max(most, _most(budgets[query], search.k, text, rows // parts + 1))
-    memory = new_memory(longest, most)
+    memory = new_memory(search.reach)
     item = next_item(work)
     while item >= 0:
         part, query = item // queries, item % queries
@@ -265,7 +255,8 @@ def scan_edit(work, text, search, budgets, parts, buffer):
         beyond = 0
         limit[0] = search.limits[query]
         if budgets[query] > 0:
-            most, here = _most(budgets[query], limit[0], text, last - first), (first, last)
+            # A lone hit has k + 1 survivors at the most.
+            most, here = limit[0] + 1 + budgets[query] * (last - first) // rows, (first, last)
             if filter_rows(text, here, search, query, most, memory, writer):
                 last = first
             else:

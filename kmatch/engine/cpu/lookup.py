@@ -31,7 +31,6 @@ from kmatch.engine.cpu.vectors import (
     minus,
     plus,
     popcount,
-    prefetch,
     reverse_bits,
     smaller,
     store,
@@ -94,8 +93,6 @@ def distances(state, k):
 
 MARGIN = 128  # letters before and after them: a window of 64, and a PAM
 
-FOUND = 1 << 11  # look-ups that wait
-
 CANDIDATES = 1 << 12  # that wait to be compared, and as many more as there are patterns
 
 
@@ -106,20 +103,6 @@ class Windows(NamedTuple):
     high: Words
     other: Words
     position: Longs
-
-
-class Found(NamedTuple):
-    """Look-ups of windows that found something.
-
-    hot: uint64[SPAN], for each window the numbers of these look-ups, a bit each; window, left,
-    first, end: int32: a window, the differences that a piece may have there, and its entries.
-    """
-
-    hot: Words
-    window: Ints
-    left: Ints
-    first: Ints
-    end: Ints
 
 
 class Candidates(NamedTuple):
@@ -139,13 +122,6 @@ class Candidates(NamedTuple):
 def _new_windows():
     words = np.empty((3, SPAN), np.uint64)
     return Windows(words[0], words[1], words[2], np.empty(SPAN, np.int64))
-
-
-@kernel
-def _new_found():
-    columns = np.empty((4, FOUND + 64), np.int32)
-    hot = np.empty(SPAN, np.uint64)
-    return Found(hot, columns[0], columns[1], columns[2], columns[3])
 
 
 @kernel
@@ -285,49 +261,25 @@ def _find_hot(windows, count, seeds, hot):
             hot[window] |= (present[code >> 6] >> np.uint64(code & 63) & ONE) << np.uint64(number)
 
 
-@kernel
-def _look_up(windows, begin, end, seeds, found):
-    """Look up what is present for the windows begin … end − 1.
-
-    Returns (how many look-ups, the window that comes next, candidates that they have): there may be
-    too many look-ups for one time.
-    """
+@inlined
+def _look_up(windows, window, hot, seeds, candidates, count):
+    """Add the patterns that a window may hold to the candidates; returns (how many there are then,
+    entries that were read)."""
     lookups, starts, entries = seeds.lookups, seeds.starts, seeds.entries
-    hot, to_window, to_left, to_first, to_end = found
-    count = candidates = 0
-    while begin < end and count < FOUND:
-        here = hot[begin]
-        while here != NONE:
-            number = lowest(here)
-            here &= here - ONE
-            code = _code(windows, begin, lookups, number)
-            to_window[count], to_left[count] = begin, lookups[number, 3]
-            to_first[count], to_end[count] = starts[code], starts[code + 1]
-            candidates += starts[code + 1] - starts[code]
-            prefetch(entries, to_first[count])
-            count += 1
-        begin += 1
-    return count, begin, candidates
-
-
-@kernel
-def _gather(found, begin, end, seeds, candidates):
-    """Gather the candidates of look-ups begin … end − 1; returns (how many, the
-    look-up that comes next)."""
-    windows, lefts, firsts, ends = found.window, found.left, found.first, found.end
-    to_window, to_pattern, seen = candidates.window, candidates.pattern, candidates.seen
-    entries, serial, count = seeds.entries, candidates.serial[0], 0
-    while begin < end and count < CANDIDATES:
-        window, left = windows[begin], lefts[begin]
-        for i in range(firsts[begin], ends[begin]):
-            entry = entries[i]
-            pattern = entry >> TAG_BITS
-            if entry & MOST_ERRORS <= left and seen[pattern] != serial + window:
-                seen[pattern] = serial + window
+    to_window, to_pattern, seen, serials = candidates
+    serial, read = serials[0] + window, 0
+    while hot != NONE:
+        number = lowest(hot)
+        hot &= hot - ONE
+        code, left = _code(windows, window, lookups, number), lookups[number, 3]
+        for i in range(starts[code], starts[code + 1]):
+            pattern = entries[i] >> TAG_BITS
+            if entries[i] & MOST_ERRORS <= left and seen[pattern] != serial:
+                seen[pattern] = serial
                 to_window[count], to_pattern[count] = window, pattern
                 count += 1
-        begin += 1
-    return count, begin
+        read += starts[code + 1] - starts[code]
+    return count, read
 
 
 @kernel
@@ -367,6 +319,26 @@ def _compare_gapless(windows, seeds, candidates, count, query, shift, writer):
 
 
 @kernel
+def _search(windows, many, hot, seeds, candidates, query, shift, state, left, writer):
+    """Look `many` windows up and compare them; returns whether there were not too many candidates;
+    hot: which look-ups of each find something."""
+    count = read = 0
+    for window in range(many):
+        if hot[window] != NONE:
+            count, more = _look_up(windows, window, hot[window], seeds, candidates, count)
+            read += more
+        if read >= CANDIDATES or window == many - 1:
+            if fetch_add(left, 0, -read) < read:
+                return False
+            if seeds.gapless:
+                _compare_gapless(windows, seeds, candidates, count, query, shift, writer)
+            else:
+                _compare(windows, seeds, candidates, count, query, state, writer)
+            count = read = 0
+    return True
+
+
+@kernel
 def scan_lookup(work, text, view, pams, sizes, strands, seeds, left, buffer):
     """Find the patterns of Seeds within their limits.
 
@@ -378,9 +350,8 @@ def scan_lookup(work, text, view, pams, sizes, strands, seeds, left, buffer):
     lead = seeds.gapless - 1 if seeds.gapless else halo  # positions that are not owned
     patterns, shown = len(seeds.low), view.shown
     writer = new_writer(buffer, len(strands) * patterns, seeds.k)
-    bits = np.empty((3, (SPAN + 2 * MARGIN) // 64 + 1), np.uint64)
-    windows, found, candidates = _new_windows(), _new_found(), _new_candidates(patterns)
-    state = new_state(seeds.k)
+    bits, hot = np.empty((3, (SPAN + 2 * MARGIN) // 64 + 1), np.uint64), np.empty(SPAN, np.uint64)
+    windows, candidates, state = _new_windows(), _new_candidates(patterns), new_state(seeds.k)
     item = next_item(work)
     while item >= 0:
         first = item * SPAN
@@ -391,20 +362,11 @@ def scan_lookup(work, text, view, pams, sizes, strands, seeds, left, buffer):
             last = min(first + SPAN, before + shown - halo)
             span = (max(first, before), last, shown)
             count = _read_windows(bits, span, strand, pams, sizes, windows)
-            _find_hot(windows, count, seeds, found.hot)
-            window, query = 0, number * patterns
-            while window < count:
-                looked_up, window, more = _look_up(windows, window, count, seeds, found)
-                if fetch_add(left, 0, -more) < more:
-                    fetch_add(work, 0, work[1])
-                    break
-                done = 0
-                while done < looked_up:
-                    many, done = _gather(found, done, looked_up, seeds, candidates)
-                    if seeds.gapless:
-                        _compare_gapless(windows, seeds, candidates, many, query, before, writer)
-                    else:
-                        _compare(windows, seeds, candidates, many, query, state, writer)
+            _find_hot(windows, count, seeds, hot)
+            given = seeds, candidates, number * patterns, before, state, left, writer
+            if not _search(windows, count, hot, *given):
+                fetch_add(work, 0, work[1])
+                break
             candidates.serial[0] += count
         give_up(work, writer)
         item = next_item(work)

@@ -1,8 +1,8 @@
 """Filter for small k/m: a hit within k differences contains one of k + 1 pieces exactly.
 
 An exact piece is a chain of ANDs over the striped planes: the text shifted by j letters begins j·W
-words further on, so planes are read as one flat array of words. Survivors are verified, in windows
-of text around them, by Myers' recurrence, 64 pattern letters to a word. Windows are in reading
+words further on, so planes are read as one flat array of words. Each survivor is verified, in the
+text around it, by Myers' recurrence, 64 pattern letters to a word. Coordinates there are reading
 coordinates, which always grow while reading: the position in the chunk where the text is read
 upwards, its negative where it is read downwards.
 """
@@ -11,15 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Longs, Words
+from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.cpu.hits import put
 from kmatch.engine.cpu.items import WORDS
 from kmatch.engine.cpu.vectors import ALL_ONES, NONE, ONE, aligned, load, lowest, nonzero, store
 from kmatch.engine.letters import decode
 from kmatch.engine.trace import block
 from kmatch.jit.kernels import inlined, kernel
-
-STRETCH = 256  # letters decoded at a time
 
 
 class Pattern(NamedTuple):
@@ -49,49 +47,28 @@ def _column(table, at, blocks, last, pv, mv):
 
 
 @kernel
-def _window(text, pattern, limits, memory, writer):
-    """Read start … high and write the ends within k in low … high."""
-    start, low, high = limits
-    table, begin, m, k, sign, query = pattern
-    letters, vertical = memory
-    blocks = (m + 63) >> 6
-    last = np.uint64((m - 1) & 63)
-    pv, mv = vertical[:blocks], vertical[blocks : 2 * blocks]
-    pv[:], mv[:] = ALL_ONES, NONE
-    distance = m
-    for at in range(start, high + 1, STRETCH):
-        many = min(STRETCH, high + 1 - at)
-        decode(text, at * sign, sign, many, letters)
-        for i in range(many):
-            distance += _column(table, begin + np.int64(letters[i]) * blocks, blocks, last, pv, mv)
-            if distance <= k and at + i >= low:
-                put(writer, (at + i) * sign, query, distance)
+def _verify(text, pattern, center, memory, writer):
+    """Write the codes of all ends within k in [center − k, center + k].
 
-
-@kernel
-def verify(text, pattern, survivors, writer):
-    """Write the codes of all ends within k in [s − k, s + k] for each survivor s.
-
-    text: Text; pattern: Pattern; survivors: int64, ascending reading coordinates. Windows close
-    together are read as one, with the ends between them.
+    text: Text; pattern: Pattern; center: where a survivor expects its end.
     """
-    m, k, sign = pattern.length, pattern.k, pattern.sign
+    table, begin, m, k, sign, query = pattern
     size = 64 * text.words * text.rows
     halo = text.plane_words // text.words - text.rows
-    own = (halo, halo + size) if sign > 0 else (1 - size, 1)
+    first, last = (halo, halo + size - 1) if sign > 0 else (1 - size, 0)
     edge = 0 if sign > 0 else 1 - size - halo  # nothing to read before
-    memory = (np.empty(STRETCH, np.uint8), np.empty(2 * ((m + 63) >> 6), np.uint64))
-    i = 0
-    while i < survivors.size:
-        low, high = survivors[i] - k, survivors[i] + k
-        i += 1
-        while i < survivors.size and survivors[i] - 2 * k - m <= high:
-            high = survivors[i] + k
-            i += 1
-        low, high = max(low, own[0]), min(high, own[1] - 1)
-        if low <= high:
-            limits = (max(edge, low - m - k + 1), low, high)
-            _window(text, pattern, limits, memory, writer)
+    low, high = max(center - k, first), min(center + k, last)
+    if low > high:
+        return
+    start, blocks, top = max(edge, low - m - k + 1), (m + 63) >> 6, np.uint64((m - 1) & 63)
+    pv, mv = memory.vertical[:blocks], memory.vertical[blocks : 2 * blocks]
+    pv[:], mv[:] = ALL_ONES, NONE
+    letters, distance = memory.letters[: high + 1 - start], m
+    decode(text, start * sign, sign, len(letters), letters)
+    for i in range(len(letters)):
+        distance += _column(table, begin + np.int64(letters[i]) * blocks, blocks, top, pv, mv)
+        if distance <= k and start + i >= low:
+            put(writer, (start + i) * sign, query, distance)
 
 
 STEP = 4 * WORDS  # words taken at a time
@@ -107,7 +84,7 @@ class Piece(NamedTuple):
     """A piece of a query.
 
     chain: int64, the offset of each letter's words from those of the piece's position; sign: 1
-    reads upwards, −1 downwards; shift: from a survivor's row to that of the end it expects.
+    reads upwards, −1 downwards; shift: from a survivor's position to that of the end it expects.
     """
 
     chain: Longs
@@ -116,12 +93,13 @@ class Piece(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What a filter works with. out: uint64[STEP]; chains: int64, a Piece's of all pieces; centers:
-    int64, where survivors expect their ends."""
+    """What a filter works with. out: uint64[STEP]; chains: int64, a Piece's of all pieces; letters:
+    uint8, of the text around a survivor; vertical: uint64, deltas of a column there."""
 
     out: Words
     chains: Longs
-    centers: Longs
+    letters: Bytes
+    vertical: Words
 
 
 @inlined
@@ -173,19 +151,6 @@ def _four(planes, at):
     )
 
 
-@kernel
-def _note(word, first, text, piece, centers, count):
-    """Write the reading coordinate at which each survivor of a word expects its end."""
-    row, lane = first // text.words, 64 * (first % text.words)
-    while word != 0:
-        bit = lowest(word)
-        word &= word - ONE
-        if count < centers.size:
-            centers[count] = piece.sign * ((lane + bit) * text.rows + row + piece.shift)
-        count += 1
-    return count
-
-
 @inlined
 def _owned(word, at, words, own):
     """Beyond the owned rows only the last lane counts: other lanes repeat letters there."""
@@ -195,20 +160,26 @@ def _owned(word, at, words, own):
 
 
 @kernel
-def _survivors(text, piece, at, end, out, centers, count):
-    """Survivors of one piece among words at … end−1 of the flat rows; returns the count so far."""
-    planes, words = text.planes, text.words
-    own = text.rows * words
-    while count <= centers.size:
-        at = _seek(planes, piece.chain, at, end, out)
+def _verify_piece(text, piece, pattern, at, end, memory, left, writer):
+    """Verify the survivors of one piece among words at … end−1 of the flat rows; returns how many
+    more there may be of all pieces: below 0 some are left out."""
+    planes, words, rows, _ = text
+    while left >= 0:
+        at = _seek(planes, piece.chain, at, end, memory.out)
         for i in range(min(STEP, end - at)):
-            if out[i] != 0:
-                word = _owned(out[i], at + i, words, own)
-                count = _note(word, at + i, text, piece, centers, count)
+            word = memory.out[i]
+            if word != 0:
+                word = _owned(word, at + i, words, rows * words)
+            row, lane = (at + i) // words, 64 * ((at + i) % words)
+            while word != 0 and left >= 0:
+                position = (lane + lowest(word)) * rows + row + piece.shift
+                word &= word - ONE
+                left -= 1
+                _verify(text, pattern, piece.sign * position, memory, writer)
         if at >= end:
             break
         at += STEP
-    return count
+    return left
 
 
 @kernel
@@ -221,29 +192,10 @@ def _fill_chains(letters, bounds, plane_words, words, sign, chains):
 
 
 @kernel
-def new_memory(letters, most):
-    """The Memory for queries of so many letters and survivors at the most."""
-    return Memory(aligned(STEP), np.empty(letters, np.int64), np.empty(most, np.int64))
-
-
-@kernel
-def _sort(numbers, count):
-    """Sort the first `count` numbers by a heap, in place and without more memory."""
-    begin, end = count // 2, count
-    while end > 1:
-        if begin > 0:
-            begin -= 1
-        else:
-            end -= 1
-            numbers[0], numbers[end] = numbers[end], numbers[0]
-        root, child = begin, 2 * begin + 1
-        while child < end:
-            if child + 1 < end and numbers[child + 1] > numbers[child]:
-                child += 1
-            if numbers[root] >= numbers[child]:
-                break
-            numbers[root], numbers[child] = numbers[child], numbers[root]
-            root, child = child, 2 * child + 1
+def new_memory(reach):
+    """The Memory for queries of up to so many letters and k together."""
+    letters, vertical = np.empty(3 * reach, np.uint8), np.empty(2 * (reach // 64 + 1), np.uint64)
+    return Memory(aligned(STEP), np.empty(reach, np.int64), letters, vertical)
 
 
 @kernel
@@ -251,16 +203,16 @@ def filter_rows(text, rows, search, query, most, memory, writer):
     """Search the rows first … last−1, (first, last), for one query; returns whether it did.
 
     text: Text; search: DifferenceQuery; query: its number; most: survivors up to which the filter
-    pays; beyond, it writes nothing and returns False; memory: Memory.
+    pays; beyond, it returns False; memory: Memory. Many codes come twice.
     """
     words, plane_words = text.words, text.plane_words
     codes, begins, backward, _ = search.reading
     letters, k = codes[begins[query] : begins[query + 1]], search.limits[query]
     sign = -1 if backward[query] else 1
     m, all_rows = letters.size, plane_words // words
-    bounds, chains, centers = cut(m, k), memory.chains, memory.centers[:most]
+    bounds, chains, profile = cut(m, k), memory.chains, search.profile
+    pattern = Pattern(profile.table, profile.begins[query], m, k, sign, query)
     _fill_chains(letters, bounds, plane_words, words, sign, chains)
-    count = 0
     end = rows[1] * words
     if rows[1] == text.rows:  # the last lane extends into the halo
         end = plane_words
@@ -269,12 +221,7 @@ def filter_rows(text, rows, search, query, most, memory, writer):
             a, b = bounds[number], bounds[number + 1]
             stop = min(at + CACHED, end, (all_rows - (b - a) + 1) * words)
             piece = Piece(chains[a:b], sign, m - a - 1 if sign > 0 else b - m)
-            count = _survivors(text, piece, at, stop, memory.out, centers, count)
-        if count > most:
-            return False
-    if count > 0:
-        _sort(centers, count)
-        profile = search.profile
-        pattern = Pattern(profile.table, profile.begins[query], m, k, sign, query)
-        verify(text, pattern, centers[:count], writer)
+            most = _verify_piece(text, piece, pattern, at, stop, memory, most, writer)
+            if most < 0:
+                return False
     return True

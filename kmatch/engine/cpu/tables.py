@@ -91,7 +91,11 @@ class Lookup(NamedTuple):
 def plan_lookup(
     query: DifferenceQuery, constraints: Constraints, alike: float, positions: int
 ) -> Lookup | None:
-    """See `CpuEngine.lookup`."""
+    """How queries are looked up beside their PAMs, or everywhere where there is none; None where
+    they cannot be.
+
+    alike: see `geometry.likeness`; positions: that are searched, about.
+    """
     reading, k = query.reading, query.k
     minus = distinct(constraints.minus)
     first = [int(np.argmax(constraints.minus == each)) for each in minus]
@@ -128,7 +132,11 @@ def _share(constraints: Constraints) -> float:
 
 
 def window_tables(masks: Bytes, exact: Bools, k: int, strands: Sequence[int]) -> Tables:
-    """See `CpuEngine.window_tables`."""
+    """The Tables for windows within k mismatches of P patterns of A, C, G and T.
+
+    masks: uint8[P, m]; exact: bool[m], the letters that must match; strands: 0 for `+`, 1 for `-`,
+    of which each has its queries behind those of the one before.
+    """
     count, length = masks.shape
     most = min(LOOKED_UP, int(np.log2(count + 1)) // 2 + 2)  # codes, about as many as patterns
     pieces = [piece._replace(size=min(piece.size, most)) for piece in _cut(length, k, k + 1)]

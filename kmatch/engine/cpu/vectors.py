@@ -112,24 +112,6 @@ def store(typingctx, array, index, value):
 
 
 @intrinsic
-def prefetch(typingctx, array, index):
-    """Have array[index] of a flat array brought into the cache."""
-
-    def build(context, builder, signature, arguments):
-        offset = context.cast(builder, arguments[1], signature.args[1], types.int64)
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        octets, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        address = builder.bitcast(builder.gep(data, [offset]), octets)
-        kind = ir.FunctionType(ir.VoidType(), [octets, number, number, number])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-        # To read, to be kept, data.
-        builder.call(function, [address, *(ir.Constant(number, value) for value in (0, 3, 1))])
-        return context.get_dummy_value()
-
-    return types.void(array, index), build
-
-
-@intrinsic
 def nonzero(typingctx, value):
     """A bit for each word of a vector, set where the word is not zero (int64)."""
 

@@ -1,21 +1,14 @@
-"""One GPU: its queues of work, the chunks that stay in its memory, and work under way.
-
-A GPU copies at full speed, and while it computes, from pinned memory alone. So threads of the CPU
-copy planes in ordinary memory there, the next ones while the previous ones are searched, and each
-part is sent on as soon as it has arrived.
-"""
+"""One GPU: its queues of work, the chunks that stay in its memory, and work under way."""
 
 from __future__ import annotations
 
 import weakref
-from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
-from itertools import pairwise
 from threading import RLock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -23,59 +16,24 @@ from numpy.typing import DTypeLike
 from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.codes import Found, found_in
 from kmatch.engine.cuda import driver
-from kmatch.engine.cuda.driver import DeviceArray, Event, Stream
+from kmatch.engine.cuda.driver import DeviceArray, Event
 from kmatch.engine.cuda.text import broad_text, fill_broad
 from kmatch.engine.cuda.words import HitBuffer
+from kmatch.engine.engine import Result, Scan, UnderWay
 from kmatch.engine.geometry import SPARE, Text
 from kmatch.errors import DeviceError
-
-PARTS = 4  # of planes, each copied by a thread
-SLOTS = 2  # of pinned memory: one is filled while the other is sent
-
-
-class Staging:
-    """Sends planes in ordinary memory to a GPU by way of pinned memory; stream: in which."""
-
-    def __init__(self, number: int, stream: Stream) -> None:
-        self._number, self._stream = number, stream
-        self._sender, self._copiers = ThreadPoolExecutor(1), ThreadPoolExecutor(PARTS)
-        empty: tuple[Words, Event | None] = (np.empty(0, np.uint64), None)
-        self._slots = deque([empty] * SLOTS)
-
-    def send(self, planes: Words, copied: DeviceArray) -> Callable[[], Event]:
-        """Begin to copy planes to the GPU; returns what waits until all are on their way, and gives
-        the event of their arrival."""
-        return self._sender.submit(self._send, planes, copied).result
-
-    def _send(self, planes: Words, copied: DeviceArray) -> Event:
-        driver.use_device(self._number)
-        pinned, sent = self._slots[0]
-        if sent:
-            sent.synchronize()
-        if len(pinned) < len(planes):
-            pinned = driver.pinned(len(planes))
-        cuts = np.linspace(0, len(planes), PARTS + 1).astype(int).tolist()
-        parts = [slice(*ends) for ends in pairwise(cuts)]
-        copies = self._copiers.map(lambda part: np.copyto(pinned[part], planes[part]), parts)
-        for part, _ in zip(parts, copies, strict=True):
-            copied[part].copy_to_device(pinned[part], stream=self._stream)
-        sent = driver.mark(self._stream)
-        self._slots[0] = pinned, sent
-        self._slots.rotate()
-        return sent
 
 
 class _Kept:
     """Planes that do not change any more, and what of them is on the GPU.
 
-    pageable: whether they are in ordinary memory; copy: their copy, complete after the event that
-    arrived() gives; broad: the same with more lanes, or with the planes of `masks`.
+    copy: their copy, complete after the event `arrived`; broad: the same with more lanes, or with
+    the planes of `masks`.
     """
 
-    def __init__(self, pageable: bool) -> None:
-        self.pageable = pageable
+    def __init__(self) -> None:
         self.copy: DeviceArray = None
-        self.arrived: Callable[[], Event]
+        self.arrived: Event = None
         self.broad: DeviceArray = None
         self.masks = b""
 
@@ -103,7 +61,6 @@ class Gpu:
         self._results = driver.new_stream()  # copies results while the next scan runs
         self._buffers: list[Buffer] = []
         self._kept: dict[int, _Kept] = {}  # by id of planes on the host, the last used ones last
-        self._staging = Staging(number, self._copying)
         self._lock = RLock()  # searches of several threads may share a GPU
 
     def use(self) -> None:
@@ -135,27 +92,25 @@ class Gpu:
         self._results.synchronize()
         return copy
 
-    def keep(self, planes: Words, pageable: bool) -> None:
-        """Take note that planes do not change once they are searched, and whether they are in
-        ordinary memory, which is pageable, or in pinned memory."""
+    def keep(self, planes: Words) -> None:
+        """Take note that planes do not change once they are searched."""
         with self._lock:
             if id(planes) not in self._kept:
-                self._kept[id(planes)] = _Kept(pageable)
+                self._kept[id(planes)] = _Kept()
                 weakref.finalize(planes, self._kept.pop, id(planes)).atexit = False
 
     def fetch(self, planes: Words) -> _Kept:
-        """Begin to copy planes to the GPU, unless they are there; returns at once."""
+        """Begin to copy planes to the GPU, unless they are there.
+
+        Those in pinned memory are copied at full speed and beside other work; of those in ordinary
+        memory the driver makes a copy first.
+        """
         with self._lock:
-            kept = self._kept.get(id(planes)) or _Kept(pageable=False)  # an array that may change
+            kept = self._kept.get(id(planes)) or _Kept()  # an array that may change
             if kept.copy is None:
-                copy = self.array(planes.shape)
-                if kept.pageable:
-                    kept.arrived = self._staging.send(planes, copy)
-                else:
-                    copy.copy_to_device(planes, stream=self._copying)
-                    event = driver.mark(self._copying)
-                    kept.arrived = lambda: event
-                kept.copy = copy
+                kept.copy = self.array(planes.shape)
+                kept.copy.copy_to_device(planes, stream=self._copying)
+                kept.arrived = driver.mark(self._copying)
             if self._kept.pop(id(planes), None):
                 self._kept[id(planes)] = kept  # the last now
         return kept
@@ -166,7 +121,7 @@ class Gpu:
         broad = broad_text(text)
         with self._lock:
             kept = self.fetch(text.planes)
-            kept.arrived().wait(self.stream)
+            kept.arrived.wait(self.stream)
             if broad is text and not len(masks):
                 return text._replace(planes=kept.copy)
             if kept.broad is None or kept.masks != masks.tobytes():
@@ -201,22 +156,19 @@ class Gpu:
         return False
 
 
-class Started:
-    """UnderWay (see `kmatch.engine.engine`): read() gives the result of a GPU's stream."""
+def started(gpu: Gpu, read: Callable[[], Result]) -> UnderWay[Result]:
+    """What is in a GPU's stream, of which read() gives the result."""
+    done = driver.mark(gpu.stream)
 
-    def __init__(self, gpu: Gpu, read: Callable[[], Any]) -> None:
-        self._gpu, self._read, self._done = gpu, read, driver.mark(gpu.stream)
+    def found() -> Result:
+        gpu.use()  # it may have been started by another thread
+        done.synchronize()
+        return read()
 
-    def found(self) -> Any:
-        self._gpu.use()  # it may have been started by another thread
-        self._done.synchronize()
-        return self._read()
-
-    def stop(self) -> None:
-        self._done.synchronize()
+    return UnderWay(found, done.synchronize)
 
 
-def start_scan(gpu: Gpu, capacity: int, launch: Callable[[HitBuffer], object]) -> Started:
+def start_scan(gpu: Gpu, capacity: int, launch: Callable[[HitBuffer], object]) -> Scan:
     """A scan for `capacity` hit codes; launch(buffer) puts its kernels into the GPU's stream."""
     buffer = gpu.take_buffer(capacity)
     (codes, count), many = buffer
@@ -232,7 +184,7 @@ def start_scan(gpu: Gpu, capacity: int, launch: Callable[[HitBuffer], object]) -
         gpu.give_buffer(buffer)
         return found_in(found, total - kept, 1.0)
 
-    return Started(gpu, read)
+    return started(gpu, read)
 
 
 @cache

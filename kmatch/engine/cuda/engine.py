@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from threading import Lock
 from typing import Any
@@ -21,9 +21,9 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.cuda import driver
-from kmatch.engine.cuda.device import Gpu, Started, open_gpus, start_scan
+from kmatch.engine.cuda.device import Gpu, open_gpus, start_scan, started
 from kmatch.engine.cuda.words import HitBuffer
-from kmatch.engine.engine import Done, Engine, Scan, Stopwatch, UnderWay
+from kmatch.engine.engine import Engine, Scan, Stopwatch, UnderWay
 from kmatch.engine.geometry import Layout, Text, halo_of
 from kmatch.engine.queries import DifferenceQuery, QueryArrays, ReadingArrays
 from kmatch.engine.types import Starts, part_of
@@ -91,13 +91,12 @@ class CudaEngine(Engine):
         """In pinned memory; each GPU keeps its copy."""
         self._gpus[0].use()
         planes = driver.pinned(size)
-        for gpu in self._gpus:
-            gpu.keep(planes, pageable=False)
+        self.keep(planes)
         return planes
 
     def keep(self, planes: Words) -> None:
         for gpu in self._gpus:
-            gpu.keep(planes, pageable=True)
+            gpu.keep(planes)
 
     def fetch(self, planes: Words) -> None:
         """See `Engine.fetch`; which of several GPUs will scan them is not known yet."""
@@ -112,7 +111,7 @@ class CudaEngine(Engine):
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
         from kmatch.engine.cuda.hamming import scan, upload
 
-        def start(gpu: Gpu) -> Started:
+        def start(gpu: Gpu) -> UnderWay[Any]:
             here = gpu.text(text, query.masks)
             plan = self._planned(gpu, query, k, lambda: upload(query, k, gpu.stream))
             return start_scan(gpu, capacity, lambda hits: scan(here, plan, hits, gpu.stream))
@@ -127,7 +126,7 @@ class CudaEngine(Engine):
 
         reading, limits, k = query.reading, query.limits, query.k
 
-        def start(gpu: Gpu) -> Started:
+        def start(gpu: Gpu) -> UnderWay[Any]:
             here = gpu.text(text, reading.masks)
             halo, chosen = halo_of(here), np.arange(len(limits))
             searches = self._planned(
@@ -143,16 +142,16 @@ class CudaEngine(Engine):
 
         chosen = np.flatnonzero(bounds >= 0)
         if not len(chosen):
-            return Done(bounds + 1)
+            return UnderWay(lambda: bounds + 1)
 
-        def start(gpu: Gpu) -> Started:
+        def start(gpu: Gpu) -> UnderWay[Any]:
             here, stream = gpu.text(text, reading.masks), gpu.stream
             lowest = driver.on_device(bounds + 1, stream)
             searches = Searches(halo_of(here), reading, bounds, chosen, 0, stream, lowering=True)
             hits = HitBuffer(driver.on_device(np.zeros(1, np.int64), stream), lowest)
             with gpu.timed():
                 searches.run(here, hits)
-            return Started(gpu, lambda: gpu.copy_back(lowest))
+            return started(gpu, lambda: gpu.copy_back(lowest))
 
         return self._start(start, text.plane_words)
 
@@ -178,10 +177,11 @@ class CudaEngine(Engine):
                 if on_progress:
                     on_progress(float(shares.mean()))
 
-            def start(gpu: Gpu) -> Done[int]:
+            def start(gpu: Gpu) -> UnderWay[int]:
                 with gpu.timed():
                     given = (self._extend_on_cpu, parts[number], columns, k, listen)
-                    return Done(extend_primers(gpu, *given))
+                    cells = extend_primers(gpu, *given)
+                return UnderWay(lambda: cells)
 
             return self._start(start, len(parts[number].bounds))
 
@@ -233,18 +233,6 @@ class _Slowest(Stopwatch):
         return max(watch.seconds for watch in self._watches)
 
 
-class HandedOut:
-    """UnderWay: work that threads of a GPU carry out."""
-
-    def __init__(self, future: Future[Any]) -> None:
-        self.found = future.result
-        self._future = future
-
-    def stop(self) -> None:
-        if not self._future.cancel():
-            self._future.exception()
-
-
 class GpuQueue:
     """Hands work out to GPUs, each piece to the one that has the least to do; close it at the end.
 
@@ -257,7 +245,7 @@ class GpuQueue:
         self._left, self._taken = [0] * len(gpus), [0] * len(gpus)
         self._pools = [ThreadPoolExecutor(DEEP, f"kmatch cuda:{gpu.number}") for gpu in gpus]
 
-    def hand_out(self, start: Callable[[Gpu], Any], size: int) -> HandedOut:
+    def hand_out(self, start: Callable[[Gpu], Any], size: int) -> UnderWay[Any]:
         """Let a GPU do start(itself), which returns what is UnderWay."""
         with self._lock:
             load = list(zip(self._left, self._taken, strict=True))
@@ -271,7 +259,7 @@ class GpuQueue:
                 self._left[number] -= size
 
         future.add_done_callback(note)
-        return HandedOut(future)
+        return UnderWay(future.result, lambda: future.cancel() or future.exception())
 
     def _carry_out(self, number: int, start: Callable[[Gpu], Any]) -> Any:
         gpu = self._gpus[number]
