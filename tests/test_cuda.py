@@ -25,7 +25,7 @@ from kmatch.engine.cuda import driver, text
 from kmatch.engine.cuda import primer as on_gpu
 from kmatch.engine.cuda.device import open_gpu
 from kmatch.errors import DeviceError
-from kmatch.packed.writer import PackedLayout, write_packed
+from kmatch.packed.writer import write_packed
 
 FOUND, REASON = driver.find_devices()
 LENGTH = 5_000_000
@@ -259,7 +259,7 @@ def test_large_texts(records, problem, patterns, k, options):
 def test_a_packed_file(records, tmp_path):
     with open(tmp_path / "genome", "wb") as handle:
         parts = kmatch.Genome.from_records(records).parts()
-        write_packed(parts, handle, layout=PackedLayout(length=1 << 20, halo=256))
+        write_packed(parts, handle, length=1 << 20, halo=256)
     genome, letters = kmatch.Genome(tmp_path / "genome"), kmatch.Genome.from_records(records)
     patterns = [*cut(records, 20, 20, 2), "ACGRYTNNACGTTAGCANGG"]
     searches = (

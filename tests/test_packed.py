@@ -29,7 +29,6 @@ from kmatch.packed.writer import (
     TAIL,
     VERSION,
     WORDS,
-    PackedLayout,
     PackedWriter,
     write_packed,
 )
@@ -231,7 +230,7 @@ def test_records_that_come_in_parts(tmp_path):
     ]
     parts = [stretch_of(name, np.frombuffer(t.encode(), np.uint8), more) for name, t, more in parts]
     with open(tmp_path / "genome", "wb") as handle:
-        assert write_packed(parts, handle, layout=PackedLayout(length=600, halo=64)) == (3, 7003)
+        assert write_packed(parts, handle, length=600, halo=64) == (3, 7003)
     whole = [
         (r.name, r.letters[:].tobytes().decode()) for r in kmatch.Genome(handle.name).records()
     ]

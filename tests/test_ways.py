@@ -12,9 +12,9 @@ from kmatch.engine import devices, ways
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.errors import DeviceError
 from kmatch.genome import as_genomes
-from kmatch.search.constrained import DifferenceScans
 from kmatch.search.query import Query
 from kmatch.search.search import begin_search
+from kmatch.search.trial import DifferenceScans
 from kmatch.sequences.patterns import load_patterns
 
 HUMAN, COLI = 3_100_000_000, 4_600_000
@@ -191,7 +191,7 @@ def test_what_takes_longer_in_a_trial_is_not_chosen(slow, monkeypatch):
         return run(self, *arguments)
 
     monkeypatch.setattr(ways, "TRIAL", 1_000)
-    monkeypatch.setattr("kmatch.search.constrained.thread_time", lambda: clock[0])
+    monkeypatch.setattr("kmatch.search.trial.thread_time", lambda: clock[0])
     monkeypatch.setattr(DifferenceScans, slow, slowly)
     for name in ("start_edit", "start_lookup"):
         make = getattr(CpuEngine, name)

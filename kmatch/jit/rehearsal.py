@@ -22,7 +22,7 @@ from kmatch.engine.devices import choose_engine
 from kmatch.errors import DeviceError, KmatchWarning
 from kmatch.genome import Genome, as_genomes
 from kmatch.jit.entries import on_compile
-from kmatch.packed.writer import HALO_STEP, PackedLayout, write_packed
+from kmatch.packed.writer import HALO_STEP, write_packed
 from kmatch.results.table import Hits
 from kmatch.search.query import Query, Run
 from kmatch.search.search import begin_search
@@ -179,7 +179,7 @@ def _files(device: str) -> None:
         hamming(Genome(reads, keep=False), PATTERNS, 2, device=device)
         packed = Path(folder) / "tiny.kmatch"
         with open(packed, "wb") as handle:
-            write_packed(Genome(path).parts(), handle, layout=PackedLayout(halo=HALO_STEP))
+            write_packed(Genome(path).parts(), handle, halo=HALO_STEP)
         for record in Genome(packed).records():
             record.letters[:]  # unpacks them
         hamming(packed, PATTERNS, 2, device=device)

@@ -21,7 +21,7 @@ import struct
 from array import array
 from collections.abc import Iterable
 from itertools import chain
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 import numpy as np
 
@@ -105,34 +105,24 @@ class PackedWriter:
         return len(names), int(records[:, 1].sum())
 
 
-class PackedLayout(NamedTuple):
-    """words: in a row; length: positions of a chunk; halo: rows that a lane repeats of the next
-    one; gap: empty positions between records. None is what suits the records.
-    """
-
-    words: int = WORDS
-    length: int = LENGTH
-    halo: int | None = None
-    gap: int | None = None
-
-
-LAYOUT = PackedLayout()
-
-
 def write_packed(
     records: Iterable[Stretch],
     handle: BinaryIO | NamedHandle,
     threads: int | None = None,
-    layout: PackedLayout = LAYOUT,
+    *,
+    words: int = WORDS,
+    length: int = LENGTH,
+    halo: int | None = None,
+    gap: int | None = None,
 ) -> tuple[int, int]:
     """Write Stretches to a binary handle as a packed genome.
 
+    words: in a row; length: positions of a chunk; halo, gap: None for what suits the records.
     Returns (records, letters) written.
     """
     from kmatch.engine.cpu.engine import CpuEngine
 
     engine = CpuEngine(threads)
-    words, length, halo, gap = layout
     parts = gathered(records)
     lanes = LANES_PER_WORD * words
     enough = min(length, lanes * HALO_SHARE * HALO)  # letters that justify the largest halo

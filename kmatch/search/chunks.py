@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kmatch.arrays import Bytes, look_up
 from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Layout, Text, geometry_for
-from kmatch.engine.types import LETTERS
+from kmatch.engine.types import LETTERS, View
 from kmatch.genome import Genome
 from kmatch.jit import entry
 from kmatch.packed.reader import serves, stored_chunks
@@ -84,8 +84,12 @@ class PackedChunk:
         """The chunk as kernels take it, a Text."""
         return self.geometry.text(self.planes)
 
+    def view(self, before: Bytes = NO_LETTERS) -> View:
+        """The same with the letters, if they are unpacked; before: letters in front of it."""
+        return View(self.plain, self.letters, before, self.length + self.geometry.halo)
+
     def text(self, masks: Bytes, engine: Engine) -> Text:
-        """The same with the planes of `masks` behind A, C, G and T."""
+        """The chunk with the planes of `masks` behind A, C, G and T."""
         present, planes = self._united
         if present[: len(masks)] != tuple(masks):
             planes = engine.unite(self.geometry.text(planes), masks).planes

@@ -1,28 +1,24 @@
 """From anchored ends to sorted hits: records, minima, tracebacks, loci and order.
 
 A coordinate is a position in the genome as it is laid out, record after record, so that coordinates
-order hits as records do. A hit is yielded once no later one can precede it.
+order hits as records do. A hit is yielded once no later one can precede it. A PAM may be outside of
+the chunk of its end: behind it, so that the end waits for the next chunk, or in front of it, so
+that some letters before each chunk are kept.
 """
 
 from collections.abc import Generator, Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Longs, bounds_of, distinct
+from kmatch.arrays import Bytes, Longs, bounds_of, distinct
 from kmatch.engine.codes import DROPPED, Coding
-from kmatch.engine.engine import Engine
 from kmatch.engine.queries import difference_query
-from kmatch.engine.types import Columns
+from kmatch.engine.types import Columns, Ends, Traced, View
 from kmatch.engine.workers import slabs
 from kmatch.jit import entry
 from kmatch.results.batches import HitBatch, hit_batch
 from kmatch.search.chunks import NO_LETTERS, PackedChunk
-from kmatch.search.constrained import (
-    NO_ENDS,
-    AnchoredEnds,
-    DifferenceScans,
-)
 from kmatch.search.panel import ReadingPanel
 from kmatch.search.plateaus import (
     FOREVER,
@@ -33,23 +29,43 @@ from kmatch.search.plateaus import (
     by_source,
     in_order,
     join_rows,
+    make_rows,
     split_rows,
 )
 from kmatch.search.rules import Rules, make_constraints
 from kmatch.search.scan import Scanner, ahead, code_batches, codes_ahead, rows_at_once
+from kmatch.search.trial import DifferenceScans
 
 fill_columns = entry("kmatch.search.kernels", "fill_columns")
 join_chains = entry("kmatch.search.kernels", "join_chains")
 split_ends = entry("kmatch.search.kernels", "split_ends")
+read_view = entry("kmatch.engine.trace", "read_view")
+stand_beside = entry("kmatch.engine.trace", "stand_beside")
+constrained_distances = entry("kmatch.engine.trace", "constrained_distances")
+trace = entry("kmatch.engine.trace", "trace")
 
 UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
+NO_COLUMNS = Columns(*(np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2)
+NO_ENDS = np.zeros((3, 0), np.int64)  # positions, queries and distances
+
+
+class Source(NamedTuple):
+    """A chunk, and letters in front of it."""
+
+    chunk: PackedChunk
+    before: Bytes
+
+    @property
+    def view(self) -> View:
+        """Its View."""
+        return self.chunk.view(self.before)
 
 
 class Released(NamedTuple):
     """Rows that no later one precedes, in any order, and by number the chunks that they are in."""
 
     rows: RowArray
-    chunks: dict[int, PackedChunk]
+    sources: dict[int, Source]
 
 
 class DifferenceSearch:
@@ -62,7 +78,7 @@ class DifferenceSearch:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: Any,
         panel: ReadingPanel,
         limits: Longs,
         report: str,
@@ -77,20 +93,24 @@ class DifferenceSearch:
         self._coding = Coding(len(limits), self._query.k)
         self._scanner = Scanner(engine, self._coding)
         self._reach = rules.reach  # letters of a hit beyond its anchored end
+        self._binding = rules.bind_alignments
+        self._bound = bool(rules.pams) or self._binding  # whether rules decide about ends
+        self._backward = panel.letters.backward != 0
         self._workers = engine.workers
         self._plateaus = Plateaus(panel.letters.backward, self._workers)
-        constraints = make_constraints(rules, panel, self._query.k)
-        self._anchored = AnchoredEnds(engine, self._query, constraints, rules)
+        self._constraints = make_constraints(rules, panel, self._query.k)
         masks = panel.letters.masks
-        self._scans = DifferenceScans(engine, self._query, masks, constraints, way)
+        self._scans = DifferenceScans(engine, self._query, masks, self._constraints, way)
         self._begin()
 
     def _begin(self) -> None:
         """Begin with a genome."""
-        self._anchored.begin_genome()
         # By number, as long as hits of theirs wait, or ends that may or may not be minima.
-        self._chunks: dict[int, PackedChunk] = {}
+        self._sources: dict[int, Source] = {}
         self._waiting = NO_ROWS  # hits that a later one may precede
+        self._next = np.zeros(self._reach, np.uint8)  # letters in front of the chunk to come
+        self._held = NO_ENDS  # ends of the last chunk, which does not show enough behind them
+        self._owned = 0  # its positions
 
     def run(self, chunks: Iterable[PackedChunk]) -> Generator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
@@ -105,14 +125,13 @@ class DifferenceSearch:
         number = -1
         self._begin()
         for number, (chunk, codes) in enumerate(self.find_codes(chunks)):
-            self._chunks[number] = chunk
             if len(codes) * UNPACKED > chunk.length:
                 chunk.unpack(self._engine)
-            for ends in self._ends(number, codes):
+            for ends in self._ends(number, chunk, codes):
                 yield self._report_ends(number, *ends)
             self._forget(number)
         if number >= 0:
-            rest = self._anchored.rest(number, self._chunks[number])
+            rest = self._chosen(self._sources[number], self._held)
             yield self._report_ends(number, rest, FOREVER, FOREVER)
 
     def find_codes(self, chunks: Iterable[PackedChunk]) -> Iterator[tuple[PackedChunk, Longs]]:
@@ -125,7 +144,7 @@ class DifferenceSearch:
 
         found = self._scanner.scan(looked_at(), self._scans.start)
         # What rules decide about holds on to chunks.
-        return found if self._anchored.bound else codes_ahead(found, self._engine.threads)
+        return found if self._bound else codes_ahead(found, self._engine.threads)
 
     def smallest(self, chunks: Iterable[PackedChunk]) -> Longs:
         """The smallest distance of each query over all chunks that is within its limit, int64[Q];
@@ -133,21 +152,24 @@ class DifferenceSearch:
         found = self._query.limits + 1
         self._begin()
         for number, (chunk, codes) in enumerate(self.find_codes(chunks)):
-            self._chunks = {number: chunk}
-            for ends, _, _ in self._ends(number, codes):
+            self._sources.clear()
+            for ends, _, _ in self._ends(number, chunk, codes):
                 np.minimum.at(found, ends[1], ends[2])
-        for number, chunk in self._chunks.items():
-            rest = self._anchored.rest(number, chunk)
+        for source in self._sources.values():
+            rest = self._chosen(source, self._held)
             np.minimum.at(found, rest[1], rest[2])
         return found
 
-    def _ends(self, number: int, codes: Longs) -> Iterator[tuple[Longs, int, int]]:
-        """Yield (ends, forward_end, backward_end) of a chunk's codes; see `_report_ends`."""
-        chunk, k = self._chunks[number], self._query.k
-        halo, base = chunk.geometry.halo, chunk.base
+    def _ends(
+        self, number: int, chunk: PackedChunk, codes: Longs
+    ) -> Iterator[tuple[Longs, int, int]]:
+        """Go on to a chunk, and yield (ends, forward_end, backward_end) of its codes; see
+        `_report_ends`."""
+        source = self._sources[number] = Source(chunk, self._next)
+        halo, base, k = chunk.geometry.halo, chunk.base, self._query.k
         spans = (chunk.spans.begins, chunk.spans.lengths)
         before, owned, backward = -1, (halo, chunk.length), self._panel.letters.backward
-        yield self._anchored.begin(number, chunk), base, base
+        yield self._waited(source), base, base
         for batch in code_batches(codes, self._engine.threads):
             ends, dropped = np.empty((3, len(batch)), np.int64), np.zeros(1, np.int64)
             split = batch, before, k, backward, spans, owned, tuple(ends), dropped
@@ -157,9 +179,48 @@ class DifferenceSearch:
             seen = base + min(int(last[0]), chunk.length)  # more may come at its position
             if dropped[0]:
                 ends = np.compress(ends[1] != DROPPED, ends, axis=1)
-            yield self._anchored.kept(number, chunk, ends), seen, seen
+            yield self._kept(source, ends), seen, seen
         own = base + chunk.length
         yield NO_ENDS, own + halo - self._reach, own
+
+    def _waited(self, source: Source) -> Longs:
+        """The ends of the chunk before that waited for this one, int64[3, n]."""
+        if not self._bound:
+            return NO_ENDS
+        length = source.chunk.length
+        letters = np.empty(min(self._reach, length), np.uint8)
+        read_view(source.view, length - len(letters), 1, letters)
+        self._next = np.concatenate([self._next, letters])[len(letters) :]
+        held, self._held = self._held - np.array([[self._owned], [0], [0]]), NO_ENDS
+        self._owned = length
+        return self._kept(source, held)
+
+    def _kept(self, source: Source, ends: Longs) -> Longs:
+        """The ends, of int64[3, n], that satisfy the rules, with their distances; those whose
+        PAM the chunk may not show wait."""
+        if self._bound:
+            chunk = source.chunk
+            hidden = ends[0] + self._reach >= chunk.length + chunk.geometry.halo
+            hidden &= ~self._backward[ends[1]]
+            if hidden.any():
+                self._held = np.concatenate([self._held, ends[:, hidden]], axis=1)
+                ends = ends[:, ~hidden]
+        return self._chosen(source, ends)
+
+    def _chosen(self, source: Source, ends: Longs) -> Longs:
+        """The same, none of which waits."""
+        if not self._bound:
+            return ends
+        ends = np.ascontiguousarray(ends)
+        search = (source.view, self._query, self._constraints)
+        stands = np.empty(ends.shape[1], np.bool_)
+        self._workers.run(stand_beside, slabs(len(stands)), *search, (ends[0], ends[1]), stands)
+        ends = np.compress(stands, ends, axis=1)
+        if self._binding and ends.size:
+            given = *search, self._limited(source.chunk, ends)
+            self._workers.run(constrained_distances, slabs(ends.shape[1]), *given)
+            ends = np.ascontiguousarray(ends[:, ends[2] >= 0])
+        return ends
 
     def _report_ends(
         self, number: int, ends: Longs, forward_end: int, backward_end: int
@@ -170,80 +231,92 @@ class DifferenceSearch:
         ends: (position, query, distance), int64[3, n]. All before forward_end have come then,
         backward_end if read so.
         """
-        chunk = self._chunks[number]
+        chunk = self._sources[number].chunk
         position = ends[0] + chunk.base
         if self._report != "ends":
             query, position, distance = self._plateaus.feed(
                 ends[1], position, ends[2], forward_end, backward_end
             )
             ends = np.stack([position - chunk.base, query, distance])
-        for earlier in sorted(self._chunks):
-            source = self._chunks[earlier]
-            stop = source.base + source.length if earlier < number else FOREVER
-            inside = (position >= source.base) & (position < stop)
+        for earlier in sorted(self._sources):
+            source = self._sources[earlier]
+            base = source.chunk.base
+            stop = base + source.chunk.length if earlier < number else FOREVER
+            inside = (position >= base) & (position < stop)
             if inside.any():
                 some = np.ascontiguousarray(ends if inside.all() else ends[:, inside])
-                some[0] += chunk.base - source.base
-                rows = self._anchored.rows(earlier, source, some)
+                some[0] += chunk.base - base
+                traced = self._trace(source, some, NO_COLUMNS)
+                rows = make_rows(earlier, base, self._backward, *traced)
                 self._waiting = join_rows(self._waiting, rows)
         # A later hit starts behind what its halo shows, or where a minimum may be.
         begin = min(backward_end, forward_end - chunk.geometry.halo)
         undecided = self._plateaus.undecided().min(initial=FOREVER)
         return self._release(min(begin, undecided) - self._reach)
 
+    def _trace(self, source: Source, ends: Any, columns: Columns) -> tuple[Ends, Traced]:
+        """The other ends of hits, by their anchored ones (position, query, distance); Columns are
+        filled, if there are any."""
+        wanted = self._limited(source.chunk, ends)
+        traced = Traced(*np.empty((3, len(ends[0])), np.int64))
+        given = source.view, self._query, self._constraints, wanted, traced, columns
+        self._workers.run(trace, slabs(len(ends[0])), *given)
+        return wanted, traced
+
+    def _limited(self, chunk: PackedChunk, ends: Any) -> Ends:
+        """Ends with the last positions that alignments may use, in the records that they are in."""
+        position, query, distance = ends
+        span = np.searchsorted(chunk.spans.begins, position, side="right") - 1
+        begin = chunk.spans.begins[span]
+        last = np.minimum(begin + chunk.spans.lengths[span], chunk.geometry.letters) - 1
+        limit = np.where(self._backward[query], last, np.maximum(begin, 0))
+        return Ends(position, query, distance, limit)
+
     def _forget(self, number: int) -> None:
         """Let go of the chunks of which nothing waits."""
-        numbers = np.array(sorted(self._chunks))
-        bases = np.array([self._chunks[each].base for each in numbers.tolist()])
+        numbers = np.array(sorted(self._sources))
+        bases = np.array([self._sources[each].chunk.base for each in numbers.tolist()])
         undecided = numbers[np.searchsorted(bases, self._plateaus.undecided(), side="right") - 1]
         used = {number, *distinct(np.concatenate([self._waiting["source"], undecided])).tolist()}
-        for unused in self._chunks.keys() - used:
-            self._chunks.pop(unused).letters = NO_LETTERS
+        for unused in self._sources.keys() - used:
+            self._sources.pop(unused).chunk.letters = NO_LETTERS
 
     def _release(self, coordinate: int) -> Released:
-        """The waiting hits that start before a coordinate; no later hit does."""
-        ready = self._loci(coordinate) if self._report == "loci" else self._before(coordinate)
-        return Released(ready, dict(self._chunks))
+        """The waiting hits that start before a coordinate, as no later hit does; of loci, those
+        that stand for chains which no later hit can touch or precede."""
+        rows = self._waiting
+        ready = rows["start"] < coordinate
+        if self._report == "loci":
+            rows = rows[np.lexsort((rows["first"], rows["query"]))]
+            chains = Chains(*(rows[name].copy() for name in Chains._fields))
+            standing = np.empty(len(rows), np.bool_)
+            join_chains(self._panel.minus, chains, standing)
+            rows["first"], rows["reach"] = chains.first, chains.reach
+            rows = rows[standing]
+            is_open = rows["reach"] > coordinate
+            ready = ~is_open & (rows["start"] < rows["first"][is_open].min(initial=coordinate))
+        rows, self._waiting = split_rows(rows, ready)
+        return Released(rows, dict(self._sources))
 
-    def _before(self, coordinate: int) -> RowArray:
-        before = self._waiting["start"] < coordinate
-        rows, self._waiting = split_rows(self._waiting, before)
-        return rows
-
-    def _loci(self, coordinate: int) -> RowArray:
-        """The hits that stand for chains which no later hit can touch or precede."""
-        rows = self._waiting[np.lexsort((self._waiting["first"], self._waiting["query"]))]
-        chains = Chains(*(rows[name].copy() for name in Chains._fields))
-        standing = np.empty(len(rows), np.bool_)
-        join_chains(self._panel.minus, chains, standing)
-        rows["first"], rows["reach"] = chains.first, chains.reach
-        rows = rows[standing]
-        is_open = rows["reach"] > coordinate
-        ready = ~is_open & (rows["start"] < rows["first"][is_open].min(initial=coordinate))
-        ready, self._waiting = split_rows(rows, ready)
-        return ready
-
-    def _batch(self, sources: dict[int, PackedChunk], rows: RowArray) -> HitBatch:
+    def _batch(self, sources: dict[int, Source], rows: RowArray) -> HitBatch:
         """The hits of rows, sorted, of one chunk; sources: chunks by number, with that one."""
-        number = int(rows["source"][0])
-        chunk = sources[number]
+        source = sources[int(rows["source"][0])]
+        chunk = source.chunk
         intervals = tuple(np.empty((3, len(rows)), np.int64))
         kinds = tuple(np.empty(len(rows), kind) for kind in (np.int32, np.int32, np.uint8))
         spans = (chunk.spans.begins, chunk.spans.lengths)
         queries = (self._panel.pattern, self._panel.minus)
         fill_columns(rows, chunk.base, spans, queries, intervals, kinds)
-
-        aligned = self._align(number, chunk, rows) if self._aligned else None
-        return hit_batch(chunk.spans, intervals, kinds, aligned)
-
-    def _align(self, number: int, chunk: PackedChunk, rows: RowArray) -> Columns:
-        op_ends, text_ends = bounds_of(rows["size"]), bounds_of(rows["end"] - rows["start"])
-        ops, text = np.empty(op_ends[-1], np.uint8), np.empty(text_ends[-1], np.uint8)
-        columns = Columns(op_ends, ops, text_ends, text)
-        query, distance = (rows[name].copy() for name in ("query", "distance"))
-        position = rows["anchor"] - chunk.base
-        self._anchored.align(number, chunk, (position, query, distance), columns)
-        return columns
+        columns = None
+        if self._aligned:
+            op_ends, text_ends = bounds_of(rows["size"]), bounds_of(rows["end"] - rows["start"])
+            ops, text = np.empty(op_ends[-1], np.uint8), np.empty(text_ends[-1], np.uint8)
+            columns = Columns(op_ends, ops, text_ends, text)
+            position, query, distance = (
+                rows[name].copy() for name in ("anchor", "query", "distance")
+            )
+            self._trace(source, (position - chunk.base, query, distance), columns)
+        return hit_batch(chunk.spans, intervals, kinds, columns)
 
 
 def _rows_of(released: Released) -> int:

@@ -1,6 +1,7 @@
 """For each position of a target the shortest substring that differs from all of a background."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -28,64 +29,37 @@ TOGETHER = 1 << 20
 _NONE = np.zeros(0, np.int64)
 
 
-class Background:
-    """The columns of a genome, and how much of it has been searched.
+def background_parts(
+    genome: Genome, strands: tuple[int, ...]
+) -> Iterator[tuple[Bytes, int, int | None]]:
+    """Yield (columns, read, size): uint8 columns of several records, or of one strand of a long
+    one; the bytes of the genome up to their end, and all of them.
 
-    strands: 0 for `+`, 1 for `-`; report: hears of bytes as they have been searched, not as they
-    are read.
+    strands: 0 for `+`, 1 for `-`.
     """
+    heard: tuple[int | None, int | None] = (0, None)
 
-    def __init__(
-        self, genome: Genome, strands: tuple[int, ...], report: Hear | None = None
-    ) -> None:
-        self._genome, self._strands = genome, strands
-        self._report = report
-        # The bytes before the records read last and before the part at work, and up to their ends.
-        self._read = (0, 0)
-        self._span: tuple[float, float] = (0, 0)
-        self._size: int | None = None
+    def hear(*read: int | None) -> None:
+        nonlocal heard
+        heard = (read[0], read[1])
 
-    def parts(self) -> Iterator[Bytes]:
-        """Yield columns, uint8: of several records, or of one strand of a long one."""
-        held: list[Bytes] = []
-        size = 0
-        for columns in self._columns():
-            for minus in self._strands:
+    held: list[Bytes] = []
+    letters = done = 0
+    for stretch in genome.whole_parts(hear):
+        bounds = bounds_of(stretch.lengths)
+        cuts = np.flatnonzero(np.diff(bounds[:-1] // PART)) + 1
+        for first, last in pairwise([0, *cuts.tolist(), len(stretch.lengths)]):
+            part = stretch.letters[int(bounds[first]) : int(bounds[last])]
+            columns = _columns(part, stretch.lengths[first:last])
+            for minus in strands:
                 held.append(_reversed(columns) if minus else columns)
-                size += len(columns)
-                if size >= PART:
-                    self._begin((minus + 1) / len(self._strands))
-                    yield _joined(held)
-                    held, size = [], 0
-        if held:
-            self._begin(1)
-            yield _joined(held)
-
-    def _columns(self) -> Iterator[Bytes]:
-        """Yield the columns of the strand `+`."""
-        for stretch in self._genome.whole_parts(self._hear):
-            bounds = bounds_of(stretch.lengths)
-            cuts = np.flatnonzero(np.diff(bounds[:-1] // PART)) + 1
-            for first, last in pairwise([0, *cuts.tolist(), len(stretch.lengths)]):
-                letters = stretch.letters[int(bounds[first]) : int(bounds[last])]
-                if len(letters):
-                    yield _columns(letters, stretch.lengths[first:last])
-
-    def share(self, share: float) -> None:
-        """Report that a share of the part given last has been searched."""
-        if self._report and self._size:
-            before, after = self._span
-            self._report(int(before + share * (after - before)), self._size)
-
-    def _hear(self, consumed: int | None, size: int | None) -> None:
-        self._size = size
-        self._read = (self._read[1], consumed or 0)
-
-    def _begin(self, share: float) -> None:
-        """A part begins that goes up to a share of the records read last."""
-        before, after = self._read
-        done = self._span[1]  # of short records, which come together, up to the last one's end
-        self._span = (done, max(done, before + share * (after - before)))
+                letters += len(columns)
+                if letters >= PART:
+                    done += ((heard[0] or 0) - done) * (minus + 1) // len(strands)
+                    yield held[0] if len(held) == 1 else np.concatenate(held), done, heard[1]
+                    held, letters = [], 0
+    if letters:
+        yield np.concatenate(held), heard[0] or 0, heard[1]
 
 
 def _columns(letters: Bytes, lengths: Longs) -> Bytes:
@@ -97,10 +71,6 @@ def _columns(letters: Bytes, lengths: Longs) -> Bytes:
 def _reversed(columns: Bytes) -> Bytes:
     """The columns of the reverse complements of the same records, the last one first."""
     return np.roll(COMPLEMENT[columns[::-1]], 1)
-
-
-def _joined(parts: list[Bytes]) -> Bytes:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 class PrimerOptions(NamedTuple):
@@ -254,13 +224,20 @@ def raise_bounds(
     chosen: as `choose_algorithm` gives it; hear: of the bytes searched.
     """
     engine, published = chosen
-    extend: Callable[..., object] = engine.extend_primers
-    if published:
-        extend = published.extend_primers
-    columns = Background(background, wanted_strands(options.background_strand), hear)
-    for part in columns.parts():
-        extend(starts, part, k, on_progress=columns.share)
+    extend = (published or engine).extend_primers
+    done = 0
+    for columns, read, size in background_parts(
+        background, wanted_strands(options.background_strand)
+    ):
+        tell = partial(_tell, hear, done, read, size)
+        extend(starts, columns, k, on_progress=tell)
+        done = read
     return starts.bounds
+
+
+def _tell(hear: Hear | None, done: int, read: int, size: int | None, share: float) -> None:
+    if hear and size:
+        hear(int(done + share * (read - done)), size)
 
 
 def _checked(k: int, options: PrimerOptions) -> tuple[int, PrimerOptions]:

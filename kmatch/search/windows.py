@@ -26,7 +26,6 @@ from kmatch.published.registry import choose_algorithm
 from kmatch.results.batches import HitBatch, hit_batch, joined
 from kmatch.search.chunks import NO_LETTERS, Chunking, PackedChunk, plan_chunks, round_up
 from kmatch.search.circles import windows_once
-from kmatch.search.constrained import view_of
 from kmatch.search.panel import (
     Panel,
     build_panel,
@@ -184,7 +183,7 @@ class Seeds(Windows):
 
     def _start(self, chunk: PackedChunk, capacity: int) -> Scan:
         chunk.unpack(self._engine)
-        lookup = self._engine.start_lookup(view_of(chunk), self._tables, capacity)
+        lookup = self._engine.start_lookup(chunk.view(), self._tables, capacity)
         return or_scan(lookup, lambda: super(Seeds, self)._start(chunk, capacity))
 
 

@@ -11,7 +11,7 @@ from support.commands import compressed, fasta, fastq, genbank, here, twobit
 
 import kmatch
 from fuzzing.searches import Wrong
-from kmatch.packed.writer import PackedLayout, write_packed
+from kmatch.packed.writer import write_packed
 
 MEMORY = 4 << 30  # bytes more than there are, for inputs that claim to be large
 
@@ -61,7 +61,7 @@ def limited():
 def packed(records):
     out = io.BytesIO()
     genome = kmatch.Genome.from_records(records)
-    write_packed(genome.parts(), out, layout=PackedLayout(length=200, halo=64))
+    write_packed(genome.parts(), out, length=200, halo=64)
     return out.getvalue()
 
 

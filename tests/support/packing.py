@@ -3,7 +3,7 @@
 import io
 
 import kmatch
-from kmatch.packed.writer import PackedLayout, write_packed
+from kmatch.packed.writer import write_packed
 from kmatch.search.chunks import Chunking, plan_reading
 
 
@@ -11,7 +11,7 @@ def packed(records, **geometry):
     """The Genome of (name, sequence) pairs out of a packed file in memory."""
     handle = io.BytesIO()
     parts = kmatch.Genome.from_records(records).parts()
-    write_packed(parts, handle, layout=PackedLayout(**geometry))
+    write_packed(parts, handle, **geometry)
     return kmatch.Genome.of_packed("packed", bytearray(handle.getvalue()))
 
 

@@ -1,0 +1,116 @@
+"""Chunks searched for differences by look-ups or scans, whichever a trial shows to be faster."""
+
+from time import thread_time
+from typing import Any
+
+import numpy as np
+
+from kmatch.arrays import Bytes, distinct
+from kmatch.engine import ways
+from kmatch.engine.codes import Coding
+from kmatch.engine.cpu.tables import plan_lookup
+from kmatch.engine.devices import choose_engine
+from kmatch.engine.engine import Scan
+from kmatch.engine.geometry import likeness
+from kmatch.engine.queries import DifferenceQuery
+from kmatch.engine.types import Constraints
+from kmatch.engine.workers import slabs
+from kmatch.jit import entry
+from kmatch.search.chunks import PackedChunk
+from kmatch.search.scan import or_scan
+
+stand_beside = entry("kmatch.engine.trace", "stand_beside")
+
+
+class DifferenceScans:
+    """Starts the searches of chunks for differences: look-ups where these are faster, or scans.
+
+    A trial decides once, for all genomes: some positions are searched both ways. engine: of a
+    device; masks: of IUPAC letters of the query; way: see `kmatch.engine.ways`, None to choose.
+    """
+
+    def __init__(
+        self,
+        engine: Any,
+        query: DifferenceQuery,
+        masks: Bytes,
+        constraints: Constraints,
+        way: str | None,
+    ) -> None:
+        self._engine, self._query, self._masks = engine, query, masks
+        self._constraints, self._way = constraints, way
+        self._tables: Any = None
+        strands = len(distinct(constraints.minus))
+        patterns, pams = len(query.limits) // strands, len(constraints.sizes)
+        tried = way is None and ways.try_lookup(engine.name, patterns, query.k, pams)
+        self._open = tried or (way == "lookup" and engine.name == "cpu")
+
+    def look(self, chunk: PackedChunk) -> float:
+        """Choose the way, if that is open; returns the ends at a position that a scan will find, 0
+        where that is not known."""
+        if not self._open or (self._way is None and chunk.length < ways.TRIAL):
+            return 0.0
+        self._open = False
+        alike = likeness(chunk.plain)
+        lookup = plan_lookup(self._query, self._constraints, alike, chunk.length)
+        if lookup is None:
+            return 0.0
+        if self._way:
+            self._tables = lookup.tables()
+            return 0.0
+        return self._try(lookup, chunk)
+
+    def _try(self, lookup: Any, chunk: PackedChunk) -> float:
+        """Search some positions both ways, on one thread, and keep what takes less time."""
+        engine = choose_engine("cpu", threads=1)
+        middle = (chunk.length - ways.TRIAL) // 2
+        tiny, part = (chunk.part(middle, middle + n, engine) for n in (1, ways.TRIAL))
+        self._scan_beside(tiny, engine)  # loads the kernels
+        began = thread_time()
+        ends = self._scan_beside(part, engine)
+        scanned = (thread_time() - began) * chunk.length / ways.TRIAL
+        density = ends / ways.TRIAL
+        if lookup.seconds > scanned:
+            return density
+        began = thread_time()
+        tables = lookup.tables()
+        looked_up = thread_time() - began
+        self._look_up(tiny, tables, engine)
+        began = thread_time()
+        self._look_up(part, tables, engine)
+        looked_up += (thread_time() - began) * chunk.length / ways.TRIAL
+        if looked_up > scanned:
+            return density
+        self._tables = tables
+        return 0.0
+
+    def _scan_beside(self, chunk: PackedChunk, engine: Any) -> int:
+        """Scan a chunk for ends, and look for PAMs beside these; returns how many there are."""
+        found = self._scan(chunk, engine, engine.capacity).found()
+        if len(self._constraints.sizes):
+            position, query, _ = Coding(len(self._query.limits), self._query.k).decode(found.codes)
+            stands = np.empty(len(position), np.bool_)
+            search = chunk.view(), self._query, self._constraints
+            given = *search, (position, query), stands
+            engine.workers.run(stand_beside, slabs(len(stands)), *given)
+        return len(found.codes) + found.lost
+
+    def _look_up(self, chunk: PackedChunk, tables: Any, engine: Any) -> None:
+        self._start_lookup(chunk, tables, engine, engine.capacity).found()
+
+    def start(self, chunk: PackedChunk, capacity: int) -> Scan:
+        """Start the search of a chunk, or of a part of one."""
+        engine = self._engine
+        if self._tables is None:
+            return self._scan(chunk, engine, capacity)
+        chunk.unpack(engine)
+        return self._start_lookup(chunk, self._tables, engine, capacity)
+
+    def _start_lookup(self, chunk: PackedChunk, tables: Any, engine: Any, capacity: int) -> Scan:
+        scan = engine.start_lookup(chunk.view(), tables, capacity)
+        return or_scan(scan, lambda: self._scan(chunk, engine, capacity))
+
+    def _scan(self, chunk: PackedChunk, engine: Any, capacity: int) -> Scan:
+        text = chunk.text(self._masks, engine)
+        scan: Scan = engine.start_edit(text, self._query, self._way, capacity)
+        return scan
