@@ -1,9 +1,9 @@
 """A Genome: opened at once, read when asked, shared by threads; and the names of its records."""
 
-import io
 import os
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 
 import numpy as np
 import pytest
@@ -17,33 +17,23 @@ from kmatch.sequences.records import stretch_of
 
 
 @pytest.mark.parametrize(
-    ("path", "words"),
+    ("make", "given", "words"),
     [
-        ("none.fa", r"none\.fa: cannot be read: No such file"),
-        (os.curdir, "cannot be read: Is a directory"),
-        ("https://genomes/one.fa", "download it first"),
-        ("genome\0.fa", "null"),
-        ("ACGTACGTACGT", r"Genome\.from_records"),
-        *((path, r"a genome is .*; give a path") for path in (None, 0, b"g.fa", ["g.fa"])),
+        (kmatch.Genome, "none.fa", r"none\.fa: cannot be read: No such file"),
+        (kmatch.Genome, os.curdir, "cannot be read: Is a directory"),
+        (kmatch.Genome, "https://genomes/one.fa", "download it first"),
+        (kmatch.Genome, "genome\0.fa", "null"),
+        (kmatch.Genome, "ACGTACGTACGT", r"Genome\.from_records"),
+        *((kmatch.Genome, path, "give a path") for path in (None, 0, b"g.fa", ["g.fa"])),
+        (kmatch.Genome.from_records, "ACGT", "give pairs"),
+        (kmatch.Genome.from_records, {"a": "ACGT"}, "give pairs"),
+        (kmatch.Genome.from_records, [(5, "ACGT")], "the name of record 1 is 5"),
+        (kmatch.Genome.from_records, [("a", 5)], "record 'a': the sequence must be str"),
     ],
 )
-def test_what_cannot_be_opened_is_told_at_once(path, words):
+def test_what_is_no_genome_is_told_at_once(make, given, words):
     with pytest.raises(kmatch.InputError, match=words):
-        kmatch.Genome(path)
-
-
-@pytest.mark.parametrize(
-    ("records", "words"),
-    [
-        ("ACGT", "give pairs"),
-        ({"a": "ACGT"}, "give pairs"),
-        ([(5, "ACGT")], "the name of record 1 is 5"),
-        ([("a", 5)], "record 'a': the sequence must be str"),
-    ],
-)
-def test_what_are_no_records(records, words):
-    with pytest.raises(kmatch.InputError, match=words):
-        kmatch.Genome.from_records(records)
+        make(given)
 
 
 def test_a_pipe_is_not_opened_before_it_is_read(tmp_path):
@@ -114,19 +104,16 @@ def records_found(data, *arguments):
     return [line.split(b"\t")[0].decode() for line in result.out.splitlines()], result.err.decode()
 
 
-@pytest.mark.parametrize("blank", ["\u00a0", "\u2003", "\u3000", "\u2028"], ids=ascii)
-def test_names_end_at_ascii_blanks_only(tmp_path, blank):
-    for end in ("", " note", "\tnote", "\vnote", "\fnote", " "):
+def test_names_end_at_ascii_blanks_only(tmp_path):
+    ends = ("", " note", "\tnote", "\vnote", "\fnote", " ")
+    for blank, end in product("\u00a0\u2003\u3000\u2028", ends):
         title = f"a{blank}b{blank}{end}"
         names, err = records_found(f">{title}\nACGT\n>{blank}\nACGT\n".encode())
         assert (names, err) == ([f"a{blank}b{blank}", blank], "")
         (tmp_path / "panel.fa").write_text(f">{title}\nACGT\n")
         assert load_patterns(tmp_path / "panel.fa").names == [f"a{blank}b{blank}"]
-
-
-@pytest.mark.parametrize("name", ["Zürich", "voilà", "染色体", "a|b:1-2;x=y#"])
-def test_other_names_stay_as_they_are(name):
-    assert records_found(f">{name} note\nACGT\n".encode()) == ([name], "")
+    for name in ("Zürich", "voilà", "染色体", "a|b:1-2;x=y#"):
+        assert records_found(f">{name} note\nACGT\n".encode()) == ([name], "")
 
 
 CONTROLS = {
@@ -164,25 +151,18 @@ def test_control_characters_of_a_packed_genome(tmp_path):
     assert piped.out == result.out and piped.err.count(b"record 1 ") == 1
 
 
-def test_control_characters_from_python():
-    with pytest.warns(UserWarning, match="record 2") as told:
-        genome = kmatch.Genome.from_records([("a b", "ACGT"), ("a\tb", "ACGT"), ("\n", "ACGT")])
-    assert len(told) == 1
-    with pytest.warns(UserWarning, match="pattern 1") as told:
-        hits = kmatch.hamming(genome, {"p\tq": "ACGT", "r\r": "ACGT"}, 0, strand="+")
-    assert len(told) == 1
-    hits.to_bed(table := io.StringIO())
-    rows = [line.split("\t")[:4] for line in table.getvalue().splitlines()]
-    assert [row[0] for row in rows] == ["a b", "a b", "a_b", "a_b", "_", "_"]
-    assert [row[3] for row in rows] == ["p_q", "r_"] * 3
-
-
 def test_control_characters_of_patterns(tmp_path):
     (tmp_path / "panel").write_bytes(b"a\x1b[31m\tACGT\nb\tACGT\n")
     result = here("hamming", "-", tmp_path / "panel", *SEARCH[2:], stdin=b">r\nACGT\n")
     assert [line.split(b"\t")[3] for line in result.out.splitlines()] == [b"a_[31m", b"b"]
     assert result.err.startswith(b"kmatch: warning: ") and result.err.count(b"\n") == 1
     assert b"panel: line 1: the name of pattern 1" in result.err and b"\x1b" not in result.err
+    with pytest.warns(UserWarning) as told:
+        genome = kmatch.Genome.from_records([("a b", "ACGT"), ("a\tb", "ACGT"), ("\n", "ACGT")])
+        hits = kmatch.hamming(genome, {"p\tq": "ACGT", "r\r": "ACGT"}, 0, strand="+")
+    assert ["record 2" in str(told[0].message), "pattern 1" in str(told[1].message)] == 2 * [True]
+    names = ((record, pattern) for record in ("a b", "a_b", "_") for pattern in ("p_q", "r_"))
+    assert len(told) == 2 and [(row.record, row.pattern) for row in hits] == list(names)
 
 
 @pytest.mark.parametrize("far", [0, 30_000])

@@ -144,34 +144,28 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_regions_are_named(tmp_path, name):
-    data, *words = WRONG[name]
+def test_wrong_regions_are_named(tmp_path):
     (tmp_path / "genome.fa").write_bytes(fasta(RECORDS))
-    (tmp_path / "regions.bed").write_bytes(data)
-    out = tmp_path / "hits.bed"
-    search = ("hamming", tmp_path / "genome.fa", "-p", "ACGT", "-k", 1, "-o", out)
-    failed(here(*search, "--regions", tmp_path / "regions.bed"), "regions.bed", *words)
-    assert not out.exists()
-
-
-def test_records_that_are_missing_are_a_warning(tmp_path):
-    (tmp_path / "genome.fa").write_bytes(fasta(RECORDS))
-    (tmp_path / "regions.bed").write_bytes(bed([*REGIONS, ("chrM", 0, 9)]))
-    search = ("hamming", tmp_path / "genome.fa", "-p", "ACGT", "-k", 1)
-    result = here(*search, "--regions", tmp_path / "regions.bed")
+    regions, out = tmp_path / "regions.bed", tmp_path / "hits.bed"
+    search = ("hamming", tmp_path / "genome.fa", "-p", "ACGT", "-k", 1, "--regions", regions)
+    for data, *words in WRONG.values():
+        regions.write_bytes(data)
+        failed(here(*search, "-o", out), "regions.bed", *words)
+        assert not out.exists()
+    regions.write_bytes(bed([*REGIONS, ("chrM", 0, 9)]))
+    result = here(*search)
     assert result.status == 0 and result.out.count(b"\n") > 5
     assert b"warning" in result.err and b"'chrM'" in result.err
 
 
-@pytest.mark.parametrize("name", ["track1", "track", "tracks x", "browser_2", "browser"])
-def test_records_named_as_headers_begin(tmp_path, name):
-    (tmp_path / "genome.fa").write_bytes(fasta([(name, "TTACGTT")]))
-    rest = f"{name.split()[0]}\t1\t7\n"
-    (tmp_path / "regions.bed").write_bytes(f"track\nbrowser x\ntrack 1 2\n{rest}".encode())
-    search = ("hamming", tmp_path / "genome.fa", "-p", "ACGT", "-k", 0, "--strand", "+")
-    found = here(*search, "--regions", tmp_path / "regions.bed")
-    assert found.out.decode() == f"{name.split()[0]}\t2\t6\tACGT\t1000\t+\t0\n"
+def test_records_named_as_headers_begin(tmp_path):
+    for name in ("track1", "track", "tracks x", "browser_2", "browser"):
+        (tmp_path / "genome.fa").write_bytes(fasta([(name, "TTACGTT")]))
+        rest = f"{name.split()[0]}\t1\t7\n"
+        (tmp_path / "regions.bed").write_bytes(f"track\nbrowser x\ntrack 1 2\n{rest}".encode())
+        search = ("hamming", tmp_path / "genome.fa", "-p", "ACGT", "-k", 0, "--strand", "+")
+        found = here(*search, "--regions", tmp_path / "regions.bed")
+        assert found.out.decode() == f"{name.split()[0]}\t2\t6\tACGT\t1000\t+\t0\n"
 
 
 def test_regions_are_an_input(tmp_path):
@@ -184,9 +178,6 @@ def test_regions_are_an_input(tmp_path):
     (tmp_path / "genome.fa").write_bytes(fasta(RECORDS))
     search = ("hamming", tmp_path / "genome.fa", *search[2:])
     assert here(*search, "-", stdin=bed(REGIONS)) == by_file and by_file.out
-
-
-def test_regions_of_python_that_are_wrong():
     genome = kmatch.Genome.from_records(RECORDS)
     for regions in ([], 7, [("chr1", 5, 3)], [("chr1", 5)], [("chr1", "0", 9)], [(1, 2, 3)]):
         with pytest.raises(kmatch.InputError, match=r"region|start"):
