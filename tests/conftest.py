@@ -13,6 +13,7 @@ if hasattr(signal, "SIGHUP"):
 
 settings.register_profile("kmatch", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("fresh", deadline=None, max_examples=200, print_blob=True)
+settings.register_profile("round", settings.get_profile("fresh"), max_examples=5)  # scripts/fuzz
 settings.load_profile("kmatch")
 
 
@@ -38,9 +39,9 @@ pytest.register_assert_rewrite("support")
 
 # The longest files come first, so that processes that share the files out end together.
 LONG = (
-    *("test_simulator.py", "test_scripts.py", "test_fuzz.py", "test_messages.py", "test_docs.py"),
-    *("test_formats.py", "test_cuda_compile.py", "test_limit.py", "test_compiling.py"),
-    *("test_circular.py", "test_scripts_gpu.py", "test_edit.py", "test_published.py"),
+    *("test_simulator.py", "test_fuzz.py", "test_scripts.py", "test_large.py", "test_messages.py"),
+    *("test_searches.py", "test_docs.py", "test_formats.py", "test_cuda_compile.py"),
+    *("test_circular.py", "test_scripts_gpu.py", "test_published.py"),
 )
 
 

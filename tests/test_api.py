@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -11,188 +12,229 @@ import numpy as np
 import pytest
 from support import hooks
 from support.api import GENOME, RECORDS, TEXT, call
-from support.commands import fasta, here
 
 import kmatch
 from kmatch import api
+from kmatch.errors import KmatchWarning
+from kmatch.search.texts import GenomeTexts
+from kmatch.sequences.primer_pairs import load_pairs
 
 FUNCTIONS = (api.hamming, api.multi, api.edit, api.best, api.pcr, api.primer, api.pack)
+NAMED = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+SOUGHT = TEXT[100:112]
+PRIMERS = {"x": (RECORDS[0][1][100:118], "ACGTACGA")}
 
 
-NO_FILE = "No such file or directory"
+@NAMED
+def test_every_option_is_a_typed_keyword_and_said(function):
+    signature = inspect.signature(function)
+    kinds = {parameter.kind for parameter in signature.parameters.values()}
+    assert kinds == {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+    assert signature.return_annotation is not inspect.Signature.empty
+    for name, parameter in signature.parameters.items():
+        assert parameter.annotation is not inspect.Parameter.empty, name
+        optional = parameter.default is not inspect.Parameter.empty
+        assert optional == (parameter.kind is inspect.Parameter.KEYWORD_ONLY), name
+        assert re.search(rf"\b{name}\b", function.__doc__ + api.hamming.__doc__), name
+    assert not set(signature.parameters) & hooks.SETTINGS.keys()
 
 
-class TestSignatures:
-    @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
-    def test_every_option_is_a_typed_keyword_and_said(self, function):
-        signature = inspect.signature(function)
-        kinds = {parameter.kind for parameter in signature.parameters.values()}
-        assert kinds == {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
-        assert signature.return_annotation is not inspect.Signature.empty
-        for name, parameter in signature.parameters.items():
-            assert parameter.annotation is not inspect.Parameter.empty, name
-            optional = parameter.default is not inspect.Parameter.empty
-            assert optional == (parameter.kind is inspect.Parameter.KEYWORD_ONLY), name
-            assert re.search(rf"\b{name}\b", function.__doc__ + api.hamming.__doc__), name
-        assert not set(signature.parameters) & hooks.SETTINGS.keys()
-
-    def test_an_unknown_option_is_a_type_error(self):
-        for function in FUNCTIONS[:3]:
-            with pytest.raises(TypeError, match="chunk_length"):
-                function(GENOME, ["ACGT"], 1, chunk_length=7)
-
-    def test_the_package_hands_on_what_it_says(self):
-        assert set(kmatch.__all__) <= set(dir(kmatch))
-        for name in kmatch.__all__:
-            assert getattr(kmatch, name) is not None
-        assert kmatch.hamming is api.hamming
-        assert (Path(kmatch.__file__).parent / "py.typed").is_file()
+def test_the_package_hands_on_what_it_says():
+    assert set(kmatch.__all__) >= {"Genome", "Hits", "hamming", "Primers", "__version__"}
+    assert set(kmatch.__all__) <= set(dir(kmatch))
+    for name in kmatch.__all__:
+        assert getattr(kmatch, name) is not None
+    assert kmatch.hamming is api.hamming
+    assert (Path(kmatch.__file__).parent / "py.typed").is_file()
+    with pytest.raises(AttributeError, match="nonsense"):
+        kmatch.nonsense  # noqa: B018
 
 
-NUMBERS = {
-    "a share": 1.5,
-    "a word": "1",
-    "a truth": True,
-    "nothing": None,
-    "negative": -1,
-    "huge": 2**31,
-    "a list": [1],
-}
-BAD = {
-    "strand": (api.hamming, {"strand": "x"}, "unknown strand 'x'; use both, \\+ or -"),
-    "no strand": (api.edit, {"strand": None}, "unknown strand None"),
-    "report": (api.edit, {"report": "most"}, "unknown report 'most'; use minima, ends or loci"),
-    "no threads": (api.hamming, {"threads": 0}, "0 threads cannot search; give 1 or more"),
-    "threads": (api.edit, {"threads": 1.5}, "threads is 1.5; give a whole number"),
-    "algorithm": (api.hamming, {"algorithm": "magic"}, "magic"),
-    "5p end": (api.hamming, {"exact_5p": 5}, "'ACGT' has 4 letters: exact_5p 5 asks for more"),
-    "3p end": (api.multi, {"exact_3p": 5}, "'ACGT' has 4 letters: exact_3p 5 asks for more"),
-    "half an end": (api.hamming, {"exact_3p": 0.5}, "exact_3p is 0.5; give a whole number"),
-    "PAM": (api.multi, {"pam": 3}, "the PAM is 3; give its letters"),
-    "PAM letter": (api.multi, {"pam": "NXG"}, "PAM 'NXG': 'X' at position 2"),
-    "empty PAM": (api.multi, {"pam": ""}, "the PAM is empty"),
-    "side": (api.multi, {"pam_side": "left"}, "unknown side of the PAM 'left'; use 3p or 5p"),
-}
-BAD_PRIMERS = {
-    "no k": (0, {}, "k is 0; it must be 1 or more"),
-    "half a k": (1.5, {}, "k is 1.5; give a whole number"),
-    "short": (3, {"max_length": 2}, "the maximum length 2 is less than k = 3"),
-    "no length": (3, {"min_length": 0}, "the minimum length is 0; it must be 1 or more"),
-    "lengths": (2, {"min_length": 9, "max_length": 5}, "9 is more than the maximum 5"),
-    "per cent": (2, {"gc": (40, 60)}, "GC content is a share: give 0 to 1, not 40"),
-    "below 0": (2, {"gc": (-0.5, 0.5)}, "GC content is a share"),
-    "one tm": (2, {"tm": 60}, "melting temperature is 60; give two numbers"),
-    "tm": (2, {"tm": (70, 60)}, "the least, 70, is more than the most, 60"),
-    "no number": (2, {"tm": (float("nan"), 60)}, "melting temperature is .*nan"),
-    "strand": (2, {"background_strand": "-"}, "unknown background strand '-'; use both or \\+"),
-}
+HITS = call(kmatch.hamming, GENOME, ["ACGTAC"], 0)
+NUMBERS = (1.5, "1", True, None, -1, 2**31, [1])
+# What is called, with which arguments, and what is said. TWO are patterns of unequal length.
+TWO = {"short one": "ACGT", "long": "ACGTACGT"}
+BAD = [
+    *((each, (GENOME, ["ACGT"], k), {}, "^k is ") for each in FUNCTIONS[:3] for k in NUMBERS),
+    *(
+        (function, (GENOME, ["ACGT"], 1), options, message)
+        for function, options, message in (
+            (api.hamming, {"strand": "x"}, "unknown strand 'x'; use both, \\+ or -"),
+            (api.multi, {"strand": "x"}, "strand 'x'"),
+            (api.edit, {"strand": None}, "unknown strand None"),
+            (api.edit, {"report": "most"}, "unknown report 'most'; use minima, ends or loci"),
+            (api.hamming, {"threads": 0}, "0 threads cannot search; give 1 or more"),
+            (api.edit, {"threads": 1.5}, "threads is 1.5; give a whole number"),
+            (api.hamming, {"algorithm": "magic"}, "'magic'; hamming has bitplane, sequential"),
+            (api.hamming, {"exact_5p": 5}, "'ACGT' has 4 letters: exact_5p 5 asks for more"),
+            (api.multi, {"exact_3p": 5}, "'ACGT' has 4 letters: exact_3p 5 asks for more"),
+            (api.hamming, {"exact_3p": 0.5}, "exact_3p is 0.5; give a whole number"),
+            (api.multi, {"pam": 3}, "the PAM is 3; give its letters"),
+            (api.multi, {"pam": "NXG"}, "PAM 'NXG': 'X' at position 2"),
+            (api.multi, {"pam": ""}, "the PAM is empty"),
+            (api.multi, {"pam_side": "left"}, "unknown side of the PAM 'left'; use 3p or 5p"),
+            (api.multi, {"pam": "NGG", "k": 4}, "'ACGT'.* k = 4"),
+            (
+                api.multi,
+                {"pam": ["NGGG", "GG"], "algorithm": "sequential"},
+                "NGGG and GG have different lengths",
+            ),
+            *((api.edit, {"patterns": TWO, "k": k}, "k (= [45]|is -1)") for k in (4, 5, -1)),
+            (api.edit, {"patterns": TWO, "k": 4}, "short one"),
+            (api.edit, {"patterns": {"b": "ACG", "c": "AC"}, "k": 3}, "'b' has 3 letters: k = 3"),
+            (api.multi, {"patterns": TWO}, "pattern 'long' has 8 letters"),
+            *((api.hamming, {"patterns": x}, "no patterns|is empty") for x in ([], {}, (), "")),
+            *(
+                (api.hamming, {"patterns": x}, "sequences and names are str")
+                for x in ([b"ACGT"], ["ACGT", 3], {3: "ACGT"}, {"a": None}, [None])
+            ),
+            *(
+                (api.hamming, {"patterns": x}, "give a sequence, a list, a dict or a path")
+                for x in (5, None)
+            ),
+            *((api.hamming, {"limit": x}, "limit") for x in (0, -1, 1.5, "1")),
+            (api.hamming, {"circular": 1}, "circular is 1"),
+            (api.hamming, {"genome": np.zeros(4, np.uint8)}, "from_records"),
+            (api.hamming, {"genome": [None]}, "from_records"),
+            (api.hamming, {"regions": [("two", 0, 3)]}, "'two' of records in memory has 0 letters"),
+            *((api.edit, {"k": k}, "%") for k in ("100%", "x%", "%", "-5%", "1e1%", "10 %")),
+            (api.edit, {"k": "2"}, "whole number"),
+            *(
+                (api.hamming, {"device": device}, "unknown device")
+                for device in ("gpu", "cuda:x", None, 3)
+            ),
+        )
+    ),
+    *(
+        (api.pcr, (GENOME, primers, 0), {}, message)
+        for primers, message in (
+            ({}, "no primers were given"),
+            (["ACGT", "ACGT"], "give a path or a dict"),
+            ({"a": "ACGT"}, "give \\(forward, reverse\\)"),
+            ({"a": ("ACGT",)}, "give \\(forward, reverse\\)"),
+            ({"a": ("ACGT", 5)}, "sequences are str"),
+            ({"a": ("ACGT", ["ACGT", 5])}, "sequences are str"),
+        )
+    ),
+    *(
+        (api.primer, (GENOME, GENOME, k), options, message)
+        for k, options, message in (
+            (0, {}, "k is 0; it must be 1 or more"),
+            (1.5, {}, "k is 1.5; give a whole number"),
+            (3, {"max_length": 2}, "the maximum length 2 is less than k = 3"),
+            (9, {"max_length": 0}, "1 or more"),
+            (3, {"min_length": 0}, "the minimum length is 0; it must be 1 or more"),
+            (2, {"min_length": 9, "max_length": 5}, "9 is more than the maximum 5"),
+            (2, {"gc": (40, 60)}, "GC content is a share: give 0 to 1, not 40"),
+            (2, {"gc": (-0.5, 0.5)}, "GC content is a share"),
+            (2, {"gc": (0.6, 0.4)}, "GC content"),
+            (2, {"tm": 60}, "melting temperature is 60; give two numbers"),
+            (2, {"tm": (70, 60)}, "the least, 70, is more than the most, 60"),
+            (2, {"tm": (float("nan"), 60)}, "melting temperature is .*nan"),
+            (2, {"background_strand": "-"}, "unknown background strand '-'; use both or \\+"),
+            (2, {"algorithm": "guess"}, "guess"),
+        )
+    ),
+    (lambda *_, **__: HITS[99999], (), {}, "no row 99999"),
+    (lambda *_, **__: HITS.to_tsv(None), (), {}, "give a path or an open handle"),
+    (lambda *_, **__: api.pack(GENOME, "nowhere", threads=0), (), {}, "0 threads"),
+]
+NAMES = ("genome", "patterns", "k")
 
 
-class TestArguments:
-    @pytest.mark.parametrize("name", NUMBERS)
-    @pytest.mark.parametrize("function", FUNCTIONS[:3], ids=lambda function: function.__name__)
-    def test_k_is_a_whole_number(self, function, name):
-        with pytest.raises(kmatch.InputError, match=r"^k is "):
-            call(function, GENOME, ["ACGT"], NUMBERS[name])
-
-    def test_numpy_counts_too(self):
-        expected = list(call(kmatch.hamming, GENOME, ["ACGTA"], 1, exact_3p=2))
-        for kind in (np.int8, np.int64, np.uint32):
-            found = call(kmatch.hamming, GENOME, ["ACGTA"], kind(1), exact_3p=kind(2))
-            assert list(found) == expected and len(expected) > 1
-
-    @pytest.mark.parametrize("name", BAD)
-    def test_what_is_wrong_is_said(self, name):
-        function, options, message = BAD[name]
-        with pytest.raises(kmatch.InputError, match=message):
-            call(function, GENOME, ["ACGT"], 1, **options)
-
-    @pytest.mark.parametrize("name", BAD_PRIMERS)
-    def test_numbers_of_primers(self, name):
-        k, options, message = BAD_PRIMERS[name]
-        with pytest.raises(kmatch.InputError, match=message):
-            call(kmatch.primer, GENOME, GENOME, k, **options)
-
-    @pytest.mark.parametrize("device", ["gpu", "cuda:x", None, 3])
-    def test_devices(self, device):
-        with pytest.raises(kmatch.DeviceError, match="unknown device"):
-            kmatch.hamming(GENOME, ["ACGT"], 1, device=device)
-
-    def test_a_panel_that_ends_in_its_pam(self):
-        with pytest.raises(kmatch.InputError, match="all 2 patterns end with the PAM NGG"):
-            call(kmatch.multi, GENOME, ["ACGTTAGG", "ACGTTTGG"], 1, pam="NGG")
-        with pytest.raises(kmatch.InputError, match="all 2 patterns begin with the PAM TTTV"):
-            call(kmatch.multi, GENOME, ["TTTACGTT", "TTTCACGT"], 1, pam="TTTV", pam_side="5p")
-        with pytest.warns(UserWarning, match="'ACGTTAGG' ends with the PAM NGG"):
-            call(kmatch.multi, GENOME, ["ACGTTAGG"], 1, pam="NGG")
-
-    def test_the_command_line_says_the_same(self, tmp_path):
-        path = tmp_path / "genome.fa"
-        path.write_bytes(fasta(RECORDS))
-        for given_options, line in (
-            ({"exact_3p": 9}, ("--exact-3p", 9)),
-            ({"pam": "NXG"}, ("--pam", "NXG")),
-        ):
-            with pytest.raises(kmatch.InputError) as error:
-                call(kmatch.multi, path, ["ACGT"], 1, **given_options)
-            said = here("multi", path, "-p", "ACGT", "-k", 1, *line).err.decode()
-            same = str(error.value).replace("exact_3p", "--exact-3p")
-            assert said == f"kmatch: error: {same}\n"
-
-    def test_packing_threads(self, tmp_path):
-        with pytest.raises(kmatch.InputError, match="0 threads"):
-            kmatch.pack(GENOME, tmp_path / "genome.kmatch", threads=0)
-        assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize("number", range(len(BAD)))
+def test_what_is_wrong_is_said(number):
+    function, given, options, message = BAD[number]
+    given = [options.get(name, value) for name, value in zip(NAMES, given, strict=False)]
+    options = {name: value for name, value in options.items() if name not in NAMES}
+    with pytest.raises((kmatch.KmatchError, IndexError), match=message):
+        call(function, *given, **options)
 
 
-class TestPatterns:
-    SOUGHT = TEXT[100:112]
-
-    def found(self, patterns):
-        return [hit[1:] for hit in call(kmatch.hamming, GENOME, patterns, 0, strand="+")]
-
-    def test_a_sequence_is_a_pattern(self):
-        expected = [(100, 112, self.SOUGHT, 0, "+")]
-        assert self.found(self.SOUGHT) == self.found([self.SOUGHT]) == expected
-        assert self.found((self.SOUGHT,)) == self.found(np.array([self.SOUGHT])) == expected
-        assert self.found(iter([self.SOUGHT])) == expected
-        assert self.found({"it": self.SOUGHT}) == [(100, 112, "it", 0, "+")]
-        assert self.found({"it": self.SOUGHT}.items().mapping) == [(100, 112, "it", 0, "+")]
-
-    def test_a_file_of_that_name_is_read(self, tmp_path, monkeypatch):
-        monkeypatch.chdir(tmp_path)
-        Path(self.SOUGHT).write_text(f"inside\t{TEXT[200:212]}\n")
-        expected = [(200, 212, "inside", 0, "+")]
-        assert self.found(self.SOUGHT) == self.found(Path(self.SOUGHT)) == expected
-
-    def test_a_missing_file(self, tmp_path):
-        missing = str(tmp_path / "guides.txt")
-        with pytest.raises(kmatch.InputError) as error:
-            self.found(missing)
-        assert str(error.value).startswith(f"{missing}: cannot be read: No such file")
-        assert str(error.value).endswith("; a sequence would have IUPAC letters only")
-        with pytest.raises(kmatch.InputError, match="ACGT: cannot be read: No such file"):
-            self.found(Path("ACGT"))
-        said = here("hamming", "-", missing, "-k", 0, stdin=b">r\nACGT\n")
-        assert said.err.decode() == f"kmatch: error: {missing}: cannot be read: {NO_FILE}\n"
-
-    @pytest.mark.parametrize("patterns", [[], {}, (), ""])
-    def test_none(self, patterns):
-        with pytest.raises(kmatch.InputError, match=r"no patterns|is empty"):
-            self.found(patterns)
-
-    @pytest.mark.parametrize("patterns", [[b"ACGT"], ["ACGT", 3], {3: "ACGT"}, {"a": None}, [None]])
-    def test_what_is_no_str(self, patterns):
-        with pytest.raises(kmatch.InputError, match="sequences and names are str"):
-            self.found(patterns)
-
-    @pytest.mark.parametrize("patterns", [5, None])
-    def test_what_is_no_list(self, patterns):
-        with pytest.raises(kmatch.InputError, match="give a sequence, a list, a dict or a path"):
-            self.found(patterns)
+def test_numpy_counts_too():
+    expected = list(call(kmatch.hamming, GENOME, ["ACGTA"], 1, exact_3p=2))
+    for kind in (np.int8, np.int64, np.uint32):
+        found = call(kmatch.hamming, GENOME, ["ACGTA"], kind(1), exact_3p=kind(2))
+        assert list(found) == expected and len(expected) > 1
 
 
-LIGHT = "import sys, kmatch; kmatch.__version__; kmatch.InputError; dir(kmatch)"
+def found(patterns):
+    return [hit[1:] for hit in call(kmatch.hamming, GENOME, patterns, 0, strand="+")]
+
+
+def test_patterns_of_all_kinds(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    one = [SOUGHT]
+    for patterns in (SOUGHT, one, (SOUGHT,), np.array(one), iter(one)):
+        assert found(patterns) == [(100, 112, SOUGHT, 0, "+")]
+    assert found({"it": SOUGHT}) == [(100, 112, "it", 0, "+")]
+    with pytest.raises(kmatch.InputError, match="ACGT: cannot be read: No such file"):
+        found(Path("ACGT"))
+    words = r"guides\.txt: cannot be read: No such file.*; a sequence would have IUPAC letters only"
+    with pytest.raises(kmatch.InputError, match=words):
+        found("guides.txt")
+    Path(SOUGHT).write_text(f"inside\t{TEXT[200:212]}\n")  # a file of that name is read
+    assert found(SOUGHT) == found(Path(SOUGHT)) == [(200, 212, "inside", 0, "+")]
+
+
+def test_primers_of_all_kinds():
+    pairs = load_pairs({"a": (["ACGT", "ACGA"], "TTGA"), "b": ("GGGA", "CCCA")})
+    assert pairs.primers.names == ["a_F", "a_F_alt1", "a_R", "b_F", "b_R"]
+    assert pairs.pair.tolist() == [0, 0, 0, 1, 1] and pairs.role.tolist() == [0, 0, 1, 0, 1]
+    assert load_pairs(pairs) is pairs and repr(pairs) == "<PrimerPairs: 'a', 'b'>"
+
+
+def test_hits_and_products_are_pickled():
+    hits = call(kmatch.edit, GENOME, ["ACGTAC", "TTGACA"], 1)
+    products = call(kmatch.pcr, GENOME, PRIMERS, 3, product=(10, 900), pairs="any")
+    again = pickle.loads(pickle.dumps(hits))
+    assert list(again) == list(hits) != [] and again.match.tolist() == hits.match.tolist()
+    some = hits.distance == 1
+    assert again[some].cigar.tolist() == hits[some].cigar.tolist()
+    assert list(pickle.loads(pickle.dumps(products))) == list(products) != []
+
+
+def test_products_outside_of_regions_are_not_cut_out(monkeypatch):
+    """Neither those of other records, nor those of other places of the same one."""
+    read, cut = GenomeTexts.read, []
+
+    def counted(self, genome, record, *rest):
+        cut.extend(record.tolist())
+        return read(self, genome, record, *rest)
+
+    monkeypatch.setattr(GenomeTexts, "read", counted)
+    genome = kmatch.Genome.from_records([("a", "A" * 600), ("b", "A" * 600)])
+    options = {"product": (50, 90), "sequence": True}
+    primers = {"x": ("A" * 10, "T" * 10)}
+    whole = call(kmatch.pcr, genome, primers, 0, **options)
+    inside = (whole.record == "b") & (whole.start >= 100) & (whole.end <= 170)
+    cut.clear()
+    found = call(kmatch.pcr, genome, primers, 0, regions=[("b", 100, 170)], **options)
+    assert list(found) == list(whole[inside]) and len(cut) == len(found) > 100
+    monkeypatch.setattr("kmatch.search.pcr.MANY", 100)
+    with pytest.warns(UserWarning, match="more than 100 products") as warned:
+        call(kmatch.pcr, genome, primers, 0, **options)
+    assert len(warned) == 1
+
+
+def test_the_closest_have_warnings():
+    genome = kmatch.Genome.from_records([("r", "ACACAA")])
+    with pytest.warns(KmatchWarning) as told:
+        panel = {"a": "GGGG", "b": "AC", "c": "gggg", "d": "GGGG"}
+        found = call(kmatch.best, genome, panel, strand="+")
+    assert [str(one.message) for one in told] == [
+        f"pattern '{name}' matches nowhere" for name in "acd"
+    ]
+    assert set(found.pattern_number.tolist()) == {1}
+    pattern = "ACGT" * 70
+    genome = kmatch.Genome.from_records([("r", "T" * 20 + pattern[1:] + "T" * 20)])
+    with pytest.warns(UserWarning, match="280 letters is not found with its ends"):
+        (hit,) = call(kmatch.best, genome, [pattern], exact_5p=4, strand="+")
+    assert (hit.start, hit.distance) == (23, 3)  # without its first four, and A, C and G beyond
+
+
+# What is left alone
+
 SETTINGS = """
 import os, signal, sys, threading, warnings
 import numpy, numba, Bio.SeqIO
@@ -231,48 +273,27 @@ for name, was, now in zip(names, before, settings()):
 """
 
 
-HELP = """
-import sys
-from kmatch.cli.main import run
-
-assert run(["--help"]) == run(["multi", "--help"]) == 0
-print(sorted({"numpy", "numba", "Bio"} & set(sys.modules)))
-"""
-COMMAND = """
-import os
+@pytest.mark.parametrize("asked", [None, "3"])
+def test_threads_of_libraries(asked, monkeypatch):
+    """OpenMP's wait, and linear algebra gets one thread, unless more are asked for."""
+    for name in [name for name in os.environ if name.startswith("OMP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    if asked:
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", asked)
+    code = """
+import atexit, os
 from kmatch.cli.main import main
-
-try:
-    main(["--version"])
-finally:
-    print(os.environ["OMP_WAIT_POLICY"])
+names = "OPENBLAS_NUM_THREADS", "OMP_WAIT_POLICY"
+atexit.register(lambda: print(*(os.environ[name] for name in names)))
+main(["--version"])
 """
+    done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines()[-1] == f"{asked or '1'} PASSIVE"
 
 
-class TestTheProcess:
-    def run(self, *arguments):
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("OMP_")}
-        return subprocess.run(
-            [sys.executable, "-c", *arguments],
-            capture_output=True,
-            text=True,
-            env=environment,
-            cwd=Path(kmatch.__file__).parents[1],
-        )
-
-    def test_importing_is_light(self):
-        heavy = "; print(sorted({'numpy', 'numba', 'click', 'Bio'} & set(sys.modules)))"
-        result = self.run(LIGHT + heavy)
-        assert (result.stdout, result.stderr) == ("[]\n", "")
-
-    def test_help_is_light(self):
-        result = self.run(HELP)
-        assert (result.stdout.splitlines()[-1], result.stderr) == ("[]", "")
-
-    def test_nothing_of_the_process_is_changed(self, tmp_path):
-        result = self.run(SETTINGS, str(tmp_path))
-        assert (result.returncode, result.stderr) == (0, "")
-
-    def test_the_command_has_openmp_wait(self):
-        result = self.run(COMMAND)
-        assert result.stdout.splitlines()[-1] == "PASSIVE"
+def test_nothing_of_the_process_is_changed(tmp_path):
+    environment = {name: value for name, value in os.environ.items() if name[:4] != "OMP_"}
+    command = (sys.executable, "-c", SETTINGS, tmp_path)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")

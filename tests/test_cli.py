@@ -81,21 +81,6 @@ sys.exit(3 * ("numba.np.linalg" in sys.modules))  # which imports SciPy
     assert second.returncode == 0
 
 
-@pytest.mark.parametrize("asked", [None, "3"])
-def test_linear_algebra_gets_one_thread_unless_more_are_asked_for(asked, monkeypatch):
-    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
-    if asked:
-        monkeypatch.setenv("OPENBLAS_NUM_THREADS", asked)
-    code = """
-import atexit, os
-from kmatch.cli.main import main
-atexit.register(lambda: print(os.environ["OPENBLAS_NUM_THREADS"]))
-main(["--version"])
-"""
-    done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, timeout=60)
-    assert done.stdout.splitlines()[-1] == (asked or "1")
-
-
 def test_a_setting_that_numba_refuses_is_named(folder):
     environment = os.environ | {"NUMBA_NUM_THREADS": "0"}
     done = process("hamming", "virus.fa", "guides.txt", "-k", "1", env=environment)
@@ -111,15 +96,6 @@ def test_versions():
     path = shutil.which("kmatch", path=Path(sys.executable).parent)
     done = subprocess.run([path, "--version"], capture_output=True, timeout=60)
     assert done.stdout.decode() == f"kmatch {kmatch.__version__}\n"
-
-
-def test_public_names_resolve():
-    assert set(kmatch.__all__) >= {"Genome", "Hits", "hamming", "Primers", "__version__"}
-    for name in kmatch.__all__:
-        assert getattr(kmatch, name) is not None
-    assert set(kmatch.__all__) <= set(dir(kmatch))
-    with pytest.raises(AttributeError, match="nonsense"):
-        kmatch.nonsense  # noqa: B018
 
 
 def test_info():

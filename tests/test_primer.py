@@ -1,13 +1,15 @@
-"""k-difference primers against the oracle: agreed cases, laws, and what Hypothesis thinks of."""
+"""k-difference primers: agreed cases against the oracle, tiles against rows of NumPy, tables."""
+
+import io
 
 import naive
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from Bio.SeqUtils import MeltingTemp, gc_fraction
 from support.commands import random_letters
+from support.hooks import hooked_primer
 from support.hooks import settings as sizes
-from support.primers import CASES, primer, primer_cases, records, related, rows
+from support.primers import CASES, primer, records, related, rows
 
 import kmatch
 from kmatch.engine.cpu.primer import extend_primers
@@ -21,61 +23,6 @@ def test_cases(name):
     assert rows(primer(target, background, k, **options)) == naive.primers(
         target, background, k, **options
     )
-
-
-def test_the_published_example():
-    target, background, k, options = CASES["as published"]
-    assert rows(primer(target, background, k, **options)) == [(0, 0, 3, "+"), (0, 1, 4, "+")]
-
-
-geometries = st.fixed_dictionaries(
-    {
-        "part": st.sampled_from([1, 30, 1 << 20]),
-        "threads": st.integers(1, 3),
-        "height": st.sampled_from([8, 16, 24]),
-        "block": st.sampled_from([1, 2, 7, 30, 200]),
-    }
-)
-
-
-@settings(max_examples=100)
-@given(primer_cases(), geometries)
-def test_any_text_and_geometry(case, geometry):
-    target, background, k, options = case
-    expected = naive.primers(target, background, k, **options)
-    assert rows(primer(target, background, k, **options, **geometry)) == expected
-
-
-@settings(max_examples=60)
-@given(primer_cases(), st.text("ACGTN", max_size=60))
-def test_laws(case, more):
-    target, background, k, options = case
-    found = rows(primer(target, background, k, **options))
-    for record, start, end, _ in found:
-        assert k <= end - start and end <= len(target[record][1])
-        assert end - start <= (options["max_length"] or end)
-    for sign in "+-":
-        mine = [row for row in found if row[3] == sign]
-        assert sorted(mine, key=lambda row: (row[0], row[2])) == mine
-    # More background or its second strand never shorten a primer, nor make one.
-    lengths = by_place(found)
-    for texts, strand in (
-        ([*background, ("more", more)], options["background_strand"]),
-        (background, "both"),
-    ):
-        wider = primer(target, texts, k, **{**options, "background_strand": strand})
-        for place, length in by_place(rows(wider)).items():
-            assert lengths[place] <= length
-    short = by_place(rows(primer(target, background, k, **{**options, "max_length": k + 2})))
-    few = min(options["max_length"] or k + 2, k + 2)
-    assert {place: length for place, length in short.items() if length <= few} == {
-        place: length for place, length in lengths.items() if length <= few
-    }
-
-
-def by_place(found):
-    """Lengths by record, strand and where the first letter is."""
-    return {(n, t, start if t == "+" else end): end - start for n, start, end, t in found}
 
 
 def columns_of(*texts):
@@ -183,13 +130,6 @@ def test_human_dna(real):
         assert min(bounds[start], limits[start]) == length
 
 
-def test_a_thousand_differences():
-    texts, background = [random_letters(2600)], [random_letters(700, 2)]
-    bounds, _ = extended(texts, background, 1000)
-    starts = [0, 100, 400]
-    assert bounds[starts].tolist() == far_lengths(texts, background, 1000, starts)
-
-
 def test_bounds_do_not_depend_on_how_they_are_found():
     rng = np.random.default_rng(3)
     texts = [random_letters(900, 4), random_letters(40, 5), random_letters(600, 6)]
@@ -209,22 +149,101 @@ def test_bounds_do_not_depend_on_how_they_are_found():
     assert 0 < np.count_nonzero(few <= limits) < 40
 
 
-@pytest.mark.parametrize("longest", [None, 14, 13])
-def test_a_primer_as_long_as_it_may_be(longest):
-    """The last start with a primer has one that ends with the record, or at the longest length."""
-    text, other = random_letters(60, 18), random_letters(300, 3)
-    bounds, limits = extended([text], [other], 6, longest)
-    lengths = far_lengths([text], [other], 6, range(60), longest)
-    assert np.minimum(bounds, limits + 1).tolist() == lengths
-    assert (bounds == limits).any() and (bounds > limits).any()
-    found = primer(records(text), records(other), 6, max_length=longest, background_strand="+")
-    assert found.length.tolist() == [
-        x for x, most in zip(lengths, limits, strict=True) if x <= most
-    ]
+# What primers are told with.
 
 
-def test_a_target_inside_the_background_yields_nothing():
-    text = random_letters(3_000)
-    for background in (text, naive.reverse_complement(text), "GG" + text + "CC"):
-        assert len(primer(records(text), records(background), 9)) == 0
-    assert len(primer(records(text), records(text[:-9]), 9)) > 0
+@pytest.fixture(scope="module")
+def many():
+    """Primers of both strands, some with an N, without any limit."""
+    text = random_letters(700, 2)
+    target = records(text[:300] + "N" + text[300:], "ACGTN" * 9)
+    return (
+        target,
+        records(random_letters(900, 3)),
+        primer(target, records(random_letters(900, 3)), 6, both_strands=True),
+    )
+
+
+def test_gc_and_tm_are_biopython_s(many):
+    target, _, found = many
+    assert len(found) > 1000
+    for i in range(0, len(found), 7):
+        text = target[found.record_number[i]][1][found.start[i] : found.end[i]]
+        assert found.gc[i] == pytest.approx(gc_fraction(text), abs=1e-12)
+        if "N" in text:
+            assert np.isnan(found.tm[i])
+        else:
+            assert found.tm[i] == pytest.approx(MeltingTemp.Tm_NN(text), abs=1e-9)
+
+
+def test_limits_on_gc_and_tm(many):
+    target, background, found = many
+    for limits in ({"gc": (0.4, 0.6)}, {"tm": (20, 40)}, {"gc": (0.5, 0.5), "tm": (-40, 60)}):
+        some = primer(target, background, 6, both_strands=True, **limits)
+        least, most = limits.get("gc", (0, 1))
+        kept = (least <= found.gc) & (found.gc <= most)
+        if "tm" in limits:
+            kept &= (limits["tm"][0] <= found.tm) & (found.tm <= limits["tm"][1])
+        expected = [row for row, keep in zip(rows(found), kept, strict=True) if keep]
+        assert rows(some) == expected and 0 < len(some) < len(found)
+
+
+def test_short_primers_are_lengthened(many):
+    target, background, found = many
+    longer = primer(target, background, 6, both_strands=True, min_length=16)
+    expected = []
+    for record, start, end, sign in rows(found):
+        missing = max(16 - (end - start), 0)
+        start, end = (start, end + missing) if sign == "+" else (start - missing, end)
+        if start >= 0 and end <= len(target[record][1]):
+            expected.append((record, start, end, sign))
+    assert rows(longer) == sorted(expected, key=lambda row: (*row[:3], "+-".index(row[3])))
+    assert len({row[2] - row[1] for row in expected}) < len({r[2] - r[1] for r in rows(found)})
+
+
+def test_tables(many):
+    target, _, found = many
+    bed, tsv, regions = io.StringIO(), io.BytesIO(), io.StringIO()
+    found.to_bed(bed)
+    assert bed.getvalue() == naive.primers_bed(target, 6, rows(found))
+    found.to_tsv(tsv)
+    header, *lines = tsv.getvalue().decode().splitlines()
+    assert header.split("\t") == ["sequence", "start", "end", "length", "gc", "tm", "strand"]
+    for i in (0, 1, len(found) - 1):
+        tm = "NA" if np.isnan(found.tm[i]) else f"{found.tm[i]:.1f}"
+        row = (found.record[i], found.start[i], found.end[i], found.length[i])
+        assert lines[i].split("\t") == [*map(str, row), f"{found.gc[i]:.3f}", tm, found.strand[i]]
+    assert {line.split("\t")[5] == "NA" for line in lines} == {True, False}
+    found.regions_to_bed(regions)
+    assert regions.getvalue() == regions_of(target, rows(found))
+
+
+def regions_of(target, found):
+    """The regions of primers on both strands, as BED."""
+    lines = []
+    for number, (name, text) in enumerate(target):
+        stretches = []
+        for sign in "+-":
+            have = {e - 1 if sign == "-" else s for n, s, e, t in found if (n, t) == (number, sign)}
+            for r in range(len(text)):
+                if r in have and r - 1 not in have:
+                    end = next(x for x in range(r, len(text) + 1) if x not in have)
+                    stretches.append((r, end, sign))
+        stretches.sort(key=lambda row: (row[0], row[1], "+-".index(row[2])))
+        lines += [f"{name}\t{start}\t{end}\t.\t0\t{sign}\n" for start, end, sign in stretches]
+    return "".join(lines)
+
+
+def test_progress_goes_up_to_the_size(tmp_path):
+    path = tmp_path / "b.fa"
+    path.write_text("".join(f">b{i}\n{random_letters(4_000, i)}\n" for i in range(5)))
+    told = []
+    hooked_primer(
+        kmatch.Genome.from_records(records(random_letters(600))),
+        kmatch.Genome(path, keep=False),
+        8,
+        part=3_000,
+        on_progress=lambda consumed, size: told.append((consumed, size)),
+    )
+    assert told == sorted(told) and len(told) >= 10
+    assert told[-1] == (path.stat().st_size, path.stat().st_size)

@@ -1,16 +1,14 @@
 """`kmatch edit`, `best`, `pcr` and `primer` as a user runs them: what they write, and refuse."""
 
 import gzip
-import os
 
 import naive
 import naive_bounds
 import pytest
-from support.commands import compressed, failed, fasta, here, random_letters
+from support.commands import compressed, failed, fasta, here, random_letters, shell
 
 import kmatch
-from kmatch.errors import InputError
-from kmatch.sequences.primer_pairs import FORWARD, REVERSE, load_pairs, role_of
+from kmatch.sequences.primer_pairs import FORWARD, REVERSE, role_of
 
 RECORDS = [("chr1", random_letters(3_000)), ("chr2", "GG" + "AATGG" * 12 + "NNN"), ("empty", "")]
 PANEL = {"fwd": "ACGTTGCATT", "rev": "NRYACGTAAC", "sat": "AATGGAATGG", "fwd2": "TTGACC"}
@@ -121,18 +119,17 @@ MISTAKES = (
     ((*EDIT, "--max-insertions", 3), "3 insertions are more than the k = 2 differences allowed"),
     ((*EDIT[:-1], 6), "'fwd2'"),
     ((*EDIT[:-1], 100), "k = 100"),
+    (("hamming", "genome.fa", "-p", "", "-k", 0), "pattern '' is empty"),
+    (("hamming", "genome.fa", "-p", "ACGTTGACCA", "-k", 1, "--exact-5p", 11), "--exact-5p 11"),
     (("edit", "genome.fa", "-p", "ACGT", "-p", "AQ", "-k", 1), "pattern 'AQ': 'Q' at position 2"),
     (("best", "genome.fa", "-p", "AC!T"), "pattern 'AC!T': '!' at position 3"),
     (("edit", "cut.fa.gz", "panel.txt", "-k", 2), "cut.fa.gz: the compressed file is truncated"),
     (("best", "cut.fa.gz", "panel.txt"), "cut.fa.gz: the compressed file is truncated"),
-    (("pcr", "chr.fa", "missing", "-k", 0), "missing: cannot be read"),
     (("pcr", "missing", "pairs.txt", "-k", 0), "missing: cannot be read"),
     ((*PCR[:-1], 18), "'one_F'"),
     ((*PCR, "--exact-3p", 19), "--exact-3p 19"),
-    (("primer", "target.fa", "cut.fa.gz", "-k", 4), "cut.fa.gz"),
     (("primer", "cut.fa.gz", "target.fa", "-k", 4), "cut.fa.gz"),
     (("primer", "target.fa", "empty.fa", "-k", 4), "empty.fa"),
-    (("primer", "none.fa", "target.fa", "-k", 4), "none.fa"),
     ((*PRIMER[:-1], 9, "--max-length", 8), "k = 9"),
     ((*PRIMER, "--min-length", 9, "--max-length", 8), "9"),
     ((*PRIMER, "--gc", 0.6, 0.4), "GC"),
@@ -224,34 +221,12 @@ def test_tables_of_products(folder):
 
 def test_names_tell_pairs():
     for name, role in {
-        "x_F": ("x", FORWARD),
-        "x_r": ("x", REVERSE),
-        "x_F_R": ("x_F", REVERSE),
-        "x/1": ("x", FORWARD),
-        "nCoV_76_LEFT_alt1": ("nCoV_76", FORWARD),
-        "nCoV_76_RIGHT_alt": ("nCoV_76", REVERSE),
-        "scheme_400_12_RIGHT_1": ("scheme_400_12", REVERSE),
-        "x_F_alt2": ("x", FORWARD),
+        **{"x_F": ("x", FORWARD), "x_r": ("x", REVERSE), "x_F_R": ("x_F", REVERSE)},
+        **{"nCoV_76_LEFT_alt1": ("nCoV_76", FORWARD), "nCoV_76_RIGHT_alt": ("nCoV_76", REVERSE)},
+        **{"s_400_12_RIGHT_1": ("s_400_12", REVERSE), "x_F_alt2": ("x", FORWARD)},
         **dict.fromkeys(("x_F_2", "_F", "LEFT", "x_FORWARD")),
     }.items():
         assert role_of(name) == role
-
-
-def test_primers_from_python():
-    for given, message in (
-        ({}, "no primers were given"),
-        (["ACGT", "ACGT"], "give a path or a dict"),
-        ({"a": "ACGT"}, "give \\(forward, reverse\\)"),
-        ({"a": ("ACGT",)}, "give \\(forward, reverse\\)"),
-        ({"a": ("ACGT", 5)}, "sequences are str"),
-        ({"a": ("ACGT", ["ACGT", 5])}, "sequences are str"),
-    ):
-        with pytest.raises(InputError, match=message):
-            load_pairs(given)
-    pairs = load_pairs({"a": (["ACGT", "ACGA"], "TTGA"), "b": ("GGGA", "CCCA")})
-    assert pairs.primers.names == ["a_F", "a_F_alt1", "a_R", "b_F", "b_R"]
-    assert pairs.pair.tolist() == [0, 0, 0, 1, 1] and pairs.role.tolist() == [0, 0, 1, 0, 1]
-    assert load_pairs(pairs) is pairs and repr(pairs) == "<PrimerPairs: 'a', 'b'>"
 
 
 @pytest.mark.parametrize("both", [False, True])
@@ -272,6 +247,12 @@ def test_primers(folder, both):
     assert [row[:3] for row in rows] == [row[:3] for row in places]
     assert [row[6:] for row in rows] == [row[5:] if both else [] for row in places]
     assert {row[5] == "NA" for row in rows} == {True, False}
+    # Regions do not depend on what becomes of the primers.
+    limits = ("--gc", 1, 1, "--tm", 20.05, 40.05, "--regions", "r.bed")
+    assert here(*PRIMER, *options, *limits).status == 0
+    genomes = (kmatch.Genome.from_records(records) for records in (TARGET, BACKGROUND))
+    kmatch.primer(*genomes, K, both_strands=both, device="cpu").regions_to_bed("python.bed")
+    assert (folder / "r.bed").read_bytes() == (folder / "python.bed").read_bytes() != b""
 
 
 def test_published_primers(folder):
@@ -282,29 +263,44 @@ def test_published_primers(folder):
     assert here("primer", "target.fa", "target.fa", "-k", 4) == (0, b"", b"")
 
 
-def test_limits_and_regions_of_primers(folder):
-    whole = here(*PRIMER, "--format", "tsv").out.splitlines(keepends=True)
-    limits = ("--gc", 0.4, 0.6, "--tm", 20.05, 40.05)
-    kept = [row for row in whole[1:] if _fits(row)]
-    result = here(*PRIMER, "--format", "tsv", *limits)
-    assert result.out == b"".join(whole[:1] + kept) and kept
-    rows = [line.split(b"\t") for line in here(*PRIMER).out.splitlines(keepends=True)]
-    short = b"".join(b"\t".join(row) for row in rows if int(row[2]) - int(row[1]) <= 12)
-    search = (*PRIMER, "--max-length", 12, "--regions", "regions.bed")
-    assert here(*search) == (0, short, b"") and short
-    starts = {tuple(row.split(b"\t")[:2]) for row in short.splitlines()}
-    covered = []
-    plain = (folder / "regions.bed").read_bytes()
-    for line in plain.splitlines():
-        name, start, end = line.split(b"\t")
-        assert {(name, b"%d" % at) for at in (int(start) - 1, int(end))}.isdisjoint(starts)
-        covered += [(name, b"%d" % at) for at in range(int(start), int(end))]
-    assert set(covered) == starts and len(covered) == len(starts)
-    # They do not depend on what becomes of the primers.
-    assert here(*search, "--gc", 1, 1, "-o", os.devnull).status == 0
-    assert (folder / "regions.bed").read_bytes() == plain
+PANEL_OF = b"first\tACGTTGCATT\nnowhere\tCCCC\nlast\tTTTT\nneither\tSSSSSS\n"
 
 
-def _fits(row):
-    gc, tm = row.split(b"\t")[4:6]
-    return 0.4 <= float(gc) <= 0.6 and tm.strip() != b"NA" and 20.05 <= float(tm) <= 40.05
+@pytest.mark.parametrize("place", ["genome.fa", "/dev/stdin", "<(cat genome.fa)"])
+def test_the_closest(folder, place):
+    """A pipe, which cannot be read twice, and what matches nowhere."""
+    records = [("a", "TTAATTATATTAAT"), ("b", "AAATTTTA"), ("c", "NNNN")]
+    (folder / "genome.fa").write_bytes(fasta(records))
+    (folder / "panel.txt").write_bytes(PANEL_OF)
+    names, patterns = zip(
+        *(line.split("\t") for line in PANEL_OF.decode().splitlines()), strict=True
+    )
+    expected = naive.best(records, patterns)
+    assert {row[3] for row in expected} == {0, 2}
+    table = naive.edit_bed(records, names, patterns, expected).encode()
+    done = shell(f'cat genome.fa | "$@" {place} panel.txt', "best")
+    assert (done.status, done.out) == (0, table)
+    said = done.err.decode()
+    assert all(line.startswith("kmatch: warning: ") for line in said.splitlines())
+    assert "nowhere" in said and "neither" in said and "first" not in said and "last" not in said
+    assert here("best", "genome.fa", "panel.txt", "-q") == (0, table, b"")
+    assert here("best", "genome.fa", "-p", "TTTT", "-p", "AATT").err == b""
+
+
+def test_names_that_repeat(folder):
+    (folder / "panel.txt").write_text("".join(f"{name}\tACGT\n" for name in "aabbbc"))
+    done = here("hamming", "-", "panel.txt", "-k", 0, "--strand", "+", stdin=b">r\nACGT\n")
+    assert done.out.count(b"\n") == 6 and done.err.count(b"\n") == 1
+    assert b"'a', 'b'" in done.err
+
+
+@pytest.mark.parametrize("command", ["hamming", "edit", "multi"])
+def test_shares(command):
+    words = [command, "chr.fa", "-p", TEXT[:20], "--format", "tsv", "-k"]
+    by_share = here(*words, "10%")
+    assert by_share.status == 0 and by_share.out.count(b"\n") > 1
+    plain = here(*words, 2).out.decode().splitlines()
+    expected = [f"{line}\t{2 if number else 'k'}" for number, line in enumerate(plain)]
+    assert by_share.out.decode().splitlines() == expected
+    words[words.index("tsv")] = "bed"
+    assert here(*words, "10%") == here(*words, 2)

@@ -1,35 +1,34 @@
-"""Every search against its oracle: agreed cases, then whatever Hypothesis thinks of, in chunks and
-buffers of any size, in every way, with patterns that repeat, as hits and as tables."""
+"""Every search against its oracle: agreed cases, in tiny chunks and in every way, as hits and as
+tables. tests/test_fuzz.py draws more."""
 
 import io
+import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import naive
 import naive_bounds
+import naive_circles
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.cases import (
-    EDIT,
-    HAMMING,
-    MULTI,
-    edit_cases,
-    edit_geometries,
-    geometries,
-    hamming_cases,
-    multi_cases,
-)
-from support.constraints import CASES, constrained_cases
-from support.differences import check_alignments, mirrored, rows
-from support.hooks import hooked
+from support.cases import EDIT, HAMMING, MULTI
+from support.commands import random_letters
+from support.constraints import CASES
+from support.differences import rows
+from support.hooks import hooked, settings
 from support.mismatches import EQUAL
 from support.mismatches import oracle as windows
 from support.mismatches import rows as intervals
 
 import kmatch
+from kmatch.genome import as_genomes
 from kmatch.results.table import Hits
-from kmatch.sequences.patterns import checked_patterns
+from kmatch.search.query import Query, Run
+from kmatch.search.search import begin_search
+from kmatch.sequences.patterns import checked_patterns, load_patterns
 
-pytestmark = pytest.mark.filterwarnings("ignore:pattern .* matches nowhere")
+pytestmark = pytest.mark.filterwarnings("ignore:pattern .* (matches nowhere|ends|begins)")
 REPORTS = ("minima", "ends", "loci")
 SIZES = [{}, {"chunk_length": 7}]
 
@@ -48,12 +47,6 @@ def closest(records, patterns, k, **options):
 
 
 ORACLES = {"hamming": windows, "multi": windows, "edit": differences, "best": closest}
-WAYS = {
-    "hamming": [None],
-    "multi": ["scan", "lookup", "sites", None],
-    "edit": ["scan", "lookup", "filter", None],
-    "best": [None],
-}
 
 
 def search(problem, case, **more):
@@ -130,70 +123,66 @@ def test_rules(name, geometry):
     assert bool(found) == (name != "a PAM across records")
 
 
-def with_repeats(patterns, order):
-    """Patterns and further copies of them, with U for T or in lower case."""
-    copies = [(patterns[number % len(patterns)], how) for number, how in order]
-    written = {"": str, "U": lambda p: p.replace("T", "U"), "lower": str.lower}
-    return [*patterns, *(written[how](pattern) for pattern, how in copies)]
+RECORDS = st.lists(st.integers(0, 150), min_size=1, max_size=12)
 
 
-@st.composite
-def with_reports(draw):
-    *case, options = draw(edit_cases())
-    return *case, options | {"report": draw(st.sampled_from(REPORTS))}
+@pytest.mark.parametrize("problem", ["hamming", "edit", "best"])
+@given(sizes=RECORDS, length=st.sampled_from([40, 64, 1000]), listed=st.booleans())
+def test_records_and_letters_are_counted(problem, sizes, length, listed):
+    """`best` reads twice, and counts once."""
+    pairs = [(f"r{i}", ("ACGTTGCA" * 20)[:size]) for i, size in enumerate(sizes)]
+    parts = [part for part in (pairs[::2], pairs[1::2]) if part] if listed else [pairs]
+    genomes = as_genomes([kmatch.Genome.from_records(part) for part in parts])
+    with settings({"chunk_length": length}), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        search = begin_search(Query(problem, load_patterns("ACGTA"), 1), genomes, Run("cpu", 1))
+        list(search)
+    progress = search.progress
+    if all(sizes):
+        assert (progress.records, progress.letters) == (len(sizes), sum(sizes))
+        assert progress.longest == max(sizes)
 
 
-@st.composite
-def of_long_patterns(draw):
-    records, patterns, k, options = draw(edit_cases(longest=90))
-    patterns = ["ACGTTGCATTAGCCAGTA" * 4 + pattern for pattern in patterns]
-    return [(name, patterns[0][9:] + text) for name, text in records], patterns, k, options
-
-
-@st.composite
-def with_exact_ends(draw):
-    records, patterns, k, options = draw(edit_cases(longest=9))
-    shortest = min(map(len, patterns))
-    for name in ("exact_5p", "exact_3p"):
-        options[name] = min(draw(st.sampled_from([0, 0, 1, 2, 4])), shortest)
-    return records, patterns, k, options
-
-
-PROBLEMS = {
-    "k mismatches": ("hamming", hamming_cases()),
-    "a panel": ("multi", multi_cases()),
-    "k differences": ("edit", with_reports()),
-    "long patterns": ("edit", of_long_patterns()),
-    "rules": ("edit", constrained_cases()),
-    "the closest": ("best", with_exact_ends()),
+# Hits beside PAMs of several lengths that have both ends in common, over the origin of a circle.
+CIRCLES = {
+    "5p": ("TTAAGTACAGAAA", "TTAA", "NNA,NNNNT,NNNR,R", "5p"),
+    "3p": ("AAACATGTTCGTG", "CATGTT", "NA,NNNA,NNNNY,R", "3p"),
+    "minima": ("TTTATTATAACTT", "TAACT", "NNA,NR,NNNNR,R", "3p"),
 }
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
-@given(data=st.data())
-def test_any_text_and_geometry(name, data):
-    problem, cases = PROBLEMS[name]
-    records, patterns, k, options = data.draw(cases)
-    order = st.tuples(st.integers(0, 3), st.sampled_from(["", "U", "lower"]))
-    patterns = with_repeats(patterns, data.draw(st.lists(order, max_size=4)))
-    how = data.draw(geometries if problem in ("hamming", "multi") else edit_geometries)
-    how |= {"way": data.draw(st.sampled_from(WAYS[problem]))}
-    how |= {"threads": data.draw(st.integers(1, 3))}
-    how |= {"capacity": data.draw(st.sampled_from([None, None, 1, 8, 40]))}
-    expected = check(problem, (records, patterns, k, options), **how)
-    if problem == "edit" and name != "rules":
-        check_alignments(records, patterns, expected)
+@pytest.mark.parametrize("report", REPORTS)
+@pytest.mark.parametrize("name", CIRCLES)
+def test_turns_of_a_circle_do_not_decide(name, report):
+    text, pattern, pam, side = CIRCLES[name]
+    rules, n = {"pam": pam, "pam_side": side, "report": report}, len(text)
+    whole = naive_circles.edit([("r", text)], [pattern], 2, **rules)
+    for turn in range(n):
+        genome = kmatch.Genome.from_records([("r", text[turn:] + text[:turn])])
+        found = rows(kmatch.edit(genome, [pattern], 2, circular=True, device="cpu", **rules))
+        back = [((start + turn) % n, end - start, *rest) for _, start, end, *rest in found]
+        there = [(start, end - start, *rest) for _, start, end, *rest in whole]
+        assert sorted(back, key=lambda row: (row[:2], row[4])) == there
 
 
-@pytest.mark.parametrize("name", ["k differences", "rules"])
-@given(data=st.data())
-def test_the_mirror_image_has_the_mirrored_hits(name, data):
-    records, patterns, k, options = data.draw(PROBLEMS[name][1])
-    geometry = data.draw(edit_geometries)
-    turned = [(name, naive.reverse_complement(naive.known(text))) for name, text in records]
-    there = dict(options, strand={"+": "-", "-": "+"}.get(options["strand"], "both"))
-    found = rows(search("edit", (records, patterns, k, options), **geometry))
-    mirror = rows(search("edit", (turned, patterns, k, there), **geometry))
-    assert sorted(mirror) == sorted(mirrored(records, found))
-    if name != "rules":
-        assert mirror == mirrored(records, found)
+@pytest.fixture
+def switching():
+    """Threads that take turns all the time."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def test_searches_side_by_side(switching):
+    """They share the chunks of a genome, and none sees the planes of another's letters."""
+    genome = kmatch.Genome.from_records([("r", random_letters(2000))])
+    panels = [["ACRT", "YACG"], ["SSAT"], ["KTMA", "BDHV"], ["ACGT"], ["NNAN", "WWWW"]]
+
+    def found(panel):
+        hits = kmatch.hamming(genome, panel, 1, device="cpu", threads=1)
+        return list(zip(hits.start.tolist(), hits.pattern.tolist(), hits.strand, strict=True))
+
+    expected = [found(panel) for panel in panels]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(found, 60 * panels)) == 60 * expected

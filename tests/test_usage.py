@@ -4,7 +4,7 @@ import re
 
 import click
 import pytest
-from support.commands import failed, here, misused
+from support.commands import failed, fasta, here, misused, random_letters
 
 from kmatch.cli.advice import COMMANDS, OPTIONS, VALUES
 from kmatch.cli.command import kmatch as group
@@ -49,6 +49,18 @@ hamming g.fa p.txt -k1 -o h.vcf           | '.vcf' names no format; .bed, .tsv, 
 hamming g.fa p.txt -k1 -o p.txt           | the same file as p.txt, which is read
 hamming g.fa p.txt -k1 -o x --summary ./x | -o and --summary cannot be the same file
 hamming g.fa p.txt -k1 --summary-only --limit 1 | leave --limit out
+hamming g.fa p.txt -k1 --limit x          | limit
+hamming g.fa p.txt -k1 --limit 0          | limit
+multi g.fa p.txt -k1 --summary -          | summary
+multi g.fa p.txt -k1 --summary-only --summary s.tsv | summary
+multi g.fa p.txt -k1 --summary-only --format tsv | format
+multi g.fa p.txt -k1 --pam NGG --pam-side left | left
+edit g.fa p.txt -k 100%                   | %
+edit g.fa p.txt -k x%                     | %
+edit g.fa p.txt -k -5%                    | %
+hamming g.fa p.txt -k1 --exact-3p -1      | -1 is not in the range x>=0
+hamming g.fa p.txt -k1 --algorithm magic  | magic
+hamming g.fa p.txt -k1 --device cuda:first | cuda:first
 hamming g.fa p.txt -k1 --circular g.fa    | g.fa is a file; give names of records
 hamming g.fa p.txt -k1 --regions chr1:1,001-2000 | a BED file, and there is none named chr1:1,001
 hamming g.fa p.txt ACGTTG -k1             | patterns on the command line are -p
@@ -151,31 +163,6 @@ def test_what_is_advised_exists():
         assert len(names) == len(set(names))
 
 
-# Files of patterns, and what is said of them.
-TEXTS = {
-    "a\tACGTTG\nb TTGACC\n": ("line 2", "write a tab between a name and"),
-    "ACGTTG\tguide1\n": ("line 1", "The name comes first"),
-    "name\tsequence\na\tACGTTG\n": ("line 1", "starts with '#'"),
-    "a\tACGTTG\nb,TTGACC\n": ("line 2", "name the column by --column"),
-    "@r1\nACGTT\n+\nIIIII\n": ("looks like FASTQ", "seqkit fq2fa"),
-    "id\tguide\na\tACGTTG\n": ("line 1", "--column names the sequen"),
-    ">p\nMKLVEEFL\n": ("'p'", "if this is a protein: kmatch searches DNA and RNA\n"),
-    "MKLVEEFL\n": ("line 1", "if this is a protein"),
-    "a\tACG-TT\n": ("line 1", "leave gaps out"),
-    "a\tACG..TT\n": ("line 1", "N stands for any base"),
-    "a\tAC[GT]TT\n": ("line 1", "R stands for [AG]"),
-    'a\t"ACGTTG"\n': ("line 1", "leave the quotes out"),
-    "a\tACGTTG\tTTGACC\n": ("line 1", "3 columns"),
-    "#\nACGT\nfwd\tACGXT\n": ("line 3: pattern 'fwd': 'X' at position 4",),
-}
-
-
-@pytest.mark.parametrize("text", TEXTS)
-def test_files_of_patterns(folder, text):
-    (folder / "q.txt").write_text(text)
-    failed(here("hamming", "g.fa", "q.txt", "-k", 1), "q.txt: ", *TEXTS[text])
-
-
 def test_exchanged_columns_of_letters(folder):
     (folder / "q.txt").write_text("ACGTTGCA\tGAT\nTTGACCAT\tTAG\n")
     result = here("hamming", "g.fa", "q.txt", "-k", 0)
@@ -204,3 +191,70 @@ def test_files_that_are_something_else(folder):
         failed(here("hamming", "g.fa", url, "-k", 1), url, "download it first")
     swapped = here("hamming", "g.fa", "-p", "ACGT" * 60, "-k", 0)
     assert b"are genome and patterns exchanged?" in swapped.err
+
+
+# Searches that are likely not what was meant.
+
+LETTERS = random_letters(3_000)
+GUIDES = ("ACGTTACGTTACGTTACGTT", "GGATCCTTAACGATCGATTA")
+
+
+def panel(*patterns):
+    return [word for pattern in patterns for word in ("-p", pattern)]
+
+
+@pytest.mark.parametrize("pam, site", [("NGG", "TGG"), ("TTTV", "TTTA"), ("NNGRRT", "ACGRRT")])
+@pytest.mark.parametrize("side, end", [("3p", "end"), ("5p", "begin")])
+def test_the_pam_is_asked_for_once(pam, site, side, end):
+    search = ("multi", "g.fa", "-k", 2, "--pam", pam, "--pam-side", side)
+    behind, before = ([guide + site for guide in GUIDES], [site + guide for guide in GUIDES])
+    twice, once = (before, behind) if side == "5p" else (behind, before)
+    failed(here(*search, *panel(*twice)), f"2 patterns {end}", pam)
+    single = here(*search, *panel(twice[0]))
+    assert single.status == 0
+    assert single.err.startswith(b"kmatch: warning: pattern ") and b"with the PAM" in single.err
+    assert here(*search, *panel(twice[0]), "-q").err == b""
+    for right in (GUIDES, (twice[0], once[1])):
+        assert b"PAM" not in here(*search, *panel(*right)).err
+    assert b"PAM" not in here("multi", "g.fa", *panel(*GUIDES), "-k", 2, "--pam", "N").err
+
+
+@pytest.mark.parametrize("command", ["hamming", "multi", "edit", "best"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_patterns_longer_than_every_record(folder, command, packed):
+    texts = [("a", LETTERS[:50]), ("b", LETTERS[100:160]), ("empty", "")]
+    (folder / "text.fa").write_bytes(fasta(texts))
+    (folder / "longer.fa").write_bytes(fasta([*texts, ("c", LETTERS[:61])]))
+    text = "text.fa.kmatch" if packed else "text.fa"
+    if packed:
+        assert here("pack", "text.fa").status == 0
+    k = () if command == "best" else ("-k", 1)
+    options = ("-p", LETTERS[:61], "-p", LETTERS[1:62], *k)
+    said = here(command, text, *options).err.decode()
+    assert said.startswith(f"kmatch: warning: pattern '{LETTERS[:61]}' of 61 letters, and 1 more")
+    assert f"every record of {text}, at most 60; are genome and patterns exchanged?" in said
+    assert said.count("exchanged?") == 1
+    assert here(command, text, *options, "-q").err == b""
+    assert b"exchanged" not in here(command, text, "-p", LETTERS[100:160], *k).err
+    assert b"exchanged" not in here(command, "longer.fa", *options).err
+
+
+def test_exchanged_files(folder, monkeypatch):
+    (folder / "chr.fa").write_bytes(fasta([("chr1", LETTERS), ("chr2", random_letters(400_000))]))
+    (folder / "guides.fa").write_bytes(fasta([(f"g{i}", g) for i, g in enumerate(GUIDES)]))
+    for text in ("guides.fa", "-"):
+        said = here("hamming", text, "chr.fa", "-k", 1, stdin=(folder / "guides.fa").read_bytes())
+        assert (said.status, said.out) == (0, b"")
+        assert b"'chr1' of 3,000 letters" in said.err and said.err.count(b"exchanged?") == 1
+    assert here("hamming", "chr.fa", "-p", LETTERS * 2, "-k", 1).err == b""  # in many chunks
+    monkeypatch.setattr("kmatch.search.best.choose_algorithm", None)
+    said = here("best", "guides.fa", "chr.fa").err  # before the search
+    assert said.index(b"exchanged?") < said.index(b"kmatch: error: a defect")
+
+
+def test_regions_that_begin_like_a_comment(folder):
+    (folder / "r.bed").write_text("#1\t0\t4\nb\t4\t8\n#b\t0\t4\n")
+    search = ("hamming", "-", "-p", "ACGT", "-k", 0, "--strand", "+", "--regions", "r.bed")
+    done = here(*search, stdin=b">#1\nACGTACGT\n>b\nACGTACGT\n")
+    rows = [line.split("\t")[:3] for line in done.out.decode().splitlines()]
+    assert rows == [["#1", "0", "4"], ["b", "4", "8"]] and done.err == b""

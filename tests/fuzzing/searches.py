@@ -13,10 +13,11 @@ from support.commands import compressed, fasta, fastq, genbank, here, twobit
 import kmatch
 from kmatch.engine import ways
 from kmatch.engine.cpu import engine
+from kmatch.engine.cpu import primer as cpu_primer
 from kmatch.engine.geometry import Layout
 from kmatch.packed import reader as stored
 from kmatch.results import writer
-from kmatch.search import ends
+from kmatch.search import ends, primer
 from kmatch.search import plateaus as rows
 from kmatch.search import scan as dense
 from kmatch.sequences import fasta as fasta_reader
@@ -32,7 +33,10 @@ PATCHES = {
     "dense": (((dense, "MANY"),), (0, 1, 5)),
     "unpacked": (((ends, "UNPACKED"),), (0, 1, 1 << 40)),
     "key bits": (((rows, "KEY_BITS"),), (0, 12)),
-    "lines": (((writer, "ROWS"),), (1, 2, 5)),
+    "lines": (((writer, "ROWS"), (writer, "MANY")), (1, 2, 5)),
+    "strip": (((cpu_primer, "HEIGHT"),), (8, 16)),
+    "columns": (((cpu_primer, "BLOCK"),), (1, 7, 30)),
+    "part": (((primer, "PART"),), (1, 30)),
     "block": (((fasta_reader, "BLOCK"),), (1, 7, 64)),
     "smaller": (((stored, "SMALLER"),), (1, 1 << 40)),
     "capacity": (((engine, "CAPACITY"),), (20, 50, 200)),

@@ -40,6 +40,24 @@ CASES = {
     "several PAMs, hits with both ends in common": _case(
         ["TGGCAG", "CTGCCA"], ["CTGG"], 3, pam=["RY", "NGG", "NNNNA"], pam_side="5p"
     ),
+    # Minima that have both ends in common: their anchors decide.
+    "equal ends, 5p": _case(
+        ["TTCCGACAAATATGATTAAT"], ["ACAAA"], 2, pam=["NNA", "Y", "NNY", "NNNNT"], pam_side="5p"
+    ),
+    "equal ends, loci": _case(
+        *(["TTCCGACAAATATGATTAAT"], ["ACAAA"], 2),
+        **{"pam": ["NNA", "Y", "NNY", "NNNNT"], "pam_side": "5p", "report": "loci"},
+    ),
+    "equal ends, 3p": _case(
+        ["TTAAAAATAATATTTTTAAT"], ["AATAT"], 2, pam=["NNR", "R", "NNNNA", "NNNR"], report="minima"
+    ),
+    "equal ends, loci, 3p": _case(
+        ["TTAAAAATAATATTTTTAAT"], ["AATAT"], 2, pam=["NNR", "R", "NNNNA", "NNNR"], report="loci"
+    ),
+    "equal ends on a border of chunks": _case(
+        *(["TCTCTAATAAATTTGCA"], ["TAATA"], 2),
+        **{"pam": ["NNNNY", "NNNR", "NNT", "R"], "pam_side": "5p", "report": "minima"},
+    ),
     "exact 3'": _case(["ACGTTGCAACGTAGCAACGTGTGC"], ["ACGTTGC"], 3, exact_3p=3, report="ends"),
     "exact 5'": _case(["ACGTTGCAACGTAGCAACGGTTGC"], ["ACGTTGC"], 3, exact_5p=3, report="ends"),
     "exact both": _case(["ACGTTGCAACTAGCAACGGTTGC"], ["ACGTTGC"], 3, exact_5p=2, exact_3p=2),
