@@ -16,7 +16,7 @@ from support.api import GENOME, RECORDS, TEXT, call
 import kmatch
 from kmatch import api
 from kmatch.errors import KmatchWarning
-from kmatch.search.texts import GenomeTexts
+from kmatch.search.alignments import GenomeTexts
 from kmatch.sequences.primer_pairs import load_pairs
 
 FUNCTIONS = (api.hamming, api.multi, api.edit, api.best, api.pcr, api.primer, api.pack)

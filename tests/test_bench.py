@@ -13,7 +13,7 @@ from kmatch.bench import measure, report
 from kmatch.bench.measure import Answer, Bench, Case, by_engine, cut_patterns
 from kmatch.bench.measure import random_letters as letters_of
 from kmatch.bench.papers import CPU, PAPERS, Figure, Point
-from kmatch.bench.report import draw, figure_rows, figure_table, rows_table, shown
+from kmatch.bench.report import draw, figure_rows, figure_table, rows_table
 from kmatch.cli.tools import BENCHED as COMMANDS
 from kmatch.cli.tools import PAPERS as NAMES
 from kmatch.published.cpu import liu2012
@@ -125,21 +125,6 @@ def test_the_command_line(tmp_path):
     assert status == 0 and not {"numpy", "rich"} & modules
 
 
-def test_figures_are_kept_table_by_table(tmp_path, monkeypatch):
-    path, bench = tmp_path / "rows.json", Bench("cpu", seconds=1e-6, smallest=300)
-    first = bench.rows
-
-    def rows(case):
-        if case.command == "best":
-            raise KeyboardInterrupt
-        return first(case)
-
-    monkeypatch.setattr(bench, "rows", rows)
-    with pytest.raises(KeyboardInterrupt):
-        report.Report(bench, None, 2_000, 150, path).commands(("hamming", "best"))
-    assert {row["command"] for row in json.loads(path.read_text())["rows"]} == {"hamming"}
-
-
 def test_a_genome(tmp_path):
     genome = tmp_path / "genome.fa"
     text = "N" * 50 + letters_of(1_500).tobytes().decode().lower()
@@ -202,13 +187,6 @@ def test_a_paper(metric, monkeypatch, capsys):
     one.paper("pmasm2017")
     told = capsys.readouterr().out
     assert one.equal and f"Table 9 ({report.UNITS[metric]})" in told and "A remark." in told
-
-
-def test_numbers():
-    numbers = [shown(x) for x in (0, 12.34, 999, 1_000, 4.7e12, 1e18)]
-    assert numbers == ["0", "12.3", "999", "1 k", "4.7 T", "1e+03 P"]
-    times = [shown(x, "s") for x in (123.4, 12.34, 0.01234, 1.2e-7)]
-    assert times == ["123 s", "12.3 s", "12.3 ms", "0.12 μs"]
 
 
 def test_a_plot(bench, tmp_path):

@@ -4,10 +4,8 @@ import gzip
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import click
@@ -85,17 +83,6 @@ def test_a_setting_that_numba_refuses_is_named(folder):
     environment = os.environ | {"NUMBA_NUM_THREADS": "0"}
     done = process("hamming", "virus.fa", "guides.txt", "-k", "1", env=environment)
     assert done.status == 1 and b"error: NUMBA_NUM_THREADS is 0; set it to 1" in done.err
-
-
-def test_versions():
-    assert here("--version") == (0, f"kmatch {kmatch.__version__}\n".encode(), b"")
-    assert here("-V") == here("--version")
-    assert re.fullmatch(r"\d+\.\d+\.\d+", kmatch.__version__)
-    (script,) = entry_points(group="console_scripts", name="kmatch")
-    assert script.load().__module__ == "kmatch.cli.main"
-    path = shutil.which("kmatch", path=Path(sys.executable).parent)
-    done = subprocess.run([path, "--version"], capture_output=True, timeout=60)
-    assert done.stdout.decode() == f"kmatch {kmatch.__version__}\n"
 
 
 def test_info():

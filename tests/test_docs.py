@@ -1,13 +1,18 @@
 """What the README and docs/ show is what happens, and what they name exists."""
 
-import ast
 import doctest
 import re
+import shutil
+import subprocess
+import sys
+import tomllib
 from importlib.util import find_spec
+from pathlib import Path
 
 import click
 import pytest
 from records_in_docs import TABLE, TABLES, with_tables
+from support.commands import here
 from support.documents import (
     DOCUMENTS,
     MODULES,
@@ -22,8 +27,10 @@ from support.documents import (
     run,
 )
 
+import kmatch
 from kmatch.cli.command import kmatch as group
 
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 RECORDS = ROOT / "scripts" / "results"
 ALL = [*DOCUMENTS, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", RECORDS / "README.md"]
 ENGINES = [ROOT / "kmatch" / "engine" / device for device in ("cpu", "cuda")]
@@ -50,11 +57,6 @@ def test_commands_print_what_is_shown(block, folder):
         pytest.skip(f"not installed: {', '.join(sorted(lacking))}")
     for command in commands(block.text):
         assert run(command, folder) == command.output, command.line
-
-
-def test_every_command_is_found():
-    shown = sum(document.read_text().count("\n$ ") for document in DOCUMENTS)
-    assert shown == sum(len(commands(block.text)) for block in CONSOLE) > 30
 
 
 @pytest.mark.parametrize("document", PYTHON, ids=name_of)
@@ -103,13 +105,6 @@ def test_outputs_are_written_into_documents(tmp_path):
     assert after == document.read_text().replace("old\n", "new\nlines\n")
 
 
-def test_a_wrong_output_is_seen(folder):
-    (right, *_) = [block for block in CONSOLE if block.document == README]
-    command = commands(right.text)[0]
-    wrong = command._replace(line=command.line.replace("-k 5", "-k 4"))
-    assert run(command, folder) == command.output != run(wrong, folder)
-
-
 def paths_of(document):
     """What a document quotes and looks like a file or folder of the repository."""
     text = re.sub(r"```.*?```", "", document.read_text(), flags=re.S)
@@ -156,31 +151,6 @@ def test_every_page_is_linked():
     assert [page for page in DOCUMENTS if page != README and page not in linked] == []
 
 
-def test_the_design_names_files():
-    assert len(paths_of(ROOT / "docs" / "design.md")) > 40
-
-
-@pytest.mark.parametrize(
-    "kind, example, most", [("column", "match", 2), ("format", "gff3", 3), ("search", "pcr", 6)]
-)
-def test_what_is_added_takes_the_files_that_are_named(kind, example, most):
-    """CONTRIBUTING names all files in which a column, a format or a search stands."""
-    text = (ROOT / "CONTRIBUTING.md").read_text()
-    named = set(
-        re.findall(r"`kmatch/([\w./]+\.py)`", text.split(f"**A {kind}.**")[1].split("\n\n")[0])
-    )
-    holding = {
-        path.relative_to(ROOT / "kmatch").as_posix()
-        for path in (ROOT / "kmatch").rglob("*.py")
-        if any(
-            isinstance(node, ast.Constant | ast.FunctionDef)
-            and example in (getattr(node, "value", None), getattr(node, "name", None))
-            for node in ast.walk(ast.parse(path.read_bytes()))
-        )
-    }
-    assert holding - {"cli/advice.py"} <= named and len(named) <= most  # advice helps with mistakes
-
-
 def test_every_record_is_described():
     described = (RECORDS / "README.md").read_text()
     records = sorted(path.name for path in RECORDS.glob("*.json"))
@@ -207,3 +177,35 @@ def test_options():
     asked = {option for option, name in known.items() if name in searches} - plain
     assert sorted(asked - named) == []
     assert sorted(named - set(known) - {"--version", "--help"}) == []
+
+
+def test_the_readme_is_short():
+    text = README.read_text()
+    assert len(text.splitlines()) <= 200
+    assert len(text) <= 14_000  # nor are its lines long in place of many
+
+
+def test_the_version_is_everywhere_the_packages():
+    version = kmatch.__version__
+    assert re.fullmatch(r"\d+\.\d+\.\d+", version) and f"version {version}" in README.read_text()
+    assert re.findall(r"^## \[(\d.*?)\]", (ROOT / "CHANGELOG.md").read_text(), re.M)[0] == version
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert PROJECT["project"]["dynamic"] == ["version"]
+    assert here("--version") == here("-V") == (0, f"kmatch {version}\n".encode(), b"")
+    path = shutil.which("kmatch", path=Path(sys.executable).parent)
+    assert subprocess.check_output([path, "--version"], text=True) == f"kmatch {version}\n"
+
+
+def test_manual_pages():
+    """They are as scripts/man makes them of the help, and mandoc finds nothing to say."""
+    command = [sys.executable, ROOT / "scripts" / "man", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    pages = {path.name: path for path in (ROOT / "man").glob("*.1")}
+    assert set(pages) == {"kmatch.1", *(f"kmatch-{name}.1" for name in group.commands)}
+    files = PROJECT["tool"]["setuptools"]["data-files"]
+    assert files == {"share/man/man1": ["man/*.1"]}
+    for path in pages.values() if shutil.which("mandoc") else ():
+        command = ["mandoc", "-T", "lint", "-W", "warning", path]
+        said = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
+        assert [line for line in said.splitlines() if "missing date" not in line] == []

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import KMATCH
+from support.documents import furnish, paths
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
@@ -19,15 +20,7 @@ PATTERNS = EXAMPLES / "lambda_patterns.txt"
 @pytest.fixture
 def environment(tmp_path_factory):
     """Environment variables with which `kmatch` and `python3` are those of the tests."""
-    programs = tmp_path_factory.mktemp("bin")
-    for name, words in (("kmatch", KMATCH), ("python3", KMATCH[:1])):
-        program = programs / name
-        program.write_text(f'#!/bin/sh\nexec {" ".join(words)} "$@"\n')
-        program.chmod(0o755)
-    return os.environ | {
-        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
-    }
+    return os.environ | paths(furnish(tmp_path_factory.mktemp("programs")))
 
 
 @pytest.fixture

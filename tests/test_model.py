@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from support.commands import here
 from support.published import NAKANO_D, NAKANO_PATTERN, NAKANO_TEXT
 
-import kmatch
 from kmatch.published.machines import (
     SLID,
     THREE_ROWS,
@@ -136,10 +135,3 @@ def test_the_command(tmp_path):
     drawn = here(*command, "--format", "table").out.decode()
     assert "Theorem 6" in drawn and "slid matrix" in drawn
     assert max(map(len, drawn.splitlines())) <= 110
-
-
-def test_wrong_sizes():
-    assert here("model", "-n", 4, "-m", 8).status == 2
-    assert here("model", "-w", 0).status == 2
-    with pytest.raises(kmatch.InputError, match="1 ≤ m ≤ n"):
-        next(simulate(Sizes(4, 8, 1, 1, 1)))

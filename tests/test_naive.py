@@ -9,12 +9,6 @@ def last_row(pattern, text):
     return naive.differences(pattern, text)[-1][1:]
 
 
-def found(pattern, text, k, report, strand):
-    """(start, end, distance, cigar) of the hits in one record."""
-    hits = naive.edit([("r", text)], [pattern], k, report, strand)
-    return [(start, end, distance, cigar) for _, start, end, _, distance, _, cigar in hits]
-
-
 def test_a_whole_matrix():
     #      G  A  C  T  T  A  G
     assert naive.differences("ACT", "GACTTAG") == [
@@ -25,36 +19,48 @@ def test_a_whole_matrix():
     ]
 
 
-def test_the_last_end_of_a_plateau_is_a_minimum():
+ROWS = {
     # ACG costs 1 at end 4 (T left out), ACGG at 5 (T mismatched), ACGGT at 6 (a G too many).
-    assert last_row("ACGT", "TACGGTA") == [3, 3, 2, 1, 1, 1, 2]
-    ends = found("ACGT", "TACGGTA", 2, "ends", "+")
-    assert [(end, distance) for _, end, distance, _ in ends] == [
-        (3, 2),
-        (4, 1),
-        (5, 1),
-        (6, 1),
-        (7, 2),
-    ]
-    assert found("ACGT", "TACGGTA", 2, "minima", "+") == [(1, 6, 1, "2=1D2=")]
+    ("ACGT", "TACGGTA"): [3, 3, 2, 1, 1, 1, 2],
+    ("ACGT", "TACCGTA"): [3, 3, 2, 2, 2, 1, 2],  # the strand - of the same
+    ("AAA", "CAAAAC"): [3, 2, 1, 0, 0, 1],
+    ("ACA", "ACACA"): [2, 1, 0, 1, 0],
+    ("ACG", "ACGACG"): [2, 1, 0, 1, 1, 0],
+}
+# Pattern, text, k, report and strand, and (start, end, distance, CIGAR) of the hits.
+HITS = [
+    # The last end of a plateau is a minimum; on the strand -, the first start.
+    ("ACGT", "TACGGTA", 2, "minima", "+", [(1, 6, 1, "2=1D2=")]),
+    ("ACGT", "TACGGTA", 2, "minima", "-", [(1, 5, 1, "1X3=")]),
+    ("AAA", "CAAAAC", 1, "minima", "+", [(2, 5, 0, "3=")]),
+    ("AAA", "GTTTTG", 1, "minima", "-", [(1, 4, 0, "3=")]),
+    # ACA at [0, 3) and at [2, 5) shares an A: among equals the first on the strand that is read.
+    ("ACA", "ACACA", 1, "minima", "+", [(0, 3, 0, "3="), (2, 5, 0, "3=")]),
+    ("ACA", "ACACA", 1, "loci", "+", [(0, 3, 0, "3=")]),
+    ("TGT", "ACACA", 1, "minima", "-", [(0, 3, 0, "3="), (2, 5, 0, "3=")]),
+    ("TGT", "ACACA", 1, "loci", "-", [(2, 5, 0, "3=")]),
+    # Minima that only touch are two loci.
+    ("ACG", "ACGACG", 1, "loci", "+", [(0, 3, 0, "3="), (3, 6, 0, "3=")]),
+    # Alignments prefer the diagonal from the anchored end: of the two T of GATTACA the first is
+    # left out; of the three T of GATTTACA the first is more.
+    ("GATTACA", "CGATACAG", 1, "minima", "+", [(1, 7, 1, "2=1I4=")]),
+    ("GATTACA", "CGATTTACAC", 1, "minima", "+", [(1, 9, 1, "2=1D5=")]),
+    ("GATTACA", "CTGTATCG", 1, "minima", "-", [(1, 7, 1, "2=1I4=")]),
+]
 
 
-def test_on_the_strand_minus_the_first_start_of_a_plateau_is_a_minimum():
-    # The strand - reads TACCGTA, where the ends 4, 5, 6 cost 1; end 6 is the start 7 - 6 = 1.
-    assert last_row("ACGT", "TACCGTA") == [3, 3, 2, 2, 2, 1, 2]
-    ends = found("ACGT", "TACGGTA", 2, "ends", "-")
-    assert [(start, distance) for start, _, distance, _ in ends] == [
-        (0, 2),
-        (1, 1),
-        (2, 2),
-        (3, 2),
-        (4, 2),
-    ]
-    assert found("ACGT", "TACGGTA", 2, "minima", "-") == [(1, 5, 1, "1X3=")]
-    # GTTTTG is CAAAAC there, where AAA costs 0 at the ends 4 and 5: start 6 - 5 = 1.
-    assert last_row("AAA", "CAAAAC") == [3, 2, 1, 0, 0, 1]
-    assert found("AAA", "CAAAAC", 1, "minima", "+") == [(2, 5, 0, "3=")]
-    assert found("AAA", "GTTTTG", 1, "minima", "-") == [(1, 4, 0, "3=")]
+def test_hits_of_k_differences():
+    for (pattern, text), row in ROWS.items():
+        assert last_row(pattern, text) == row
+    for pattern, text, k, report, strand, expected in HITS:
+        found = naive.edit([("r", text)], [pattern], k, report, strand)
+        assert [(*hit[1:3], hit[4], hit[6]) for hit in found] == expected
+    for strand, anchor, expected in (
+        ("+", 2, [(3, 2), (4, 1), (5, 1), (6, 1), (7, 2)]),
+        ("-", 1, [(0, 2), (1, 1), (2, 2), (3, 2), (4, 2)]),  # end 6 is the start 7 - 6 = 1
+    ):
+        found = naive.edit([("r", "TACGGTA")], ["ACGT"], 2, "ends", strand)
+        assert [(hit[anchor], hit[4]) for hit in found] == expected
 
 
 PLATEAUS = {  # values of D[m, ·], and which ends are minima
@@ -76,24 +82,6 @@ def test_plateaus(name):
     assert [i for i in range(len(values)) if naive.ends_a_low_plateau(values, i)] == expected
 
 
-def test_minima_that_overlap_are_one_locus():
-    # ACA at [0, 3) and at [2, 5) shares an A: among equals the first on the strand that is read.
-    assert last_row("ACA", "ACACA") == [2, 1, 0, 1, 0]
-    assert found("ACA", "ACACA", 1, "minima", "+") == [(0, 3, 0, "3="), (2, 5, 0, "3=")]
-    assert found("ACA", "ACACA", 1, "loci", "+") == [(0, 3, 0, "3=")]
-    assert found("TGT", "ACACA", 1, "minima", "-") == [(0, 3, 0, "3="), (2, 5, 0, "3=")]
-    assert found("TGT", "ACACA", 1, "loci", "-") == [(2, 5, 0, "3=")]
-
-
-def test_minima_that_touch_are_two_loci():
-    assert last_row("ACG", "ACGACG") == [2, 1, 0, 1, 1, 0]
-    assert found("ACG", "ACGACG", 1, "loci", "+") == [(0, 3, 0, "3="), (3, 6, 0, "3=")]
-
-
-def hit(start, end, distance, sign="+"):
-    return (0, start, end, 0, distance, sign, "")
-
-
 LOCI = {
     "the smallest distance stands for all": ([(0, 5, 2), (4, 9, 1), (8, 12, 2)], [(4, 9, 1)]),
     "joined by one in between": ([(0, 5, 1), (6, 9, 1), (4, 7, 2)], [(0, 5, 1)]),
@@ -108,51 +96,28 @@ LOCI = {
 def test_loci(name, sign):
     """On the strand - a text of 20 letters is read from its end."""
     hits, expected = (
-        [hit(*(x if sign == "+" else (20 - x[1], 20 - x[0], x[2])), sign) for x in rows]
+        [
+            (0, *((a, b) if sign == "+" else (20 - b, 20 - a)), 0, distance, sign, "")
+            for a, b, distance in rows
+        ]
         for rows in LOCI[name]
     )
     assert sorted(naive.loci(hits)) == sorted(expected)
 
 
-def test_alignments_prefer_the_diagonal_from_the_anchored_end():
-    # Of the two T of GATTACA the first is left out; of the three T of GATTTACA the first is more.
-    assert found("GATTACA", "CGATACAG", 1, "minima", "+") == [(1, 7, 1, "2=1I4=")]
-    assert found("GATTACA", "CGATTTACAC", 1, "minima", "+") == [(1, 9, 1, "2=1D5=")]
-    assert found("GATTACA", "CTGTATCG", 1, "minima", "-") == [(1, 7, 1, "2=1I4=")]
-
-
-def test_the_best_on_both_strands():
-    # GTC stands at [1, 4), its reverse complement GAC at [5, 8); 1 elsewhere does not count.
-    assert naive.best([("r", "GGTCCGAC")], ["GTC"]) == [
-        (0, 1, 4, 0, 0, "+", "3="),
-        (0, 5, 8, 0, 0, "-", "3="),
-    ]
-
-
-def test_mismatches_on_both_strands():
+def test_windows_and_the_best():
     # The strand - of ACTT is AAGT: AGT, at [0, 3), is one letter from ACT, and AAG two.
-    assert naive.hamming([("r", "ACTT")], ["ACT"], 1) == [
-        (0, 0, 3, 0, 0, "+"),
-        (0, 0, 3, 0, 1, "-"),
-    ]
-    assert naive.hamming([("r", "AGTN")], ["ACT"], 1) == [
-        (0, 0, 3, 0, 1, "+"),
-        (0, 0, 3, 0, 0, "-"),
-    ]
-    assert naive.hamming([("r", "AGTN")], ["ACT"], 1, exact_5p=2) == [(0, 0, 3, 0, 0, "-")]
-
-
-def test_a_panel_beside_a_pam():
+    plus, minus = (0, 0, 3, 0, 0, "+"), (0, 0, 3, 0, 0, "-")
+    assert naive.hamming([("r", "ACTT")], ["ACT"], 1) == [plus, (0, 0, 3, 0, 1, "-")]
+    assert naive.hamming([("r", "AGTN")], ["ACT"], 1) == [(0, 0, 3, 0, 1, "+"), minus]
+    assert naive.hamming([("r", "AGTN")], ["ACT"], 1, exact_5p=2) == [minus]
     # ACG + TGG at [1, 7); its reverse complement CCA + CGT at [7, 13).
-    text = "T" + "ACGTGG" + "CCACGT" + "A"
-    assert naive.multi([("r", text)], ["ACG"], 0, "NGG") == [
-        (0, 1, 7, 0, 0, "+"),
-        (0, 7, 13, 0, 0, "-"),
-    ]
-    assert naive.multi([("r", text)], ["TGG"], 0, "ACG", "5p") == [
-        (0, 1, 7, 0, 0, "+"),
-        (0, 7, 13, 0, 0, "-"),
-    ]
+    beside = [(0, 1, 7, 0, 0, "+"), (0, 7, 13, 0, 0, "-")]
+    assert naive.multi([("r", "TACGTGGCCACGTA")], ["ACG"], 0, "NGG") == beside
+    assert naive.multi([("r", "TACGTGGCCACGTA")], ["TGG"], 0, "ACG", "5p") == beside
+    # GTC stands at [1, 4), its reverse complement GAC at [5, 8); 1 elsewhere does not count.
+    best = [(0, 1, 4, 0, 0, "+", "3="), (0, 5, 8, 0, 0, "-", "3=")]
+    assert naive.best([("r", "GGTCCGAC")], ["GTC"]) == best
 
 
 def test_primers():

@@ -18,7 +18,6 @@ import kmatch
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-EXTRAS = PROJECT["optional-dependencies"]
 NAME = f"kmatch-{kmatch.__version__}"
 NAMES = ("kmatch", f"{NAME}.dist-info")
 MANUAL = re.compile(rf"{re.escape(NAME)}\.data/data/share/man/man1/kmatch[a-z-]*\.1")
@@ -103,24 +102,6 @@ def test_installed_alone(built, tmp_path):
     search = (venv / "bin" / "kmatch", "hamming", genome, "-p", "GAGTTTTATCGCTTCCATGA", "-k", "1")
     found = subprocess.check_output(search, env=environment, text=True, cwd=tmp_path)
     assert found == "NC_001422.1\t0\t20\tGAGTTTTATCGCTTCCATGA\t1000\t+\t0\n"
-
-
-def test_every_dependency_has_its_reason():
-    text = (ROOT / "pyproject.toml").read_text().partition("\n[project]\n")[2]
-    lines = text.partition("\n[tool.")[0].splitlines()
-    asked = {*PROJECT["dependencies"], *(one for extra in EXTRAS.values() for one in extra)}
-    bare = []
-    for number, line in enumerate(lines):
-        named = [one for one in re.findall(r'"([^"]+)"', line) if one in asked]
-        explained = "#" in line or lines[number - 1].lstrip().startswith("#")
-        bare += [one for one in named if not explained and not one.startswith("kmatch[")]
-    assert bare == []
-
-
-def test_papers_that_are_named_are_those_to_cite():
-    cited = re.findall(r"doi: (\S+)", (ROOT / "CITATION.cff").read_text())
-    papers = [address for name, address in PROJECT["urls"].items() if name.startswith("Paper: ")]
-    assert papers == [f"https://doi.org/{doi}" for doi in cited]
 
 
 def test_recipes_ask_for_what_the_project_asks_for():

@@ -35,7 +35,7 @@ from kmatch.published import registry as run
 from kmatch.published.cpu import nakano2012
 from kmatch.published.cpu.pmasm2017 import look_up_memory
 from kmatch.published.cpu.wspasm2017 import find_matches
-from kmatch.published.registry import PUBLISHED, Algorithm, find, names
+from kmatch.published.registry import PUBLISHED, Algorithm, names
 from kmatch.sequences.alphabet import encode
 
 ON_CPU = algorithms("cpu")
@@ -121,13 +121,6 @@ def test_the_command_line(tmp_path):
         ours, *published = names(search)
         assert f"{','.join(published)}.[default:{ours}]" in shown
         assert here(search, genome, "-p", "ACGT", "--algorithm", "no").status == 2
-
-
-def test_unknown_names():
-    with pytest.raises(kmatch.InputError, match="'magic'; hamming has bitplane, sequential"):
-        find("hamming", "magic")
-    with pytest.raises(kmatch.InputError, match="magic"):
-        kmatch.best(kmatch.Genome.from_records([]), ["ACGT"], algorithm="magic")
 
 
 @FEW

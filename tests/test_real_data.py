@@ -127,21 +127,6 @@ def test_runs_of_n_are_no_hits(real):
     assert set(hits.record) == {name}
 
 
-def test_many_records(real):
-    path = real("bacillus_anthracis_fragments.fa.gz")
-    records = read(path)
-    pattern = records[-1][1][5:25]
-    hits = kmatch.hamming(path, [pattern], k=2, strand="+")
-    expected = [
-        (number, start, distance)
-        for number, (_, sequence) in enumerate(records)
-        for start, distance in scan(np.frombuffer(sequence.encode(), np.uint8), pattern, 2)
-    ]
-    found = (hits.record_number, hits.start, hits.distance)
-    assert list(zip(*(column.tolist() for column in found), strict=True)) == expected
-    assert expected
-
-
 # k differences in real genomes: what was planted is found, and nothing else is.
 
 
@@ -217,15 +202,6 @@ def test_minima_and_loci_of_phix(real):
     assert rows(kmatch.best(path, patterns)) == naive.best([("phix", sequence)], patterns)
 
 
-def test_nothing_is_found_in_runs_of_n(real):
-    path = real("human_mito_rcrs.fa.gz")
-    ((_, sequence),) = read(path)
-    unknown = sequence.index("N")
-    pattern = sequence[unknown - 12 : unknown] + "A" + sequence[unknown + 1 : unknown + 13]
-    ((*place, cigar),) = rows(kmatch.edit(path, [pattern], 2))
-    assert place == [0, unknown - 12, unknown + 13, 0, 1, "+"] and cigar == "12=1X12="
-
-
 # Products in real genomes, held against what is known of them.
 
 
@@ -283,18 +259,6 @@ def test_the_amplicons_of_artic(real):
     assert len(products) == len(expected) == 113
 
 
-def test_what_else_a_pool_makes(real):
-    options = {"k": 0, "product": (50, 2000)}
-    own = kmatch.pcr(real(VIRUS), real(SCHEME), **options)
-    every = kmatch.pcr(real(VIRUS), real(SCHEME), pairs="any", **options)
-    partners = np.array(["+" not in name for name in every.name])
-    assert list(every[partners]) == list(own)
-    assert ("SARS-CoV-2_2_LEFT+SARS-CoV-2_1_RIGHT", 324, 431) in zip(
-        every.name, every.start.tolist(), every.end.tolist(), strict=True
-    )
-    assert (~partners).sum() > 500
-
-
 def test_products_at_known_distances(real):
     path = real("ecoli_k12_mg1655.fa.gz")
     ((_, text),) = read(path)
@@ -312,13 +276,3 @@ def test_products_at_known_distances(real):
     mirrored = kmatch.pcr(path, turned, k=0)
     assert mirrored.start.tolist() == products.start.tolist()
     assert (mirrored.strand != products.strand).all()
-
-
-def test_a_multiplex_on_a_chromosome(real):
-    path = real("human_grch37_chr20.fa.gz")
-    ((_, text),) = read(path)
-    pairs, places = pairs_of(text, 200, 4, (100, 1000))
-    products = kmatch.pcr(path, pairs, k=3, exact_3p=5)
-    found = zip(products.start.tolist(), products.end.tolist(), products.name, strict=True)
-    assert set(places) <= set(found)
-    assert (products.distance_forward <= 3).all() and (products.distance_reverse <= 3).all()

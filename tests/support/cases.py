@@ -250,6 +250,3 @@ def edit_cases(draw, longest=24):
 
 
 reports = st.sampled_from(["minima", "ends", "loci"])
-edit_geometries = st.fixed_dictionaries(
-    {"chunk_length": st.sampled_from([None, 5, 13, 64, 150, 400])}
-)

@@ -74,7 +74,7 @@ def furnish(folder: Path) -> Path:
     """Give a folder the examples, and a `bin` in which kmatch and python are those of the tests."""
     (folder / "examples").symlink_to(ROOT / "examples")
     (folder / "bin").mkdir()
-    for name, words in {"kmatch": "-m kmatch", "python": ""}.items():
+    for name, words in {"kmatch": "-m kmatch", "python": "", "python3": ""}.items():
         script = folder / "bin" / name
         script.write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n')
         script.chmod(0o755)
@@ -87,11 +87,10 @@ def run(command: Command, folder: Path) -> str:
         done = here(*shlex.split(command.line)[1:])
         assert done.status == 0, done.err.decode()
         return done.out.decode()
-    paths = {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": python_path()}
     bash = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command.line}"],
         cwd=folder,
-        env=os.environ | paths,
+        env=os.environ | paths(folder),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -101,9 +100,10 @@ def run(command: Command, folder: Path) -> str:
     return bash.stdout
 
 
-def python_path() -> str:
-    """Where Python finds kmatch, also from another folder."""
-    return os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+def paths(folder: Path) -> dict[str, str]:
+    """The environment in which the `bin` of a folder comes first, and kmatch is found anywhere."""
+    known = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return {"PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": known}
 
 
 def parsed_python(document: Path) -> doctest.DocTest:
