@@ -8,10 +8,11 @@ __version__ = "1.0.0"
 _HOMES = {
     "Genome": "kmatch.genome",
     **dict.fromkeys(
-        ("hamming", "multi", "edit", "best", "pcr", "primer", "guides", "pack"), "kmatch.api"
+        ("hamming", "multi", "edit", "best", "pcr", "primer", "guides", "assay", "pack"),
+        "kmatch.api",
     ),
     **dict.fromkeys(
-        ("Hit", "Hits", "Primer", "Primers", "Product", "Products", "Guides"),
+        ("Hit", "Hits", "Primer", "Primers", "Product", "Products", "Guides", "Assays"),
         "kmatch.results.table",
     ),
     **dict.fromkeys(
@@ -23,6 +24,7 @@ __all__ = ["__version__", *_HOMES]
 
 TYPE_CHECKING = False  # what type checkers take to be true
 if TYPE_CHECKING:
+    from kmatch.api import assay as assay
     from kmatch.api import best as best
     from kmatch.api import edit as edit
     from kmatch.api import guides as guides
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from kmatch.errors import KmatchError as KmatchError
     from kmatch.errors import OutputError as OutputError
     from kmatch.genome import Genome as Genome
+    from kmatch.results.table import Assays as Assays
     from kmatch.results.table import Guides as Guides
     from kmatch.results.table import Hit as Hit
     from kmatch.results.table import Hits as Hits

@@ -21,14 +21,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from kmatch.cluster import begin_anywhere, primers_anywhere
-from kmatch.errors import check_choice, check_threads, checked_count
+from kmatch.errors import APART, check_choice, check_threads, checked_count
 from kmatch.genome import Genome, Genomes, as_genome, as_genomes
 from kmatch.packed.writer import write_packed
 from kmatch.results.columns import SCORES, GuideRows
 from kmatch.results.limit import check_limit, limited
+from kmatch.results.melting import SALTS, Salts
 from kmatch.results.output import open_output
-from kmatch.results.table import Guides, Hits, Primers, Products
+from kmatch.results.table import Assays, Guides, Hits, Primers, Products
 from kmatch.search.alignments import BESIDE, GenomeTexts, with_alignments
+from kmatch.search.assay import AssayOptions, AssaySearch
 from kmatch.search.guides import GuideOptions, GuideSearch
 from kmatch.search.panel import pattern_distances
 from kmatch.search.pcr import PRODUCT, PcrOptions, PcrSearch, site_query
@@ -51,6 +53,7 @@ Side = Literal["3p", "5p"]
 Pams = str | Sequence[str]
 Score = Literal["cfd", "mit"]
 Pairing = Literal["own", "any"]
+Each = Literal["file", "record"]
 Limits = tuple[float, float]
 Scheduler = Any  # an address, a scheduler file, or a distributed.Client
 
@@ -205,6 +208,7 @@ def best(
     genome: Searched,
     patterns: Patterns,
     *,
+    each: Each = "file",
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
@@ -221,13 +225,15 @@ def best(
     """Find the closest occurrences of patterns in a genome, by differences.
 
     They are the minima at the smallest distance that a pattern has anywhere in the genome, with
-    regions too: of these, those inside are given. A pattern that matches nowhere has none, and a
+    regions too: of these, those inside are given. each: `record` for those at the smallest distance
+    that it has in each record. A pattern that matches nowhere has none, and a
     UserWarning names it. The arguments, and what is raised, are those of `hamming`.
 
         hits = kmatch.best("genome.fa", ["ACGTTACGTAGGCATCAGT"])
         hits.distance.min()
     """
-    query = Query("best", load_patterns(patterns), 0, strand, exact_5p, exact_3p)
+    check_choice("each", each, APART)
+    query = Query("best", load_patterns(patterns), 0, strand, exact_5p, exact_3p, each=each)
     run = Run(device, threads, algorithm, scheduler=scheduler)
     return _hits(query, run, genome, circular, regions, limit, on_progress, annotate)
 
@@ -253,9 +259,11 @@ def pcr(
     """Find the products that pairs of primers make in a genome, in both directions.
 
     A product reaches from a site of a primer on `+` to a site of another on `-` that faces it.
-    primers: a dict, name → (forward, reverse), of which each is a sequence or a list of alternates;
-    or a path of lines `NAME<tab>FORWARD<tab>REVERSE`, of FASTA or of BED with sequences in column
-    7, whose names end in `_F` and `_R`, `/1` and `/2` or `_LEFT` and `_RIGHT`. k: mismatches of a
+    primers: a dict, name → (forward, reverse) or (forward, reverse, probe), of which each is a
+    sequence or a list of alternates; or a path of lines `NAME<tab>FORWARD<tab>REVERSE`, maybe with
+    `<tab>PROBE`, of FASTA or of BED with sequences in column 7, whose names end in `_F` and `_R`,
+    `/1` and `/2` or `_LEFT` and `_RIGHT`, and of probes in `_P` or `_PROBE`. A product of a pair
+    with probes holds one of them, within k on either strand. k: mismatches of a
     primer, or differences with edit=True, 0 ≤ k < m. product: (least, most) letters, primers
     included. pairs: `own` joins partners, `any` every two primers, one with itself too. exact_3p:
     how many of a primer's last letters must match, with nothing skipped in them or beside them.
@@ -367,6 +375,50 @@ def guides(
     if annotate is not None:
         rows.annotate(_annotation(annotate))
     return Guides([search.guides()], rows)
+
+
+def assay(
+    assays: PairsGiven,
+    genome: Searched,
+    k: int | str,
+    *,
+    edit: bool = False,
+    product: tuple[int, int] = PRODUCT,
+    each: Each = "file",
+    targets: Sequence[str] | None = None,
+    monovalent: float = SALTS.monovalent,
+    magnesium: float = SALTS.magnesium,
+    dntps: float = SALTS.dntps,
+    oligos: float = SALTS.oligos,
+    circular: bool | Sequence[str] = False,
+    device: str = "auto",
+    threads: int | None = None,
+    scheduler: Scheduler | None = None,
+    on_progress: Progress | None = None,
+) -> Assays:
+    """Find which assays amplify which genomes, and what differs.
+
+    assays: as the primers of `pcr`, with a probe or several behind them: a dict, name → (forward,
+    reverse, probe), or a path. An assay amplifies a genome that has a product of its primers within
+    k, product and, where the assay has one, with a probe within k inside, on either strand; of
+    several products the one with the fewest differences counts, the first of these. each: whether a
+    genome is a `file` or a `record` of one. targets: names of the genomes that should amplify.
+    monovalent, magnesium, dntps: mM, and oligos: nM, both strands together, that the melting
+    temperatures are for. The other arguments are those of `pcr`.
+
+    Raises InputError for assays without two primers, and otherwise what `pcr` does.
+
+        found = kmatch.assay("assays.tsv", ["a.fa", "b.fa"], k=3)
+        found[found.amplifies == "no"].to_tsv("missed.tsv")
+    """
+    pairs = load_pairs(assays)
+    options = AssayOptions(product, edit, each, Salts(monovalent, magnesium, dntps, oligos))
+    run = Run(device, threads, scheduler=scheduler)
+    search = AssaySearch(pairs, _searched(genome, circular, scheduler), k, options, run)
+    search.progress.tell = on_progress
+    found = Assays(search, pairs, targets)
+    found.positions = search.positions
+    return found
 
 
 def pack(

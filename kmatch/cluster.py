@@ -466,7 +466,7 @@ class ClusterSearch(Search[HitBatch]):
     def __init__(
         self, query: Query, genomes: Genomes, run: Run, regions: Regions | None = None
     ) -> None:
-        self.narrows = query.problem != "best"
+        self.narrows = not query.whole
         super().__init__(genomes, run, regions)
         if run.algorithm == ENGINE:  # a group alone misses errors of the whole panel
             begin_search(query, as_genomes(Genome.from_records([])), Run("cpu", 1))
@@ -477,7 +477,7 @@ class ClusterSearch(Search[HitBatch]):
     def everywhere(self) -> Iterator[HitBatch]:
         """Yield the hits of one genome after another, as workers find them."""
         batches = self._hits()
-        if self._query.problem == "best":
+        if self._query.whole:
             batches = _closest(batches, self.genomes, self._query.patterns)
         for batch in batches:
             for first in range(0, len(batch), ROWS):

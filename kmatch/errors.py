@@ -19,6 +19,7 @@ BACKGROUND_STRANDS = ("both", "+")
 PAM_SIDES = ("3p", "5p")
 REPORTS = ("minima", "ends", "loci")
 PAIRINGS = ("own", "any")
+APART = ("file", "record")
 MOST = 2**31 - 1  # letters, differences or threads that are counted
 LONGEST_SHOWN = 60  # characters of a name in a message
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")

@@ -217,7 +217,8 @@ class TestTable:
         assert dict(zip(header.split("\t"), line.split("\t"), strict=True)) == {
             "sequence": "r0", "start": "0", "end": "60", "name": "pair", "length": "60",
             "strand": "+", "forward": "pair_F", "forward_start": "0", "forward_end": "10",
-            "distance_forward": "0", "cigar_forward": "10=", "reverse": "pair_R",
+            "distance_forward": "0", "cigar_forward": "10=",
+            "match_forward": FORWARD, "match_reverse": REVERSE, "reverse": "pair_R",
             "reverse_start": "50", "reverse_end": "60", "distance_reverse": "0",
             "cigar_reverse": "10=", "product": amplicon(60),
         }  # fmt: skip

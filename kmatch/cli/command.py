@@ -21,6 +21,7 @@ COMMANDS = {
         **dict.fromkeys(("hamming", "multi", "edit", "best"), "searches"),
         **dict.fromkeys(("pcr", "primer"), "primers"),
         "guides": "guides",
+        "assay": "assay",
     },
     "Files": dict.fromkeys(("pack", "plot"), "tools"),
     "Studies": dict.fromkeys(("bench", "model", "info"), "tools"),

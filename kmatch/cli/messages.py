@@ -72,6 +72,11 @@ class Messages:
         if self.verbose or self._is_watched():
             _say(message)
 
+    def answer(self, message: str) -> None:
+        """Print what was asked for."""
+        if not self.quiet:
+            _say(message)
+
     @contextmanager
     def progress(self, label: str, in_tasks: bool = False) -> Iterator[Advance | None]:
         """Give a function (consumed, size) that moves a bar on a terminal; elsewhere None.

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from kmatch.cli.command import OUTPUT, RUNNING, WHERE, Argument, Given, Option, grouped
-from kmatch.errors import MOST, PAM_SIDES, STRANDS, InputError, checked_share
+from kmatch.errors import APART, MOST, PAM_SIDES, STRANDS, InputError, checked_share
 from kmatch.published.registry import ENGINE, names
 from kmatch.results.output import COMPRESSED, is_special
 
@@ -180,6 +180,24 @@ PAMS = (
         *("--pam-side", PAM_SIDES, None),
         "The PAM follows the pattern (3p: NGG) or comes before it (5p: TTTV).",
     ),
+)
+OLIGOS = (
+    "A pair a line, NAME, a tab, FORWARD, a tab and REVERSE, with a tab and PROBE if there is one; "
+    "or FASTA, or BED with the sequence in column 7, where the names of a pair end in _F and _R, "
+    "/1 and /2 or _LEFT and _RIGHT, with _alt1 and the like behind it for alternates, all of which "
+    "are joined."
+)
+PRODUCT = Option(
+    *("--product", "MIN-MAX", None),
+    "Letters of a product, primers included.",
+    default="50-5000",
+    callback=sizes,
+)
+EDIT = Option("--edit", bool, None, "Primers bind with insertions and deletions too.")
+EACH = Option(
+    *("--each", APART, None),
+    "What is asked apart: each file, or each record of it.",
+    group=WHERE,
 )
 SCORE = Option(
     *("--score", ("cfd", "mit"), "none"),

@@ -11,9 +11,12 @@ from kmatch.cli.command import OUTPUT, WHERE, Argument, Given, Option, command, 
 from kmatch.cli.messages import counted
 from kmatch.cli.options import (
     CIRCULAR,
+    EDIT,
     GENOME,
     NONE,
+    OLIGOS,
     ONE,
+    PRODUCT,
     READ,
     TABLE,
     Number,
@@ -21,7 +24,6 @@ from kmatch.cli.options import (
     algorithm,
     distance,
     regions,
-    sizes,
 )
 from kmatch.cli.searches import Search, check_inputs
 from kmatch.errors import BACKGROUND_STRANDS, PAIRINGS
@@ -36,9 +38,7 @@ if TYPE_CHECKING:
     GENOME,
     Argument(
         "primers",
-        "A pair a line, NAME, a tab, FORWARD, a tab and REVERSE; or FASTA, or BED with the "
-        "sequence in column 7, where the names of a pair end in _F and _R, /1 and /2 or _LEFT "
-        "and _RIGHT, with _alt1 and the like behind it for alternates, all of which are joined.",
+        f"{OLIGOS} A product holds the probe of its pair, whose name ends in _P or _PROBE.",
         required=False,
     ),
     Option(
@@ -48,17 +48,12 @@ if TYPE_CHECKING:
         multiple=True,
     ),
     distance("Mismatches allowed in a primer, or differences with --edit; N% of its letters."),
-    Option(
-        *("--product", "MIN-MAX", None),
-        "Letters of a product, primers included.",
-        default="50-5000",
-        callback=sizes,
-    ),
+    PRODUCT,
     Option(
         *("--pairs", PAIRINGS, None),
         "own: join the partners of a pair; any: join any two primers, one with itself too.",
     ),
-    Option("--edit", bool, None, "Primers bind with insertions and deletions too."),
+    EDIT,
     Option("--exact-3p", NONE, None, "The last N letters of a primer must match.", default=0),
     Option(
         *("--sequence", bool, None),

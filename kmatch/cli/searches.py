@@ -17,6 +17,7 @@ from kmatch.cli.command import Given, Option, command
 from kmatch.cli.messages import Messages, counted
 from kmatch.cli.options import (
     BOUNDS,
+    EACH,
     EXACT,
     HITS,
     MISMATCHES,
@@ -166,9 +167,9 @@ class Search:
                 raise click.UsageError(f"--columns: {error}") from error
         self.aligned = self.form != "bed" and (self.form not in TABLES or rows.aligned)
 
-    def conclude(self, found: str, counts: "Counts | None" = None) -> None:
+    def conclude(self, found: str, counts: "Counts | None" = None, **more: Any) -> None:
         """Say what was found, in how much, how fast and on which device, and warn of patterns that
-        are longer than every record; counts: of the hits, for --json."""
+        are longer than every record; counts: of the hits, more: other facts, for --json."""
         progress, several = self.progress, ""
         if self._panel is not None:
             if self.regions is None:  # of regions only records with any are met
@@ -182,7 +183,7 @@ class Search:
 
             facts = {"device": self._device.removeprefix(" on "), "seconds": round(seconds, 3)}
             facts |= {"records": progress.records, "letters": progress.letters, "hits": self.rows}
-            write_report(self.given.json, counts, inputs=self._inputs, **facts)
+            write_report(self.given.json, counts, inputs=self._inputs, **facts | more)
         searched = f"{several}{records}, {letters} in {seconds:.1f} s{self._device}"
         self.messages.conclude(f"{found}; {searched}")
 
@@ -310,6 +311,7 @@ def edit(given: Given) -> None:
     "The closest occurrences of each pattern.",
     *PATTERNS,
     *EXACT,
+    EACH,
     algorithm("best"),
     *HITS,
     examples=(
@@ -319,8 +321,11 @@ def edit(given: Given) -> None:
     differs=DIFFERS,
 )
 def best(given: Given) -> None:
-    """Find where GENOME comes closest to each pattern, counting differences, on both strands."""
-    _search(given, "best", rereads=True)
+    """Find where GENOME comes closest to each pattern, counting differences, on both strands.
+
+    With --each record, where each record of it does.
+    """
+    _search(given, "best", rereads=given.each == "file")
 
 
 def _search(given: Given, problem: str, *, rereads: bool = False) -> None:

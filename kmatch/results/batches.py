@@ -8,13 +8,23 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Floats, Ints, Longs, bounds_of, counted_in_rows, gather, ranked
+from kmatch.arrays import (
+    Bools,
+    Bytes,
+    Floats,
+    Ints,
+    Longs,
+    bounds_of,
+    counted_in_rows,
+    gather,
+    ranked,
+)
 from kmatch.engine.types import Columns
 from kmatch.results.melting import gc_fractions, melting_temperatures
 from kmatch.sequences.chunks import Spans
 
 ENDLESS = 1 << 62  # letters of a linear record, as far as its origin goes
-WHOLE = ("names", "origin", "codes", "regions")  # fields that rows have in common
+WHOLE = ("names", "origin", "codes", "regions", "units")  # fields that rows have in common
 
 
 class Origin(NamedTuple):
@@ -129,15 +139,16 @@ def letters_beside(columns: Columns, lengths: Longs) -> Longs:
 
 
 class PrimerSites(NamedTuple):
-    """The sites of one primer of each of n products.
+    """The sites of one primer, or of a probe, of each of n products.
 
-    primer: int32, the primer's number; start, end: int64; distance: int32; columns: the alignments,
-    None where nobody asked for them.
+    primer: int32, the oligo's number, -1 where there is none; start, end: int64; minus: uint8, 1
+    for the strand `-`; distance: int32; columns: the alignments, None where nobody asked for them.
     """
 
     primer: Ints
     start: Longs
     end: Longs
+    minus: Bytes
     distance: Ints
     columns: Columns | None
 
@@ -147,13 +158,34 @@ class ProductBatch(Batch):
     """Products, n rows, sorted by record, start, end, strand, forward and reverse primer.
 
     minus: uint8, 1 where the forward primer is the site on `-`; text: the products from the forward
-    primer on, None where it was not asked for.
+    primer on, None where it was not asked for; probe: the probes that they hold, None where no pair
+    has any.
     """
 
     minus: Bytes
     forward: PrimerSites
     reverse: PrimerSites
     text: Texts | None
+    probe: PrimerSites | None = None
+
+
+@dataclass(frozen=True)
+class AssayBatch(Batch):
+    """Assays in genomes, n rows, by genome; record, start and end are -1 where none amplifies.
+
+    units: names of the genomes; genome, assay: int64[n], their numbers, of genomes among these;
+    amplifies: bool[n]; distance, distance_3p: int64[n, 3], the differences of the forward primer,
+    of the reverse one and of the probe, in all and in their last letters, -1 where there is none;
+    tm: float64[n, 3], °C, NaN where it is unknown.
+    """
+
+    units: list[str]
+    genome: Longs
+    assay: Longs
+    amplifies: Bools
+    distance: Longs
+    distance_3p: Longs
+    tm: Floats
 
 
 @dataclass(frozen=True)

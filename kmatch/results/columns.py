@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from math import isnan
+from math import inf, isnan, nan
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Bytes, Floats, Longs, bounds_of, counted_in_rows
+from kmatch.arrays import Bytes, Floats, Longs, bounds_of, counted_in_rows, ranked
 from kmatch.errors import InputError, shown
 from kmatch.genome import Genomes
 from kmatch.results.batches import (
+    AssayBatch,
     Batch,
     HitBatch,
     PrimerBatch,
@@ -22,7 +23,7 @@ from kmatch.results.batches import (
     sizes_of,
 )
 from kmatch.sequences.patterns import Pattern, pattern_set
-from kmatch.sequences.primer_pairs import PrimerPairs
+from kmatch.sequences.primer_pairs import FORWARD, PROBE, REVERSE, PrimerPairs
 
 if TYPE_CHECKING:
     from kmatch.results.annotation import Annotation
@@ -105,7 +106,9 @@ class Column(NamedTuple):
         cells = self.cells(batch, rows)
         if self.word is None or not isinstance(cells, np.ndarray):
             return cells
-        return listed(map(self.word, cells.tolist()))
+        known, which = ranked(np.where(np.isnan(cells), -inf, cells))
+        words = [self.word(nan if value == -inf else value) for value in known.tolist()]
+        return Named(Names(words), which)
 
 
 def worded(form: str, missing: str = "") -> Callable[[float], str]:
@@ -229,6 +232,13 @@ def _product_texts(batch: ProductBatch, rows: "ProductRows") -> Spelt:
     return Spelt(batch.text)
 
 
+def _probes(batch: ProductBatch, _: "ProductRows") -> Floats:
+    """The differences of the probe that each product holds, NaN where there is none."""
+    if batch.probe is None:
+        return np.full(len(batch), nan)
+    return np.where(batch.probe.primer < 0, nan, batch.probe.distance)
+
+
 def _primer_names(batch: PrimerBatch, rows: "PrimerRows") -> Named:
     first = np.where(batch.minus, batch.end - 1, batch.start)
     return listed(f"primer_{position}" for position in first.tolist())
@@ -265,6 +275,11 @@ def _site_columns(side: str) -> dict[str, Column]:
     def of(batch: ProductBatch) -> PrimerSites:
         return batch.forward if side == "forward" else batch.reverse
 
+    def text(batch: ProductBatch, _: "ProductRows") -> Spelt:
+        columns = of(batch).columns
+        assert columns is not None  # of a search that was asked for them
+        return Spelt(Texts(columns.text_ends, columns.text))
+
     return {
         side: Column(object, lambda batch, rows: Named(rows.labels, of(batch).primer)),
         f"{side}_start": Column(np.int64, lambda batch, _: of(batch).start),
@@ -273,6 +288,7 @@ def _site_columns(side: str) -> dict[str, Column]:
         f"cigar_{side}": Column(
             object, lambda batch, _: cigar_cells(of(batch).columns), aligned=True
         ),
+        f"match_{side}": Column(object, text, aligned=True),
     }
 
 
@@ -334,6 +350,7 @@ _PRODUCTS = _PLACE | {
     "score": Column(np.int64, _product_scores),
     **_FORWARD,
     **_REVERSE,
+    "probe": Column(np.float64, _probes, worded(".0f")),
     "forward_number": Column(np.int32, lambda batch, _: batch.forward.primer),
     "reverse_number": Column(np.int32, lambda batch, _: batch.reverse.primer),
     "sequence": Column(object, _product_texts),
@@ -351,6 +368,39 @@ _GUIDES = _PLACE | {
     "specificity": Column(np.float64, lambda batch, _: batch.specificity, worded("g")),
     "specificity_mit": Column(np.float64, lambda batch, _: batch.specificity_mit, worded("g")),
     "score": Column(np.int64, lambda batch, _: _rounded(1000 * np.nan_to_num(batch.specificity))),
+}
+
+
+def _or_none(numbers: Longs) -> Floats:
+    """Numbers, NaN where they are -1."""
+    return np.where(numbers < 0, nan, numbers)
+
+
+def _number(cells: Callable[[AssayBatch], Longs]) -> Column:
+    """The column of numbers of assays, where there is one."""
+    return Column(np.float64, lambda batch, _: _or_none(cells(batch)), worded(".0f"))
+
+
+def _oligo_columns(name: str, role: int) -> dict[str, Column]:
+    return {
+        name: _number(lambda batch: batch.distance[:, role]),
+        f"{name}_3p": _number(lambda batch: batch.distance_3p[:, role]),
+        f"tm_{name}": Column(np.float64, lambda batch, _: batch.tm[:, role], worded(".1f")),
+    }
+
+
+_ANSWERS = Names(("no", "yes"))
+_ASSAYS = {
+    "genome": Column(object, lambda batch, _: Named(Names(batch.units), batch.genome)),
+    "assay": Column(object, lambda batch, rows: Named(rows.labels, batch.assay)),
+    "amplifies": Column(object, lambda batch, _: Named(_ANSWERS, batch.amplifies.astype(np.int64))),
+    "record": _PLACE["record"],
+    "start": _number(lambda batch: batch.start),
+    "end": _number(lambda batch: batch.end),
+    "length": _number(lambda batch: batch.end - batch.start - (batch.start < 0)),
+    **_oligo_columns("forward", FORWARD),
+    **_oligo_columns("reverse", REVERSE),
+    **_oligo_columns("probe", PROBE),
 }
 _REGIONS = _PLACE | {
     "name": Column(object, lambda batch, _: same(".", batch)),
@@ -471,11 +521,13 @@ class ProductRows(Rows):
 
     def __init__(self, pairs: PrimerPairs, has_text: bool = False, named: bool = False) -> None:
         self.pairs, self.labels = pairs, Names(pairs.primers.names)
-        self.without = ANNOTATED if named else (*_GENOME, *ANNOTATED)
+        probe = ("probe",) * bool(pairs.sides[:, PROBE].any())
+        self.without = (*_GENOME * (not named), *ANNOTATED, *("probe",) * (not probe))
         place, genome = ("record", "start", "end", "name"), ("genome",) * named
         distances = ("distance_forward", "distance_reverse")
         self.bed = (*place, "score", "strand", *distances, *genome)
-        self.tsv = (*genome, *place, "length", "strand", *SITES, *("sequence",) * has_text)
+        text = ("sequence",) * has_text
+        self.tsv = (*genome, *place, "length", "strand", *SITES, *probe, *text)
 
 
 class PrimerRows(Rows):
@@ -501,6 +553,20 @@ class GuideRows(Rows):
         self.without = (*_GENOME, *ANNOTATED, *("specificity_mit",) * (not mit))
         place = ("record", "start", "end", "guide", "pam", "strand", "gc")
         self.tsv = (*place, *counts, *specificities)
+
+
+class AssayRows(Rows):
+    """Assays in genomes; bed: none."""
+
+    columns, without, bed = _ASSAYS, (), ()
+    tsv = (
+        *("genome", "assay", "amplifies", "record", "start", "end", "length"),
+        *("forward", "reverse", "probe", "forward_3p", "reverse_3p"),
+        *("tm_forward", "tm_reverse", "tm_probe"),
+    )
+
+    def __init__(self, pairs: PrimerPairs) -> None:
+        self.labels = Names(pairs.names)
 
 
 class RegionRows(Rows):

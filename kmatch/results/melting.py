@@ -1,7 +1,7 @@
-"""GC content and melting temperature of many stretches of one text."""
+"""GC content and melting temperature of many stretches of one text, and of duplexes."""
 
-from math import log
-from typing import Any
+from math import log, nan
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,41 @@ CONCENTRATION = 25  # nM of each strand
 SODIUM = 50  # mM
 GAS = 1.987  # cal/(K·mol)
 _BASES = "ACGT"
+_PAIRED = str.maketrans("ACGT", "TGCA")
+
+
+class Salts(NamedTuple):
+    """What a duplex is in, with primer3's defaults: monovalent, magnesium and dntps in mM, oligos
+    in nM of both strands together."""
+
+    monovalent: float = 50
+    magnesium: float = 1.5
+    dntps: float = 0.6
+    oligos: float = 50
+
+
+SALTS = Salts()
+
+
+def duplex_temperature(oligo: str, text: str, salts: Salts = SALTS) -> float:
+    """Melting temperature in °C of an oligo on a site that reads `text` in its direction; NaN where
+    a neighbour of a mismatch has no parameters, or a letter is not A, C, G or T.
+
+    Biopython's `MeltingTemp.Tm_NN`: nearest neighbours of Allawi & SantaLucia 1997, internal and
+    terminal mismatches of Allawi, SantaLucia and Peyret, and the salt correction of SantaLucia
+    1998, magnesium as von Ahsen et al. 2001 count it.
+    """
+    from Bio.SeqUtils.MeltingTemp import Tm_NN
+
+    half = salts.oligos / 2
+    mixed = {"dnac1": half, "dnac2": half, "Na": salts.monovalent}
+    mixed |= {"Mg": salts.magnesium, "dNTPs": salts.dntps, "saltcorr": 5}
+    if set(oligo + text) - set(_BASES):
+        return nan
+    try:
+        return float(Tm_NN(oligo, c_seq=text.translate(_PAIRED), **mixed))
+    except (ValueError, KeyError, IndexError, ZeroDivisionError):  # no parameters
+        return nan
 
 
 def gc_fractions(codes: Bytes, start: Longs, end: Longs) -> Floats:

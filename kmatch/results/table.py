@@ -3,6 +3,7 @@
 import os
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from html import escape
 from importlib import import_module
@@ -13,8 +14,18 @@ import numpy as np
 from kmatch.arrays import Floats, Ints, Longs, Objects, Strings, bounds_of
 from kmatch.errors import InputError, OutputError
 from kmatch.genome import Genome, Genomes, as_genomes
-from kmatch.results.batches import GuideBatch, HitBatch, PrimerBatch, ProductBatch, SomeBatch, taken
+from kmatch.results.assays import AssayCounts, write_positions
+from kmatch.results.batches import (
+    AssayBatch,
+    GuideBatch,
+    HitBatch,
+    PrimerBatch,
+    ProductBatch,
+    SomeBatch,
+    taken,
+)
 from kmatch.results.columns import (
+    AssayRows,
     GuideRows,
     HitRows,
     Letters,
@@ -379,7 +390,8 @@ class Products(Table[ProductBatch, Product]):
     named by both. `start`, `end` and `length` are int64, 0-based and half-open on the forward
     strand, primers included. `strand` is `+` where the forward primer is the site on `+`.
     `forward_start`, `forward_end`, `distance_forward` (int32) and `cigar_forward` (object) describe
-    the forward primer's site, and likewise those of the reverse one. `sequence` holds the products
+    the forward primer's site, `match_forward` (object) its text, and likewise those of the reverse
+    one. `probe` (float64) is the differences of the pair's probe. `sequence` holds the products
     from the forward primer on, where they were asked for. `record_number` counts from 0. Of several
     genomes there are also `genome`, names (object), and `genome_number`.
 
@@ -406,6 +418,9 @@ class Products(Table[ProductBatch, Product]):
     distance_reverse: Ints
     cigar_forward: Objects
     cigar_reverse: Objects
+    match_forward: Objects
+    match_reverse: Objects
+    probe: Floats
     sequence: Objects
     record_number: Longs
     genome: Objects
@@ -502,6 +517,76 @@ class Guides(Table[GuideBatch, Any]):
     def __init__(self, batches: Iterable[GuideBatch], rows: GuideRows) -> None:
         self._row = _tuple("Guide", rows.tsv)
         super().__init__(batches, rows)
+
+
+class Assays(Table[AssayBatch, Any]):
+    """Assays in genomes, a row an assay and genome, by genome.
+
+    Columns are NumPy arrays of one length: `genome`, `assay` and `record` hold names (object),
+    `amplifies` is `yes` or `no`. The others are float64, NaN where there is none: `start`, `end`
+    and `length` of the product, 0-based and half-open on the record's forward strand; `forward`,
+    `reverse` and `probe`, the differences of each oligo in the product or, where there is none, at
+    its closest site; `forward_3p`, `reverse_3p`, `probe_3p`, those in its last five letters;
+    `tm_forward`, `tm_reverse`, `tm_probe`, °C. `facts` has the genomes that each assay amplifies,
+    and where targets are known how many of them.
+
+    Iteration gives rows; `assays[:10]`, `assays[assays.amplifies == "no"]` and `assays[numbers]`
+    give Assays.
+    """
+
+    noun = "row"
+    genome: Objects
+    assay: Objects
+    amplifies: Objects
+    record: Objects
+    start: Floats
+    end: Floats
+    length: Floats
+    forward: Floats
+    reverse: Floats
+    probe: Floats
+    forward_3p: Floats
+    reverse_3p: Floats
+    probe_3p: Floats
+    tm_forward: Floats
+    tm_reverse: Floats
+    tm_probe: Floats
+
+    def __init__(
+        self, batches: Iterable[AssayBatch], pairs: PrimerPairs, targets: Iterable[str] | None
+    ) -> None:
+        self._row, self._counts = _tuple("Assay", AssayRows.tsv), AssayCounts(pairs, targets)
+        super().__init__(batches, AssayRows(pairs))
+        for batch in self.batches:
+            self._counts.add(batch)
+        self.facts = self._counts.facts()
+        self.pairs, self.positions = pairs, np.zeros((0, 0), np.int64)
+
+    def to_bed(self, target: Any) -> None:
+        raise OutputError("assays have no BED, as not every row has a place; use to_tsv")
+
+    def to_matrix(self, target: Any) -> None:
+        """Write the differences of each assay in each genome to a path or to a binary handle, empty
+        where it does not amplify."""
+        with _opened(target) as handle:
+            self._counts.write_matrix(handle)
+
+    def to_positions(self, target: Any) -> None:
+        """Write how many genomes that amplify match and differ at each letter of each oligo, as
+        `to_matrix` does."""
+        with _opened(target) as handle:
+            write_positions(handle, self.pairs, self.positions)
+
+    @staticmethod
+    def _whole(batch: AssayBatch) -> int:
+        return id(batch)
+
+
+def _opened(target: Any) -> Any:
+    """A context that gives the handle of a path, or a handle as it is."""
+    from kmatch.results.output import open_output
+
+    return open_output(target) if isinstance(target, str | os.PathLike) else nullcontext(target)
 
 
 def _write(target: Any, form: str, rows: Rows, batches: Iterable[Any]) -> None:

@@ -1,23 +1,26 @@
 """The closest occurrences of each pattern: the smallest distance to any substring, and where it is.
 
-A first pass over a genome keeps the smallest distance of each pattern, a second one finds the hits
-at it; no pass for every k.
+In a genome a first pass keeps the smallest distance of each pattern, a second one finds the hits at
+it; no pass for every k. Where many records, or small genomes, are asked each for its own, many are
+searched together, within larger and larger shares of the patterns' letters until each has hits.
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Longs
+from kmatch.arrays import Bools, Longs
 from kmatch.engine.engine import UnderWay
 from kmatch.engine.ways import work_of
 from kmatch.errors import warn
-from kmatch.genome import Genome, Genomes
+from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.published.registry import choose_algorithm
-from kmatch.results.batches import HitBatch
+from kmatch.results.batches import HitBatch, Origin, joined, no_hits
+from kmatch.search.alignments import with_alignments
 from kmatch.search.chunks import Chunking, PackedChunk, plan_reading
 from kmatch.search.circles import Reading
 from kmatch.search.ends import DifferenceSearch
@@ -32,9 +35,14 @@ from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.rules import Rules
 from kmatch.search.scan import DEEP
-from kmatch.search.search import Search
-from kmatch.sequences.circles import Circles
+from kmatch.search.search import Search, begin_search
+from kmatch.sequences.chunks import Spans
+from kmatch.sequences.circles import Circles, Circular
+from kmatch.sequences.records import Stretch, gathered, stretch_of, whole_stretches
 
+WINDOW = 1 << 25  # letters of records that are searched together
+UNITS = 1 << 12  # and genomes or records that are asked apart, at the most
+SHARES = ("15%", "25%", "35%", "50%", "99.9999%")  # the last is all letters but one
 LONG = 256  # letters of a pattern for which larger and larger distances cost seconds
 
 
@@ -186,3 +194,180 @@ def smallest_distances(
         for _, search in pending:
             search.stop()
     return distances
+
+
+class RecordBestSearch(Search[HitBatch]):
+    """The search of a Query `best` in each record apart.
+
+    Warns of each pattern that matches nowhere in some.
+    """
+
+    def __init__(
+        self, query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
+    ) -> None:
+        super().__init__(genomes, run, regions)
+        self._query, self.engine = query, BestSearch(query, genomes, run).engine
+
+    def _find(self, genome: Genome) -> Iterable[HitBatch]:
+        patterns, first = self._query.patterns, 0
+        missing = np.zeros(len(patterns), np.int64)
+        for window in windows(self._records(genome)):
+            apart = np.ones((len(window.names), len(patterns)), bool)
+            batch = closest(window, self._query, apart, self.genomes.circular, self.run)
+            apart[batch.record, batch.pattern] = False
+            missing += apart.sum(axis=0)
+            if self.run.aligned:
+                genomes = window.genomes(self.genomes.circular)
+                (batch,) = with_alignments([batch], self._query, genomes, self.run.threads)
+            yield moved(batch, first + np.arange(len(window.names)))
+            first += len(window.names)
+        for number in np.flatnonzero(missing).tolist():
+            warn(
+                f"pattern '{patterns.names[number]}' matches nowhere in {missing[number]:,} of "
+                f"{first:,} records"
+            )
+
+    def _records(self, genome: Genome) -> Iterator[tuple[list[str], list[Stretch]]]:
+        first = 0
+        for stretch in whole_stretches(self.parts(genome)):
+            spans = Spans(first, stretch.names, np.zeros_like(stretch.lengths), stretch.lengths)
+            self.progress.add(spans)
+            if self.regions:
+                self.regions.meet(spans)
+            yield stretch.names, [stretch]
+            first += len(stretch.names)
+
+
+class Window(NamedTuple):
+    """Some units, genomes or records that are asked each for its own, as one Genome.
+
+    unit: int64[r], the unit that each record is in, None where all are in one; names: of the units.
+    """
+
+    genome: Genome
+    unit: Longs | None
+    names: list[str]
+
+    def genomes(self, circular: Circular | None) -> Genomes:
+        """The Genome, of which some records may be circular, as what is searched."""
+        genomes = as_genomes(self.genome)
+        genomes.circular = circular
+        return genomes
+
+    def units(self, record: Longs) -> Longs:
+        """The units of records, by number, int64[n]."""
+        return np.zeros_like(record) if self.unit is None else self.unit[record]
+
+    def part(self, units: Longs) -> "tuple[Window, Longs | None]":
+        """The Window of some units, and the numbers that its records have here, None for the same
+        ones."""
+        if self.unit is None or len(units) == len(self.names):
+            return self, None
+        wanted = np.isin(self.unit, units)
+        chosen = [
+            stretch_of(*record)
+            for record, is_one in zip(self.genome.records(), wanted.tolist(), strict=True)
+            if is_one
+        ]
+        genome = Genome.of_stretches(self.genome.label, gathered(chosen))
+        return Window(genome, self.unit[wanted], self.names), np.flatnonzero(wanted)
+
+
+def windows(parts: Iterable[tuple[list[str], "list[Stretch] | Genome"]]) -> Iterator[Window]:
+    """Gather units to Windows of up to WINDOW letters and UNITS units, or of one that has more.
+
+    parts: names of units and whole records, a unit a record or, with one name, all of them; or the
+    Genome of one that is not to be in memory.
+    """
+    stretches: list[Stretch] = []
+    unit: list[int] = []
+    names: list[str] = []
+    letters = 0
+    for more, part in parts:
+        whole = [] if isinstance(part, Genome) else part
+        size = sum(len(stretch.letters) for stretch in whole)
+        full = letters + size > WINDOW or len(names) + len(more) > UNITS
+        if names and (full or part is not whole):
+            yield _window(stretches, unit, names)
+            stretches, unit, names, letters = [], [], [], 0
+        if isinstance(part, Genome):
+            yield Window(part, None, more)
+            continue
+        count = sum(len(stretch.names) for stretch in part)
+        unit += [len(names)] * count if len(more) == 1 else range(len(names), len(names) + count)
+        names += more
+        stretches += part
+        letters += size
+    if names:
+        yield _window(stretches, unit, names)
+
+
+def _window(stretches: list[Stretch], unit: list[int], names: list[str]) -> Window:
+    return Window(Genome.of_stretches("records", stretches), np.array(unit, np.int64), names)
+
+
+def closest(
+    window: Window,
+    query: Query,
+    wanted: Bools,
+    circular: Circular | None,
+    run: Run,
+    begin: Any = begin_search,
+) -> HitBatch:
+    """The hits of a Query `best` in units, each asked apart, sorted, without alignments.
+
+    wanted: bool[U, P], the units in which each pattern is looked for; begin: as `begin_search`.
+    """
+    patterns, run = query.patterns, run._replace(aligned=False)
+    least = np.tile(patterns.lengths, (len(wanted), 1))
+    held = [no_hits()]
+    for share in SHARES:
+        for units, numbers in rectangles(wanted & (least == patterns.lengths)):
+            part, record = window.part(units)
+            asked = query._replace(
+                problem="edit", patterns=patterns.take(numbers), k=share, report="minima"
+            )
+            for batch in begin(asked, part.genomes(circular), run).everywhere():
+                batch = batch if record is None else moved(batch, record)
+                batch = replace(batch, pattern=numbers[batch.pattern].astype(np.int32))
+                pairs = window.units(batch.record), batch.pattern
+                np.minimum.at(least, pairs, batch.distance)
+                held.append(batch.picked(np.flatnonzero(batch.distance == least[pairs])))
+    batch = joined(held)
+    circles: dict[int, int] = {}
+    for each in held:
+        circles |= each.origin.circles or {}
+    batch = replace(batch, origin=Origin(circles=circles if circular else None))
+    nearest = batch.distance == least[window.units(batch.record), batch.pattern]
+    batch = batch.picked(np.flatnonzero(nearest))
+    keys = (batch.pattern, batch.minus, batch.end, batch.start, batch.record)
+    return batch.picked(np.lexsort(keys))
+
+
+def moved(batch: HitBatch, record: Longs) -> HitBatch:
+    """The batch with other numbers for its records; record: int64[r], the new ones."""
+    names = {int(record[number]): name for number, name in batch.names.items()}
+    circles = batch.origin.circles
+    if circles is not None:
+        circles = {int(record[number]): size for number, size in circles.items()}
+    origin = batch.origin._replace(circles=circles)
+    return replace(batch, record=record[batch.record], names=names, origin=origin)
+
+
+def rectangles(wanted: Bools) -> Iterator[tuple[Longs, Longs]]:
+    """Yield (rows, columns), int64 each, which hold every flag that is set once together."""
+    by_row, by_column = alike(wanted), alike(wanted.T)
+    if len(by_row) <= len(by_column):
+        for rows in by_row:
+            yield rows, np.flatnonzero(wanted[rows[0]])
+    else:
+        for columns in by_column:
+            yield np.flatnonzero(wanted[:, columns[0]]), columns
+
+
+def alike(flags: Bools) -> list[Longs]:
+    """The numbers of rows that have the same flags, of which some are set, together."""
+    groups: dict[bytes, list[int]] = {}
+    for number in np.flatnonzero(flags.any(axis=1)).tolist():
+        groups.setdefault(flags[number].tobytes(), []).append(number)
+    return [np.array(numbers) for numbers in groups.values()]

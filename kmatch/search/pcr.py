@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, bounds_of, gather
+from kmatch.arrays import Bools, Bytes, Longs, bounds_of, gather
 from kmatch.engine.types import LETTERS
 from kmatch.errors import PAIRINGS, InputError, check_choice, checked_count, warn
 from kmatch.genome import Genome
@@ -32,11 +32,15 @@ from kmatch.search.regions import Regions
 from kmatch.search.rules import check_ends
 from kmatch.search.search import Search
 from kmatch.sequences.alphabet import encode_text, reverse_complement
-from kmatch.sequences.primer_pairs import PrimerPairs
+from kmatch.sequences.primer_pairs import FORWARD, PROBE, REVERSE, PrimerPairs
 
 PRODUCT = (50, 5000)
 MANY = 1_000_000  # products of a search
+PROBES = 1 << 20  # sites of probes that are looked at together
 PRODUCTS = 1 << 15  # yielded together, and any others that start where the last of them does
+
+
+Rows = tuple[Longs, ...]  # of sites, by number: on `+`, on `-` and of a probe
 
 
 class Limits(NamedTuple):
@@ -47,13 +51,16 @@ class Limits(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Which primers are joined: those of group g on `+` to those of group partner[g] on `-`.
+    """Which primers are joined: those of group g on `+` to those of group partner[g] on `-`, around
+    a site of probes of group probe[g].
 
-    of: int64, the group of each primer; partner: int64, by group, no two of them the same.
+    of: int64, the group of each oligo; partner: int64, by group, no two of them the same, -1 for
+    groups of probes; probe: int64, by group, -1 where products hold none.
     """
 
     of: Longs
     partner: Longs
+    probe: Longs
 
 
 class Sites:
@@ -101,16 +108,16 @@ def finished_sites(batches: Iterable[HitBatch], most: int) -> Iterator[tuple[Sit
         yield Sites(joined(waiting), most), again + fresh
 
 
-def joined_sites(
-    sites: Sites, count: int, groups: Groups, limits: Limits
-) -> Iterator[tuple[Longs, Longs]]:
+def joined_sites(sites: Sites, count: int, groups: Groups, limits: Limits) -> Iterator[Rows]:
     """Yield the products of the first sites on `+`, as rows (on `+`, on `-`), int64[n] each.
 
     They come in the order of these first sites' starts, of which none is shared by two parts.
     """
     starts, ends = sites.line
     group, minus = groups.of[sites.hits.pattern], sites.hits.minus.astype(bool)
-    plus, others = np.flatnonzero(~minus[:count]), np.flatnonzero(minus)
+    primer = groups.partner[group] >= 0
+    plus = np.flatnonzero((primer & ~minus)[:count])
+    others = np.flatnonzero(primer & minus)
     # By group, a line of its own each, on which no product reaches from group to group.
     apart = int(starts[-1]) + limits.most + 1
     others = others[np.argsort(group[others], kind="stable")]
@@ -138,9 +145,41 @@ def _parts(starts: Longs, many: Longs) -> Iterator[slice]:
     yield from map(slice, cuts, [*cuts[1:], len(starts)])
 
 
-def with_second_turns(batches: Iterable[HitBatch], most: int) -> Iterator[HitBatch]:
-    """The HitBatches, and behind those of a circular record its sites on `-` a turn later, as far
-    as products of up to `most` letters reach."""
+def with_probes(sites: Sites, rows: Rows, groups: Groups) -> Rows:
+    """Of products, as rows (on `+`, on `-`), those that hold a probe or need none, with the closest
+    site of a probe in each, the first of these, as a third row; -1 where it needs none."""
+    plus, others = rows
+    starts, ends = sites.line
+    group = groups.of[sites.hits.pattern]
+    wanted = groups.probe[group[plus]]
+    probes = np.flatnonzero(groups.partner[group] < 0)
+    apart = int(ends.max()) + 1
+    probes = probes[np.argsort(group[probes], kind="stable")]
+    place = group[probes] * apart + starts[probes]
+    low = np.searchsorted(place, wanted * apart + starts[plus])
+    many = np.searchsorted(place, wanted * apart + ends[others]) - low
+    many[wanted < 0] = 0
+    found = np.full(len(plus), -1)
+    part = np.cumsum(many) // PROBES
+    for first, last in pairwise([0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(plus)]):
+        bounds = bounds_of(many[first:last])
+        product = np.repeat(np.arange(first, last), many[first:last])
+        probe = gather(probes, low[first:last], bounds)
+        held = ends[probe] <= ends[others][product]
+        product, probe = product[held], probe[held]
+        order = np.lexsort((probe, sites.hits.distance[probe], product))
+        best = order[np.flatnonzero(np.diff(product[order], prepend=-1))]
+        found[product[best]] = probe[best]
+    kept = (wanted < 0) | (found >= 0)
+    return plus[kept], others[kept], found[kept]
+
+
+def with_second_turns(batches: Iterable[HitBatch], most: int, probes: Bools) -> Iterator[HitBatch]:
+    """The HitBatches, and behind those of a circular record its sites on `-` and of probes a turn
+    later, as far as products of up to `most` letters reach.
+
+    probes: bool[P], whether an oligo is one.
+    """
     waiting: list[HitBatch] = []  # sites of the last record
     for batch in batches:
         if not len(batch) or batch.origin.circles is None:
@@ -153,7 +192,8 @@ def with_second_turns(batches: Iterable[HitBatch], most: int) -> Iterator[HitBat
                 yield from _second_turn(waiting)
                 waiting = []
             yield part
-            near = np.flatnonzero((part.minus == 1) & (part.start < most))
+            turns = (part.minus == 1) | probes[part.pattern]
+            near = np.flatnonzero(turns & (part.start < most))
             if len(near):
                 waiting.append(part.picked(near))
     yield from _second_turn(waiting)
@@ -166,7 +206,7 @@ def _second_turn(batches: list[HitBatch]) -> Iterator[HitBatch]:
             yield replace(batch, start=batch.start + size, end=batch.end + size)
 
 
-def within_one_turn(sites: Sites, rows: tuple[Longs, Longs]) -> tuple[Longs, Longs]:
+def within_one_turn(sites: Sites, rows: Rows) -> Rows:
     """The products, as rows (on `+`, on `-`), that are no longer than their circular record."""
     circles = sites.hits.origin.circles
     if circles is None:
@@ -224,20 +264,25 @@ class PcrSearch(Search[ProductBatch]):
         self._sites, self._pairs, self._options = sites, pairs, options
         self._limits = check_pcr(pairs, options)
         self._groups = _groups(pairs, options.pairs == "any")
+        self._has_probes = bool((self._groups.probe >= 0).any())
         self.engine, self.progress = sites.engine, sites.progress
 
     def everywhere(self) -> Iterator[ProductBatch]:
         """Yield the products in one genome after another."""
         products = 0
+        for batch in self.products():
+            before, products = products, products + len(batch)
+            if before <= MANY < products:
+                warn(
+                    f"more than {MANY:,} products, and more to come; a smaller k, more letters "
+                    "that must match at the 3′ ends or a narrower range of lengths leaves fewer"
+                )
+            yield batch
+
+    def products(self) -> Iterator[ProductBatch]:
+        """Yield the same, however many there are."""
         for number, hits in groupby(self._kept(), lambda batch: batch.origin.number):
-            for batch in self._of_genome(number, hits):
-                before, products = products, products + len(batch)
-                if before <= MANY < products:
-                    warn(
-                        f"more than {MANY:,} products, and more to come; a smaller k, more letters "
-                        "that must match at the 3′ ends or a narrower range of lengths leaves fewer"
-                    )
-                yield batch
+            yield from self._of_genome(number, hits)
 
     def _kept(self) -> Iterator[HitBatch]:
         """The sites that are inside regions, as a product is inside one only if its sites are."""
@@ -254,11 +299,13 @@ class PcrSearch(Search[ProductBatch]):
         if self._options.sequence:
             texts = GenomeTexts(self.genomes, longest)
         if self.genomes.circular:
-            hits = with_second_turns(hits, longest)
+            hits = with_second_turns(hits, longest, self._pairs.role == PROBE)
         with closing(texts) if texts else nullcontext():
             for sites, count in finished_sites(hits, longest):
                 for rows in joined_sites(sites, count, self._groups, self._limits):
                     rows = within_one_turn(sites, rows)
+                    if self._has_probes:
+                        rows = with_probes(sites, rows, self._groups)
                     if self.regions:
                         rows = _inside(self.regions, sites, rows)
                     if len(rows[0]):
@@ -295,29 +342,31 @@ def check_pcr(pairs: PrimerPairs, options: PcrOptions, exact: str = "exact_3p") 
 
 
 def _groups(pairs: PrimerPairs, mixed: bool) -> Groups:
+    """mixed: any two primers are joined, whatever the probes."""
     if mixed:
-        return Groups(np.zeros(len(pairs.primers), np.int64), np.zeros(1, np.int64))
-    return Groups(2 * pairs.pair + pairs.role, np.arange(2 * len(pairs)) ^ 1)
+        return Groups((pairs.role == PROBE).astype(np.int64), np.array([0, -1]), np.array([-1, -1]))
+    groups = 3 * np.arange(len(pairs))[:, None] + [REVERSE, FORWARD, -len(pairs) * 3]
+    probe = np.where(pairs.sides[:, PROBE], 3 * np.arange(len(pairs)) + PROBE, -1)
+    partner = np.maximum(groups, -1).reshape(-1)
+    return Groups(3 * pairs.pair + pairs.role, partner, np.repeat(probe, 3))
 
 
-def _inside(regions: Regions, sites: Sites, rows: tuple[Longs, Longs]) -> tuple[Longs, Longs]:
-    """The products, as rows (on `+`, on `-`), that are inside a region."""
-    plus, others = rows
+def _inside(regions: Regions, sites: Sites, rows: Rows) -> Rows:
+    """The products, as rows of sites, that are inside a region."""
+    plus, others, *_ = rows
     hits = sites.hits
     numbers, which = numbers_of(hits.record[plus])
     names = [hits.names[number] for number in numbers.tolist()]
     kept = regions.hold(names, which, hits.start[plus], hits.end[others])
-    return plus[kept], others[kept]
+    return tuple(row[kept] for row in rows)
 
 
-def _batch(
-    sites: Sites, pairs: PrimerPairs, rows: tuple[Longs, Longs], texts: GenomeTexts | None
-) -> ProductBatch:
-    """The ProductBatch of (sites on `+`, sites on `-`), in order."""
+def _batch(sites: Sites, pairs: PrimerPairs, rows: Rows, texts: GenomeTexts | None) -> ProductBatch:
+    """The ProductBatch of rows of sites, in order."""
     primer, end = sites.hits.pattern, sites.hits.end
-    plus, others = rows
+    plus, others, *probes = rows
     # The forward primer of two is the forward one of its pair, otherwise the first one given.
-    ranks = np.stack([pairs.role[primer[row]].astype(np.int64) for row in rows])
+    ranks = np.stack([pairs.role[primer[row]].astype(np.int64) for row in rows[:2]])
     turned = np.where(ranks[0] == ranks[1], primer[plus] > primer[others], ranks[0] > ranks[1])
     forward, reverse = np.where(turned, others, plus), np.where(turned, plus, others)
     starts, ends = sites.line
@@ -340,6 +389,7 @@ def _batch(
         _primer_sites(sites, forward),
         _primer_sites(sites, reverse),
         text,
+        _primer_sites(sites, probes[0][order]) if probes else None,
         origin=sites.hits.origin,
     )
 
@@ -354,5 +404,7 @@ def _in_direction(text: Texts, minus: Bytes) -> Texts:
 
 
 def _primer_sites(sites: Sites, rows: Longs) -> PrimerSites:
+    """The PrimerSites of sites, or -1 for none."""
     hits = sites.hits.picked(rows)
-    return PrimerSites(hits.pattern, *first_turn(sites, rows), hits.distance, hits.columns)
+    primer = np.where(rows < 0, np.int32(-1), hits.pattern)
+    return PrimerSites(primer, *first_turn(sites, rows), hits.minus, hits.distance, hits.columns)

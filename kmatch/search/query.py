@@ -18,7 +18,8 @@ class Query(NamedTuple):
     and last letters that must match; pam: IUPAC letters that must stand beside a pattern, one PAM
     or several, after it (pam_side `3p`) or before it (`5p`), or None; report: `minima`, `ends` or
     `loci`, None for `ends` beside a PAM and `minima` elsewhere; max_…: the most differences of each
-    kind, None where only k bounds it.
+    kind, None where only k bounds it; each: whose hits `best` finds the closest of, `file` for a
+    genome's and `record` for each record's.
     """
 
     problem: str
@@ -33,6 +34,12 @@ class Query(NamedTuple):
     max_mismatches: int | None = None
     max_insertions: int | None = None
     max_deletions: int | None = None
+    each: str = "file"
+
+    @property
+    def whole(self) -> bool:
+        """Whether the whole genome decides what a hit is."""
+        return self.problem == "best" and self.each == "file"
 
     @property
     def ends(self) -> tuple[int, int]:

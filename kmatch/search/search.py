@@ -158,9 +158,10 @@ def begin_search(
 ) -> Search[HitBatch]:
     """The search of a Query in genomes on this machine; only its own modules are imported."""
     if query.problem == "best":
-        from kmatch.search.best import BestSearch
+        from kmatch.search.best import BestSearch, RecordBestSearch
 
-        return BestSearch(query, genomes, run, regions)
+        kind = BestSearch if query.whole else RecordBestSearch
+        return kind(query, genomes, run, regions)
     if query.problem == "edit" or _has_unequal_pams(query, run):
         from kmatch.search.edit import EditSearch
 

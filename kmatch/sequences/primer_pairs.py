@@ -1,4 +1,4 @@
-"""Pairs of primers, from files and from Python."""
+"""Pairs of primers, with probes or without, from files and from Python."""
 
 import os
 import re
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Ints, Longs
+from kmatch.arrays import Bools, Bytes, Ints, Longs
 from kmatch.errors import InputError, listed, shown, warn
 from kmatch.sequences.files import StrPath, label_of
 from kmatch.sequences.patterns import (
@@ -23,27 +23,29 @@ from kmatch.sequences.patterns import (
 )
 from kmatch.sequences.records import clean_names
 
-FORWARD, REVERSE = 0, 1
+FORWARD, REVERSE, PROBE = 0, 1, 2
 ENDINGS = "_F and _R, /1 and /2 or _LEFT and _RIGHT"
 # Alternates are named `_LEFT_alt1`, or `_LEFT_1` as in newer schemes.
 _ROLE = re.compile(
-    r"(?P<pair>.+?)(?:(?:(?P<f>_F|/1)|_R|/2)(?:_alt\w*)?"
-    r"|(?:(?P<left>_LEFT)|_RIGHT)(?:_alt\w*|_\d+)?)",
+    r"(?P<pair>.+?)(?:(?:(?P<f>_F|/1)|(?P<p>_P)|_R|/2)(?:_alt\w*)?"
+    r"|(?:(?P<left>_LEFT)|(?P<probe>_PROBE)|_RIGHT)(?:_alt\w*|_\d+)?)",
     re.IGNORECASE,
 )
-# Words above the second and the third column of a table of pairs.
-_HEADER = ({"forward", "fwd", "fw", "left", "f"}, {"reverse", "rev", "rv", "right", "r"})
+# Words above the columns of a table of pairs, none of which is a sequence.
+_HEADER = re.compile(
+    r"forward|fwd|fw|left|reverse|rev|right|primer|oligo|seq|(?<![a-z])[fr](?![a-z])", re.IGNORECASE
+)
 
 Side = str | Iterable[str]  # a primer, or its alternates
-PairsGiven = str | os.PathLike[str] | Mapping[str, tuple[Side, Side]]
+PairsGiven = str | os.PathLike[str] | Mapping[str, tuple[Side, Side] | tuple[Side, Side, Side]]
 
 
 class PrimerPairs:
-    """Pairs of primers, of which each may have alternates, and primers without a partner.
+    """Pairs of primers, each with its alternates and probes, and primers without a partner.
 
-    primers: PatternSet, by pair, the forward ones of a pair before its reverse ones; pair: int64[P]
-    and role: uint8[P], the number of each one's pair and whether it is FORWARD or REVERSE there;
-    names: those of the pairs.
+    primers: PatternSet, by pair, the forward ones of a pair before its reverse ones and its probes;
+    pair: int64[P] and role: uint8[P], the number of each one's pair and whether it is FORWARD,
+    REVERSE or PROBE there; names: those of the pairs.
     """
 
     def __init__(self, primers: PatternSet, pair: Longs, role: Bytes, names: list[str]) -> None:
@@ -54,6 +56,13 @@ class PrimerPairs:
 
     def __repr__(self) -> str:
         return f"<PrimerPairs: {listed(self.names)}>"
+
+    @property
+    def sides(self) -> Bools:
+        """Whether a pair has oligos of each role, bool[n, 3]."""
+        sides = np.zeros((len(self), 3), bool)
+        sides[self.pair, self.role] = True
+        return sides
 
     def product_names(self, forward: Ints, reverse: Ints) -> list[str]:
         """Names of products: that of their pair, or those of both primers where these are no
@@ -71,8 +80,7 @@ class PrimerPairs:
 
     def check_partners(self) -> None:
         """Raise InputError for a primer that has no partner."""
-        sides = np.zeros((len(self), 2), bool)
-        sides[self.pair, self.role] = True
+        sides = self.sides
         paired = sides[:, 0] & sides[:, 1]
         lonely = np.flatnonzero(~paired[self.pair])
         if len(lonely):
@@ -96,10 +104,10 @@ class _Primer(NamedTuple):
 def load_pairs(given: PairsGiven | PrimerPairs) -> PrimerPairs:
     """The PrimerPairs of primers as a user gives them.
 
-    given: a path, of which `-` is standard input, or a dict, name → (forward, reverse), of which
-    each is a sequence or several alternates. Names that could not stay as they are and names that
-    repeat give a warning. Raises InputError where there are none, or where a letter is outside
-    IUPAC.
+    given: a path, of which `-` is standard input, or a dict, name → (forward, reverse) or (forward,
+    reverse, probe), of which each is a sequence or several alternates. Names that could not stay as
+    they are and names that repeat give a warning. Raises InputError where there are none, or where
+    a letter is outside IUPAC.
     """
     if isinstance(given, PrimerPairs):
         return given
@@ -111,8 +119,13 @@ def load_pairs(given: PairsGiven | PrimerPairs) -> PrimerPairs:
         raise InputError("no primers were given")
     primers: list[_Primer] = []
     for number, (name, sides) in enumerate(given.items()):
-        if not isinstance(name, str) or not isinstance(sides, tuple | list) or len(sides) != 2:
-            raise InputError(f"the primers of {name!r} are {sides!r}; give (forward, reverse)")
+        if not isinstance(name, str) or not (
+            isinstance(sides, tuple | list) and len(sides) in (2, 3)
+        ):
+            raise InputError(
+                f"the primers of {name!r} are {sides!r}; give (forward, reverse), and a probe "
+                "behind them if there is one"
+            )
         primers += _of_pair(number, name, sides)
     return _pairs(primers, list(given))
 
@@ -141,7 +154,7 @@ def _of_pair(number: int, name: str, sides: Sequence[Side], where: str = "") -> 
         for alternate, sequence in enumerate(alternates):
             if not isinstance(sequence, str):
                 raise InputError(f"a primer of '{shown(name)}' is {sequence!r}; sequences are str")
-            of = f"{name}_{'FR'[role]}" + (f"_alt{alternate}" if alternate else "")
+            of = f"{name}_{'FRP'[role]}" + (f"_alt{alternate}" if alternate else "")
             yield _Primer(number, role, of, sequence, where)
 
 
@@ -171,6 +184,8 @@ def role_of(name: str) -> tuple[str, int] | None:
     found = _ROLE.fullmatch(name)
     if not found:
         return None
+    if found["p"] or found["probe"]:
+        return found["pair"], PROBE
     return found["pair"], FORWARD if found["f"] or found["left"] else REVERSE
 
 
@@ -201,17 +216,18 @@ def _by_line(lines: list[str], label: str) -> tuple[list[_Primer], list[str]]:
                 f"{where} is BED with {len(fields)} columns; primers have their sequence in "
                 "column 7"
             )
-        if len(fields) != 3:
+        if len(fields) not in (3, 4):
             raise InputError(
                 f"{where} has {len(fields)} column{'' if len(fields) == 1 else 's'}; write NAME, a "
-                "tab, FORWARD, a tab and REVERSE, or BED with the sequence in column 7"
+                "tab, FORWARD, a tab and REVERSE, and if there is one a tab and PROBE, or BED with "
+                "the sequence in column 7"
             )
-        primers += _of_pair(len(names), fields[0], fields[1:], f"{where}: ")
+        sides = fields[1:] if fields[-1] else fields[1:3]  # a probe may be empty
+        primers += _of_pair(len(names), fields[0], sides, f"{where}: ")
         names.append(fields[0])
     return primers, names
 
 
 def _is_header(fields: list[str]) -> bool:
     """Whether a line names columns: its words are no sequences of bases."""
-    words = [set(re.split(r"[\W_\d]+", field.lower())) for field in fields[1:3]]
-    return len(words) == 2 and all(map(set.intersection, words, _HEADER))
+    return len(fields) > 2 and all(map(_HEADER.search, fields[1:3]))

@@ -1,0 +1,134 @@
+"""Assays in many genomes: `kmatch assay`."""
+
+from contextlib import ExitStack
+
+import click
+
+from kmatch.cli.command import OUTPUT, Argument, Given, Option, command, grouped
+from kmatch.cli.messages import counted
+from kmatch.cli.options import (
+    CIRCULAR,
+    COLUMNS,
+    EACH,
+    EDIT,
+    FILE,
+    GENOME,
+    JSON,
+    OLIGOS,
+    PRODUCT,
+    RUN,
+    Number,
+    distance,
+)
+from kmatch.cli.searches import Search
+
+SALTS = tuple(
+    Option(f"--{name}", Number(), None, text, default=default, group=OUTPUT)
+    for name, default, text in (
+        ("monovalent", 50, "mM of Na+ and K+ that melting temperatures are for."),
+        ("magnesium", 1.5, "mM of Mg2+."),
+        ("dntps", 0.6, "mM of dNTPs, which bind magnesium."),
+        ("oligos", 50, "nM of an oligo and its site together."),
+    )
+)
+
+
+@command(
+    "What primers and probes amplify in many genomes.",
+    Argument("assays", f"{OLIGOS} Probes' names end in _P or _PROBE."),
+    Argument("genomes", f"One or more: {GENOME.text}", nargs=-1, required=True),
+    distance("Mismatches allowed in an oligo, or differences with --edit; N% of its letters."),
+    PRODUCT,
+    EDIT,
+    EACH,
+    *grouped(
+        OUTPUT,
+        Option("--matrix", "FILE", "none", "Also write the differences, an assay a line."),
+        Option("--positions", "FILE", "none", "Also write the genomes that differ by position."),
+        Option(
+            "--targets", "FILE", "none", "Names of the genomes that are to be found, a line each."
+        ),
+        FILE,
+        Option(
+            *("--format form", ("tsv", "csv"), "what FILE's suffix says, otherwise tsv"),
+            "Output format.",
+        ),
+        COLUMNS,
+        *SALTS,
+        JSON,
+    ),
+    CIRCULAR,
+    *RUN,
+    examples=(
+        "kmatch assay pairs.tsv genome.fa.gz --each record -k 3",
+        "kmatch assay pairs.tsv virus.fa genome.fa.gz -k 2 --matrix matrix.tsv",
+    ),
+    differs="assay says of each genome whether it is found; pcr lists all products.",
+)
+def assay(given: Given) -> None:
+    """Find which assays amplify which genomes, and what differs where.
+
+    An assay amplifies a genome that has a product of its primers, each within k, with its probe,
+    if it has one, within k inside. Of several products the one with the fewest differences counts.
+    """
+    from kmatch.sequences.files import is_list, read_list
+
+    given.annotate = None
+    paths = [path.removeprefix("@") for path in given.genomes]
+    if [given.assays, *paths].count("-") > 1:
+        raise click.UsageError("only one of ASSAYS and GENOMES can be standard input")
+    second = {"--matrix": given.matrix, "--positions": given.positions}
+    search = Search(given, (given.assays, *paths, given.targets), second, default="tsv")
+    if search.form == "bed":
+        raise click.UsageError("assay writes TSV and CSV, as not every row has a place")
+    from kmatch.results.assays import AssayCounts, write_positions
+    from kmatch.results.columns import AssayRows
+    from kmatch.results.formats import FORMATS
+    from kmatch.results.melting import Salts
+    from kmatch.results.output import open_output
+    from kmatch.search.assay import AssayOptions, AssaySearch
+    from kmatch.sequences.patterns import read_lines
+    from kmatch.sequences.primer_pairs import load_pairs
+
+    pairs, targets = load_pairs(given.assays), None
+    if given.targets:
+        lines = map(str.strip, read_lines(given.targets, "targets"))
+        targets = [line for line in lines if line and not line.startswith("#")]
+    given.genome = given.genomes[0]
+    if len(given.genomes) > 1:
+        lists = [read_list(path) if is_list(path) else [path] for path in given.genomes]
+        given.genome = [path for each in lists for path in each]
+    search.open_genomes(rereads=given.each == "file")
+    rows, counts = AssayRows(pairs), AssayCounts(pairs, targets)
+    search.dress(rows)
+    options = given.made(AssayOptions)._replace(salts=given.made(Salts))
+    made: list[AssaySearch] = []
+
+    def begin() -> AssaySearch:
+        made.append(AssaySearch(pairs, search.genomes, given.k, options, search.run))
+        return made[0]
+
+    with ExitStack() as stack:
+        handles = [stack.enter_context(open_output(given.output))]
+        with search.batches(begin, search.genomes.label) as found:
+            writer = FORMATS[search.form](handles[0], rows)
+            for batch in found:
+                writer.write(batch)
+                counts.add(batch)
+            writer.finish()
+        for path in filter(None, second.values()):
+            handles.append(stack.enter_context(open_output(path)))
+        if given.matrix:
+            counts.write_matrix(handles[1])
+        if given.positions:
+            write_positions(handles[-1], pairs, made[0].positions)
+        for handle in handles:  # if one fails, none gets its final name
+            handle.flush()
+    facts = counts.facts()
+    amplified = sum(row["amplified"] for row in facts)
+    search.conclude(f"{amplified:,} of {counted(search.rows, 'row')} amplify", assays=facts)
+    if targets is not None:
+        for row in facts:
+            name, _, *answers = row.items()
+            said = ", ".join(f"{number:,} {what.replace('_', ' ')}" for what, number in answers)
+            search.messages.answer(f"{name[1]}: {said}")

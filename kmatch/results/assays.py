@@ -1,0 +1,82 @@
+"""What assays come to over all genomes: the matrix, the positions of their oligos, and the right
+and wrong answers."""
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from kmatch.arrays import Longs
+from kmatch.errors import listed, warn
+from kmatch.results.batches import AssayBatch
+from kmatch.sequences.alphabet import letter_masks
+from kmatch.sequences.primer_pairs import PrimerPairs
+
+ANSWERS = ("true_positive", "false_negative", "false_positive", "true_negative")
+SEEN = "ACGTN-+"  # at a letter of an oligo: a base, another letter, none, or more behind it
+MASKS = letter_masks(["ACGT"])
+
+
+class AssayCounts:
+    """Answers of assays by genome. targets: names of genomes that should amplify, if known."""
+
+    def __init__(self, pairs: PrimerPairs, targets: Iterable[str] | None = None) -> None:
+        self._pairs = pairs
+        self._targets = None if targets is None else set(targets)
+        self._names: list[str] = []
+        self._parts: list[Any] = [np.zeros((0, len(pairs)), np.int32)]
+
+    def add(self, batch: AssayBatch) -> None:
+        """Count the rows of genomes."""
+        total = np.maximum(batch.distance, 0).sum(axis=1, dtype=np.int32)
+        answers = np.where(batch.amplifies, total, -1)
+        self._parts.append(answers.reshape(-1, len(self._pairs)))
+        self._names += batch.units
+
+    @property
+    def totals(self) -> Any:
+        """The differences of each product, int32[genomes, assays], -1 where there is none."""
+        return np.concatenate(self._parts)
+
+    def write_matrix(self, handle: Any) -> None:
+        """Write a line an assay: the differences in each genome, empty where none amplifies."""
+        _write(handle, ["assay", *self._names])
+        words = np.array([*map(str, range(int(self.totals.max(initial=0)) + 1)), ""], object)
+        for name, row in zip(self._pairs.names, self.totals.T, strict=True):
+            _write(handle, [name, *words[row].tolist()])
+
+    def facts(self) -> list[dict[str, Any]]:
+        """Of each assay: its name, the genomes that it amplifies, and its ANSWERS where targets are
+        known."""
+        found = self.totals >= 0
+        rows = [{"assay": name} for name in self._pairs.names]
+        counted = [("amplified", found)]
+        if self._targets is not None:
+            wanted = np.array([name in self._targets for name in self._names], bool)[:, None]
+            each = (found & wanted, ~found & wanted, found & ~wanted, ~(found | wanted))
+            counted += zip(ANSWERS, each, strict=True)
+            if missing := sorted(self._targets.difference(self._names)):
+                warn(f"targets that are none of the genomes: {listed(missing)}")
+        for name, flags in counted:
+            for row, count in zip(rows, flags.sum(axis=0).tolist(), strict=True):
+                row[name] = count
+        return rows
+
+
+def write_positions(handle: Any, pairs: PrimerPairs, counts: Longs) -> None:
+    """Write a line a letter of each oligo: the genomes that match there and differ, and those with
+    each of SEEN. counts: int64[letters, 7], see `AssaySearch.positions`."""
+    _write(handle, ["oligo", "position", "letter", "match", "differ", *SEEN])
+    oligos = pairs.primers
+    matches = np.where(oligos.masks[:, None] & MASKS, counts[:, :4], 0).sum(axis=1)
+    differ = counts[:, :6].sum(axis=1) - matches
+    table = np.column_stack([matches, differ, counts]).tolist()
+    bounds = pairwise(oligos.begins.tolist())
+    for name, letters, (begin, end) in zip(oligos.names, oligos.sequences, bounds, strict=True):
+        for number, (letter, row) in enumerate(zip(letters, table[begin:end], strict=True), 1):
+            _write(handle, [name, number, letter.upper(), *row])
+
+
+def _write(handle: Any, cells: list[Any]) -> None:
+    handle.write(("\t".join(map(str, cells)) + "\n").encode("utf-8", "surrogateescape"))

@@ -1,0 +1,263 @@
+"""Assays, pairs of primers with probes or without, in many genomes: what amplifies, what differs.
+
+Genomes are searched in windows, many small ones together, for the sites of all oligos; what PCR
+makes of these is held against the best product of each assay so far. Where there is none, the
+closest site of each of its oligos is looked for.
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kmatch.arrays import Bools, Floats, Longs, bounds_of
+from kmatch.cluster import begin_anywhere, connected
+from kmatch.errors import APART, check_choice
+from kmatch.genome import Genome, Genomes
+from kmatch.results.assays import SEEN
+from kmatch.results.batches import AssayBatch, HitBatch
+from kmatch.results.columns import HitRows
+from kmatch.results.melting import SALTS, Salts, duplex_temperature
+from kmatch.search.alignments import with_alignments
+from kmatch.search.best import WINDOW, Window, closest, windows
+from kmatch.search.pcr import PRODUCT, PcrOptions, PcrSearch, site_query
+from kmatch.search.query import RUN, Query, Run
+from kmatch.search.search import Progress
+from kmatch.sequences.alphabet import letter_masks
+from kmatch.sequences.chunks import Spans
+from kmatch.sequences.primer_pairs import PrimerPairs
+from kmatch.sequences.records import Stretch
+
+NONE = 1 << 40  # differences where there is no product
+ROLES = 3
+_SEEN = np.full(256, SEEN.index("N"))
+_SEEN[np.frombuffer(SEEN.encode(), np.uint8)] = np.arange(len(SEEN))
+
+
+class AssayOptions(NamedTuple):
+    """product, edit: as PcrOptions has them; each: whether a genome is a `file` or a `record`;
+    salts: what duplexes are in."""
+
+    product: tuple[int, int] = PRODUCT
+    edit: bool = False
+    each: str = "file"
+    salts: Salts = SALTS
+
+
+OPTIONS = AssayOptions()
+
+
+class Chosen:
+    """The sites of the oligos of n assays, by role: a row of `sites`, int64[3, n, 6], is the oligo,
+    -1 where there is none, its record, start, end and strand, and the differences.
+
+    place: int64[n, 3], record, start and end of the product; total: int64[n], its differences.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.sites = np.full((ROLES, size, 6), -1)
+        self.place, self.total = np.full((size, 3), -1), np.full(size, NONE)
+
+    def take(self, key: Longs, total: Longs, place: Longs, sites: list[Longs]) -> None:
+        """Take those of some products, in order, that have fewer differences than all before."""
+        order = np.lexsort((total, key))
+        first = order[np.flatnonzero(np.diff(key[order], prepend=-1))]
+        rows = first[total[first] < self.total[key[first]]]
+        key = key[rows]
+        self.total[key], self.place[key] = total[rows], place[rows]
+        for own, each in zip(self.sites, sites, strict=False):
+            own[key] = each[rows]
+
+
+def _table(*columns: Any) -> Longs:
+    return np.stack(columns, axis=1).astype(np.int64)
+
+
+class AssaySearch:
+    """Finds assays in genomes: iterated once, it gives AssayBatches, a row an assay and genome.
+
+    positions: int64[L, 7], at each letter of the oligos, the products so far whose site has there
+    each of SEEN. Raises InputError for assays without a pair of primers.
+    """
+
+    def __init__(
+        self,
+        pairs: PrimerPairs,
+        genomes: Genomes,
+        k: int | str,
+        options: AssayOptions = OPTIONS,
+        run: Run = RUN,
+    ) -> None:
+        check_choice("each", options.each, APART)
+        self._pairs, self._genomes, self._options = pairs, genomes, options
+        self._pcr = PcrOptions(options.product, edit=options.edit)
+        self._query = site_query(pairs, k, self._pcr)
+        self._best = Query("best", pairs.primers)
+        self._stack = ExitStack()
+        if run.scheduler is not None:
+            run = run._replace(scheduler=self._stack.enter_context(connected(run.scheduler)))
+        self.engine = begin_anywhere(self._query, genomes, run).engine
+        if run.device == "auto" and run.scheduler is None:
+            run = run._replace(device=self.engine.name)
+        self._run, self.progress = run._replace(aligned=False), Progress(genomes)
+        oligos = pairs.primers
+        self._rows = HitRows(oligos)
+        self._words = [word.upper().replace("U", "T") for word in oligos.sequences]
+        plain = oligos.masks & (oligos.masks - 1) == 0
+        self._plain = np.logical_and.reduceat(plain, oligos.begins[:-1])
+        self._known: dict[tuple[int, bytes], float] = {}  # melting temperatures
+        self._own = [self._melting(n, word.encode()) for n, word in enumerate(self._words)]
+        self.positions = np.zeros((len(oligos.masks), len(SEEN)), np.int64)
+
+    def __iter__(self) -> Iterator[AssayBatch]:
+        with self._stack:
+            for window in windows(self._units()):
+                yield self._batch(window)
+        self._genomes.check_circular()
+
+    def _units(self) -> Iterator[tuple[list[str], list[Stretch] | Genome]]:
+        """Yield the names of genomes, and their records or, of a large one, where these are."""
+        progress, genomes = self.progress, self._genomes
+        for number, name in enumerate(genomes.names):
+            progress.go_to(number)
+            genome, records = genomes.genome(number), 0
+            apart = self._options.each == "record"
+            if not apart and (genome.expected_letters or WINDOW) >= WINDOW:
+                yield [name], genome
+                continue
+            whole = []
+            for stretch in genome.whole_parts(progress.hear):
+                spans = Spans(records, stretch.names, stretch.lengths, stretch.lengths)
+                progress.add(spans)
+                records += len(stretch.names)
+                if apart:
+                    yield stretch.names, [stretch]
+                else:
+                    whole.append(stretch)
+            if not apart:
+                yield [name], whole
+
+    def _batch(self, window: Window) -> AssayBatch:
+        """The rows of the genomes of a Window."""
+        units, assays = len(window.names), len(self._pairs)
+        chosen = Chosen(units * assays)
+        names = {-1: ""} | self._amplify(window, chosen)
+        amplifies = chosen.total < NONE
+        missing = ~amplifies.reshape(units, assays)
+        if missing.any():
+            self._approach(window, missing, chosen)
+        last, tm = self._compare(window, chosen, amplifies)
+        genome, assay = np.divmod(np.arange(units * assays), assays)
+        record, start, end = chosen.place.T
+        return AssayBatch(
+            record,
+            start,
+            end,
+            names,
+            units=window.names,
+            genome=genome,
+            assay=assay,
+            amplifies=amplifies,
+            distance=chosen.sites[:, :, 5].T,
+            distance_3p=last.T,
+            tm=tm.T,
+        )
+
+    def _amplify(self, window: Window, chosen: Chosen) -> dict[int, str]:
+        """Choose the products of assays in genomes; gives the names of their records."""
+        pair, names = self._pairs.pair, dict[int, str]()
+        sites = begin_anywhere(self._query, window.genomes(self._genomes.circular), self._run)
+        if window.unit is None:
+            sites.progress.tell = self.progress.hear
+        for batch in PcrSearch(sites, self._pairs, self._pcr).products():
+            roles = [batch.forward, batch.reverse, *([batch.probe] if batch.probe else [])]
+            place = _table(batch.record, batch.start, batch.end)
+            total = sum(np.where(role.primer < 0, 0, role.distance) for role in roles)
+            rows = [
+                _table(role.primer, batch.record, role.start, role.end, role.minus, role.distance)
+                for role in roles
+            ]
+            for row in rows:
+                row[row[:, 0] < 0] = -1
+            key = window.units(batch.record) * len(self._pairs) + pair[batch.forward.primer]
+            chosen.take(key, np.asarray(total), place, rows)
+            names |= batch.names
+        if window.unit is None:
+            self.progress.join(sites.progress)
+        return names
+
+    def _approach(self, window: Window, missing: Bools, chosen: Chosen) -> None:
+        """Choose the closest site of each oligo of the assays that are missing in genomes."""
+        pairs, wanted = self._pairs, missing[:, self._pairs.pair]
+        circular = self._genomes.circular
+        hits = closest(window, self._best, wanted, circular, self._run, begin_anywhere)
+        columns = (hits.pattern, hits.record, hits.start, hits.end, hits.minus, hits.distance)
+        sites = _table(*columns)
+        key = window.units(hits.record) * len(pairs) + pairs.pair[hits.pattern]
+        for role in range(ROLES):
+            own = np.flatnonzero(pairs.role[hits.pattern] == role)
+            order = own[np.lexsort((hits.distance[own], key[own]))]
+            first = order[np.flatnonzero(np.diff(key[order], prepend=-1))]
+            chosen.sites[role, key[first]] = sites[first]
+
+    def _compare(self, window: Window, chosen: Chosen, amplifies: Bools) -> tuple[Longs, Floats]:
+        """The differences in the last letters and the melting temperatures of sites, [3, n]."""
+        sites = chosen.sites.reshape(-1, 6)
+        oligo, of_product = sites[:, 0], np.tile(amplifies, ROLES)
+        exact = (oligo >= 0) & (sites[:, 5] == 0) & self._plain[oligo]
+        last, tm = np.where(exact, 0, -1), np.where(exact, np.array(self._own)[oligo], np.nan)
+        oligos = self._pairs.primers
+        matched = np.repeat(
+            np.bincount(oligo[exact & of_product], minlength=len(oligos)), oligos.lengths
+        )
+        letters = _SEEN[np.frombuffer("".join(self._words).encode(), np.uint8)]
+        self.positions[np.arange(len(letters)), letters] += matched
+        for query, these in ((self._query, of_product), (self._best, ~of_product)):
+            rows = np.flatnonzero((oligo >= 0) & ~exact & these)
+            if not len(rows):
+                continue
+            pattern, record, start, end, minus, distance = sites[rows].T
+            kinds = pattern.astype(np.int32), distance.astype(np.int32), minus.astype(np.uint8)
+            hits = HitBatch(record, start, end, {}, *kinds)
+            genomes = window.genomes(self._genomes.circular)
+            (hits,) = with_alignments([hits], query, genomes, self._run.threads)
+            last[rows] = HitRows.columns["differences_3p"].values(hits, self._rows)
+            tm[rows] = self._temperatures(hits)
+            if query is self._query:
+                self._note(hits)
+        return last.reshape(ROLES, -1), tm.reshape(ROLES, -1)
+
+    def _temperatures(self, hits: HitBatch) -> Floats:
+        """Melting temperatures of sites, NaN where letters were skipped."""
+        columns = hits.aligned
+        bad = np.isin(columns.ops, np.frombuffer(b"ID", np.uint8))
+        skipped = np.diff(bounds_of(bad)[columns.op_ends]) > 0
+        text, ends = columns.text.tobytes(), columns.text_ends.tolist()
+        rows = zip(hits.pattern.tolist(), ends, ends[1:], skipped.tolist(), strict=False)
+        return np.array(
+            [np.nan if gap else self._melting(n, text[a:b]) for n, a, b, gap in rows], np.float64
+        )
+
+    def _melting(self, oligo: int, text: bytes) -> float:
+        """The melting temperature of an oligo on a text as long, of which a letter that stands for
+        several bases is the one that fits."""
+        key = oligo, text
+        if key not in self._known:
+            word, site = self._words[oligo], text.decode()
+            fits = letter_masks([word]) & letter_masks([site]) > 0
+            fit = "".join(s if fit else w for w, s, fit in zip(word, site, fits, strict=True))
+            self._known[key] = duplex_temperature(fit, site, self._options.salts)
+        return self._known[key]
+
+    def _note(self, hits: HitBatch) -> None:
+        """Count what the sites of products have at each letter of their oligos."""
+        ops, columns = hits.aligned.ops, hits.aligned
+        row = np.repeat(np.arange(len(hits)), np.diff(columns.op_ends))
+        added, skipped = ops == ord("D"), ops == ord("I")
+        letters = bounds_of(~added)
+        begin = self._pairs.primers.begins[hits.pattern[row]]
+        letter = begin + letters[:-1] - letters[columns.op_ends[row]] - added
+        text = np.append(columns.text, np.uint8(0))[bounds_of(~skipped)[:-1]]
+        seen = np.where(added, SEEN.index("+"), np.where(skipped, SEEN.index("-"), _SEEN[text]))
+        np.add.at(self.positions, (letter, seen), 1)

@@ -1,0 +1,294 @@
+"""`kmatch assay` and `kmatch.assay`, against every product of an oracle."""
+
+import io
+import json
+import random
+from math import log, sqrt
+
+import naive
+import naive_assays
+import numpy as np
+import pytest
+from support.commands import fasta, here, random_letters
+
+import kmatch
+from kmatch.errors import InputError
+from kmatch.results.melting import Salts, duplex_temperature
+from kmatch.search import assay, best, pcr
+
+OLIGOS = ("ACGTTGCAGTCCATT", "GGATTACCAGTTGCA", "TTGGCCTAGGATCCA")
+
+
+def rows_of(found):
+    names = ("genome", "assay", "amplifies", "record", "start", "end")
+    oligos = ("forward", "reverse", "probe")
+    columns = [getattr(found, name).tolist() for name in names]
+    sides = [
+        np.stack([getattr(found, name + ending) for name in oligos], axis=1).tolist()
+        for ending in ("", "_3p")
+    ]
+
+    def whole(value):
+        return None if value != value else int(value)
+
+    def wholes(side):
+        return tuple(map(whole, side))
+
+    rows = zip(*columns, *sides, strict=True)
+    return [
+        (*row[:2], row[2] == "yes", row[3], *(whole(n) for n in row[4:6]), *map(wholes, row[6:]))
+        for row in rows
+    ]
+
+
+def case(rng):
+    """Genomes that hold oligos with errors, on both strands, and the assays."""
+
+    def oligo(least):
+        return "".join(rng.choice("ACGTACGTACGTR") for _ in range(rng.randint(least, least + 3)))
+
+    given = {}
+    for number in range(rng.randint(1, 3)):
+        probes = [oligo(3) for _ in range(rng.choice([0, 1, 1, 2]))]
+        given[f"a{number}"] = ([oligo(4) for _ in range(rng.randint(1, 2))], [oligo(4)], probes)
+    written = [oligo for sides in given.values() for side in sides for oligo in side]
+    written += [naive.reverse_complement(oligo) for oligo in written]
+
+    def text():
+        parts = rng.choices(written, k=rng.randint(0, 7))
+        return "".join(part + rng.choice(["", "A", "CG", "N"]) for part in parts)[
+            : rng.choice([20, 60])
+        ]
+
+    genomes = {
+        f"g{number}": [(f"g{number}r{record}", text()) for record in range(rng.randint(1, 3))]
+        for number in range(rng.randint(1, 4))
+    }
+    return genomes, given
+
+
+@pytest.mark.parametrize("edit", [False, True])
+@pytest.mark.parametrize("circular", [False, True])
+def test_as_the_oracle(edit, circular, monkeypatch):
+    rng = random.Random(39 + edit)
+    for trial in range(8 if circular or edit else 20):
+        genomes, given = case(rng)
+        each = rng.choice(["file", "record"])
+        monkeypatch.setattr(best, "WINDOW", rng.choice([1, 50, 1 << 20]))
+        monkeypatch.setattr(assay, "WINDOW", rng.choice([1, 1 << 20]))
+        monkeypatch.setattr(best, "UNITS", rng.choice([1, 2, 1 << 12]))
+        monkeypatch.setattr(pcr, "PROBES", rng.choice([1, 1 << 20]))
+        files = [kmatch.Genome.from_records(records) for records in genomes.values()]
+        for genome, name in zip(files, genomes, strict=True):
+            genome.label = name
+        options = {"product": (rng.choice([5, 12]), rng.choice([25, 60])), "edit": edit}
+        found = kmatch.assay(
+            given, files, (k := rng.choice([0, 1])), each=each, circular=circular, device="cpu",
+            **options,
+        )  # fmt: skip
+        apart = genomes
+        if each == "record":
+            apart = {name: [(name, text)] for each in genomes.values() for name, text in each}
+        rows, sites = naive_assays.assays(apart, given, k, circular=circular, **options)
+        assert rows_of(found) == rows, (trial, given, genomes)
+        if len(set(oligos := [o for sides in given.values() for s in sides for o in s])) < len(
+            oligos
+        ):
+            continue
+        handle = io.BytesIO()
+        found.to_positions(handle)
+        lines = [line.split("\t") for line in handle.getvalue().decode().splitlines()[1:]]
+        expected = [row for oligo in oligos for row in naive_assays.positions(oligo, sites)]
+        assert [list(map(int, line[3:])) for line in lines] == expected
+
+
+def amplicon(inside="", errors=()):
+    """A product of the first two of OLIGOS around the third, with letters changed."""
+    forward, reverse, probe = OLIGOS
+    text = list(forward + inside + probe + "ACCA" + naive.reverse_complement(reverse))
+    for at in errors:
+        text[at] = "ACGT"["ACGT".index(text[at]) - 1]
+    return "".join(text)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Assays, five genomes in one file and in a file each, their list, and names of targets."""
+    folder = tmp_path_factory.mktemp("assays")
+    rows = [("two", *OLIGOS[:2], ""), ("three", *OLIGOS)]
+    lines = ["assay\tForwardPrimer\tReversePrimer\tProbe\n", *("\t".join(r) + "\n" for r in rows)]
+    (folder / "assays.tsv").write_text("".join(lines))
+    around = [random_letters(300, seed) for seed in range(5)]
+    inside = "TGCATGCATTGGACCATT"
+    texts = [
+        amplicon(inside),
+        amplicon(inside, [2, 14]),
+        naive.reverse_complement(amplicon(inside, [3, 35, 40])),
+        amplicon(inside, [36, 38, 40]),
+        "",
+    ]
+    records = [(f"g{n}", part[:150] + text + part[150:]) for n, (text, part) in
+               enumerate(zip(texts, around, strict=True))]  # fmt: skip
+    (folder / "all.fa").write_bytes(fasta(records))
+    for name, text in records:
+        (folder / f"{name}.fa").write_bytes(fasta([(name, text)]))
+    (folder / "list").write_text("".join(f"{folder}/g{n}.fa\n" for n in range(5)))
+    (folder / "targets").write_text("g0\n# and those of a patient\ng3\ng4\n")
+    return folder
+
+
+def table(text):
+    header, *lines = (line.split("\t") for line in text.decode().splitlines())
+    return [dict(zip(header, line, strict=True)) for line in lines]
+
+
+def test_command(folder, tmp_path):
+    matrix, positions, report = (tmp_path / name for name in ("m.tsv", "p.tsv", "r.json"))
+    done = here(
+        *("assay", folder / "assays.tsv", folder / "all.fa", "-k", 2, "--each", "record"),
+        *("--product", "50-100", "--matrix", matrix, "--positions", positions),
+        *("--targets", folder / "targets", "--json", report),
+    )  # fmt: skip
+    rows = table(done.out)
+    assert list(rows[0]) == [
+        *("genome", "assay", "amplifies", "sequence", "start", "end", "length"),
+        *("forward", "reverse", "probe", "forward_3p", "reverse_3p"),
+        *("tm_forward", "tm_reverse", "tm_probe"),
+    ]
+    assert [row["genome"] for row in rows] == [f"g{n}" for n in range(5) for _ in range(2)]
+    assert [row["amplifies"] for row in rows] == ["yes"] * 7 + ["no"] * 3
+    second = {"start": "150", "end": "217", "forward": "2", "probe": "", "forward_3p": "1"}
+    assert second.items() <= rows[2].items()
+    assert {"forward": "1", "probe": "2", "reverse": "0"}.items() <= rows[5].items()
+    assert {"sequence": "", "start": "", "forward": "0", "probe": "3"}.items() <= rows[7].items()
+    assert matrix.read_text().splitlines() == [
+        "assay\tg0\tg1\tg2\tg3\tg4", "two\t0\t2\t1\t0\t", "three\t0\t2\t3\t\t",
+    ]  # fmt: skip
+    lines = [line.split("\t") for line in positions.read_text().splitlines()]
+    assert lines[0] == ["oligo", "position", "letter", "match", "differ", *"ACGTN-+"]
+    assert lines[3][:5] == ["two_F", "3", "G", "3", "1"] and sum(map(int, lines[3][5:])) == 4
+    facts = json.loads(report.read_text())["assays"]
+    assert facts[1] == {
+        "assay": "three", "amplified": 3, "true_positive": 1, "false_negative": 2,
+        "false_positive": 2, "true_negative": 0,
+    }  # fmt: skip
+    assert done.err.decode().splitlines()[-1] == (
+        "kmatch: three: 1 true positive, 2 false negative, 2 false positive, 0 true negative"
+    )
+
+
+def test_files_lists_and_records_give_the_same(folder):
+    how = ("-k", 3, "--product", "50-100")
+    apart = table(
+        here("assay", folder / "assays.tsv", folder / "all.fa", "--each", "record", *how).out
+    )
+    several = here("assay", folder / "assays.tsv", *(folder / f"g{n}.fa" for n in range(5)), *how)
+    listed = here("assay", folder / "assays.tsv", f"@{folder}/list", *how)
+    assert several.out == listed.out
+    rows = table(listed.out)
+    assert [row.pop("genome") for row in rows[::2]] == [f"{folder}/g{n}.fa" for n in range(5)]
+    assert [list(row.values())[-14:] for row in rows] == [list(row.values())[1:] for row in apart]
+    piped = here(
+        *("assay", folder / "assays.tsv", "-", "--each", "record", *how),
+        stdin=(folder / "all.fa").read_bytes(),
+    )
+    assert table(piped.out) == apart
+
+
+# calc_tm of primer3-py 2.4.0 with 1.5 mM Mg and 0.6 mM dNTPs, its defaults, and with other salts.
+PRIMER3 = {
+    "ACAGGTACGTTAATAGTTAATAGCGT": (58.2928957293754, 62.9710703098084),
+    "GACCCCAAAATCAGCGAAAT": (56.674076070161334, 61.705809715768055),
+    "TCTGGTTACTGCCAGTTGAATCTG": (60.80392434640186, 65.6332450632907),
+    "GGATTACCAGTTGCA": (46.037429652810886, 51.48659804899421),
+}
+
+
+@pytest.mark.parametrize("oligo", PRIMER3)
+def test_melting_temperatures_of_perfect_duplexes(oligo):
+    salts = Salts(monovalent=100, magnesium=3, dntps=0.2, oligos=200)
+    found = duplex_temperature(oligo, oligo), duplex_temperature(oligo, oligo, salts)
+    assert found == pytest.approx(PRIMER3[oligo], abs=1e-9)
+
+
+def test_melting_temperature_with_a_mismatch():
+    """The sum of Allawi & SantaLucia's neighbours, of GGATTACCAGTTGCA with an A against its C."""
+    steps = [
+        *((-8.0, -19.9), (-8.2, -22.2), (-7.2, -20.4), (-7.9, -22.2), (-7.2, -21.3), (-8.4, -22.4)),
+        *((0.6, -0.6), (3.4, 8.0)),  # CC/GA and CA/AT
+        *((-7.8, -21.0), (-8.4, -22.4), (-7.9, -22.2), (-8.5, -22.7), (-9.8, -24.4), (-8.5, -22.7)),
+        *((0.1, -2.8), (2.3, 4.1)),  # ends: G and A
+    ]
+    enthalpy, entropy = map(sum, zip(*steps, strict=True))
+    salt = (50 + 120 * sqrt(1.5 - 0.6)) / 1000
+    entropy += 0.368 * 14 * log(salt)
+    expected = 1000 * enthalpy / (entropy + 1.987 * log(50e-9 / 4)) - 273.15
+    assert duplex_temperature("GGATTACCAGTTGCA", "GGATTACTAGTTGCA") == pytest.approx(expected)
+    for site in ("GGATTAAAAGTTGCA", "GGATTACNAGTTGCA"):  # neighbours without parameters
+        assert np.isnan(duplex_temperature("GGATTACCAGTTGCA", site))
+
+
+def test_melting_temperatures_of_sites():
+    """Letters for several bases melt as what they stand against; a skipped letter has none."""
+    forward, reverse, probe = "ACGTTRCAGTCCATT", *OLIGOS[1:]
+    text = amplicon("TGCATG", [3]).replace(probe, probe[:7] + probe[8:])
+    genome = kmatch.Genome.from_records([("r", text)])
+    given = {"a": (forward, reverse, probe)}
+    found = kmatch.assay(given, genome, 1, edit=True, product=(9, 99), device="cpu")
+    assert found.probe.tolist() == [1] and np.isnan(found.tm_probe).all()
+    site = text[:15]
+    resolved = forward.replace("R", site[5])
+    assert found.tm_forward[0] == duplex_temperature(resolved, site)
+    salty = kmatch.assay(given, genome, 1, edit=True, product=(9, 99), magnesium=6, device="cpu")
+    assert salty.tm_reverse[0] == duplex_temperature(reverse, reverse, Salts(magnesium=6))
+    with pytest.raises(kmatch.OutputError, match="no BED"):
+        found.to_bed(io.StringIO())
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (("assays.tsv", "all.fa", "-k", 2, "-o", "x.bed"), "assay writes TSV and CSV"),
+        (("-", "-", "-k", 2), "only one of ASSAYS and GENOMES can be standard input"),
+        (("probe.fa", "all.fa", "-k", 2), "primers without a partner: 'x_P'"),
+        (("assays.tsv", "none.fa", "-k", 2), "none.fa"),
+    ],
+)
+def test_what_cannot_be_done(folder, monkeypatch, arguments, said):
+    monkeypatch.chdir(folder)
+    (folder / "probe.fa").write_text(">x_P\nACGTACGT\n")
+    done = here("assay", *arguments)
+    assert done.status in (1, 2) and not done.out and said in done.err.decode()
+
+
+def test_targets_that_are_no_genomes(folder):
+    given = {"a": OLIGOS}
+    with pytest.warns(UserWarning, match="none of the genomes: 'x'"):
+        found = kmatch.assay(given, folder / "g0.fa", 2, targets=["x"], device="cpu")
+    assert found.facts[0]["false_positive"] == 1
+    with pytest.raises(InputError, match="unknown each"):
+        kmatch.assay(given, folder / "g0.fa", 2, each="genome", device="cpu")
+
+
+@pytest.mark.filterwarnings("ignore:pattern")
+def test_each_record_by_itself(monkeypatch):
+    """The same as a search of every record alone, whatever is searched together."""
+    rng = random.Random(1)
+    for number in range(6):
+        texts = ["".join(rng.choices("ACGTN", k=rng.randrange(200))) for _ in range(6)]
+        records = [(f"r{at}", text) for at, text in enumerate(texts)]
+        patterns = ["".join(rng.choices("ACGTR", k=rng.randrange(3, 25))) for _ in range(4)]
+        monkeypatch.setattr(best, "WINDOW", [300, 1 << 20][number % 2])
+        how = {"device": "cpu", "circular": number % 3 == 0, "exact_3p": rng.choice([0, 0, 2])}
+        genome = kmatch.Genome.from_records(records)
+        found = kmatch.best(genome, patterns, each="record", **how)
+        alone = [
+            kmatch.best(kmatch.Genome.from_records([each]), patterns, **how) for each in records
+        ]
+        assert list(found) == [hit for hits in alone for hit in hits]
+        assert found.cigar.tolist() == [cigar for hits in alone for cigar in hits.cigar]
+        regions = [("r1", 0, len(texts[1]) // 2)]
+        inside = kmatch.best(genome, patterns, each="record", regions=regions, **how)
+        assert list(inside) == [
+            hit for hit in found if hit.record == "r1" and hit.end <= regions[0][2]
+        ]
