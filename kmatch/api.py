@@ -1,14 +1,5 @@
 """What kmatch offers to Python: a function a search, and `pack`.
 
-Every function takes a genome as a Genome or as a path, and patterns as
-
-- a list of sequences, each of which names its pattern;
-- a dict, name → sequence;
-- a path, str or PathLike, of FASTA, of text with one pattern a line, or of BED with sequences in
-  column 7, `-` being standard input;
-- one sequence as a str. A str is a path where a file of that name exists; otherwise, where it has
-  IUPAC letters only, it is a sequence.
-
 A sequence has IUPAC letters in any case, U being T. Positions are 0-based and half-open, on the
 forward strand. A wrong argument or file raises InputError, a device that cannot be used
 DeviceError, an output that cannot be written OutputError, a cluster that cannot be used or that
@@ -81,9 +72,10 @@ def hamming(
     genome: a Genome, or a path to FASTA, FASTQ, 2bit, GenBank or a packed genome; or a list of
         these, or `@` and the path of a file that names one a line: each is searched as if alone, in
         their order, and the hits have a column `genome`.
-    patterns: a list of sequences; a dict, name → sequence; a path to FASTA, or to text with one
-        pattern a line; or one sequence. A str is a path where a file of that name exists, and
-        otherwise a sequence where it has IUPAC letters only.
+    patterns: a list of sequences, which name themselves; a dict, name → sequence; a path to FASTA,
+        to text with one pattern a line or to BED with sequences in column 7, `-` being standard
+        input; or one sequence. A str is a path where a file of that name exists, and otherwise a
+        sequence where it has IUPAC letters only.
     k: mismatches, 0 ≤ k < m for a pattern of m letters; or a share of each pattern's letters such
         as `"10%"`, rounded down; the hits have a column `k` then.
     strand: `+` finds a pattern as written, `-` its reverse complement.

@@ -150,15 +150,6 @@ def test_a_hit_takes_the_first_pam_with_which_it_fits_its_record(report):
         assert rows(windows) == naive_circles.multi(records, patterns, k, **options)
 
 
-@pytest.mark.parametrize(("side", "start", "match"), [("3p", 0, "TA"), ("5p", 1, "AT")])
-@pytest.mark.parametrize("search", [kmatch.edit, kmatch.multi])
-def test_a_later_pam_with_which_a_hit_fits_its_record(search, side, start, match):
-    pams = {"pam": ["NNNNA", "N", "NAG"], "pam_side": side}
-    hits = search(kmatch.Genome.from_records([("r", "TA")]), "T", 0, circular=True, **pams)
-    assert [tuple(row)[1:3] for row in hits] == [(start, start + 2)] * 2
-    assert hits.match.tolist() == [match] * 2 and hits.cigar.tolist() == ["2="] * 2
-
-
 @settings(max_examples=60)
 @given(cases(), tiny, st.sampled_from(["minima", "loci"]), st.lists(st.booleans(), min_size=4))
 def test_linear_and_circular_records_together(case, geometry, report, flags):
@@ -234,12 +225,13 @@ class TestCommands:
         assert lines == [
             f"d\t96\t100\t{self.PATTERN}\t1000\t+\t0", f"d\t0\t6\t{self.PATTERN}\t1000\t+\t0"
         ]  # fmt: skip
-        found = here(name, genome, "-p", self.PATTERN, *k, "--circular", "--format", "tsv")
+        found = here(name, genome, "-p", self.PATTERN, *k, "--circular", "-v", "--format", "tsv")
+        assert b"; 2 records, 200 bp in" in found.err
         lines = found.out.decode().splitlines()[1:]
         assert [line.split("\t")[1:3] for line in lines] == [["96", "106"]] * 2
         assert all(line.endswith(f"\t10=\t{self.PATTERN}") for line in lines)
 
-    def test_gff3_ends_behind_the_last_letter(self, genome):
+    def test_gff3_has_each_record_before_its_hits(self, genome):
         search = ("hamming", genome, "-p", self.PATTERN, "-k", 0, "--circular", "d")
         lines = here(*search, "--format", "gff3").out.decode().splitlines()[1:]
         cells = [line.split("\t") for line in lines]
@@ -247,16 +239,12 @@ class TestCommands:
             ["d", "region", "1", "100"], ["d", "nucleotide_match", "97", "106"]
         ]  # fmt: skip
         assert cells[0][-1] == "Is_circular=true"
-
-    def test_gff3_has_the_line_of_a_record_before_its_own_hits(self, tmp_path):
-        (tmp_path / "g.fa").write_bytes(fasta([("a", self.PATTERN * 2), ("b", self.PATTERN)]))
-        search = ("hamming", tmp_path / "g.fa", "-p", self.PATTERN, "-k", 0, "--circular")
-        found = here(*search, "--strand", "+", "--format", "gff3").out.decode().splitlines()
-        cells = [line.split("\t") for line in found[1:]]
+        genome.write_bytes(fasta([("a", self.PATTERN * 2), ("b", self.PATTERN)]))
+        found = here(*search[:-1], "--strand", "+", "--format", "gff3").out.decode().splitlines()
+        kinds = [(cell[0], cell[2]) for cell in (line.split("\t") for line in found[1:])]
         hit = "nucleotide_match"
-        assert [(cell[0], cell[2]) for cell in cells] == [
-            ("a", "region"), ("a", hit), ("a", hit), ("b", "region"), ("b", hit)
-        ]  # fmt: skip
+        expected = [("a", "region"), ("a", hit), ("a", hit), ("b", "region"), ("b", hit)]
+        assert kinds == expected
 
     def test_a_view_goes_on_behind_the_origin(self, genome):
         search = ("hamming", genome, "-p", self.PATTERN, "-k", 0, "--circular", "d")
@@ -264,11 +252,6 @@ class TestCommands:
         around = self.TEXT[91:96].lower(), self.TEXT[6:11].lower()
         assert lines[0].startswith("d:96-106 +")
         assert lines[3].split()[1] == around[0] + self.PATTERN + around[1]
-
-    def test_letters_are_counted_once(self, genome):
-        for name in ("hamming", "edit"):
-            found = here(name, genome, "-p", self.PATTERN, "-k", 1, "--circular", "-v")
-            assert b"; 2 records, 200 bp in" in found.err
 
     def test_a_limit_and_regions(self, genome):
         (genome.parent / "r.bed").write_text("d\t0\t100\nc\t0\t100\n")
@@ -296,13 +279,3 @@ class TestCommands:
         failed(sam, "none that is a circle; write bed, tsv, gff3 or view")
         with pytest.raises(kmatch.InputError, match="a list of names"):
             kmatch.hamming(genome, self.PATTERN, 1, circular="d")
-
-    def test_the_origin_of_phix174(self, pytestconfig):
-        path = pytestconfig.rootpath / "examples" / "data" / "phix174.fa.gz"
-        (record,) = kmatch.Genome(path).records()
-        text = bytes(record.letters).decode().upper()
-        pattern, n = text[-10:] + text[:10], len(text)
-        for name, *k in (("hamming", "-k", 2), ("multi", "-k", 2), ("edit", "-k", 2), ("best",)):
-            found = here(name, path, "-p", pattern, *k, "--format", "tsv", "--circular")
-            (line,) = found.out.decode().splitlines()[1:]
-            assert line.split("\t")[1:6] == [str(n - 10), str(n + 10), pattern, "0", "+"]

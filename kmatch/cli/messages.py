@@ -6,12 +6,9 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kmatch.errors import KmatchWarning
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
 
 WORD = 200  # characters of one word of a message, such as a name or a path
 MESSAGE = 1000  # characters of a message
@@ -19,8 +16,7 @@ LABEL, REST = 32, 44  # characters of a line for a bar's label at most, and for 
 _CUT = " … "
 _LONG_WORD = re.compile(rf"\S{{{WORD + 1},}}")
 
-Advance = Callable[[int | None, int | None], None]  # (consumed, size), in bytes
-Compiled = Callable[[int, int, int], None]  # (functions, done, tasks)
+Advance = Callable[[int | None, int | None], None]  # (consumed, size), in bytes or tasks
 
 
 def one_line(message: str) -> str:
@@ -87,11 +83,21 @@ class Messages:
         if not self._is_watched():
             yield None
             return
-        from rich.progress import DownloadColumn, MofNCompleteColumn, TextColumn
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            DownloadColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+        )
 
         done = (MofNCompleteColumn(), TextColumn("tasks")) if in_tasks else (DownloadColumn(),)
-        with _bar("{task.description}", *done) as progress:
-            longest = max(8, min(LABEL, progress.console.width - REST))
+        columns = (TextColumn("{task.description}", markup=False), BarColumn(), *done)
+        console = Console(stderr=True)
+        with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as progress:
+            longest = max(8, min(LABEL, console.width - REST))
             name = one_line(label)
             task = progress.add_task(shorten(os.path.basename(name) or name, longest), total=None)
             self._remove_bar = progress.stop
@@ -101,21 +107,6 @@ class Messages:
         """Remove the bar before rows go to the terminal on which it is drawn."""
         if sys.stdout is not None and sys.stdout.isatty():
             self._remove_bar()
-
-    @contextmanager
-    def compiling_progress(self) -> Iterator[Compiled | None]:
-        """As `progress`, for kernels compiled: gives a function (functions, done, tasks)."""
-        if not self._is_watched():
-            yield None
-            return
-        with _bar("compiling: {task.description}") as progress:
-            task = progress.add_task("0 functions", total=None)
-
-            def advance(functions: int, done: int, tasks: int) -> None:
-                text = f"{functions} functions"
-                progress.update(task, description=text, completed=done, total=tasks)
-
-            yield advance
 
     @contextmanager
     def announcing_compiling(self) -> Iterator[None]:
@@ -159,15 +150,6 @@ def showing_warnings() -> Iterator[None]:
 
         warnings.showwarning = show
         yield
-
-
-def _bar(text: str, *done: Any) -> "Progress":
-    """A bar on standard error, which is gone when its block ends."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn(text, markup=False), BarColumn(), *done, TimeElapsedColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True)
 
 
 def _say(message: str) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 PACKED = ".kmatch"  # the suffix of packed genomes
 BENCHED = ("hamming", "multi", "edit", "best", "primer")
 PAPERS = ("liu2012", "pmasm2017", "wspasm2017", "nakano2012", "feuser2018")
-BENCH_WIDTH, MODEL_WIDTH = 200, 110  # characters of tables that do not go to a terminal
+BENCH_WIDTH = 200  # characters of tables that do not go to a terminal
 DEVICES = {"cpu": "the CPU", "cuda": "CUDA"}
 COLUMNS = (
     *("program", "machine", "n", "m", "w", "l", "threads"),
@@ -263,21 +263,13 @@ def _row(run: "Simulated") -> list[str]:
 
 
 def _table(rows: Iterable[list[str]]) -> str:
-    import io
-
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), caption=CAPTION, caption_justify="left")
-    text = ("program", "machine", "statement")
-    for name in COLUMNS:
-        table.add_column(name, justify="left" if name in text else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
-    drawn = io.StringIO()
-    Console(file=drawn, width=MODEL_WIDTH).print(table)
-    return drawn.getvalue()
+    columns = []
+    for name, *cells in zip(COLUMNS, *rows, strict=True):
+        width = max(map(len, (name, *cells)))
+        aligned = str.ljust if name in ("program", "machine", "statement") else str.rjust
+        columns.append([aligned(cell, width) for cell in (name, *cells)])
+    lines = [" ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
+    return "\n".join((*lines, "", CAPTION, ""))
 
 
 @command(
@@ -303,7 +295,7 @@ def info(given: Given) -> None:
         from kmatch.jit.rehearsal import compile_all
 
         began = time.perf_counter()
-        with Messages().compiling_progress() as advance:
+        with Messages().progress("compiling kernels", in_tasks=True) as advance:
             functions, devices = compile_all(advance)
         seconds = time.perf_counter() - began
         named = " and ".join(DEVICES[device] for device in devices)

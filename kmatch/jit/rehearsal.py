@@ -27,34 +27,32 @@ from kmatch.results.table import Hits
 from kmatch.search.query import Query, Run
 from kmatch.search.search import begin_search
 from kmatch.sequences.patterns import load_patterns
+from kmatch.sequences.records import Progress
 from kmatch.threads import cores
 
 KERNEL, TASK = "kernel", "task"  # what a process reports as done
 CUDA_MEMORY = 1 << 30  # bytes of a GPU's free memory for each process, which takes half of them
 
-OnCompiling = Callable[[int, int, int], object]
-
 
 def compile_all(
-    on_progress: OnCompiling | None = None, workers: int | None = None
+    on_progress: Progress | None = None, workers: int | None = None
 ) -> tuple[int, list[str]]:
     """Compile all kernels, for the CPU and for CUDA where there is a GPU.
 
-    on_progress(functions, done, tasks) is called with the number of functions compiled, and of
-    tasks done and in all; workers: processes at once, by default one a core. Returns the number of
-    functions compiled and the devices.
+    on_progress(done, tasks) hears of tasks done and in all; workers: processes at once, by default
+    one a core. Returns the number of functions compiled and the devices.
     """
     workers = workers or cores()
     shares = {"cpu": min(workers, len(TASKS))}
     with suppress(DeviceError):
         shares["cuda"] = _cuda_workers(workers)
-    counts = [0, 0, sum(len(tasks_of(device)) for device in shares)]
+    functions, done, tasks = 0, 0, sum(len(tasks_of(device)) for device in shares)
 
     def report(what: str) -> None:
-        counts[0] += what == KERNEL
-        counts[1] += what == TASK
+        nonlocal functions, done
+        functions, done = functions + (what == KERNEL), done + (what == TASK)
         if on_progress:
-            on_progress(*counts)
+            on_progress(done, tasks)
 
     for device in _run_workers(shares, report) if workers > 1 else shares:
         # Here, where a failure shows its error; what was compiled is only loaded.
@@ -62,7 +60,7 @@ def compile_all(
             for task in tasks_of(device).values():
                 task()
                 report(TASK)
-    return counts[0], [*shares]
+    return functions, [*shares]
 
 
 def _cuda_workers(workers: int) -> int:
