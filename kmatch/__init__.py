@@ -7,6 +7,7 @@ __version__ = "1.0.0"
 # Loaded on first use: `kmatch --help` must not wait for NumPy and Numba.
 _HOMES = {
     "Genome": "kmatch.genome",
+    "Variants": "kmatch.sequences.variants",
     **dict.fromkeys(
         ("hamming", "multi", "edit", "best", "pcr", "primer", "guides", "assay", "pack"),
         "kmatch.api",
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from kmatch.results.table import Primers as Primers
     from kmatch.results.table import Product as Product
     from kmatch.results.table import Products as Products
+    from kmatch.sequences.variants import Variants as Variants
 
 
 def __getattr__(name: str) -> object:

@@ -32,6 +32,7 @@ from kmatch.search.rules import check_ends, check_pam, make_scorer
 from kmatch.sequences.patterns import Patterns, load_patterns
 from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress
+from kmatch.sequences.variants import Variants, load_variants
 
 if TYPE_CHECKING:
     from kmatch.results.annotation import Annotation
@@ -61,6 +62,7 @@ def hamming(
     regions: RegionsGiven | None = None,
     limit: int | None = None,
     annotate: Path | None = None,
+    variants: Variants | Path | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -88,6 +90,9 @@ def hamming(
         in the genome of these; a UserWarning tells how many there were. None for all.
     annotate: GFF3, GTF or BED, of which the hits have columns: `gene`, the names of what they
         overlap, and `region`, `exon`, `intron` or `intergenic`.
+    variants: a path of VCF, or Variants: also the hits that haplotypes make and the reference does
+        not have there at an equal or smaller distance. The hits have columns `variants`, `af`,
+        `samples` and `reference_distance`.
     device: `cpu`, `cuda`, `cuda:N`, or `auto`, the one that is expected to finish first.
     threads: of the CPU, None for one a core.
     algorithm: `bitplane`, or the name of a published one.
@@ -103,7 +108,7 @@ def hamming(
         near = hits[hits.distance <= 1]
     """
     query = Query("hamming", load_patterns(patterns), k, strand, exact_5p, exact_3p)
-    run = Run(device, threads, algorithm, scheduler=scheduler)
+    run = Run(device, threads, algorithm, scheduler=scheduler, variants=load_variants(variants))
     return _hits(query, run, genome, circular, regions, limit, on_progress, annotate)
 
 
@@ -122,6 +127,7 @@ def multi(
     limit: int | None = None,
     score: Score | Sequence[Score] = (),
     annotate: Path | None = None,
+    variants: Variants | Path | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -146,7 +152,7 @@ def multi(
     """
     ends = (exact_5p, exact_3p)
     query = Query("multi", load_patterns(patterns), k, strand, *ends, pam, pam_side)
-    run = Run(device, threads, algorithm, scheduler=scheduler)
+    run = Run(device, threads, algorithm, scheduler=scheduler, variants=load_variants(variants))
     return _hits(query, run, genome, circular, regions, limit, on_progress, annotate, score)
 
 
@@ -169,6 +175,7 @@ def edit(
     limit: int | None = None,
     score: Score | Sequence[Score] = (),
     annotate: Path | None = None,
+    variants: Variants | Path | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -192,7 +199,7 @@ def edit(
     rules = (exact_5p, exact_3p, pam, pam_side, report)
     bounds = (max_mismatches, max_insertions, max_deletions)
     query = Query("edit", load_patterns(patterns), k, strand, *rules, *bounds)
-    run = Run(device, threads, algorithm, scheduler=scheduler)
+    run = Run(device, threads, algorithm, scheduler=scheduler, variants=load_variants(variants))
     return _hits(query, run, genome, circular, regions, limit, on_progress, annotate, score)
 
 
@@ -330,6 +337,7 @@ def guides(
     best: int | None = None,
     regions: RegionsGiven | None = None,
     annotate: Path | None = None,
+    variants: Variants | Path | None = None,
     circular: bool | Sequence[str] = False,
     device: str = "auto",
     threads: int | None = None,
@@ -357,7 +365,7 @@ def guides(
     counts = {name: checked_count(name, number) for name, number in given.items()}
     best = check_limit(best)
     options = GuideOptions(pam=pam, pam_side=pam_side, score=names, best=best, **counts)
-    run = Run(device, threads, scheduler=scheduler)
+    run = Run(device, threads, scheduler=scheduler, variants=load_variants(variants))
     genomes = _searched(genome, circular, scheduler)
     search = GuideSearch(as_genome(target), genomes, options, run, load_regions(regions))
     search.progress.tell = on_progress
@@ -475,12 +483,16 @@ def _hits(
     scorer = make_scorer(query) if names else None
     annotation = None if annotate is None else _annotation(annotate)
     genomes = _searched(genome, circular, run.scheduler)
-    run = run._replace(aligned=not genomes.can_reread)
+    later = genomes.can_reread and run.variants is None  # when somebody asks for alignments
+    run = run._replace(aligned=not later)
     search = begin_anywhere(query, genomes, run, load_regions(regions))
     search.progress.tell = on_progress
     closest = list(limited(search, patterns, check_limit(limit)))
     k_each = pattern_distances(patterns, query.k) if isinstance(query.k, str) else None
     align = partial(with_alignments, query=query, genomes=genomes, threads=run.threads)
     letters = GenomeTexts(genomes, 2 * int(patterns.lengths.max()) + BESIDE).letters
-    hits = Hits(closest, patterns, genomes, query.pam_side == "5p", k_each, align)
-    return hits.dress(letters if genomes.can_reread else None, scorer, names, annotation)
+    hits = Hits(
+        closest, patterns, genomes, query.pam_side == "5p", k_each, align if later else None
+    )
+    around = letters if genomes.can_reread else None
+    return hits.dress(around, scorer, names, annotation, run.variants is not None)

@@ -46,10 +46,13 @@ OPEN = 8  # packed genomes that a worker keeps mapped
 Group = tuple[int, int]  # the number of a group of the patterns, and how many groups there are
 
 
-def begin_anywhere(
-    query: Query, genomes: Genomes, run: Run, regions: Regions | None = None
-) -> Search[HitBatch]:
+def begin_anywhere(query: Query, genomes: Genomes, run: Run, regions: Regions | None = None) -> Any:
     """The search of a Query on the cluster that a Run names, or else here."""
+    if run.variants is not None:
+        from kmatch.search.variants import VariantSearch
+
+        search = begin_anywhere(query, genomes, run._replace(variants=None), regions)
+        return VariantSearch(search, query, run.variants)
     if run.scheduler is None:
         return begin_search(query, genomes, run, regions)
     return ClusterSearch(query, genomes, run, regions)

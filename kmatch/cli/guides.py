@@ -13,6 +13,7 @@ from kmatch.cli.options import (
     READ,
     SCORE,
     TABLE,
+    VARIANTS,
     format_by_name,
     regions,
 )
@@ -39,6 +40,7 @@ from kmatch.errors import PAM_SIDES
     Option("--max-deletions", NONE, None, "Site letters that a guide may lack.", default=0),
     Option("--best", ONE, "all", "Only the N most specific guides, the best first."),
     regions("guides of TARGET"),
+    *VARIANTS,
     SCORE,
     Option(
         "--hits",
@@ -65,6 +67,7 @@ def guides(given: Given) -> None:
     inputs = (given.target, given.genome.removeprefix("@"), given.regions)
     search = Search(given, inputs, {"--hits": given.hits}, default="tsv")
     from kmatch.genome import Genome
+    from kmatch.results.columns import VARIANTS as MADE
     from kmatch.results.columns import GuideRows
     from kmatch.results.formats import FORMATS
     from kmatch.results.output import open_output
@@ -73,7 +76,7 @@ def guides(given: Given) -> None:
 
     rows = GuideRows(given.k, "mit" in given.score)
     search.dress(rows)
-    search.open_genomes()
+    search.open_genomes(bool(given.vcf))
     target = Genome(given.target, keep=False)
     options, where = given.made(GuideOptions), load_regions(given.regions)
     made: list[GuideSearch] = []
@@ -92,6 +95,8 @@ def guides(given: Given) -> None:
             if given.hits:
                 if sites.scorer:
                     sites.rows.score(sites.scorer, tuple(dict.fromkeys(("cfd", *given.score))))
+                if given.vcf:
+                    sites.rows.add(MADE)
                 writer = FORMATS[format_by_name(given.hits) or "bed"](handles[1], sites.rows)
             if writer:
                 writer.write_all(found)

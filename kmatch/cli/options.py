@@ -207,6 +207,40 @@ SCORE = Option(
 )
 
 
+def _sample_names(context: click.Context, option: click.Parameter, given: str) -> Any:
+    """Names of samples, or those that a file lists, one a line."""
+    if given and os.path.isfile(given):
+        with open(given, encoding="utf-8") as lines:
+            return [line.strip() for line in lines if line.strip()]
+    return given.split(",") if given else None
+
+
+VARIANTS = grouped(
+    WHERE,
+    Option(
+        *("--variants vcf", "VCF", "none"),
+        "Also find what haplotypes of these variants make and GENOME lacks; adds columns variants, "
+        "af, samples and reference_distance.",
+    ),
+    Option(
+        *("--samples", "NAME,...|FILE", "all"),
+        "Only the genotypes of these samples.",
+        callback=_sample_names,
+    ),
+    Option(
+        *("--min-af", NumberRange(0, 1), None),
+        "Only alleles of this frequency or more.",
+        default=0.0,
+    ),
+    Option(
+        *("--max-haplotypes", ONE, None),
+        "Combinations of alleles without phase around one; beyond it, pairs alone.",
+        default=1024,
+    ),
+    Option("--dense-groups", "FILE", "none", "List the alleles that have more combinations."),
+)
+
+
 def algorithm(*commands: str) -> Option:
     """The option --algorithm with the names that commands have."""
     known = tuple(dict.fromkeys((ENGINE, *chain(*map(names, commands)))))
@@ -290,6 +324,7 @@ def format_of(given: Given, of_hits: bool = False, default: str = "bed") -> str:
         "--columns": given.columns,
         "--annotate": given.annotate,
         "--score": getattr(given, "score", None),
+        "--variants": of_hits and getattr(given, "vcf", None),
     }
     option = next((option for option, value in asked.items() if value), None)
     form = given.form or format_by_name(given.output, of_hits) or ("tsv" if option else default)

@@ -25,6 +25,7 @@ from kmatch.cli.options import (
     PATTERNS,
     SCORE,
     TABLES,
+    VARIANTS,
     algorithm,
     check_outputs,
     distance,
@@ -67,8 +68,10 @@ class Search:
     ) -> None:
         self.given, self.messages = given, Messages(given.quiet, given.verbose)
         self.form = format_of(given, of_hits, default)
-        self._outputs = {"-o": given.output or "-", "--json": given.json, **second}
-        self._inputs = [path for path in (*inputs, given.annotate) if path]
+        vcf, dense = (getattr(given, name, None) for name in ("vcf", "dense_groups"))
+        outputs = {"-o": given.output or "-", "--json": given.json, "--dense-groups": dense}
+        self._outputs = outputs | second
+        self._inputs = [path for path in (*inputs, given.annotate, vcf) if path]
         check_outputs(self._inputs, self._outputs)
         self.is_standard = given.output in (None, "-")
         self.aligned, self.rows, self._warned = False, 0, False
@@ -122,7 +125,11 @@ class Search:
     @property
     def run(self) -> Run:
         """How it runs."""
-        return self.given.made(Run)._replace(aligned=self.aligned)
+        from kmatch.sequences.variants import Variants
+
+        vcf = getattr(self.given, "vcf", None)
+        variants = self.given.made(Variants) if vcf else None
+        return self.given.made(Run)._replace(aligned=self.aligned, variants=variants)
 
     @contextmanager
     def batches(self, begin: Callable[[], Any], label: str) -> Iterator[Iterator[Any]]:
@@ -154,12 +161,13 @@ class Search:
             self.rows += len(batch)
             yield batch
 
-    def dress(self, rows: "Rows") -> None:
-        """Give rows of a table the columns that are asked for."""
+    def dress(self, rows: "Rows", more: Sequence[str] = ()) -> None:
+        """Give rows of a table the columns that are asked for, and more."""
         if self.given.annotate:
             from kmatch.results.annotation import Annotation
 
             rows.annotate(Annotation(self.given.annotate))
+        rows.add(more)
         if self.given.columns:
             try:
                 rows.choose([name.strip() for name in self.given.columns.split(",")])
@@ -241,6 +249,7 @@ def check_sequences(sequences: Iterable[str]) -> None:
     *PATTERNS,
     MISMATCHES,
     *EXACT,
+    *VARIANTS,
     algorithm("hamming"),
     *HITS,
     examples=(
@@ -261,6 +270,7 @@ def hamming(given: Given) -> None:
     *PAMS,
     SCORE,
     *EXACT,
+    *VARIANTS,
     algorithm("multi"),
     *HITS,
     examples=(
@@ -291,6 +301,7 @@ def multi(given: Given) -> None:
     SCORE,
     *EXACT,
     *BOUNDS,
+    *VARIANTS,
     algorithm("edit"),
     *HITS,
     examples=(
@@ -342,9 +353,10 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     inputs = (given.genome.removeprefix("@"), given.patterns, given.regions)
     search = Search(given, inputs, {"--summary": given.summary}, of_hits=True)
     panel = _panel(given)
-    search.search_for(panel, rereads)
+    search.search_for(panel, rereads or bool(getattr(given, "vcf", None)))
     from kmatch.cluster import begin_anywhere
     from kmatch.results.columns import FLANKS, HitRows
+    from kmatch.results.columns import VARIANTS as MADE
     from kmatch.results.formats import FORMATS
     from kmatch.results.limit import Counts, limited
     from kmatch.results.output import open_output
@@ -361,7 +373,7 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     rows.threads = given.threads
     if scores := getattr(given, "score", None):
         _score(scores, query, rows, counts, bool(given.summary or given.summary_only))
-    search.dress(rows)
+    search.dress(rows, MADE if getattr(given, "vcf", None) else ())
     search.aligned = bool(scores) or (search.aligned and not given.summary_only)
     begin = partial(begin_anywhere, query, search.genomes, search.run, search.regions)
     with ExitStack() as stack:

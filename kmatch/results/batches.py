@@ -14,6 +14,7 @@ from kmatch.arrays import (
     Floats,
     Ints,
     Longs,
+    Objects,
     bounds_of,
     counted_in_rows,
     gather,
@@ -95,19 +96,34 @@ class Batch:
 SomeBatch = TypeVar("SomeBatch", bound=Batch)
 
 
+class Made(NamedTuple):
+    """What n hits are made by.
+
+    variants: the alleles, `chrom:pos:ref:alt`, comma separated, empty for hits of the reference;
+    af: float64[n], the smallest of their frequencies; samples: who may carry them; distance:
+    float64[n], the reference's there, NaN where it is more than k.
+    """
+
+    variants: Objects
+    af: Floats
+    samples: Objects
+    distance: Floats
+
+
 @dataclass(frozen=True)
 class HitBatch(Batch):
     """Hits, n rows, sorted by record, start, end, strand and pattern; those that have these in
     common, as beside PAMs of several lengths, by their anchors.
 
     pattern: int32, the pattern's number; distance: int32; minus: uint8, 1 for the strand `-`;
-    columns: the alignments, None where nobody asked for them.
+    columns: the alignments, None where nobody asked for them; made: None without variants.
     """
 
     pattern: Ints
     distance: Ints
     minus: Bytes
     columns: Columns | None = None
+    made: Made | None = None
 
     @property
     def aligned(self) -> Columns:
@@ -320,8 +336,8 @@ def take_rows(value: Any, rows: Longs | slice) -> Any:
     if isinstance(value, Texts | Columns):
         parts = (take_texts(each, rows) for each in _texts(value))
         return type(value)._make(chain.from_iterable(parts))
-    if isinstance(value, PrimerSites):
-        return PrimerSites(*(take_rows(each, rows) for each in value))
+    if isinstance(value, PrimerSites | Made):
+        return type(value)(*(take_rows(each, rows) for each in value))
     return None if value is None else value[rows]
 
 
@@ -331,8 +347,8 @@ def join_rows(values: Sequence[Any]) -> Any:
     if isinstance(first, Texts | Columns):
         parts = map(_join_texts, zip(*map(_texts, values), strict=True))
         return type(first)._make(chain.from_iterable(parts))
-    if isinstance(first, PrimerSites):
-        return PrimerSites(*map(join_rows, zip(*values, strict=True)))
+    if isinstance(first, PrimerSites | Made):
+        return type(first)(*map(join_rows, zip(*values, strict=True)))
     return None if first is None else np.concatenate(values)
 
 

@@ -295,6 +295,7 @@ def _site_columns(side: str) -> dict[str, Column]:
 _STRANDS = Names("+-", "U1")
 ANNOTATED = ("gene", "region")
 SCORES = ("cfd", "mit")
+VARIANTS = ("variants", "af", "samples", "reference_distance")
 FLANKS = ("flank_5p", "flank_3p")
 FLANK, LAST, CUT = 10, 5, 3  # letters of a flank, of a pattern's end, and from a cut to the PAM
 _COMPLEMENT = str.maketrans("ACGTURYSWKMBDHVN", "TGCAAYRSWMKVHDBN")
@@ -337,6 +338,10 @@ _HITS = _PLACE | {
     "flank_3p": Column(object, lambda batch, rows: listed(rows.flanks(batch)[1])),
     "cfd": Column(np.float64, lambda batch, rows: rows.scorer.cfd(batch), worded("g"), True),
     "mit": Column(np.float64, lambda batch, rows: rows.scorer.mit(batch), worded("g"), True),
+    "variants": Column(object, lambda batch, _: listed(batch.made.variants)),
+    "af": Column(np.float64, lambda batch, _: batch.made.af, worded("g")),
+    "samples": Column(object, lambda batch, _: listed(batch.made.samples)),
+    "reference_distance": Column(np.float64, lambda batch, _: batch.made.distance, worded(".0f")),
 }
 _FORWARD, _REVERSE = _site_columns("forward"), _site_columns("reverse")
 SITES = (*_FORWARD, *_REVERSE)
@@ -496,7 +501,7 @@ class HitRows(Rows):
         self.labels, self.queries = Names(self.panel.names), Names(self.panel.sequences)
         self.flanks = LastBatch(self._flanks)
         several = genomes is not None and genomes.named
-        absent = (*ANNOTATED, *SCORES, *("k",) * (k is None))
+        absent = (*ANNOTATED, *SCORES, *VARIANTS, *("k",) * (k is None))
         self.without = absent if several else (*_GENOME, *absent)
         place, genome = ("record", "start", "end", "pattern"), ("genome",) * several
         self.bed = (*place, "score", "strand", "distance", *genome)

@@ -25,6 +25,7 @@ from kmatch.results.batches import (
     taken,
 )
 from kmatch.results.columns import (
+    VARIANTS,
     AssayRows,
     GuideRows,
     HitRows,
@@ -252,7 +253,8 @@ class Hits(Table[HitBatch, Hit]):
     the patterns, as names may repeat. Of several genomes there are also `genome`, names (object),
     and `genome_number`. `patterns` are those of the search, `searched` are its Genomes, and
     `pam_first` says whether a PAM stands before the patterns. Where k was a share of a pattern's
-    letters, `k` (int64) is what it came to. `cfd` and `mit` (float64), `gene` and `region` (str)
+    letters, `k` (int64) is what it came to. `cfd` and `mit` (float64), `gene`, `region`,
+    `variants` and `samples` (str), `af` and `reference_distance` (float64)
     are there where they were asked for; by `column` there are those of `--columns`.
 
     Iteration gives rows, `hits[3]` a row, as a Hit; `hits[:10]`, `hits[hits.distance == 0]` and
@@ -277,6 +279,10 @@ class Hits(Table[HitBatch, Hit]):
     mit: Floats
     gene: Objects
     region: Objects
+    variants: Objects
+    af: Floats
+    samples: Objects
+    reference_distance: Floats
 
     def __init__(
         self,
@@ -357,13 +363,17 @@ class Hits(Table[HitBatch, Hit]):
         scorer: "Scorer | None",
         scores: Sequence[str],
         annotation: "Annotation | None",
+        varied: bool,
     ) -> Self:
-        """The same hits, with the columns of scores and of an annotation; letters: see HitRows."""
+        """The same hits, with the columns of scores, of an annotation and of variants; letters: see
+        HitRows."""
         self._of.letters = letters
         if scorer:
             self._of.score(scorer, scores)
         if annotation:
             self._of.annotate(annotation)
+        if varied:
+            self._of.add(VARIANTS)
         return self
 
 

@@ -8,6 +8,7 @@ from kmatch.published.registry import ENGINE
 
 if TYPE_CHECKING:
     from kmatch.sequences.patterns import PatternSet
+    from kmatch.sequences.variants import Variants
 
 
 class Query(NamedTuple):
@@ -55,7 +56,7 @@ class Run(NamedTuple):
     `bitplane`, or the name of a published one (see `kmatch.published.registry`); aligned: whether
     hits come with their alignments; way: of `kmatch.engine.ways`, where it serves, None where the
     search chooses; scheduler: of a Dask cluster that searches in place of
-    this machine, or None.
+    this machine, or None; variants: whose haplotypes are searched too, or None.
     """
 
     device: str = "auto"
@@ -64,6 +65,7 @@ class Run(NamedTuple):
     aligned: bool = True
     way: str | None = None
     scheduler: Any = None
+    variants: "Variants | None" = None
 
 
 RUN = Run()

@@ -1,0 +1,154 @@
+"""Hits that haplotypes make: against copies made whole, and on files that do not fit."""
+
+import random
+from collections import Counter
+
+import naive
+import naive_variants
+import pytest
+
+import kmatch
+
+CASES = {
+    "hamming": (kmatch.hamming, {}),
+    "multi": (kmatch.multi, {"pam": "NG"}),
+    "multi 5p": (kmatch.multi, {"pam": "Y", "pam_side": "5p"}),
+    "ends": (kmatch.edit, {"report": "ends"}),
+    "minima": (kmatch.edit, {"report": "minima"}),
+}
+
+
+def random_sites(rng, letters, samples):
+    """Sites (POS, REF, [ALT, …], genotypes) that may overlap and are at both ends, too."""
+    places = rng.choices(range(1, len(letters) + 1), k=rng.randint(1, 5))
+    places += [1] * (rng.random() < 0.2) + [len(letters)] * (rng.random() < 0.2)
+    sites = []
+    for place in sorted(places):
+        ref = letters[place - 1 : place - 1 + rng.choice([1, 1, 1, 2, 3, 6])]
+        alts = {random_allele(rng, ref) for _ in range(rng.choice([1, 1, 1, 2]))} - {ref}
+        if alts:
+            genotypes = [random_genotype(rng, len(alts)) for _ in samples]
+            sites.append((place, ref, sorted(alts), genotypes or None))
+    return sites
+
+
+def random_allele(rng, ref):
+    kind = rng.random()
+    if kind < 0.5:
+        return "".join(rng.choices("ACGT", k=len(ref)))
+    if kind < 0.75:
+        return ref[0] + "".join(rng.choices("ACGT", k=rng.choice([1, 2, 5, 12])))
+    return ref[: rng.randint(1, len(ref))]
+
+
+def random_genotype(rng, alleles):
+    one, other = (rng.choice([0, 0, *range(1, alleles + 1)]) for _ in range(2))
+    kinds = [f"{one}|{other}"] * 10 + [f"{one}/{other}"] * 5
+    return rng.choice([*kinds, f"{one}", f"{one}", "./.", f".|{one}", f"{one}/."])
+
+
+def write_vcf(path, sites, samples, **more):
+    """VCF of sites by record; more: lines of the header, and cells of each line by name."""
+    head = ["#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO"]
+    lines = ["##fileformat=VCFv4.2", *more.get("header", [])]
+    lines.append("\t".join([*head, *(["FORMAT", *samples] if samples else [])]))
+    for record, some in sites.items():
+        for place, ref, alts, genotypes in some:
+            cells = [record, place, ".", ref, ",".join(alts), ".", more.get("FILTER", "PASS")]
+            cells.append(more.get("INFO", "."))
+            if genotypes:
+                cells += ["GT:DP", *(f"{genotype}:7" for genotype in genotypes)]
+            lines.append("\t".join(map(str, cells)))
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+def plain(kind, patterns, k):
+    """The oracle's search of one text for patterns."""
+
+    def search(text, every):
+        records = [("", text)]
+        if kind == "hamming":
+            found = naive.hamming(records, patterns, k)
+        elif kind.startswith("multi"):
+            found = naive.multi(records, patterns, k, **CASES[kind][1])
+        else:
+            found = naive.edit(records, patterns, k, "ends" if every else kind)
+        return [hit[1:6] for hit in found]
+
+    return search
+
+
+def rows_of(hits):
+    """The rows of an oracle, of hits that alleles make."""
+    columns = (hits.start, hits.end, hits.pattern_number, hits.strand, hits.variants)
+    columns += (hits.distance, hits.samples, hits.reference_distance)
+    for row in zip(*(column.tolist() for column in columns), strict=True):
+        if row[4]:
+            yield (*row[:7], None if row[7] != row[7] else row[7])
+
+
+def random_case(rng, kind, record="r"):
+    """Letters of a record, samples, sites, patterns that some copy has, and k."""
+    samples = [f"S{number}" for number in range(rng.choice([0, 1, 2, 3]))]
+    m, k = rng.choice([5, 6, 8]), rng.choice([0, 1, 2])
+    letters = "".join(rng.choices("ACGT", k=rng.randint(m, 60)))
+    sites = random_sites(rng, letters, samples)
+    copies = [
+        naive_variants.made(letters, alleles)[0]
+        for _, alleles in naive_variants.haplotypes(record, sites, samples)
+    ]
+    copies = [text for text in copies if len(text) >= m] or [letters]
+    patterns = []
+    while len(patterns) < 3:
+        text = rng.choice(copies)
+        begin = rng.randint(0, len(text) - m)
+        patterns.append(text[begin : begin + m])
+    if kind.startswith("multi"):  # one that has not the PAM in itself
+        patterns[0] = "A" + patterns[0][1:-1] + "A"
+    return letters, samples, sites, patterns, k
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_hits_are_those_of_copies_made_whole(kind, tmp_path):
+    search, options = CASES[kind]
+    rng, rows = random.Random(kind), 0
+    for _ in range(60):
+        letters, samples, sites, patterns, k = random_case(rng, kind)
+        vcf = write_vcf(tmp_path / "x.vcf", {"r": sites}, samples)
+        side = options.get("pam_side", "3p")
+        oracle = plain(kind, patterns, k)
+        expected = naive_variants.hits("r", letters, sites, samples, oracle, side == "3p")
+        genome = kmatch.Genome.from_records([("r", letters)])
+        hits = search(genome, patterns, k, variants=vcf, device="cpu", threads=1, **options)
+        assert Counter(rows_of(hits)) == Counter(expected), (letters, sites, patterns, k)
+        rows += len(expected)
+    assert rows > 20
+
+
+def test_rows_of_several_records_are_in_one_order(tmp_path):
+    rng = random.Random(1)
+    cases = {f"r{number}": random_case(rng, "hamming", f"r{number}") for number in range(12)}
+    samples = ["A", "B"]
+    sites = {name: random_sites(rng, letters, samples) for name, (letters, *_) in cases.items()}
+    del sites["r4"]
+    patterns = [each for case in cases.values() for each in case[3] if len(each) == 6]
+    vcf = write_vcf(tmp_path / "x.vcf", sites, samples)
+    genome = kmatch.Genome.from_records([(name, case[0]) for name, case in cases.items()])
+    plain_hits = kmatch.hamming(genome, patterns, 1)
+    hits = kmatch.hamming(genome, patterns, 1, variants=vcf)
+    columns = (hits.record_number, hits.start, hits.end, hits.strand == "-", hits.pattern_number)
+    places = [*zip(*(column.tolist() for column in columns), strict=True)]
+    assert places == sorted(places) and len(hits) > len(plain_hits) > 0
+    of_reference = hits[hits.variants == ""]
+    assert list(of_reference) == list(plain_hits)
+    assert (of_reference.reference_distance == of_reference.distance).all()
+    assert [*of_reference.samples, *of_reference.variants] == [""] * 2 * len(plain_hits)
+    regions = [("r2", 0, len(cases["r2"][0]) - 5), ("r7", 4, len(cases["r7"][0]))]
+    inside = kmatch.hamming(genome, patterns, 1, variants=vcf, regions=regions)
+    wanted = [
+        row
+        for row in hits
+        if any(row[0] == name and low <= row[1] and row[2] <= high for name, low, high in regions)
+    ]
+    assert list(inside) == wanted and len(wanted)
