@@ -118,6 +118,7 @@ SEARCHES = {
     "loci": partial(kmatch.edit, patterns=PATTERNS, k="15%", report="loci", strand="+"),
     "pam": partial(kmatch.edit, patterns=PATTERNS, k=2, pam="NG,N", pam_side="5p"),
     "best": partial(kmatch.best, patterns=PATTERNS),
+    "best each": partial(kmatch.best, patterns=PATTERNS, each="record"),
     "pcr": partial(kmatch.pcr, primers=PAIRS, k=3, pairs="any", sequence=True, product=(30, 9000)),
     "pcr edit": partial(kmatch.pcr, primers=PAIRS, k=2, edit=True),
 }
@@ -158,6 +159,15 @@ def test_primers(kind, client, data, tmp_path):
     target = kmatch.Genome.from_records([("t", random_letters(700, 9) + REPEAT), ("u", REPEAT)])
     search = partial(kmatch.primer, target, genomes(data)[kind], 5, both_strands=True)
     assert check(search, client, tmp_path / "primers.tsv")
+
+
+@pytest.mark.parametrize("each", ("file", "record"))
+@pytest.mark.parametrize("kind", ("fasta", "list"))
+def test_assays(kind, each, client, data, tmp_path):
+    genome = genomes(data)[kind]
+    for options in ({}, {"circular": ["r3", "r1"], "edit": True}):
+        search = partial(kmatch.assay, PAIRS, genome, 2, each=each, product=(30, 9000), **options)
+        assert check(search, client, tmp_path / "assays.tsv")
 
 
 @pytest.mark.parametrize("genome", ("g.fa", "@list.txt"))

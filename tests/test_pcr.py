@@ -249,3 +249,42 @@ class TestTable:
 def test_options_that_do_not_fit(options, message):
     with pytest.raises(InputError, match=message):
         found("ACGT", **options)
+
+
+def test_products_that_hold_a_probe():
+    """The closest probe inside, on either strand; any two primers are joined without one."""
+    probe = "TTGGCCTAGGATCCA"
+    near = "TTGGCGTAGGATCCA"
+    records = [
+        ("none", FORWARD + "A" * 60 + naive.reverse_complement(REVERSE)),
+        ("both", FORWARD + near + "AA" + naive.reverse_complement(probe) + amplicon(60)[10:]),
+        ("behind", amplicon(60) + probe),
+    ]
+    genome = kmatch.Genome.from_records(records)
+    given = {"p": (FORWARD, REVERSE, [probe, "CCCCCCCCCCCCCCC"]), "q": (FORWARD, REVERSE)}
+    options = {"k": 1, "device": "cpu", "product": (20, 200)}
+    made = kmatch.pcr(genome, given, **options)
+    assert list(zip(made.record, made.name, made.probe.tolist(), strict=True))[1] == (
+        "both", "p", 0.0,
+    )  # fmt: skip
+    assert made.record[made.name == "p"].tolist() == ["both"]
+    assert made.record[made.name == "q"].tolist() == ["none", "both", "behind"]
+    out = io.StringIO()
+    made.to_tsv(out)
+    cells = [line.split("\t") for line in out.getvalue().splitlines()]
+    assert cells[0][-1] == "probe" and [row[-1] for row in cells[1:]] == ["", "0", "", ""]
+    mixed = kmatch.pcr(genome, {"p": given["p"]}, pairs="any", **options)
+    assert mixed.record.tolist() == ["none", "both", "behind"] and np.isnan(mixed.probe).all()
+
+
+@pytest.mark.parametrize(
+    "above", ["id\tForward\tReverse", "name\tprimer1\tprimer2", "n\tfwd_seq\tR"]
+)
+def test_a_header_line_is_told_by_its_words(above, tmp_path):
+    path = tmp_path / "pairs.tsv"
+    path.write_text(f"{above}\tx\nq\t{FORWARD}\t{REVERSE}\t\n")
+    assert load_pairs(path).primers.names == ["q_F", "q_R"]
+    path.write_text(f"q\t{FORWARD}\t{REVERSE}\tZZ\n")
+    with pytest.raises(InputError, match="line 1: pattern 'q_P'") as error:
+        load_pairs(path)
+    assert "--column" not in str(error.value)

@@ -405,6 +405,7 @@ def _in_direction(text: Texts, minus: Bytes) -> Texts:
 
 def _primer_sites(sites: Sites, rows: Longs) -> PrimerSites:
     """The PrimerSites of sites, or -1 for none."""
-    hits = sites.hits.picked(rows)
+    at = np.maximum(rows, 0)
+    hits = sites.hits.picked(at)
     primer = np.where(rows < 0, np.int32(-1), hits.pattern)
-    return PrimerSites(primer, *first_turn(sites, rows), hits.minus, hits.distance, hits.columns)
+    return PrimerSites(primer, *first_turn(sites, at), hits.minus, hits.distance, hits.columns)

@@ -24,6 +24,13 @@ README = ROOT / "README.md"
 DOCUMENTS = [README, *sorted((ROOT / "docs").glob("*.md"))]
 TOOLS = {"bedtools", "samtools", "seqkit", "fuzznuc", "cutadapt", "cas-offinder", "guidescan"}
 MODULES = {"sassy", "edlib", "pandas"}
+REAL = Path(
+    os.environ.get("KMATCH_TEST_DATA", ROOT.parent / "shared" / "data")
+)  # as conftest has it
+REAL_FILES = {  # that documents name, where they are
+    name: next(REAL.glob(f"**/{name}"), None)
+    for name in ("artic_ncov_V4.1.primer.bed", "sarscov2_mn908947.fa.gz", "mers_cov_panel.fa.gz")
+}
 SHELL = re.compile(r"[|&;<>()$`*?]")
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 
@@ -47,8 +54,10 @@ class Command(NamedTuple):
     output: str
 
     def lacks(self) -> list[str]:
-        """The tools that it needs and this machine lacks."""
-        return sorted(word for word in TOOLS & set(self.line.split()) if not shutil.which(word))
+        """The tools and genomes that it needs and this machine lacks."""
+        words = set(self.line.split())
+        tools = [word for word in TOOLS & words if not shutil.which(word)]
+        return sorted(tools + [word for word in REAL_FILES.keys() & words if not REAL_FILES[word]])
 
 
 def blocks(document: Path, *languages: str) -> list[Block]:
@@ -73,6 +82,9 @@ def commands(text: str) -> list[Command]:
 def furnish(folder: Path) -> Path:
     """Give a folder the examples, and a `bin` in which kmatch and python are those of the tests."""
     (folder / "examples").symlink_to(ROOT / "examples")
+    for name, path in REAL_FILES.items():
+        if path:
+            (folder / name).symlink_to(path)
     (folder / "bin").mkdir()
     for name, words in {"kmatch": "-m kmatch", "python": "", "python3": ""}.items():
         script = folder / "bin" / name
