@@ -292,3 +292,31 @@ def test_each_record_by_itself(monkeypatch):
         assert list(inside) == [
             hit for hit in found if hit.record == "r1" and hit.end <= regions[0][2]
         ]
+
+
+def test_pictures(folder, tmp_path):
+    """The table and --matrix draw the same; the longer side is rows, empty cells have no colour."""
+    pytest.importorskip("matplotlib")
+    from kmatch.pictures.matrices import draw_matrix, read_matrix
+
+    table, matrix, positions = (tmp_path / f"{name}.tsv" for name in "tmp")
+    here(
+        *("assay", folder / "assays.tsv", folder / "all.fa", "-k", 2, "--each", "record"),
+        *("-o", table, "--matrix", matrix, "--positions", positions),
+    )
+    read = [read_matrix(path) for path in (table, matrix, positions)]
+    assert read[0].rows == read[1].rows == [f"g{n}" for n in range(5)]
+    expected = [[0, 0], [2, 2], [1, 3], [0, np.nan], [np.nan, np.nan]]
+    for each in read[:2]:
+        assert each.columns == ["two", "three"] and each.title.endswith("7 pairs of 10 amplify")
+        np.testing.assert_array_equal(each.values, expected)
+    image = draw_matrix(read[0]).axes[0].images[0].get_array()
+    assert image.mask.tolist() == np.isnan(expected).tolist()
+    assert read[2].values[0, 2] == 25 and np.isnan(read[2].values).sum() == 0
+    for path in (table, positions):
+        picture = tmp_path / "a.svg"
+        assert here("plot", path, "-o", picture).status == 0
+        assert b"two" in picture.read_bytes()
+    matrix.write_text("assay\tg0\nx\tfew\n")
+    said = here("plot", matrix, "-o", tmp_path / "b.png").err.decode()
+    assert "line 2" in said and "write it again" in said

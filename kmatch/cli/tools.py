@@ -86,7 +86,7 @@ def pack(given: Given) -> None:
 
 
 @command(
-    "Draw hits, products or primers (needs Matplotlib).",
+    "Draw hits, products, primers or assays (needs Matplotlib).",
     Argument("table", "TSV or BED of kmatch, compressed or not, or - for standard input."),
     *grouped(
         OUTPUT,
@@ -110,10 +110,11 @@ def pack(given: Given) -> None:
     finds="What to draw",
 )
 def plot(given: Given) -> None:
-    """Draw the TABLE of hits, products or primers that kmatch has written.
+    """Draw the TABLE of hits, products, primers or assays that kmatch has written.
 
     Hits are drawn along their records, by strand and distance, and counted by pattern and distance;
-    primers by length, GC and Tm along the target, of which BED has the length alone.
+    primers by length, GC and Tm along the target, of which BED has the length alone; assays, their
+    matrix or their positions, by the differences in each genome or at each letter.
     """
     table, output, genome = given.table, given.output, given.genome
     suffix = os.path.splitext(output)[1].lower().removeprefix(".")
@@ -129,6 +130,11 @@ def plot(given: Given) -> None:
     from kmatch.pictures import load_figure, write_figure
 
     load_figure("kmatch plot")  # now, not after a long table
+    from kmatch.pictures.matrices import draw_matrix, read_matrix
+
+    if (matrix := read_matrix(table)) is not None:
+        write_figure(draw_matrix(matrix), output, form)
+        return
     from kmatch.pictures.columns import read_table
     from kmatch.pictures.hits import draw_hits
     from kmatch.pictures.primers import draw_primers
