@@ -40,20 +40,6 @@ def bed(regions):
 
 
 @pytest.mark.parametrize("command", SEARCHES)
-def test_every_search(tmp_path, command):
-    genome = kmatch.Genome.from_records(RECORDS)
-    search = getattr(kmatch, command)
-    whole, part = (
-        search(genome, *SEARCHES[command], regions=regions) for regions in (None, REGIONS)
-    )
-    expected = inside(REGIONS, RECORDS, rows(whole))
-    assert rows(part) == expected and 0 < len(expected) < len(whole)
-    wanted = [is_inside(REGIONS, *hit[:3]) for hit in whole]
-    assert part.cigar.tolist() == whole.cigar[wanted].tolist()
-    assert part.match.tolist() == whole.match[wanted].tolist()
-
-
-@pytest.mark.parametrize("command", SEARCHES)
 def test_commands_and_packed_genomes(tmp_path, command):
     patterns, *k = SEARCHES[command]
     (tmp_path / "genome.fa").write_bytes(fasta(RECORDS))

@@ -1,7 +1,5 @@
 """Assays in many genomes: `kmatch assay`."""
 
-from contextlib import ExitStack
-
 import click
 
 from kmatch.cli.command import OUTPUT, Argument, Given, Option, command, grouped
@@ -85,7 +83,7 @@ def assay(given: Given) -> None:
     from kmatch.results.columns import AssayRows
     from kmatch.results.formats import FORMATS
     from kmatch.results.melting import Salts
-    from kmatch.results.output import open_output
+    from kmatch.results.output import open_outputs
     from kmatch.search.assay import AssayOptions, AssaySearch
     from kmatch.sequences.patterns import read_lines
     from kmatch.sequences.primer_pairs import load_pairs
@@ -108,22 +106,17 @@ def assay(given: Given) -> None:
         made.append(AssaySearch(pairs, search.genomes, given.k, options, search.run))
         return made[0]
 
-    with ExitStack() as stack:
-        handles = [stack.enter_context(open_output(given.output))]
+    with open_outputs(given.output, *second.values()) as handles:
         with search.batches(begin, search.genomes.label) as found:
             writer = FORMATS[search.form](handles[0], rows)
             for batch in found:
                 writer.write(batch)
                 counts.add(batch)
             writer.finish()
-        for path in filter(None, second.values()):
-            handles.append(stack.enter_context(open_output(path)))
         if given.matrix:
             counts.write_matrix(handles[1])
         if given.positions:
             write_positions(handles[-1], pairs, made[0].positions)
-        for handle in handles:  # if one fails, none gets its final name
-            handle.flush()
     facts = counts.facts()
     amplified = sum(row["amplified"] for row in facts)
     search.conclude(f"{amplified:,} of {counted(search.rows, 'row')} amplify", assays=facts)

@@ -1,7 +1,6 @@
 """The search for guides: `kmatch guides`."""
 
 from collections import deque
-from contextlib import ExitStack
 
 from kmatch.cli.command import OUTPUT, Argument, Given, Option, command
 from kmatch.cli.messages import counted
@@ -70,7 +69,7 @@ def guides(given: Given) -> None:
     from kmatch.results.columns import VARIANTS as MADE
     from kmatch.results.columns import GuideRows
     from kmatch.results.formats import FORMATS
-    from kmatch.results.output import open_output
+    from kmatch.results.output import open_outputs
     from kmatch.search.guides import GuideOptions, GuideSearch
     from kmatch.search.regions import load_regions
 
@@ -85,10 +84,7 @@ def guides(given: Given) -> None:
         made.append(GuideSearch(target, search.genomes, options, search.run, where))
         return made[0]
 
-    with ExitStack() as stack:
-        handles = [stack.enter_context(open_output(given.output))]
-        if given.hits:
-            handles.append(stack.enter_context(open_output(given.hits)))
+    with open_outputs(given.output, given.hits) as handles:
         with search.batches(begin, search.genomes.label) as found:
             sites = made[0]
             writer = None
@@ -104,6 +100,4 @@ def guides(given: Given) -> None:
                 deque(found, maxlen=0)
         batch = sites.guides()
         FORMATS[search.form](handles[0], rows).write_all([batch])
-        for handle in handles:  # if one fails, none gets its final name
-            handle.flush()
     search.conclude(f"{counted(len(batch), 'guide')} with {counted(search.rows, 'site')}")

@@ -1,7 +1,6 @@
 """The searches for primers and for what they make: `kmatch pcr` and `kmatch primer`."""
 
 import os
-from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -173,20 +172,17 @@ def primer(given: Given) -> None:
     from kmatch.genome import Genome
     from kmatch.results.columns import PrimerRows, RegionRows
     from kmatch.results.formats import FORMATS
-    from kmatch.results.output import open_output
+    from kmatch.results.output import open_outputs
     from kmatch.search.primer import PrimerOptions
 
     target, background = (Genome(path, keep=False) for path in paths)
     options = given.made(PrimerOptions)
     begin = partial(primers_anywhere, target, background, given.k, options, search.run)
-    with ExitStack() as stack:
-        handles = [stack.enter_context(open_output(given.output))]
-        rows = PrimerRows(given.k, given.both_strands)
-        search.dress(rows)
-        writer = FORMATS[search.form](handles[0], rows)
-        regions = None
+    rows = PrimerRows(given.k, given.both_strands)
+    search.dress(rows)
+    with open_outputs(given.output, given.regions) as handles:
+        writer, regions = FORMATS[search.form](handles[0], rows), None
         if given.regions:
-            handles.append(stack.enter_context(open_output(given.regions)))
             regions = FORMATS["bed"](handles[1], RegionRows(given.both_strands))
         with search.batches(begin, given.background) as found:
             for batch in found:
@@ -196,6 +192,4 @@ def primer(given: Given) -> None:
             writer.finish()
         if regions:
             regions.finish()
-        for handle in handles:  # if one fails, none gets its final name
-            handle.flush()
     search.conclude(counted(search.rows, "primer"))

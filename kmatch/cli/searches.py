@@ -359,7 +359,7 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     from kmatch.results.columns import VARIANTS as MADE
     from kmatch.results.formats import FORMATS
     from kmatch.results.limit import Counts, limited
-    from kmatch.results.output import open_output
+    from kmatch.results.output import open_outputs
     from kmatch.search.panel import pattern_distances
     from kmatch.search.rules import check_ends, check_pam
 
@@ -376,13 +376,10 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     search.dress(rows, MADE if getattr(given, "vcf", None) else ())
     search.aligned = bool(scores) or (search.aligned and not given.summary_only)
     begin = partial(begin_anywhere, query, search.genomes, search.run, search.regions)
-    with ExitStack() as stack:
-        handles = [stack.enter_context(open_output(given.output))]
+    with ExitStack() as stack, open_outputs(given.output, given.summary) as handles:
         if search.form == "view" or not set(FLANKS).isdisjoint(rows.tsv):
             _look_around(rows, search, stack)
         writer = None if given.summary_only else FORMATS[search.form](handles[0], rows)
-        if given.summary:
-            handles.append(stack.enter_context(open_output(given.summary)))
         with search.batches(begin, search.genomes.label) as found:
             for batch in limited(_counted(found, counts), panel, given.limit):
                 if writer:
@@ -391,8 +388,6 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
                 writer.finish()
         if given.summary or given.summary_only:
             counts.write(handles[-1])
-        for handle in handles:  # if one fails, none gets its final name
-            handle.flush()
     some = int(counts.hits.any(axis=1).sum())
     part = f"{some:,} of " if 0 < some < len(panel) else ""
     search.conclude(

@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from kmatch import interrupts
@@ -50,6 +50,18 @@ def open_output(path: Path | None = None) -> Iterator[Any]:  # a NamedHandle
     else:
         with _whole_file(os.path.realpath(path), str(path)) as handle:
             yield handle
+
+
+@contextmanager
+def open_outputs(path: Path | None, *others: Path | None) -> Iterator[list[Any]]:
+    """Give handles as `open_output` does, also for others that are not None; where one fails, none
+    gets its final name."""
+    paths = [path, *(other for other in others if other is not None)]
+    with ExitStack() as stack:
+        handles = [stack.enter_context(open_output(each)) for each in paths]
+        yield handles
+        for handle in handles:
+            handle.flush()
 
 
 def is_standard_output(path: Path) -> bool:

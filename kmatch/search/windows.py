@@ -6,7 +6,7 @@ with, and run(chunks), which yields the HitBatches of PackedChunks.
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -167,9 +167,13 @@ class Windows:
             )
 
     def _start(self, chunk: PackedChunk, capacity: int) -> Scan:
-        text = chunk.text(self._letters.masks, self._engine)
-        scan: Scan = self._engine.start_scan(text, self._letters, self._k, capacity)
-        return scan
+        return _scan(self._engine, self._letters, self._k, chunk, capacity)
+
+
+def _scan(engine: Any, letters: QueryArrays, k: int, chunk: Any, capacity: int) -> Scan:
+    """Start the scan of a PackedChunk, or of a SiteChunk, for queries within k."""
+    scan: Scan = engine.start_scan(chunk.text(letters.masks, engine), letters, k, capacity)
+    return scan
 
 
 class Seeds(Windows):
@@ -240,9 +244,11 @@ class Sites:
         sites = [pam.site(self._length, minus) for minus in self._strands for pam in pams]
         masks, shifts = (np.concatenate(column) for column in zip(*sites, strict=True))
         bounds = bounds_of([len(each) for each, _ in sites])
-        self._pams = window_arrays(masks, bounds, np.ones(len(masks), bool), 0, shifts)
+        pam = window_arrays(masks, bounds, np.ones(len(masks), bool), 0, shifts)
+        self._find = partial(_scan, engine, pam, 0)  # sites in a chunk
         exact = exact_ends(patterns, self._k, query.ends)
-        self._letters = window_arrays(patterns.masks, patterns.begins, exact, self._k)
+        letters = window_arrays(patterns.masks, patterns.begins, exact, self._k)
+        self._match = partial(_scan, engine, letters, self._k)  # patterns beside sites
         self._patterns = len(patterns)
         self._site_coding = Coding(len(sites), 0)
         self._sites = Scanner(engine, self._site_coding)
@@ -275,18 +281,6 @@ class Sites:
                 minus = self._strands[strand[rows]]
                 yield SiteChunk(chunk, position[rows], minus, self._pam, self._length, self._engine)
             chunk.letters = NO_LETTERS
-
-    def _find(self, chunk: PackedChunk, capacity: int) -> Scan:
-        """Start the scan for the PAMs of a PackedChunk."""
-        text = chunk.text(self._pams.masks, self._engine)
-        scan: Scan = self._engine.start_scan(text, self._pams, 0, capacity)
-        return scan
-
-    def _match(self, sites: "SiteChunk", capacity: int) -> Scan:
-        """Start the scan of a SiteChunk for all patterns."""
-        text = sites.text(self._letters.masks, self._engine)
-        scan: Scan = self._engine.start_scan(text, self._letters, self._k, capacity)
-        return scan
 
     def _place(self, codes: Longs, sites: "SiteChunk") -> None:
         """Turn codes of sites and patterns into those of windows in the chunk."""
