@@ -27,7 +27,6 @@ FEUSER, LIU, NAKANO, PMASM, WSPASM = (
     for paper in ("feuser2018", "liu2012", "nakano2012", "pmasm2017", "wspasm2017")
 )
 PUBLISHED_KERNELS = {  # module, function or maker of one, its constants, signature
-    "listing hits": (PUBLISHED, "_list_hits", None, (INTS, NUMBERS, NUMBERS, NUMBERS)),
     "thread": (LIU, "_thread", None, (BYTES, BYTES, INT, INTS)),
     "block-thread": (LIU, "_block_thread", None, (BYTES, BYTES, INT, INT, INTS)),
     "opt-block-thread": (LIU, "_opt_block_thread", None, (BYTES, BYTES, INT, INTS)),

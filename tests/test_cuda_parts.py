@@ -118,15 +118,6 @@ def test_planes_not_used_for_longest_make_room(monkeypatch):
     assert not gpu._kept  # it ends with the planes of the host
 
 
-def test_each_scan_has_a_buffer_of_its_own():
-    gpu = device.Gpu(0)
-    small, large = gpu.take_buffer(2), gpu.take_buffer(9)
-    assert len(large.hits.codes) == 9 and small.hits.codes is not large.hits.codes
-    gpu.give_buffer(small)
-    gpu.give_buffer(large)
-    assert gpu.take_buffer(3) is large and gpu.take_buffer(3) is not small
-
-
 def test_planes_are_taken_by_other_searches_when_they_are_spread(monkeypatch):
     patch(monkeypatch, text, **SPREAD)
     gpu, taken, geometry = device.Gpu(0), [], Geometry(1, 8, 4)
@@ -224,39 +215,19 @@ def test_gpus_that_cannot_be_had(monkeypatch):
         kmatch.hamming(genome, ["AC"], 0, device=TWO, algorithm="thread")
 
 
-class Clock:
-    """A GPU that takes `seconds` for each scan, one after the other."""
+def test_the_gpu_with_the_least_to_do_takes_the_next_work():
+    gpus = [SimpleNamespace(number=number, use=lambda: None) for number in (0, 1)]
+    queue, takers, done = GpuQueue(gpus), [], threading.Event()
 
-    def __init__(self, seconds):
-        self.number, self.seconds, self.free, self.taken = 0, seconds, 0.0, 0
+    def start(gpu):
+        takers.append(gpu.number)
+        return UnderWay(done.wait)
 
-    def use(self):
-        pass
-
-    def scan(self, delay):
-        time.sleep(delay)  # of the host
-        self.taken += 1
-        self.free = max(self.free, time.monotonic()) + self.seconds
-        end = self.free
-        return SimpleNamespace(found=lambda: time.sleep(max(end - time.monotonic(), 0)))
-
-
-@pytest.mark.parametrize(
-    ("seconds", "many", "least", "most"),
-    [
-        *(((0.01, 0.01), many, many // 2, many // 2) for many in (2, 8, 16)),
-        ((0.005, 0.06), 30, 20, 29),
-    ],
-)
-def test_gpus_take_work_by_what_they_have_to_do(seconds, many, least, most):
-    gpus = [Clock(each) for each in seconds]
-    queue, under_way = GpuQueue(gpus), []
-    for number in range(many):
-        delay = 0.004 if number % 3 else 0.0  # the host takes longer for some than for others
-        under_way.append(queue.hand_out(lambda gpu, delay=delay: gpu.scan(delay), 1))
-        if len(under_way) > 5:  # are handed out ahead
-            under_way.pop(0).found()
-    for scan in under_way:
-        scan.found()
+    under_way = []
+    for size in (1, 5, 1, 1):
+        under_way.append(queue.hand_out(start, size))
+        while len(takers) + (len(under_way) == 4) < len(under_way):  # two at a time for each
+            time.sleep(0.001)
+    done.set()
+    assert all(each.found() for each in under_way) and takers == [0, 1, 0, 0]
     queue.close()
-    assert least <= gpus[0].taken <= most and sum(gpu.taken for gpu in gpus) == many

@@ -28,7 +28,6 @@ from kmatch.bench.measure import Bench, Case, cut_patterns, random_letters
 from kmatch.engine.cuda.driver import SIMULATED, cuda, find_devices
 from kmatch.engine.devices import choose_engine
 from kmatch.errors import InputError
-from kmatch.published import cuda as on_cuda
 from kmatch.published.cuda import DeviceText, feuser2018, wspasm2017
 from kmatch.published.cuda.liu2012 import opt_block_thread
 from kmatch.published.registry import find
@@ -195,11 +194,9 @@ def test_bench_rows():
     assert all(row.equal and row.hits and row.size == 60 for row in rows)
 
 
-def test_dense_hits_of_a_table(monkeypatch):
+def test_hits_of_a_table():
     text = DeviceText(np.zeros(9, np.uint8), "cuda:0")
     table = text.put(np.array([[-1, 3, -1, 0], [5, -1, -1, 2]], np.int32))
-    for dense in (1, 2, 64):  # few hits are listed by the GPU, many in a copy of the table
-        monkeypatch.setattr(on_cuda, "DENSE", dense)
-        index, distance = text.hits(table)
-        assert (index.tolist(), distance.tolist()) == ([1, 3, 4, 7], [3, 0, 5, 2])
+    index, distance = text.hits(table)
+    assert (index.tolist(), distance.tolist()) == ([1, 3, 4, 7], [3, 0, 5, 2])
     assert text.smallest(table) == -1

@@ -110,26 +110,20 @@ def _lower(state, counters, bits, count, limit):
 
 
 @kernel
-def _finish(state, counter, bits, border, seen, tile, limit, writer):
-    """Follow the pattern's last row through a block and write the hits; seen: a Way."""
-    for c in range(seen.columns):
-        h = border + PAIR * c
-        sign = add(state, counter, bits, load(state, h), load(state, h + WORDS))
-        if c >= seen.warm and nonzero(sign) != 0:
-            _emit(state, counter, bits, seen.row + seen.step * c, tile, limit, writer)
-
-
-@kernel
-def _finish_lowering(state, counters, bits, count, border, seen, limit):
-    """Follow the pattern's last row through a block and lower k below the distances there."""
+def _finish(state, counters, bits, count, border, seen, tile, limit, lowering, writer):
+    """Follow the pattern's last row, whose counter is the last of `count`, through a block, and
+    write the hits or lower k below the distances; seen: a Way."""
     counter = counters + (count - 1) * bits * WORDS
     for c in range(seen.columns):
         h = border + PAIR * c
         sign = add(state, counter, bits, load(state, h), load(state, h + WORDS))
         if c >= seen.warm and nonzero(sign) != 0:
-            _lower(state, counters, bits, count, limit)
-            if limit[0] < 0:
-                return
+            if lowering:
+                _lower(state, counters, bits, count, limit)
+                if limit[0] < 0:  # nothing is closer
+                    return
+            else:
+                _emit(state, counter, bits, seen.row + seen.step * c, tile, limit[0], writer)
 
 
 @kernel
@@ -174,13 +168,11 @@ def search_tile(text, pattern, way, tile, limit, lowering, writer):
             if group == ends.size - 1:
                 if low:
                     copy(state, spare, counter, bits)
-                    seen = Way(row + step * begin, step, warm - begin, many)
-                    if lowering:
-                        _finish_lowering(state, counters, bits, ends.size, border, seen, limit)
-                        if limit[0] < 0:  # nothing is closer
-                            return
-                    else:
-                        _finish(state, counter, bits, border, seen, tile, limit[0], writer)
+                    seen, count = Way(row + step * begin, step, warm - begin, many), ends.size
+                    given = seen, tile, limit, lowering, writer
+                    _finish(state, counters, bits, count, border, *given)
+                    if limit[0] < 0:
+                        return
                 break
             if group == last:
                 if not low:

@@ -1,10 +1,10 @@
 """Vectors of 64-bit words as Numba values, so that kernels decide what is vectorised.
 
 `load`, `store`, `fill`, `nonzero` and the operators `& | ^ ~` work on 64 lanes of one bit a word;
-functions of three vectors are one instruction where the processor has it; others take words as
-numbers from 0 on. LLVM keeps vectors in registers and lowers them to those that the processor has:
-an AVX-512 or AVX2 register, or several NEON or SSE ones. A vector from `load` and `fill` has WORDS
-words, one from `load_wide` and `fill_wide` twice as many: two chains hide each other's latency.
+others take words as numbers from 0 on. LLVM keeps vectors in registers and lowers them to those
+that the processor has: an AVX-512 or AVX2 register, or several NEON or SSE ones. A vector from
+`load` and `fill` has WORDS words, one from `load_wide` and `fill_wide` twice as many: two chains
+hide each other's latency.
 """
 
 import operator
@@ -15,8 +15,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, overload, register_model
 
-from kmatch.engine.cpu.items import AVX512, WIDE, WORDS
-from kmatch.jit.kernels import kernel
+from kmatch.engine.cpu.items import WIDE, WORDS
+from kmatch.jit.kernels import inlined, kernel
 
 ALL_ONES, NONE, ONE = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(0), np.uint64(1)
 
@@ -193,86 +193,43 @@ def aligned(words):
     return array[skip : skip + words]
 
 
-def _ternary(table, plain):
-    """A function of three bits, given by its truth table and, for other processors, by operations.
-
-    Bit 4a + 2b + c of the table is the function of a, b and c. AVX-512 has one instruction for
-    any such function, which LLVM rarely finds by itself.
-    """
-
-    @intrinsic
-    def operate(typingctx, a, b, c):
-        def build(context, builder, signature, arguments):
-            if not AVX512:
-                return plain(builder, *arguments)
-            parts = range(signature.return_type.words // WORDS)
-            halves = [[_part(builder, x, i) for x in arguments] for i in parts]
-            done = [_ternlog(builder, half, table) for half in halves]
-            return done[0] if len(done) == 1 else _joined(builder, done)
-
-        return a(a, b, c), build
-
-    return operate
+# Of three vectors; LLVM 22 makes one instruction of each where the processor has it, or two.
 
 
-def _indices(numbers):
-    return ir.Constant(ir.VectorType(ir.IntType(32), len(numbers)), numbers)
+@inlined
+def any_of(a, b, c):
+    """The bits that are set in any of three vectors."""
+    return a | b | c
 
 
-def _part(builder, value, i):
-    if value.type.count == WORDS:
-        return value
-    return builder.shuffle_vector(value, value, _indices([WORDS * i + j for j in range(WORDS)]))
+@inlined
+def parity(a, b, c):
+    """The lowest bits of a + b + c."""
+    return a ^ b ^ c
 
 
-def _joined(builder, parts):
-    return builder.shuffle_vector(*parts, _indices(list(range(WIDE))))
+@inlined
+def carry_of(a, b, total):
+    """The carries of a, b and a third vector; total: the parity of the three."""
+    return (a & b) | ((a ^ b) & ~total)
 
 
-def _ternlog(builder, operands, table):
-    vector = ir.VectorType(ir.IntType(64), WORDS)
-    kind = ir.FunctionType(vector, [vector] * 3 + [ir.IntType(32)])
-    name = f"llvm.x86.avx512.pternlog.q.{64 * WORDS}"
-    function = cgutils.get_or_insert_function(builder.module, kind, name)
-    return builder.call(function, [*operands, ir.Constant(ir.IntType(32), table)])
+@inlined
+def or_without(a, b, c):
+    """a | ~b & c"""
+    return a | (~b & c)
 
 
-def _any_of(builder, a, b, c):
-    return builder.or_(builder.or_(a, b), c)
+@inlined
+def or_both(a, b, c):
+    """a | b & c"""
+    return a | (b & c)
 
 
-def _parity(builder, a, b, c):
-    return builder.xor(builder.xor(a, b), c)
-
-
-def _carry(builder, a, b, total):
-    other = builder.and_(builder.xor(a, b), builder.not_(total))
-    return builder.or_(builder.and_(a, b), other)
-
-
-def _or_without(builder, a, b, c):
-    return builder.or_(a, builder.and_(builder.not_(b), c))
-
-
-def _or_both(builder, a, b, c):
-    return builder.or_(a, builder.and_(b, c))
-
-
-def _without(builder, a, b, c):
-    return builder.and_(builder.not_(a), builder.or_(b, c))
-
-
-any_of = _ternary(0xFE, _any_of)  # a | b | c
-
-parity = _ternary(0x96, _parity)  # a ^ b ^ c
-
-carry_of = _ternary(0xD4, _carry)  # of a, b and a third bit, c being the parity of the three
-
-or_without = _ternary(0xF2, _or_without)  # a | ~b & c
-
-or_both = _ternary(0xF8, _or_both)  # a | b & c
-
-without = _ternary(0x0E, _without)  # ~a & (b | c)
+@inlined
+def without(a, b, c):
+    """~a & (b | c)"""
+    return ~a & (b | c)
 
 
 plus, minus = binary("add"), binary("sub")

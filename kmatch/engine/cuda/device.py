@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from threading import RLock
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -38,13 +37,6 @@ class _Kept:
         self.masks = b""
 
 
-class Buffer(NamedTuple):
-    """Hit codes and how many there are, on the GPU, and `many` for that in pinned memory."""
-
-    hits: HitBuffer
-    many: Longs
-
-
 class Gpu:
     """A GPU with one stream to compute in and another to copy to it at the same time.
 
@@ -59,7 +51,6 @@ class Gpu:
         self.watch: driver.Stopwatch | None = None  # of kernels, where they are timed
         self.stream, self._copying = driver.new_stream(), driver.new_stream()
         self._results = driver.new_stream()  # copies results while the next scan runs
-        self._buffers: list[Buffer] = []
         self._kept: dict[int, _Kept] = {}  # by id of planes on the host, the last used ones last
         self._lock = RLock()  # searches of several threads may share a GPU
 
@@ -70,21 +61,6 @@ class Gpu:
     def timed(self) -> AbstractContextManager[None]:
         """A context in which kernels are launched; times them where that is wanted."""
         return self.watch.timing(self.stream) if self.watch else nullcontext()
-
-    def take_buffer(self, capacity: int) -> Buffer:
-        """A Buffer for `capacity` codes or more, for the caller alone until it gives it back."""
-        with self._lock:
-            while self._buffers:
-                buffer = self._buffers.pop()
-                if len(buffer.hits.codes) >= capacity:
-                    return buffer
-        hits = HitBuffer(self.array(capacity, np.int64), self.array(1, np.int64))
-        return Buffer(hits, driver.pinned(1).view(np.int64))
-
-    def give_buffer(self, buffer: Buffer) -> None:
-        """Take such a buffer back."""
-        with self._lock:
-            self._buffers.append(buffer)
 
     def copy_back(self, array: DeviceArray) -> Longs:
         """A copy on the host of an array on the GPU that no kernel changes any more."""
@@ -170,18 +146,15 @@ def started(gpu: Gpu, read: Callable[[], Result]) -> UnderWay[Result]:
 
 def start_scan(gpu: Gpu, capacity: int, launch: Callable[[HitBuffer], object]) -> Scan:
     """A scan for `capacity` hit codes; launch(buffer) puts its kernels into the GPU's stream."""
-    buffer = gpu.take_buffer(capacity)
-    (codes, count), many = buffer
-    count.copy_to_device(np.zeros(1, np.int64), stream=gpu.stream)
+    count = driver.on_device(np.zeros(1, np.int64), gpu.stream)
+    codes = gpu.array(capacity, np.int64)
     with gpu.timed():
-        launch(HitBuffer(codes[:capacity], count))
-    count.copy_to_host(many, stream=gpu.stream)
+        launch(HitBuffer(codes, count))
 
     def read() -> Found:
-        total = int(many[0])
+        total = int(gpu.copy_back(count)[0])
         kept = min(total, capacity)
         found = gpu.copy_back(codes[:kept]) if kept else np.empty(0, np.int64)
-        gpu.give_buffer(buffer)
         return found_in(found, total - kept, 1.0)
 
     return started(gpu, read)

@@ -8,23 +8,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from kmatch.arrays import Bytes, Longs
 from kmatch.engine.cuda import driver
-from kmatch.engine.cuda.driver import DeviceArray, cuda
-
-THREADS = 256
-MOST_BLOCKS = 1024
-DENSE = 64  # entries a hit, below which the table is copied whole: sorting hits takes longer
-
-
-@cuda.jit(cache=True)
-def _list_hits(table, index, distance, found):
-    """List the entries that are not negative, in any order, as far as there is space; found[0]
-    counts all of them from 0."""
-    for at in range(cuda.grid(1), len(table), cuda.gridsize(1)):
-        if table[at] >= 0:
-            to = cuda.atomic.add(found, 0, 1)
-            if to < len(index):
-                index[to] = at
-                distance[to] = table[at]
+from kmatch.engine.cuda.driver import DeviceArray
 
 
 class DeviceText:
@@ -77,22 +61,9 @@ class DeviceText:
 
     def hits(self, table: DeviceArray) -> tuple[Longs, Longs]:
         """(index, distance) of the entries of a table that are not negative."""
-        flat = table.reshape(table.size)
-        space = max(len(flat) // DENSE, 1)
-        index, distance = self.empty(space, np.int64), self.empty(space, np.int64)
-        found = self.put(np.zeros(1, np.int64))
-        blocks = max(min(-(-len(flat) // THREADS), MOST_BLOCKS), 1)
-        _list_hits[blocks, THREADS, self.stream](flat, index, distance, found)
-        count = int(self.fetch(found)[0])
-        if count > space:
-            whole = self.fetch(flat)
-            listed = np.flatnonzero(whole >= 0)
-            return listed, whole[listed].astype(np.int64)
-        if not count:
-            return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        listed, each = self.fetch(index[:count]), self.fetch(distance[:count])
-        order = np.argsort(listed)
-        return listed[order], each[order]
+        flat = self.fetch(table.reshape(table.size))
+        listed = np.flatnonzero(flat >= 0)
+        return listed, flat[listed].astype(np.int64)
 
     def smallest(self, table: DeviceArray) -> int:
         """The smallest number in a table."""
