@@ -320,3 +320,21 @@ def test_pictures(folder, tmp_path):
     matrix.write_text("assay\tg0\nx\tfew\n")
     said = here("plot", matrix, "-o", tmp_path / "b.png").err.decode()
     assert "line 2" in said and "write it again" in said
+
+
+def test_over_the_origin_and_with_a_letter_more():
+    """A product whose probe begins a turn later, and an oligo in which the genome has a letter."""
+    text = amplicon("TGCATG")
+    turned = text[18:] + "AAAA" + text[:18]  # the probe is behind the origin
+    genome = kmatch.Genome.from_records([("r", turned)])
+    given, how = {"a": OLIGOS}, {"product": (9, 99), "device": "cpu"}
+    assert kmatch.assay(given, genome, 0, **how).amplifies.tolist() == ["no"]
+    found = kmatch.assay(given, genome, 0, circular=True, **how)
+    assert found.amplifies.tolist() == ["yes"] and found.length.tolist() == [len(text)]
+    longer = kmatch.Genome.from_records([("r", text[:7] + "A" + text[7:])])
+    found = kmatch.assay(given, longer, 1, edit=True, **how)
+    handle = io.BytesIO()
+    found.to_positions(handle)
+    lines = [line.split("\t") for line in handle.getvalue().decode().splitlines()[1:16]]
+    assert [line[-1] for line in lines] == ["0"] * 6 + ["1"] + ["0"] * 8
+    assert all(line[3:5] == ["1", "0"] for line in lines)

@@ -29,8 +29,8 @@ from kmatch.sequences.chunks import Spans
 from kmatch.sequences.primer_pairs import PrimerPairs
 from kmatch.sequences.records import Stretch
 
-NONE = 1 << 40  # differences where there is no product
 ROLES = 3
+SITE = ("oligo", "record", "start", "end", "minus", "distance")  # -1 where there is none
 _SEEN = np.full(256, SEEN.index("N"))
 _SEEN[np.frombuffer(SEEN.encode(), np.uint8)] = np.arange(len(SEEN))
 
@@ -48,30 +48,14 @@ class AssayOptions(NamedTuple):
 OPTIONS = AssayOptions()
 
 
-class Chosen:
-    """The sites of the oligos of n assays, by role: a row of `sites`, int64[3, n, 6], is the oligo,
-    -1 where there is none, its record, start, end and strand, and the differences.
-
-    place: int64[n, 3], record, start and end of the product; total: int64[n], its differences.
-    """
-
-    def __init__(self, size: int) -> None:
-        self.sites = np.full((ROLES, size, 6), -1)
-        self.place, self.total = np.full((size, 3), -1), np.full(size, NONE)
-
-    def take(self, key: Longs, total: Longs, place: Longs, sites: list[Longs]) -> None:
-        """Take those of some products, in order, that have fewer differences than all before."""
-        order = np.lexsort((total, key))
-        first = order[np.flatnonzero(np.diff(key[order], prepend=-1))]
-        rows = first[total[first] < self.total[key[first]]]
-        key = key[rows]
-        self.total[key], self.place[key] = total[rows], place[rows]
-        for own, each in zip(self.sites, sites, strict=False):
-            own[key] = each[rows]
-
-
 def _table(*columns: Any) -> Longs:
     return np.stack(columns, axis=1).astype(np.int64)
+
+
+def _least(table: Longs) -> Longs:
+    """Of the rows with a key, the first column, the first of those with the least in the second."""
+    order = np.lexsort((table[:, 1], table[:, 0]))
+    return table[order[np.flatnonzero(np.diff(table[order, 0], prepend=-1))]]
 
 
 class AssaySearch:
@@ -141,71 +125,72 @@ class AssaySearch:
     def _batch(self, window: Window) -> AssayBatch:
         """The rows of the genomes of a Window."""
         units, assays = len(window.names), len(self._pairs)
-        chosen = Chosen(units * assays)
-        names = {-1: ""} | self._amplify(window, chosen)
-        amplifies = chosen.total < NONE
-        missing = ~amplifies.reshape(units, assays)
-        if missing.any():
-            self._approach(window, missing, chosen)
-        last, tm = self._compare(window, chosen, amplifies)
+        place = np.full((units * assays, 3), -1)
+        sites = np.full((units * assays, ROLES, len(SITE)), -1)
+        products, names = self._products(window)
+        key = products[:, 0]
+        place[key] = products[:, 2:5]
+        sites[key] = products[:, 5:].reshape(-1, ROLES, len(SITE))
+        amplifies = place[:, 0] >= 0
+        if not amplifies.all():
+            self._approach(window, ~amplifies.reshape(units, assays), sites)
+        record, start, end = place.T
+        distance = sites[:, :, SITE.index("distance")]
+        distance_3p, tm = self._compare(window, sites.reshape(-1, len(SITE)), amplifies)
         genome, assay = np.divmod(np.arange(units * assays), assays)
-        record, start, end = chosen.place.T
         return AssayBatch(
             record,
             start,
             end,
-            names,
+            {-1: ""} | names,
             units=window.names,
             genome=genome,
             assay=assay,
             amplifies=amplifies,
-            distance=chosen.sites[:, :, 5].T,
-            distance_3p=last.T,
-            tm=tm.T,
+            distance=distance,
+            distance_3p=distance_3p.reshape(-1, ROLES),
+            tm=tm.reshape(-1, ROLES),
         )
 
-    def _amplify(self, window: Window, chosen: Chosen) -> dict[int, str]:
-        """Choose the products of assays in genomes; gives the names of their records."""
+    def _products(self, window: Window) -> tuple[Longs, dict[int, str]]:
+        """The product of each assay and genome that amplifies: its key, differences, record, start
+        and end, and the SITE of each oligo; and the names of records."""
         pair, names = self._pairs.pair, dict[int, str]()
+        found = [np.zeros((0, 5 + ROLES * len(SITE)), np.int64)]
         sites = begin_anywhere(self._query, window.genomes(self._genomes.circular), self._run)
         if window.unit is None:
             sites.progress.tell = self.progress.hear
         for batch in PcrSearch(sites, self._pairs, self._pcr).products():
-            roles = [batch.forward, batch.reverse, *([batch.probe] if batch.probe else [])]
-            place = _table(batch.record, batch.start, batch.end)
-            total = sum(np.where(role.primer < 0, 0, role.distance) for role in roles)
-            rows = [
-                _table(role.primer, batch.record, role.start, role.end, role.minus, role.distance)
-                for role in roles
-            ]
-            for row in rows:
-                row[row[:, 0] < 0] = -1
             key = window.units(batch.record) * len(self._pairs) + pair[batch.forward.primer]
-            chosen.take(key, np.asarray(total), place, rows)
+            place = _table(key, np.zeros_like(key), batch.record, batch.start, batch.end)
+            rows = [place]
+            for each in (batch.forward, batch.reverse, batch.probe or batch.forward):
+                own = (each.primer, batch.record, each.start, each.end, each.minus, each.distance)
+                rows.append(_table(*own))
+            if batch.probe is None:
+                rows[-1][:] = -1
+            rows[-1][rows[-1][:, 0] < 0] = -1
+            place[:, 1] = sum(np.maximum(row[:, -1], 0) for row in rows[1:])
+            found.append(_least(np.hstack(rows)))
             names |= batch.names
         if window.unit is None:
             self.progress.join(sites.progress)
-        return names
+        return _least(np.concatenate(found)), names
 
-    def _approach(self, window: Window, missing: Bools, chosen: Chosen) -> None:
-        """Choose the closest site of each oligo of the assays that are missing in genomes."""
+    def _approach(self, window: Window, missing: Bools, sites: Longs) -> None:
+        """Put the closest site of each oligo of the assays that are missing in genomes to sites."""
         pairs, wanted = self._pairs, missing[:, self._pairs.pair]
         circular = self._genomes.circular
         hits = closest(window, self._best, wanted, circular, self._run, begin_anywhere)
-        columns = (hits.pattern, hits.record, hits.start, hits.end, hits.minus, hits.distance)
-        sites = _table(*columns)
         key = window.units(hits.record) * len(pairs) + pairs.pair[hits.pattern]
-        for role in range(ROLES):
-            own = np.flatnonzero(pairs.role[hits.pattern] == role)
-            order = own[np.lexsort((hits.distance[own], key[own]))]
-            first = order[np.flatnonzero(np.diff(key[order], prepend=-1))]
-            chosen.sites[role, key[first]] = sites[first]
+        place = (hits.pattern, hits.record, hits.start, hits.end, hits.minus, hits.distance)
+        rows = _least(_table(ROLES * key + pairs.role[hits.pattern], hits.distance, *place))
+        sites[np.divmod(rows[:, 0], ROLES)] = rows[:, 2:]
 
-    def _compare(self, window: Window, chosen: Chosen, amplifies: Bools) -> tuple[Longs, Floats]:
-        """The differences in the last letters and the melting temperatures of sites, [3, n]."""
-        sites = chosen.sites.reshape(-1, 6)
-        oligo, of_product = sites[:, 0], np.tile(amplifies, ROLES)
-        exact = (oligo >= 0) & (sites[:, 5] == 0) & self._plain[oligo]
+    def _compare(self, window: Window, sites: Longs, amplifies: Bools) -> tuple[Longs, Floats]:
+        """The differences in the last letters and the melting temperatures of sites."""
+        oligo, of_product = sites[:, 0], np.repeat(amplifies, ROLES)
+        exact = (oligo >= 0) & (sites[:, -1] == 0) & self._plain[oligo]
         last, tm = np.where(exact, 0, -1), np.where(exact, np.array(self._own)[oligo], np.nan)
         oligos = self._pairs.primers
         matched = np.repeat(
@@ -226,7 +211,7 @@ class AssaySearch:
             tm[rows] = self._temperatures(hits)
             if query is self._query:
                 self._note(hits)
-        return last.reshape(ROLES, -1), tm.reshape(ROLES, -1)
+        return last, tm
 
     def _temperatures(self, hits: HitBatch) -> Floats:
         """Melting temperatures of sites, NaN where letters were skipped."""
