@@ -162,12 +162,6 @@ PRIMERS = {
     "another header": (b"pair\tone\tother\npair\tACGT\tGGTA\n", "line 1: ", "starts with '#'"),
     "nothing": (b"\n", "no primers"),
 }
-REGIONS = {
-    "two columns": (b"chr1\t5\n", "line 1: 2 columns of the 3"),
-    "no position": (b"chr1\t5\tx\n", "line 1: 'x' is no position"),
-    "backwards": (b"chr1\t9\t5\n", "line 1: the region begins at 9 and ends before, at 5"),
-    "none": (b"# note\ntrack x\n", "no regions"),
-}
 BAD = [
     (kind, name, (data, *words), command)
     for kind, table, command in (
@@ -175,7 +169,6 @@ BAD = [
         ("panel", PATTERNS | OTHERS, ("hamming", "good.fa", "panel", "-k", 1)),
         ("panel", TABLES, ("hamming", "good.fa", "panel", "--column", "seq", "-k", 0)),
         ("primers", PRIMERS, ("pcr", "good.fa", "primers", "-k", 1)),
-        ("regions", REGIONS, ("hamming", "good.fa", *SEARCH, "--regions", "regions")),
     )
     for name, (data, *words) in table.items()
 ]

@@ -4,16 +4,15 @@ import importlib.util
 import json
 
 import naive
-import numpy as np
 import pytest
 from support.commands import fasta, here, loaded
 
 import kmatch
 from kmatch.bench import measure, report
-from kmatch.bench.measure import Answer, Bench, Case, by_engine, cut_patterns
+from kmatch.bench.measure import Bench, Case, by_engine, cut_patterns
 from kmatch.bench.measure import random_letters as letters_of
 from kmatch.bench.papers import CPU, PAPERS, Figure, Point
-from kmatch.bench.report import draw, figure_rows, figure_table, rows_table
+from kmatch.bench.report import draw, figure_rows, figure_table
 from kmatch.cli.tools import BENCHED as COMMANDS
 from kmatch.cli.tools import PAPERS as NAMES
 from kmatch.published.cpu import liu2012
@@ -67,24 +66,6 @@ def test_primers(bench):
     assert len(rows) == 5 and all(row.equal for row in rows)
 
 
-def test_slow_searches_get_less_text():
-    searched = []
-
-    def search(part):  # the first search of a size compiles
-        searched.append(len(part.letters))
-        call = 60.0 if searched.count(1_000) == 1 and searched[-1] == 1_000 else 0.001
-        return Answer(np.zeros((3, 0), np.int64), call, call)
-
-    case = case_of("hamming", 9_000, 12, 3, 3)
-    part, answer = measure.measured(search, case, 1.0, 1_000)
-    assert len(part.letters) == 9_000 and answer.call == 0.001
-    assert searched[1:4] == [1_000, 1_000, 9_000]
-    rows = list(Bench("cpu", seconds=1e-6, smallest=300).rows(case))
-    assert all(row.size == 300 and row.asked == 9_000 and row.equal for row in rows)
-    assert all(row.rate == pytest.approx(900 / row.kernel) for row in rows)
-    assert "300*" in list(rows_table(rows).columns[2].cells)
-
-
 def test_other_hits_are_flagged(bench, monkeypatch):
     monkeypatch.setattr(liu2012, "sequential", lambda text, pattern, k: text.table(1) * 0)
     equal = {row.algorithm: row.equal for row in bench.rows(CASE)}
@@ -96,16 +77,6 @@ def test_other_hits_are_flagged(bench, monkeypatch):
     assert "DIFFERENT HITS" in next(iter(table.columns[1].cells))
     monkeypatch.setattr(report.Report, "commands", lambda self, _: setattr(self, "equal", False))
     assert here("bench", "hamming", "--device", "cpu").status == 1
-
-
-def test_the_sequential_algorithm_stands_beside_a_gpu():
-    bench = Bench("cpu", seconds=2.0)
-    bench._engines = {"cuda": bench._engines["cpu"]}  # for the registry, there is a GPU alone
-    sequential, thread, *_ = PUBLISHED["hamming"]
-    ((device, engine),) = bench._runs_on(sequential, {})
-    assert (device, engine.threads) == ("cpu", 1)
-    assert list(bench._runs_on(sequential, {sequential.paper: 1.0})) == []
-    assert [device for device, _ in bench._runs_on(thread, {})] == ["cuda"]
 
 
 def test_the_command_line(tmp_path):
@@ -135,25 +106,6 @@ def test_a_genome(tmp_path):
     assert all(pattern.lower() in text for pattern in cut_patterns(letters, 30, 20, 0))
     done = here("bench", "hamming", "--genome", genome, "--size", 1_000, "--device", "cpu")
     assert done.status == 0 and " NO " not in done.out.decode()
-
-
-@pytest.mark.parametrize(
-    "words, status, message",
-    [
-        (("hamming", "--genome", "unknown.fa"), 1, b"no letter is A, C, G or T"),
-        (("hamming", "--genome", "short.fa"), 1, b"too short for patterns of 20"),
-        (("hammer",), 2, b""),
-        (("hamming", "--paper", "liu2012"), 2, b"--paper says which commands"),
-        (("hamming", "--size", "12"), 2, b""),
-        (("hamming", "--size", 1_000, "--json", "no/x"), 1, b"cannot be written"),
-    ],
-)
-def test_bad_input(tmp_path, monkeypatch, words, status, message):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "unknown.fa").write_bytes(b">one\nNNNNNNNN\n")
-    (tmp_path / "short.fa").write_bytes(b">one\nACGTACGT\n")
-    failed = here("bench", *words, "--device", "cpu")
-    assert failed.status == status and message in failed.err
 
 
 def test_every_paper_is_offered():

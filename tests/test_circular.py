@@ -8,90 +8,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.commands import failed, fasta, here, misused, random_letters
-from support.constraints import constrained_cases
 from support.differences import rows as aligned_rows
-from support.hooks import edit_batches, hamming_batches, hooked, multi_batches, pcr_batches
+from support.hooks import edit_batches, multi_batches
 from support.mismatches import rows
-from support.packing import packed
-from support.pcr import cases as pcr_cases
-from support.pcr import numbered, plain
-from support.pcr import rows as product_rows
 
 import kmatch
 from kmatch.genome import as_genomes
-from kmatch.results.table import Hits, Products
+from kmatch.results.table import Hits
 from kmatch.search.circles import Arc, loci_on_circle
 from kmatch.sequences.patterns import load_patterns
-from kmatch.sequences.primer_pairs import load_pairs
-
-units = st.builds(lambda unit, times: unit * times, st.text("ACGT", min_size=1, max_size=4),
-                  st.integers(1, 9))  # fmt: skip
-texts = st.text("ACGTN", max_size=40) | units | st.builds(str.__add__, st.text("ACGT"), units)
-tiny = st.fixed_dictionaries({"chunk_length": st.integers(1, 99)})
-strands = st.sampled_from(["both", "+", "-"])
 
 
-def circles(records, pack=False, names=True):
-    genome = packed(records) if pack else kmatch.Genome.from_records(records)
-    return as_genomes(genome).with_circular(names)
+def circles(records):
+    genome = kmatch.Genome.from_records(records)
+    return as_genomes(genome).with_circular(True)
 
 
 def text_of(records, row):
     """The text of a hit, as its strand is read."""
     text = (2 * naive.known(records[row[0]][1]))[row[1] : row[2]]
     return text if row[5] == "+" else naive.reverse_complement(text)
-
-
-@st.composite
-def cases(draw):
-    """(records, patterns): patterns random, or cut out over an origin and changed."""
-    found = draw(st.lists(texts, min_size=1, max_size=4))
-    patterns = draw(st.lists(st.text("ACGTRN", min_size=1, max_size=9), min_size=1, max_size=2))
-    for text in found:
-        if text and draw(st.booleans()):
-            size = draw(st.integers(1, min(9, len(text))))
-            at = draw(st.integers(0, len(text) - 1))
-            patterns.append((2 * text)[at : at + size])
-    return [(f"r{n}", text) for n, text in enumerate(found)], patterns
-
-
-@st.composite
-def searches(draw, problem):
-    """(records, patterns, k, options) of a problem on circles."""
-    if problem == "rules":
-        records, patterns, k, options = draw(constrained_cases(longest=6))
-        options["report"] = options["report"] or ("ends" if options.get("pam") else "minima")
-        return [(name, text[:30]) for name, text in records], patterns, k, options
-    records, patterns = draw(cases())
-    shortest, options = min(map(len, patterns)), {}
-    k = min(draw(st.integers(0, 4)), shortest - 1)
-    if problem == "multi":
-        patterns, k = [(pattern * 5)[:5] for pattern in patterns], 1
-        options["pam"] = draw(st.sampled_from(["NGG", "TN", "R"]))
-        options["pam_side"] = draw(st.sampled_from(["3p", "5p"]))
-    elif problem == "best":
-        options["exact_3p"] = min(draw(st.integers(0, 2)), shortest)
-    else:
-        options["strand"] = draw(strands)
-    if problem == "edit":
-        options["report"] = draw(st.sampled_from(["ends", "minima", "loci"]))
-    return records, patterns, k, options
-
-
-WAYS = {"multi": ["sites", "scan"], "rules": ["lookup", "scan"]}
-
-
-@pytest.mark.filterwarnings("ignore:pattern .* matches nowhere")
-@pytest.mark.parametrize("problem", ["hamming", "multi", "edit", "rules", "best"])
-@given(data=st.data())
-def test_as_the_oracle(problem, data):
-    records, patterns, k, options = data.draw(searches(problem))
-    how = data.draw(tiny) | {"way": data.draw(st.sampled_from(WAYS.get(problem, [None])))}
-    genome, name = circles(records, data.draw(st.booleans())), problem.replace("rules", "edit")
-    k = () if name == "best" else (k,)
-    hits = hooked(name, genome, patterns, *k, device="cpu", **options, **how)
-    expected = getattr(naive_circles, name)(records, patterns, *k, **options)
-    assert (aligned_rows if name in ("edit", "best") else rows)(hits) == expected
 
 
 @st.composite
@@ -150,49 +86,6 @@ def test_a_hit_takes_the_first_pam_with_which_it_fits_its_record(report):
         assert rows(windows) == naive_circles.multi(records, patterns, k, **options)
 
 
-@settings(max_examples=60)
-@given(cases(), tiny, st.sampled_from(["minima", "loci"]), st.lists(st.booleans(), min_size=4))
-def test_linear_and_circular_records_together(case, geometry, report, flags):
-    records, patterns = case
-    panel = load_patterns(patterns)
-    names = [name for (name, _), flag in zip(records, flags, strict=False) if flag]
-    genome = circles(records, names=names)
-    batches = edit_batches(genome, panel, 0, report=report, device="cpu", **geometry)
-    expected = []
-    for number, record in enumerate(records):
-        oracle = naive_circles.edit if record[0] in names else naive.edit
-        expected += [(number, *hit[1:]) for hit in oracle([record], patterns, 0, report)]
-    assert aligned_rows(Hits(batches, panel)) == expected
-    found = Hits(hamming_batches(genome, panel, 0, device="cpu", **geometry), panel)
-    expected = []
-    for number, record in enumerate(records):
-        oracle = naive_circles.hamming if record[0] in names else naive.hamming
-        expected += [(number, *hit[1:]) for hit in oracle([record], patterns, 0)]
-    assert rows(found) == expected
-
-
-@settings(max_examples=60)
-@given(pcr_cases(), st.integers(1, 60))
-def test_products(case, chunk_length):
-    records, given_primers, k, options = case
-    pairs = load_pairs(given_primers)
-    batches = pcr_batches(
-        circles(records), pairs, k, device="cpu", chunk_length=chunk_length, sequence=True,
-        **options,
-    )  # fmt: skip
-    sequences, primers = numbered(given_primers)
-    exact = {"exact_3p": options["exact_3p"]} if options["exact_3p"] else {}
-    if options["edit"]:
-        hits = naive_circles.edit(records, sequences, k, "loci", **exact)
-    else:
-        hits = naive_circles.hamming(records, sequences, k, **exact)
-    expected = naive_circles.pcr(records, hits, primers, options["product"], options["pairs"])
-    found = Products(batches, pairs)
-    assert product_rows(found) == plain(expected)
-    read = [text_of(records, (*row[:3], 0, 0, row[3])) for row in expected]
-    assert found.sequence.tolist() == read
-
-
 def test_over_the_origin_of_a_long_record():
     text = random_letters(70_000)
     pattern = text[-11:] + text[:12]
@@ -216,20 +109,6 @@ class TestCommands:
         path = tmp_path / "g.fa"
         path.write_bytes(fasta([("c", self.TEXT), ("d", self.TEXT)]))
         return path
-
-    @pytest.mark.parametrize("name", ["hamming", "edit", "best"])
-    def test_bed_has_two_rows(self, genome, name):
-        k = () if name == "best" else ("-k", 1)
-        found = here(name, genome, "-p", self.PATTERN, *k, "--circular", "d")
-        lines = [line for line in found.out.decode().splitlines() if line.startswith("d")]
-        assert lines == [
-            f"d\t96\t100\t{self.PATTERN}\t1000\t+\t0", f"d\t0\t6\t{self.PATTERN}\t1000\t+\t0"
-        ]  # fmt: skip
-        found = here(name, genome, "-p", self.PATTERN, *k, "--circular", "-v", "--format", "tsv")
-        assert b"; 2 records, 200 bp in" in found.err
-        lines = found.out.decode().splitlines()[1:]
-        assert [line.split("\t")[1:3] for line in lines] == [["96", "106"]] * 2
-        assert all(line.endswith(f"\t10=\t{self.PATTERN}") for line in lines)
 
     def test_gff3_has_each_record_before_its_hits(self, genome):
         search = ("hamming", genome, "-p", self.PATTERN, "-k", 0, "--circular", "d")
@@ -262,12 +141,6 @@ class TestCommands:
         lines = here(*search).out.decode().splitlines()
         kept = [line for line in lines if line.startswith("s") or int(line.split("\t")[2]) <= 100]
         assert inside == kept != lines
-
-    def test_products_over_the_origin(self, genome):
-        pair = ("-p", self.PATTERN[:6], naive.reverse_complement(self.TEXT[20:30]), "-k", 0)
-        found = here("pcr", genome, *pair, "--product", "20-60", "--circular", "d")
-        rest = "pair_1\t1000\t+\t0\t0"
-        assert found.out.decode().splitlines() == [f"d\t96\t100\t{rest}", f"d\t0\t30\t{rest}"]
 
     def test_mistakes(self, genome):
         search = ("hamming", genome, "-p", self.PATTERN, "-k", 1)

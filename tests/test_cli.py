@@ -4,7 +4,6 @@ import gzip
 import os
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -46,6 +45,9 @@ primer t.fa
 pack -
 info --short
 bench --help
+completion bash
+completion zsh
+completion fish
 """
 
 
@@ -63,20 +65,6 @@ def test_help_and_usage_errors_wait_for_nothing():
     assert status == 0 and "kmatch" in modules and modules & HEAVY == set()
     status, modules = loaded("import kmatch; kmatch.__version__; dir(kmatch)")
     assert status == 0 and modules & HEAVY == set()
-
-
-def test_kept_kernels_do_not_bring_scipy(folder):
-    words = ["edit", "genome.fa.gz", "-p", "ACGTACGTAC", "-k", "2", "--format", "sam"]
-    code = f"""
-import sys
-from kmatch.cli.main import run
-assert run({[*words, "--device", "cpu"]}) == 0
-assert not [name for name in sys.modules if name.startswith("numba.cuda.cudadrv.driver")]
-sys.exit(3 * ("numba.np.linalg" in sys.modules))  # which imports SciPy
-"""
-    first, second = (subprocess.run((sys.executable, "-c", code), timeout=100) for _ in range(2))
-    assert first.returncode in (0, 3)  # compiling takes it
-    assert second.returncode == 0
 
 
 def test_a_setting_that_numba_refuses_is_named(folder):
@@ -236,20 +224,6 @@ def test_an_option_that_holds_one_value_is_given_once(folder, command, parameter
         result = here(command.name, *usual(command, parameter), *once, *once)
         assert result.status == 2
         assert f"{parameter.opts[-1]} is given 2 times" in result.err.decode()
-
-
-def test_where_options_stand_and_how_often():
-    search, genome = ("-p", "ACGT", "-k", 1), b">r\nTTACGTTTT\n"
-    expected = here("hamming", "-", *search, stdin=genome)
-    assert expected.out.count(b"\n") == 2
-    assert here("hamming", *search, "-", stdin=genome) == expected
-    for twice in (("-k1", "-k1"), ("-k", 1, "--strand=+", "--strand", "-")):
-        assert here("hamming", "-", "-p", "ACGT", *twice, stdin=genome).status == 2
-    assert here("hamming", "-k", 1, "-k", 2, "--help").status == 0
-    for name in ("multi", "edit"):
-        panel = (name, "-", *search)
-        both = {here(*panel, "--pam", pam, stdin=genome).out for pam in ("NAG,NTT", "NTT,NAG")}
-        assert {here(*panel, "--pam", "NAG", "--pam", "NTT", stdin=genome).out} == both != {b""}
 
 
 def test_nothing_advises_a_package_of_another_project():

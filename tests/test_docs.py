@@ -23,7 +23,6 @@ from support.documents import (
     furnish,
     kmatch_lines,
     parsed_python,
-    rewritten,
     run,
 )
 
@@ -95,16 +94,6 @@ def test_every_table_is_in_a_document():
     assert shown == set(TABLES)
 
 
-def test_outputs_are_written_into_documents(tmp_path):
-    document = tmp_path / "page.md"
-    document.write_text("text\n\n```console\n$ kmatch a\nold\n$ kmatch b \\\n    c\n```\n\n$ x\n")
-    (block,) = blocks(document, "console")
-    assert block.line == 4
-    assert [command.line for command in commands(block.text)] == ["kmatch a", "kmatch b     c"]
-    after = rewritten(document, {"kmatch a": "new\nlines\n"})
-    assert after == document.read_text().replace("old\n", "new\nlines\n")
-
-
 def paths_of(document):
     """What a document quotes and looks like a file or folder of the repository."""
     text = re.sub(r"```.*?```", "", document.read_text(), flags=re.S)
@@ -149,12 +138,6 @@ def test_every_page_is_linked():
     """From the README, or from a page that is linked there."""
     linked = {(page.parent / path).resolve() for page in DOCUMENTS for path in paths_of(page)}
     assert [page for page in DOCUMENTS if page != README and page not in linked] == []
-
-
-def test_every_record_is_described():
-    described = (RECORDS / "README.md").read_text()
-    records = sorted(path.name for path in RECORDS.glob("*.json"))
-    assert records and [name for name in records if f"`{name}`" not in described] == []
 
 
 def test_options():

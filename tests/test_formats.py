@@ -101,16 +101,6 @@ def test_rows_are_those_of_tsv(data):
     assert gff3 == ["##gff-version 3", *expected]
 
 
-@pytest.mark.parametrize("pam, side", [("NGG", "3p"), ("TTTV", "5p")])
-def test_reads_hold_the_pam(pam, side):
-    panel = {"a": "ACNT", "b": "GTTR"}
-    hits = call(kmatch.multi, GENOME, panel, 2, pam=pam, pam_side=side)
-    rows = [line.split("\t") for line in text_of(hits, "tsv").splitlines()[1:]]
-    whole = {name: p + pam if side == "3p" else pam + p for name, p in panel.items()}
-    assert {row[5] for row in rows} == {"+", "-"} and any("X" in row[6] for row in rows)
-    assert text_of(hits, "sam").splitlines()[4:] == [sam_row(row, whole[row[3]]) for row in rows]
-
-
 def test_selections_say_whether_they_are_sorted(tmp_path):
     hits = call(kmatch.hamming, GENOME, "ACGTACG", 3)
     assert text_of(hits[::2], "sam").startswith("@HD\tVN:1.6\tSO:coordinate\n")
@@ -132,20 +122,6 @@ class TestHeaders:
         assert self.search("genome.kmatch").out == expected
         (folder / "genome.fa.fai").write_text("chr1\t30\t0\t60\t61\na(2)\t4\t0\t60\t61\n")
         assert self.search().out == expected
-
-    @pytest.mark.parametrize("genome", ["genome.fa", "genome.kmatch"])
-    @pytest.mark.parametrize("form", ["sam", "view"])
-    def test_regions_leave_records_and_letters_as_they_are(self, folder, form, genome):
-        (folder / "regions.bed").write_text("a(2)\t0\t4\n")
-        assert here("pack", "genome.fa", "-o", "genome.kmatch").status == 0
-        search = ("-p", "GGG", "-k", 0, "--format", form)
-        whole = here("hamming", "genome.fa", *search).out.decode()
-        result = here("hamming", genome, *search, "--regions", "regions.bed")
-        assert (result.status, result.err) == (0, b"")
-        blocks = whole.splitlines() if form == "sam" else whole.split("\n\n")
-        left = [block for block in blocks if block[:1] == "@" or "a(2)" in block]
-        expected = "\n".join(left) + "\n" if form == "sam" else "\n\n".join(left) + "\n\n"
-        assert result.out.decode() == expected and len(left) > 1
 
     @pytest.mark.parametrize(
         "index, age",
@@ -260,14 +236,3 @@ def test_nothing_is_around_in_a_pipe(folder):
     result = here("edit", "-", *SEARCH[2:], stdin=(folder / "g.fa").read_bytes())
     lines = result.out.decode().splitlines()
     assert lines[1:4] == ["pattern AC-TTGCAGR", "        || |||||||", "text    ACGTTGCAGG"]
-
-
-@pytest.mark.parametrize("side, pam, place", [("3p", "GNT", "6-14"), ("5p", "TAC", "2-9")])
-def test_a_pam_is_shown_as_it_stands(folder, side, pam, place):
-    begin, end = map(int, place.split("-"))
-    whole = VIEWED[begin:end]
-    core = whole[:-3] if side == "3p" else whole[3:]
-    words = ("-p", core, "-k", 0, "--pam", pam, "--pam-side", side, "--strand", "+")
-    result = here("multi", "g.fa", *words, "--format", "view", "-q")
-    assert f"one:{place} + {core}, distance 0\n" in result.out.decode()
-    assert f"\npattern {' ' * min(begin, 5)}{whole}\n" in result.out.decode()

@@ -245,20 +245,6 @@ def primers():
 
 
 class TestPrimers:
-    def test_shown(self, primers):
-        shown = repr(primers).splitlines()
-        assert shown[0] == f"<Primers: {len(primers)} primers" and shown[-1] == "  …>"
-        assert shown[1].split() == ["record", *["start", "end", "length", "strand", "gc", "tm"]]
-        assert len(shown) == 9 and shown[2].split()[0] == "t"
-
-    def test_rows(self, primers):
-        rows = list(primers)
-        assert len(rows) == len(primers) > 100 and isinstance(rows[0], kmatch.Primer)
-        for number in (0, 3, -1):
-            one = primers[number]
-            assert one[:5] == rows[number][:5] and one.length == one.end - one.start
-            assert one.gc == rows[number].gc
-
     def test_selections(self, primers, tmp_path):
         assert set(primers.record) == {"t", "u"}
         order = np.random.default_rng(1).permutation(len(primers))

@@ -149,19 +149,6 @@ main(sys.argv[1:])
     assert done.stderr.decode() == said + "\n"
 
 
-@needs_full
-@pytest.mark.parametrize("k", [0, 5])
-def test_of_two_full_outputs_the_right_one_is_reported(tmp_path, genome, k):
-    def search(output, summary):
-        panel = ("multi", genome, *SEARCH[:-2], "-k", k)
-        return here(*panel, "-o", output, "--summary", summary)
-
-    failed(search("/dev/full", "sums.tsv"), "/dev/full: cannot be written")
-    failed(search("hits.bed", "/dev/full"), "/dev/full: cannot be written")
-    failed(search("hits.bed", "none/sums.tsv"), "none/sums.tsv", "make the folder none")
-    assert os.listdir(tmp_path) == ["genome.fa"]
-
-
 def test_an_unbuffered_stream_is_written_whole(monkeypatch):
     class Stingy(io.RawIOBase):
         data = b""

@@ -86,28 +86,6 @@ def test_files_hold_what_standard_output_does(tables):
     assert process("hamming", "genome.fa", *PANEL) == (0, tables["bed"], b"")
 
 
-def test_rows_are_in_order_and_scores_in_range(tables):
-    rows = [line.split("\t") for line in tables["bed"].decode().splitlines()]
-    panel = PANEL[1:-2:2]
-    keys = [(r[0], int(r[1]), int(r[2]), "+-".index(r[5]), panel.index(r[3])) for r in rows]
-    assert keys == sorted(keys) and len(set(keys)) == len(keys)
-    for _, start, end, name, score, _, distance in rows:
-        assert int(end) - int(start) == len(name)
-        assert int(score) == round(1000 * (1 - int(distance) / len(name)))
-    tsv = [line.split("\t") for line in tables["tsv"].decode().splitlines()[1:]]
-    assert [(*row[:4], row[6], row[5]) for row in rows] == [tuple(row[:6]) for row in tsv]
-    for threads in (1, 2, 64):
-        assert here("hamming", "genome.fa", *PANEL, "-t", threads) == (0, tables["bed"], b"")
-
-
-def test_no_hits(folder):
-    search = ("hamming", "genome.fa", "-p", "ACGTTGCA" * 5, "-k", 1)
-    for form, empty in {"bed": b"", "tsv": HEADER}.items():
-        assert here(*search, "--format", form) == (0, empty, b"")
-        assert here(*search, "-o", f"none.{form}.gz").status == 0
-        assert gzip.decompress((folder / f"none.{form}.gz").read_bytes()) == empty
-
-
 def test_quiet_and_verbose():
     twice = ("hamming", "genome.fa", "-p", "ACGTTGC", "-p", "ACGTTGC", "-k", 2)
     plain = here(*twice)
@@ -201,15 +179,6 @@ def test_two_writers_of_one_file(folder):
         assert (folder / "hits.bed").read_bytes() == b"second\n"
     assert (folder / "hits.bed").read_bytes() == b"first\n"
     assert not list(folder.glob("*.partial"))
-
-
-@pytest.mark.parametrize("name", ["hits.bed", "hits.bed.gz"])
-def test_what_else_fails_is_not_the_output(folder, name):
-    for error in (OSError(28, "No space left on device"), ImportError("no"), RuntimeError("no")):
-        with pytest.raises(type(error)) as raised, open_output(name) as handle:
-            handle.write(b"half of it")
-            raise error
-        assert raised.value is error and not list(folder.glob("hits*"))
 
 
 # What cannot be written

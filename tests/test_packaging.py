@@ -102,22 +102,3 @@ def test_installed_alone(built, tmp_path):
     search = (venv / "bin" / "kmatch", "hamming", genome, "-p", "GAGTTTTATCGCTTCCATGA", "-k", "1")
     found = subprocess.check_output(search, env=environment, text=True, cwd=tmp_path)
     assert found == "NC_001422.1\t0\t20\tGAGTTTTATCGCTTCCATGA\t1000\t+\t0\n"
-
-
-def test_recipes_ask_for_what_the_project_asks_for():
-    recipe = (ROOT / "packaging" / "conda" / "recipe.yaml").read_text()
-    run = recipe.partition("  run:\n")[2].partition("\ntests:")[0]
-    asked = re.findall(r"- (\S+) (>=\S+)", run)
-    expected = [re.match(r"([\w-]+)(.*)", one).groups() for one in PROJECT["dependencies"]]
-    assert asked[0][0] == "python" and asked[1:] == expected
-    assert f'python_min: "{PROJECT["requires-python"].removeprefix(">=")}"' in recipe
-
-
-def test_pythons_that_are_named_are_those_that_are_tested():
-    named = [
-        one.rsplit(" ", 1)[1]
-        for one in PROJECT["classifiers"]
-        if re.search(r"Python :: 3\.\d+$", one)
-    ]
-    assert named[0] == PROJECT["requires-python"].removeprefix(">=")
-    assert f"{sys.version_info.major}.{sys.version_info.minor}" in named

@@ -6,14 +6,10 @@ import struct
 import subprocess
 import warnings
 from functools import partial
-from itertools import product
 from zlib import crc32
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from support.cases import EDIT, HAMMING, MULTI, edit_cases, hamming_cases, multi_cases, reports
 from support.commands import KMATCH, compressed, failed, fasta, here, misused, random_letters
 from support.hooks import hooked
 from support.packing import packed
@@ -39,13 +35,6 @@ TINY = {"length": 100, "halo": 128}
 hamming, multi, edit, best = (
     partial(hooked, command) for command in ("hamming", "multi", "edit", "best")
 )
-layouts = st.fixed_dictionaries(
-    {
-        "length": st.sampled_from([70, 500, 5000]),
-        "halo": st.sampled_from([0, 64, 128]),
-        "gap": st.sampled_from([16, 64]),
-    }
-)
 
 
 def table(search, genome, *arguments, **options):
@@ -60,46 +49,6 @@ def table(search, genome, *arguments, **options):
 def same(search, records, layout, *arguments, **options):
     expected = table(search, kmatch.Genome.from_records(records), *arguments, **options)
     assert table(search, packed(records, **layout), *arguments, **options) == expected
-
-
-CASES = [
-    (search, case, layout)
-    for searches, cases, layouts in (
-        ([hamming], HAMMING, [TINY, {"length": 100, "halo": 0}, {}]),
-        ([multi], MULTI, [TINY]),
-        ([edit, best], EDIT, [TINY]),
-    )
-    for search, case, layout in product(searches, cases.items(), layouts)
-]
-
-
-@pytest.mark.parametrize("search, case, layout", CASES, ids=lambda value: str(value)[:40])
-def test_known_cases(search, case, layout):
-    _, (records, patterns, k, options) = case
-    same(search, records, layout, patterns, *(() if search is best else (k,)), **options)
-
-
-@given(hamming_cases(), multi_cases(), edit_cases(), layouts, reports)
-def test_any_search(mismatches, panel, differences, layout, report):
-    for search, (records, patterns, k, options) in ((hamming, mismatches), (multi, panel)):
-        same(search, records, layout, patterns, k, **options)
-    records, patterns, k, options = differences
-    same(edit, records, layout, patterns, k, report=report, **options)
-    same(best, records, layout, patterns, **options)
-    genome = packed([(f"name {name}", text) for name, text in records], **layout)
-    lengths = any(genome.file.lengths)
-    expected = [(f"name {name}", as_searched(text)) for name, text in records if lengths]
-    assert texts(genome) == expected
-
-
-def texts(genome):
-    return [(record.name, record.letters[:].tobytes().decode()) for record in genome.records()]
-
-
-def as_searched(text):
-    """A text as its hits show it."""
-    text = text.upper().replace("U", "T")
-    return "".join(letter if letter in "ACGT" else "N" for letter in text)
 
 
 def test_parts_of_a_record():

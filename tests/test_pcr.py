@@ -6,11 +6,9 @@ from unittest import mock
 import naive
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from support.commands import random_letters
 from support.hooks import hamming_batches
-from support.pcr import cases, expected, plain, products, rows
+from support.pcr import expected, plain, products, rows
 
 import kmatch
 from kmatch.errors import InputError
@@ -32,34 +30,6 @@ def found(*texts, **options):
     return kmatch.pcr(kmatch.Genome.from_records(records), PAIR, **options)
 
 
-@settings(max_examples=120)
-@given(cases(), st.integers(1, 60), st.sampled_from([1, 3, 1 << 15]))
-def test_as_the_oracle(case, chunk_length, together):
-    records, primers, k, options = case
-    with mock.patch.object(joins, "PRODUCTS", together):
-        made = products(records, primers, k, device="cpu", chunk_length=chunk_length, **options)
-    assert rows(made) == plain(expected(records, primers, k, **options))
-
-
-@settings(max_examples=60)
-@given(cases())
-def test_a_mirrored_record_has_mirrored_products(case):
-    records, primers, k, options = case
-    turned = [(name, naive.reverse_complement(text)) for name, text in records]
-    mirrored = []
-    for record, start, end, strand, forward, reverse in rows(
-        products(turned, primers, k, device="cpu", **options)
-    ):
-        size = len(records[record][1])
-        sites = [(n, size - b, size - a, d) for n, a, b, d in (forward, reverse)]
-        # A primer with itself has no forward one.
-        same = forward[0] == reverse[0]
-        sites = sites[::-1] if same else sites
-        strand = strand if same else "-+"["+-".index(strand)]
-        mirrored.append((record, size - end, size - start, strand, *sites))
-    assert sorted(mirrored) == sorted(rows(products(records, primers, k, device="cpu", **options)))
-
-
 @pytest.mark.parametrize("length", [50, 51, 300, 4999, 5000])
 def test_a_product_at_its_limits(length):
     text = "TT" + amplicon(length) + "GG"
@@ -69,37 +39,6 @@ def test_a_product_at_its_limits(length):
     assert found(text, product=(length, length)).length.tolist() == [length]
     assert len(found(text, product=(length + 1, 9000))) == 0
     assert len(found(text, product=(1, length - 1))) == 0
-
-
-def test_both_ways_round():
-    text = amplicon(80)
-    made = found("CC" + naive.reverse_complement(text) + "A", sequence=True)
-    assert [tuple(row) for row in made] == [("r0", 2, 82, "pair", "-", 0, 0)]
-    assert made.sequence.tolist() == [text]
-    assert (made.forward_start[0], made.reverse_end[0]) == (72, 12)
-
-
-def test_sites_that_turn_their_backs_make_none():
-    assert len(found(naive.reverse_complement(REVERSE) + "A" * 60 + FORWARD)) == 0
-    assert len(found(FORWARD + "A" * 60 + REVERSE)) == 0
-
-
-def test_records_apart():
-    text = amplicon(90)
-    assert len(found(text[:45], text[45:])) == 0
-    made = found("", text, "", "ACGT", text + text)
-    assert made.record_number.tolist() == [1, 4, 4, 4]
-    assert made.length.tolist() == [90, 90, 180, 90]
-
-
-def test_any_two_primers():
-    text = FORWARD + "A" * 60 + naive.reverse_complement(FORWARD)
-    assert len(found(text)) == 0
-    made = found(text, pairs="any")
-    assert [tuple(row) for row in made] == [("r0", 0, 80, "pair_F+pair_F", "+", 0, 0)]
-    other = {"one": ("ACGTTGCAGT", "CCCCCCCCCC"), "two": ("TTTTTTTTTT", "GGATTACCAG")}
-    made = products([("r", amplicon(70))], other, 0, device="cpu", pairs="any")
-    assert made.name.tolist() == ["one_F+two_R"]
 
 
 def test_a_primer_that_overlaps_its_partner():
@@ -119,22 +58,6 @@ def test_products_over_many_chunks():
     assert made.sequence.tolist() == [text[3000:5500]]
 
 
-def test_edit_and_its_alignments():
-    text = "TT" + FORWARD[:4] + FORWARD[5:] + "A" * 60 + naive.reverse_complement(REVERSE) + "CC"
-    assert len(found(text, k=1, edit=False)) == 0
-    made = found(text, k=1, edit=True)
-    assert made.cigar_forward.tolist() == ["3=1I6="]
-    assert made.cigar_reverse.tolist() == ["10="]
-    assert made.distance_forward.tolist() == [1]
-
-
-def test_exact_ends_of_sites_with_gaps():
-    site = FORWARD[:4] + FORWARD[5:]
-    text = "TT" + site + "A" * 60 + naive.reverse_complement(REVERSE) + "CC"
-    made = [len(found(text, k=1, edit=True, exact_3p=exact)) for exact in (0, 5, 6, 7)]
-    assert made == [1, 1, 1, 0]
-
-
 @pytest.mark.parametrize("algorithm", ["naive", "sequential"])
 def test_published_algorithms(algorithm):
     edit, text = algorithm == "sequential", amplicon(100)
@@ -148,26 +71,6 @@ def test_a_share_of_each_primer():
     text = amplicon(100)
     one = "T" + text[1:]
     assert [len(found(one, k=k)) for k in ("10%", "9%", 0)] == [1, 0, 0]
-
-
-def test_products_inside_regions():
-    text = amplicon(100) + "A" * 20 + amplicon(90)
-    pairs = {"p": (FORWARD, REVERSE)}
-    genome = kmatch.Genome.from_records([("r", text), ("s", text)])
-    given = {"k": 0, "product": (80, 120), "sequence": True, "device": "cpu"}
-    whole = kmatch.pcr(genome, pairs, **given)
-    assert len(whole) == 4
-    part = kmatch.pcr(genome, pairs, **given, regions=[("s", 0, 99), ("s", 119, 210)])
-    assert (part.record.tolist(), part.start.tolist()) == (["s"], [120])
-    assert part.sequence.tolist() == whole.sequence[3:].tolist()
-    assert part.cigar_reverse.tolist() == ["10="] and part.forward.tolist() == ["p_F"]
-
-
-def test_exact_ends():
-    text = amplicon(100)
-    first, last = "T" + text[1:], text[:9] + "C" + text[10:]
-    assert [len(found(one, k=1)) for one in (first, last)] == [1, 1]
-    assert [len(found(one, k=1, exact_3p=5)) for one in (first, last)] == [1, 0]
 
 
 def test_dense_repeats_come_in_parts():
@@ -198,15 +101,6 @@ class TestTable:
 
     def test_repr(self):
         assert repr(self.made).startswith("<Products: 4 products\n  record  start  end")
-
-    def test_selection(self):
-        order = np.array([3, 0, 2])
-        chosen = self.made[order]
-        for name in ("record", "name", "start", "cigar_forward", "cigar_reverse", "sequence"):
-            assert getattr(chosen, name).tolist() == getattr(self.made, name)[order].tolist()
-        assert rows(chosen) == [rows(self.made)[number] for number in order]
-        assert len(self.made[self.made.length > 9000]) == 0
-        assert list(chosen[:1]) == [self.made[3]]
 
     def test_files(self):
         bed, tsv = io.StringIO(), io.StringIO()

@@ -9,20 +9,12 @@ from Bio.SeqUtils import MeltingTemp, gc_fraction
 from support.commands import random_letters
 from support.hooks import hooked_primer
 from support.hooks import settings as sizes
-from support.primers import CASES, primer, records, related, rows
+from support.primers import primer, records, related, rows
 
 import kmatch
 from kmatch.engine.cpu.primer import extend_primers
 from kmatch.engine.types import Starts
 from kmatch.sequences.alphabet import encode_text
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_cases(name):
-    target, background, k, options = CASES[name]
-    assert rows(primer(target, background, k, **options)) == naive.primers(
-        target, background, k, **options
-    )
 
 
 def columns_of(*texts):
@@ -117,36 +109,6 @@ def test_only_what_is_alike_goes_deeper():
     bounds, limits, more = worked([text], [other[:20_000] + copy + other[32_000:]], 20)
     assert np.median(bounds - 20) > 100 and (bounds <= limits).any()
     assert more < 2.5 * cells
-
-
-def test_human_dna(real):
-    gene = next(iter(kmatch.Genome(real("human_il1rapl1.fa.gz")).records())).letters
-    text = gene.tobytes().decode().upper()
-    target, background = text[50_000:54_000], text[60_000:100_000]
-    bounds, limits = extended([target], [background], 30)
-    starts = range(0, 4_000, 400)
-    lengths = far_lengths([target], [background], 30, starts)
-    for start, length in zip(starts, lengths, strict=True):
-        assert min(bounds[start], limits[start]) == length
-
-
-def test_bounds_do_not_depend_on_how_they_are_found():
-    rng = np.random.default_rng(3)
-    texts = [random_letters(900, 4), random_letters(40, 5), random_letters(600, 6)]
-    background = [related(rng, texts[0], 0.2), random_letters(5_000, 8), texts[2][:300] + "N" * 50]
-    expected, limits = extended(texts, background, 15)
-    for geometry in ({"height": 8}, {"block": 33}, {"threads": 1}, {"threads": 7, "block": 90}):
-        assert (extended(texts, background, 15, **geometry)[0] == expected).all()
-    known = None
-    for text in background:  # one by one, bounds going on from those before
-        known, _ = extended(texts, [text], 15, bounds=known)
-    assert (known == expected).all()
-    # The columns are parted between the threads, where rows are few enough.
-    few, limits = extended(texts[1:2], background, 15, 40, threads=1)
-    assert (extended(texts[1:2], background, 15, 40, threads=4)[0] == few).all()
-    lengths = far_lengths(texts[1:2], background, 15, range(40), 40)
-    assert np.minimum(few, limits + 1).tolist() == lengths
-    assert 0 < np.count_nonzero(few <= limits) < 40
 
 
 # What primers are told with.

@@ -2,18 +2,12 @@
 
 import subprocess
 import sys
-from unittest import mock
 
-import naive
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from support.cases import edit_cases, geometries, hamming_cases, multi_cases
-from support.commands import fasta, here, random_letters
+from support.commands import fasta, random_letters
 from support.mismatches import rows
 from support.primers import CASES as PRIMERS
-from support.primers import primer_cases
 from support.published import (
     CASES,
     HO_TEXT,
@@ -35,41 +29,19 @@ from kmatch.published import registry as run
 from kmatch.published.cpu import nakano2012
 from kmatch.published.cpu.pmasm2017 import look_up_memory
 from kmatch.published.cpu.wspasm2017 import find_matches
-from kmatch.published.registry import PUBLISHED, Algorithm, names
+from kmatch.published.registry import PUBLISHED, Algorithm
 from kmatch.sequences.alphabet import encode
 
 ON_CPU = algorithms("cpu")
 MISMATCHES = [algorithm for command, algorithm in ON_CPU if command == "multi"]
-DIFFERENCES = [pair for pair in ON_CPU if pair[0] in ("edit", "best")]
-FEW = settings(max_examples=25)
 
 
-@pytest.mark.parametrize("geometry", [{}, {"chunk_length": 13}], ids=["whole", "chunks"])
 @pytest.mark.parametrize(("command", "algorithm"), ON_CPU, ids=label)
-def test_cases(command, algorithm, geometry):
+def test_cases(command, algorithm):
     for name in CASES[command]:
         records, patterns, k, options = case(command, name, algorithm, "cpu")
         if patterns and len(records) < 300:
-            check(command, algorithm, records, patterns, k, options, device="cpu", **geometry)
-
-
-@FEW
-@pytest.mark.parametrize("algorithm", MISMATCHES, ids=label)
-@given(hamming_cases(), multi_cases(), geometries)
-def test_any_windows(algorithm, case, panel, geometry):
-    check("hamming", algorithm, *case, device="cpu", **geometry)
-    records, patterns, k, options = panel
-    pams = options["pam"]
-    if isinstance(pams, list):  # published algorithms take PAMs of one length
-        options = options | {"pam": [pam for pam in pams if len(pam) == len(pams[0])]}
-    check("multi", algorithm, records, patterns, k, options, device="cpu", **geometry)
-
-
-@FEW
-@given(st.data(), edit_cases(), st.sampled_from([None, 13, 64, 150]))
-def test_any_differences(data, case, length):
-    command, algorithm = data.draw(st.sampled_from(DIFFERENCES))
-    check(command, algorithm, *case, device="cpu", chunk_length=length)
+            check(command, algorithm, records, patterns, k, options, device="cpu")
 
 
 @pytest.mark.parametrize("example", examples("cpu"), ids=lambda example: example[0])
@@ -106,40 +78,6 @@ def test_counters_of_several_words(algorithm, length, count, k):
     expected = kmatch.hamming(genome, patterns, k, device="cpu")
     found = kmatch.multi(genome, patterns, k, device="cpu", algorithm=algorithm.name)
     assert rows(found) == rows(expected) and len(found) >= count
-
-
-def test_the_command_line(tmp_path):
-    genome = tmp_path / "genome.fa"
-    text = random_letters(500)
-    genome.write_bytes(fasta([("r", text)]))
-    command = ("hamming", genome, "-p", text[40:52], "-k", 5, "--device", "cpu")
-    plain = here(*command)
-    assert plain.status == 0 and plain.out.count(b"\n") > 3
-    assert here(*command, "--algorithm", "sequential") == plain
-    for search in ("hamming", "multi", "edit", "best"):
-        shown = "".join(here(search, "--help").out.decode().split())
-        ours, *published = names(search)
-        assert f"{','.join(published)}.[default:{ours}]" in shown
-        assert here(search, genome, "-p", "ACGT", "--algorithm", "no").status == 2
-
-
-@FEW
-@given(primer_cases(longest=30), st.sampled_from([1, 30, 1 << 20]))
-def test_the_frame_for_primers(case, part):
-    """Records, strands and limits, around the plainest algorithm."""
-    algorithm = Algorithm("plain", "oracle", cpu="oracle.plain")
-    with (
-        mock.patch.object(run, "find", lambda command, name: algorithm),
-        mock.patch.object(Algorithm, "load", lambda algorithm, device: plain_primers),
-    ):
-        check_primers(algorithm, *case, part=part)
-
-
-def plain_primers(target, background, k):
-    """The shortest primers, by the oracle's matrix."""
-    read, text = ("".join("NACNGNNNT"[mask] for mask in x.masks) for x in (target, background))
-    found = [naive.shortest_apart(read[r:], ["", text], k) for r in range(len(read))]
-    return np.array([-1 if length is None else length for length in found], np.int32)
 
 
 def test_what_it_was_not_made_for(monkeypatch):
@@ -194,12 +132,6 @@ def test_primers(algorithm):
     long = [("t", target)], [("b", background + target[5:80])], 20, {"background_strand": "+"}
     for problem in (*PRIMERS.values(), long):
         check_primers(algorithm, *problem, device="cpu")
-
-
-@FEW
-@given(st.sampled_from(primer_algorithms("cpu")), primer_cases(longest=40))
-def test_any_primers(algorithm, case):
-    check_primers(algorithm, *case, device="cpu")
 
 
 FORKED = """

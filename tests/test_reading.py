@@ -21,7 +21,6 @@ from support.commands import (
     random_letters,
     twobit,
 )
-from support.hooks import hooked
 
 import kmatch
 from kmatch.sequences.fasta import read_fasta, read_fastq
@@ -152,11 +151,6 @@ def test_gaps_and_iupac_letters_are_text():
     assert len(kmatch.hamming(with_python, ["ACGT"], 0, strand="+")) == 5
 
 
-def test_records_without_letters_have_no_hits():
-    only_header = b"sequence\tstart\tend\tpattern\tdistance\tstrand\tcigar\tmatch\n"
-    assert searched("-", "-p", "AC", stdin=b">a\n>b\n\n>c") == only_header
-
-
 # Blocks and parts
 
 
@@ -219,28 +213,6 @@ def test_blocks_cut_reads_anywhere(reads, block, newline, quality):
     assert records_of(fastq(reads, newline, quality), block, read_fastq) == reads
 
 
-@pytest.mark.parametrize("chunk", [40, 333, 5_000])
-@pytest.mark.parametrize("block", [7, 64])
-def test_searches_do_not_see_parts(tmp_path, monkeypatch, block, chunk):
-    monkeypatch.setattr("kmatch.sequences.fasta.BLOCK", block)
-    records = [("long", LETTERS[:700]), *RECORDS[1:], ("none", "")]
-    path = file_with(tmp_path, "genome.fa", fasta(records))
-    searches = [
-        ("hamming", ["ACGTT", "NGGAC"], [1], {}),
-        ("edit", ["ACGTTGA"], [2], {"report": "ends"}),
-        ("edit", ["ACGTTGA"], [2], {"report": "loci"}),
-        ("best", ["ACGTTGACCAGA"], [], {}),
-    ]
-    for command, patterns, k, options in searches:
-        tables = []
-        for genome in (kmatch.Genome(path, keep=False), kmatch.Genome.from_records(records)):
-            table = io.StringIO()
-            found = hooked(command, genome, patterns, *k, chunk_length=chunk, **options)
-            found.to_tsv(table)
-            tables.append(table.getvalue())
-        assert tables[0] == tables[1] and tables[0].count("\n") > 1
-
-
 def test_an_error_behind_the_first_chunks_is_reported(tmp_path):
     data = fasta([("a", random_letters(3_000_000))]) + b">b\nAC\0GT\n"
     path = file_with(tmp_path, "genome.fa", data)
@@ -301,29 +273,6 @@ def test_ways_to_write_patterns(tmp_path):
     assert pairs(tmp_path, "ACGT\ntt\n") == pairs(tmp_path, ">\nACGT\n>\ntt\n") == nameless
 
 
-def test_patterns_reach_a_search_by_every_way(tmp_path, expected):
-    genome = file_with(tmp_path, "genome.fa", PLAIN)
-    assert searched(genome, file_with(tmp_path, "panel", "\n".join(PANEL).encode())) == expected
-    named = searched(genome, file_with(tmp_path, "panel", TABBED.encode()))
-    assert named.count(b"\tp1\t") > 20
-    assert searched(genome, "-", stdin=TABBED.encode()) == named
-    assert searched(genome, "-", stdin=gzip.compress(TABBED.encode())) == named
-    table = file_with(tmp_path, "panel.csv", TABLES["CSV"].encode())
-    assert searched(genome, table, "--column", "seq") == named
-    out = io.BytesIO()
-    kmatch.hamming(genome, tmp_path / "panel", k=1).to_tsv(out)
-    assert out.getvalue() == named
-
-
-def test_repeated_names_are_kept_with_one_warning(tmp_path):
-    panel = file_with(tmp_path, "panel.txt", b"a\tACGT\na\tTTTT\na\tCCCC\nb\tGGGG\n")
-    genome = b">r\nACGTTTT\n"
-    result = here("hamming", "-", panel, "-k", 0, "--strand", "+", stdin=genome)
-    assert result.out == b"r\t0\t4\ta\t1000\t+\t0\nr\t3\t7\ta\t1000\t+\t0\n"
-    assert result.status == 0 and b"'a'" in result.err
-    assert result.err.startswith(b"kmatch: warning: ") and result.err.count(b"\n") == 1
-
-
 def test_a_panel_is_a_sequence():
     panel = load_patterns({"a": "ACGT", "b": "NR", "c": "TTT"})
     assert [(p.name, p.sequence, len(p)) for p in panel[1:]] == [("b", "NR", 2), ("c", "TTT", 3)]
@@ -331,12 +280,6 @@ def test_a_panel_is_a_sequence():
     assert len(panel) == 3 and not len(panel[:0]) and panel.begins.tolist() == [0, 4, 6, 9]
     with pytest.raises(IndexError):
         panel[3]
-
-
-def test_primer_schemes(real):
-    panel = read_patterns(real("tables/artic_ncov_V4.1.primer.bed"))
-    assert len(panel) == 209 and panel.names[0] == "SARS-CoV-2_1_LEFT"
-    assert panel.sequences[2] == "CTTCTACTAAGCCACAAGTGCCA"
 
 
 def test_a_header_line_above_primer_pairs(tmp_path):

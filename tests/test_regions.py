@@ -1,103 +1,18 @@
 """Hits inside regions are those of a search of the whole genome that lie within one of them."""
 
-import warnings
-
-import naive
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from support.commands import failed, fasta, here, misused, random_letters
-from support.hooks import hooked
 from support.mismatches import rows
 from support.packing import packed
 
 import kmatch
-from kmatch.results.table import Hits
-from kmatch.search.regions import load_regions
-from kmatch.sequences.patterns import load_patterns
 
 RECORDS = [("chr1", random_letters(2_000)), ("chr2", random_letters(1_500, 2)), ("tiny", "ACGTA")]
-PATTERNS = ["ACGT", "TTGAC", RECORDS[0][1][700:720]]
 REGIONS = [("chr1", 690, 725), ("chr1", 100, 900), ("chr1", 100, 110), ("chr2", 0, 400)]
-SEARCHES = {
-    "hamming": (PATTERNS[:2], 1),
-    "multi": (PATTERNS[:1], 1),
-    "edit": (PATTERNS, 1),
-    "best": (PATTERNS,),
-}
-
-
-def is_inside(regions, record, start, end):
-    return any(name == record and a <= start and end <= b for name, a, b in regions)
-
-
-def inside(regions, records, hits):
-    return [hit for hit in hits if is_inside(regions, records[hit[0]][0], hit[1], hit[2])]
 
 
 def bed(regions):
     return "".join(f"{name}\t{start}\t{end}\n" for name, start, end in regions).encode()
-
-
-@pytest.mark.parametrize("command", SEARCHES)
-def test_commands_and_packed_genomes(tmp_path, command):
-    patterns, *k = SEARCHES[command]
-    (tmp_path / "genome.fa").write_bytes(fasta(RECORDS))
-    kmatch.pack(tmp_path / "genome.fa", tmp_path / "genome.kmatch")
-    (tmp_path / "regions.bed").write_bytes(
-        b"track x\n#y\n\n" + bed(REGIONS).replace(b"\n", b"\tz\n")
-    )
-    words = [word for pattern in patterns for word in ("-p", pattern)]
-    words += ["--format", "tsv", *(word for number in k for word in ("-k", number))]
-    lines = here(command, tmp_path / "genome.fa", *words).out.decode().splitlines()
-    cells = [line.split("\t") for line in lines[1:]]
-    kept = [is_inside(REGIONS, cell[0], int(cell[1]), int(cell[2])) for cell in cells]
-    expected = lines[:1] + [line for line, inside in zip(lines[1:], kept, strict=True) if inside]
-    words += ["--regions", tmp_path / "regions.bed"]
-    for genome in ("genome.fa", "genome.kmatch"):
-        result = here(command, tmp_path / genome, *words)
-        assert (result.status, result.err) == (0, b"")
-        assert result.out.decode().splitlines() == expected
-
-
-def test_a_header_names_all_records(tmp_path):
-    (tmp_path / "genome.fa").write_bytes(fasta(RECORDS))
-    (tmp_path / "regions.bed").write_bytes(bed(REGIONS[:1]))
-    words = ("hamming", tmp_path / "genome.fa", "-p", "ACGT", "-k", 1, "--format", "sam")
-    whole, part = here(*words), here(*words, "--regions", tmp_path / "regions.bed")
-    headers = [
-        [line for line in result.out.splitlines() if line.startswith(b"@SQ")]
-        for result in (whole, part)
-    ]
-    assert headers[0] == headers[1] and len(headers[0]) == len(RECORDS)
-    assert 0 < part.out.count(b"\n") < whole.out.count(b"\n")
-
-
-regions_of_two = st.lists(
-    st.tuples(st.sampled_from("ab"), st.integers(0, 40), st.integers(0, 12)).map(
-        lambda region: (region[0], region[1], min(region[1] + region[2], 40))
-    ),
-    min_size=1,
-    max_size=6,
-)
-
-
-@given(
-    regions_of_two,
-    st.lists(st.text("ACGT", min_size=40, max_size=60), min_size=3, max_size=3),
-    st.integers(0, 1),
-    st.sampled_from(["hamming", "edit"]),
-)
-def test_any_regions_and_chunks(regions, texts, k, problem):
-    records = list(zip("axb", texts, strict=True))
-    panel, genome = load_patterns(["ACG", "TA"]), kmatch.Genome.from_records(records)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        found = hooked(problem, genome, panel, k, chunk_length=17, regions=load_regions(regions))
-        hits = Hits(found.batches, panel)
-    oracle = getattr(naive, problem)
-    expected = [hit[:6] for hit in oracle(records, ["ACG", "TA"], k)]
-    assert rows(hits) == inside(regions, records, expected)
 
 
 def test_chunks_of_a_packed_genome_are_left_out(monkeypatch):

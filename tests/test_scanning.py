@@ -3,17 +3,13 @@
 import io
 import threading
 from contextlib import closing
-from itertools import chain, product
-from types import SimpleNamespace
+from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from support.hooks import edit_batches, hamming_batches, hooked
 
 import kmatch
-from kmatch.engine.codes import Coding, Found
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.workers import SLAB
 from kmatch.search import scan
@@ -26,45 +22,6 @@ RECORDS = [("dense", DENSE), ("short", "AATGGAATG"), ("other", "TTACC" * 500)]
 GENOME = kmatch.Genome.from_records(RECORDS)
 PANEL = ["AATGGAATGGAA", "AAAAAAAAA", "TTCCATTCCATT", "AATGGNATG"]
 NINE = ["AATGGAATG", "AAAAAAAAA", "TTCCATTCC", "AATGGNATG"]
-
-
-class Chunk:
-    """`hits[i]` hits at each position from `begin` on."""
-
-    def __init__(self, hits, begin=0):
-        self.hits, self.begin, self.length = hits, begin, len(hits)
-
-    def part(self, begin, end, engine):
-        return Chunk(self.hits[begin:end], self.begin + begin)
-
-
-def scan_of(chunk, capacity):
-    """A scan that gives up beyond its capacity; like a kernel's, it takes 100 lanes together."""
-    order = np.argsort(np.arange(chunk.length) % -(-chunk.length // 100), kind="stable")
-    codes, seen = [], 0
-    while len(codes) <= capacity and seen < chunk.length:
-        position = int(order[seen])
-        codes += [10 * position + i for i in range(chunk.hits[position])]
-        seen += 1
-    lost = max(len(codes) - capacity, 0)
-    found = Found(np.sort(np.array(codes[:capacity], np.int64)), lost, seen / chunk.length)
-    return SimpleNamespace(found=lambda: found)
-
-
-lists = st.lists(st.integers(0, 9), min_size=1, max_size=60)
-
-
-@given(st.lists(lists, min_size=1, max_size=5), st.integers(1, 40), st.sampled_from([1, 3]))
-def test_all_codes_come_in_order(texts, capacity, queues):
-    scanner, found = Scanner(SimpleNamespace(queues=queues, capacity=capacity), Coding(10, 0)), []
-    for chunk, codes in scanner.scan(map(Chunk, texts), scan_of):
-        assert len(codes) <= max(capacity, 9 + 9)
-        found.append((codes + 10 * chunk.begin).tolist())
-    every = [
-        [10 * position + i for position, many in enumerate(hits) for i in range(many)]
-        for hits in texts
-    ]
-    assert list(chain(*found)) == list(chain(*every))
 
 
 @pytest.mark.parametrize(

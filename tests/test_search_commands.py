@@ -3,7 +3,6 @@
 import gzip
 
 import naive
-import naive_bounds
 import pytest
 from support.commands import compressed, failed, fasta, here, random_letters, shell
 
@@ -12,7 +11,6 @@ from kmatch.sequences.primer_pairs import FORWARD, REVERSE, role_of
 
 RECORDS = [("chr1", random_letters(3_000)), ("chr2", "GG" + "AATGG" * 12 + "NNN"), ("empty", "")]
 PANEL = {"fwd": "ACGTTGCATT", "rev": "NRYACGTAAC", "sat": "AATGGAATGG", "fwd2": "TTGACC"}
-LETTERS = list(PANEL.values())
 ONE, TWO = random_letters(120, 1), random_letters(200, 2)
 TEXT = random_letters(500, 3) + ONE + random_letters(300, 4) + TWO + random_letters(100, 5)
 (F1, R1), (F2, R2) = ((text[:18], naive.reverse_complement(text[-20:])) for text in (ONE, TWO))
@@ -39,61 +37,6 @@ def folder(tmp_path, monkeypatch):
         (tmp_path / name).write_bytes(data)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def tables(hits):
-    """The BED and TSV of hits, from the oracle."""
-    bed = naive.edit_bed(RECORDS, list(PANEL), LETTERS, hits)
-    return {"bed": bed.encode(), "tsv": naive.edit_tsv(RECORDS, list(PANEL), hits).encode()}
-
-
-@pytest.mark.parametrize(
-    "words, rules",
-    [
-        ("", {}),
-        ("--report ends", {"report": "ends"}),
-        ("--report loci --device cpu -t 2", {"report": "loci"}),
-        ("--strand -", {"strand": "-"}),
-        ("--pam NGG", {"pam": "NGG"}),
-        (
-            "--pam NGG --pam TTN,AAAA --pam-side 5p",
-            {"pam": ["NGG", "TTN", "AAAA"], "pam_side": "5p"},
-        ),
-        ("--exact-3p 2 --exact-5p 1", {"exact_3p": 2, "exact_5p": 1}),
-        (
-            "--max-mismatches 1 --max-insertions 0 --max-deletions 1",
-            {"max_mismatches": 1, "max_insertions": 0, "max_deletions": 1},
-        ),
-    ],
-)
-def test_edit(folder, words, rules):
-    expected = tables(naive_bounds.edit(RECORDS, LETTERS, 2, **rules))
-    assert expected["bed"].count(b"\n") > 5
-    for form, table in expected.items():
-        search = (*EDIT, *words.split())
-        assert here(*search, "--format", form) == (0, table, b"")
-        assert here(*search, "-o", f"hits.{form}.gz") == (0, b"", b"")
-        assert gzip.decompress((folder / f"hits.{form}.gz").read_bytes()) == table
-    if not words:
-        data = compressed("gz", FILES["genome.fa"])
-        assert here("edit", "-", "panel.txt", "-k", 2, stdin=data).out == expected["bed"]
-        assert here("edit", "genome.fa", "-", "-k", 2, stdin=FILES["panel.txt"]) == here(*EDIT)
-
-
-def test_exact_ends():
-    hits = naive_bounds.best(RECORDS, LETTERS, exact_5p=2, exact_3p=3)
-    found = here("best", "genome.fa", "panel.txt", "--exact-5p", 2, "--exact-3p", 3)
-    assert found.out == tables(hits)["bed"] != b""
-    for words, expected in {
-        (): [("r", "0", "+"), ("r", "0", "-"), ("s", "0", "+"), ("s", "0", "-")],
-        ("--exact-3p", 1): [("r", "0", "-"), ("s", "0", "+")],
-        ("--exact-5p", 1): [("r", "0", "+"), ("s", "0", "-")],
-        ("--exact-5p", 1, "--exact-3p", 1): [],
-        ("--strand", "-", "--exact-5p", 2): [("s", "0", "-")],
-    }.items():
-        search = ("hamming", "-", "-p", "ACGT", "-k", 1, *words)
-        found = here(*search, stdin=b">r\nACGA\n>s\nTCGT\n").out.decode().splitlines()
-        assert [(*row[:2], row[5]) for row in map(str.split, found)] == expected
 
 
 # What cannot be used, and what is said of it.
@@ -195,28 +138,10 @@ def test_pairs(folder):
     assert b"'a_F', 'a_R': the name stands for more than one primer" in result.err
     late = naive.reverse_complement(ONE[-25:-5])
     (folder / "pairs.txt").write_text(f">a_LEFT\n{F1}\n>a_RIGHT\n{R1}\n>a_RIGHT_alt1\n{late}\n")
-    rows = columns(here(*PCR, "--format", "tsv"), 1, 2, 3, 11)[1:]
+    rows = columns(here(*PCR, "--format", "tsv"), 1, 2, 3, 12)[1:]
     assert rows == [("500", "615", "a", "a_RIGHT_alt1"), ("500", "620", "a", "a_RIGHT")]
     swapped = here("pcr", "chr.fa", "-p", "ACGT" * 600, "ACGT" * 600, "-k", 0)
     assert b"are genome and patterns exchanged?" in swapped.err
-
-
-def test_tables_of_products(folder):
-    options = ("-k", 1, "--product", "100-150", "--sequence", "--format", "tsv")
-    result = here("pcr", "chr.fa", "pairs.txt", *options)
-    header, *lines = result.out.decode().splitlines()
-    sites = "one_F\t500\t518\t0\t18=\tone_R\t600\t620\t0\t20="
-    assert header.endswith("\tproduct")
-    assert lines == [f"chr\t500\t620\tone\t120\t+\t{sites}\t{ONE}"]
-    products = kmatch.pcr("chr.fa", "pairs.txt", 1, product=(100, 150), sequence=True)
-    for some, text in ((products, result.out), (products[:0], f"{header}\n".encode())):
-        some.to_tsv("python.tsv")
-        assert (folder / "python.tsv").read_bytes() == text
-    assert here("pcr", "chr.fa", "pairs.txt", *options, "-o", "o.tsv").out == b""
-    assert (folder / "o.tsv").read_bytes() == result.out
-    assert here("pcr", "-", "pairs.txt", *options, stdin=FILES["chr.fa"]) == result
-    assert here("pack", "chr.fa").status == 0
-    assert here("pcr", "chr.fa.kmatch", "pairs.txt", *options) == result
 
 
 def test_names_tell_pairs():
@@ -229,38 +154,19 @@ def test_names_tell_pairs():
         assert role_of(name) == role
 
 
-@pytest.mark.parametrize("both", [False, True])
-def test_primers(folder, both):
-    found = naive.primers(TARGET, BACKGROUND, K, both_strands=both)
-    bed = naive.primers_bed(TARGET, K, found).encode()
-    options = ["--both-strands"] if both else []
-    assert len(found) > 100 and here(*PRIMER, *options) == (0, bed, b"")
-    assert here(*PRIMER, *options, "-o", "p.bed.gz", "-t", 1) == (0, b"", b"")
-    assert gzip.decompress((folder / "p.bed.gz").read_bytes()) == bed
-    for place, name in ((1, "target.fa"), (2, "background.fa.gz")):
-        words = [*PRIMER[:place], "-", *PRIMER[place + 1 :], *options]
-        assert here(*words, stdin=FILES[name]).out == bed
-    table = here(*PRIMER, "--format", "tsv", *options).out
-    header, *rows = (line.split("\t") for line in table.decode().splitlines())
-    assert header == ["sequence", "start", "end", "length", "gc", "tm"] + both * ["strand"]
-    places = [line.split("\t") for line in bed.decode().splitlines()]
-    assert [row[:3] for row in rows] == [row[:3] for row in places]
-    assert [row[6:] for row in rows] == [row[5:] if both else [] for row in places]
-    assert {row[5] == "NA" for row in rows} == {True, False}
-    # Regions do not depend on what becomes of the primers.
-    limits = ("--gc", 1, 1, "--tm", 20.05, 40.05, "--regions", "r.bed")
-    assert here(*PRIMER, *options, *limits).status == 0
-    genomes = (kmatch.Genome.from_records(records) for records in (TARGET, BACKGROUND))
-    kmatch.primer(*genomes, K, both_strands=both, device="cpu").regions_to_bed("python.bed")
+def test_primers(folder):
+    """Regions do not depend on what becomes of the primers, and each file may be piped."""
+    found = here(*PRIMER, "--regions", "r.bed", "--gc", 1, 1, "--tm", 20.05, 40.05)
+    genomes = [kmatch.Genome.from_records(records) for records in (TARGET, BACKGROUND)]
+    kmatch.primer(*genomes, K, device="cpu").regions_to_bed("python.bed")
+    assert found.status == 0
     assert (folder / "r.bed").read_bytes() == (folder / "python.bed").read_bytes() != b""
-
-
-def test_published_primers(folder):
-    (folder / "t.fa").write_bytes(b">t\nACTG\n")
-    (folder / "b.fa").write_bytes(b">b\nAGCAAG\n")
-    published = here("primer", "t.fa", "b.fa", "-k", 2, "--background-strand", "+")
-    assert published.out == b"t\t0\t3\tprimer_0\t667\t+\nt\t1\t4\tprimer_1\t667\t+\n"
-    assert here("primer", "target.fa", "target.fa", "-k", 4) == (0, b"", b"")
+    whole = here(*PRIMER)
+    for place, name in ((1, "target.fa"), (2, "background.fa.gz")):
+        words = [*PRIMER[:place], "-", *PRIMER[place + 1 :]]
+        assert here(*words, stdin=FILES[name]) == whole
+    bed = naive.primers_bed(TARGET, K, naive.primers(TARGET, BACKGROUND, K))
+    assert whole == (0, bed.encode(), b"") and bed.count("\n") > 100
 
 
 PANEL_OF = b"first\tACGTTGCATT\nnowhere\tCCCC\nlast\tTTTT\nneither\tSSSSSS\n"
@@ -292,15 +198,3 @@ def test_names_that_repeat(folder):
     done = here("hamming", "-", "panel.txt", "-k", 0, "--strand", "+", stdin=b">r\nACGT\n")
     assert done.out.count(b"\n") == 6 and done.err.count(b"\n") == 1
     assert b"'a', 'b'" in done.err
-
-
-@pytest.mark.parametrize("command", ["hamming", "edit", "multi"])
-def test_shares(command):
-    words = [command, "chr.fa", "-p", TEXT[:20], "--format", "tsv", "-k"]
-    by_share = here(*words, "10%")
-    assert by_share.status == 0 and by_share.out.count(b"\n") > 1
-    plain = here(*words, 2).out.decode().splitlines()
-    expected = [f"{line}\t{2 if number else 'k'}" for number, line in enumerate(plain)]
-    assert by_share.out.decode().splitlines() == expected
-    words[words.index("tsv")] = "bed"
-    assert here(*words, "10%") == here(*words, 2)

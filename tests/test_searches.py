@@ -1,126 +1,65 @@
-"""Every search against its oracle: agreed cases, in tiny chunks and in every way, as hits and as
-tables. tests/test_fuzz.py draws more."""
+"""Every search against its oracle: agreed cases, in tiny chunks and in every way.
 
-import io
+tests/test_fuzz.py draws more, and compares tables."""
+
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import naive
-import naive_bounds
 import naive_circles
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.cases import EDIT, HAMMING, MULTI
 from support.commands import random_letters
-from support.constraints import CASES
-from support.differences import rows
-from support.hooks import hooked, settings
-from support.mismatches import EQUAL
-from support.mismatches import oracle as windows
-from support.mismatches import rows as intervals
+from support.devices import PROBLEMS, check
+from support.differences import rows as aligned_rows
+from support.hooks import settings
+from support.mismatches import EQUAL, rows, search_panel
 
 import kmatch
+from kmatch.engine.cpu.engine import CpuEngine
+from kmatch.engine.workers import Workers
 from kmatch.genome import as_genomes
-from kmatch.results.table import Hits
+from kmatch.search.chunks import Chunking, plan_chunks
 from kmatch.search.query import Query, Run
 from kmatch.search.search import begin_search
-from kmatch.sequences.patterns import checked_patterns, load_patterns
+from kmatch.sequences.patterns import load_patterns
 
 pytestmark = pytest.mark.filterwarnings("ignore:pattern .* (matches nowhere|ends|begins)")
 REPORTS = ("minima", "ends", "loci")
-SIZES = [{}, {"chunk_length": 7}]
+SIZES = ({}, {"chunk_length": 7}, {"chunk_length": 7, "words": 1})
+HOW = {
+    "hamming": SIZES,
+    "multi": [size | {"way": way} for size in SIZES for way in ("scan", "lookup")],
+    "edit": [size | {"way": way} for size in SIZES[:2] for way in ("scan", "filter")],
+    "best": SIZES[:2],
+    "constraints": ({}, {"chunk_length": 7}, {"way": "filter"}, {"way": "lookup"}),
+    "pcr": SIZES[:2],
+    "primer": ({}, {"part": 1, "height": 8, "block": 7}),
+}
+NONE = ("no site", "a PAM across records")
+CASES = [(problem, name) for problem in HOW for name in PROBLEMS[problem].cases]
 
 
-def differences(records, patterns, k, **options):
-    """The oracle of k differences, without rules the quicker one."""
-    oracle = naive if options.keys() <= {"report", "strand"} else naive_bounds
-    return oracle.edit(records, patterns, k, **options)
+@pytest.mark.parametrize("problem, name", CASES)
+def test_cases(problem, name):
+    *case, options = PROBLEMS[problem].cases[name]
+    for how in HOW[problem]:
+        for report in REPORTS if problem == "edit" else (None,):
+            more = {"report": report} if report else {}
+            found = check(problem, (*case, options | more), device="cpu", **how)
+            assert problem not in ("multi", "constraints") or bool(found) == (name not in NONE)
 
 
-def closest(records, patterns, k, **options):
-    ends = any(options.get(name) for name in ("exact_5p", "exact_3p"))
-    if not ends:
-        options = {"strand": options.get("strand", "both")}
-    return (naive_bounds if ends else naive).best(records, patterns, **options)
-
-
-ORACLES = {"hamming": windows, "multi": windows, "edit": differences, "best": closest}
-
-
-def search(problem, case, **more):
-    """Hits of a case in which names of patterns may repeat."""
-    records, patterns, k, options = case
-    names = [f"p{number % 3}" for number in range(len(patterns))]
-    genome, panel = kmatch.Genome.from_records(records), checked_patterns(names, patterns)
-    k = () if problem == "best" else (k,)
-    hits = hooked(problem, genome, panel, *k, **options, **more)
-    return Hits(hits.batches, panel)
-
-
-def expected_of(problem, case):
-    records, patterns, k, options = case
-    return ORACLES[problem](records, patterns, k, **options)
-
-
-def check(problem, case, **more):
-    """Compare hits and tables with those of the oracle."""
-    records, patterns, _, options = case
-    names = [f"p{number % 3}" for number in range(len(patterns))]
-    hits, expected = search(problem, case, **more), expected_of(problem, case)
-    written = {}
-    for form in ("bed", "tsv"):
-        getattr(hits, f"to_{form}")(handle := io.BytesIO())
-        written[form] = handle.getvalue().decode()
-    assert written["bed"] == naive.bed(records, names, patterns, [hit[:6] for hit in expected])
-    pam = options.get("pam") or ""
-    if problem in ("edit", "best"):
-        assert rows(hits) == expected
-        assert written["tsv"] == naive.edit_tsv(records, names, expected)
-    elif isinstance(pam, str) and "," not in pam:
-        whole = [p + pam if options.get("pam_side") != "5p" else pam + p for p in patterns]
-        assert written["tsv"] == naive.tsv(records, names, whole, expected)
-    assert [row[:6] for row in intervals(hits)] == [row[:6] for row in expected]
-    return expected
-
-
-@pytest.mark.parametrize("geometry", [*SIZES, {"chunk_length": 7, "words": 1}], ids=str)
-@pytest.mark.parametrize("name", HAMMING)
-def test_k_mismatches(name, geometry):
-    check("hamming", HAMMING[name], **geometry)
-
-
-@pytest.mark.parametrize("geometry", [*SIZES, {"chunk_length": 7, "words": 1}], ids=str)
-@pytest.mark.parametrize("way", ["scan", "lookup"])
-@pytest.mark.parametrize("name", [*EQUAL, *MULTI])
-def test_panels(name, way, geometry):
-    found = check("multi", (EQUAL | MULTI)[name], way=way, **geometry)
-    assert name in EQUAL or bool(found) == (name not in ("no site", "a PAM across records"))
-
-
-@pytest.mark.parametrize("way", ["filter", "scan"])
-@pytest.mark.parametrize("geometry", SIZES, ids=str)
-@pytest.mark.parametrize("report", REPORTS)
-@pytest.mark.parametrize("name", EDIT)
-def test_k_differences(name, report, geometry, way):
-    *case, options = EDIT[name]
-    check("edit", (*case, options | {"report": report}), way=way, **geometry)
-
-
-@pytest.mark.parametrize("geometry", SIZES, ids=str)
-@pytest.mark.parametrize("name", EDIT)
-def test_the_closest(name, geometry):
-    check("best", EDIT[name], **geometry)
-
-
-@pytest.mark.parametrize(
-    "geometry", [{}, {"chunk_length": 7}, {"way": "filter"}, {"way": "lookup"}], ids=str
-)
-@pytest.mark.parametrize("name", CASES)
-def test_rules(name, geometry):
-    found = check("edit", CASES[name], **geometry)
-    assert bool(found) == (name != "a PAM across records")
+@pytest.mark.parametrize("name", EQUAL)
+def test_panels_without_a_pam(name):
+    records, patterns, k, options = EQUAL[name]
+    for how in HOW["multi"]:
+        found = rows(search_panel(records, patterns, k, **options, **how))
+        assert found == naive.hamming(records, patterns, k, **options)
 
 
 RECORDS = st.lists(st.integers(0, 150), min_size=1, max_size=12)
@@ -159,7 +98,8 @@ def test_turns_of_a_circle_do_not_decide(name, report):
     whole = naive_circles.edit([("r", text)], [pattern], 2, **rules)
     for turn in range(n):
         genome = kmatch.Genome.from_records([("r", text[turn:] + text[:turn])])
-        found = rows(kmatch.edit(genome, [pattern], 2, circular=True, device="cpu", **rules))
+        hits = kmatch.edit(genome, [pattern], 2, circular=True, device="cpu", **rules)
+        found = aligned_rows(hits)
         back = [((start + turn) % n, end - start, *rest) for _, start, end, *rest in found]
         there = [(start, end - start, *rest) for _, start, end, *rest in whole]
         assert sorted(back, key=lambda row: (row[:2], row[4])) == there
@@ -186,3 +126,20 @@ def test_searches_side_by_side(switching):
     expected = [found(panel) for panel in panels]
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(found, 60 * panels)) == 60 * expected
+
+
+def test_letters_are_not_seen_before_they_are_there():
+    genome, seen = kmatch.Genome.from_records([("r", random_letters(2000))]), []
+    plan = plan_chunks(20, 2, 1, CpuEngine(1).layout)._replace(length=4000)
+    (chunk,) = Chunking(plan, CpuEngine(1)).chunks(genome)
+
+    def run(kernel, items, text, letters):
+        letters[:] = 0
+        if not seen:
+            seen.append(0)
+            seen.append(chunk.unpack(engine).copy())
+        Workers(1).run(kernel, items, text, letters)
+
+    engine = SimpleNamespace(workers=SimpleNamespace(run=run))
+    letters = chunk.unpack(engine)
+    assert letters.any() and np.array_equal(seen[1], letters)

@@ -1,86 +1,18 @@
 """Several genomes: each is searched as if alone, in the order given, and named in a column."""
 
 import os
-from itertools import pairwise
 from unittest import mock
 
 import naive
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from support.cases import edit_cases, multi_cases
 from support.commands import failed, fasta, here, misused, random_letters, shell
-from support.hooks import hooked, pcr_batches
-from support.mismatches import oracle
-from support.packing import packed
-from support.pcr import cases as pcr_cases
-from support.pcr import expected as expected_products
-from support.pcr import plain
-from support.pcr import rows as product_rows
 
 import kmatch
-from kmatch.genome import Genomes
-from kmatch.results.table import Products
-from kmatch.sequences.primer_pairs import load_pairs
 
 PATTERN = "ACGTTGCATTAGCCAGTACT"
 SITE = naive.reverse_complement(PATTERN)
 TEXTS = [PATTERN + "ACA", random_letters(70), "", SITE, PATTERN[:9] + "A" + PATTERN[10:]]
 FILES = [[("r", text), ("s", "ACGTAC")] for text in TEXTS]
-cuts = st.lists(st.integers(0, 5), min_size=1, max_size=3)
-reports = st.sampled_from(["minima", "ends", "loci"])
-CASES = {
-    "multi": (multi_cases(), {"way": st.sampled_from(["lookup", "scan", None])}, oracle),
-    "edit": (edit_cases(), {"report": reports}, naive.edit),
-    "best": (edit_cases(), {}, naive.best),
-}
-
-
-def split(records, at):
-    """Records dealt out to several genomes, some of which may have none."""
-    bounds = [0, *sorted(min(cut, len(records)) for cut in at), len(records)]
-    return [records[a:b] for a, b in pairwise(bounds)]
-
-
-@pytest.mark.filterwarnings("ignore:pattern .* matches nowhere")
-@pytest.mark.parametrize("problem", CASES)
-@settings(max_examples=60)
-@given(st.data(), st.integers(1, 200), cuts, st.booleans())
-def test_any(problem, data, chunk_length, at, pack):
-    cases, more, expect = CASES[problem]
-    records, patterns, k, options = data.draw(cases)
-    how = {name: data.draw(each) for name, each in more.items()}
-    parts = split(records, at)
-    genomes = [kmatch.Genome.from_records(part) for part in parts]
-    if pack:
-        genomes[::2] = [packed(part) for part in parts[::2]]
-    k = () if problem == "best" else (k,)
-    given_options = options | how | {"device": "cpu", "chunk_length": chunk_length}
-    hits = hooked(problem, Genomes(genomes), patterns, *k, **given_options)
-    names = "genome_number record_number start end pattern_number distance strand"
-    found = list(zip(*(getattr(hits, name).tolist() for name in names.split()), strict=True))
-    options |= {name: value for name, value in how.items() if name == "report"}
-    expected = [expect(part, patterns, *k, **options) for part in parts]
-    assert found == [(number, *hit[:6]) for number, each in enumerate(expected) for hit in each]
-
-
-@settings(max_examples=40)
-@given(pcr_cases(), cuts)
-def test_any_products(case, at):
-    records, primers, k, options = case
-    parts, pairs = split(records, at), load_pairs(primers)
-    genomes = Genomes([kmatch.Genome.from_records(part) for part in parts])
-    batches = pcr_batches(genomes, pairs, k, device="cpu", sequence=True, **options)
-    found = Products(batches, pairs, True, True)
-    expected = [plain(expected_products(part, primers, k, **options)) for part in parts]
-    together = [(number, row) for number, rows in enumerate(expected) for row in rows]
-    assert found.genome_number.tolist() == [number for number, _ in together]
-    assert product_rows(found) == [row for _, row in together]
-    texts = []
-    for number, (record, start, end, sign, *_) in together:
-        text = naive.known(parts[number][record][1])[start:end]
-        texts.append(text if sign == "+" else naive.reverse_complement(text))
-    assert found.sequence.tolist() == texts
 
 
 def test_hits_have_a_genome():
@@ -115,43 +47,6 @@ def folder(tmp_path, monkeypatch):
 
 NAMES = ["g0.fa", "g1.fa", "g2.fa", "g3.kmatch", "g4.fa"]
 ONE = ("-p", PATTERN, "-k", 1)
-LIMITED = ("-p", "ACGT", "-p", "AAAAAA", "-k", 1, "--limit", 2)
-
-
-@pytest.mark.parametrize("form", ["bed", "tsv"])
-@pytest.mark.parametrize(
-    ("command", "options", "least"),
-    [
-        *((name, ONE, 3) for name in ("hamming", "multi", "edit")),
-        ("best", ONE[:2], 3),
-        ("hamming", LIMITED, 9),
-    ],
-)
-def test_as_each_alone(folder, command, options, least, form):
-    options = (*options, "--format", form, "--device", "cpu")
-    together = here(command, "@list", *options)
-    lines = []
-    for genome in NAMES:
-        alone = here(command, genome, *options).out.decode().splitlines()
-        if form == "bed":
-            lines += [f"{line}\t{genome}" for line in alone]
-        else:
-            lines += [f"genome\t{alone[0]}"] if not lines else []
-            lines += [f"{genome}\t{line}" for line in alone[1:]]
-    assert together.out.decode().splitlines() == lines and len(lines) >= least
-    assert together.status == 0 and (b"at most 2 in a genome" in together.err) == (
-        "ACGT" in options
-    )
-
-
-def test_products(folder):
-    pair = ("-p", PATTERN[:10], naive.reverse_complement(PATTERN[10:]), "-k", 0)
-    found = here("pcr", "@list", *pair, "--product", "5-50", "--format", "tsv", "--sequence")
-    rows = [line.split("\t") for line in found.out.decode().splitlines()]
-    assert rows[0][:2] == ["genome", "sequence"] and rows[0][-1] == "product"
-    assert [(row[0], row[-1]) for row in rows[1:]] == [("g0.fa", PATTERN), ("g3.kmatch", PATTERN)]
-    found = here("pcr", "@list", *pair, "--product", "5-50").out.decode().splitlines()
-    assert [line.split("\t")[-1] for line in found] == ["g0.fa", "g3.kmatch"]
 
 
 def test_the_warning_of_best_names_the_genome(folder):

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 
 import pyte
 import pytest
-from support.commands import HEAVY, KMATCH, fasta, here, loaded, process, random_letters
+from support.commands import KMATCH, fasta, here, random_letters
 from support.package_copy import copy_package
 
 SIZES = pytest.mark.parametrize("columns", [20, 80, 200])
@@ -300,13 +300,3 @@ def test_a_shell_completes(shell, folder):
             terminal.type("kmatch hamming --format \t\t")
             terminal.wait_for("gff3")
             assert {"bed", "tsv", "sam", "view"} <= set(terminal.text.split())
-
-
-@pytest.mark.parametrize("shell", SHELLS)
-def test_completion_is_light(shell):
-    body = "from kmatch.cli.main import run; run(sys.argv[1:])"
-    status, modules = loaded(body, "completion", shell)
-    assert status == 0 and modules & HEAVY == set()
-    at = "ham" if shell == "fish" else "1"
-    words = {"COMP_WORDS": "kmatch ham", "COMP_CWORD": at, "_KMATCH_COMPLETE": f"{shell}_complete"}
-    assert "hamming" in process(env=os.environ | words).out.decode()

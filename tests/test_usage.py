@@ -103,6 +103,7 @@ primer @list g.fa -k 2                    | TARGET is one file, and not a list
 pack -                                    | standard input has no name
 pack g.fa -o ./g.fa                       | the same file as g.fa
 plot hits.tsv -o hits.txt                 | '.txt' names no format; end the name with .png
+bench hamming --size 12                   | 12 is not in the range
 bench hamming --paper liu2012             | type kmatch bench --paper liu2012
 model -n 1_0                              | '1_0' is not a valid whole number
 model -n 4 -m 8                           | -m is at most -n

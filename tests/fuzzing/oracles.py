@@ -265,7 +265,8 @@ def product_table(search):
         )
     header = ["sequence", "start", "end", "name", "length", "strand"]
     for side in ("forward", "reverse"):
-        header += [side, f"{side}_start", f"{side}_end", f"distance_{side}", f"cigar_{side}"]
+        header += [side, f"{side}_start", f"{side}_end"]
+        header += [f"{name}_{side}" for name in ("distance", "cigar", "match")]
     sequence = bool(search.options.get("sequence"))
     lines = ["\t".join([*header, *(["product"] if sequence else [])]) + "\n"]
     return "".join(
@@ -316,5 +317,11 @@ def details(search, row, sequence):
     columns = [end - start, sign]
     for site in sites:
         cigar = site[6] if len(site) > 6 else gapless(search, site)
-        columns += [search.primer_names[site[3]], site[1], site[2], site[4], cigar]
+        columns += [
+            search.primer_names[site[3]],
+            *site[1:3],
+            site[4],
+            cigar,
+            match_of(search, site),
+        ]
     return columns + ([match_of(search, (record, start, end, 0, 0, sign))] if sequence else [])

@@ -4,7 +4,7 @@ import gzip
 import io
 import warnings
 from contextlib import ExitStack
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from unittest import mock
 
@@ -16,14 +16,15 @@ from kmatch.engine.cpu import engine
 from kmatch.engine.cpu import primer as cpu_primer
 from kmatch.engine.geometry import Layout
 from kmatch.packed import reader as stored
-from kmatch.results import writer
-from kmatch.search import ends, primer
+from kmatch.packed.writer import write_packed
+from kmatch.results import limit, writer
+from kmatch.search import ends, pcr, primer
 from kmatch.search import plateaus as rows
 from kmatch.search import scan as dense
 from kmatch.sequences import fasta as fasta_reader
 
 COMPRESSED = ("gz", "bgzf", "bz2", "xz", "zst")
-GENOMES = ("fasta", "stdin", "packed", "2bit", "genbank", "fastq", "fastq.gz")
+GENOMES = ("fasta", "stdin", "packed", "chunks", "2bit", "genbank", "fastq", "fastq.gz")
 PANELS = ("text", "fasta", "bed", "csv", "words", "stdin")
 PAIRS = ("text", "fasta", "bed", "words")
 # Constants, made so small that tiny cases meet what only large ones would: where they stand, and
@@ -33,10 +34,12 @@ PATCHES = {
     "dense": (((dense, "MANY"),), (0, 1, 5)),
     "unpacked": (((ends, "UNPACKED"),), (0, 1, 1 << 40)),
     "key bits": (((rows, "KEY_BITS"),), (0, 12)),
+    "few": (((limit, "FEW"),), (1, 7)),
     "lines": (((writer, "ROWS"), (writer, "MANY")), (1, 2, 5)),
     "strip": (((cpu_primer, "HEIGHT"),), (8, 16)),
     "columns": (((cpu_primer, "BLOCK"),), (1, 7, 30)),
     "part": (((primer, "PART"),), (1, 30)),
+    "products": (((pcr, "PRODUCTS"),), (1, 3)),
     "block": (((fasta_reader, "BLOCK"),), (1, 7, 64)),
     "smaller": (((stored, "SMALLER"),), (1, 1 << 40)),
     "capacity": (((engine, "CAPACITY"),), (20, 50, 200)),
@@ -87,17 +90,6 @@ class Search:
     output: str | None = None
     summary: str | None = None
     files: tuple = ()
-
-    def __repr__(self):
-        """Only what differs from the defaults."""
-        blank = Search(self.problem, [], [])
-        shown = [f"{part.name}={getattr(self, part.name)!r}" for part in fields(self)[3:]]
-        usual = [f"{part.name}={getattr(blank, part.name)!r}" for part in fields(self)[3:]]
-        first = [repr(self.problem), repr(self.records), repr(self.patterns)]
-        return f"Search({', '.join([*first, *(x for x in shown if x not in usual)])})"
-
-    def replaced(self, **given):
-        return replace(self, **given)
 
     @property
     def named(self):
@@ -275,6 +267,10 @@ def write_genome(search, folder):
     data = write([(f"{name} a title", text) for name, text in search.named])
     kind = kind.removeprefix("fastq.")
     path.write_bytes(compressed(kind, data) if kind in COMPRESSED else data)
+    if kind == "chunks":  # a packed genome of many
+        with open(folder / "genome.kmatch", "wb") as handle:
+            write_packed(kmatch.Genome(path).parts(), handle, length=100, halo=64)
+        return folder / "genome.kmatch"
     if kind == "packed":
         result = here("pack", path, "-o", folder / "genome.kmatch")
         if result.status:

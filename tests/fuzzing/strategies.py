@@ -1,5 +1,7 @@
 """What a search is asked for, drawn by Hypothesis: texts, patterns, options, files."""
 
+from dataclasses import replace
+
 import naive
 from hypothesis import strategies as st
 from support.cases import IUPAC, LETTERS, edited
@@ -234,15 +236,20 @@ def products(draw, shape):
 
 
 @st.composite
-def asked(draw, kind, shape, device):
-    """A Search, how it is asked for, of which files, and with which constants of the code."""
+def asked(draw, kind, shape, device, published=False):
+    """A Search, how it is asked for, of which files, and with which constants of the code.
+
+    published: whether by a published algorithm.
+    """
     ours = {"primer": primers, "pcr": lambda: products(shape)}
     search = draw(ours.get(kind, lambda: searches(kind, shape))())
     options, records, pcr = dict(search.options), search.records, search.problem == "pcr"
     known = [x.name for x in PUBLISHED.get(search.problem, ()) if device.split(":")[0] in x.devices]
     pams = options.get("pam")
-    if known and not (isinstance(pams, list) and len(set(map(len, pams))) > 1):
-        options |= draw(st.sampled_from(10 * [{}] + [{"algorithm": name} for name in known]))
+    if isinstance(pams, list) and published:  # which take PAMs of one length
+        options["pam"] = [pam for pam in pams if len(pam) == len(pams[0])]
+    if published:
+        options["algorithm"] = draw(st.sampled_from(known))
     given = {"way": draw(st.sampled_from(["command", "command", "api"]))}
     given["source"] = draw(st.sampled_from([*GENOMES, *COMPRESSED, "memory"]))
     if shape == "circular":
@@ -290,7 +297,7 @@ def asked(draw, kind, shape, device):
     names = draw(st.sets(st.sampled_from(sorted(PATCHES)), max_size=4))
     given["patches"] = {name: draw(st.sampled_from(PATCHES[name][1])) for name in sorted(names)}
     given["threads"] = draw(st.integers(1, 3))
-    return search.replaced(records=records, options=options, device=device, **given)
+    return replace(search, records=records, options=options, device=device, **given)
 
 
 def kinds(device):
@@ -299,4 +306,7 @@ def kinds(device):
     for shape in ("linear", "circular", "list"):
         problems = (*PROBLEMS, "pcr") if shape != "linear" else (*PROBLEMS, "pcr", "primer")
         found |= {f"{one}, {shape}": asked(one, shape, device) for one in problems}
+    names = [name for name, one in PUBLISHED.items() if any(device[:4] in x.devices for x in one)]
+    names += ["multi beside a PAM"] if "multi" in names else []
+    found |= {f"published {one}": asked(one, "linear", device, published=True) for one in names}
     return found | {f"damaged {name}": damaged(name, device) for name in FORMATS}

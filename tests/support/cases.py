@@ -112,38 +112,6 @@ MULTI = {
 }
 
 
-@st.composite
-def multi_cases(draw):
-    """(records, patterns, k, options): a panel of one length, and a PAM or None."""
-    records, patterns, _, options = draw(hamming_cases())
-    length = draw(st.integers(1, 24))
-    patterns = [(pattern * length)[:length] for pattern in patterns]
-    k = min(draw(st.sampled_from([0, 1, 1, 2, 3, 5])), length - 1)
-    for end in ("exact_5p", "exact_3p"):
-        options[end] = min(options[end], length)
-    options["pam"] = draw(
-        st.sampled_from(
-            [
-                None,
-                "NGG",
-                "TTTV",
-                "GATC",
-                "N",
-                "RY",
-                "NNNNA",
-                ["GG", "AG", "NG"],
-                ["TV", "N", "ACA"],
-            ]
-        )
-    )
-    options["pam_side"] = draw(st.sampled_from(["3p", "5p"]))
-    return records, patterns, k, options
-
-
-geometries = st.fixed_dictionaries(
-    {"chunk_length": st.integers(1, 200), "words": st.sampled_from([1, 2, 3, None])}
-)
-
 LONG = "ACGTTGCATTAGCCAGTACTGAACCGGTTAAGCTTCGATATCGGCTAAGGTCCATTGACGATGCAAGTC"  # 68 letters
 
 EDIT = {
@@ -247,6 +215,3 @@ def edit_cases(draw, longest=24):
     most = min(map(len, patterns)) - 1
     k = min(draw(st.sampled_from([0, 1, 2, 3, 4, longest])), most)
     return records, patterns, k, {"strand": draw(st.sampled_from(["both", "both", "+", "-"]))}
-
-
-reports = st.sampled_from(["minima", "ends", "loci"])
