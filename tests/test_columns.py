@@ -1,6 +1,7 @@
 """Columns by name, CSV, reports and what other libraries read, against the alignments."""
 
 import csv
+import importlib.util
 import io
 import json
 import re
@@ -199,6 +200,33 @@ def test_other_libraries_get_the_columns(genome, monkeypatch):
     assert given[0]["record"] == hits.record.tolist()
     assert given[0]["start"].tolist() == hits.start.tolist()
     assert {"cigar", "match"} <= given[0].keys()
+
+
+@pytest.mark.parametrize("package", ["nanoarrow", "pyarrow"])
+def test_a_stream_of_arrow(genome, monkeypatch, package):
+    reader = pytest.importorskip("nanoarrow")
+    pytest.importorskip(package)
+    monkeypatch.setattr("kmatch.results.table.find_spec", lambda name: name == package)
+    hits = kmatch.edit(genome, PATTERNS, k=1, pam="N", device="cpu")
+    for some in (hits, hits[:0]):
+        rows = reader.ArrayStream(some).read_all().to_pylist()
+        columns = [getattr(some, name).tolist() for name in (*kmatch.Hit._fields, "cigar", "match")]
+        assert [(*row.values(),) for row in rows] == list(zip(*columns, strict=True))
+    guide = kmatch.Genome.from_records([("é", "ACGTTGCATTAGCCAGTACTGAACCGGTTAGG" * 2)])
+    guides = kmatch.guides(guide, guide, 1, pam="TTV", pam_side="5p", device="cpu")
+    rows = reader.ArrayStream(guides).read_all().to_pylist()
+    assert [row["d0"] for row in rows] == guides.d0.tolist() and rows[0]["record"] == "é"
+    assert len(rows) and all(np.isnan(row["specificity"]) for row in rows)
+
+
+def test_polars(genome):
+    polars = pytest.importorskip("polars")
+    hits = kmatch.hamming(genome, PATTERNS, k=1, device="cpu")
+    frame = hits.to_polars()
+    assert frame["start"].to_list() == hits.start.tolist()
+    assert frame["cigar"].to_list() == hits.cigar.tolist()
+    if importlib.util.find_spec("pyarrow") or importlib.util.find_spec("nanoarrow"):
+        assert polars.DataFrame(hits).equals(frame)
 
 
 def test_letters_of_a_genome(genome):

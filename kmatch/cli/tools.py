@@ -86,8 +86,8 @@ def pack(given: Given) -> None:
 
 
 @command(
-    "Draw hits, products, primers or assays (needs Matplotlib).",
-    Argument("table", "TSV or BED of kmatch, compressed or not, or - for standard input."),
+    "Draw hits, products, primers, guides or assays (needs Matplotlib).",
+    Argument("table", "TSV, CSV or BED of kmatch, compressed or not, or - for standard input."),
     *grouped(
         OUTPUT,
         Option(
@@ -98,9 +98,10 @@ def pack(given: Given) -> None:
         Option("--format form", FORMATS, "what FIGURE's suffix says", "Format of the picture."),
     ),
     Option(
-        *("--records", ONE, "24, of primers 12"),
+        *("--records", ONE, "24, of primers and guides 12"),
         "Draw the N records with the most hits by themselves.",
     ),
+    Option("--pattern", "NAME", "all", "Draw the rows of one pattern, pair or guide."),
     Option(
         *("--genome", "FILE", "each record ends with its last hit"),
         "The genome, for the lengths of its records.",
@@ -110,13 +111,14 @@ def pack(given: Given) -> None:
     finds="What to draw",
 )
 def plot(given: Given) -> None:
-    """Draw the TABLE of hits, products, primers or assays that kmatch has written.
+    """Draw the TABLE of hits, products, primers, guides or assays that kmatch has written.
 
-    Hits are drawn along their records, by strand and distance, and counted by pattern and distance;
-    primers by length, GC and Tm along the target, of which BED has the length alone; assays, their
-    matrix or their positions, by the differences in each genome or at each letter.
+    Hits are drawn along their records, by strand and distance, and counted by pattern and distance,
+    and from TSV by score and by mismatches and bulges; primers and guides by what they are like
+    along the target; assays, their matrix or their positions, by the differences in each genome or
+    at each letter.
     """
-    table, output, genome = given.table, given.output, given.genome
+    output, genome = given.output, given.genome
     suffix = os.path.splitext(output)[1].lower().removeprefix(".")
     form = given.form or (suffix if suffix in FORMATS else None)
     if not form:
@@ -124,24 +126,21 @@ def plot(given: Given) -> None:
         raise click.UsageError(
             f"-o {output}: {what}; end the name with .png, .svg or .pdf, or give --format"
         )
-    if table == genome == "-":
+    if given.table == genome == "-":
         raise click.UsageError("only one of TABLE and --genome can be standard input")
-    check_outputs((table, genome), {"-o": output})
+    check_outputs((given.table, genome), {"-o": output})
     from kmatch.pictures import load_figure, write_figure
 
     load_figure("kmatch plot")  # now, not after a long table
     from kmatch.pictures.matrices import draw_matrix, read_matrix
 
-    if (matrix := read_matrix(table)) is not None:
+    if (matrix := read_matrix(given.table)) is not None:
         write_figure(draw_matrix(matrix), output, form)
         return
-    from kmatch.pictures.columns import read_table
-    from kmatch.pictures.hits import draw_hits
-    from kmatch.pictures.primers import draw_primers
+    from kmatch.pictures.tables import read_table
 
-    columns = read_table(table, genome)
-    draw = draw_primers if columns.noun == "primer" else draw_hits
-    write_figure(draw(columns, given.records), output, form)
+    table = read_table(given.table, genome, given.pattern)
+    write_figure(table.draw(given.records), output, form)
 
 
 @command(

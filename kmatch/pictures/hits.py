@@ -1,25 +1,18 @@
 """The picture of hits or products: along their records, and by distance and pattern or pair."""
 
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kmatch.arrays import Bools, Floats, Ints, Longs
-from kmatch.pictures import (
-    GREY,
-    counted,
-    label,
-    letters,
-    new_figure,
-    nothing,
-    position_axis,
-    short_count,
-)
-from kmatch.pictures.columns import Columns, Lines, lines_of
+from kmatch.pictures import GREY, counted, label, letters, new_figure, nothing, position_axis
+from kmatch.pictures.counts import ROW, Counts, counts_of, draw_counts
+from kmatch.pictures.tables import Lines, Places, Table, Words, lines_of, places_of
 
 OF = {"hit": "pattern", "product": "pair"}  # what they are counted by
 RECORDS = 24  # that have a line of their own
-_LINE, _ROW, _BARS = 0.36, 0.19, 2.1  # inches of a record, of a pattern in a table, of bars
+_LINE = 0.36  # inches of a record
 _TALLEST, _SPREAD = 0.9, 2.4  # inches of a record where there are few, and of all of them
 _EDGES = 1.1  # inches around a panel: titles and axes
 
@@ -32,17 +25,13 @@ MARGIN = 1 / 200  # of the axis, beside the first and the last position
 LEAST = 1 / 400  # of the axis: a hit's width at the least
 PALEST = 0.4  # opacity of a bin with one hit
 SEEN_THROUGH = 0.5  # opacity of a product: those of neighbouring pairs overlap
-
-FEW = 6  # patterns that have bars
-MOST = 30  # patterns that have a row of the table
-FAR = 30  # times as many hits, from which on bars have a logarithmic axis
-# Okabe and Ito's colours without yellow, which is lost on paper, ordered by contrast.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
-HATCHES = ("", "//", "..", "\\\\", "xx", "--")
 _LEGEND = {
     "loc": "lower left", "bbox_to_anchor": (0, 1.0), "frameon": False, "fontsize": 8,
     "title_fontsize": 8, "borderaxespad": 0.2, "alignment": "left",
 }  # fmt: skip
+SCORES = {"cfd": 1, "mit": 100}  # by which hits are counted, and the greatest of each
+SHARES = (0.01, 0.05, 0.1, 0.2, 0.5, 1)  # of it, by which classes of scores part
+_KINDS = re.compile(r"(\d+)([XID])")  # of differences in a CIGAR
 
 
 class Classes(NamedTuple):
@@ -79,31 +68,77 @@ def classes_of(distance: Ints | Longs) -> Classes:
     return Classes(np.arange(least, last + 1, -(-(last + 1 - least) // CLASSES)), last)
 
 
-def draw_hits(hits: Columns, records: int | None = None) -> Any:
-    """A Figure of hits; records: how many, those with the most hits, have a line of their own.
+def draw_hits(table: Table, records: int | None = None) -> Any:
+    """A Figure of hits or products: along their records, and counted.
 
-    None is RECORDS.
+    records: how many, those with the most hits, have a line of their own, None for RECORDS. Hits
+    are counted by pattern and distance, beside that by score and below by mismatches and bulges,
+    where there are such.
     """
-    if not len(hits.start):
-        return nothing(f"no {hits.noun}s")
-    classes = classes_of(hits.distance)
-    lines = lines_of(hits, RECORDS if records is None else records)
-    names, counts = _counts(hits, classes)
+    noun, places = table.kind.noun, places_of(table)
+    if not len(table):
+        return nothing(f"no {noun}s")
+    patterns = table.columns[table.kind.chosen_by]
+    distance = sum(table.columns[name] for name in table.kind.needed if "distance" in name)
+    classes = classes_of(distance)
+    lines = lines_of(places, RECORDS if records is None else records)
+    below = [counts_of(patterns, classes.of(distance), classes.names(), "distance")]
+    below += [_by_score(patterns, table.columns[x], x) for x in SCORES if x in table.columns][:1]
+    bulges = _by_bulges(table.columns["cigar"]) if "cigar" in table.columns else None
     line = min(_TALLEST, max(_LINE, _SPREAD / lines.size))
-    table = _ROW * len(names) if len(names) > FEW else _BARS
-    heights = [line * lines.size + _EDGES, table + _EDGES]
-    figure = new_figure(sum(heights))
-    above, below = figure.subplots(2, height_ratios=heights)
+    heights = [line * lines.size, *(ROW * len(each.names) for each in (below[0], bulges) if each)]
+    figure = new_figure(sum(heights) + _EDGES * len(heights))
+    panels = figure.add_gridspec(
+        len(heights), len(below), height_ratios=[height + _EDGES for height in heights]
+    )
     figure.get_layout_engine().set(h_pad=0.08, hspace=0.02)
-    _draw_along(above, hits, classes, lines)
-    _draw_legend(above, classes)
-    (_draw_table if len(names) > FEW else _draw_bars)(below, names, counts, hits.noun)
-    below.set_xticks(range(classes.size), classes.names(), fontsize=8)
-    below.set_xlabel("distance", fontsize=9)
-    found = counted(len(hits.start), hits.noun), counted(len(hits.patterns), OF[hits.noun])
-    title = f"{' of '.join(found)} in {counted(len(hits.names), 'record')}"
+    along = figure.add_subplot(panels[0, :])
+    _draw_along(along, places, classes.of(distance), classes, lines, noun == "product")
+    _draw_legend(along, classes)
+    for number, found in enumerate(below):
+        axes = figure.add_subplot(panels[1, number])
+        draw_counts(axes, found)
+        if number:  # the same names
+            axes.set_yticks(())
+    if bulges is not None:
+        draw_counts(figure.add_subplot(panels[2, :]), bulges)
+    counts = counted(len(table), noun), counted(len(patterns.words), OF[noun])
+    title = f"{' of '.join(counts)} in {counted(len(places.names), 'record')}"
     figure.suptitle(title, fontsize=11, x=0.01, ha="left")
     return figure
+
+
+def _by_score(patterns: Words, scores: Floats, name: str) -> Counts:
+    """Hits by pattern and ranges of a score; the last class is that of those without one."""
+    most = SCORES[name]
+    classes = [*(f"<{most * share:g}".replace("0.", ".") for share in SHARES), str(most), "none"]
+    group = np.searchsorted(most * np.array(SHARES), scores, side="right")
+    group[np.isnan(scores)] = len(SHARES) + 1
+    return counts_of(patterns, group, classes, name.upper())
+
+
+def _by_bulges(cigars: Words) -> Counts | None:
+    """Hits by letters skipped and mismatches; None where no hit has skipped any."""
+    kinds = [
+        [sum(int(n) for n, op in _KINDS.findall(cigar) if op == kind) for kind in "DIX"]
+        for cigar in cigars.words
+    ]
+    differences = np.array(kinds).reshape(-1, 3)[cigars.which]
+    bulges, which = np.unique(differences[:, :2], axis=0, return_inverse=True)
+    if not bulges.any():
+        return None
+    names = [
+        " + ".join(f"{n} {kind}" for n, kind in zip(each, ("DNA", "RNA"), strict=True) if n)
+        for each in bulges.tolist()
+    ]
+    words = Words([name or "no bulge" for name in names], which.reshape(-1))
+    classes = [str(number) for number in range(differences[:, 2].max() + 1)]
+    return counts_of(
+        words,
+        differences[:, 2],
+        classes,
+        "mismatches, by bulges of DNA (deletions) and RNA (insertions)",
+    )
 
 
 def _draw_legend(axes: Any, classes: Classes) -> None:
@@ -130,24 +165,26 @@ class Marks(NamedTuple):
         return Marks._make(column[which] for column in self)
 
 
-def _draw_along(axes: Any, hits: Columns, classes: Classes, lines: Lines) -> None:
+def _draw_along(
+    axes: Any, places: Places, group: Longs, classes: Classes, lines: Lines, overlapping: bool
+) -> None:
     """Draw a line a record, the hits on + above it and those on - below, the taller the closer."""
-    extent = max(1, int(hits.lengths[lines.shown].max(initial=0)))
+    extent = max(1, int(places.lengths[lines.shown].max(initial=0)))
     scale = np.where(lines.line == len(lines.shown), extent / max(lines.letters, 1), 1.0)
-    start, end = (scale * (lines.offset + at) for at in (hits.start, hits.end))
-    marks = Marks(lines.line, start, end, classes.of(hits.distance), hits.minus)
-    lengths = hits.lengths[lines.shown].tolist() + [extent] * (lines.others > 0)
+    start, end = (scale * (lines.offset + at) for at in (places.start, places.end))
+    marks = Marks(lines.line, start, end, group, places.minus)
+    lengths = places.lengths[lines.shown].tolist() + [extent] * (lines.others > 0)
     for line, length in enumerate(lengths):
         axes.plot([0, length], [line, line], color="0.6", linewidth=1.2, solid_capstyle="butt")
         axes.barh(line, length, height=2 * HALF, color="0.955", zorder=0)
     many = (np.bincount(marks.line, minlength=lines.size) > SINGLE)[marks.line]
-    _draw_single(axes, marks.chosen(~many), classes, extent, hits.noun == "product")
+    _draw_single(axes, marks.chosen(~many), classes, extent, overlapping)
     if many.any():
         _draw_bins(axes, marks.chosen(many), classes, extent)
     axes.set_xlim(-MARGIN * extent, (1 + MARGIN) * extent)
     axes.set_ylim(lines.size - 0.5, -0.5)
     position_axis(axes, extent, "position in the record")
-    names = [label(hits.names[number]) for number in lines.shown.tolist()]
+    names = [label(places.names[number]) for number in lines.shown.tolist()]
     if lines.others:
         others = f"{lines.others:,} others, one behind\nanother: {letters(lines.letters)}"
         names.append(f"{others}, own scale")
@@ -225,61 +262,3 @@ def _draw_counts(axes: Any, marks: Marks, lines: int) -> None:
         for line, count in enumerate(counts.tolist()):
             at = (1.0, line + side * 0.22)
             axes.annotate(f"{sign} {count:,}", at, xytext=(4, 0), **place, **style)
-
-
-def _counts(hits: Columns, classes: Classes) -> tuple[list[str], Longs]:
-    """The names of patterns and their hits by class of distance, int64[patterns, classes].
-
-    The patterns with the most hits stand by themselves, the others together.
-    """
-    shape = (len(hits.patterns), classes.size)
-    at = hits.pattern.astype(np.int64) * classes.size + classes.of(hits.distance)
-    counts = np.bincount(at, minlength=shape[0] * shape[1]).reshape(shape)
-    names = [label(name) for name in hits.patterns]
-    if len(names) <= MOST:
-        return names, counts
-    order = np.argsort(-counts.sum(axis=1), kind="stable")
-    chosen, rest = np.sort(order[:MOST]), order[MOST:]
-    names = [*(names[number] for number in chosen.tolist()), f"{counted(len(rest), 'other')}"]
-    return names, np.vstack([counts[chosen], counts[rest].sum(axis=0)])
-
-
-def _draw_bars(axes: Any, names: list[str], counts: Longs, noun: str) -> None:
-    patterns, classes = counts.shape
-    width = 0.8 / patterns
-    for number, (name, found) in enumerate(zip(names, counts, strict=True)):
-        at = np.arange(classes) + (number - (patterns - 1) / 2) * width
-        style = {"color": COLOURS[number], "hatch": HATCHES[number], "edgecolor": "white"}
-        bars = axes.bar(at, found, width * 0.94, label=name, linewidth=0, **style)
-        texts = [f"{count:,}" if patterns == 1 else short_count(count) for count in found.tolist()]
-        if patterns * classes <= 40:
-            axes.bar_label(bars, [x if x != "0" else "" for x in texts], fontsize=7, padding=1)
-    some = counts[counts > 0]
-    if some.max() > FAR * some.min():
-        axes.set_yscale("log")
-        axes.set_ylim(0.5, 3 * some.max())
-    else:
-        axes.set_ylim(0, 1.12 * some.max())
-        axes.yaxis.get_major_locator().set_params(integer=True)
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value % 1 == 0 else "")
-    axes.set_ylabel(f"{noun}s", fontsize=9)
-    axes.tick_params(axis="y", labelsize=8)
-    axes.set_xlim(-0.6, classes - 0.4)
-    axes.spines[["right", "top"]].set_visible(False)
-    axes.legend(title=OF[noun], ncols=3, **_LEGEND)
-
-
-def _draw_table(axes: Any, names: list[str], counts: Longs, noun: str) -> None:
-    from matplotlib.colors import LogNorm
-
-    own = np.where(np.arange(len(names))[:, None] < MOST, counts, 0)
-    coloured, scale = np.ma.masked_equal(own, 0), LogNorm(0.5, max(int(own.max()), 2))
-    axes.imshow(coloured, aspect="auto", cmap="Blues", norm=scale, interpolation="nearest")
-    for (row, column), count in np.ndenumerate(counts):
-        dark = own[row, column] > 0 and scale(own[row, column]) > 0.6
-        colour = "white" if dark else "0.15" if count else "0.7"
-        style = {"ha": "center", "va": "center", "fontsize": 7, "color": colour}
-        axes.text(column, row, short_count(int(count)), **style)
-    axes.set_yticks(range(len(names)), names, fontsize=8)
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)

@@ -33,10 +33,12 @@ def read_matrix(path: StrPath) -> Matrix | None:
     if path == "-":
         return None
     with open_source(path) as source:
-        first, *rest = (line.decode("utf-8", "surrogateescape") for line in source.handle)
-        head, label = first.rstrip("\r\n").split("\t"), source.label
-    if head[:1] != ["assay"] and not any(set(of) <= set(head) for of in (_OF_ROWS, _OF_POSITIONS)):
-        return None
+        lines = (line.decode("utf-8", "surrogateescape") for line in source.handle)
+        head, label = next(lines, "").rstrip("\r\n").split("\t"), source.label
+        wanted = _OF_ROWS, _OF_POSITIONS
+        if head[:1] != ["assay"] and not any(set(of) <= set(head) for of in wanted):
+            return None
+        rest = list(lines)
     cells: dict[tuple[str, str], float] = {}
     letters: dict[tuple[str, str], str] = {}
     for number, line in enumerate(rest, 2):

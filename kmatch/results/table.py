@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from html import escape
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
@@ -25,6 +26,7 @@ from kmatch.results.batches import (
     taken,
 )
 from kmatch.results.columns import (
+    HEADINGS,
     VARIANTS,
     AssayRows,
     GuideRows,
@@ -177,18 +179,16 @@ class Table(Generic[SomeBatch, Row]):
 
     def plot(self, *, records: int | None = None) -> Any:
         """A Matplotlib Figure: hits and products along their records by strand and distance, and
-        their numbers by pattern or pair and distance; primers by length, GC and Tm along the
-        target.
+        their numbers by pattern or pair and distance, of hits by score and bulges too; primers and
+        guides by what they are like along the target.
 
         records: how many, those with the most rows, are drawn by themselves; 24 by default, of
-        primers 12. Raises OutputError where Matplotlib is not installed.
+        primers and guides 12. Raises OutputError where Matplotlib is not installed.
         """
-        from kmatch.pictures.columns import columns_of
-        from kmatch.pictures.hits import draw_hits
-        from kmatch.pictures.primers import draw_primers
+        from kmatch.pictures.tables import table_of
 
-        draw = draw_primers if self.noun == "primer" else draw_hits
-        return draw(columns_of(self), records)
+        headings = {HEADINGS.get(name, name): name for name in ("strand", *self._rows.tsv)}
+        return table_of(self, headings).draw(records)
 
     def to_csv(self, target: Any) -> None:
         """Write the columns of TSV with commas to a path or to a handle, as `to_bed` does."""
@@ -205,10 +205,21 @@ class Table(Generic[SomeBatch, Row]):
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The columns as a stream of Arrow, which Polars, DuckDB and others read.
 
-        Raises OutputError where pyarrow is not installed.
+        Raises OutputError where neither pyarrow nor nanoarrow is installed.
         """
-        table = _imported("pyarrow", "a stream of Arrow").table(self._series(as_lists="OU"))
-        return table.__arrow_c_stream__(requested_schema)
+        columns = self._series(as_lists="OU")
+        if find_spec("pyarrow"):
+            table = import_module("pyarrow").table(columns)
+            return table.__arrow_c_stream__(requested_schema)
+        arrow = _imported("nanoarrow", "a stream of Arrow")
+        kinds = {
+            name: getattr(arrow, "string" if isinstance(values, list) else values.dtype.name)()
+            for name, values in columns.items()
+        }
+        parts = [arrow.c_array(values, kinds[name]) for name, values in columns.items()]
+        schema = arrow.struct(kinds)
+        table = arrow.c_array_from_buffers(schema, len(self), [None], children=parts)
+        return arrow.c_array_stream(table).__arrow_c_stream__(requested_schema)
 
     def column(self, name: str) -> Any:
         """A column by its name, of TSV or of an attribute. Raises InputError for another name."""
