@@ -224,14 +224,3 @@ def test_an_option_that_holds_one_value_is_given_once(folder, command, parameter
         result = here(command.name, *usual(command, parameter), *once, *once)
         assert result.status == 2
         assert f"{parameter.opts[-1]} is given 2 times" in result.err.decode()
-
-
-def test_nothing_advises_a_package_of_another_project():
-    """What is named kmatch on PyPI is none of ours."""
-    advice = re.compile(r"pip install [^\n`#&]*?['\" ]?kmatch\b")
-    texts = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("packaging/**/*")]
-    for folder, suffixes in (("kmatch", ("*.py",)), ("examples", ("*.py", "*.md", "*.ipynb"))):
-        texts += [path for suffix in suffixes for path in (ROOT / folder).rglob(suffix)]
-    read = {path: path.read_text() for path in texts if path.is_file()}
-    assert len(read) > 50
-    assert [str(path) for path, text in read.items() if advice.search(text)] == []

@@ -4,6 +4,7 @@ import json
 import platform
 import shlex
 import sys
+from collections import Counter, defaultdict
 from importlib.metadata import version
 from typing import Any
 
@@ -32,6 +33,11 @@ def write_report(path: str, counts: Counts | None = None, **facts: Any) -> None:
         report["patterns"] = [
             {"pattern": name, "hits": sum(row), "hits_by_distance": row} for name, row in rows
         ]
+        bars: defaultdict[str, Counter[str]] = defaultdict(Counter)  # a name may be that of several
+        for one in report["patterns"]:
+            counted = {f"d{d}": hits for d, hits in enumerate(one["hits_by_distance"])}
+            bars[one["pattern"]].update(counted)
+        report |= {"plot_type": "bargraph", "data": bars}  # what MultiQC shows
     with open_output(path) as handle:
         handle.write(json.dumps(report, indent=1, ensure_ascii=False).encode("utf-8", "replace"))
         handle.write(b"\n")

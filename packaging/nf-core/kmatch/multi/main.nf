@@ -1,0 +1,42 @@
+process KMATCH_MULTI {
+    tag "${meta.id}"
+    label 'process_medium'
+
+    conda "${moduleDir}/environment.yml"
+    container "${workflow.containerEngine in ['singularity', 'apptainer'] && !task.ext.singularity_pull_docker_container
+        ? 'https://depot.galaxyproject.org/singularity/kmatch:1.0.0--pyhdfd78af_0'
+        : 'quay.io/biocontainers/kmatch:1.0.0--pyhdfd78af_0'}"
+
+    input:
+    tuple val(meta), path(patterns)
+    tuple val(meta2), path(genome)
+    val k
+
+    output:
+    tuple val(meta), path("${prefix}.tsv"), emit: tsv
+    tuple val(meta), path("${prefix}_mqc.json"), emit: json
+    tuple val("${task.process}"), val('kmatch'), eval("kmatch --version | cut -d ' ' -f 2"), emit: versions_kmatch, topic: versions
+
+    when:
+    task.ext.when == null || task.ext.when
+
+    script:
+    def args = task.ext.args ?: ''
+    prefix = task.ext.prefix ?: "${meta.id}"
+    """
+    kmatch multi \\
+        ${genome} \\
+        ${patterns} \\
+        -k ${k} \\
+        ${args} \\
+        --threads ${task.cpus} \\
+        --json ${prefix}_mqc.json \\
+        --output ${prefix}.tsv
+    """
+
+    stub:
+    prefix = task.ext.prefix ?: "${meta.id}"
+    """
+    touch ${prefix}.tsv ${prefix}_mqc.json
+    """
+}

@@ -1,0 +1,129 @@
+"""The recipes of packaging/ ask for what kmatch asks for, and their command lines run."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from xml.etree import ElementTree
+
+import pytest
+from support.commands import here
+from support.documents import ROOT, furnish, paths
+
+from kmatch import __version__
+
+yaml = pytest.importorskip("yaml")  # of Dask, as Jinja is
+jinja2 = pytest.importorskip("jinja2")
+
+RECIPES, EXAMPLES = ROOT / "packaging", ROOT / "examples"
+GENOME, GUIDES = EXAMPLES / "data" / "human_mito_rcrs.fa.gz", EXAMPLES / "mito_guides.txt"
+WANTED = tomllib.loads((ROOT / "pyproject.toml").read_text())
+VERSION = re.compile(r'(?:kmatch[:= ]+|version = "|_VERSION@">)(\d[\d.]+\d)')
+TOOL = ElementTree.parse(RECIPES / "galaxy" / "kmatch.xml").getroot()
+
+
+def test_versions():
+    texts = [path.read_text() for path in RECIPES.rglob("*") if path.is_file()]
+    found = [versions for text in texts if (versions := VERSION.findall(text))]
+    assert len(found) == 5 and {one for versions in found for one in versions} == {__version__}
+
+
+def test_conda(tmp_path):
+    """What it asks for; then its build and its tests run, in the environment of these tests."""
+    template = jinja2.Template((RECIPES / "conda" / "meta.yaml").read_text())
+    names = {"PYTHON": sys.executable, "pin_subpackage": lambda name, max_pin: name}
+    recipe = yaml.safe_load(template.render(names))
+    project = WANTED["project"]
+    asked = {name: ["python" + project["requires-python"]] for name in ("host", "run")}
+    asked["host"] += ["pip", *WANTED["build-system"]["requires"]]
+    asked["run"] += project["dependencies"]
+    for name, expected in asked.items():
+        assert [one.replace(" ", "") for one in recipe["requirements"][name]] == expected
+    assert recipe["build"]["entry_points"] == [f"kmatch = {project['scripts']['kmatch']}"]
+    pytest.importorskip("setuptools", minversion="77")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path)
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "kmatch", tmp_path / "kmatch", ignore=ignored)
+    script = f"{recipe['build']['script']} --quiet --target target"
+    subprocess.run(["bash", "-c", script], cwd=tmp_path, check=True)
+    target, tests = tmp_path / "target", recipe["test"]
+    code = "; ".join([*(f"import {name}" for name in tests["imports"]), "print(kmatch.__file__)"])
+    script = "\n".join(["set -e", f"{sys.executable} -c '{code}'", *tests["commands"]])
+    found = {"PYTHONPATH": str(target), "PATH": f"{target / 'bin'}:{os.environ['PATH']}"}
+    shown = subprocess.check_output(["bash", "-c", script], env=os.environ | found, cwd="/")
+    assert shown.startswith(f"{target}/kmatch/__init__.py\nkmatch {__version__}\n".encode())
+
+
+def test_nf_core(tmp_path, monkeypatch):
+    module = RECIPES / "nf-core" / "kmatch" / "multi"
+    text = (module / "main.nf").read_text()
+    values = {"genome": GENOME, "patterns": GUIDES, "k": 6, "args": "", "task.cpus": 1}
+    script = re.search(r'script:.*?"""(.*?)"""', text, re.S)[1].replace("\\\\\n", " ")
+    values["prefix"] = "guides"
+    command = re.sub(r"\$\{([\w.]+)\}", lambda name: str(values[name[1]]), script)
+    monkeypatch.chdir(tmp_path)
+    assert here(*shlex.split(command)[1:]).status == 0
+    lines = (tmp_path / "guides.tsv").read_text().splitlines()
+    assert f".size() == {len(lines)}\n" in (module / "tests" / "main.nf.test").read_text()
+    assert {path.name for path in tmp_path.iterdir()} == {"guides.tsv", "guides_mqc.json"}
+    said = yaml.safe_load((module / "meta.yml").read_text())
+    assert list(said["output"]) == re.findall(r"emit: (\w+)", text)
+
+
+def test_multiqc(tmp_path):
+    """Its custom content is an object with these two; here two patterns have one name."""
+    patterns, path = tmp_path / "patterns.txt", tmp_path / "a_mqc.json"
+    patterns.write_text("a\tGAGTTTTATCGCTTCCATGA\na\tCAGTTTTATCGCTTCCATGA\nb\tACGTACGTACGT\n")
+    here("hamming", EXAMPLES / "data" / "phix174.fa.gz", patterns, "-k", 1, "--json", path)
+    report = json.loads(path.read_text())
+    assert report["plot_type"] == "bargraph"
+    assert report["data"] == {"a": {"d0": 1, "d1": 1}, "b": {"d0": 0, "d1": 0}}
+
+
+@pytest.mark.parametrize("test", TOOL.findall("tests/test"))
+def test_galaxy(test, tmp_path):
+    hits = tmp_path / "dataset_1.dat"
+    values = {"hits": str(hits)}
+    given = {param.get("name"): param.get("value") for param in test.findall("param")}
+    for param in TOOL.findall("inputs/param"):
+        name, options = param.get("name"), [one.get("value") for one in param.findall("option")]
+        values[name] = given.pop(name, [*options, param.get("value")][0])
+        assert not options or values[name] in options
+        if param.get("type") == "data":
+            values[name] = str(RECIPES / "galaxy" / "test-data" / values[name])
+    assert given == {}
+    command = TOOL.findtext("command").replace('"\\${GALAXY_SLOTS:-1}"', "1")
+    command = re.sub(r"\$(\w+)", lambda name: values[name[1]], command)
+    assert here(*shlex.split(command)[1:]).status == 0
+    lines, expected = hits.read_text().splitlines(), test.find("output/assert_contents")
+    assert len(lines) == int(expected.find("has_n_lines").get("n"))
+    assert expected.find("has_line").get("line") in lines
+
+
+@pytest.mark.skipif(not shutil.which("snakemake"), reason="no snakemake: pip install snakemake")
+def test_snakemake(tmp_path):
+    (tmp_path / "master" / "bio").mkdir(parents=True)
+    (tmp_path / "master" / "bio" / "kmatch").symlink_to(RECIPES / "snakemake")
+    for path in (GENOME, GUIDES):
+        (tmp_path / path.name).symlink_to(path)
+    rules, table = RECIPES / "snakemake" / "test" / "Snakefile", "human_mito_rcrs.mito_guides.tsv"
+    command = ["snakemake", "-s", rules, "-c1", "--wrapper-prefix", f"file://{tmp_path}/", table]
+    environment = os.environ | paths(furnish(tmp_path))
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, timeout=100)
+    assert (tmp_path / table).read_text().count("\n") == 6
+
+
+def test_nothing_advises_a_package_of_another_project():
+    """What is named kmatch on PyPI is none of ours."""
+    advice = re.compile(rb"pip install [^\n`#&]*?['\" ]?kmatch\b")
+    files = [*ROOT.glob("*.*")]
+    for folder in ("docs", "examples", "kmatch", "man", "packaging", "scripts"):
+        files += (ROOT / folder).rglob("*")
+    read = [path for path in files if path.is_file() and "__pycache__" not in path.parts]
+    assert len(read) > 200
+    assert [str(path) for path in read if advice.search(path.read_bytes())] == []
