@@ -297,14 +297,14 @@ def info(given: Given) -> None:
 
         _show(describe_machine())
     if given.ahead:
-        from kmatch.jit.rehearsal import compile_all
+        from kmatch.ahead import compile_all
 
         began = time.perf_counter()
         with Messages().progress("compiling kernels", in_tasks=True) as advance:
-            functions, devices = compile_all(advance)
+            devices = compile_all(advance)
         seconds = time.perf_counter() - began
         named = " and ".join(DEVICES[device] for device in devices)
-        _show([("kernels", f"compiled for {named}: {functions} functions in {seconds:.1f} s")])
+        _show([("kernels", f"compiled for {named} in {seconds:.1f} s")])
 
 
 def _show(pairs: Iterable[tuple[str, str]]) -> None:

@@ -14,25 +14,39 @@ from llvmlite import binding
 from numba import carray, types
 from numba.extending import overload
 
-from kmatch.jit.entries import FAILED, NOTHING, TRUTH, Unfit, machine
+from kmatch.jit.entries import FAILED, LACKING, NOTHING, NUMBER, TRUTH, Unfit, machine
 
-NUMBER = TRUTH + 1
 KNOWN = (0, 60), (0, 69)  # Numba's versions whose arrays are those of RUNTIME
 
 # What an object may ask of the process that loads it.
 SYMBOLS = {"malloc", "free", "memcpy", "memset", "memmove", "memcmp"}
 
-# Memory of an array: its count of references, three words, and where its letters begin.
+# Memory of an array: its count of references, three words, and where its letters begin; and what an
+# object defines, which tells whether a kernel failed for want of memory.
 RUNTIME = """
+@lacks = internal global i64 {failed}
+
 declare {p} @malloc(i64)
 declare void @free({p})
+declare i64 @"{entry}"({pp}, {w})
+
+define i64 @{symbol}({pp} %pointers, {w} %words) {{
+  %status = call i64 @"{entry}"({pp} %pointers, {w} %words)
+  %failed = icmp eq i64 %status, {failed}
+  %why = load i64, {w} @lacks
+  %told = select i1 %failed, i64 %why, i64 %status
+  ret i64 %told
+}}
 
 define {p} @NRT_MemInfo_alloc_aligned(i64 %size, i32 %align) {{
   %whole = add i64 %size, 128
   %memory = call {p} @malloc(i64 %whole)
   %at = ptrtoint {p} %memory to i64
   %none = icmp eq i64 %at, 0
-  br i1 %none, label %out, label %fill
+  br i1 %none, label %lack, label %fill
+lack:
+  store i64 {lacking}, {w} @lacks
+  br label %out
 fill:
   %beyond = add i64 %at, 127
   %data = and i64 %beyond, -64
@@ -61,7 +75,7 @@ def compile_object(module: str, name: str, arguments: tuple[Any, ...], symbol: s
     runtime.
     """
     if not KNOWN[0] <= tuple(map(int, numba.__version__.split(".")[:2])) < KNOWN[1]:
-        raise Unfit
+        raise Unfit(f"Numba {numba.__version__} is not known")
     names = {"carray": carray, "leave": leave, "np": np}
     names["kernel"] = getattr(import_module(module), name)
     given, _ = _spell(arguments, 1, names)
@@ -123,19 +137,16 @@ def _leave(words, result):
 def _emit(code: str, entry: str, symbol: str) -> bytes:
     """The object of LLVM's code, in which a function is called `symbol`."""
     module = binding.parse_assembly(code)
-    pointers = (
-        {"p": "ptr", "w": "ptr"} if re.search(r"\bptr\b", code) else {"p": "i8*", "w": "i64*"}
-    )
-    module.link_in(binding.parse_assembly(RUNTIME.format(**pointers)))
-    module.get_function(entry).name = symbol
-    unknown = False
+    typed = {"p": "i8*", "w": "i64*", "pp": "i8**"}
+    pointers = dict.fromkeys(typed, "ptr") if re.search(r"\bptr\b", code) else typed
+    runtime = RUNTIME.format(**pointers, entry=entry, symbol=symbol, failed=FAILED, lacking=LACKING)
+    module.link_in(binding.parse_assembly(runtime))
     for defined in (*module.functions, *module.global_variables):
         if not defined.is_declaration and defined.name != symbol:
             defined.linkage = "internal"
-        elif defined.is_declaration and not defined.name.startswith("llvm."):
-            unknown = unknown or defined.name not in SYMBOLS
-    if unknown:
-        raise Unfit
+        known = defined.name in SYMBOLS or defined.name.startswith("llvm.")
+        if defined.is_declaration and not known:
+            raise Unfit(f"it asks for {defined.name}")
     module.verify()
     found: bytes = machine().emit_object(module)
     return found

@@ -22,7 +22,8 @@ from kmatch.errors import KmatchWarning
 from kmatch.interrupts import held
 from kmatch.jit import folders
 
-FAILED, NOTHING, TRUTH = 0, 1, 2  # what an object returns; beyond, its result is a number
+# What an object returns: that memory was lacking, another failure, or what its result is.
+LACKING, FAILED, NOTHING, TRUTH, NUMBER = range(-1, 4)
 
 # Settings of Numba's with which kernels are called as Numba compiles them.
 CHECKING = ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK")
@@ -64,24 +65,28 @@ class Entry:
 
     @cached_property
     def _plain(self) -> Any:
+        if not _checking():
+            report_compile(self.name)
         return getattr(import_module(self.module), self.name)
 
     def __call__(self, *arguments: Any) -> Any:
         kinds: list[Any] = []
         words = [0]
         try:
-            for argument in arguments:
-                take(argument, kinds, words)
+            take(arguments, kinds, words)
             call = self._call_of(tuple(kinds), arguments)
-        except Unfit:
+        except Unfit as reason:
+            _refuse(self.name, reason)
             call = None
         if call is None:
             return self._plain(*arguments)
         frame = array("q", words)
         address = frame.buffer_info()[0]
         status = call(address, address)
-        if status == FAILED:
+        if status == LACKING:
             raise MemoryError
+        if status == FAILED:
+            raise RuntimeError(f"the kernel {self.name} failed; NUMBA_DISABLE_JIT=1 shows where")
         if status == NOTHING:
             return None
         return bool(frame[0]) if status == TRUTH else frame[0]
@@ -93,10 +98,10 @@ class Entry:
             pass
         with _opening:
             if kinds not in self._calls:
-                self._calls[kinds] = None if _checking() else self._open(arguments)
+                self._calls[kinds] = None if _checking() else self.open(arguments)
             return self._calls[kinds]
 
-    def _open(self, arguments: tuple[Any, ...]) -> Call | None:
+    def open(self, arguments: tuple[Any, ...]) -> Call | None:
         """The object for some arguments, loaded, and first compiled where there is none."""
         if not self.module.startswith("kmatch."):  # the digest covers kmatch's sources only
             return None
@@ -111,12 +116,18 @@ class Entry:
 
         file = f"{self.module.removeprefix('kmatch.')}.{self.name}.{name[7:]}.kernel"
         try:
-            return _load(folders.find_or_make(file, key, compile_object), name)
+            return load(folders.find_or_make(file, key, compile_object), name)
         except KmatchWarning:
             raise
         except Exception as error:  # Numba and LLVM raise what they like
-            unfit.append(f"{self.name}: {type(error).__name__} {error}")
+            _refuse(self.name, error)
             return None
+
+
+def _refuse(name: str, reason: Exception) -> None:
+    if not unfit:
+        line = f"{reason}".partition("\n")[0]
+        unfit.append(f"{name}: {type(reason).__name__}: {line}")
 
 
 def entry(module: str, name: str) -> Entry:
@@ -128,9 +139,8 @@ def take(value: Any, kinds: list[Any], words: list[int]) -> None:
     """Add an argument's kind, and the words that an object takes for it. Raises Unfit."""
     kind = type(value)
     if kind is np.ndarray:
-        flags = value.flags
-        if not (flags.c_contiguous and flags.aligned):
-            raise Unfit
+        if not (value.flags.c_contiguous and value.flags.aligned):
+            raise Unfit("an array whose items are not side by side")
         kinds += value.dtype, value.ndim
         words.append(value.ctypes.data)
         words += value.shape
@@ -145,7 +155,7 @@ def take(value: Any, kinds: list[Any], words: list[int]) -> None:
         kinds.append(kind)
         words.append(int(value) - (int(value) >> 63 << 64 if kind is np.uint64 else 0))
     else:
-        raise Unfit
+        raise Unfit(f"an argument of {kind}")
 
 
 def spell(value: Any) -> str:
@@ -162,7 +172,7 @@ def _checking() -> bool:
     return any(os.environ.get(name, "0") not in ("", "0") for name in CHECKING)
 
 
-def _load(content: bytes, name: str) -> Call:
+def load(content: bytes, name: str) -> Call:
     """The function that an object defines under a name."""
     from llvmlite import binding
 

@@ -3,13 +3,12 @@
 Processes that want the same kernel at once have one of them compile it.
 """
 
+import fcntl
 import hashlib
 import os
 import re
 import secrets
-import stat
 import sys
-import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -17,64 +16,36 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Event, Thread
-from typing import Any
 
+import llvmlite
 from llvmlite import binding
 
 from kmatch import __version__
 from kmatch.errors import KmatchWarning
 
-fcntl: Any  # None on Windows
-
-try:
-    import fcntl
-except ImportError:
-    fcntl = None
-
 PACKAGE = Path(__file__).parents[1]
 BESIDE = PACKAGE / "__pycache__"
 NAME = re.compile(r"kmatch-[0-9a-f]{24}")
-SUFFIXES = (".kernel", ".part", ".lock", ".lcs", ".nbi", ".nbc")  # of files of kmatch and Numba
+SUFFIXES = (".kernel", ".part", ".lock")
 
-# Folders and files above the engine: a file there counts only if it contains one of MAKERS, which
-# make kernels. All other files count. Tests check that no kernel and nothing that kernels import is
-# left out.
-HOST = {"bench", "packed", "results", "search", "sequences"}
-HOST |= {"__main__.py", "api.py", "cluster.py", "genome.py"}
-HOST |= {"jit/rehearsal.py", "published/registry.py", "published/search.py"}
-KERNEL_FREE = {"cli", "pictures"}
+# What kernels come from: these, and each file that contains one of MAKERS, which make kernels.
+# Tests check that no kernel and nothing that kernels import is left out.
+SOURCES = {"engine", "jit", "__init__.py", "arrays.py", "errors.py", "interrupts.py", "threads.py"}
 MAKERS = (
-    b"@kernel",
-    b"@kept_kernel",
-    b"@parallel_kernel",
-    b"@inlined",
-    b"import numba",
-    b"from numba",
+    *(b"@kernel", b"@kept_kernel", b"@parallel_kernel", b"@inlined"),
+    *(b"import numba", b"from numba"),
 )
 
 # Settings of Numba's: kernels that were compiled with other values are other kernels.
 SETTINGS = (
-    "OPT",
-    "LOOP_VECTORIZE",
-    "SLP_VECTORIZE",
-    "DEBUGINFO",
-    "CPU_NAME",
-    "CPU_FEATURES",
-    "BOUNDSCHECK",
+    *("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO"),
+    *("CPU_NAME", "CPU_FEATURES", "BOUNDSCHECK"),
 )
 
-# A folder for other sources or versions is removed a month after its last use; where there are more
-# than FEW newer ones, a day after it. A process that still used it would only compile again.
-MONTH, DAY = 30 * 86400, 86400
-FEW = 4
-
-MARK = b"kmatch kernel 2\n"
-CHECK = 32  # bytes of the digest that follows the mark
-
+MONTH = 30 * 86400  # after which a folder for other sources or versions is removed
+CHECK = 32  # bytes of the digest before a kernel
 PAUSE = 0.02  # seconds between looks at the disk
-BEAT = 0.5  # seconds between signs of life of a process that compiles
-PATIENCE = 4 * BEAT  # seconds without one, after which others compile too
+RECENT = 1.0  # seconds that a process without Numba leaves to one that has just compiled
 
 _warned: set[str] = set()
 
@@ -90,43 +61,26 @@ def kernel_sources(package: Path = PACKAGE) -> Iterator[tuple[str, bytes]]:
         with os.scandir(os.path.join(package, folder)) as entries:
             for entry in entries:
                 path = folder + entry.name
-                host = not HOST.isdisjoint((path, path.partition("/")[0]))
                 if entry.name.endswith(".py"):
                     with open(entry.path, "rb", buffering=0) as handle:
                         content = handle.read()
-                    if not host or any(maker in content for maker in MAKERS):
+                    if path.partition("/")[0] in SOURCES or any(each in content for each in MAKERS):
                         yield path, content
-                elif path not in KERNEL_FREE and entry.name != "__pycache__" and entry.is_dir():
+                elif entry.name != "__pycache__" and entry.is_dir():
                     folders.append(path + "/")
 
 
 def digest(*versions: str, package: Path = PACKAGE) -> str:
     """24 hexadecimal digits that change with any kernel source and any version.
 
-    The sources are those at the first call. Every process reads them all, which takes 2 ms: times
-    and sizes do not suffice, since an installer may set the times, and sizes may stay the same.
+    Every process reads the sources, which takes 2 ms: times and sizes do not suffice, since an
+    installer may set the times, and sizes may stay the same.
     """
-    summary = _sources(package).copy()
-    summary.update("\0".join(versions).encode())
-    return summary.hexdigest()
-
-
-def unchanged(package: Path = PACKAGE) -> bool:
-    """Whether the sources are still those at the first call of `digest`."""
-    return _sources(package).digest() == _read(package).digest()
-
-
-@cache
-def _sources(package: Path) -> "hashlib.blake2b":
-    return _read(package)
-
-
-def _read(package: Path) -> "hashlib.blake2b":
-    summary = hashlib.blake2b(digest_size=12)
+    summary = hashlib.blake2b("\0".join(versions).encode(), digest_size=12)
     for path, content in sorted(kernel_sources(package)):
-        summary.update(b"%b\0%d\0" % (path.encode(), len(content)))
+        summary.update(b"\0%b\0%d\0" % (path.encode(), len(content)))
         summary.update(content)
-    return summary
+    return summary.hexdigest()
 
 
 def own_folder() -> Path:
@@ -172,50 +126,40 @@ def _kernels(folder: Path) -> Iterator[os.DirEntry[str]]:
 
 @cache
 def folder_name() -> str:
-    """The name of the folders for the sources, as they are at the first call, the versions, the
-    processor, and what Numba's environment variables change in all kernels."""
+    """The name of the folders for the sources as they are at the first call."""
+    return _folder_name()
+
+
+def _folder_name() -> str:
+    """It changes with the sources, the versions, the processor, and what Numba's environment
+    variables change in all kernels."""
     settings = (os.environ.get(f"NUMBA_{name}", "") for name in SETTINGS)
     processor = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
-    versions = (__version__, sys.implementation.cache_tag, *map(_version, ("numba", "llvmlite")))
+    versions = __version__, sys.implementation.cache_tag or "", _numba(), llvmlite.__version__
     return f"kmatch-{digest(*versions, *processor, *settings)}"
 
 
-def _version(package: str) -> str:
-    """What says an installed package's version, read without an import."""
-    found = find_spec(package)
-    folder = Path(found.origin).parent if found and found.origin else Path()
-    files = (folder / "_version.py", folder / "__init__.py")
-    return next((file.read_text() for file in files if file.is_file()), "")
+def _numba() -> str:
+    """The file that says Numba's version, read without an import."""
+    found = find_spec("numba")
+    file = Path(found.origin).with_name("_version.py") if found and found.origin else Path()
+    return file.read_text() if file.is_file() else ""
 
 
 @cache
 def _base() -> Path:
     """Where folders of kernels are made: NUMBA_CACHE_DIR, or else the first that is writable of
-    the package's own folder, the user's cache, and a private folder for temporary files.
+    the package's own folder and the user's cache.
 
-    Where none is, the package's own, so that the first attempt to keep a kernel there says so.
+    Where neither is, the package's own, so that the first attempt to keep a kernel there says so.
     """
     if named := os.environ.get("NUMBA_CACHE_DIR"):
         return Path(named)
-    if _writable(BESIDE):
-        return BESIDE
     with suppress(RuntimeError):  # a user without a home
-        home = _user_cache() / "kmatch"
-        if _writable(home):
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kmatch"
+        if not _writable(BESIDE) and _writable(home):
             return home
-    user = os.getuid() if hasattr(os, "getuid") else 0
-    try:
-        return Path(_private_folder(Path(tempfile.gettempdir()) / f"kmatch-{user}", user))
-    except OSError:  # no folder for temporary files either
-        return BESIDE
-
-
-def _user_cache() -> Path:
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    if os.name == "nt":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home())
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return BESIDE
 
 
 def _writable(folder: Path) -> bool:
@@ -224,37 +168,19 @@ def _writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
-def _private_folder(path: Path, user: int) -> str:
-    """A folder of this user alone, where everybody may write: what it contains is executed."""
-    try:
-        path.mkdir(mode=0o700, exist_ok=True)
-        found = path.lstat()
-    except OSError:
-        return tempfile.mkdtemp(prefix="kmatch-")
-    ours = stat.S_ISDIR(found.st_mode) and found.st_uid == user and not found.st_mode & 0o022
-    return str(path) if ours else tempfile.mkdtemp(prefix="kmatch-")
-
-
 def _sweep(new: Path) -> None:
-    """Remove the folders beside a new one that have names like ours and are long out of use."""
-    now, others = time.time(), []
-    with suppress(OSError), os.scandir(new.parent) as entries:
-        for entry in entries:
-            ours = NAME.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
-            if ours and entry.name != new.name:
-                others.append((now - entry.stat().st_mtime, entry.path))
-    for newer, (age, path) in enumerate(sorted(others)):
-        if age > MONTH or (age > DAY and newer >= FEW):
-            _remove(path)
-
-
-def _remove(folder: str) -> None:
-    """Remove a folder of kernels; a file that kmatch did not write stays, and the folder too."""
+    """Remove the folders beside a new one that have names like ours and are long out of use; a
+    file that kmatch did not write stays, and its folder too."""
     with suppress(OSError):
-        for entry in os.scandir(folder):
-            if entry.name.endswith(SUFFIXES):
-                os.unlink(entry.path)
-        os.rmdir(folder)
+        for folder in list(os.scandir(new.parent)):
+            ours = NAME.fullmatch(folder.name) and folder.is_dir(follow_symlinks=False)
+            if not ours or time.time() - folder.stat().st_mtime < MONTH:
+                continue
+            for file in os.scandir(folder):
+                if file.name.endswith(SUFFIXES):
+                    os.unlink(file.path)
+            with suppress(OSError):
+                os.rmdir(folder)
 
 
 # Kernels as files, used only if they are whole.
@@ -263,13 +189,11 @@ def _remove(folder: str) -> None:
 def find_or_make(file: str, key: str, make: Callable[[], bytes]) -> bytes:
     """The object kept in a file under a key, made by make() where there is none, and then kept.
 
-    Of processes that want it at once one makes it, and the others wait as long as it shows signs of
-    life. What make() raises is raised here.
+    Of processes that want it at once one makes it, and the others wait. What make() raises is
+    raised here.
     """
-    for folder in kernel_folders():
-        mark_used(str(folder))
-        if (found := read(folder / file, key)) is not None:
-            return found
+    if (found := find(file, key)) is not None:
+        return found
     path = own_folder() / file
     with suppress(OSError):
         open_folder(path.parent)
@@ -285,37 +209,44 @@ def find_or_make(file: str, key: str, make: Callable[[], bytes]) -> bytes:
         return made
 
 
+def find(file: str, key: str) -> bytes | None:
+    """The object kept in a file of any of the folders under a key."""
+    for folder in kernel_folders():
+        mark_used(str(folder))
+        if (found := read(folder / file, key)) is not None:
+            return found
+    return None
+
+
 def keep(file: str, key: str, content: bytes) -> None:
     """Keep what was compiled, with a warning where that fails; not where an upgrade has come while
     this process ran."""
     own = own_folder()
     try:
         open_folder(own)
-        if unchanged():
+        if _folder_name() == own.name:
             write(own / file, key, content)
     except OSError as error:
-        warn_once(
-            "keeping",
-            f"{own}: compiled kernels cannot be kept there: {error.strerror or error}; each "
-            "process compiles them again; name another folder in NUMBA_CACHE_DIR",
-        )
+        if not _warned:  # once a process: what fails for one kernel fails for each
+            _warned.add(str(own))
+            warnings.warn(
+                f"{own}: compiled kernels cannot be kept there: {error.strerror or error}; each "
+                "process compiles them again; name another folder in NUMBA_CACHE_DIR",
+                KmatchWarning,
+                stacklevel=2,
+            )
 
 
 def read(path: Path, key: str) -> bytes | None:
-    """The object kept in a file under a key; None where there is none. A damaged one is removed."""
+    """The object kept whole in a file under a key; None where there is none."""
     try:
         content = path.read_bytes()
     except OSError:
         return None
-    begin = len(MARK) + CHECK
+    kept = content[CHECK:]
     said = key.encode() + b"\n"
-    kept = content[begin:]
-    if content[:begin] == MARK + _check(kept) and kept.startswith(said):
-        return kept[len(said) :]
-    warn_once("damage", f"{path}: a compiled kernel was damaged; it is compiled again")
-    with suppress(OSError):
-        path.unlink()
-    return None
+    whole = content[:CHECK] == _check(kept) and kept.startswith(said)
+    return kept[len(said) :] if whole else None
 
 
 def write(path: Path, key: str, content: bytes) -> None:
@@ -323,7 +254,7 @@ def write(path: Path, key: str, content: bytes) -> None:
     kept = key.encode() + b"\n" + content
     part = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
     try:
-        part.write_bytes(MARK + _check(kept) + kept)
+        part.write_bytes(_check(kept) + kept)
         part.replace(path)
     except BaseException:
         with suppress(OSError):
@@ -336,67 +267,57 @@ def short(key: str) -> str:
     return hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
 
 
-def warn_once(subject: str, message: str) -> None:
-    """Warn of a subject once a process: what fails for one kernel fails for each."""
-    if subject not in _warned:
-        _warned.add(subject)
-        warnings.warn(message, KmatchWarning, stacklevel=2)
-
-
 def _check(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=CHECK).digest()
 
 
 @contextmanager
 def _claim(path: Path) -> Iterator[Callable[[], bool]]:
-    """Yield a function that says whether this process is to make a file, or the one to do so lives.
+    """Yield a function that says whether this process is to make a file, or another one does.
 
-    A lock ends with its process; one that is stopped gives no signs of life. A process without
-    Numba leaves the next kernel to one that has just compiled another.
+    A lock ends with its process; one that is stopped does not count. A process without Numba
+    leaves the next kernel to one that has just compiled another.
     """
-    lock, seen = path.with_name(f"{path.name}.lock"), path.parent / "compiled.lock"
-    ended = Event()
+    lock, latest = path.with_name(f"{path.name}.lock"), path.with_name("latest.lock")
+    ours = False
 
-    def beat() -> None:
-        while not ended.wait(BEAT):
-            with suppress(OSError):
-                os.utime(lock)
+    def is_ours() -> bool:
+        nonlocal ours
+        if "numba" not in sys.modules and _age(latest) < RECENT:
+            return False
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return _is_stopped(lock)
+        os.ftruncate(file, os.write(file, b"%d" % os.getpid()))
+        ours = True
+        return True
 
     try:
-        file = open(lock, "a")  # noqa: SIM115
+        file = os.open(lock, os.O_CREAT | os.O_WRONLY)
     except OSError:
         yield lambda: True
         return
-    with file:
-
-        def is_ours() -> bool:
-            if fcntl is None:
-                return True
-            if "numba" not in sys.modules and _age(seen) < 2 * BEAT:
-                return False
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                return _age(lock) > PATIENCE
-            if not beating.is_alive():
-                os.utime(lock)
-                beating.start()
-            return True
-
-        beating = Thread(target=beat, daemon=True)
-        try:
-            yield is_ours
-        finally:
-            if beating.is_alive():
-                ended.set()
-                with suppress(OSError):
-                    seen.touch()
-                    lock.unlink()
+    try:
+        yield is_ours
+    finally:
+        if ours:
+            with suppress(OSError):
+                latest.touch()
+                lock.unlink()
+        os.close(file)
 
 
 def _age(path: Path) -> float:
     """Seconds since a file was touched, many where there is none."""
-    try:
+    with suppress(OSError):
         return time.time() - path.stat().st_mtime
-    except OSError:
-        return PATIENCE * 2
+    return MONTH
+
+
+def _is_stopped(lock: Path) -> bool:
+    """Whether the process that holds a lock is stopped, where the system shows that."""
+    with suppress(OSError, IndexError):
+        state = Path("/proc", lock.read_text(), "stat").read_text().rpartition(")")[2]
+        return state.split()[0] in "Tt"
+    return False

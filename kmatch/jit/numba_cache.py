@@ -75,13 +75,11 @@ def _disk_cache(parent: Any, target: str) -> Any:
             return f"{self._impl.filename_base}.{folders.short(key)}.kernel", key
 
         def load_overload(self, signature: Any, context: Any) -> Any:
-            file, key = self._place(signature, context.codegen())
-            for folder in folders.kernel_folders():
-                if (found := folders.read(folder / file, key)) is not None:
-                    if target == "cpu":
-                        context.refresh()  # code for the CPU calls Numba's runtime
-                    with held():  # LLVM asks Python for the code: without an answer it has none
-                        return self._impl.rebuild(context, pickle.loads(found))
+            if (found := folders.find(*self._place(signature, context.codegen()))) is not None:
+                if target == "cpu":
+                    context.refresh()  # code for the CPU calls Numba's runtime
+                with held():  # LLVM asks Python for the code: without an answer it has none
+                    return self._impl.rebuild(context, pickle.loads(found))
             report_compile(self._py_func.__qualname__)
             return None
 
