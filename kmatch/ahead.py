@@ -7,7 +7,6 @@ forked, which threads and CUDA would not survive.
 import os
 import signal
 import warnings
-from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as_completed
 from contextlib import suppress
 from multiprocessing import get_context, parent_process
@@ -28,6 +27,7 @@ from kmatch.errors import DeviceError, KmatchWarning
 from kmatch.jit.entries import entry, unfit
 from kmatch.results.scores import Weights
 from kmatch.search.plateaus import PLATEAU, ROW, Chains, State
+from kmatch.sequences.records import Progress
 from kmatch.threads import cores
 
 CUDA_MEMORY = 1 << 30  # bytes of a GPU's free memory for each process, which takes half of them
@@ -108,9 +108,7 @@ KERNELS: dict[str, tuple[Any, ...]] = {
 }
 
 
-def compile_all(
-    on_progress: Callable[[int, int], object] | None = None, workers: int | None = None
-) -> list[str]:
+def compile_all(on_progress: Progress | None = None, workers: int | None = None) -> list[str]:
     """Compile all kernels, for the CPU and for CUDA where there is a GPU; returns the devices.
 
     on_progress(done, kernels) is called after each; workers: processes at once, by default one a
@@ -140,7 +138,7 @@ def _cuda_workers(workers: int) -> int:
     return max(min(workers, memory()[0] // CUDA_MEMORY), 1)
 
 
-def _compile(shares: dict[str, int], on_progress: Callable[[int, int], object] | None) -> None:
+def _compile(shares: dict[str, int], on_progress: Progress | None) -> None:
     """Have processes compile all kernels of all devices at once, so many of each."""
     pools: list[Executor] = []
     running = []

@@ -221,7 +221,7 @@ messages.conclude("1 hit")
 def test_compiling_is_announced_once(tmp_path):
     """Beside a kmatch whose kernels are not compiled."""
     copy_package(tmp_path)
-    notice = ["kmatch: compiling kernels, once a machine; this takes up to half a minute"]
+    notice = ["kmatch: compiling kernels, once a machine; this takes up to a minute"]
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
     for columns, said in ((80, notice), (200, [])):
         with Terminal([sys.executable, "-c", FIRST], columns, cwd=tmp_path, **cache) as terminal:

@@ -119,7 +119,7 @@ class Messages:
         def announce(name: str) -> None:
             nonlocal said
             if not said:
-                _say("compiling kernels, once a machine; this takes up to half a minute")
+                _say("compiling kernels, once a machine; this takes up to a minute")
             said = True
 
         with entries.on_compile(announce):

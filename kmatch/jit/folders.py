@@ -33,7 +33,7 @@ SUFFIXES = (".kernel", ".part", ".lock")
 SOURCES = {"engine", "jit", "__init__.py", "arrays.py", "errors.py", "interrupts.py", "threads.py"}
 MAKERS = (
     *(b"@kernel", b"@kept_kernel", b"@parallel_kernel", b"@inlined"),
-    *(b"import numba", b"from numba"),
+    *(b"import numba", b"from numba", b"@cuda.jit"),
 )
 
 # Settings of Numba's: kernels that were compiled with other values are other kernels.

@@ -39,7 +39,7 @@ class Result(NamedTuple):
 
 
 # What a first search says, which tests do not depend on.
-COMPILING = b"kmatch: compiling kernels, once a machine; this takes up to half a minute\n"
+COMPILING = b"kmatch: compiling kernels, once a machine; this takes up to a minute\n"
 
 
 def process(*arguments, stdin=b"", prefix=(), **options):
