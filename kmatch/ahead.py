@@ -23,7 +23,7 @@ from kmatch.engine.cpu.tables import Piece, Seeds
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.geometry import Text
 from kmatch.engine.queries import DifferenceQuery, Profile, QueryArrays, ReadingArrays
-from kmatch.errors import DeviceError, KmatchWarning
+from kmatch.errors import DeviceError, KmatchError, KmatchWarning
 from kmatch.jit.entries import entry, unfit
 from kmatch.results.scores import Weights
 from kmatch.search.plateaus import PLATEAU, ROW, Chains, State
@@ -96,7 +96,7 @@ KERNELS: dict[str, tuple[Any, ...]] = {
     "kmatch.engine.letters read_text": (LONGS, TEXT, BYTES),
     "kmatch.search.kernels close_plateaus": (PLATEAUS, 0, 0, TABLE, LONGS),
     "kmatch.results.kernels score_mit": (SITES, GUIDES, SITES, FLOATS, FLOATS),
-    "kmatch.engine.letters read_windows": (LONGS, TEXT, BYTES, LONGS, BYTES, LONGS, 0, BYTES),
+    "kmatch.engine.letters read_windows": (LONGS, TEXT, BYTES, LONGS, BYTES, LONGS, BYTES, BYTES),
     "kmatch.engine.cpu.lookup list_codes": ((WORDS, WORDS), Piece(0, 0, 0), TREE, INTS, LONGS),
     "kmatch.engine.cpu.lookup walk": ((np.uint64(0), np.uint64(0)), 0, 0, TREE, INTS),
     "kmatch.search.kernels compare_windows": (LONGS, BYTES, LONGS, BYTES, LONGS, BYTES),
@@ -112,7 +112,7 @@ def compile_all(on_progress: Progress | None = None, workers: int | None = None)
     """Compile all kernels, for the CPU and for CUDA where there is a GPU; returns the devices.
 
     on_progress(done, kernels) is called after each; workers: processes at once, by default one a
-    core. Warns where kernels cannot be kept.
+    core. Raises a KmatchError where kernels cannot be made or kept.
     """
     workers = workers or cores()
     shares = {"cpu": workers}
@@ -125,7 +125,7 @@ def compile_all(on_progress: Progress | None = None, workers: int | None = None)
             for name in _kernels(device):
                 compile_kernel(device, name)
     except KmatchWarning as warning:
-        warnings.warn(warning, stacklevel=2)
+        raise KmatchError(str(warning)) from None
     return [*shares]
 
 

@@ -381,7 +381,7 @@ edit {MITO} examples/mito_guides.txt -k 5 --max-deletions 1
 multi {MITO} examples/mito_guides.txt -k 6 --pam NGG,NAG --format tsv
 edit examples/phix_reads.fq -p AGATCGGAAGAGC -k 2 --exact-3p 3
 best {LAMBDA} -p {GUIDE} -p {GUIDE}{"N" * 60}{GUIDE} --format tsv
-multi {MITO} examples/mito_guides.txt -k 5 --pam NGG --score cfd,mit --format tsv
+multi {MITO} examples/mito_guides.txt -k 5 --pam NGG --score cfd --score mit --format tsv
 edit {MITO} examples/mito_guides.txt -k 3 --pam NGG --score cfd --format tsv
 guides {PHIX} {PHIX} -k 2
 primer {PHIX} {LAMBDA} -k 3 --max-length 12
