@@ -30,10 +30,13 @@ SUFFIXES = (".kernel", ".part", ".lock")
 
 # What kernels come from: these, and each file that contains one of MAKERS, which make kernels.
 # Tests check that no kernel and nothing that kernels import is left out.
-SOURCES = {"engine", "jit", "__init__.py", "arrays.py", "errors.py", "interrupts.py", "threads.py"}
+SOURCES = (
+    *("engine/", "jit/", "published/cpu/", "published/cuda/"),
+    *("__init__.py", "arrays.py", "errors.py", "interrupts.py", "threads.py"),
+)
 MAKERS = (
     *(b"@kernel", b"@kept_kernel", b"@parallel_kernel", b"@inlined"),
-    *(b"import numba", b"from numba", b"@cuda.jit"),
+    *(b"import numba", b"from numba"),
 )
 
 # Settings of Numba's: kernels that were compiled with other values are other kernels.
@@ -64,7 +67,7 @@ def kernel_sources(package: Path = PACKAGE) -> Iterator[tuple[str, bytes]]:
                 if entry.name.endswith(".py"):
                     with open(entry.path, "rb", buffering=0) as handle:
                         content = handle.read()
-                    if path.partition("/")[0] in SOURCES or any(each in content for each in MAKERS):
+                    if path.startswith(SOURCES) or any(each in content for each in MAKERS):
                         yield path, content
                 elif entry.name != "__pycache__" and entry.is_dir():
                     folders.append(path + "/")
