@@ -54,8 +54,8 @@ class _Record:
         start, end = _intervals(sorted(exons, key=lambda exon: exon.start))
         self._exon_starts, self._exon_reach = start, np.maximum.accumulate(end)
 
-    def genes(self, start: Longs, end: Longs) -> list[tuple[int, ...]]:
-        """The numbers of the genes that each interval overlaps, in order of their starts."""
+    def genes(self, start: Longs, end: Longs) -> tuple[list[tuple[int, ...]], Longs]:
+        """Sets of genes, by number in order of their starts, and which each interval overlaps."""
         first, last = (np.searchsorted(self._borders, at, "right") for at in (start, end - 1))
         size = len(self._over)
         kinds, which = np.unique(first * size + last, return_inverse=True)
@@ -63,7 +63,7 @@ class _Record:
         for kind in kinds.tolist():
             over = self._over[kind // size : kind % size + 1]
             found.append(tuple(sorted({number for stretch in over for number in stretch})))
-        return [found[kind] for kind in which.tolist()]
+        return found, which
 
     def names(self, genes: Sequence[int]) -> str:
         return ",".join(dict.fromkeys(self._names[number] for number in genes))
@@ -117,18 +117,18 @@ class Annotation:
             self._met = True
             rows = np.flatnonzero(which == number)
             start, end = batch.start[rows], batch.end[rows]
-            genes, exon = record.genes(start, end), record.in_exon(start, end)
+            exon, (genes, which_genes) = record.in_exon(start, end), record.genes(start, end)
+            found = np.array([*map(record.names, genes), ""], object)[which_genes]
             circle = (batch.origin.circles or {}).get(int(batch.record[rows[0]]))
             if circle is not None:  # rows over the origin overlap what is at the beginning too
                 over = np.flatnonzero(end > circle)
                 begin = np.zeros(len(over), np.int64)
-                more = record.genes(begin, end[over] - circle)
-                for row, others in zip(over.tolist(), more, strict=True):
-                    genes[row] += others
+                more, which_more = record.genes(begin, end[over] - circle)
+                for row, others in zip(over.tolist(), which_more.tolist(), strict=True):
+                    found[row] = record.names(genes[which_genes[row]] + more[others])
                 exon[over] |= record.in_exon(begin, end[over] - circle)
-            known = {each: record.names(each) for each in set(genes)}
-            gene[rows] = [known[each] for each in genes]
-            region[rows] = np.where(exon, 2, gene[rows] != "")
+            gene[rows] = found
+            region[rows] = np.where(exon, 2, found != "")
         if self.of_bed:
             return gene, np.full(len(batch), "", object)
         return gene, REGIONS[region]
