@@ -208,23 +208,29 @@ class Haplotypes:
         block = self.block
         copies = block.copy * (int(block.end.max()) + self.flank)  # which are far apart
         start, end = block.start[block.allele] + copies, block.end[block.allele] + copies
-        behind = self._steps(start, end)
-        before = self._steps(-np.maximum.accumulate(end)[::-1], -start[::-1])[::-1]
+        least = np.minimum(self.sizes, block.end - block.start)[block.allele]
+        behind = self._steps(start, end, least)
+        before = self._steps(-np.maximum.accumulate(end)[::-1], -start[::-1], least[::-1])[::-1]
         rows = np.arange(len(start))
         return rows - before, rows + 1 + behind
 
-    def _steps(self, begin: Longs, end: Longs) -> Longs:
-        """How many of the intervals behind each may be near, int64[E]."""
-        steps, used, reach = np.zeros_like(begin), np.zeros_like(begin), end.copy()
-        rows = np.arange(len(begin) - 1)
+    def _steps(self, begin: Longs, end: Longs, least: Longs) -> Longs:
+        """How many of the intervals behind each may be near, int64[E]; least: int64[E], the fewest
+        letters that each leaves, if no other overlaps it."""
+        steps = np.zeros_like(begin)
+        rows = np.flatnonzero(begin[1:] - end[:-1] < self.flank)  # of few the next is near
+        used, left, reach = np.zeros_like(rows), np.zeros_like(rows), end[rows]
         while len(rows):
             other = rows + steps[rows] + 1
-            used[rows] += np.maximum(begin[other] - reach[rows], 0)
-            near = used[rows] < self.flank
-            rows, other = rows[near], other[near]
-            reach[rows] = np.maximum(reach[rows], end[other])
+            gap = begin[other] - reach
+            used = used + np.where(gap < 0, 0, gap + left)
+            near = np.flatnonzero(used < self.flank)
+            rows, used, other = rows[near], used[near], other[near]
+            left = np.where(gap[near] < 0, 0, least[other])
+            reach = np.maximum(reach[near], end[other])
             steps[rows] += 1
-            rows = rows[other + 1 < len(begin)]
+            more = np.flatnonzero(other + 1 < len(begin))
+            rows, used, left, reach = rows[more], used[more], left[more], reach[more]
         return steps
 
     def _surroundings(self, first: Longs, last: Longs) -> Longs:

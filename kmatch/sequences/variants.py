@@ -241,67 +241,74 @@ class VariantReader:
         self._left[reason] = self._left.get(reason, 0) + 1
 
     def _genotypes(self, cells: list[bytes], most: int) -> tuple[Any, Bools] | None:
-        """The alleles of all samples, int16[n, copies], and whether their phase is known, bool[n];
+        """The alleles of all samples, int[copies, n], and whether their phase is known, bool[n];
         None where there are no genotypes."""
         if not self._columns:
             return None
-        letters = np.frombuffer(cells[9] + b"\t\t\t", np.uint8)
-        ends = np.flatnonzero(letters[:-2] == _TAB)
-        if len(ends) != self._columns:
-            raise self._error(
-                f"{len(ends):,} genotypes, and the file has {self._columns:,} samples; the line is "
-                "cut: copy or download the file again"
-            )
+        text, n = cells[9], self._columns
+        letters = np.frombuffer(text + b"\t\t\t\t", np.uint8)
+        if len(text) == 4 * n - 1 and text[3::4] == b"\t" * (n - 1):  # 0|1 alone
+            first, mark, second, after = (letters[at : at + 4 * n : 4] for at in range(4))
+        else:
+            ends = np.flatnonzero(letters[:-3] == _TAB)
+            if len(ends) != n:
+                raise self._error(
+                    f"{len(ends):,} genotypes, and the file has {n:,} samples; the line is cut: "
+                    "copy or download the file again"
+                )
+            begins = np.concatenate([[0], ends[:-1] + 1])
+            first, mark, second, after = (letters[begins + at] for at in range(4))
         if cells[8] != b"GT" and not cells[8].startswith(b"GT:"):
             return None
-        begins = np.concatenate([[0], ends[:-1] + 1])
-        first, mark, second = letters[begins], letters[begins + 1], letters[begins + 2]
-        after = letters[np.minimum(begins + 3, len(letters) - 1)]
-        one = (mark == _TAB) | (mark == _COLON)
-        two = ((mark == _BAR) | (mark == _SLASH)) & ((after == _TAB) | (after == _COLON))
-        if (one | two).all():
-            alleles = np.column_stack([first, second]).astype(np.int16) - _ZERO
-            alleles[one, 1] = ABSENT
-            phased = one | (mark == _BAR)
+        phased, ends_after_one = mark == _BAR, (mark == _TAB) | (mark == _COLON)
+        two = (phased | (mark == _SLASH)) & ((after == _TAB) | (after == _COLON))
+        if (two | ends_after_one).all():
+            alleles: Any = np.stack([first, second]).view(np.int8) - np.int8(_ZERO)
+            alleles[1, ends_after_one] = ABSENT
+            phased |= ends_after_one
         else:
-            alleles, phased = self._unusual(cells[9])
+            alleles, phased = self._unusual(text)
         if alleles.max(initial=0) > most:
             raise self._error(f"a genotype has allele {alleles.max()}, and ALT has {most}")
         if b":PS" in cells[8]:  # in sets whose phase to one another is unknown
-            phased = np.zeros(len(phased), np.bool_)
-        same = (alleles == alleles[:, :1]) | (alleles == ABSENT)
-        return alleles, phased | same.all(1)
+            phased = np.zeros(n, np.bool_)
+        if not phased.all():
+            phased |= ((alleles == alleles[0]) | (alleles == ABSENT)).all(0)
+        return alleles, phased
 
     def _unusual(self, text: bytes) -> tuple[Any, Bools]:
         """The same of genotypes with more than two copies, or alleles above 9."""
         words = [word.split(b":", 1)[0] for word in text.split(b"\t")]
         parts = [re.split(rb"[|/]", word) for word in words]
         copies = max(map(len, parts))
-        try:
-            rows = [[-1 if part == b"." else int(part) for part in each] for each in parts]
-        except ValueError:
-            raise self._error("a genotype is none, such as 0|1; correct it") from None
         if copies > PLOIDY:
             raise self._error(f"a sample has {copies} copies, and kmatch takes {PLOIDY}")
-        padded = [row + [ABSENT] * (copies - len(row)) for row in rows]
-        return np.array(padded, np.int16), np.array([b"/" not in word for word in words])
+        alleles = np.full((copies, len(words)), ABSENT, np.int16)
+        try:
+            for number, each in enumerate(parts):
+                alleles[: len(each), number] = [-1 if part == b"." else int(part) for part in each]
+        except ValueError:
+            raise self._error("a genotype is none, such as 0|1; correct it") from None
+        return alleles, np.array([b"/" not in word for word in words])
 
     def _carriers(self, called: tuple[Any, Bools] | None, number: int) -> tuple[Longs, Bools]:
         """The copies that carry an allele, int64[n], and whether they may be without, bool[n]."""
         if called is None:
             copies = PLOIDY * np.arange(max(len(self.samples), 1))
             return copies, np.ones(len(copies), np.bool_)
-        alleles, phased = called if self._chosen is None else (c[self._chosen] for c in called)
-        is_it = alleles == number
-        row, column = np.nonzero(is_it & phased[:, None])
-        copies = PLOIDY * row + column
-        loose = np.flatnonzero(~phased & is_it.any(1))
-        free = np.zeros(len(copies), np.bool_)
+        alleles, phased = called
+        if self._chosen is not None:
+            alleles, phased = alleles[:, self._chosen], phased[self._chosen]
+        carried = alleles == number
+        sure = carried if phased.all() else carried & phased
+        copy, sample = divmod(np.flatnonzero(sure.reshape(-1)), len(phased))
+        copies, free = PLOIDY * sample + copy, np.zeros(len(copy), np.bool_)
+        loose = np.flatnonzero(carried.any(0) & ~phased) if sure is not carried else ()
         if len(loose):
-            others = alleles[loose]
-            row, column = np.nonzero(others != ABSENT)
-            may = ((others <= 0) & (others != ABSENT)).any(1)[row]
-            copies = np.concatenate([copies, PLOIDY * loose[row] + column])
+            others = alleles[:, loose]
+            copy, sample = np.nonzero(others != ABSENT)
+            may = ((others <= 0) & (others != ABSENT)).any(0)[sample]
+            copies = np.concatenate([copies, PLOIDY * loose[sample] + copy])
             free = np.concatenate([free, may])
         return copies, free
 
@@ -324,7 +331,8 @@ def _block(alleles: list[_Allele]) -> Block:
     alleles.sort(key=lambda each: each[:3])
     start, end, alt, name, af, line, place, ref, copies, free = zip(*alleles, strict=True)
     copy = np.concatenate(copies)
-    order = np.argsort(copy, kind="stable")
+    small = copy.max() < 1 << 16  # sorted by digits, then
+    order = np.argsort(copy.astype(np.uint16) if small else copy, kind="stable")
     allele = np.repeat(np.arange(len(alleles)), [len(each) for each in copies])
     return Block(
         *(np.array(start), np.array(end), list(alt), list(name), np.array(af, np.float64)),
