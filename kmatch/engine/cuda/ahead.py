@@ -11,7 +11,6 @@ from numba import types
 
 from kmatch.engine.cuda import edit, hamming, primer, primer_tile, recurrence, text, words
 from kmatch.engine.cuda.driver import copies_in_background
-from kmatch.engine.geometry import Text
 
 BYTES, INTS, NUMBERS, WORDS = (
     kind[::1] for kind in (types.uint8, types.int32, types.int64, types.uint64)
@@ -26,9 +25,8 @@ def bundle(kind: Any, *fields: Any) -> Any:
 
 
 BUFFER = bundle(words.HitBuffer, NUMBERS, NUMBERS)
-CHUNK = (bundle(Text, WORDS, INT, INT, INT), INT)
-GROUPS = bundle(hamming.Groups, PLANES[::1], INTS, WORDS)
-HAMMING = (*CHUNK, bundle(text.Size), INT, INT, GROUPS, TABLE, BUFFER)
+SHAPE, LETTERS = bundle(hamming.Shape), PLANES[::1]
+HAMMING = (WORDS, SHAPE, LETTERS, INTS, WORDS, TABLE, NUMBERS, NUMBERS)
 EDIT = (WORDS, bundle(edit.Shape), PLANES[:, ::1], TABLE, BUFFER)
 STRIPS = (*EDIT, INT, bundle(recurrence.Kept, WORDS, WORDS, WORDS))
 OUTCOME = bundle(primer_tile.Outcome, INTS, UNITS, NUMBERS)

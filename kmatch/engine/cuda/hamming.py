@@ -343,6 +343,23 @@ def _collect(state, bits, depth, text, lanes, coding, buffer):
                 to += 1
 
 
+class Shape(NamedTuple):
+    """A chunk and a tile as the kernel takes them; arrays that it took inside of tuples would cost
+    a twelfth of the speed of many patterns.
+
+    plane_rows: rows of a plane, with those of the halo; planes, tile_rows: of the tile; ones: see
+    Queries.
+    """
+
+    words: int
+    rows: int
+    plane_rows: int
+    planes: int
+    tile_rows: int
+    ones: int
+    k: int
+
+
 @cache
 def make_scan(bits: int, tile_words: int, depth: int, pairs: bool) -> Any:
     """The kernel for counters of `bits` bits and a Tile; pairs: see `copy_tile`."""
@@ -351,7 +368,10 @@ def make_scan(bits: int, tile_words: int, depth: int, pairs: bool) -> Any:
     block_rows = apart * depth
 
     @cuda.jit(cache=True)
-    def kernel(text, plane_rows, size, ones, k, letters, steps, buffer):
+    def kernel(planes, shape, letter_planes, shifts, groups, steps, hit_codes, count):
+        text = Text(planes, shape.words, shape.rows, shape.plane_rows * shape.words)
+        letters, buffer = Groups(letter_planes, shifts, groups), HitBuffer(hit_codes, count)
+        size, ones, k = Size(shape.planes, shape.tile_rows, tile_words), shape.ones, shape.k
         shared = cuda.shared.array(0, uint64)
         state = State(cuda.local.array(depth, uint64), cuda.local.array(counter_words, uint64))
         across = (text.words + tile_words - 1) // tile_words
@@ -362,17 +382,8 @@ def make_scan(bits: int, tile_words: int, depth: int, pairs: bool) -> Any:
         row = band * block_rows
         for i in range(thread, ones, THREADS):
             shared[uint64(i)] = ALL_ONES
-        part = Part(row, left, plane_rows)
-        copy_tile(
-            pairs,
-            text,
-            part,
-            Size(size.planes, size.rows, tile_words),
-            thread,
-            THREADS,
-            shared,
-            ones,
-        )
+        part = Part(row, left, shape.plane_rows)
+        copy_tile(pairs, text, part, size, thread, THREADS, shared, ones)
         if pairs:
             wait_for_copies()
         cuda.syncthreads()
@@ -412,4 +423,6 @@ def scan(text: Text, queries: Queries, buffer: HitBuffer, stream: Stream) -> Non
     shared_bytes = 8 * (ones + size.planes * size.rows * size.width)
     grid = tiles, query_parts(tiles, len(steps))
     launch = make_scan(bits, *tile, pairs)[grid, THREADS, stream, shared_bytes]
-    launch(text, text.plane_words // text.words, size, ones, k, letters, steps, buffer)
+    chunk = text.words, text.rows, text.plane_words // text.words
+    shape = Shape(*chunk, size.planes, size.rows, ones, k)
+    launch(text.planes, shape, *letters, steps, *buffer)
