@@ -6,6 +6,7 @@ __version__ = "1.0.0"
 
 # Loaded on first use: `kmatch --help` must not wait for NumPy and Numba.
 _HOMES = {
+    "Assays": "kmatch.results.assays",
     "Genome": "kmatch.genome",
     "Variants": "kmatch.sequences.variants",
     **dict.fromkeys(
@@ -13,7 +14,7 @@ _HOMES = {
         "kmatch.api",
     ),
     **dict.fromkeys(
-        ("Hit", "Hits", "Primer", "Primers", "Product", "Products", "Guides", "Assays"),
+        ("Hit", "Hits", "Primer", "Primers", "Product", "Products", "Guides"),
         "kmatch.results.table",
     ),
     **dict.fromkeys(
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from kmatch.errors import KmatchError as KmatchError
     from kmatch.errors import OutputError as OutputError
     from kmatch.genome import Genome as Genome
-    from kmatch.results.table import Assays as Assays
+    from kmatch.results.assays import Assays as Assays
     from kmatch.results.table import Guides as Guides
     from kmatch.results.table import Hit as Hit
     from kmatch.results.table import Hits as Hits

@@ -15,11 +15,12 @@ from kmatch.cluster import begin_anywhere, primers_anywhere
 from kmatch.errors import APART, check_choice, check_threads, checked_count
 from kmatch.genome import Genome, Genomes, as_genome, as_genomes
 from kmatch.packed.writer import write_packed
+from kmatch.results.assays import Assays
 from kmatch.results.columns import SCORES, GuideRows
 from kmatch.results.limit import check_limit, limited
 from kmatch.results.melting import SALTS, Salts
 from kmatch.results.output import open_output
-from kmatch.results.table import Assays, Guides, Hits, Primers, Products
+from kmatch.results.table import Guides, Hits, Primers, Products
 from kmatch.search.alignments import BESIDE, GenomeTexts, with_alignments
 from kmatch.search.assay import AssayOptions, AssaySearch
 from kmatch.search.guides import GuideOptions, GuideSearch

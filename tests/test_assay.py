@@ -317,6 +317,10 @@ def test_pictures(folder, tmp_path):
         picture = tmp_path / "a.svg"
         assert here("plot", path, "-o", picture).status == 0
         assert b"two" in picture.read_bytes()
+    found = kmatch.assay(folder / "assays.tsv", folder / "all.fa", 2, each="record")
+    drawn = found.plot().axes[0].images[0].get_array()
+    np.testing.assert_array_equal(drawn.filled(np.nan), image.filled(np.nan))
+    assert len(found[:0].plot().axes) == 1 and len(list(found)) == 10 and "three" in repr(found)
     matrix.write_text("assay\tg0\nx\tfew\n")
     said = here("plot", matrix, "-o", tmp_path / "b.png").err.decode()
     assert "line 2" in said and "write it again" in said

@@ -112,6 +112,7 @@ def random_case(rng, kind, record="r"):
     return letters, samples, sites, patterns, k
 
 
+@pytest.mark.filterwarnings("ignore:.*no allele is left")
 @pytest.mark.parametrize("kind", CASES)
 def test_hits_are_those_of_copies_made_whole(kind, tmp_path):
     search, options = CASES[kind]
@@ -249,7 +250,16 @@ def test_columns_and_what_is_left_out(files, tmp_path):
     summary = search(genome, vcf, "--summary-only").out
     assert summary == b"pattern\td0\td1\ttotal\nTTTTACCA\t1\t1\t2\n"
     genome, vcf = files(FILTER="q10")
-    assert b"1 by FILTER" in search(genome, vcf).err
+    said = search(genome, vcf).err
+    assert b"1 by FILTER" in said and b"no allele is left" in said
+
+
+def test_hits_with_variants_and_without_are_not_joined(files):
+    genome, vcf = files()
+    varied, plain = (kmatch.hamming(genome, ["TTTTACCA"], 1, variants=v) for v in (vcf, None))
+    assert len(varied + varied) == 2 * len(varied) == 4 * len(plain)
+    with pytest.raises(kmatch.InputError, match="with variants and without"):
+        plain + varied
 
 
 def test_dense_alleles_are_listed(tmp_path):

@@ -1,5 +1,6 @@
 """The pictures of assays: differences by genome and assay, or by oligo and position."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,13 +64,13 @@ def read_matrix(path: StrPath) -> Matrix | None:
                 f"{label}: line {number}: '{shown(line.rstrip())}' is no line of this table; write "
                 "it again"
             ) from None
-    return _matrix(cells, letters)
+    return matrix(cells, letters)
 
 
-def _matrix(cells: dict[tuple[str, str], float], letters: dict[tuple[str, str], str]) -> Matrix:
-    rows, columns = ({name: n for n, name in enumerate(dict.fromkeys(names))} for names in (
-        [row for row, _ in cells], [column for _, column in cells]
-    ))  # fmt: skip
+def matrix(cells: Mapping[tuple[str, str], float], letters: Mapping[Any, str] = {}) -> Matrix:
+    """The Matrix of cells by (row, column), in their order; letters: in cells of positions."""
+    names = zip(*cells, strict=True) if cells else ((), ())
+    rows, columns = ({name: n for n, name in enumerate(dict.fromkeys(each))} for each in names)
     values = np.full((len(rows), len(columns)), np.nan)
     for (row, column), value in cells.items():
         values[rows[row], columns[column]] = value
@@ -84,28 +85,28 @@ def _matrix(cells: dict[tuple[str, str], float], letters: dict[tuple[str, str], 
     return Matrix([*rows], [*columns], values, None, "differences", title)
 
 
-def draw_matrix(matrix: Matrix) -> Any:
+def draw_matrix(found: Matrix) -> Any:
     """A Figure of a Matrix: the more differences the darker, and white where cells are empty."""
-    if not matrix.values.size:
+    if not found.values.size:
         return nothing("no assays")
-    rows, columns = matrix.values.shape
+    rows, columns = found.values.shape
     figure = new_figure(max(ROW * rows, 1) + 2.2)
     axes = figure.subplots()
-    most = np.nan_to_num(matrix.values).max()
+    most = np.nan_to_num(found.values).max()
     style = {"cmap": "viridis_r", "vmin": 0, "vmax": max(most, 1), "aspect": "auto"}
-    image = axes.imshow(np.ma.masked_invalid(matrix.values), interpolation="nearest", **style)
-    for (row, column), letter in (matrix.letters or {}).items():
-        dark = matrix.values[row, column] > most / 4
+    image = axes.imshow(np.ma.masked_invalid(found.values), interpolation="nearest", **style)
+    for (row, column), letter in (found.letters or {}).items():
+        dark = found.values[row, column] > most / 4
         text = {"ha": "center", "va": "center", "fontsize": 5.5, "color": "w" if dark else GREY}
         axes.text(column, row, letter, **text)
     for names, set_ticks, space in (
-        (matrix.rows, axes.set_yticks, ROW * rows),
-        (matrix.columns, axes.set_xticks, _SPACE * WIDTH / 9),
+        (found.rows, axes.set_yticks, ROW * rows),
+        (found.columns, axes.set_xticks, _SPACE * WIDTH / 9),
     ):
         step = -(-len(names) // NAMED)
         size = min(7.0, 72 * space / len(names) * step * 0.95)
         set_ticks(range(0, len(names), step), map(label, names[::step]), fontsize=size)
-    axes.tick_params(axis="x", rotation=0 if matrix.letters else 90)
+    axes.tick_params(axis="x", rotation=0 if found.letters else 90)
     axes.tick_params(length=0)
     axes.set_xticks(np.arange(columns + 1) - 0.5, minor=True)
     axes.set_yticks(np.arange(rows + 1) - 0.5, minor=True)
@@ -113,9 +114,9 @@ def draw_matrix(matrix: Matrix) -> Any:
         axes.grid(which="minor", color="0.88", linewidth=0.4)
     axes.tick_params(which="minor", length=0)
     bar = figure.colorbar(image, ax=axes, shrink=min(1, 3 / (ROW * rows + 1)), pad=0.01)
-    bar.set_label(f"{matrix.what}; white: none", fontsize=8)
+    bar.set_label(f"{found.what}; white: none", fontsize=8)
     bar.ax.tick_params(labelsize=7)
-    if not matrix.letters:
+    if not found.letters:
         bar.ax.yaxis.get_major_locator().set_params(integer=True)
-    figure.suptitle(matrix.title, fontsize=10, x=0.01, ha="left")
+    figure.suptitle(found.title, fontsize=10, x=0.01, ha="left")
     return figure

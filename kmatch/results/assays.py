@@ -1,5 +1,5 @@
-"""What assays come to over all genomes: the matrix, the positions of their oligos, and the right
-and wrong answers."""
+"""Assays in Python, and what they come to over all genomes: the matrix, the positions of their
+oligos, and the right and wrong answers."""
 
 from collections.abc import Iterable
 from itertools import pairwise
@@ -7,15 +7,91 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Longs
-from kmatch.errors import listed, warn
+from kmatch.arrays import Floats, Longs, Objects
+from kmatch.errors import OutputError, listed, warn
 from kmatch.results.batches import AssayBatch
+from kmatch.results.columns import AssayRows
+from kmatch.results.table import Table, named_row, opened
 from kmatch.sequences.alphabet import letter_masks
 from kmatch.sequences.primer_pairs import PrimerPairs
 
 ANSWERS = ("true_positive", "false_negative", "false_positive", "true_negative")
 SEEN = "ACGTN-+"  # at a letter of an oligo: a base, another letter, none, or more behind it
 MASKS = letter_masks(["ACGT"])
+
+
+class Assays(Table[AssayBatch, Any]):
+    """Assays in genomes, a row an assay and genome, by genome.
+
+    Columns are NumPy arrays of one length: `genome`, `assay` and `record` hold names (object),
+    `amplifies` is `yes` or `no`. The others are float64, NaN where there is none: `start`, `end`
+    and `length` of the product, 0-based and half-open on the record's forward strand; `forward`,
+    `reverse` and `probe`, the differences of each oligo in the product or, where there is none, at
+    its closest site; `forward_3p`, `reverse_3p`, `probe_3p`, those in its last five letters;
+    `tm_forward`, `tm_reverse`, `tm_probe`, °C. `facts` has the genomes that each assay amplifies,
+    and where targets are known how many of them.
+
+    Iteration gives rows; `assays[:10]`, `assays[assays.amplifies == "no"]` and `assays[numbers]`
+    give Assays.
+    """
+
+    noun = "row"
+    genome: Objects
+    assay: Objects
+    amplifies: Objects
+    record: Objects
+    start: Floats
+    end: Floats
+    length: Floats
+    forward: Floats
+    reverse: Floats
+    probe: Floats
+    forward_3p: Floats
+    reverse_3p: Floats
+    probe_3p: Floats
+    tm_forward: Floats
+    tm_reverse: Floats
+    tm_probe: Floats
+
+    def __init__(
+        self, batches: Iterable[AssayBatch], pairs: PrimerPairs, targets: Iterable[str] | None
+    ) -> None:
+        self._listed = named_row("Assay", AssayRows.tsv)
+        self._counts = AssayCounts(pairs, targets)
+        super().__init__(batches, AssayRows(pairs))
+        for batch in self.batches:
+            self._counts.add(batch)
+        self.facts = self._counts.facts()
+        self.pairs, self.positions = pairs, np.zeros((0, 0), np.int64)
+
+    def to_bed(self, target: Any) -> None:
+        raise OutputError("assays have no BED, as not every row has a place; use to_tsv")
+
+    def to_matrix(self, target: Any) -> None:
+        """Write the differences of each assay in each genome to a path or to a binary handle, empty
+        where it does not amplify."""
+        with opened(target) as handle:
+            self._counts.write_matrix(handle)
+
+    def to_positions(self, target: Any) -> None:
+        """Write how many genomes that amplify match and differ at each letter of each oligo, as
+        `to_matrix` does."""
+        with opened(target) as handle:
+            write_positions(handle, self.pairs, self.positions)
+
+    def plot(self, *, records: int | None = None) -> Any:
+        """A Matplotlib Figure: the differences of each assay in each genome, and white where it
+        does not amplify. Raises OutputError where Matplotlib is not installed."""
+        from kmatch.pictures.matrices import draw_matrix, matrix
+
+        oligos = np.nan_to_num([self.forward, self.reverse, self.probe])
+        sums = np.where(self.amplifies == "yes", oligos.sum(axis=0), np.nan)
+        pairs = zip(self.assay.tolist(), self.genome.tolist(), strict=True)
+        return draw_matrix(matrix(dict(zip(pairs, sums.tolist(), strict=True))))
+
+    @staticmethod
+    def _whole(batch: AssayBatch) -> int:
+        return id(batch)
 
 
 class AssayCounts:

@@ -15,9 +15,7 @@ import numpy as np
 from kmatch.arrays import Floats, Ints, Longs, Objects, Strings, bounds_of
 from kmatch.errors import InputError, OutputError
 from kmatch.genome import Genome, Genomes, as_genomes
-from kmatch.results.assays import AssayCounts, write_positions
 from kmatch.results.batches import (
-    AssayBatch,
     GuideBatch,
     HitBatch,
     PrimerBatch,
@@ -28,7 +26,6 @@ from kmatch.results.batches import (
 from kmatch.results.columns import (
     HEADINGS,
     VARIANTS,
-    AssayRows,
     GuideRows,
     HitRows,
     Letters,
@@ -249,8 +246,8 @@ class Hit(NamedTuple):
     strand: str
 
 
-_tuple: Any = namedtuple  # of fields that no type checker can know
-ListedHit = _tuple("ListedHit", ("genome", *Hit._fields))
+named_row: Any = namedtuple  # of fields that no type checker can know
+ListedHit = named_row("ListedHit", ("genome", *Hit._fields))
 Align = Callable[[Sequence[HitBatch]], Iterable[HitBatch]]
 
 
@@ -337,10 +334,11 @@ class Hits(Table[HitBatch, Hit]):
         Patterns that differ come one behind the other too. Raises InputError for other genomes.
         """
         labels = [hits.searched and hits.searched.label for hits in (self, other)]
-        if labels[0] != labels[1] or self.pam_first != other.pam_first:
+        alike = (labels[0], self.pam_first, "variants" in self._of.tsv)
+        if alike != (labels[1], other.pam_first, "variants" in other._of.tsv):
             raise InputError(
-                "the hits are of searches of different genomes, or of PAMs on different sides; "
-                "search both genomes at once: give a list"
+                "the hits are of searches of different genomes, of PAMs on different sides or with "
+                "variants and without; search both genomes at once: give a list"
             )
         for hits in (self, other):
             hits._make_alignments()
@@ -400,7 +398,7 @@ class Product(NamedTuple):
     distance_reverse: int
 
 
-ListedProduct = _tuple("ListedProduct", ("genome", *Product._fields))
+ListedProduct = named_row("ListedProduct", ("genome", *Product._fields))
 
 
 class Products(Table[ProductBatch, Product]):
@@ -536,74 +534,11 @@ class Guides(Table[GuideBatch, Any]):
     specificity_mit: Floats
 
     def __init__(self, batches: Iterable[GuideBatch], rows: GuideRows) -> None:
-        self._row = _tuple("Guide", rows.tsv)
+        self._row = named_row("Guide", rows.tsv)
         super().__init__(batches, rows)
 
 
-class Assays(Table[AssayBatch, Any]):
-    """Assays in genomes, a row an assay and genome, by genome.
-
-    Columns are NumPy arrays of one length: `genome`, `assay` and `record` hold names (object),
-    `amplifies` is `yes` or `no`. The others are float64, NaN where there is none: `start`, `end`
-    and `length` of the product, 0-based and half-open on the record's forward strand; `forward`,
-    `reverse` and `probe`, the differences of each oligo in the product or, where there is none, at
-    its closest site; `forward_3p`, `reverse_3p`, `probe_3p`, those in its last five letters;
-    `tm_forward`, `tm_reverse`, `tm_probe`, °C. `facts` has the genomes that each assay amplifies,
-    and where targets are known how many of them.
-
-    Iteration gives rows; `assays[:10]`, `assays[assays.amplifies == "no"]` and `assays[numbers]`
-    give Assays.
-    """
-
-    noun = "row"
-    genome: Objects
-    assay: Objects
-    amplifies: Objects
-    record: Objects
-    start: Floats
-    end: Floats
-    length: Floats
-    forward: Floats
-    reverse: Floats
-    probe: Floats
-    forward_3p: Floats
-    reverse_3p: Floats
-    probe_3p: Floats
-    tm_forward: Floats
-    tm_reverse: Floats
-    tm_probe: Floats
-
-    def __init__(
-        self, batches: Iterable[AssayBatch], pairs: PrimerPairs, targets: Iterable[str] | None
-    ) -> None:
-        self._row, self._counts = _tuple("Assay", AssayRows.tsv), AssayCounts(pairs, targets)
-        super().__init__(batches, AssayRows(pairs))
-        for batch in self.batches:
-            self._counts.add(batch)
-        self.facts = self._counts.facts()
-        self.pairs, self.positions = pairs, np.zeros((0, 0), np.int64)
-
-    def to_bed(self, target: Any) -> None:
-        raise OutputError("assays have no BED, as not every row has a place; use to_tsv")
-
-    def to_matrix(self, target: Any) -> None:
-        """Write the differences of each assay in each genome to a path or to a binary handle, empty
-        where it does not amplify."""
-        with _opened(target) as handle:
-            self._counts.write_matrix(handle)
-
-    def to_positions(self, target: Any) -> None:
-        """Write how many genomes that amplify match and differ at each letter of each oligo, as
-        `to_matrix` does."""
-        with _opened(target) as handle:
-            write_positions(handle, self.pairs, self.positions)
-
-    @staticmethod
-    def _whole(batch: AssayBatch) -> int:
-        return id(batch)
-
-
-def _opened(target: Any) -> Any:
+def opened(target: Any) -> Any:
     """A context that gives the handle of a path, or a handle as it is."""
     from kmatch.results.output import open_output
 

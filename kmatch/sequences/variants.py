@@ -143,7 +143,7 @@ class VariantReader:
         Warns at the end of alleles that were left out.
         """
         alleles: list[_Allele] = []
-        record, reach, carried, met = "", 0, 0, False
+        record, reach, carried, met, used = "", 0, 0, False, False
         for name, place, found in self._lines():
             met = True
             full = len(alleles) >= ALLELES or carried >= CARRIED
@@ -153,6 +153,7 @@ class VariantReader:
             reach = 0 if name != record else reach
             record = name
             for each in found:
+                used = True
                 alleles.append(each)
                 carried += len(each[-1])
                 reach = max(reach, each[1])
@@ -168,6 +169,8 @@ class VariantReader:
         if self._left:
             reasons = ", ".join(f"{count:,} {reason}" for reason, count in self._left.items())
             warn(f"{self._label}: alleles were left out: {reasons}")
+        if not used:
+            warn(f"{self._label}: no allele is left; the hits are those of the reference")
 
     def _lines(self) -> Iterator[tuple[str, int, list[_Allele]]]:
         """Yield the record's name, POS from 0 on and the alleles of each line."""
