@@ -71,7 +71,8 @@ hamming g.fa h.fa -p ACGTTG -k1           | one of the two; several genomes are 
 hamming g.fa -k1                          | give the patterns as a file or with -p, one of the two
 hamming g.fa -p ACGT --column x -k1       | --column is one of a file of patterns
 hamming - - -k1                           | only one of GENOME and PATTERNS can be standard input
-hamming g.fa - -k1 --regions -            | only one of GENOME, PATTERNS and --regions can be
+hamming g.fa - -k1 --regions -            | only one of PATTERNS and --regions can be
+hamming - -pA -k0 --variants -            | only one of GENOME and --variants can be
 hamming g.fa ACGTTG -k1                   | PATTERNS is a file, and there is none named ACGTTG
 hamming g.fa -p p.txt -k1                 | give the file as PATTERNS, without -p
 hamming g.fa -p ACGTTG,TTGACC -k1         | repeat -p for each

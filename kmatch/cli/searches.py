@@ -226,9 +226,10 @@ def check_inputs(given: Given, argument: str, path: str | None) -> None:
         several = "; several genomes are one @LIST" if path else ""
         what = argument.lower()
         raise click.UsageError(f"give the {what} as a file or with -p, one of the two{several}")
-    if (path, given.genome.removeprefix("@"), regions).count("-") > 1:
-        names = f"GENOME, {argument} and --regions" if regions else f"GENOME and {argument}"
-        raise click.UsageError(f"only one of {names} can be standard input")
+    inputs = {"GENOME": given.genome.removeprefix("@"), argument: path, "--regions": regions}
+    inputs["--variants"] = getattr(given, "vcf", None)
+    if len(piped := [name for name, path in inputs.items() if path == "-"]) > 1:
+        raise click.UsageError(f"only one of {' and '.join(piped)} can be standard input")
 
 
 def check_sequences(sequences: Iterable[str]) -> None:

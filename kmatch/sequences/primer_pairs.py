@@ -86,8 +86,8 @@ class PrimerPairs:
         if len(lonely):
             names = [self.primers.names[number] for number in lonely.tolist()]
             raise InputError(
-                f"primers without a partner: {listed(names)}; names of a pair end in {ENDINGS}, or "
-                "give pairs 'any', which joins any two"
+                f"primers without a partner: {listed(names)}; names of a pair end in {ENDINGS}; "
+                "pcr joins any two with pairs 'any'"
             )
 
 
