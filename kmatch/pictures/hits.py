@@ -24,6 +24,7 @@ HALF, GAP = 0.43, 0.03  # from a record's line to the hits' far and near edges; 
 MARGIN = 1 / 200  # of the axis, beside the first and the last position
 LEAST = 1 / 400  # of the axis: a hit's width at the least
 PALEST = 0.4  # opacity of a bin with one hit
+UNLIKE = 2  # times as long: products are drawn on scales of their own
 SEEN_THROUGH = 0.5  # opacity of a product: those of neighbouring pairs overlap
 _LEGEND = {
     "loc": "lower left", "bbox_to_anchor": (0, 1.0), "frameon": False, "fontsize": 8,
@@ -168,13 +169,20 @@ class Marks(NamedTuple):
 def _draw_along(
     axes: Any, places: Places, group: Longs, classes: Classes, lines: Lines, overlapping: bool
 ) -> None:
-    """Draw a line a record, the hits on + above it and those on - below, the taller the closer."""
-    extent = max(1, int(places.lengths[lines.shown].max(initial=0)))
-    scale = np.where(lines.line == len(lines.shown), extent / max(lines.letters, 1), 1.0)
+    """Draw a line a record, the hits on + above it and those on - below, the taller the closer.
+
+    Products, which may be all over a small genome and at one place of a large one, have records on
+    scales of their own where these differ in length by more than UNLIKE times.
+    """
+    lengths = np.maximum(places.lengths[lines.shown], 1)
+    extent = int(lengths.max(initial=1))
+    apart = overlapping and extent > UNLIKE * int(lengths.min(initial=extent))
+    scales = extent / lengths if apart else np.ones(len(lengths))
+    scale = np.append(scales, extent / max(lines.letters, 1))[lines.line]
     start, end = (scale * (lines.offset + at) for at in (places.start, places.end))
     marks = Marks(lines.line, start, end, group, places.minus)
-    lengths = places.lengths[lines.shown].tolist() + [extent] * (lines.others > 0)
-    for line, length in enumerate(lengths):
+    drawn = [*(scales * lengths).tolist(), *[extent] * (lines.others > 0)]
+    for line, length in enumerate(drawn):
         axes.plot([0, length], [line, line], color="0.6", linewidth=1.2, solid_capstyle="butt")
         axes.barh(line, length, height=2 * HALF, color="0.955", zorder=0)
     many = (np.bincount(marks.line, minlength=lines.size) > SINGLE)[marks.line]
@@ -183,8 +191,13 @@ def _draw_along(
         _draw_bins(axes, marks.chosen(many), classes, extent)
     axes.set_xlim(-MARGIN * extent, (1 + MARGIN) * extent)
     axes.set_ylim(lines.size - 0.5, -0.5)
-    position_axis(axes, extent, "position in the record")
     names = [label(places.names[number]) for number in lines.shown.tolist()]
+    if apart:
+        axes.set_xticks(np.linspace(0, extent, 5), ("0", "25", "50", "75", "100"), fontsize=8)
+        axes.set_xlabel("position in the record, % of its letters", fontsize=9)
+        names = [f"{name}\n{letters(n)}" for name, n in zip(names, lengths.tolist(), strict=True)]
+    else:
+        position_axis(axes, extent, "position in the record")
     if lines.others:
         others = f"{lines.others:,} others, one behind\nanother: {letters(lines.letters)}"
         names.append(f"{others}, own scale")
