@@ -118,8 +118,9 @@ class AssayCounts:
     def write_matrix(self, handle: Any) -> None:
         """Write a line an assay: the differences in each genome, empty where none amplifies."""
         _write(handle, ["assay", *self._names])
-        words = np.array([*map(str, range(int(self.totals.max(initial=0)) + 1)), ""], object)
-        for name, row in zip(self._pairs.names, self.totals.T, strict=True):
+        totals = self.totals
+        words = np.array([*map(str, range(int(totals.max(initial=0)) + 1)), ""], object)
+        for name, row in zip(self._pairs.names, totals.T, strict=True):
             _write(handle, [name, *words[row].tolist()])
 
     def facts(self) -> list[dict[str, Any]]:

@@ -14,7 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, Objects, bounds_of, distinct, offsets_in_rows, ranked
+from kmatch.arrays import (
+    Bytes,
+    Longs,
+    Objects,
+    bounds_of,
+    distinct,
+    gather,
+    offsets_in_rows,
+    ranked,
+)
 from kmatch.cluster import begin_anywhere
 from kmatch.errors import InputError, warn
 from kmatch.genome import Genome, Genomes
@@ -145,7 +154,7 @@ class VariantSearch:
         low = np.maximum(at - self._longest, 0)
         size = np.minimum(at + self._longest, len(letters)) - low
         bounds = bounds_of(size)
-        text = letters[offsets_in_rows(bounds) + np.repeat(low, size)]
+        text = gather(letters, low, bounds)
         query = self._query._replace(report="ends") if self._bulges else self._query
         found = self._search_in(_stretches(text, bounds), query, False)
         ends = self._anchored(found.minus, found.start, found.end) + low[found.record]
@@ -326,12 +335,11 @@ class Windows:
         piece, size = np.array([each for some in pieces for each in some], np.int64).T
         # Of each letter of a window, which it is of the reference and the alleles side by side.
         ends = bounds_of(size)
-        self._which = np.arange(ends[-1], dtype=np.int32)
-        self._which += np.repeat(piece - ends[:-1], size).astype(np.int32)
+        self._which = offsets_in_rows(ends) + np.repeat(piece, size).astype(np.int32)
         self._bounds = ends[bounds_of([len(some) for some in pieces])]
         self._text = np.concatenate([reference, np.frombuffer(b"".join(block.alt), np.uint8)])
         # What is as long as the reference's letters stands for them, one by one.
-        offset = np.arange(begins[-1]) - np.repeat(begins[:-1], sizes)
+        offset = offsets_in_rows(begins)
         exact = np.repeat(block.end - block.start == sizes, sizes)
         start, end = np.repeat(block.start, sizes), np.repeat(block.end, sizes)
         first = np.arange(low, self._high)

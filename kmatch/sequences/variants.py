@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Floats, Longs, bounds_of
+from kmatch.arrays import Bools, Bytes, Floats, Longs, bounds_of, gather
 from kmatch.errors import InputError, checked_count, listed, shown, warn
 from kmatch.sequences.files import Source, StrPath
 
@@ -347,8 +347,7 @@ def _block(alleles: list[_Allele]) -> Block:
 def check_reference(block: Block, letters: Bytes, record: str, label: str) -> None:
     """Raise InputError where a record, letters in any case, has another REF than a Block."""
     bounds = bounds_of([len(ref) for ref in block.ref])
-    at = np.arange(bounds[-1]) + np.repeat(block.place - bounds[:-1], np.diff(bounds))
-    there = letters[at] & 0xDF  # in upper case
+    there = gather(letters, block.place, bounds) & 0xDF  # in upper case
     there[there == ord("U")] = ord("T")
     stated = np.frombuffer(b"".join(block.ref), np.uint8)
     # A genome may hide letters.
