@@ -15,6 +15,7 @@ from records_in_docs import TABLE, TABLES, with_tables
 from support.commands import here
 from support.documents import (
     DOCUMENTS,
+    EXAMPLES,
     MODULES,
     README,
     ROOT,
@@ -32,7 +33,7 @@ from kmatch.cli.command import kmatch as group
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 RECORDS = ROOT / "scripts" / "results"
 ALL = [*DOCUMENTS, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", RECORDS / "README.md"]
-ENGINES = [ROOT / "kmatch" / "engine" / device for device in ("cpu", "cuda")]
+PATHS = [f"/{path.relative_to(ROOT)}" for glob in ("*", "[!.]*/**/*") for path in ROOT.glob(glob)]
 OLD = re.compile(r"scripts/bench_\w+\.py")  # as records of earlier scripts were made
 CONSOLE = [block for document in DOCUMENTS for block in blocks(document, "console")]
 SH = [block for document in ALL for block in blocks(document, "sh")]
@@ -83,43 +84,6 @@ def test_commands_that_are_not_run_are_well_formed(block):
             pytest.fail(f"{words}: {error.format_message()}")
 
 
-@pytest.mark.parametrize("document", ALL, ids=name_of)
-def test_tables_are_those_of_the_records(document):
-    text = document.read_text()
-    assert text == with_tables(text)
-
-
-def test_every_table_is_in_a_document():
-    shown = {name for document in ALL for name in TABLE.findall(document.read_text())}
-    assert shown == set(TABLES)
-
-
-def paths_of(document):
-    """What a document quotes and looks like a file or folder of the repository."""
-    text = re.sub(r"```.*?```", "", document.read_text(), flags=re.S)
-    words = [quoted.split()[0] for quoted in re.findall(r"`([^`\s][^`]*)`", text)]
-    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
-    named = [word for word in words if "/" in word and re.fullmatch(r"[\w./-]+", word)]
-    return {word for word in (*named, *links) if word.endswith(("/", ".py", ".md", ".json"))} | {
-        word for word in named if word.startswith(("scripts/", "tests/", "kmatch/", "docs/"))
-    }
-
-
-def exists(path, document):
-    """Whether there is such a file: from the root, the document, the package, or in an engine."""
-    beside = [ROOT, document.parent, ROOT / "kmatch", *ENGINES, ROOT / "scripts"]
-    return any((folder / path).exists() for folder in beside) or (
-        path.count("/") == 1  # a folder, in a row of the table that names its parent
-        and any(next((ROOT / name).rglob(path), None) for name in ("kmatch", "scripts", "tests"))
-    )
-
-
-@pytest.mark.parametrize("document", ALL, ids=name_of)
-def test_files_that_are_named_exist(document):
-    missing = [path for path in paths_of(document) if not exists(path, document)]
-    assert [path for path in missing if not OLD.fullmatch(path)] == []
-
-
 def headings(document):
     """The anchors of a document's headings, as hosts of Markdown make them."""
     text = re.sub(r"```.*?```", "", document.read_text(), flags=re.S)
@@ -127,23 +91,40 @@ def headings(document):
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
+def links(document):
+    """(file, anchor) of each link into the repository."""
+    for path, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]+))?\)", document.read_text()):
+        yield (document.parent / path).resolve() if path else document, anchor
+
+
 @pytest.mark.parametrize("document", ALL, ids=name_of)
-def test_links_lead_to_headings(document):
-    for path, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", document.read_text()):
-        target = (document.parent / path).resolve() if path else document
-        assert anchor in headings(target), f"{path}#{anchor}"
+def test_a_page_fits_the_repository(document):
+    """Its links, the files that it quotes, by path or the end of one, and the tables of records."""
+    text = document.read_text()
+    assert text == with_tables(text)
+    for path, anchor in links(document):
+        assert path.exists() and (not anchor or anchor in headings(path)), (path, anchor)
+    words = re.findall(
+        r"`(\w[\w.-]*/[\w./-]*)(?: [^`\n]*)?`", re.sub(r"```.*?```", "", text, flags=re.S)
+    )
+    ours = ("/", ".py", ".md", ".json")
+    folders = ("scripts/", "tests/", "kmatch/", "docs/", "examples/", "packaging/")
+    named = {word.rstrip("/") for word in words if word.endswith(ours) or word.startswith(folders)}
+    missing = [name for name in named if not any(path.endswith(f"/{name}") for path in PATHS)]
+    assert [name for name in missing if not OLD.fullmatch(name)] == []
 
 
-def test_every_page_is_linked():
-    """From the README, or from a page that is linked there."""
-    linked = {(page.parent / path).resolve() for page in DOCUMENTS for path in paths_of(page)}
-    assert [page for page in DOCUMENTS if page != README and page not in linked] == []
+def test_every_page_is_linked_and_every_table_shown():
+    linked = {path for page in DOCUMENTS for path, _ in links(page)}
+    assert set(DOCUMENTS) - linked <= {README}
+    shown = {name for document in ALL for name in TABLE.findall(document.read_text())}
+    assert shown == set(TABLES)
 
 
 def test_options():
     """Every option of a search stands in the README or in docs/, and none that there is not."""
-    others = {"compare.md", "design.md", "scale.md"}  # name options of other tools and of scripts
-    pages = [document for document in DOCUMENTS if document.name not in others]
+    others = {"compare.md", "design.md"}  # name options of other tools and of scripts
+    pages = [page for page in DOCUMENTS if page.name not in others and page.parent != EXAMPLES]
     text = "\n".join(page.read_text() for page in pages)
     shown = " ".join(block.text for block in CONSOLE if block.document in pages)
     quoted = " ".join(re.findall(r"`[^`\n]+`", text)) + shown

@@ -367,7 +367,7 @@ def test_errors_of_kernels_are_told_apart(tmp_path, monkeypatch):
 MITO, LAMBDA = "examples/data/human_mito_rcrs.fa.gz", "examples/data/lambda_phage.fa.gz"
 COMMANDS = f"""
 hamming {LAMBDA} -p {GUIDE} -k 9 --exact-3p 3
-hamming {LAMBDA} examples/lambda_patterns.txt -k 0 --format tsv
+hamming {LAMBDA} examples/data/lambda_patterns.txt -k 0 --format tsv
 hamming {LAMBDA} -p {GUIDE} -k 9 --format sam --limit 3 -q
 edit {LAMBDA} -p {GUIDE} -k 5 --format gff3
 multi {LAMBDA} -p {GUIDE} -p {GUIDE[::-1]} -k 3 --summary-only
@@ -376,20 +376,20 @@ edit {LAMBDA} -p {GUIDE} -k 1 --report ends
 edit {LAMBDA} -p {GUIDE} -p {GUIDE}{"N" * 60}{GUIDE} -k 7 --report loci -t 1
 edit {LAMBDA} -p {GUIDE} -k 4 --pam NGG,NAG --format tsv
 edit {LAMBDA} -p {GUIDE} -k 4 --pam NNGRRT --max-mismatches 3
-edit {MITO} examples/mito_guides.txt -k 5 --max-insertions 0 --pam NGG
-edit {MITO} examples/mito_guides.txt -k 5 --max-deletions 1
-multi {MITO} examples/mito_guides.txt -k 6 --pam NGG,NAG --format tsv
-edit examples/phix_reads.fq -p AGATCGGAAGAGC -k 2 --exact-3p 3
+edit {MITO} examples/data/mito_guides.txt -k 5 --max-insertions 0 --pam NGG
+edit {MITO} examples/data/mito_guides.txt -k 5 --max-deletions 1
+multi {MITO} examples/data/mito_guides.txt -k 6 --pam NGG,NAG --format tsv
+edit examples/data/phix_reads.fq -p AGATCGGAAGAGC -k 2 --exact-3p 3
 best {LAMBDA} -p {GUIDE} -p {GUIDE}{"N" * 60}{GUIDE} --format tsv
-multi {MITO} examples/mito_guides.txt -k 5 --pam NGG --score cfd --score mit --format tsv
-edit {MITO} examples/mito_guides.txt -k 3 --pam NGG --score cfd --format tsv
+multi {MITO} examples/data/mito_guides.txt -k 5 --pam NGG --score cfd --score mit --format tsv
+edit {MITO} examples/data/mito_guides.txt -k 3 --pam NGG --score cfd --format tsv
 guides {PHIX} {PHIX} -k 2
 primer {PHIX} {LAMBDA} -k 3 --max-length 12
 pcr {PHIX} -p {GUIDE} {GUIDE[::-1]} -k 6
-pcr {LAMBDA} examples/lambda_primers.txt -k 2 --edit --format tsv
-assay examples/lambda_primers.txt {LAMBDA} {PHIX} -k 2
+pcr {LAMBDA} examples/data/lambda_primers.txt -k 2 --edit --format tsv
+assay examples/data/lambda_primers.txt {LAMBDA} {PHIX} -k 2
 best {LAMBDA} -p {GUIDE} --each record
-multi {MITO} examples/mito_guides.txt -k 2 --pam NGG --variants examples/mito_variants.vcf
+multi {MITO} examples/data/mito_guides.txt -k 2 --pam NGG --variants examples/data/mito_variants.vcf
 """
 AHEAD = """
 import sys

@@ -1,4 +1,4 @@
-"""The examples and tables of the README and of docs/, read and run.
+"""The commands and tables of the README, of docs/ and of examples/, read and run.
 
 A fenced block of `console` holds commands behind `$ ` and what they print. A command that is kmatch
 alone runs in this process, any other one in bash. A block runs in a folder of its own, which has
@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,8 +22,11 @@ from support.commands import here
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
-DOCUMENTS = [README, *sorted((ROOT / "docs").glob("*.md"))]
+EXAMPLES = ROOT / "examples"
+DOCUMENTS = [README, *sorted((ROOT / "docs").glob("*.md")), EXAMPLES / "README.md"]
 TOOLS = {"bedtools", "samtools", "seqkit", "fuzznuc", "cutadapt", "cas-offinder", "guidescan"}
+TOOLS |= {"snakemake"}
+SCRIPTS = {"examples/primers/run.sh": "primer3", "examples/cluster/local.py": "distributed"}
 MODULES = {"sassy", "edlib", "pandas"}
 REAL = Path(
     os.environ.get("KMATCH_TEST_DATA", ROOT.parent / "shared" / "data")
@@ -57,6 +61,8 @@ class Command(NamedTuple):
         """The tools and genomes that it needs and this machine lacks."""
         words = set(self.line.split())
         tools = [word for word in TOOLS & words if not shutil.which(word)]
+        modules = [SCRIPTS[word] for word in SCRIPTS.keys() & words]
+        tools += [name for name in modules if not find_spec(name)]
         return sorted(tools + [word for word in REAL_FILES.keys() & words if not REAL_FILES[word]])
 
 
@@ -81,7 +87,7 @@ def commands(text: str) -> list[Command]:
 
 def furnish(folder: Path) -> Path:
     """Give a folder the examples, and a `bin` in which kmatch and python are those of the tests."""
-    (folder / "examples").symlink_to(ROOT / "examples")
+    (folder / "examples").symlink_to(EXAMPLES)
     for name, path in REAL_FILES.items():
         if path:
             (folder / name).symlink_to(path)
