@@ -2,12 +2,14 @@
 
 import json
 import os
+import platform
 import re
 import shlex
 import shutil
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import version
 from xml.etree import ElementTree
 
 import pytest
@@ -19,8 +21,8 @@ from kmatch import __version__
 yaml = pytest.importorskip("yaml")  # of Dask, as Jinja is
 jinja2 = pytest.importorskip("jinja2")
 
-RECIPES, EXAMPLES = ROOT / "packaging", ROOT / "examples"
-GENOME, GUIDES = EXAMPLES / "data" / "human_mito_rcrs.fa.gz", EXAMPLES / "mito_guides.txt"
+RECIPES, DATA = ROOT / "packaging", ROOT / "examples" / "data"
+GENOME, GUIDES = DATA / "human_mito_rcrs.fa.gz", DATA / "mito_guides.txt"
 WANTED = tomllib.loads((ROOT / "pyproject.toml").read_text())
 VERSION = re.compile(r'(?:kmatch[:= ]+|version = "|_VERSION@">)(\d[\d.]+\d)')
 TOOL = ElementTree.parse(RECIPES / "galaxy" / "kmatch.xml").getroot()
@@ -33,10 +35,13 @@ def test_versions():
 
 
 def test_conda(tmp_path):
-    """What it asks for; then its build and its tests run, in the environment of these tests."""
-    template = jinja2.Template((RECIPES / "conda" / "meta.yaml").read_text())
-    names = {"PYTHON": sys.executable, "pin_subpackage": lambda name, max_pin: name}
-    recipe = yaml.safe_load(template.render(names))
+    """What it asks for; then rattler-build builds it and runs its tests, each in an environment.
+
+    No channel is needed: Python is a package of this one, and all else empty packages.
+    """
+    text = (RECIPES / "conda" / "meta.yaml").read_text()
+    names = {"PYTHON": "python", "pin_subpackage": lambda name, max_pin: name}
+    recipe = yaml.safe_load(jinja2.Template(text).render(names))
     project = WANTED["project"]
     asked = {name: ["python" + project["requires-python"]] for name in ("host", "run")}
     asked["host"] += ["pip", *WANTED["build-system"]["requires"]]
@@ -44,19 +49,44 @@ def test_conda(tmp_path):
     for name, expected in asked.items():
         assert [one.replace(" ", "") for one in recipe["requirements"][name]] == expected
     assert recipe["build"]["entry_points"] == [f"kmatch = {project['scripts']['kmatch']}"]
+
+    rattler = pytest.importorskip("rattler_build", reason="no py-rattler-build")
     pytest.importorskip("setuptools", minversion="77")
+    channel, source = tmp_path / "channel", tmp_path / "source"
+    (channel / "noarch").mkdir(parents=True)
+    (channel / "noarch" / "repodata.json").write_text('{"packages": {}}')
+
+    def make(test="skip", **recipe):
+        how = rattler.ToolConfiguration(test_strategy=test, allow_symlinks_on_windows=True)
+        options = {"channels": [channel.as_uri()], "output_dir": channel}
+        rattler.Stage0Recipe.from_dict(recipe).run_build(tool_config=how, **options)
+
+    for name in {one.split()[0] for part in asked for one in recipe["requirements"][part]}:
+        script, number = f"mkdir -p $PREFIX/share && touch $PREFIX/share/{name}", ""
+        if name == "python":
+            packages = "\\n".join(path for path in sys.path if path.endswith("site-packages"))
+            script = f"{sys.executable} -m venv --without-pip $PREFIX && "
+            number = platform.python_version()
+            folder = f"$PREFIX/lib/python{number.rpartition('.')[0]}/site-packages"
+            script += f"printf '{packages}' > {folder}/all.pth"
+        build = {"noarch": "generic", "script": script}
+        make(package={"name": name, "version": number or version(name)}, build=build)
+    source.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, tmp_path)
+        shutil.copy(ROOT / name, source)
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "kmatch", tmp_path / "kmatch", ignore=ignored)
-    script = f"{recipe['build']['script']} --quiet --target target"
-    subprocess.run(["bash", "-c", script], cwd=tmp_path, check=True)
-    target, tests = tmp_path / "target", recipe["test"]
-    code = "; ".join([*(f"import {name}" for name in tests["imports"]), "print(kmatch.__file__)"])
-    script = "\n".join(["set -e", f"{sys.executable} -c '{code}'", *tests["commands"]])
-    found = {"PYTHONPATH": str(target), "PATH": f"{target / 'bin'}:{os.environ['PATH']}"}
-    shown = subprocess.check_output(["bash", "-c", script], env=os.environ | found, cwd="/")
-    assert shown.startswith(f"{target}/kmatch/__init__.py\nkmatch {__version__}\n".encode())
+    shutil.copytree(ROOT / "kmatch", source / "kmatch", ignore=ignored)
+    old, tests = recipe["build"], recipe["test"]
+    python = {"entry_points": old["entry_points"]}
+    make(
+        test="native",
+        package=recipe["package"],
+        source={"path": str(source)},
+        build={"noarch": "python", "script": old["script"], "python": python},
+        requirements={part: recipe["requirements"][part] for part in asked},
+        tests=[{"python": {"imports": tests["imports"]}}, {"script": tests["commands"]}],
+    )
+    assert [*channel.glob(f"noarch/kmatch-{__version__}-*")]
 
 
 def test_nf_core(tmp_path, monkeypatch):
@@ -79,7 +109,7 @@ def test_multiqc(tmp_path):
     """Its custom content is an object with these two; here two patterns have one name."""
     patterns, path = tmp_path / "patterns.txt", tmp_path / "a_mqc.json"
     patterns.write_text("a\tGAGTTTTATCGCTTCCATGA\na\tCAGTTTTATCGCTTCCATGA\nb\tACGTACGTACGT\n")
-    here("hamming", EXAMPLES / "data" / "phix174.fa.gz", patterns, "-k", 1, "--json", path)
+    here("hamming", DATA / "phix174.fa.gz", patterns, "-k", 1, "--json", path)
     report = json.loads(path.read_text())
     assert report["plot_type"] == "bargraph"
     assert report["data"] == {"a": {"d0": 1, "d1": 1}, "b": {"d0": 0, "d1": 0}}
